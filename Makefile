@@ -1,0 +1,105 @@
+# How is it run, and how is it known to be good?   `make help` lists the answers.
+
+# Set on the command line (make run PORT=8600); a variable of the same name in the shell is not meant.
+PORT := 8501
+# A folder of prediction files; empty: the demo data.
+DATA :=
+# Test processes. The browser tests stay together in one of them.
+WORKERS := 2
+# Passed on to pytest, e.g. make check-fast PYTEST_ARGS="-k brier -x"
+PYTEST_ARGS :=
+# The Python that makes the virtual environment; empty: the first of these that is 3.11 or newer.
+PYTHON :=
+PYTHONS := python3.11 python3.12 python3.13 python3.14 python3 python
+
+PY := .venv/bin/python
+export DATA
+
+# The steps of `make test` are to come in their order, also under `make -j`.
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+.PHONY: help run test check-fast lint ruff types imports bench demo-data picture clean
+
+help: ## this list
+	@echo "make TARGET, where TARGET is"
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 16
+
+run: .venv/.run-ready ## open the app on the demo data (DATA=folder: on yours; PORT=8501)
+	@exec $(PY) -m streamlit run app.py --server.port="$(PORT)" -- $${DATA:+--data "$$DATA"}
+
+test: .venv/.test-ready ## everything: lint, types, import contracts, all tests
+	@CHROMIUM="$$($(PY) tests/chromium.py --install)" || exit 1; \
+	export CHROMIUM; \
+	$(MAKE) --no-print-directory lint && \
+	echo "== pytest (browser: $$CHROMIUM)" && \
+	$(PY) -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+
+check-fast: lint ## the same without the browser
+	@echo "== pytest, without the browser tests"
+	@$(PY) -m pytest -n $(WORKERS) --dist loadgroup -m "not browser" $(PYTEST_ARGS)
+
+lint: ruff types imports ## ruff, pyright and the import contracts
+
+ruff: .venv/.test-ready
+	@echo "== ruff"
+	@$(PY) -m ruff check .
+
+types: .venv/.test-ready
+	@echo "== pyright"
+	@$(PY) -m pyright --pythonpath $(PY)
+
+imports: .venv/.test-ready
+	@echo "== import contracts"
+	@$(PY) .venv/bin/lint-imports --no-logo
+
+bench: .venv/.test-ready ## measure: every script of benchmarks/, in turn
+	@set -e; for script in benchmarks/[a-z]*.py; do \
+		echo "== $$script"; PYTHONPATH=".:tests" $(PY) "$$script"; done
+
+demo-data: build/demo-venv/.ready ## train the demo's model and predict again (PyTorch; minutes)
+	@build/demo-venv/bin/python -m demo
+
+picture: .venv/.test-ready ## take the README's picture again
+	@PYTHONPATH=".:tests" $(PY) docs/picture.py
+
+clean: ## remove the virtual environments and every cache
+	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A file in the environment says what was installed into it. The environment goes, the file goes.
+.venv/.run-ready: requirements.txt | $(PY)
+	@echo "Installing what running needs (once, about a minute) ..."
+	@$(PY) -m pip install --quiet --requirement requirements.txt
+	@touch $@
+
+.venv/.test-ready: requirements-dev.txt .venv/.run-ready
+	@echo "Installing what testing needs (once, about a minute) ..."
+	@$(PY) -m pip install --quiet --requirement requirements-dev.txt
+	@touch $@
+
+build/demo-venv/.ready: requirements-demo.txt requirements.txt
+	@echo "Installing what training needs (once, several minutes) ..."
+	@$(call make_environment,build/demo-venv)
+	@build/demo-venv/bin/python -m pip install --quiet --requirement requirements.txt \
+		--requirement requirements-demo.txt
+	@touch $@
+
+$(PY):
+	@$(call make_environment,.venv)
+
+# $(1): the folder. Takes the first Python that is new enough and can make an environment: one may be on
+# PATH and yet not run (a version manager's stand-in) or lack its pip (Debian without python3-venv).
+define make_environment
+found=; for python in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	found="$$python"; \
+	"$$python" -c 'import ensurepip, venv' 2>/dev/null || continue; \
+	echo "Making $(1) with $$("$$python" --version)"; \
+	exec "$$python" -m venv --clear $(1); \
+done; \
+if [ -n "$$found" ]; then \
+	echo "$$found cannot make a virtual environment. On Debian or Ubuntu: sudo apt-get install python3-venv" >&2; \
+else \
+	echo "Python 3.11 or newer is needed, and none was found. Name one: make PYTHON=/path/to/python" >&2; \
+fi; exit 1
+endef

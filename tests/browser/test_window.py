@@ -1,0 +1,70 @@
+"""Do the browser tests' own instruments see what they are there to see?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from serving import ROOT, Serve
+from window import Browse, Settled
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    """A small app under the project's settings: a slow answer, a table, a picture from another host."""
+    shutil.copytree(ROOT / ".streamlit", tmp_path / ".streamlit")
+    path = tmp_path / "app.py"
+    path.write_text(
+        dedent("""
+            import sys, time
+            import streamlit as st
+
+            st.text(f"started with {sys.argv[1:]}")
+            if st.button("slow"):
+                time.sleep(0.8)
+                st.text("slow is done")
+            if st.button("stray"):
+                st.markdown("![picture](http://calib.invalid/picture.png)")
+            st.dataframe({"a": [1, 2, 3]}, alt="three rows")
+        """)
+    )
+    return path
+
+
+def test_a_page_of_one_machine(app: Path, serve: Serve, browse: Browse, settled: Settled) -> None:
+    server = serve(app.parent, app=app)
+    window = browse(color_scheme="dark", width=800, height=600)
+    page = window.open(server.url)
+    assert page.get_by_text(f"started with ['--data', '{app.parent}']").count() == 1
+    assert page.get_by_test_id("stDataFrame").count() == 1
+    page.get_by_role("button", name="slow").click()
+    settled(page)
+    assert page.get_by_text("slow is done").count() == 1
+    assert any(url.startswith("ws://127.0.0.1") for url in window.asked)
+    assert (window.strangers(), window.errors) == ([], [])
+
+
+def test_a_stranger_is_seen(app: Path, serve: Serve, browse: Browse, settled: Settled) -> None:
+    window = browse()
+    page = window.open(serve(None, app=app).url)
+    page.get_by_role("button", name="stray").click()
+    settled(page)
+    assert window.strangers() == ["calib.invalid"]
+    assert window.errors != []
+
+
+def test_a_server_is_ended(app: Path, serve: Serve) -> None:
+    server = serve(None, app=app)
+    os.kill(server.pid, 0)
+    server.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(server.pid, 0)
+
+
+def test_a_server_that_cannot_start_says_why(tmp_path: Path, serve: Serve) -> None:
+    with pytest.raises(RuntimeError, match="does not exist"):
+        serve(None, app=tmp_path / "nothing.py")

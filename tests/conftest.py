@@ -1,0 +1,104 @@
+"""What do the tests share: the folder of real files, a running app, a browser?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from playwright.sync_api import Browser, sync_playwright
+
+import chromium as chromium_lookup
+import serving
+import window as windows
+from serving import ROOT, Serve, Server
+from window import Browse, ColorScheme, Settled, Window
+
+# A slow machine is no failing property. A run is repeatable, so that a red one can be looked into;
+# `pytest --hypothesis-profile=search` draws new examples each time, and more of them.
+settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("repeat")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks tests by the fixtures they use, and keeps the browser's in one process, after the others.
+
+    One process, because each starts a server and a Chromium; after the others, because Playwright's
+    synchronous interface leaves an event loop running in the thread that the app tests also use.
+    """
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if "chromium" in fixtures:
+            item.add_marker("browser")
+            item.add_marker(pytest.mark.xdist_group("browser"))
+        if "shared" in fixtures:
+            item.add_marker("shared")
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real files, `shared` beside the checkout or what CALIB_SHARED names; read-only."""
+    named = os.environ.get("CALIB_SHARED")
+    folder = Path(named) if named else ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("needs the folder 'shared' beside the checkout (or CALIB_SHARED naming another place)")
+    return folder
+
+
+@pytest.fixture
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """A factory of fresh servers, each with a home of its own."""
+    servers: list[Server] = []
+
+    def start(data: Path | None, *, app: Path = ROOT / "app.py") -> Server:
+        servers.append(serving.start(data, tmp_path_factory.mktemp("home"), app))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def demo_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server on the demo data for all tests that change nothing in it."""
+    server = serving.start(ROOT / "data", tmp_path_factory.mktemp("home"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One headless Chromium, whose windows each have their own profile. Fails where there is none."""
+    try:
+        executable = chromium_lookup.find()
+    except chromium_lookup.NoChromiumError as reason:
+        pytest.fail(str(reason), pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=list(chromium_lookup.FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browse(chromium: Browser) -> Iterator[Browse]:
+    """A factory of windows: `browse(color_scheme="dark", width=420).open(url)` gives the settled page."""
+    opened: list[Window] = []
+
+    def open_window(*, color_scheme: ColorScheme = "light", width: int = 1440, height: int = 900) -> Window:
+        opened.append(windows.open_window(chromium, color_scheme, width, height))
+        return opened[-1]
+
+    yield open_window
+    for window in opened:
+        window.context.close()
+
+
+@pytest.fixture
+def settled() -> Settled:
+    """`window.settled`, for tests that would rather ask for a fixture than import it."""
+    return windows.settled
