@@ -1,0 +1,70 @@
+"""How may confidences be put into bins, and what does one such way give?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Binning = Literal["width", "mass", "natural"]
+BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass", "natural")
+MAX_BINS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """How confidences are put into bins: the binning and, but for natural bins, M (1..1000)."""
+
+    binning: Binning = "width"
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        if self.binning not in BINNINGS:
+            raise ValueError(f"binning is one of {', '.join(BINNINGS)}, not {self.binning!r}")
+        if not 1 <= self.bins <= MAX_BINS or self.bins != int(self.bins):
+            raise ValueError(f"M is a whole number from 1 to {MAX_BINS}, not {self.bins}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binned:
+    """The non-empty bins of one scheme, one entry a bin, sorted by (group, bin).
+
+    group: class of the bin (0 where classes are pooled); index: bin from 0; low, high: edges for
+    equal width, else the smallest and largest confidence in the bin; count: pairs; correct: Σy;
+    confidence: Σc; squared: Σc²; confident_correct: Σcy. Shape (non-empty bins,) each.
+    """
+
+    scheme: Scheme
+    group: NDArray[np.int32]
+    index: NDArray[np.intp]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    count: NDArray[np.int64]
+    correct: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    squared: NDArray[np.float64]
+    confident_correct: NDArray[np.float64]
+
+    @property
+    def size(self) -> int:
+        """Number of non-empty bins."""
+        return self.count.size
+
+    @property
+    def absolute_gap(self) -> NDArray[np.float64]:
+        """|Σy − Σc| of each bin: what every binned metric here sums."""
+        return np.abs(self.correct - self.confidence)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a non-empty bin: bin (from 1), low, high, count, confidence and accuracy (means)."""
+        return pl.DataFrame({
+            "bin": self.index + 1,
+            "low": self.low,
+            "high": self.high,
+            "count": self.count,
+            "confidence": self.confidence / self.count,
+            "accuracy": self.correct / self.count,
+        })

@@ -1,0 +1,36 @@
+"""Which metrics are there?  The only list; pages and command line show what it holds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.metrics.accuracy import ACCURACY
+from calib_core.metrics.ace import ACE
+from calib_core.metrics.auroc import AUROC
+from calib_core.metrics.bias import BIAS
+from calib_core.metrics.brier import BRIER
+from calib_core.metrics.brier_multi import BRIER_MULTI
+from calib_core.metrics.cw_ece import CW_ECE
+from calib_core.metrics.cw_ece_sum import CW_ECE_SUM
+from calib_core.metrics.ece import ECE
+from calib_core.metrics.full_ece import FULL_ECE
+from calib_core.metrics.full_ece_mass import FULL_ECE_MASS
+from calib_core.metrics.mce import MCE
+from calib_core.metrics.metric import Metric
+from calib_core.metrics.nll import NLL
+
+METRICS: Final[dict[str, Metric]] = {
+    ECE.id: ECE,
+    MCE.id: MCE,
+    ACE.id: ACE,
+    BRIER.id: BRIER,
+    BRIER_MULTI.id: BRIER_MULTI,
+    NLL.id: NLL,
+    ACCURACY.id: ACCURACY,
+    BIAS.id: BIAS,
+    AUROC.id: AUROC,
+    CW_ECE.id: CW_ECE,
+    CW_ECE_SUM.id: CW_ECE_SUM,
+    FULL_ECE.id: FULL_ECE,
+    FULL_ECE_MASS.id: FULL_ECE_MASS,
+}

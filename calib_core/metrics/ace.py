@@ -1,0 +1,33 @@
+"""How large is the ECE when every bin holds about the same number of rows?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.ece import ece
+from calib_core.metrics.metric import Metric
+
+
+def ace(sums: BinSums, scheme: Scheme) -> float | None:
+    """ECE over M equal-mass bins, M = scheme.bins whatever its binning; in [0, 1], None without pairs."""
+    return ece(sums, Scheme("mass", scheme.bins))
+
+
+ACE: Final = Metric(
+    id="ace",
+    title="ACE",
+    recipe="ACE-L1",
+    meaning=(
+        "Adaptive calibration error: ECE over bins of about equally many rows, so that no bin is "
+        "thin and rows of equal confidence stay together; lower is better."
+    ),
+    source="after Nixon et al. 2019: ECE with ⌈M·r/n⌉ bins, of one confidence a row, weighted by count",
+    needs="pairs",
+    low=0.0,
+    high=1.0,
+    better="lower",
+    binned=True,
+    of=ace,
+    binning="mass",
+)

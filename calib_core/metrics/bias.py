@@ -1,0 +1,33 @@
+"""Is it over-confident or under-confident on the whole?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.metric import Metric
+
+
+def bias(sums: BinSums, _scheme: Scheme) -> float | None:
+    """(Σ c − Σ y) / n, in [−1, 1], positive = over-confident; None without pairs."""
+    if not sums.pairs:
+        return None
+    return (float((sums.value * sums.count).sum()) - int(sums.correct.sum())) / sums.pairs
+
+
+BIAS: Final = Metric(
+    id="bias",
+    title="Bias",
+    recipe="bias",
+    meaning=(
+        "Mean confidence minus accuracy: above 0 is over-confident, below 0 under-confident, and nearest "
+        "to 0 is best, though gaps of opposite sign cancel here."
+    ),
+    source="mean c − mean y",
+    needs="pairs",
+    low=-1.0,
+    high=1.0,
+    better="zero",
+    binned=False,
+    of=bias,
+)

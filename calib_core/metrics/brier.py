@@ -1,0 +1,38 @@
+"""How far is each confidence from its own outcome, squared?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.metric import Metric
+
+
+def squared_error(sums: BinSums) -> float:
+    """Σ (c − y)² over the pairs: ≥ 0, since no large sums are subtracted from one another."""
+    right = sums.correct * (1 - sums.value) ** 2
+    wrong = (sums.count - sums.correct) * sums.value**2
+    return float((right + wrong).sum())
+
+
+def brier(sums: BinSums, _scheme: Scheme) -> float | None:
+    """Σ (c − y)² / n, in [0, 1]; None without pairs."""
+    return squared_error(sums) / sums.pairs if sums.pairs else None
+
+
+BRIER: Final = Metric(
+    id="brier",
+    title="Brier score",
+    recipe="Brier",
+    meaning=(
+        "The mean squared distance between confidence and outcome: it rewards being right as well "
+        "as being honest, and needs no bins; lower is better, and always saying 50 % scores 0.25."
+    ),
+    source="Brier 1950, of one confidence a row: mean (c − y)²; self-consistency paper (Wang et al. 2024)",
+    needs="pairs",
+    low=0.0,
+    high=1.0,
+    better="lower",
+    binned=False,
+    of=brier,
+)

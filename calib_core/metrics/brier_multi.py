@@ -1,0 +1,32 @@
+"""How far is the whole distribution over the choices from the right answer, squared?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.brier import squared_error
+from calib_core.metrics.metric import Metric
+
+
+def brier_multi(sums: BinSums, _scheme: Scheme) -> float | None:
+    """Σ_i Σ_k (p_ik − [y_i = k])² / N, in [0, 2]; None without rows."""
+    return squared_error(sums) / sums.rows if sums.pairs else None
+
+
+BRIER_MULTI: Final = Metric(
+    id="brier_multi",
+    title="Brier score, all choices",
+    recipe="Brier, multi-class",
+    meaning=(
+        "The squared distance between all the choices' probabilities and the right answer, summed over "
+        "the choices and averaged over the rows; from 0 to 2, lower is better."
+    ),
+    source="Brier 1950: mean over rows of Σ_k (p_k − [y = k])²",
+    needs="distribution",
+    low=0.0,
+    high=2.0,
+    better="lower",
+    binned=False,
+    of=brier_multi,
+)

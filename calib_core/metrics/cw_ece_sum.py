@@ -1,0 +1,38 @@
+"""How large is the classwise ECE on the scale of Full-ECE, summed over the classes?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.metric import Metric, equal_width_only
+
+
+def cw_ece_sum(sums: BinSums, scheme: Scheme) -> float | None:
+    """K · classwise ECE = Σ_k Σ_b |Y_kb − C_kb| / N, in [0, 2]; None without rows.
+
+    sums: one pair a choice, kept by class. Raises `Unavailable` unless the bins are equal-width.
+    """
+    equal_width_only("Classwise ECE", scheme)
+    if not sums.pairs:
+        return None
+    return float(sums.binned(scheme).absolute_gap.sum()) / sums.rows
+
+
+CW_ECE_SUM: Final = Metric(
+    id="cw_ece_sum",
+    title="Classwise ECE, summed",
+    recipe="K·cw-ECE-L1",
+    meaning=(
+        "Classwise ECE summed over the choices instead of averaged, so that it can be read beside "
+        "Full-ECE, which it is never below; from 0 to 2, lower is better."
+    ),
+    source="K times eq. 7 of the Full-ECE paper (Liu et al. 2024)",
+    needs="distribution",
+    low=0.0,
+    high=2.0,
+    better="lower",
+    binned=True,
+    of=cw_ece_sum,
+    binning="width",
+)

@@ -1,0 +1,37 @@
+"""How far is the confidence from the accuracy, on average over the bins?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.metric import Metric
+
+
+def ece(sums: BinSums, scheme: Scheme) -> float | None:
+    """Σ_b |Y_b − C_b| / Σ_b n_b, in [0, 1]; None without pairs. Full-ECE paper eq. 3.
+
+    sums: one pair a row, or one a choice ("all labels", then divided by N·K); one group.
+    """
+    if not sums.pairs:
+        return None
+    return float(sums.binned(scheme).absolute_gap.sum()) / sums.pairs
+
+
+ECE: Final = Metric(
+    id="ece",
+    title="ECE",
+    recipe="ECE-L1",
+    meaning=(
+        "Expected calibration error: the average distance between confidence and accuracy over the "
+        "bins, each weighted by its rows; lower is better and 0 means that confidence and accuracy "
+        "agree in every bin."
+    ),
+    source="Full-ECE paper (Liu et al. 2024), eq. 3; self-consistency paper (Wang et al. 2024), eq. 6",
+    needs="pairs",
+    low=0.0,
+    high=1.0,
+    better="lower",
+    binned=True,
+    of=ece,
+)

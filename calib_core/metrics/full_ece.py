@@ -1,0 +1,39 @@
+"""How far are the probabilities of all choices from how often they are right?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.metric import Metric, equal_width_only
+
+
+def full_ece(sums: BinSums, scheme: Scheme) -> float | None:
+    """Σ_b |Y_b − C_b| / N over the pairs of every class, in [0, 2]; None without rows.
+
+    Full-ECE paper eq. 11-13: divided by rows, not by pairs. sums: one pair a choice. Raises
+    `Unavailable` unless the bins are equal-width.
+    """
+    equal_width_only("Full-ECE", scheme)
+    if not sums.pairs:
+        return None
+    return float(sums.pooled().binned(scheme).absolute_gap.sum()) / sums.rows
+
+
+FULL_ECE: Final = Metric(
+    id="full_ece",
+    title="Full-ECE",
+    recipe="Full-ECE-L1",
+    meaning=(
+        "The distance between probability and frequency over the probabilities of all choices, pooled "
+        "in one set of bins and divided by the rows; from 0 to 2, lower is better."
+    ),
+    source="Full-ECE paper (Liu et al. 2024), eq. 11-13",
+    needs="distribution",
+    low=0.0,
+    high=2.0,
+    better="lower",
+    binned=True,
+    of=full_ece,
+    binning="width",
+)

@@ -1,0 +1,42 @@
+"""How far off is the probability of an answer that is drawn from the model's own distribution?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.metric import Metric, equal_width_only
+
+
+def full_ece_mass(sums: BinSums, scheme: Scheme) -> float | None:
+    """Σ_b |Σ p·y − Σ p²| / N over the pairs of every class, in [0, 1]; None without rows.
+
+    Full-ECE paper eq. 8-9 read as sampling: each pair weighs as much as its probability. sums: one
+    pair a choice. Raises `Unavailable` unless the bins are equal-width.
+    """
+    equal_width_only("Mass-weighted Full-ECE", scheme)
+    if not sums.pairs:
+        return None
+    binned = sums.pooled().binned(scheme)
+    return float(np.abs(binned.confident_correct - binned.squared).sum()) / sums.rows
+
+
+FULL_ECE_MASS: Final = Metric(
+    id="full_ece_mass",
+    title="Full-ECE, mass-weighted",
+    recipe="Full-ECE-L1, mass-weighted",
+    meaning=(
+        "Full-ECE with each choice weighted by its own probability, which is the error to expect of an "
+        "answer sampled from the model; from 0 to 1, lower is better."
+    ),
+    source="Full-ECE paper (Liu et al. 2024), eq. 8-9 read as sampling",
+    needs="distribution",
+    low=0.0,
+    high=1.0,
+    better="lower",
+    binned=True,
+    of=full_ece_mass,
+    binning="width",
+)

@@ -1,0 +1,34 @@
+"""How far is the confidence from the accuracy in the worst bin?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.metrics.metric import Metric
+
+
+def mce(sums: BinSums, scheme: Scheme) -> float | None:
+    """max_b |Y_b − C_b| / n_b over the non-empty bins, in [0, 1]; None without pairs."""
+    if not sums.pairs:
+        return None
+    binned = sums.binned(scheme)
+    return float((binned.absolute_gap / binned.count).max())
+
+
+MCE: Final = Metric(
+    id="mce",
+    title="MCE",
+    recipe="MCE",
+    meaning=(
+        "Maximum calibration error: the distance between confidence and accuracy in the worst bin, "
+        "however few rows that bin has; lower is better."
+    ),
+    source="Naeini et al. 2015: max over non-empty bins of |accuracy − confidence|",
+    needs="pairs",
+    low=0.0,
+    high=1.0,
+    better="lower",
+    binned=True,
+    of=mce,
+)

@@ -1,0 +1,53 @@
+"""What is a metric?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from calib_core.bins import Binning, BinSums, Scheme
+from calib_core.problems import Unavailable
+
+Better = Literal["lower", "higher", "zero"]
+
+
+def _no_remark(_sums: BinSums) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number read off the sums.
+
+    id: as in addresses and on the command line; title: for people; recipe: its name in a recipe line
+    ("ECE-L1"); meaning: one plain sentence for the help text; source: paper and equation, or formula;
+    needs: "pairs" (one confidence a row) or "distribution" (every choice's, sums kept by class);
+    low, high: range (None = unbounded); better: which direction is better; binned: whether the
+    number depends on the scheme; of: the number, or None where it is not defined (no rows, one
+    outcome only …), raises `problems.Unavailable` where the scheme does not fit the metric; remark:
+    something a reader must know of this value, or None; binning: the one binning the metric is
+    defined on, which its recipe must then name; None = any.
+
+    low and high hold for distributions that sum to 1; one off by ε may pass `high` by as much.
+    """
+
+    id: str
+    title: str
+    recipe: str
+    meaning: str
+    source: str
+    needs: Literal["pairs", "distribution"]
+    low: float | None
+    high: float | None
+    better: Better
+    binned: bool
+    of: Callable[[BinSums, Scheme], float | None]
+    remark: Callable[[BinSums], str | None] = _no_remark
+    binning: Binning | None = None
+
+
+def equal_width_only(name: str, scheme: Scheme) -> None:
+    """Raises `Unavailable` for a metric of the whole distribution asked for under another binning."""
+    if scheme.binning != "width":
+        raise Unavailable(f"{name} is defined on equal-width bins only. Choose equal-width bins.")

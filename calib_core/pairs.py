@@ -1,0 +1,116 @@
+"""Which pairs (confidence, outcome) are pooled?
+
+One row gives one pair (its top label), or one pair a class: ECE, classwise ECE and Full-ECE are the
+same sum over different pools (Full-ECE paper, eq. 3, 7 and 11-13).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.bins import BinSums, Floats
+
+Labels = Literal["top", "all"]
+"""Whether a row of choices gives one pair, its top label, or one pair a choice."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """One pair (confidence, outcome) a row.
+
+    confidence: float16/32/64 of shape (n,), in [0, 1]; correct: bool of shape (n,);
+    rows: positions in the run's `rows` frame, shape (n,); computed: whether the confidence was
+    computed here (float64) or stands in the file as it is.
+    """
+
+    confidence: Floats
+    correct: NDArray[np.bool_]
+    rows: NDArray[np.intp]
+    computed: bool
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return self.confidence.size
+
+    def sums(self) -> BinSums:
+        """The additive state of these pairs."""
+        return BinSums.from_pairs(self.confidence, self.correct, computed=self.computed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distribution:
+    """The probabilities of every choice, rows of differing length laid end to end.
+
+    probs: float16/32/64 of shape (Σ sizes,), in [0, 1]; sizes: choices of each row, shape (n,), ≥ 1;
+    label: position of the right choice, 0 ≤ label < size, shape (n,); rows: positions in the run's
+    `rows` frame; computed: as in `Pairs`; normalised: whether each row sums to 1 (within 1e-3).
+    """
+
+    probs: Floats
+    sizes: NDArray[np.int64]
+    label: NDArray[np.int64]
+    rows: NDArray[np.intp]
+    computed: bool
+    normalised: bool
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.sizes.size
+
+    @property
+    def classes(self) -> int:
+        """K: the largest number of choices of a row."""
+        return int(self.sizes.max(initial=0))
+
+    @property
+    def start(self) -> NDArray[np.int64]:
+        """Where each row begins in `probs`."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @property
+    def position(self) -> NDArray[np.int64]:
+        """Class 0..K-1 of each entry of `probs`."""
+        return np.arange(self.probs.size) - np.repeat(self.start, self.sizes)
+
+    @property
+    def outcome(self) -> NDArray[np.bool_]:
+        """Whether each entry of `probs` is the right choice of its row."""
+        return self.position == np.repeat(self.label, self.sizes)
+
+    @property
+    def highest(self) -> Floats:
+        """The largest probability of each row, shape (n,)."""
+        return np.maximum.reduceat(self.probs, self.start) if self.n else self.probs
+
+    @property
+    def top_position(self) -> NDArray[np.int64]:
+        """Class 0..K-1 of each row's top label, the first of equal maxima, shape (n,)."""
+        if not self.n:
+            return np.zeros(0, np.int64)
+        is_highest = self.probs == np.repeat(self.highest, self.sizes)
+        return np.minimum.reduceat(np.where(is_highest, self.position, self.classes), self.start)
+
+    def top(self) -> Pairs:
+        """The top label of each row and whether it is right."""
+        return Pairs(self.highest, self.top_position == self.label, self.rows, self.computed)
+
+    def every_label(self) -> Pairs:
+        """One pair a choice; `rows` names each row as often as it has choices."""
+        return Pairs(self.probs, self.outcome, np.repeat(self.rows, self.sizes), self.computed)
+
+    def sums(self) -> BinSums:
+        """The additive state of every label's pair, by class."""
+        return BinSums.from_pairs(
+            self.probs,
+            self.outcome,
+            group=self.position,
+            rows=self.n,
+            groups=max(self.classes, 1),
+            computed=self.computed,
+        )

@@ -1,0 +1,217 @@
+"""What is each number exactly, straight from its definition?
+
+Fractions, loops over rows and bins, the standard library only: nothing here is shared with what it
+judges. A stored confidence is a Python float and the bytes of the dtype it is stored in (2, 4 or 8).
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Literal
+
+Exact = Fraction | float | None
+"""A number in exact form, infinity, or None where it is not defined."""
+
+_PACKED = {2: "<e", 4: "<f", 8: "<d"}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One confidence, the bytes of its dtype, and its outcome 0 or 1."""
+
+    confidence: float
+    width: int
+    correct: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """The probabilities of every class of one row, the bytes of their dtype, the right class."""
+
+    probs: tuple[float, ...]
+    width: int
+    label: int
+
+
+@dataclass(frozen=True)
+class Bins:
+    """How pairs are put into bins: "width", "mass" or "natural"; M; whether values were computed."""
+
+    binning: Literal["width", "mass", "natural"] = "width"
+    bins: int = 10
+    computed: bool = False
+
+
+def stored(value: float, width: int) -> float:
+    """`value` rounded to the dtype of so many bytes, half to even."""
+    return struct.unpack(_PACKED[width], struct.pack(_PACKED[width], value))[0]
+
+
+@cache
+def edges(bins: int, width: int) -> tuple[float, ...]:
+    """The inner edges m/M + 1e-12, in float64, then rounded to the dtype."""
+    quotients = [float(Fraction(m, bins)) for m in range(1, bins)]
+    forgiving = [float(Fraction(edge) + Fraction(1e-12)) for edge in quotients]
+    return tuple(stored(edge, width) for edge in forgiving)
+
+
+def bin_index(confidence: float, width: int, bins: int) -> int:
+    """Bin from 0: how many edges lie below the confidence."""
+    return sum(1 for edge in edges(bins, width) if edge < confidence)
+
+
+def level(confidence: float, *, computed: bool) -> Fraction:
+    """What makes two confidences tied: the value, or for computed ones the value to 12 decimals."""
+    exact = Fraction(confidence)
+    return Fraction(round(exact * 10**12), 10**12) if computed else exact
+
+
+def indices(pairs: Sequence[Pair], how: Bins) -> list[int]:
+    """Bin of each pair, from 0."""
+    if how.binning == "width":
+        return [bin_index(pair.confidence, pair.width, how.bins) for pair in pairs]
+    levels = [level(pair.confidence, computed=how.computed) for pair in pairs]
+    if how.binning == "natural":
+        return [sorted(set(levels)).index(own) for own in levels]
+    ranks = [sum(1 for other in levels if other <= own) for own in levels]
+    return [math.ceil(Fraction(how.bins * rank, len(pairs))) - 1 for rank in ranks]
+
+
+def members(pairs: Sequence[Pair], how: Bins) -> list[list[Pair]]:
+    """The pairs of each non-empty bin, in the order of the bins."""
+    index = indices(pairs, how)
+    return [
+        [pair for pair, at in zip(pairs, index, strict=True) if at == wanted] for wanted in sorted(set(index))
+    ]
+
+
+def gap_sum(pairs: Sequence[Pair], how: Bins) -> Fraction:
+    """Σ_b |Σ y − Σ c|."""
+    return sum((abs(_surplus(inside)) for inside in members(pairs, how)), Fraction(0))
+
+
+def _surplus(pairs: Sequence[Pair]) -> Fraction:
+    return sum((pair.correct - Fraction(pair.confidence) for pair in pairs), Fraction(0))
+
+
+def ece(pairs: Sequence[Pair], how: Bins) -> Exact:
+    return gap_sum(pairs, how) / len(pairs) if pairs else None
+
+
+def mce(pairs: Sequence[Pair], how: Bins) -> Exact:
+    return max((abs(_surplus(inside)) / len(inside) for inside in members(pairs, how)), default=None)
+
+
+def ace(pairs: Sequence[Pair], how: Bins) -> Exact:
+    return ece(pairs, Bins("mass", how.bins, how.computed))
+
+
+def brier(pairs: Sequence[Pair], _how: Bins) -> Exact:
+    if not pairs:
+        return None
+    return sum((Fraction(pair.confidence) - pair.correct) ** 2 for pair in pairs) / Fraction(len(pairs))
+
+
+def accuracy(pairs: Sequence[Pair], _how: Bins) -> Exact:
+    return Fraction(sum(pair.correct for pair in pairs), len(pairs)) if pairs else None
+
+
+def bias(pairs: Sequence[Pair], _how: Bins) -> Exact:
+    return -_surplus(pairs) / len(pairs) if pairs else None
+
+
+def auroc(pairs: Sequence[Pair], how: Bins) -> Exact:
+    right = [level(pair.confidence, computed=how.computed) for pair in pairs if pair.correct]
+    wrong = [level(pair.confidence, computed=how.computed) for pair in pairs if not pair.correct]
+    if not right or not wrong:
+        return None
+    won = sum(Fraction(a > b) + Fraction(a == b, 2) for a in right for b in wrong)
+    return won / (len(right) * len(wrong))
+
+
+def class_pairs(rows: Sequence[Row], of_class: int) -> list[Pair]:
+    """The pairs of one class: the rows that have it."""
+    return [
+        Pair(row.probs[of_class], row.width, int(row.label == of_class))
+        for row in rows
+        if of_class < len(row.probs)
+    ]
+
+
+def classes(rows: Sequence[Row]) -> int:
+    """K: the largest number of classes of a row."""
+    return max((len(row.probs) for row in rows), default=0)
+
+
+def all_pairs(rows: Sequence[Row]) -> list[Pair]:
+    """One pair a class of every row."""
+    return [pair for k in range(classes(rows)) for pair in class_pairs(rows, k)]
+
+
+def brier_multi(rows: Sequence[Row], _how: Bins) -> Exact:
+    if not rows:
+        return None
+    errors = sum((Fraction(pair.confidence) - pair.correct) ** 2 for pair in all_pairs(rows))
+    return errors / Fraction(len(rows))
+
+
+def nll(rows: Sequence[Row], _how: Bins) -> Exact:
+    if not rows:
+        return None
+    if any(row.probs[row.label] == 0 for row in rows):
+        return math.inf
+    with decimal.localcontext() as context:
+        context.prec = 50
+        logs = [decimal.Decimal(row.probs[row.label]).ln() for row in rows]
+        return Fraction(-sum(logs, decimal.Decimal(0)) / len(rows))
+
+
+def cw_ece(rows: Sequence[Row], how: Bins) -> Exact:
+    total = cw_ece_sum(rows, how)
+    return total / classes(rows) if total is not None else None
+
+
+def cw_ece_sum(rows: Sequence[Row], how: Bins) -> Exact:
+    if not rows:
+        return None
+    return sum((gap_sum(class_pairs(rows, k), how) for k in range(classes(rows))), Fraction(0)) / len(rows)
+
+
+def full_ece(rows: Sequence[Row], how: Bins) -> Exact:
+    return gap_sum(all_pairs(rows), how) / len(rows) if rows else None
+
+
+def full_ece_mass(rows: Sequence[Row], how: Bins) -> Exact:
+    if not rows:
+        return None
+    total = Fraction(0)
+    for inside in members(all_pairs(rows), how):
+        weights = [Fraction(pair.confidence) for pair in inside]
+        drawn_right = sum((w * pair.correct for w, pair in zip(weights, inside, strict=True)), Fraction(0))
+        total += abs(drawn_right - sum((w * w for w in weights), Fraction(0)))
+    return total / len(rows)
+
+
+OF_PAIRS: dict[str, Callable[[Sequence[Pair], Bins], Exact]] = {
+    "ece": ece,
+    "mce": mce,
+    "ace": ace,
+    "brier": brier,
+    "accuracy": accuracy,
+    "bias": bias,
+    "auroc": auroc,
+}
+OF_ROWS: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
+    "brier_multi": brier_multi,
+    "nll": nll,
+    "cw_ece": cw_ece,
+    "cw_ece_sum": cw_ece_sum,
+    "full_ece": full_ece,
+    "full_ece_mass": full_ece_mass,
+}
