@@ -1,0 +1,32 @@
+"""Into how few clusters do the sampled answers fall?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.confidence.clusters import Clusters
+from calib_core.confidence.method import Confidences, Method, Options
+from calib_core.confidence.self_consistency import self_consistency
+from calib_core.records import AnswerRun
+
+
+def _formula(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    # (N − |C|)/N and not 1 − |C|/N: one rounding of a quotient of whole numbers.
+    return (clusters.counted[rows] - clusters.number[rows]) / clusters.counted[rows]
+
+
+def _of(run: AnswerRun, options: Options) -> Confidences:
+    """F_CN, in [0, 1 − 1/N]."""
+    return self_consistency(run, options, _formula)
+
+
+CLUSTER_NUMBER: Final = Method(
+    id="cluster_number",
+    title="self-consistency, F_CN",
+    source="F_CN = 1 − |C|/N; Wang et al., arXiv 2403.09849",
+    needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
+    of=_of,
+)

@@ -1,0 +1,31 @@
+"""Which share of the sampled answers is in the majority?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.confidence.clusters import Clusters
+from calib_core.confidence.method import Confidences, Method, Options
+from calib_core.confidence.self_consistency import self_consistency
+from calib_core.records import AnswerRun
+
+
+def _formula(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    return clusters.largest[rows] / clusters.counted[rows]
+
+
+def _of(run: AnswerRun, options: Options) -> Confidences:
+    """F_CS, in [1/N, 1]."""
+    return self_consistency(run, options, _formula)
+
+
+CLUSTER_SIZE: Final = Method(
+    id="cluster_size",
+    title="self-consistency, F_CS",
+    source="F_CS = n_i/N of the majority cluster i; Wang et al., arXiv 2403.09849",
+    needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
+    of=_of,
+)

@@ -1,0 +1,28 @@
+"""How sure is the model, by the file's own column?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.confidence.method import Confidences, Method, Options
+from calib_core.confidence.outcomes import outcomes
+from calib_core.confidence.scalar import Scalar, judged
+from calib_core.problems import Unavailable
+from calib_core.records import AnswerRun
+
+
+def _of(run: AnswerRun, options: Options) -> Confidences:
+    """The column `confidence` as it stands."""
+    if not run.has("confidence"):
+        raise Unavailable("no column confidence: one number from 0 to 1 a question is needed")
+    scalar = Scalar(run.rows["confidence"], ("as given",), computed=False)
+    return judged(scalar, outcomes(run, "greedy", options))
+
+
+GIVEN: Final = Method(
+    id="given",
+    title="confidence in the file",
+    source="one column of the file, as it stands",
+    needs="one number from 0 to 1 a question (confidence); an outcome",
+    of=_of,
+)

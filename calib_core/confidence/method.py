@@ -1,0 +1,66 @@
+"""What is a confidence method, what may be chosen about it, and what does it give?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+import polars as pl
+
+from calib_core.pairs import Distribution, Labels, Pairs
+from calib_core.records import AnswerRun
+
+Unparseable = Literal["own", "one", "drop"]
+"""A sample that does not parse: a cluster by itself, one cluster with the others, or left out of N."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The switches of the methods; the defaults are the papers'.
+
+    renormalise: None = as the method does by default; labels: which labels of a row of choices are
+    pooled (read by `analysis`, not by a method); unparseable: see `Unparseable`.
+    """
+
+    renormalise: bool | None = None
+    labels: Labels = "top"
+    unparseable: Unparseable = "own"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Confidences:
+    """What a method says of every row it can serve.
+
+    pairs: one pair a usable row; distribution: all choices' probabilities of the same rows, where
+    the method has them; judged: whose outcome it is ("greedy answer", "majority answer", "its own top
+    label"); recipe: what the method adds to the recipe, each a short phrase; missing: reason → rows
+    without this confidence (pairs.n + Σ missing = rows of the run's frame); remarks: counted facts
+    such as ties or samples that do not parse, each a short sentence; answers: the judged answer of
+    each pair as text (String, null where the file does not say it), shape (pairs.n,).
+    """
+
+    pairs: Pairs
+    judged: str
+    recipe: tuple[str, ...]
+    missing: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    remarks: tuple[str, ...] = ()
+    distribution: Distribution | None = None
+    answers: pl.Series | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to a confidence.
+
+    id: as in addresses and on the command line; title: for people; source: paper and formula;
+    needs: in plain words, the columns it is computed from; of: raises `problems.Unavailable` with the
+    reason where the run cannot give it (no column, or not one usable row).
+    """
+
+    id: str
+    title: str
+    source: str
+    needs: str
+    of: Callable[[AnswerRun, Options], Confidences]

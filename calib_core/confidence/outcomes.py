@@ -1,0 +1,204 @@
+"""Is the greedy answer right, is the majority answer right?  Two outcomes of one row, kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import polars as pl
+
+from calib_core.confidence.answers import Normaliser, choice_name, text_form
+from calib_core.confidence.choices import choice_texts
+from calib_core.confidence.clusters import Clusters, cluster, sample_texts
+from calib_core.confidence.columns import column, first_reason
+from calib_core.confidence.method import Options
+from calib_core.problems import Unavailable
+from calib_core.records import AnswerOf, AnswerRun
+
+JUDGED: Final[Mapping[AnswerOf, str]] = MappingProxyType(
+    {
+        "greedy": "greedy answer",
+        "majority": "majority answer",
+        "sample_0": "first sampled answer",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """Whether one answer of each row is right; series of shape (rows,).
+
+    judged: which answer; correct: Boolean, null where unknown; why: String, why it is unknown, null
+    where it is known; answers: String, the answer itself, null where the file does not say it;
+    remarks: counted facts, each a short sentence.
+    """
+
+    judged: str
+    correct: pl.Series
+    why: pl.Series
+    answers: pl.Series
+    remarks: tuple[str, ...] = ()
+
+
+def greedy_correct(run: AnswerRun) -> pl.Series:
+    """Whether the greedy answer of each row is right: Boolean, shape (rows,), null where unknown.
+
+    The stored `correct` where the run has one; else prediction against gold, both normalised, else
+    prediction_index against gold_index. A prediction that does not parse is not right.
+    """
+    return _greedy(run).correct
+
+
+def outcomes(run: AnswerRun, answer: AnswerOf, options: Options) -> Outcomes:
+    """The outcome of the named answer of each row; raises Unavailable where no row has one."""
+    if answer == "greedy":
+        return some_known(_greedy(run))
+    normaliser = Normaliser.of(run)
+    if answer == "majority":
+        return some_known(majority(run, normaliser, cluster(run, normaliser, options.unparseable)))
+    return some_known(_first_sample(run, normaliser))
+
+
+def some_known(judged: Outcomes) -> Outcomes:
+    """The outcomes themselves; raises Unavailable, with the reason, where every one is unknown."""
+    if judged.correct.null_count() < judged.correct.len():
+        return judged
+    reasons = judged.why.drop_nulls().unique(maintain_order=True).to_list()
+    if reasons in (["no gold"], []):
+        raise Unavailable("no gold and no outcome to judge by")
+    raise Unavailable(f"no {judged.judged} can be judged: {', '.join(reasons)}")
+
+
+def majority(run: AnswerRun, normaliser: Normaliser, clusters: Clusters) -> Outcomes:
+    """The outcome of the majority answer of each row.
+
+    The answer against gold, else the stored judgement: of the majority's first sample
+    (`sample_correct`), else of the file's own majority (`correct_majority`). Where the clusters are
+    the file's own labels the stored judgement comes first: such answers need a judge.
+    """
+    first = pl.Series("first", clusters.first)
+    first = first.set(first < 0, None)
+    by_gold = _sample_against_gold(run, normaliser, first)
+    stored = _item(column(run, "sample_correct"), first).fill_null(column(run, "correct_majority"))
+    labelled = pl.Series("labelled", clusters.labelled)
+    correct = stored.fill_null(by_gold).zip_with(labelled, by_gold.fill_null(stored))
+    return _of_sample(run, "majority", first, correct)
+
+
+def _first_sample(run: AnswerRun, normaliser: Normaliser) -> Outcomes:
+    first = pl.Series("first", [0], dtype=pl.Int64).new_from_index(0, run.rows.height)
+    by_gold = _sample_against_gold(run, normaliser, first)
+    correct = by_gold.fill_null(_item(column(run, "sample_correct"), first))
+    return _of_sample(run, "sample_0", first, correct)
+
+
+def _of_sample(run: AnswerRun, answer: AnswerOf, position: pl.Series, correct: pl.Series) -> Outcomes:
+    """The outcomes of one sample a row, with the reasons where there is none."""
+    answers = _item(sample_texts(run), position)
+    why = first_reason(
+        run.rows.height,
+        ("no gold", correct.is_null() & ~_has_gold(run)),
+        ("no sampled answer", correct.is_null() & ~_is_sampled(run, position)),
+        ("the gold does not parse", correct.is_null()),
+    )
+    return Outcomes(JUDGED[answer], correct, why, answers.alias("answer"))
+
+
+def _greedy(run: AnswerRun) -> Outcomes:
+    prediction, index = column(run, "prediction"), column(run, "prediction_index")
+    named = choice_texts(run.rows, index.cast(pl.Int64))
+    answers = prediction.fill_null(named).alias("answer")
+    if run.has("correct"):
+        correct = run.rows["correct"]
+        # Not filled in from prediction and gold: null may mean partly right, which is no outcome.
+        why = first_reason(run.rows.height, ("no stored outcome", correct.is_null()))
+        return Outcomes(JUDGED["greedy"], correct, why, answers)
+    correct, unread = _prediction_against_gold(run)
+    why = first_reason(
+        run.rows.height,
+        ("no gold", correct.is_null() & ~_has_gold(run)),
+        ("no prediction", correct.is_null() & answers.is_null()),
+        ("the gold does not parse", correct.is_null()),
+    )
+    said = "1 prediction does" if unread == 1 else f"{unread:,} predictions do"
+    remarks = (f"{said} not parse and count{'s' if unread == 1 else ''} as wrong",) if unread else ()
+    return Outcomes(JUDGED["greedy"], correct, why, answers, remarks)
+
+
+def _prediction_against_gold(run: AnswerRun) -> tuple[pl.Series, int]:
+    """Whether each prediction is right, and how many are wrong because they do not parse."""
+    normaliser = Normaliser.of(run)
+    prediction, gold = column(run, "prediction"), column(run, "gold")
+    form = normaliser.forms(_every_row(run), prediction)
+    golds = _golds(run, normaliser)
+    correct = _right(form, golds).fill_null(column(run, "prediction_index") == column(run, "gold_index"))
+    # Equal texts are equal answers, also where the kind's normaliser reads neither.
+    same = text_form(prediction) == text_form(gold)
+    correct = correct.set(correct.is_null() & same.fill_null(value=False), value=True)
+    unread = correct.is_null() & prediction.is_not_null() & _every_row(run).is_in(golds["row"].implode())
+    return correct.set(unread, value=False), int(unread.sum())
+
+
+def _sample_against_gold(run: AnswerRun, normaliser: Normaliser, position: pl.Series) -> pl.Series:
+    """Whether the sample at a position of each row is right: Boolean, null where it cannot be told.
+
+    A sample that is there and does not parse is not right.
+    """
+    golds = _golds(run, normaliser)
+    form = normaliser.forms(_every_row(run), _item(sample_texts(run), position))
+    unread = form.is_null() & _is_sampled(run, position) & _every_row(run).is_in(golds["row"].implode())
+    return _right(form, golds).set(unread, value=False)
+
+
+def _is_sampled(run: AnswerRun, position: pl.Series) -> pl.Series:
+    return (position < sample_texts(run).list.len()).fill_null(value=False)
+
+
+def _golds(run: AnswerRun, normaliser: Normaliser) -> pl.DataFrame:
+    """Every right answer of each row in its normal form: columns row and form."""
+    rows = pl.DataFrame(
+        {
+            "row": _every_row(run),
+            "gold": column(run, "gold"),
+            "all": column(run, "gold_all"),
+            "index": column(run, "gold_index").set(normaliser.kind != "choice", None),
+        }
+    )
+    by_index = rows.filter(pl.col("index").is_not_null())
+    one = rows.filter(pl.col("index").is_null()).select("row", text="gold")
+    several = rows.filter(pl.col("all").list.len() > 0).select("row", text="all").explode("text")
+    texts = pl.concat([one, several]).drop_nulls()
+    return (
+        pl.concat(
+            [
+                texts.select("row", form=normaliser.forms(texts["row"], texts["text"])),
+                by_index.select("row", form=choice_name(by_index["index"])),
+            ]
+        )
+        .drop_nulls()
+        .unique()
+    )
+
+
+def _right(form: pl.Series, golds: pl.DataFrame) -> pl.Series:
+    """Whether the form of each row is among its golds: Boolean, null without a form or a gold."""
+    rows = pl.DataFrame({"row": pl.int_range(form.len(), dtype=pl.UInt32, eager=True), "form": form})
+    hits = golds.with_columns(hit=True)
+    hit = rows.join(hits, on=["row", "form"], how="left", maintain_order="left")["hit"]
+    known = form.is_not_null() & rows["row"].is_in(golds["row"].implode())
+    return hit.fill_null(value=False).set(~known, None).alias("correct")
+
+
+def _has_gold(run: AnswerRun) -> pl.Series:
+    several = (column(run, "gold_all").list.len() > 0).fill_null(value=False)
+    return column(run, "gold").is_not_null() | column(run, "gold_index").is_not_null() | several
+
+
+def _every_row(run: AnswerRun) -> pl.Series:
+    return pl.int_range(run.rows.height, dtype=pl.UInt32, eager=True)
+
+
+def _item(lists: pl.Series, position: pl.Series) -> pl.Series:
+    return lists.list.get(position, null_on_oob=True)

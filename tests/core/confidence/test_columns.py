@@ -1,0 +1,44 @@
+"""Are absent columns empty, and is every row used or missing for one reason?"""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from calib_core.confidence.columns import as_float64, column, first_reason, usable
+from calib_core.problems import Unavailable
+from core.confidence_runs import run_of
+
+
+def test_an_absent_column_is_all_null_in_its_dtype() -> None:
+    run = run_of([{"gold": "1"}, {"gold": "2"}])
+    assert column(run, "gold").to_list() == ["1", "2"]
+    assert column(run, "samples").to_list() == [None, None]
+    assert column(run, "samples").dtype == pl.List(pl.String)
+
+
+def test_a_list_of_narrow_floats_is_widened_exactly() -> None:
+    narrow = pl.Series([[0.1, None], None], dtype=pl.List(pl.Float32))
+    assert as_float64(narrow).to_list() == [[0.10000000149011612, None], None]
+
+
+def test_the_first_reason_counts_and_null_is_none() -> None:
+    why = first_reason(
+        3, ("one", pl.Series([True, None, False])), ("two", pl.Series([True, True, None], dtype=pl.Boolean))
+    )
+    assert why.to_list() == ["one", "two", None]
+
+
+def test_rows_without_a_reason_are_usable_and_the_others_are_counted() -> None:
+    rows, missing = usable(pl.Series(["b", None, "a", "b", None], dtype=pl.String))
+    assert rows.tolist() == [1, 4]
+    assert dict(missing) == {"b": 2, "a": 1}
+
+
+def test_where_no_row_is_left_the_reasons_are_said() -> None:
+    with pytest.raises(
+        Unavailable, match=r"^not one row can be used: no gold \(rows: 2\), late \(rows: 1\)$"
+    ):
+        usable(pl.Series(["late", "no gold", "no gold"]))
+    with pytest.raises(Unavailable, match="the run has no rows"):
+        usable(pl.Series([], dtype=pl.String))

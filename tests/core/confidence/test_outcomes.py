@@ -1,0 +1,146 @@
+"""Is the right answer judged, against the right gold, and is nothing filled in?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calib_core.confidence.method import Options
+from calib_core.confidence.outcomes import Outcomes, greedy_correct, outcomes
+from calib_core.problems import Unavailable
+from calib_core.records import AnswerOf
+from core import confidence_oracle as oracle
+from core.confidence_runs import ANSWERS, Row, run_of, sampled_question
+
+
+def judged(answer: AnswerOf, *rows: Row) -> Outcomes:
+    return outcomes(run_of(rows), answer, Options())
+
+
+def greedy(*rows: Row) -> list[bool | None]:
+    return greedy_correct(run_of(rows)).to_list()
+
+
+@st.composite
+def predicted_question(draw: st.DrawFn) -> Row:
+    question = dict(draw(sampled_question()))
+    question["prediction"] = draw(ANSWERS[question["answer_kind"]].map(lambda text: text or None))
+    return question
+
+
+@given(st.lists(predicted_question(), min_size=1, max_size=6))
+def test_a_prediction_is_right_when_it_equals_gold_once_both_are_normalised(rows: list[Row]) -> None:
+    assert greedy(*rows) == [oracle.greedy_right(row) for row in rows]
+
+
+def test_a_stored_outcome_comes_first_and_is_not_filled_in() -> None:
+    rows: list[Row] = [
+        {"gold": "1", "prediction": "2", "correct": True},
+        {"gold": "1", "prediction": "1", "correct": None},
+    ]
+    found = judged("greedy", *rows)
+    assert found.correct.to_list() == [True, None]
+    assert found.why.to_list() == [None, "no stored outcome"]
+    assert found.answers.to_list() == ["2", "1"]
+
+
+def test_one_of_several_golds_is_enough() -> None:
+    rows: list[Row] = [
+        {"gold_all": ["Rome", "Roma"], "prediction": "roma"},
+        {"gold": "Rome", "gold_all": ["Roma"], "prediction": "Rome."},
+        {"gold_all": ["Rome"], "prediction": "Paris"},
+    ]
+    assert greedy(*rows) == [True, True, False]
+
+
+def test_an_index_is_judged_where_there_is_no_text() -> None:
+    rows: list[Row] = [
+        {"gold_index": 2, "prediction_index": 2},
+        {"gold_index": 2, "prediction_index": 1},
+        {"gold_index": 2, "prediction": "(c)"},
+        {"gold_index": 2, "prediction": None},
+    ]
+    assert greedy(*rows) == [True, False, True, None]
+    assert judged("greedy", *rows).why.to_list() == [None, None, None, "no prediction"]
+    assert judged("greedy", *rows).answers.to_list() == ["C", "B", "(c)", None]
+
+
+def test_a_choice_is_right_by_text_letter_or_index() -> None:
+    asked = {"choices": ["salt", "sugar"], "gold": "sugar", "gold_index": 1}
+    rows: list[Row] = [{**asked, "prediction": said} for said in ("Sugar.", "B", "1", "A", "pepper")]
+    assert greedy(*rows) == [True, True, True, False, False]
+
+
+def test_a_prediction_that_does_not_parse_is_wrong_and_counted() -> None:
+    found = judged("greedy", {"gold": "1", "prediction": "none"}, {"gold": "2", "prediction": "2.0"})
+    assert found.correct.to_list() == [False, True]
+    assert found.remarks == ("1 prediction does not parse and counts as wrong",)
+
+
+def test_equal_texts_are_equal_where_the_kind_reads_neither() -> None:
+    rows: list[Row] = [
+        {"answer_kind": "number", "gold": "3/4", "prediction": said} for said in ("3/4", "0.75")
+    ]
+    assert greedy(*rows) == [True, None]
+    assert judged("greedy", *rows).why.to_list() == [None, "the gold does not parse"]
+
+
+def test_the_majority_is_judged_by_gold_before_the_stored_judgement() -> None:
+    found = judged(
+        "majority",
+        {"gold": "1", "samples": ["1", "2", "1.0"], "sample_correct": [False] * 3, "correct_majority": False},
+        {"samples": ["5", "6", "6"], "sample_correct": [False, True, None], "correct_majority": False},
+        {"samples": ["5", "6", "6"], "correct_majority": False},
+        {"gold": "1", "samples": ["1", "2", "2"], "correct": True},
+        {"samples": ["1", "2", "2"]},
+    )
+    assert found.correct.to_list() == [True, True, False, False, None]
+    assert found.answers.to_list() == ["1", "6", "6", "2", "2"]
+    assert found.why.to_list() == [None, None, None, None, "no gold"]
+    assert found.judged == "majority answer"
+
+
+def test_where_the_file_labels_clusters_its_judgement_comes_first() -> None:
+    asked = {"gold": "Paris", "samples": ["the capital", "Paris", "Rome"], "sample_cluster": [0, 0, 1]}
+    found = judged(
+        "majority",
+        {**asked, "sample_correct": [True, True, False]},
+        {**asked, "correct_majority": True},
+        asked,
+    )
+    assert found.correct.to_list() == [True, True, False]
+
+
+def test_the_first_sample_is_judged_where_the_file_says_so() -> None:
+    found = judged(
+        "sample_0",
+        {"gold": "1", "samples": ["1", "2", "2"]},
+        {"gold": "2", "samples": ["1", "2", "2"]},
+        {"samples": ["1"], "sample_correct": [True]},
+        {"gold": "2", "samples": []},
+        {"gold": "2", "samples": ["what", "2"]},
+        {"gold": "2", "samples_parsed": [None, "2"]},
+        {"samples": ["2"]},
+    )
+    assert found.correct.to_list() == [True, False, True, None, False, False, None]
+    assert found.why.to_list() == [None, None, None, "no sampled answer", None, None, "no gold"]
+    assert found.judged == "first sampled answer"
+
+
+def test_labels_without_texts_need_a_stored_judgement() -> None:
+    rows: list[Row] = [
+        {"gold": "1", "sample_cluster": [0, 0, 1], "sample_correct": [True, True, False]},
+        {"gold": "1", "sample_cluster": [0, 0, 1]},
+    ]
+    found = judged("majority", *rows)
+    assert found.correct.to_list() == [True, None]
+    assert found.why.to_list() == [None, "no sampled answer"]
+
+
+def test_without_gold_and_outcome_there_is_nothing_to_judge_by() -> None:
+    for answer in ("greedy", "majority", "sample_0"):
+        with pytest.raises(Unavailable, match=r"^no gold and no outcome to judge by$"):
+            judged(answer, {"prediction": "1", "samples": ["1", "2"]})
+    with pytest.raises(Unavailable, match=r"^no greedy answer can be judged: no prediction$"):
+        judged("greedy", {"gold": "1", "confidence": 0.5})

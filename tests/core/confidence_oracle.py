@@ -1,0 +1,226 @@
+"""What is each confidence exactly, and is its answer right, straight from the definitions?
+
+One question at a time, in fractions and 50-digit decimals, the standard library only: nothing here is
+shared with what it judges. A question is a dict of raw columns; what is not known is left out.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+Question = Mapping[str, Any]
+Exact = Fraction | float
+
+CURRENCIES = "$€£¥"
+
+
+@dataclass(frozen=True)
+class Said:
+    """The confidence of one question and whether the judged answer is right."""
+
+    confidence: Exact
+    correct: bool
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def number(text: str) -> Fraction | None:
+    """The number a text is, taken off piece by piece: currency, sign, full stop, exponent, groups."""
+    bare = text.strip().replace("−", "-")
+    for sign in ("", "+", "-"):
+        for currency in CURRENCIES:
+            if bare.startswith(sign) and bare[len(sign) :].lstrip().startswith(currency):
+                bare = sign + bare[len(sign) :].lstrip()[1:].lstrip()
+    for currency in CURRENCIES:
+        if bare.endswith((currency, currency + ".")):
+            bare = bare.removesuffix(".")[:-1].rstrip()
+    sign = -1 if bare.startswith("-") else 1
+    bare = (bare[1:] if bare[:1] in ("+", "-") else bare).removesuffix(".")
+    mantissa, e, exponent = bare.lower().partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    if "," in whole and not e:
+        first, *groups = whole.split(",")
+        if not 1 <= len(first) <= 3 or any(len(group) != 3 for group in groups):
+            return None
+        whole = first + "".join(groups)
+    power = exponent[1:] if exponent[:1] in ("+", "-") else exponent
+    if not _digits(whole + fraction) or (e and not (_digits(power) and len(power) <= 2)):
+        return None
+    return sign * Fraction(int(whole + fraction), 10 ** len(fraction)) * Fraction(10) ** int(exponent or 0)
+
+
+def _digits(text: str) -> bool:
+    return bool(text) and all(letter in "0123456789" for letter in text)
+
+
+def words(text: str) -> str | None:
+    """A text in lower case, with single spaces, without a final full stop."""
+    plain = " ".join(text.lower().split())
+    return (plain[:-1].rstrip() if plain.endswith(".") else plain) or None
+
+
+def choice(text: str, choices: Sequence[str]) -> int | None:
+    """The index of the choice a text names: equal text, then a letter, then an index."""
+    listed = [words(option) for option in choices]
+    if words(text) is not None and words(text) in listed:
+        return listed.index(words(text))
+    bare = text.strip().lstrip("([").rstrip(")].:").strip()
+    if len(bare) == 1 and bare.isascii() and bare.isalpha():
+        index = ord(bare.upper()) - ord("A")
+    elif bare.isascii() and bare.isdigit():
+        index = int(bare)
+    else:
+        return None
+    return index if not choices or index < len(choices) else None
+
+
+def parsed(text: str | None, question: Question) -> object:
+    """An answer in the form in which equal answers are equal; None where it does not parse."""
+    if text is None:
+        return None
+    kind = question["answer_kind"]
+    if kind == "number":
+        return number(text)
+    return words(text) if kind == "text" else choice(text, question.get("choices", ()))
+
+
+def golds(question: Question) -> set[object]:
+    """Every right answer in that form."""
+    if question["answer_kind"] == "choice" and question.get("gold_index") is not None:
+        return {question["gold_index"]}
+    texts = [question.get("gold"), *question.get("gold_all", ())]
+    return {parsed(text, question) for text in texts} - {None}
+
+
+# --- choices -------------------------------------------------------------------------------------
+
+
+def exponentials(logs: Sequence[Fraction | float]) -> list[Fraction]:
+    """Exp of each, to 50 digits; −inf gives 0."""
+    return [Fraction(0) if log == -math.inf else _exponential(Fraction(log)) for log in logs]
+
+
+def _exponential(log: Fraction) -> Fraction:
+    with decimal.localcontext(decimal.Context(prec=50, Emin=-(10**9), Emax=10**9)):
+        return Fraction((decimal.Decimal(log.numerator) / log.denominator).exp())
+
+
+def softmax(logs: Sequence[Fraction | float]) -> list[Fraction]:
+    """Exp of each, divided by their sum."""
+    weights = exponentials(logs)
+    return [weight / sum(weights) for weight in weights]
+
+
+def choice_probabilities(
+    question: Question, lengths: str | None = None, *, renormalise: bool = True
+) -> list[Fraction] | None:
+    """The probability of each choice, its log-probability divided by a length where one is named."""
+    logs = question.get("choice_logprobs")
+    if not logs or None in logs or all(log == -math.inf for log in logs):
+        return None
+    if lengths is not None:
+        counts = question.get(lengths)
+        if not counts or len(counts) != len(logs):
+            return None
+        each = zip(logs, counts, strict=True)
+        logs = [log if log == -math.inf else Fraction(log) / count for log, count in each]
+    return softmax(logs) if renormalise else exponentials(logs)
+
+
+def top_label(question: Question, probabilities: Sequence[Exact] | None) -> Said | None:
+    """The largest probability, the first of equals, judged against gold_index."""
+    gold = question.get("gold_index")
+    if not probabilities or gold is None or gold >= len(probabilities):
+        return None
+    best = max(probabilities)
+    return Said(best, list(probabilities).index(best) == gold)
+
+
+# --- tokens --------------------------------------------------------------------------------------
+
+
+def mean_probability(logs: Sequence[float | None] | None) -> Fraction | None:
+    """The mean of exp of each, to 50 digits."""
+    if not logs or any(log is None for log in logs):
+        return None
+    return sum(exponentials([log for log in logs if log is not None]), Fraction(0)) / len(logs)
+
+
+def answer_span(question: Question) -> Sequence[float | None] | None:
+    """The log-probabilities of the answer's own tokens."""
+    if question.get("answer_logprobs") is not None:
+        return question["answer_logprobs"]
+    path, start, end = (question.get(name) for name in ("path_logprobs", "answer_start", "answer_end"))
+    if path is None or start is None or end is None or not 0 <= start < end <= len(path):
+        return None
+    return path[start:end]
+
+
+def greedy_right(question: Question) -> bool | None:
+    """Whether the greedy answer is right, where no file says so."""
+    right = golds(question)
+    if question.get("prediction") is None or not right:
+        return None
+    return parsed(question["prediction"], question) in right
+
+
+# --- sampled answers -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Sizes of the clusters, first sampled first; the majority's answer and size; whether others tie."""
+
+    sizes: tuple[int, ...]
+    answer: object
+    first: int
+    largest: int
+    tied: bool
+
+
+def sampled(question: Question, rule: str) -> Sampled | None:
+    """The clusters of one question's samples; None where no sample parses."""
+    texts = question.get("samples_parsed", question.get("samples")) or []
+    members: dict[tuple[str, object], list[int]] = {}
+    for position, text in enumerate(texts):
+        answer = parsed(text, question)
+        if answer is not None:
+            members.setdefault(("answer", answer), []).append(position)
+        elif rule != "drop":
+            members.setdefault(("unparseable", position if rule == "own" else None), []).append(position)
+    real = {key: where for key, where in members.items() if key[0] == "answer"}
+    if not real:
+        return None
+    largest = max(len(where) for where in real.values())
+    # A dict keeps the order in which its keys, here the clusters' first members, came.
+    winners = [key for key, where in real.items() if len(where) == largest]
+    return Sampled(
+        sizes=tuple(len(where) for where in members.values()),
+        answer=winners[0][1],
+        first=real[winners[0]][0],
+        largest=largest,
+        tied=len(winners) > 1,
+    )
+
+
+def self_consistency(question: Question, method: str, rule: str = "own") -> Said | None:
+    """F_CN, F_CS or F_PC of one question, judged on its majority answer."""
+    clusters = sampled(question, rule)
+    right = golds(question)
+    if clusters is None or sum(clusters.sizes) < 2 or not right:
+        return None
+    n, largest = sum(clusters.sizes), clusters.largest
+    others = list(clusters.sizes)
+    others.remove(largest)
+    confidence = {
+        "cluster_number": 1 - Fraction(len(clusters.sizes), n),
+        "cluster_size": Fraction(largest, n),
+        "pairwise": math.prod((Fraction(largest, largest + other) for other in others), start=Fraction(1)),
+    }[method]
+    return Said(confidence, clusters.answer in right)
