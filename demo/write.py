@@ -1,0 +1,166 @@
+"""How is it kept?  Predictions → canonical answers Parquet, and a manifest that pins every file."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from demo.generate import Answer
+from demo.predict import Prediction, parsed, span
+from demo.recipe import Recipe
+from demo.tokens import decode, pieces
+
+MODEL: Final = "chains-0.2M"
+
+_SCHEMA: Final[dict[str, Any]] = {
+    "id": pl.String,
+    "subject": pl.String,
+    "question": pl.String,
+    "status": pl.String,
+    "answer_kind": pl.String,
+    "choices": pl.List(pl.String),
+    "gold": pl.String,
+    "gold_index": pl.Int32,
+    "choice_logprobs": pl.List(pl.Float64),
+    "choice_token_counts": pl.List(pl.Int32),
+    "choice_char_counts": pl.List(pl.Int32),
+    "prediction": pl.String,
+    "prediction_index": pl.Int32,
+    "prediction_text": pl.String,
+    "correct": pl.Boolean,
+    "samples": pl.List(pl.String),
+    "samples_parsed": pl.List(pl.String),
+    "sample_token_counts": pl.List(pl.Int32),
+    "sample_logprobs": pl.List(pl.Float64),
+    "path_logprobs": pl.List(pl.Float64),
+    "answer_start": pl.Int32,
+    "answer_end": pl.Int32,
+    "p_true": pl.Float64,
+    "p_false": pl.Float64,
+    "p_true_norm": pl.String,
+}
+_CHOICE_ONLY: Final = (
+    "choices",
+    "gold_index",
+    "choice_logprobs",
+    "choice_token_counts",
+    "choice_char_counts",
+    "prediction_index",
+)
+
+_OF_CHOICES: Final = {"choice_scoring": "loglikelihood", "choice_counts_exclude_delimiter": True}
+
+
+def frame(name: str, predictions: Sequence[Prediction]) -> pl.DataFrame:
+    """One row a prediction, in the columns of the canonical answers format; `name` begins each id."""
+    rows = [_row(f"{name}-{number:04}", one) for number, one in enumerate(predictions, start=1)]
+    rows_frame = pl.DataFrame(rows, schema=_SCHEMA)
+    return rows_frame if any(one.problem.options for one in predictions) else rows_frame.drop(_CHOICE_ONLY)
+
+
+def _row(identity: str, one: Prediction) -> dict[str, object]:
+    problem, said = one.problem, parsed(one.problem, one.answer)
+    gold = problem.said(problem.answer) if problem.options else str(problem.answer)
+    start, end = span(problem, one.answer) or (None, None)
+    return {
+        "id": identity,
+        "subject": problem.kind,
+        "question": problem.question,
+        "status": "ok" if said is not None else "no_answer",
+        "answer_kind": "text" if problem.options else "number",  # written out: no letter, maybe no option
+        "gold": gold,
+        "prediction": said,
+        "prediction_text": decode(one.answer.tokens),
+        "correct": said == gold,
+        "samples": [decode(sample.tokens) for sample in one.samples],
+        "samples_parsed": [parsed(problem, sample) for sample in one.samples],
+        "sample_token_counts": [len(sample.tokens) for sample in one.samples],
+        "sample_logprobs": [_sum(sample) for sample in one.samples],
+        "path_logprobs": list(one.answer.logprobs),
+        "answer_start": start,
+        "answer_end": end,
+        "p_true": one.p_true,
+        "p_false": one.p_false,
+        "p_true_norm": "raw",
+        **(_choices(one, gold, said) if problem.options else {}),
+    }
+
+
+def _choices(one: Prediction, gold: str, said: str | None) -> dict[str, object]:
+    choices = [one.problem.said(value) for value in one.problem.options]
+    return {
+        "choices": choices,
+        "gold_index": choices.index(gold),
+        "choice_logprobs": list(one.option_logprobs),
+        "choice_token_counts": [len(pieces(choice)) for choice in choices],
+        "choice_char_counts": [len(choice) for choice in choices],
+        "prediction_index": choices.index(said) if said in choices else None,
+    }
+
+
+def _sum(sample: Answer) -> float:
+    return sum(sample.logprobs)
+
+
+def _metadata(dataset: str, recipe: Recipe, parameters: int, *, has_choices: bool) -> dict[str, object]:
+    """What the file says of its run."""
+    return {
+        "format": "calib-answers",
+        "version": 1,
+        "model": MODEL,
+        "params_b": parameters / 1e9,
+        "tuning": "base",
+        "dataset": dataset,
+        "shots": 0,
+        "temperature": 0.0,
+        "sampling": {"temperature": recipe.temperature, "top_p": 1.0, "n": recipe.samples},
+        "logprob_base": "e",
+        "logprobs_are": "raw",
+        **(_OF_CHOICES if has_choices else {}),
+        "samples_include_greedy": False,
+        "answer_normaliser": "auto",
+        "path_of": "greedy",
+        "p_true_of": "greedy",
+        "cot": True,
+        "created_by": f"python -m demo, recipe {recipe.version}, seed {recipe.seed}",
+        "notes": [
+            "Tiny model trained for this demo.",
+            "Counts and log-probabilities leave the end token out.",
+            "p_true and p_false are the masses of two words out of all words.",
+            "The verdict after <check> was learnt on the model's own answers to other problems.",
+        ],
+    }
+
+
+def save(folder: Path, tables: dict[str, pl.DataFrame], recipe: Recipe, parameters: int) -> None:
+    """Writes `DATASET.answers.parquet` for each table, and `MANIFEST.json`."""
+    files: dict[str, object] = {}
+    for dataset, rows in tables.items():
+        path = folder / f"{dataset}.answers.parquet"
+        told = json.dumps(
+            _metadata(dataset, recipe, parameters, has_choices="choices" in rows.columns), ensure_ascii=False
+        )
+        rows.write_parquet(path, compression="zstd", compression_level=19, metadata={"calib": told})
+        content = path.read_bytes()
+        files[path.name] = {
+            "sha256": sha256(content).hexdigest(),
+            "bytes": len(content),
+            "rows": rows.height,
+            "seed": recipe.seed,
+            "recipe": recipe.version,
+            "exact": False,
+        }
+    manifest = {
+        "exact_means": "any machine makes the same bytes; training in float32 cannot promise that",
+        "made_with": {"python": platform.python_version(), **{p: version(p) for p in ("torch", "polars")}},
+        "files": files,
+    }
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    (folder / "MANIFEST.json").write_text(text, encoding="utf-8")
