@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -18,9 +19,19 @@ def _formula(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     return (clusters.counted[rows] - clusters.number[rows]) / clusters.counted[rows]
 
 
+def _ceiling(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
+    # Unanimous samples are one cluster of N: however sure the model, F_CN stays below 1.
+    most = int(clusters.counted[rows].max())
+    return (f"F_CN is at most 1 − 1/N = {(most - 1) / most:.4g} here",)
+
+
 def _of(run: AnswerRun, options: Options) -> Confidences:
     """F_CN, in [0, 1 − 1/N]."""
-    return self_consistency(run, options, _formula)
+    said = self_consistency(run, options, _formula, _ceiling)
+    if not run.has("choices"):
+        return said
+    weak = "F_CN says little on multiple choice: there are no more clusters than options"
+    return replace(said, remarks=(*said.remarks, weak))
 
 
 CLUSTER_NUMBER: Final = Method(

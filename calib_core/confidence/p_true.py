@@ -26,12 +26,12 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
     count = int((divided & p_true.is_not_null()).sum())
     remarks = (f"rows already divided in the file: {count:,}",) if count else ()
     if count == p_true.len() - p_true.null_count():
-        scalar = Scalar(p_true, ("already divided in the file",), computed=False)
+        scalar = Scalar(p_true, ("P(True) of the two, divided in the file",), computed=False)
     elif options.renormalise is True and run.has("p_false"):
         shares, why = _share_of_two(p_true, run.rows["p_false"], divided)
-        scalar = Scalar(shares, ("of the two",), computed=True, why=why, remarks=remarks)
+        scalar = Scalar(shares, ("P(True) of the two",), computed=True, why=why, remarks=remarks)
     else:
-        scalar = Scalar(p_true, ("raw",), computed=False, remarks=remarks)
+        scalar = Scalar(p_true, ("P(True) as stored",), computed=False, remarks=remarks)
     return judged(scalar, outcomes(run, run.info.p_true_of, options))
 
 

@@ -27,6 +27,14 @@ from calib_core.records import AnswerRun
 Formula = Callable[[Clusters, NDArray[np.intp]], NDArray[np.float64]]
 """(clusters of a run, positions of its usable rows) → confidence of those rows, float64 in [0, 1]."""
 
+Remark = Callable[[Clusters, NDArray[np.intp]], tuple[str, ...]]
+"""(clusters of a run, positions of its usable rows) → what a reader of this confidence has to know."""
+
+
+def _nothing(_clusters: Clusters, _rows: NDArray[np.intp]) -> tuple[str, ...]:
+    return ()
+
+
 RULES: Final[Mapping[Unparseable, str]] = MappingProxyType(
     {
         "own": "unparseable samples own clusters",
@@ -36,7 +44,9 @@ RULES: Final[Mapping[Unparseable, str]] = MappingProxyType(
 )
 
 
-def self_consistency(run: AnswerRun, options: Options, formula: Formula) -> Confidences:
+def self_consistency(
+    run: AnswerRun, options: Options, formula: Formula, remark: Remark = _nothing
+) -> Confidences:
     """The majority answer of each row with N ≥ 2 samples of which one parses, and its confidence.
 
     Raises Unavailable where the run has no samples, or no row has enough of them or an outcome.
@@ -54,7 +64,7 @@ def self_consistency(run: AnswerRun, options: Options, formula: Formula) -> Conf
         (_sizes(clusters.counted[rows]), _sameness(normaliser, clusters, rows), RULES[options.unparseable]),
         computed=True,
         why=why,
-        remarks=_remarks(clusters, rows),
+        remarks=(*_remarks(clusters, rows), *remark(clusters, rows)),
     )
     return judged(scalar, outcome)
 

@@ -40,3 +40,13 @@ def test_every_quotient_is_rounded_once(n: int) -> None:
     ]
     said = confidences("cluster_number", run_of(rows))
     assert said.pairs.confidence.tolist() == [(n - clusters) / n for clusters in range(1, n + 1)]
+
+
+def test_the_ceiling_is_told() -> None:
+    rows: list[Row] = [{"gold": "0", "samples": ["0"] * 16}, {"gold": "0", "samples": ["0"] * 4}]
+    assert confidences("cluster_number", run_of(rows)).remarks == ("F_CN is at most 1 − 1/N = 0.9375 here",)
+
+
+def test_its_weakness_on_multiple_choice_is_told() -> None:
+    row: Row = {"gold": "red", "choices": ["red", "blue"], "samples": ["red", "blue", "red"]}
+    assert any("multiple choice" in text for text in confidences("cluster_number", run_of([row])).remarks)

@@ -56,14 +56,14 @@ def test_it_is_raw_unless_asked_and_keeps_its_dtype(*, renormalise: bool | None)
     said = confidences("p_true", run, renormalise=renormalise)
     assert said.pairs.confidence.dtype == np.float32
     assert said.pairs.confidence.tolist() == [float(np.float32(0.3))]
-    assert (said.recipe, said.pairs.computed) == (("raw",), False)
+    assert (said.recipe, said.pairs.computed) == (("P(True) as stored",), False)
 
 
 def test_the_share_is_computed_in_float64_and_says_so() -> None:
     run = run_of([{"p_true": 0.3, "p_false": 0.1, "correct": True}], dtypes={"p_true": pl.Float32()})
     said = confidences("p_true", run, renormalise=True)
     assert said.pairs.confidence.dtype == np.float64
-    assert (said.recipe, said.pairs.computed) == (("of the two",), True)
+    assert (said.recipe, said.pairs.computed) == (("P(True) of the two",), True)
 
 
 def test_rows_where_the_share_is_not_defined_are_missing() -> None:
@@ -80,7 +80,7 @@ def test_rows_where_the_share_is_not_defined_are_missing() -> None:
 
 def test_without_p_false_it_stays_raw_whatever_is_asked() -> None:
     said = confidences("p_true", run_of([{"p_true": 0.5, "correct": True}]), renormalise=True)
-    assert said.recipe == ("raw",)
+    assert said.recipe == ("P(True) as stored",)
 
 
 @pytest.mark.parametrize("renormalise", [None, True, False])
@@ -88,7 +88,7 @@ def test_what_the_file_has_divided_is_not_divided_again(*, renormalise: bool | N
     row: Row = {"p_true": 0.75, "p_false": 0.5, "p_true_norm": "true_false", "correct": True}
     said = confidences("p_true", run_of([row]), renormalise=renormalise)
     assert said.pairs.confidence.tolist() == [0.75]
-    assert said.recipe == ("already divided in the file",)
+    assert said.recipe == ("P(True) of the two, divided in the file",)
 
 
 def test_some_divided_rows_are_remarked() -> None:
@@ -97,7 +97,7 @@ def test_some_divided_rows_are_remarked() -> None:
         {"p_true": 0.25, "p_false": 0.5, "p_true_norm": "raw", "correct": True},
     ]
     said = confidences("p_true", run_of(rows))
-    assert (said.recipe, said.remarks) == (("raw",), ("rows already divided in the file: 1",))
+    assert (said.recipe, said.remarks) == (("P(True) as stored",), ("rows already divided in the file: 1",))
 
 
 def test_it_is_judged_on_the_answer_it_was_asked_about() -> None:

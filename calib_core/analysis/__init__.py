@@ -1,0 +1,1 @@
+"""What does one run say of one question?  A run and a choice → one frozen result a question."""

@@ -1,0 +1,190 @@
+"""What is this file, and what can it give?  A reading → one report for the command line and for Files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+import numpy as np
+import polars as pl
+
+from calib_core.analysis.evidence import Evidence, Survey, gather, survey
+from calib_core.confidence import METHODS
+from calib_core.confidence.method import Options
+from calib_core.confidence.outcomes import greedy_correct
+from calib_core.files.names import as_options
+from calib_core.files.reading import Reading
+from calib_core.problems import Problem, Refused, Unavailable
+from calib_core.records import AnswerRun
+
+Status = Literal["loads", "asks", "refused"]
+
+SPIKE_SHARE: Final = 0.1
+"""A single value that holds this share of a run's rows is pointed out …"""
+SPIKE_ROWS: Final = 20
+"""… if it holds at least so many rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spike:
+    """Many rows at one confidence."""
+
+    value: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunReport:
+    """What one run of a file can give.
+
+    usable: method id → rows with a confidence and an outcome; refused: method id → reason; missing:
+    method id → reason → rows; spikes: method id → values that hold many rows; accuracy: of the
+    greedy answer where outcomes are known, in [0, 1].
+    """
+
+    run: AnswerRun
+    survey: Survey
+    accuracy: float | None
+    spikes: Mapping[str, tuple[Spike, ...]]
+
+    @property
+    def usable(self) -> dict[str, int]:
+        """Method id → rows used."""
+        return {id_: evidence.n_used for id_, evidence in self.survey.usable.items()}
+
+    @property
+    def missing(self) -> dict[str, dict[str, int]]:
+        """Method id → reason → rows without this confidence."""
+        return {
+            id_: dict(evidence.confidences.missing)
+            for id_, evidence in self.survey.usable.items()
+            if evidence.confidences.missing
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileReport:
+    """What one file is: recognised as what, how many rows, what is wrong, what each run can give."""
+
+    file: str
+    format: str
+    status: Status
+    message: str
+    rows: int
+    bad_rows: int
+    problems: tuple[Problem, ...]
+    runs: tuple[RunReport, ...]
+    columns: tuple[str, ...]
+    unused: tuple[str, ...]
+    proposals: Mapping[str, str]
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a run and method: run, method, used, missing, left_out, reason."""
+        records = [
+            {
+                "run": report.run.label,
+                "method": id_,
+                "used": report.usable.get(id_, 0),
+                "missing": sum(report.missing.get(id_, {}).values()),
+                "left_out": report.run.ledger.left_out,
+                "reason": report.survey.refused.get(id_),
+            }
+            for report in self.runs
+            for id_ in (*report.survey.usable, *report.survey.refused)
+        ]
+        return pl.DataFrame(records, schema=_FRAME)
+
+
+_FRAME: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
+    "run": pl.String,
+    "method": pl.String,
+    "used": pl.Int64,
+    "missing": pl.Int64,
+    "left_out": pl.Int64,
+    "reason": pl.String,
+})
+
+
+def check(reading: Reading, options: Options | None = None) -> FileReport:
+    """The report of a file that could be read; a file that gives no confidence at all is refused."""
+    runs = tuple(_run_report(run, options) for run in reading.good_runs)
+    usable = any(report.usable for report in runs)
+    status: Status = "refused" if not usable else "asks" if reading.bad_rows else "loads"
+    return FileReport(
+        file=reading.file,
+        format=reading.format,
+        status=status,
+        message=_nothing_usable(reading, runs) if not usable else _summary(reading),
+        rows=reading.rows,
+        bad_rows=reading.bad_rows,
+        problems=reading.problems,
+        runs=runs,
+        columns=reading.columns,
+        unused=reading.unused,
+        proposals=reading.proposals,
+    )
+
+
+def usable_runs(reading: Reading, *, skip_bad_rows: bool = False) -> tuple[AnswerRun, ...]:
+    """The runs to compute with.
+
+    Raises BadRowsFound where rows are bad and skip_bad_rows is False, Refused where no method has a
+    usable row (also where bad rows could be left out: nothing would come of it).
+    """
+    if not any(_usable(run, method_id) for run in reading.good_runs for method_id in METHODS):
+        raise Refused(check(reading).message)
+    return reading.runs(skip_bad_rows=skip_bad_rows)
+
+
+def _usable(run: AnswerRun, method_id: str) -> bool:
+    try:
+        gather(run, method_id)
+    except Unavailable:
+        return False
+    return True
+
+
+def _run_report(run: AnswerRun, options: Options | None) -> RunReport:
+    surveyed = survey(run, options)
+    correct = greedy_correct(run).drop_nulls()
+    return RunReport(
+        run=run,
+        survey=surveyed,
+        accuracy=float(correct.sum()) / correct.len() if correct.len() else None,
+        spikes={id_: found for id_, evidence in surveyed.usable.items() if (found := _spikes(evidence))},
+    )
+
+
+def _spikes(evidence: Evidence) -> tuple[Spike, ...]:
+    """Values that hold many rows; not told of confidences that are fractions k/N by construction."""
+    sums = evidence.top_sums
+    if evidence.method.id in ("cluster_number", "cluster_size", "pairwise"):
+        return ()
+    many = np.flatnonzero(sums.count >= max(SPIKE_ROWS, SPIKE_SHARE * sums.pairs))
+    order = many[np.argsort(-sums.count[many], kind="stable")]
+    return tuple(Spike(float(sums.value[cell]), int(sums.count[cell])) for cell in order)
+
+
+def _summary(reading: Reading) -> str:
+    runs, bad = len(reading.good_runs), reading.bad_rows
+    told = f", {bad:,} bad row{'s' if bad > 1 else ''}" if bad else ""
+    counted = f"{reading.rows:,} rows{told}, {runs} run{'s' if runs != 1 else ''}"
+    return f"{reading.file}: {counted}, read as {reading.format}."
+
+
+def _nothing_usable(reading: Reading, runs: tuple[RunReport, ...]) -> str:
+    """Why nothing in the file can be calibrated, told apart from a file that could not be read."""
+    accuracy = [f"{report.accuracy:.4f}" for report in runs if report.accuracy is not None]
+    known = f" Accuracy where outcomes are known: {', '.join(accuracy[:3])}." if accuracy else ""
+    reasons: dict[str, None] = {}
+    for report in runs:
+        reasons.update(dict.fromkeys(report.survey.refused.values()))
+    listed = "".join(f"\n- {reason}" for reason in reasons)
+    hint = as_options(reading.proposals)
+    mapped = f"\nColumns that look like it: {hint}" if hint else ""
+    return (
+        f"{reading.file}: read as {reading.format}, {reading.rows:,} rows, but no confidence method has a "
+        f"usable row, so nothing in it can be calibrated.{known}{listed}{mapped}"
+    )

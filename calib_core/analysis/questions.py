@@ -1,0 +1,97 @@
+"""Which questions are in this bin?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.analysis.evidence import Evidence, metric_of
+from calib_core.analysis.score import scheme_for
+from calib_core.bins import Scheme, assign
+from calib_core.confidence.choices import choice_texts
+from calib_core.pairs import Pairs
+
+SHOWN: Final = 1000
+"""How many questions a page shows; a download holds them all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Questions:
+    """The questions behind some pairs.
+
+    frame: one row a pair: row (record number in the file), id, subject and question where the file
+    has them, answer, gold, confidence, right; total: rows of the frame before the search.
+    """
+
+    frame: pl.DataFrame
+    total: int
+    search: str
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The first SHOWN of the found questions."""
+        return self.frame.head(SHOWN)
+
+    def to_frame(self) -> pl.DataFrame:
+        """All found questions."""
+        return self.frame
+
+
+def questions(
+    evidence: Evidence,
+    metric_id: str = "ece",
+    scheme: Scheme | None = None,
+    *,
+    bin_number: int | None = None,
+    search: str = "",
+) -> Questions:
+    """The questions whose pair falls into bin `bin_number` (from 1; None: every bin).
+
+    search: kept are rows in which any text contains it, letters of either case; "" keeps all.
+    Raises Unavailable as `reliability` does.
+    """
+    metric = metric_of(metric_id)
+    scheme = scheme_for(metric, scheme or Scheme())
+    evidence.binned(metric, scheme)  # refuses what the diagram would refuse
+    pairs = evidence.diagram_pairs(metric)
+    inside = np.arange(pairs.n)
+    if bin_number is not None:
+        inside = np.flatnonzero(assign(pairs.confidence, scheme, computed=pairs.computed) == bin_number - 1)
+    rows = evidence.run.rows
+    known = [name for name in ("row", "id", "subject", "question", "gold") if name in rows.columns]
+    frame = rows.select(known)[pairs.rows[inside]]
+    if "gold" not in known:
+        frame = frame.with_columns(gold=pl.lit(None, pl.String))
+    frame = frame.select(
+        pl.exclude("gold"),
+        _answers(evidence, pairs, inside),
+        "gold",
+        pl.Series("confidence", pairs.confidence[inside], dtype=pl.Float64),
+        pl.Series("right", pairs.correct[inside], dtype=pl.Boolean),
+    )
+    return Questions(_search(frame, search), total=frame.height, search=search)
+
+
+def _answers(evidence: Evidence, pairs: Pairs, inside: NDArray[np.intp]) -> pl.Series:
+    """The judged answer of each pair; where a pair is about one choice, that choice's text or letter."""
+    confidences = evidence.confidences
+    if pairs is not confidences.pairs and confidences.distribution is not None:
+        choices = [name for name in ("row", "choices") if name in evidence.run.rows.columns]
+        rows = evidence.run.rows.select(choices)[pairs.rows[inside]]
+        return choice_texts(rows, confidences.distribution.position[inside]).alias("answer")
+    if confidences.answers is None:
+        return pl.Series("answer", [None] * inside.size, dtype=pl.String)
+    return confidences.answers[inside].alias("answer")
+
+
+def _search(frame: pl.DataFrame, text: str) -> pl.DataFrame:
+    if not text.strip():
+        return frame
+    texts = [name for name in frame.columns if frame.schema[name] == pl.String]
+    wanted = text.strip().lower()
+    found = pl.col(texts).str.to_lowercase().str.contains(wanted, literal=True).fill_null(value=False)
+    return frame.filter(pl.any_horizontal(found))

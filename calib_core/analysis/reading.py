@@ -1,0 +1,132 @@
+"""What does a reliability diagram say, in one plain sentence?"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.analysis.intervals import Z_95
+from calib_core.bins import Binned
+
+FEW: Final = 30
+"""Under so many rows the sentence says that they are too few."""
+
+MOSTLY: Final = 2 / 3
+"""Bins that carry this part of the gap are said to carry most of it."""
+
+NO_GAP: Final = 1e-9
+"""A mean gap up to here is rounding: no gap at all."""
+
+
+def percent(share: float) -> str:
+    """".7119" → "71.2 %"."""
+    return f"{100 * share:.1f} %"
+
+
+def read_aloud(binned: Binned, *, dependent: bool) -> str:
+    """One sentence on the whole, and where the gap lies.
+
+    dependent: the pairs are all choices of each row, whose mean confidence and share of right ones
+    are both 1/K by construction, so only the gaps are spoken of.
+    """
+    if not binned.size:
+        return "No row has both a confidence and an outcome."
+    n = int(binned.count.sum())
+    if dependent:
+        return _of_all_choices(binned, n)
+    said, right = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
+    opening = f"Says {percent(said)} on average, is right {percent(right)}"
+    if n < FEW:
+        return f"{opening}: {n} row{'s are' if n > 1 else ' is'} too few to say more."
+    return f"{opening}{_verdict(binned, n)}."
+
+
+def _of_all_choices(binned: Binned, n: int) -> str:
+    """Of pairs that exclude one another chance is not judged: only where the gap lies is told."""
+    gap = float(binned.absolute_gap.sum()) / n
+    subject = "Over all choices of every question, probability and share of right ones"
+    if gap <= NO_GAP:
+        return f"{subject} agree in every bin."
+    return f"{subject} are {percent(gap)} apart on average{_comma(_where(binned, binned.absolute_gap))}."
+
+
+def _verdict(binned: Binned, n: int) -> str:
+    """Over- or under-confident, both, or neither, as far as the rows can tell (95 %)."""
+    signed = binned.confidence - binned.correct
+    excess = float(signed.sum())
+    # If every confidence were exactly right, the gap of a bin would have variance Σ c(1 − c).
+    variance = np.maximum(0.0, binned.confidence - binned.squared)
+    clear = np.abs(signed) > _chance(variance, tests=binned.size)
+    over, under = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
+    if abs(excess) <= Z_95 * float(np.sqrt(variance.sum())):
+        if not clear.any():
+            return f": no more apart than {n:,} rows differ by chance"
+        return _only_on_average(binned, over * clear, under * clear)
+    if excess > 0:
+        name, mine, other_name, other = "over-confident", over, "under-confident", under * clear
+    else:
+        name, mine, other_name, other = "under-confident", under, "over-confident", over * clear
+    verdict = f": {name}{_comma(_where(binned, mine))}"
+    if other.any():
+        verdict += f", though {other_name} {_where(binned, other)}"
+    return verdict
+
+
+def _only_on_average(binned: Binned, over: NDArray[np.float64], under: NDArray[np.float64]) -> str:
+    """Averages that agree over bins that do not; `over`, `under`: the clear gaps, in rows."""
+    sides = (("over-confident", over), ("under-confident", under))
+    told = ", ".join(f"{name} {_where(binned, side)}" for name, side in sides if side.any())
+    return f", close on average only: {told}"
+
+
+def _chance(variance: NDArray[np.float64], tests: int) -> NDArray[np.float64]:
+    """How far apart Σc and Σy of each bin may be by chance, in rows, all `tests` bins together at 95 %.
+
+    Bonferroni's normal quantile z of σ = √variance, and (z² + 2)/6 rows for what a few rows have of skew
+    and of steps: the Cornish-Fisher term with the largest skew there can be, and half a row.
+    """
+    z = NormalDist().inv_cdf(1 - 0.025 / tests)
+    return z * np.sqrt(variance) + (z * z + 2) / 6
+
+
+def _comma(where: str) -> str:
+    return f", {where}" if where else ""
+
+
+def _where(binned: Binned, part: NDArray[np.float64]) -> str:
+    """Where the gap lies.
+
+    "mostly in the top bin", "mostly in (0.3, 0.4] and in (0.8, 0.9]", "spread over 7 bins", "in both bins";
+    empty where there is only one bin, which then need not be named.
+    """
+    if binned.size == 1:
+        return ""
+    total = part.sum()
+    heaviest = np.argsort(-part, kind="stable")[:2]
+    chosen = heaviest[:1] if part[heaviest[0]] >= MOSTLY * total else heaviest
+    if len(chosen) == binned.size:
+        return "in both bins"
+    if part[chosen].sum() < MOSTLY * total:
+        return f"spread over {int((part > 0).sum())} bins"
+    if set(chosen.tolist()) == set(range(binned.size - len(chosen), binned.size)):
+        return "mostly in the top bin" if len(chosen) == 1 else "mostly in the two top bins"
+    return "mostly " + " and ".join(_place(binned, int(bin_)) for bin_ in sorted(chosen.tolist()))
+
+
+def _place(binned: Binned, bin_: int) -> str:
+    """"in (0.8, 0.9]", or "at 0.9" where the bin is a single value."""
+    name = bin_name(binned, bin_)
+    return f"in {name}" if name.endswith("]") else f"at {name}"
+
+
+def bin_name(binned: Binned, bin_: int) -> str:
+    """"(0.8, 0.9]" for equal width, "[0.62, 0.71]" or "0.9375" for bins of found values."""
+    low, high = float(binned.low[bin_]), float(binned.high[bin_])
+    # Three digits, or as many more as it takes to tell the two ends apart.
+    digits = next((digits for digits in range(3, 17) if f"{low:.{digits}g}" != f"{high:.{digits}g}"), 3)
+    if binned.scheme.binning == "width":
+        return f"{'[' if low == 0 else '('}{low:.{digits}g}, {high:.{digits}g}]"
+    return f"[{low:.{digits}g}, {high:.{digits}g}]" if low < high else f"{low:.6g}"

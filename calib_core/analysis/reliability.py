@@ -1,0 +1,106 @@
+"""Is it right as often as it says?  Evidence, a metric and bins → one reliability result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from calib_core.analysis.evidence import Evidence, draws_all_classes, metric_of
+from calib_core.analysis.intervals import wilson
+from calib_core.analysis.reading import bin_name, read_aloud
+from calib_core.analysis.recipe import recipe
+from calib_core.analysis.score import Score, scheme_for, score
+from calib_core.bins import Binned, Scheme
+
+THIN: Final = 30
+"""A bin with fewer pairs is drawn faded."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reliability:
+    """The reliability diagram of one method on one run, as numbers.
+
+    table: one row a non-empty bin: bin (from 1), low, high, count, confidence, accuracy (means),
+    accuracy_low, accuracy_high (95 % Wilson; null where pairs depend on one another), interval (the bin
+    as text), gap = confidence − accuracy (positive: over-confident), share = the bin's part of Σ|Y − C|,
+    thin = fewer than THIN pairs. of_pairs: "rows", or "labels" where each row gives one pair a choice.
+    brier, accuracy: of the top label; mean_confidence: of the top label, in [0, 1], None without rows.
+    recipe: of the diagram (a metric without bins is not part of it); score.recipe: of the number.
+    reading: one sentence.
+    """
+
+    run: str
+    method: str
+    score: Score
+    brier: float | None
+    accuracy: float | None
+    mean_confidence: float | None
+    scheme: Scheme
+    table: pl.DataFrame
+    of_pairs: str
+    reading: str
+    recipe: str
+    judged: str
+    remarks: tuple[str, ...]
+
+    @property
+    def thin(self) -> int:
+        """Number of thin bins."""
+        return int(self.table["thin"].sum())
+
+    def to_frame(self) -> pl.DataFrame:
+        """The table with run, method and recipe beside every row."""
+        return self.table.with_columns(
+            run=pl.lit(self.run), method=pl.lit(self.method), recipe=pl.lit(self.recipe)
+        )
+
+
+def reliability(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Reliability:
+    """The diagram behind the metric: its own bins, or the scheme's for a metric without bins.
+
+    Raises Unavailable where the evidence cannot give the metric or the bins.
+    """
+    metric = metric_of(metric_id)
+    scheme = scheme_for(metric, scheme or Scheme())
+    number = score(evidence, metric_id, scheme)
+    binned = evidence.binned(metric, scheme)
+    dependent = draws_all_classes(metric) or evidence.options.labels == "all"
+    top = evidence.top_sums
+    pairs = top.pairs
+    return Reliability(
+        run=evidence.run.label,
+        method=evidence.method.id,
+        score=number,
+        brier=_brier(evidence),
+        accuracy=int(top.correct.sum()) / pairs if pairs else None,
+        mean_confidence=float((top.value * top.count).sum()) / pairs if pairs else None,
+        scheme=scheme,
+        table=bin_table(binned, with_intervals=not dependent),
+        of_pairs="labels" if dependent else "rows",
+        reading=read_aloud(binned, dependent=dependent),
+        recipe=recipe(evidence, metric if metric.binned else None, scheme, binned.size),
+        judged=evidence.confidences.judged,
+        remarks=(*evidence.confidences.remarks, *evidence.run.ledger.notes),
+    )
+
+
+def _brier(evidence: Evidence) -> float | None:
+    return metric_of("brier").of(evidence.top_sums, Scheme())
+
+
+def bin_table(binned: Binned, *, with_intervals: bool) -> pl.DataFrame:
+    """The per-bin table of `Reliability`, from bins of any scheme."""
+    total = binned.absolute_gap.sum()
+    share = binned.absolute_gap / total if total > 0 else np.zeros_like(binned.absolute_gap)
+    low, high = wilson(binned.correct, binned.count) if with_intervals else (None, None)
+    return binned.to_frame().with_columns(
+        pl.lit(None, pl.Float64).alias("accuracy_low") if low is None else pl.Series("accuracy_low", low),
+        pl.lit(None, pl.Float64).alias("accuracy_high") if high is None else pl.Series("accuracy_high", high),
+        pl.Series("interval", [bin_name(binned, at) for at in range(binned.size)], dtype=pl.String),
+        (pl.col("confidence") - pl.col("accuracy")).alias("gap"),
+        pl.Series("share", share, dtype=pl.Float64),
+        (pl.col("count") < THIN).alias("thin"),
+    )

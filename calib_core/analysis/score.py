@@ -1,0 +1,88 @@
+"""How good is one method on one run, as one number?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import polars as pl
+
+from calib_core.analysis.evidence import Evidence, metric_of
+from calib_core.analysis.recipe import recipe
+from calib_core.bins import Scheme
+from calib_core.metrics import METRICS
+from calib_core.metrics.metric import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One metric of one method on one run.
+
+    value: None where the metric is not defined for these rows; bins: M (natural bins: how many there
+    are), None for a metric without bins; remark: what a reader must know of this value, or None.
+    """
+
+    run: str
+    method: str
+    metric: str
+    value: float | None
+    bins: int | None
+    n_used: int
+    n_total: int
+    recipe: str
+    remark: str | None = None
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row, one column a field."""
+        return pl.DataFrame([self.to_dict()], schema=_SCHEMA)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, as the command line prints them."""
+        return asdict(self)
+
+
+_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
+    "run": pl.String,
+    "method": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "bins": pl.Int64,
+    "n_used": pl.Int64,
+    "n_total": pl.Int64,
+    "recipe": pl.String,
+    "remark": pl.String,
+})
+
+
+def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Score:
+    """The metric read off the evidence; raises Unavailable with the reason where it cannot be."""
+    metric = metric_of(metric_id)
+    scheme = scheme_for(metric, scheme or Scheme())
+    sums = evidence.sums_for(metric, scheme)
+    realised = None
+    if metric.binned and scheme.binning != "width":
+        realised = evidence.binned(metric, scheme).size
+    bins = realised if scheme.binning == "natural" else scheme.bins
+    return Score(
+        run=evidence.run.label,
+        method=evidence.method.id,
+        metric=metric.id,
+        value=metric.of(sums, scheme),
+        bins=bins if metric.binned else None,
+        n_used=evidence.n_used,
+        n_total=evidence.n_total,
+        recipe=recipe(evidence, metric, scheme if metric.binned else None, realised),
+        remark=metric.remark(sums),
+    )
+
+
+def scheme_for(metric: Metric, scheme: Scheme) -> Scheme:
+    """The bins this metric really uses: adaptive ECE is of equal mass whatever was chosen."""
+    return Scheme("mass", scheme.bins) if metric.binning == "mass" else scheme
+
+
+def available_metrics(evidence: Evidence, scheme: Scheme) -> dict[str, str | None]:
+    """Every registered metric id → None where this evidence can give it, else the reason."""
+    return {id_: evidence.refusal(metric, scheme_for(metric, scheme)) for id_, metric in METRICS.items()}

@@ -1,0 +1,1 @@
+"""How do results leave the program?"""

@@ -1,0 +1,154 @@
+"""Where the confidences lie, and the warning that a good ECE may rest on one or two bins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from calib_core.analysis.concentration import CONCENTRATED, compare, concentration
+from calib_core.bins import Binning, Scheme
+from calib_core.confidence.method import Options
+from calib_core.problems import Unavailable
+from core.edge_cases import schemes, some_pairs
+from core.made_runs import blocks, choice_evidence, given_evidence
+from core.oracle import Bins, Pair
+
+PROBS = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
+
+
+def test_the_numbers_of_a_small_case() -> None:
+    result = concentration(blocks((0.0, 2, 0), (0.15, 1, 0), (0.95, 4, 4), (1.0, 3, 3)))
+    assert result.table.select("bin", "count", "fullest").rows() == [(1, 2, 2), (2, 1, 3), (10, 7, 1)]
+    assert result.table["share"].to_list() == pytest.approx([0.2, 0.1, 0.7])
+    assert result.table["cumulative"].to_list() == pytest.approx([0.9, 1.0, 0.7])
+    assert result.top_two == pytest.approx(0.9)
+    assert result.effective == pytest.approx(1 / (0.04 + 0.01 + 0.49))
+    assert (result.at_zero, result.at_one) == (0.2, 0.3)
+    assert (result.distinct, result.n_used, result.n_total, result.bins) == (4, 10, 10, 10)
+    assert result.finest["count"].to_list() == [2, 1, 4, 3]
+    assert result.recipe == "equal width, M=10, right-closed, as given, n=10/10"
+
+
+@given(some_pairs(widths=(8,), min_size=2), schemes())
+@settings(max_examples=60)
+def test_shares_and_their_bounds(pairs: list[Pair], how: Bins) -> None:
+    result = concentration(
+        given_evidence([pair.confidence for pair in pairs], [pair.correct for pair in pairs]),
+        Scheme(how.binning, how.bins),
+    )
+    shares = result.table["share"].to_numpy()
+    assert shares.sum() == pytest.approx(1, abs=1e-12)
+    assert sorted(result.table["fullest"].to_list()) == list(range(1, result.table.height + 1))
+    assert result.table["cumulative"].max() == 1.0
+    assert result.top_two == pytest.approx(np.sort(shares)[-2:].sum())
+    assert result.effective is not None
+    assert 1 - 1e-12 <= result.effective <= result.table.height + 1e-12
+    assert result.finest["count"].sum() == len(pairs)
+
+
+def test_equally_full_bins_are_as_many_as_they_are() -> None:
+    assert concentration(blocks((0.1, 5, 1), (0.5, 5, 1), (0.9, 5, 1))).effective == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("parts", "scheme", "said"),
+    [
+        (
+            ((0.45, 85, 38), (0.75, 10, 7), (0.95, 5, 5)),
+            Scheme(),
+            "One bin holds 85.0 % of the rows, so the ECE of 0.",
+        ),
+        (
+            ((0.45, 50, 22), (0.55, 40, 22), (0.95, 10, 9)),
+            Scheme(),
+            "The two fullest bins hold 90.0 % of the rows, so",
+        ),
+        (
+            ((0.45, 50, 50), (0.55, 50, 50)),
+            Scheme(),
+            "The two fullest bins hold 100.0 % of the rows: the ECE of 0.5000 d",
+        ),
+        (((0.55, 100, 55),), Scheme("mass"), "One bin holds 100.0 % of the rows, so"),
+        (
+            ((0.45, 50, 22), (0.55, 50, 28)),
+            Scheme("natural"),
+            "The two fullest bins hold 100.0 % of the rows, so",
+        ),
+    ],
+)
+def test_a_concentrated_confidence_is_warned_of(
+    parts: tuple[tuple[float, int, int], ...], scheme: Scheme, said: str
+) -> None:
+    warning = concentration(blocks(*parts), scheme).warning
+    assert warning is not None
+    assert warning.startswith(said)
+    assert ("Brier and AUROC" in warning) == ("rows, so" in said)
+
+
+@pytest.mark.parametrize(
+    ("parts", "scheme"),
+    [
+        (tuple((m / 10, 10, m) for m in range(1, 11)), Scheme()),
+        (((0.45, 79, 30), (0.55, 0, 0), (0.75, 0, 0), (0.85, 11, 9), (0.95, 10, 9)), Scheme("width", 2)),
+        (((0.45, 100, 45),), Scheme("width", 1)),
+        (((0.45, 50, 22), (0.55, 50, 28)), Scheme("mass", 2)),
+    ],
+)
+def test_no_warning_where_rows_are_spread_or_few_bins_were_asked_for(
+    parts: tuple[tuple[float, int, int], ...], scheme: Scheme
+) -> None:
+    assert concentration(blocks(*parts), scheme).warning is None
+
+
+def test_the_threshold_is_the_one_that_is_written_down() -> None:
+    assert CONCENTRATED == 0.8
+    assert concentration(blocks((0.45, 400, 180), (0.55, 399, 210), (0.95, 201, 190))).warning is None
+    assert concentration(blocks((0.45, 400, 180), (0.55, 400, 210), (0.95, 200, 190))).warning is not None
+
+
+@pytest.mark.parametrize("binning", ["width", "mass", "natural"])
+def test_it_is_of_the_top_label_whatever_is_pooled(binning: Binning) -> None:
+    scheme = Scheme(binning)
+    top = concentration(choice_evidence(PROBS, [0, 1, 1]), scheme)
+    every = concentration(choice_evidence(PROBS, [0, 1, 1], Options(labels="all")), scheme)
+    assert every.table.equals(top.table)
+    assert every.recipe == top.recipe
+    assert "top label" in every.recipe
+    assert every.ece == top.ece
+
+
+def test_natural_bins_of_many_values_are_refused_for_all_labels_too() -> None:
+    probs = [[0.5 + k / 200, 0.5 - k / 200] for k in range(80)]
+    with pytest.raises(Unavailable, match="up to 64 values"):
+        concentration(choice_evidence(probs, [0] * 80, Options(labels="all")), Scheme("natural"))
+
+
+def test_bins_counts_what_the_scheme_makes() -> None:
+    evidence = blocks((0.1, 5, 1), (0.5, 5, 1), (0.9, 5, 1))
+    assert [concentration(evidence, scheme).bins for scheme in (Scheme("width", 50), Scheme("natural"))] == [
+        50,
+        3,
+    ]
+
+
+def test_frame_carries_its_recipe() -> None:
+    result = concentration(blocks((0.1, 5, 1), (0.5, 5, 1)))
+    assert result.to_frame()["recipe"].to_list() == [result.recipe] * 2
+
+
+def test_zero_and_one_are_exactly_these() -> None:
+    nearly = float(np.nextafter(1, 0))
+    result = concentration(given_evidence([0.0, -0.0, 1e-300, nearly, 1.0], [0, 0, 0, 1, 1]))
+    assert (result.at_zero, result.at_one) == (0.4, 0.2)
+
+
+def test_methods_side_by_side() -> None:
+    results = [concentration(blocks((0.1, 5, 1), (0.5, 5, 1))), concentration(blocks((1.0, 4, 4)))]
+    frame = compare(results)
+    assert frame["title"].to_list() == [result.title for result in results]
+    assert frame["top_two"].to_list() == [1.0, 1.0]
+    assert frame["effective"].to_list() == [2.0, 1.0]
+    assert frame["at_one"].to_list() == [0.0, 1.0]
+    assert frame["distinct"].to_list() == [2, 1]
+    assert frame["used"].to_list() == frame["rows"].to_list() == [10, 4]

@@ -1,0 +1,119 @@
+"""What is pooled for which metric, and what is refused before anything is computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calib_core.analysis.evidence import draws_all_classes, gather, method_of, metric_of, survey
+from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
+from calib_core.confidence.method import Options
+from calib_core.metrics import METRICS
+from calib_core.problems import Unavailable
+from core.made_runs import blocks, choice_evidence, made_run
+
+PROBS = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5]]
+GOLD = [0, 1]
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    with pytest.raises(Unavailable, match=r"There is no method 'softmax'\. Methods: choice_softmax, .*given"):
+        method_of("softmax")
+    with pytest.raises(Unavailable, match=r"There is no metric 'ECE'\. Metrics: ece, "):
+        metric_of("ECE")
+
+
+def test_one_pair_a_row_or_one_a_choice() -> None:
+    top, every = choice_evidence(PROBS, GOLD), choice_evidence(PROBS, GOLD, Options(labels="all"))
+    assert top.pairs.confidence.tolist() == [0.7, 0.5]
+    assert top.pairs.correct.tolist() == [True, False]
+    assert every.pairs.confidence.tolist() == [p for row in PROBS for p in row]
+    assert every.pairs.correct.tolist() == [True, False, False, False, True, False]
+    assert every.n_used == top.n_used == 2
+
+
+def test_of_top_forgets_the_other_labels_only() -> None:
+    top, every = choice_evidence(PROBS, GOLD), choice_evidence(PROBS, GOLD, Options(labels="all"))
+    assert top.of_top is top
+    assert every.of_top.options == Options()
+    assert every.of_top.confidences is every.confidences
+    assert every.top_sums.value.tolist() == top.sums.value.tolist() == [0.5, 0.7]
+
+
+def test_sums_are_kept() -> None:
+    evidence = choice_evidence(PROBS, GOLD)
+    for name in ("sums", "top_sums", "class_sums", "pooled_class_sums", "of_top"):
+        assert getattr(evidence, name) is getattr(evidence, name)
+
+
+def test_class_sums_are_by_class_and_pooled_ones_are_not() -> None:
+    evidence = choice_evidence(PROBS, GOLD)
+    assert (evidence.class_sums.groups, evidence.class_sums.rows, evidence.class_sums.pairs) == (3, 2, 6)
+    assert (evidence.pooled_class_sums.groups, evidence.pooled_class_sums.pairs) == (1, 6)
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+@pytest.mark.parametrize("labels", ["top", "all"])
+def test_diagram_pairs_and_sums_are_the_same_pairs(metric: str, labels: str) -> None:
+    evidence = choice_evidence(PROBS, GOLD, Options(labels="all" if labels == "all" else "top"))
+    pairs, sums = evidence.diagram_pairs(METRICS[metric]), evidence.diagram_sums(METRICS[metric])
+    assert sums.pairs == pairs.n == (6 if labels == "all" or draws_all_classes(METRICS[metric]) else 2)
+    assert np.sort(np.repeat(sums.value, sums.count)).tolist() == np.sort(pairs.confidence).tolist()
+    assert int(sums.correct.sum()) == int(pairs.correct.sum())
+
+
+def test_all_labels_of_one_number_is_refused_when_gathered() -> None:
+    run = made_run({"confidence": [0.5], "correct": [True]})
+    with pytest.raises(Unavailable, match="pooling all labels needs the probability of every choice"):
+        gather(run, "given", Options(labels="all"))
+
+
+def test_unrenormalised_choices_give_ece_but_no_distribution() -> None:
+    run = made_run(
+        {
+            "choice_logprobs": [[-2.0, -1.0], [-0.5, -3.0]],
+            "choice_token_counts": [[2, 1], [1, 3]],
+            "gold_index": [0, 0],
+        }
+    )
+    evidence = gather(run, "choice_length_normalised", Options(renormalise=False, labels="all"))
+    assert evidence.sums_for(METRICS["ece"], Scheme()).pairs == 4
+    for metric in ("full_ece", "full_ece_mass", "cw_ece", "cw_ece_sum", "brier_multi", "nll"):
+        assert evidence.refusal(METRICS[metric], Scheme()) is not None
+        with pytest.raises(Unavailable, match="--renormalise"):
+            evidence.sums_for(METRICS[metric], Scheme())
+        with pytest.raises(Unavailable, match="--renormalise"):
+            evidence.binned(METRICS[metric], Scheme())
+    with pytest.raises(Unavailable, match="--renormalise"):
+        _ = evidence.class_sums
+
+
+def test_survey_tries_every_method_once() -> None:
+    surveyed = survey(choice_evidence(PROBS, GOLD).run)
+    assert set(surveyed.usable) == {"choice_softmax"}
+    assert [*surveyed.usable, *surveyed.refused] == [
+        "choice_softmax",
+        *(method for method in METHODS if method != "choice_softmax"),
+    ]
+    assert all(surveyed.refused.values())
+
+
+def test_survey_under_all_labels_leaves_single_numbers_out() -> None:
+    run = made_run(
+        {"choice_probs": PROBS, "gold_index": GOLD, "confidence": [0.5, 0.6], "correct": [True, False]}
+    )
+    assert set(survey(run).usable) == {"choice_softmax", "given"}
+    assert set(survey(run, Options(labels="all")).usable) == {"choice_softmax"}
+
+
+def test_rows_used_and_total() -> None:
+    run = made_run({"confidence": [0.5, None], "correct": [True, True]}, left_out=3)
+    evidence = gather(run, "given")
+    assert (evidence.n_used, evidence.n_total) == (1, 5)
+
+
+def test_bins_of_a_diagram() -> None:
+    binned = blocks((0.2, 2, 1), (0.9, 3, 3)).binned(METRICS["brier"], Scheme())
+    assert binned.index.tolist() == [1, 8]
+    assert binned.count.tolist() == [2, 3]
