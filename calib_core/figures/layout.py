@@ -1,0 +1,126 @@
+"""What do all figures have in common: paper, letters, axes, legend, hover?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, TypeAlias
+
+import polars as pl
+
+from calib_core.figures.theme import CLEAR, FONT, Theme
+
+Figure: TypeAlias = dict[str, Any]
+"""What plotly draws: {"data": [trace, …], "layout": {…}}, made of lists, numbers and text only."""
+
+TEXT_SIZE: Final = 13
+SMALL_SIZE: Final = 12
+LABEL_SIZE: Final = 11
+
+
+BOTTOM: Final = 48
+"""Pixels below the panels, for ticks and a title."""
+
+
+def paper(theme: Theme, *, height: int, top: int) -> dict[str, Any]:
+    """The layout without its axes. height, top: pixels of the whole and of the margin above.
+
+    The empty template keeps plotly's own (7 kB, with a background) out. Hover works by column, so a
+    short bar is as easy to hit as a tall one.
+    """
+    return {
+        "template": {},
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
+        "font": {"family": FONT, "size": TEXT_SIZE, "color": theme.text},
+        "height": height,
+        "margin": {"l": 56, "r": 14, "t": top, "b": BOTTOM},
+        "barmode": "overlay",
+        "hovermode": "x",
+        "clickmode": "event+select",
+        "dragmode": False,
+        "legend": _legend(theme),
+        "hoverlabel": {
+            "bgcolor": theme.page,
+            "bordercolor": theme.line,
+            "align": "left",
+            "font": {"family": FONT, "size": SMALL_SIZE, "color": theme.text},
+        },
+    }
+
+
+def _legend(theme: Theme) -> dict[str, Any]:
+    """Above the panels, in two columns at any width.
+
+    x below 0 is what lets plotly lay it out over the margin too, which a telephone needs.
+    """
+    return {
+        "orientation": "h",
+        "x": -0.06,
+        "xanchor": "left",
+        "y": 1.015,
+        "yanchor": "bottom",
+        "entrywidth": 0.48,
+        "entrywidthmode": "fraction",
+        "bgcolor": CLEAR,
+        "font": {"size": SMALL_SIZE, "color": theme.text},
+        "itemclick": False,
+        "itemdoubleclick": False,
+    }
+
+
+def axis(
+    theme: Theme, title: str | None = None, *, standoff: int | None = None, **more: Any  # noqa: ANN401
+) -> dict[str, Any]:
+    """One axis that cannot be dragged; `more` is laid over it.
+
+    standoff: pixels between tick labels and title, for a horizontal axis (a vertical one of a square
+    panel is then misplaced by plotly).
+    """
+    drawn: dict[str, Any] = {
+        "fixedrange": True,
+        "showline": True,
+        "linecolor": theme.line,
+        "gridcolor": theme.grid,
+        "zeroline": False,
+        "ticks": "outside",
+        "ticklen": 4,
+        "tickcolor": theme.line,
+        "tickfont": {"size": LABEL_SIZE, "color": theme.muted},
+    }
+    if title is not None:
+        font = {"size": SMALL_SIZE, "color": theme.text}
+        drawn["title"] = {"text": title, "font": font, "standoff": standoff}
+    return drawn | more
+
+
+def probability(theme: Theme, title: str | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    """An axis from 0 to 1."""
+    whole: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], **more}
+    return axis(theme, title, **whole)
+
+
+def numbers(series: pl.Series, decimals: int = 5) -> list[float | None]:
+    """The column as plotly reads it, without digits that no pixel shows."""
+    return series.cast(pl.Float64).round(decimals).to_list()
+
+
+def log_ticks(largest: int) -> list[int]:
+    """Powers of ten up to the largest count, with 2 and 5 between them while they are few."""
+    decades = math.ceil(math.log10(max(largest, 1)))
+    steps = (1, 2, 5) if decades <= 1 else (1, 3) if decades == 2 else (1,)
+    ticks = [step * 10**power for power in range(decades + 1) for step in steps]
+    return [tick for tick in ticks if tick <= max(largest, 1)]
+
+
+def share_ticks(top: float, most: int = 4) -> dict[str, Any]:
+    """At most `most` steps of a round share from 0 to `top`, and never beyond 100 %."""
+    shares = (step * 10**power for power in range(-5, 0) for step in (1, 2, 5))
+    step = next((share for share in shares if min(top, 1) <= share * most), 0.5)
+    count = math.floor(min(top, 1) / step + 1e-9)
+    decimals = max(0, -2 - math.floor(math.log10(step)))
+    return {"tickvals": [round(step * place, 6) for place in range(count + 1)], "tickformat": f".{decimals}%"}
+
+
+def note(theme: Theme, text: str, **place: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Words in the picture, without an arrow; `text` is plotly's HTML, so escaped already."""
+    return {"text": text, "showarrow": False, "font": {"size": SMALL_SIZE, "color": theme.text}} | place

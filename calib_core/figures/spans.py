@@ -1,0 +1,79 @@
+"""How wide is each bin drawn, and how far from it may one click?"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.bins import Scheme
+
+LEAST: Final = 0.02
+"""A bin of one value is drawn as wide as this, or less where its neighbours are near."""
+
+VISIBLE: Final = 0.005
+"""Nothing but a bin of equal width is drawn narrower: about two pixels of the square."""
+
+REACH: Final = 0.03
+"""How far beside a narrow bin a click is still taken for it."""
+
+_Ends: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def drawn(table: pl.DataFrame, scheme: Scheme) -> _Ends:
+    """Left and right end of each bar, in [0, 1], shape (bins,) each.
+
+    table: columns low and high, ascending. Equal width: the bin's edges. Else from the smallest to the
+    largest confidence in the bin, widened to `LEAST` where that is next to nothing.
+    """
+    low, high = table["low"].to_numpy(), table["high"].to_numpy()
+    if scheme.binning == "width" or not low.size:
+        return low, high
+    middle = (low + high) / 2
+    least = np.clip(0.7 * _apart(middle), VISIBLE, LEAST)
+    width = np.maximum(high - low, least)
+    left = np.clip(middle - width / 2, 0, 1 - width)
+    return left, left + width
+
+
+def reach(table: pl.DataFrame, scheme: Scheme) -> _Ends:
+    """Left and right end of where each bin takes hover and click, shape (bins,) each; none overlap.
+
+    Equal width: the bin's edges. Else half-way to the neighbours, and no farther than `REACH`.
+    """
+    low, high = table["low"].to_numpy(), table["high"].to_numpy()
+    if scheme.binning == "width" or not low.size:
+        return low, high
+    between = (high[:-1] + low[1:]) / 2
+    left = np.maximum(low - REACH, np.concatenate([[0.0], between]))
+    right = np.minimum(high + REACH, np.concatenate([between, [1.0]]))
+    return left, right
+
+
+def placed(table: pl.DataFrame, scheme: Scheme) -> pl.DataFrame:
+    """The table with x, width (as drawn), at, wide (as hit): the middle and breadth of each bar.
+
+    apart: distance from its middle to the nearest other bar's, infinite for the only one.
+    """
+    left, right = drawn(table, scheme)
+    start, end = reach(table, scheme)
+    return table.with_columns(
+        pl.Series("x", (left + right) / 2, dtype=pl.Float64),
+        pl.Series("apart", _apart((left + right) / 2), dtype=pl.Float64),
+        pl.Series("width", right - left, dtype=pl.Float64),
+        pl.Series("at", (start + end) / 2, dtype=pl.Float64),
+        pl.Series("wide", end - start, dtype=pl.Float64),
+    )
+
+
+def closest(table: pl.DataFrame) -> float:
+    """The smallest distance between the middles of two bars of a `placed` table."""
+    return min(table["apart"].to_list(), default=np.inf)
+
+
+def _apart(middle: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distance to the nearest neighbour, shape (n,); middle: ascending."""
+    steps = np.concatenate([[np.inf], np.diff(middle), [np.inf]]) if middle.size else np.zeros(1)
+    return np.minimum(steps[:-1], steps[1:])

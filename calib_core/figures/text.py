@@ -1,0 +1,42 @@
+"""How do words and numbers stand in a figure, whoever wrote them?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_STEPS: Final = ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k"))
+
+
+def plain(text: str) -> str:
+    """`text` so that plotly draws it character by character: its labels and hovers read a little HTML.
+
+    White space, line ends too, is folded to single spaces.
+    """
+    folded = " ".join(text.split())
+    return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def compact(count: int) -> str:
+    """A count in four digits at most, for a bar's label: "422", "9,999", "12.3k", "1.32M"."""
+    if count < 10_000:
+        return f"{count:,}"
+    for unit, letter in _STEPS:
+        if float(f"{count:.3g}") >= unit:
+            return f"{count / unit:.3g}{letter}"
+    raise AssertionError(count)
+
+
+def signed(number: float) -> str:
+    """"+0.069" or "−0.189", with a minus sign and not a hyphen."""
+    return f"{number:+.3f}".replace("-", "−")
+
+
+def lines(text: str, width: int) -> str:
+    """`text` as `plain` has it, broken before the word that would pass `width` characters."""
+    rows = [""]
+    for word in text.split():
+        if rows[-1] and len(rows[-1]) + 1 + len(word) > width:
+            rows.append(word)
+        else:
+            rows[-1] = f"{rows[-1]} {word}".strip()
+    return "<br>".join(plain(row) for row in rows)

@@ -1,0 +1,97 @@
+"""Which colours and which letters do figures have, on a light page and on a dark one?
+
+Okabe-Ito colours (Okabe & Ito 2008), with darker tones for text. No colour stands alone: hatch, dash,
+marker shape or a word says the same again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+FONT: Final = '"Source Sans", "Source Sans 3", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
+"""The page's own font where Streamlit sends it, else the system's: no figure fetches one."""
+
+CLEAR: Final = "rgba(0,0,0,0)"
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """One set of colours, each "#RRGGBB", made for one page colour.
+
+    Text (4.5:1 or more on `page`): text; muted: ticks and what is said in passing; over_text,
+    under_text, highlight_text: words about what has that colour. Graphics (3:1 or more): line: axes;
+    bar: solid part of a bar; over, under: the gap of an over- and an under-confident bin; count: bars
+    of counts; highlight_line: outline of whatever is highlighted; series: one colour a method, in
+    order. highlight: a fill that always has that outline; grid: meant to be seen barely.
+    """
+
+    name: Literal["light", "dark"]
+    page: str
+    text: str
+    muted: str
+    line: str
+    grid: str
+    bar: str
+    over: str
+    under: str
+    count: str
+    highlight: str
+    highlight_line: str
+    over_text: str
+    under_text: str
+    highlight_text: str
+    series: tuple[str, ...]
+
+
+LIGHT: Final = Theme(
+    name="light",
+    page="#FFFFFF",
+    text="#0B0F14",
+    muted="#4A5462",
+    line="#6B7582",
+    grid="#E6E9EE",
+    bar="#0072B2",
+    over="#D55E00",
+    under="#009E73",
+    count="#747F8D",
+    highlight="#E69F00",
+    highlight_line="#8A5F00",
+    over_text="#B04A00",
+    under_text="#00704F",
+    highlight_text="#8A5F00",
+    series=("#0072B2", "#D55E00", "#009E73", "#A3447F", "#4A5462"),
+)
+
+DARK: Final = Theme(
+    name="dark",
+    page="#11151C",
+    text="#F2F5F9",
+    muted="#AEB8C6",
+    line="#8C97A6",
+    grid="#283039",
+    bar="#2E7DB8",
+    over="#FF8A47",
+    under="#2FC79A",
+    count="#8A96A6",
+    highlight="#DB9A08",
+    highlight_line="#FFD37A",
+    over_text="#FF8A47",
+    under_text="#2FC79A",
+    highlight_text="#F0B73A",
+    series=("#56B4E9", "#FF8A47", "#2FC79A", "#E08BC0", "#AEB8C6"),
+)
+
+THEMES: Final[Mapping[str, Theme]] = MappingProxyType({theme.name: theme for theme in (LIGHT, DARK)})
+
+
+def tint(colour: str, page: str, share: float) -> str:
+    """`share` of the colour (0..1) laid over the page, as one opaque "#RRGGBB"."""
+    pairs = zip(_rgb(colour), _rgb(page), strict=True)
+    return "#" + "".join(f"{round(share * over + (1 - share) * under):02X}" for over, under in pairs)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -1,0 +1,38 @@
+"""Are counts written where there is room, and left out where they would run into one another?"""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from calib_core.bins import BinSums, Scheme
+from calib_core.figures.labels import count_labels, label_angle, label_room
+from calib_core.figures.spans import placed
+from calib_core.figures.theme import LIGHT
+
+
+def table(confidence: list[float], scheme: Scheme) -> pl.DataFrame:
+    return placed(BinSums.from_pairs(confidence, [1] * len(confidence)).binned(scheme).to_frame(), scheme)
+
+
+@pytest.mark.parametrize(
+    ("bins", "panels", "angle"), [(5, 1, 0), (10, 1, 0), (15, 1, -90), (20, 1, -90), (10, 2, -90)]
+)
+def test_counts_lie_flat_only_where_bars_are_wide(bins: int, panels: int, angle: int) -> None:
+    every = table([(place + 0.5) / bins for place in range(bins)], Scheme("width", bins))
+    assert label_angle(every, panels) == angle
+    assert (label_room(every, panels) > 1.3) == (angle != 0)
+
+
+def test_a_crowded_count_is_left_to_the_hover() -> None:
+    natural = table([0.2, 0.2, 0.9, 0.99, 1.0], Scheme("natural"))
+    assert count_labels(natural, LIGHT, -90)["text"] == ["2", "1", "", ""]
+
+
+def test_every_count_is_written_up_to_twenty_bins() -> None:
+    every = table([(place + 0.5) / 20 for place in range(20)], Scheme("width", 20))
+    assert count_labels(every, LIGHT, -90)["text"] == ["1"] * 20
+
+
+def test_a_single_bar_has_its_count_lying_flat() -> None:
+    assert label_angle(table([0.5], Scheme("natural"))) == 0

@@ -1,0 +1,66 @@
+"""Are axes marked with round numbers, and is nothing of plotly's own look left?"""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import polars as pl
+import pytest
+
+from calib_core.figures.layout import axis, log_ticks, note, numbers, paper, probability, share_ticks
+from calib_core.figures.theme import CLEAR, DARK, FONT
+
+
+def test_paper_is_clear_and_keeps_plotly_s_template_out() -> None:
+    layout = paper(DARK, height=400, top=40)
+    assert layout["paper_bgcolor"] == layout["plot_bgcolor"] == CLEAR
+    assert layout["font"]["family"] == layout["hoverlabel"]["font"]["family"] == FONT
+    assert len(go.Figure({"data": [], "layout": layout}).to_json() or "") < 1500
+
+
+def test_the_legend_hides_nothing_when_clicked() -> None:
+    legend = paper(DARK, height=400, top=40)["legend"]
+    assert legend["itemclick"] is False
+    assert legend["itemdoubleclick"] is False
+
+
+def test_axes_cannot_be_dragged_and_take_what_is_laid_over() -> None:
+    assert axis(DARK)["fixedrange"]
+    assert "title" not in axis(DARK)
+    assert probability(DARK, "Confidence")["range"] == [0, 1]
+    assert probability(DARK, tickvals=[0, 1])["tickvals"] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("largest", "ticks"),
+    [
+        (1, [1]), (8, [1, 2, 5]), (10, [1, 2, 5, 10]), (72, [1, 3, 10, 30]), (422, [1, 10, 100]),
+        (1_000_000, [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]), (0, [1]),
+    ],
+)
+def test_log_ticks_always_have_one_and_never_pass_the_largest(largest: int, ticks: list[int]) -> None:
+    assert log_ticks(largest) == ticks
+
+
+@pytest.mark.parametrize(
+    ("top", "most", "ticks", "form"),
+    [
+        (0.42, 4, [0, 0.2, 0.4], ".0%"),
+        (1.29, 4, [0, 0.5, 1], ".0%"),
+        (0.024, 4, [0, 0.01, 0.02], ".0%"),
+        (0.008, 2, [0, 0.005], ".1%"),
+        (1.1, 2, [0, 0.5, 1], ".0%"),
+    ],
+)
+def test_share_ticks_are_round_and_end_at_all(top: float, most: int, ticks: list[float], form: str) -> None:
+    assert share_ticks(top, most) == {"tickvals": ticks, "tickformat": form}
+
+
+def test_numbers_are_rounded_and_keep_what_is_missing() -> None:
+    assert numbers(pl.Series([1 / 3, None])) == [0.33333, None]
+    assert numbers(pl.Series([7], dtype=pl.Int64)) == [7]
+    assert numbers(pl.Series([], dtype=pl.Float64)) == []
+
+
+def test_a_note_has_no_arrow_and_can_be_placed() -> None:
+    assert note(DARK, "none", x=0.5) | {"x": 0.2} == note(DARK, "none", x=0.2)
+    assert note(DARK, "none")["showarrow"] is False

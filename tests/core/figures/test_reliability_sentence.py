@@ -1,0 +1,18 @@
+"""Does the diagram's sentence for screen readers have its main numbers?"""
+
+from __future__ import annotations
+
+from calib_core.figures.reliability import describe_reliability
+from core.figures.results import THREE_BINS, make_reliability
+
+def test_the_sentence_has_the_main_numbers() -> None:
+    said = describe_reliability(make_reliability(pairs=THREE_BINS, run="<b>model</b> · quiz"))
+    assert said == (
+        "Reliability diagram of confidence in the file, <b>model</b> · quiz: ECE 0.2190, accuracy 75.0 %, "
+        "mean confidence 72.1 %, 84 rows in 3 bins, widest gap −0.250 in (0.5, 0.6]."
+    )
+
+
+def test_the_sentence_of_nothing_says_so() -> None:
+    nothing = "empty. No row has both a confidence and an outcome."
+    assert describe_reliability(make_reliability(pairs=([], []))).endswith(nothing)

@@ -1,0 +1,44 @@
+"""Is text from a file drawn as it stands, and are numbers written as people read them?"""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.figures.text import compact, lines, plain, signed
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("a<b>c</b>", "a&lt;b&gt;c&lt;/b&gt;"),
+        ('<a href="https://x.test">y</a>', '&lt;a href="https://x.test"&gt;y&lt;/a&gt;'),
+        ("AT&T &lt;", "AT&amp;T &amp;lt;"),
+        ("two\nlines\t and <br>", "two lines and &lt;br&gt;"),
+        ("model-a · quiz", "model-a · quiz"),
+    ],
+)
+def test_plain_takes_all_meaning_from_markup(text: str, drawn: str) -> None:
+    assert plain(text) == drawn
+
+
+@pytest.mark.parametrize(
+    ("count", "written"),
+    [
+        (0, "0"), (422, "422"), (9_999, "9,999"), (10_000, "10k"), (12_345, "12.3k"), (123_456, "123k"),
+        (999_499, "999k"), (999_500, "1M"), (1_319_000, "1.32M"), (2_000_000_000, "2B"),
+    ],
+)
+def test_compact_has_five_letters_at_most(count: int, written: str) -> None:
+    assert compact(count) == written
+    assert len(compact(count)) <= 5
+
+
+def test_signed_has_a_minus_sign() -> None:
+    assert (signed(0.0691), signed(-0.1894), signed(0)) == ("+0.069", "−0.189", "+0.000")
+
+
+def test_lines_break_between_words_and_escape_each() -> None:
+    assert lines("logit, softmax over the choices", 22) == "logit, softmax over<br>the choices"
+    assert lines("<b>one</b> two", 5) == "&lt;b&gt;one&lt;/b&gt;<br>two"
+    assert lines("unbreakable", 4) == "unbreakable"
+    assert lines("", 4) == ""

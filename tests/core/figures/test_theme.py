@@ -1,0 +1,74 @@
+"""Can everything be read and told apart, on the light and on the dark page?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from calib_core.figures.bars import FADED
+from calib_core.figures.theme import DARK, LIGHT, THEMES, Theme, tint
+from core.figures.wcag import contrast
+
+BOTH = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+TEXT = ("text", "muted", "over_text", "under_text", "highlight_text")
+GRAPHICS = ("line", "bar", "over", "under", "count", "highlight_line")
+
+
+def test_the_ratio_is_the_standard_s() -> None:
+    assert contrast("#FFFFFF", "#000000") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+
+
+@BOTH
+@pytest.mark.parametrize("token", TEXT)
+def test_text_has_four_and_a_half_to_one(theme: Theme, token: str) -> None:
+    assert contrast(getattr(theme, token), theme.page) >= 4.5
+
+
+@BOTH
+@pytest.mark.parametrize("token", GRAPHICS)
+def test_graphics_have_three_to_one(theme: Theme, token: str) -> None:
+    assert contrast(getattr(theme, token), theme.page) >= 3
+
+
+@BOTH
+def test_every_series_has_three_to_one_and_a_colour_of_its_own(theme: Theme) -> None:
+    assert min(contrast(colour, theme.page) for colour in theme.series) >= 3
+    assert len(set(theme.series)) == len(theme.series)
+
+
+@BOTH
+def test_whiskers_and_points_are_visible_on_the_bars(theme: Theme) -> None:
+    assert contrast(theme.text, theme.bar) >= 3
+
+
+@BOTH
+def test_the_diagonal_s_casing_parts_it_from_the_bars(theme: Theme) -> None:
+    assert contrast(theme.page, theme.bar) >= 3
+
+
+@BOTH
+def test_a_faded_bar_is_weaker_but_there(theme: Theme) -> None:
+    faded = contrast(tint(theme.bar, theme.page, FADED), theme.page)
+    assert 1.25 <= faded < contrast(theme.bar, theme.page)
+
+
+@BOTH
+def test_tokens_are_opaque_hexadecimal_colours(theme: Theme) -> None:
+    tokens = [value for name in theme.__slots__ if name != "name" for value in _as_list(getattr(theme, name))]
+    assert all(re.fullmatch(r"#[0-9A-F]{6}", token) for token in tokens)
+
+
+def _as_list(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
+
+
+def test_themes_are_found_by_streamlit_s_names() -> None:
+    assert dict(THEMES) == {"light": LIGHT, "dark": DARK}
+
+
+def test_tint_goes_from_page_to_colour() -> None:
+    assert tint("#D55E00", "#FFFFFF", 0) == "#FFFFFF"
+    assert tint("#D55E00", "#FFFFFF", 1) == "#D55E00"
+    assert tint("#000000", "#FFFFFF", 0.5) == "#808080"
