@@ -77,7 +77,10 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         ),
         (
             ((0.25, 100, 60), (0.5, 5000, 2465), (0.75, 100, 75)),
-            "Says 50.0 % on average, is right 50.0 %, close on average only: under-confident mostly in (0.2, 0.3].",
+            (
+                "Says 50.0 % on average, is right 50.0 %, close on average only: "
+                "under-confident mostly in (0.2, 0.3]."
+            ),
         ),
         (
             ((0.25, 500, 250), (0.75, 1000, 250)),

@@ -1,0 +1,66 @@
+"""From a file's bytes to runs: which formats are there, and what does this file hold?
+
+A format is one module and one line in `FORMATS`. A file is recognised by its content, never by its
+name, and read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from calib_core.files import lookalikes
+from calib_core.files.canonical import CANONICAL
+from calib_core.files.folder import content, scan
+from calib_core.files.format import Format, Head
+from calib_core.files.head import head_of
+from calib_core.files.raw import Progress
+from calib_core.files.reading import Reading
+from calib_core.files.table import TABLE
+from calib_core.problems import Refused
+
+__all__ = ["FORMATS", "Format", "Reading", "read", "scan"]
+
+FORMATS: Final[dict[str, Format]] = {format_.id: format_ for format_ in (CANONICAL, TABLE)}
+"""Format id → format; the first that recognises a file reads it."""
+
+
+def read(
+    path: Path,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002  the word people use on the command line
+    columns: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Reading:
+    """What a file holds.
+
+    name: how messages call the file, by default its own name; format: an id of `FORMATS`, by default
+    recognised; columns: the file's column → the contract's name for it, beside those that have their
+    name already; progress: told the share done and a short text.
+
+    Raises Refused where nothing in the file can be used. Bad rows raise nothing here: see `Reading`.
+    """
+    file = (name or path.name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    tell = progress or _silent
+    tell(0.0, "opening")
+    head = head_of(content(path, file), file)
+    return _format_of(head, format).read(head, dict(columns or {}), tell)
+
+
+def _format_of(head: Head, wished: str | None) -> Format:
+    if wished is not None:
+        if wished not in FORMATS:
+            known = ", ".join(FORMATS)
+            raise Refused(f"{head.file}: there is no format {wished!r}. This version reads {known}.")
+        return FORMATS[wished]
+    for candidate in FORMATS.values():
+        if candidate.recognises(head):
+            return candidate
+    title = lookalikes.of_objects(head.objects) or lookalikes.of_columns(head.names) or "one JSON object"
+    raise Refused(lookalikes.refusal(head.file, title))
+
+
+def _silent(_share: float, _text: str) -> None:
+    """Tells nobody."""

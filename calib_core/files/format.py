@@ -1,0 +1,52 @@
+"""What is a file format to this program, and what is looked at to recognise one?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from calib_core.files.raw import Progress
+from calib_core.files.reading import Reading
+
+Kind = Literal["parquet", "json lines", "json list", "json object", "text"]
+"""What the bytes are, whatever the file is called."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Head:
+    """A file's bytes and what a first look at them shows.
+
+    file: as messages call it; kind: see `Kind`; objects: up to the first 20 JSON objects; records: all
+    elements of a JSON list (which cannot be parsed in part); names: columns of a Parquet file;
+    metadata: its key-value pairs.
+    """
+
+    file: str
+    data: bytes
+    kind: Kind
+    objects: tuple[Mapping[str, object], ...] = ()
+    records: tuple[object, ...] = ()
+    names: tuple[str, ...] = ()
+    metadata: Mapping[str, str] | None = None
+
+
+Read: TypeAlias = Callable[[Head, Mapping[str, str], Progress], Reading]
+"""A file, what its columns mean (file column → contract name), who is told of the progress → a reading.
+
+Raises `problems.Refused` where nothing in the file can be used.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way in which predictions are written down.
+
+    id: as on the command line; title: for people; recognises: whether a file is one, by its content
+    alone; read: see `Read`.
+    """
+
+    id: str
+    title: str
+    recognises: Callable[[Head], bool]
+    read: Read

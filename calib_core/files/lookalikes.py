@@ -1,0 +1,99 @@
+"""What is this file, if it is none that is read here? Told cheaply, so that a refusal can name it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, cast
+
+INSTEAD: Final = (
+    "Export one row a question as CSV, JSON lines or Parquet, with columns such as id, confidence, correct."
+)
+
+_MAGIC: Final = (
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"%PDF", "a PDF document"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"ARROW1", "an Arrow or Feather file"),
+    (b"\x80\x02", "a Python pickle"),
+    (b"\x80\x03", "a Python pickle"),
+    (b"\x80\x04", "a Python pickle"),
+    (b"\x80\x05", "a Python pickle"),
+    (b"version https://git-lfs", "a Git LFS pointer (fetch the file itself with git lfs pull)"),
+)
+
+_ZIP_MEMBERS: Final = (
+    (b"header.json", "an Inspect log"),
+    (b"_journal/start.json", "an Inspect log"),
+    (b".npy", "a NumPy archive (NPZ)"),
+    (b"xl/workbook.xml", "an Excel workbook (save the sheet as CSV)"),
+    (b"data.pkl", "a PyTorch file"),
+)
+
+_OBJECTS: Final[tuple[tuple[frozenset[str], str], ...]] = (
+    (frozenset({"eval", "status", "samples"}), "an Inspect log"),
+    (frozenset({"eval", "status", "results"}), "an Inspect log"),
+    (frozenset({"eval", "status", "plan"}), "an Inspect log"),
+    (frozenset({"results", "configs", "n-shot"}), "an lm-evaluation-harness results file (no rows)"),
+    (frozenset({"adapter_spec", "request_states"}), "a HELM scenario state"),
+    (frozenset({"scenario_spec", "adapter_spec"}), "a HELM run specification (no rows)"),
+    (frozenset({"instance_id", "stats"}), "HELM per-instance statistics"),
+    (frozenset({"args", "logs"}), "an lmms-eval log"),
+    (frozenset({"doc_id", "resps"}), "an lm-evaluation-harness samples log"),
+    (frozenset({"custom_id", "method", "url"}), "an OpenAI batch input (questions only)"),
+    (frozenset({"generated_text", "details"}), "a text-generation-inference response"),
+    (frozenset({"prompt_token_ids", "outputs"}), "a vLLM output"),
+    (frozenset({"top_ids", "top_logprobs"}), "a token-level file"),
+)
+
+
+def of_bytes(data: bytes) -> str | None:
+    """What a file that is neither Parquet nor text seems to be; None where it may be text."""
+    start = data[:512].lstrip()
+    if data.startswith(b"PK\x03\x04"):
+        return next((title for mark, title in _ZIP_MEMBERS if mark in data), "a zip archive")
+    if data.startswith(b"PK\x05\x06"):
+        return "an empty zip archive"
+    for magic, title in _MAGIC:
+        if data.startswith(magic):
+            return title
+    if data.endswith(b"PAR1") and b"\x00" in data:
+        return "a Parquet file whose beginning is missing"
+    if start[:15].lower().startswith((b"<!doctype html", b"<html")):
+        return "an HTML page (perhaps the error page of a download)"
+    return "an XML file" if start.startswith(b"<?xml") else None
+
+
+def of_objects(objects: Iterable[Mapping[str, object]]) -> str | None:
+    """The tool that wrote such JSON objects, by the keys one of them has; None where it is none known."""
+    for record in objects:
+        for keys, title in _OBJECTS:
+            if keys <= record.keys():
+                return title
+        if (title := _of_response(record)) is not None:
+            return title
+    return None
+
+
+def _of_response(record: Mapping[str, object]) -> str | None:
+    """What a server's answer is. A plain table may have the same keys, with plain values."""
+    if isinstance(record.get("response"), dict):
+        return "an OpenAI batch output"
+    choices = record.get("choices")
+    parts = cast("list[object]", choices) if isinstance(choices, list) else []
+    if any(isinstance(part, dict) and "finish_reason" in part for part in parts):
+        return "a raw OpenAI response"
+    return None
+
+
+def of_columns(names: Iterable[str]) -> str | None:
+    """The tool that wrote a Parquet file or a table with such columns; None where it is none known."""
+    return of_objects([dict.fromkeys(names)])
+
+
+def refusal(file: str, title: str) -> str:
+    """The message that names what a file is and says what would be read."""
+    return f"{file} looks like {title}, which this version does not read. {INSTEAD}"

@@ -1,0 +1,41 @@
+"""What did one file hold, and which runs does it give once somebody has chosen about its bad rows?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from calib_core.problems import BadRowsFound, Problem
+from calib_core.records import AnswerRun
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One file, read once.
+
+    file: as messages call it; format: an id of `FORMATS`; rows: records in the file, bad ones
+    included; bad_rows: records with at least one bad value; problems: the bad values by kind;
+    good_runs: the runs without their bad rows (a run of bad rows alone is not among them); columns:
+    as in the file; unused: those of them that nothing is read from; proposals: file column → the name
+    it probably stands for, never applied; notes: what else a person has to know, each a sentence.
+    """
+
+    file: str
+    format: str
+    rows: int
+    bad_rows: int
+    problems: tuple[Problem, ...]
+    good_runs: tuple[AnswerRun, ...]
+    columns: tuple[str, ...]
+    unused: tuple[str, ...]
+    proposals: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    def runs(self, *, skip_bad_rows: bool) -> tuple[AnswerRun, ...]:
+        """The runs; skip_bad_rows says that bad rows are to be left out.
+
+        Raises BadRowsFound where there are bad rows and nobody has chosen to leave them out.
+        """
+        if self.bad_rows and not skip_bad_rows:
+            raise BadRowsFound(self.file, self.bad_rows, self.rows, self.problems)
+        return self.good_runs

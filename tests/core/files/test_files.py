@@ -1,0 +1,66 @@
+"""Is a file given to the format that knows it, and called what the caller calls it?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from calib_core import files
+from calib_core.files.reading import Reading
+from calib_core.problems import Refused
+
+ReadText = Callable[..., Reading]
+
+CSV = "id,confidence\nq1,0.5\nq2,2\n"
+
+
+def test_the_registry_holds_each_format_under_its_id() -> None:
+    assert list(files.FORMATS) == ["canonical", "table"]
+    assert all(format_.id == id_ for id_, format_ in files.FORMATS.items())
+
+
+def test_a_format_asked_for_by_an_unknown_name_is_refused(read_text: ReadText) -> None:
+    with pytest.raises(Refused, match=r"no format 'xlsx'.*canonical, table"):
+        read_text(CSV, format="xlsx")
+
+
+def test_messages_call_the_file_what_the_caller_calls_it(read_text: ReadText) -> None:
+    reading = read_text(CSV, "quiz.csv")
+    assert (reading.file, reading.problems[0].first[0].file) == ("quiz.csv", "quiz.csv")
+
+
+def test_a_name_given_by_the_caller(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.csv"
+    path.write_text(CSV)
+    reading = files.read(path, name="folder/quiz.csv")
+    assert (reading.file, reading.good_runs[0].file, reading.good_runs[0].label) == (
+        "folder/quiz.csv",
+        "folder/quiz.csv",
+        "quiz",
+    )
+
+
+def test_a_name_that_is_no_utf8_can_still_be_shown(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as refusal:
+        files.read(tmp_path / "a\udcff.csv")
+    assert str(refusal.value).startswith("a�.csv cannot be opened")
+
+
+@pytest.mark.parametrize("name", ["*.csv", "[q]?.csv", "a b.csv", "-rf.csv", "=cmd.csv", "http:.csv"])
+def test_a_name_is_never_taken_for_a_pattern_or_an_address(read_text: ReadText, name: str) -> None:
+    read_text("id,confidence\nother,0.1\n", "other.csv")
+    assert read_text(CSV, name).rows == 2
+
+
+def test_an_unknown_json_object_is_refused(read_text: ReadText) -> None:
+    with pytest.raises(Refused, match=r"looks like one JSON object"):
+        read_text('{\n"a":\n1}')
+
+
+def test_reading_needs_no_streamlit() -> None:
+    code = "import sys, calib_core.files; sys.exit('streamlit' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,100 @@
+"""Which files of a folder are looked at, and which are never opened?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from calib_core.files.folder import content, scan
+from calib_core.problems import Refused
+
+
+def touch(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+
+
+def names(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in scan(folder)]
+
+
+def test_files_of_subfolders_sorted_without_what_is_passed_over(tmp_path: Path) -> None:
+    touch(
+        tmp_path,
+        "b.csv",
+        "a/z.csv",
+        "a/.hidden",
+        ".git/x.csv",
+        "README",
+        "readme.txt",
+        "a/notes.MD",
+        "MANIFEST.json",
+    )
+    touch(tmp_path, "a/a.csv", "c.parquet", "[q]*.csv")
+    assert names(tmp_path) == ["[q]*.csv", "a/a.csv", "a/z.csv", "b.csv", "c.parquet"]
+
+
+def test_an_empty_folder_has_no_files(tmp_path: Path) -> None:
+    assert scan(tmp_path) == ()
+
+
+def test_no_folder_is_refused(tmp_path: Path) -> None:
+    touch(tmp_path, "a.csv")
+    for path in (tmp_path / "none", tmp_path / "a.csv"):
+        with pytest.raises(Refused, match=f"{path.name} is no folder"):
+            scan(path)
+
+
+def test_links_are_followed_only_within_the_folder(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "data", tmp_path / "outside"
+    touch(inside, "a.csv", "sub/b.csv")
+    touch(outside, "secret.csv")
+    for name, target in {
+        "out.csv": outside / "secret.csv",
+        "outfolder": outside,
+        "in.csv": inside / "a.csv",
+        "round": inside,
+        "nowhere.csv": inside / "none.csv",
+        "self.csv": inside / "self.csv",
+    }.items():
+        (inside / name).symlink_to(target)
+    assert names(inside) == ["a.csv", "in.csv", "sub/b.csv"]
+
+
+def test_a_folder_that_may_not_be_entered_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch(tmp_path, "a.csv", "locked/b.csv")
+    listed = Path.iterdir
+
+    def refuse(path: Path) -> object:
+        if path.name == "locked":
+            raise PermissionError
+        return listed(path)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    assert names(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_neither_found_nor_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert scan(tmp_path) == ()
+    with pytest.raises(Refused, match=r"pipe.csv is no regular file"):
+        content(tmp_path / "pipe.csv", "pipe.csv")
+
+
+def test_content_of_a_file(tmp_path: Path) -> None:
+    touch(tmp_path, "a.csv")
+    assert content(tmp_path / "a.csv", "a.csv") == b"x"
+
+
+@pytest.mark.parametrize("name", ["none.csv", "", "a\0b"])
+def test_what_cannot_be_opened_is_refused_without_its_path(name: str, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"^quiz ") as refusal:
+        content(tmp_path / name, "quiz")
+    assert str(tmp_path) not in str(refusal.value)

@@ -1,0 +1,85 @@
+"""Is a file taken for what it is, by its bytes alone?"""
+
+from __future__ import annotations
+
+import io
+import json
+
+import polars as pl
+import pytest
+
+from calib_core.files import head as head_module
+from calib_core.files.format import Head
+from calib_core.files.head import head_of
+from calib_core.problems import Refused
+
+OBJECT = '{"id": "q1", "confidence": 0.9}'
+
+
+def look(content: str | bytes) -> Head:
+    return head_of(content if isinstance(content, bytes) else content.encode(), "quiz")
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("id,confidence\n", "text"),
+        (OBJECT, "json lines"),
+        ("\ufeff\n " + OBJECT + "\n" + OBJECT, "json lines"),
+        ("{broken\n" + OBJECT, "json lines"),
+        (f"[{OBJECT}]", "json list"),
+        (json.dumps({"a": {"b": 1}}, indent=2), "json object"),
+        ('{"a": 1, "a": 2}', "json lines"),
+    ],
+)
+def test_text_of_every_kind(content: str, kind: str) -> None:
+    assert look(content).kind == kind
+
+
+def test_parquet_by_its_magic_with_columns_and_metadata() -> None:
+    buffer = io.BytesIO()
+    pl.DataFrame({"id": ["a"]}).write_parquet(buffer, metadata={"calib": "{}"})
+    head = look(buffer.getvalue())
+    assert (head.kind, head.names) == ("parquet", ("id",))
+    assert head.metadata is not None
+    assert head.metadata["calib"] == "{}"
+
+
+def test_twenty_objects_are_looked_at() -> None:
+    assert len(look((OBJECT + "\n") * 30).objects) == 20
+    assert len(look(f"[{', '.join([OBJECT] * 30)}]").records) == 30
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "quiz is empty"),
+        (b" \n\t", "quiz is empty"),
+        (b"\xef\xbb\xbf", "quiz is empty"),
+        ("id,x\n".encode("utf-16"), "UTF-16.*UTF-8"),
+        ("id,confidence,correct\n".encode("utf-16-le"), "NUL byte on line 1.*UTF-16"),
+        (b"id,x\n1,2\n\x00\x00", "NUL byte on line 3"),
+        ("id,x\n1,é\n".encode("latin-1"), "not text in UTF-8: line 2 holds the byte 0xe9"),
+        (b"id,x\n\xc0\xaf\n", "line 2 holds the byte 0xc0"),
+        (b"id\n\xc3", "line 2 holds the byte 0xc3"),
+        (b"[]", "empty JSON list"),
+        (b"[1, 2]", "list of objects is expected"),
+        (b'[{"a": 1}, {"a"', "begins like JSON and is not.*half written"),
+        (b'[{"a": 1, "a": 2}]', "the key 'a' more than once"),
+        (b"{oops", "begins like JSON and is not"),
+        (b"[" * 200_000, "nested too deep"),
+        (b"PAR1", "Parquet file that cannot be read"),
+        (b"PK\x03\x04....header.json", "looks like an Inspect log, which this version does not read"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_name(content: bytes, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        look(content)
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 5])
+def test_a_letter_across_two_pieces_is_still_a_letter(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head_module, "_PIECE", piece)
+    assert look("é😀é😀\n").kind == "text"
+    with pytest.raises(Refused, match=r"line 2 holds the byte 0xff"):
+        look("é😀\n".encode() + b"ab\xff")
