@@ -5,6 +5,7 @@ from __future__ import annotations
 from calib_core.figures.reliability import describe_reliability
 from core.figures.results import THREE_BINS, make_reliability
 
+
 def test_the_sentence_has_the_main_numbers() -> None:
     said = describe_reliability(make_reliability(pairs=THREE_BINS, run="<b>model</b> · quiz"))
     assert said == (

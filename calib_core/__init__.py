@@ -1,0 +1,77 @@
+r"""Can a language model's confidence be believed?  Load saved predictions, ask for a number.
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> folder = tempfile.TemporaryDirectory()
+>>> file = Path(folder.name) / "quiz.csv"
+>>> _ = file.write_text("confidence,correct\n0.9,1\n0.9,0\n0.6,1\n0.6,1\n")
+>>> (run,) = load(file)
+>>> number = score(run, method="given", metric="ece")
+>>> round(number.value, 4)
+0.4
+>>> number.recipe
+'ECE-L1, equal width, M=10, right-closed, as given, n=4/4'
+>>> folder.cleanup()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from calib_core import files
+from calib_core.analysis.check import usable_runs
+from calib_core.analysis.evidence import gather
+from calib_core.analysis.score import Score
+from calib_core.analysis.score import score as score_of
+from calib_core.bins import Binning, Scheme
+from calib_core.confidence.method import Options
+from calib_core.pairs import Labels
+from calib_core.records import AnswerRun
+
+__all__ = ["Run", "Score", "load", "score"]
+
+Run: TypeAlias = AnswerRun
+
+
+def load(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002  named as the command line's --format
+    columns: Mapping[str, str] | None = None,
+    skip_bad_rows: bool = False,
+) -> list[Run]:
+    """The runs of one file, in the file's order.
+
+    format: an id of `files.FORMATS`, None = recognised by content; columns: file column → the name it
+    is to be read as; skip_bad_rows: leave bad rows out.
+    Raises `problems.Refused` for a file that is not there or cannot be used, `problems.BadRowsFound`
+    where rows are bad and skip_bad_rows is False.
+    """
+    reading = files.read(Path(path), format=format, columns=columns)
+    return list(usable_runs(reading, skip_bad_rows=skip_bad_rows))
+
+
+def score(
+    run: Run,
+    *,
+    method: str,
+    metric: str,
+    bins: int = 10,
+    binning: Binning = "width",
+    labels: Labels = "top",
+    renormalise: bool | None = None,
+) -> Score:
+    """One metric of one method on one run, with its recipe.
+
+    method: an id of `confidence.METHODS`; metric: an id of `metrics.METRICS`; bins: M, 1 to 1000;
+    binning: "width", "mass" or "natural"; labels: "top", or "all" for one pair a choice; renormalise:
+    None = as the method does by default. The value is None where the metric is not defined (AUROC of
+    rows that are all right).
+    Raises `problems.Unavailable` where the run cannot give the method or metric, ValueError for M
+    outside 1 to 1000.
+    """
+    evidence = gather(run, method, Options(renormalise=renormalise, labels=labels))
+    return score_of(evidence, metric, Scheme(binning, bins))

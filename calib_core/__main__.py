@@ -1,0 +1,177 @@
+"""How are the same questions asked from the command line?  `python -m calib_core VERB FILE... [options]`."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from calib_core.analysis.check import check as report_of
+from calib_core.analysis.reliability import reliability
+from calib_core.analysis.score import score as score_of
+from calib_core.bins import Scheme
+from calib_core.cli.desk import BAD_ROWS, REFUSED, Desk, Wish
+from calib_core.cli.elements import (
+    Element,
+    bins_element,
+    check_elements,
+    document,
+    refused_element,
+    score_element,
+)
+from calib_core.cli.options import (
+    BinningOption,
+    BinsOption,
+    FilesArgument,
+    FormatOption,
+    JsonOption,
+    LabelsOption,
+    MapOption,
+    MethodOption,
+    MetricOption,
+    RenormaliseOption,
+    SkipOption,
+)
+from calib_core.cli.sources import Source
+from calib_core.cli.tables import Paper
+from calib_core.confidence.method import Options
+from calib_core.metrics import METRICS
+from calib_core.problems import CalibError
+
+PROGRAM = "python -m calib_core"
+
+app = typer.Typer(
+    name=PROGRAM,
+    help="Can a language model's confidence be believed? Exit code 0: done; 2: refused; 3: bad rows found.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def check(
+    files: FilesArgument,
+    *,
+    as_json: JsonOption = False,
+    skip_bad_rows: SkipOption = False,
+    format_id: FormatOption = None,
+    maps: MapOption = None,
+) -> int:
+    """What is each file, what can it give, and what is wrong with it?"""
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    desk, paper = Desk(), Paper()
+    elements: list[Element] = []
+    for path, name in desk.files(source):
+        try:
+            report = report_of(source.read(path, name))
+        except CalibError as reason:
+            desk.refuse(str(reason))
+            elements.append(refused_element(name, str(reason)))
+            continue
+        elements += check_elements(report)
+        if not as_json:
+            paper.report(report)
+        if report.status == "refused":
+            desk.refuse(f"{name}: no confidence method has a usable row.")
+        elif report.status == "asks" and not skip_bad_rows:
+            desk.refuse(f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS)
+    return _leave(desk, elements, as_json=as_json)
+
+
+@app.command()
+def score(  # noqa: PLR0913  one parameter an option
+    files: FilesArgument,
+    *,
+    as_json: JsonOption = False,
+    methods: MethodOption = None,
+    metrics: MetricOption = None,
+    bins_asked: BinsOption = 10,
+    binning: BinningOption = "width",
+    labels: LabelsOption = "top",
+    renormalise: RenormaliseOption = None,
+    skip_bad_rows: SkipOption = False,
+    format_id: FormatOption = None,
+    maps: MapOption = None,
+) -> int:
+    """How good is each method, as one number a metric?"""
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels))
+    desk, paper = Desk(), Paper()
+    elements: list[Element] = []
+    for run in desk.runs(source):
+        scores = desk.results(run, wish, wish.metrics or tuple(METRICS), score_of)
+        elements += [score_element(run.file, score) for score in scores]
+        if scores and not as_json:
+            paper.scores(run.file, run.label, scores)
+    return _leave(desk, elements, as_json=as_json)
+
+
+@app.command()
+def bins(  # noqa: PLR0913  one parameter an option
+    files: FilesArgument,
+    *,
+    as_json: JsonOption = False,
+    methods: MethodOption = None,
+    metrics: MetricOption = None,
+    bins_asked: BinsOption = 10,
+    binning: BinningOption = "width",
+    labels: LabelsOption = "top",
+    renormalise: RenormaliseOption = None,
+    skip_bad_rows: SkipOption = False,
+    format_id: FormatOption = None,
+    maps: MapOption = None,
+) -> int:
+    """Is it right as often as it says, bin by bin?
+
+    --metric (ece if none is named) says which pairs are binned; empty bins are left out.
+    """
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels))
+    desk, paper = Desk(), Paper()
+    elements: list[Element] = []
+    for run in desk.runs(source):
+        diagrams = desk.results(run, wish, wish.metrics or ("ece",), reliability)
+        elements += [bins_element(run.file, diagram) for diagram in diagrams]
+        if not as_json:
+            for diagram in diagrams:
+                paper.bins(run.file, diagram)
+    return _leave(desk, elements, as_json=as_json)
+
+
+def _leave(desk: Desk, elements: Sequence[Element], *, as_json: bool) -> int:
+    """Prints the list, empty or not, where JSON was asked for; returns the exit code."""
+    if as_json:
+        sys.stdout.write(document(elements) + "\n")
+        sys.stdout.flush()
+    return desk.code
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs one command line (without the program's name); returns its exit code."""
+    words = list(sys.argv[1:] if words is None else words)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a terminal that cannot show "·" is no reason to stop
+    try:
+        return int(app(words or ["--help"], prog_name=PROGRAM, standalone_mode=False) or 0)
+    except (TyperException, CalibError) as wrong:
+        message = wrong.format_message() if isinstance(wrong, TyperException) else str(wrong)
+        Desk().tell(f"{message}\nHelp: {PROGRAM} VERB --help")
+        if "--json" in words:
+            sys.stdout.write(document([]) + "\n")
+        return REFUSED
+    except BrokenPipeError:
+        # Whoever read the output has enough of it; without this, closing stdout would complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""What is asked for, what is given and what refused, so that no bad file or wish stops another?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from rich.console import Console
+
+from calib_core.analysis.check import usable_runs
+from calib_core.analysis.evidence import Evidence, gather, method_of, metric_of, survey
+from calib_core.analysis.score import available_metrics
+from calib_core.bins import Scheme
+from calib_core.cli.sources import Source, files_in, names_of
+from calib_core.cli.text import printable
+from calib_core.confidence.method import Options
+from calib_core.problems import BadRowsFound, CalibError, Unavailable
+from calib_core.records import AnswerRun
+
+REFUSED: Final = 2
+BAD_ROWS: Final = 3
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be computed; methods, metrics: those asked for by name, () = none was."""
+
+    methods: tuple[str, ...]
+    metrics: tuple[str, ...]
+    scheme: Scheme
+    options: Options
+
+    @classmethod
+    def of(
+        cls, methods: Sequence[str] | None, metrics: Sequence[str] | None, scheme: Scheme, options: Options
+    ) -> Wish:
+        """From the options as typed; raises Unavailable for a method or metric that does not exist."""
+        wish = cls(tuple(dict.fromkeys(methods or ())), tuple(dict.fromkeys(metrics or ())), scheme, options)
+        for method_id in wish.methods:
+            method_of(method_id)
+        for metric_id in wish.metrics:
+            metric_of(metric_id)
+        return wish
+
+
+class Desk:
+    """Speaks on stderr and remembers the worst exit code."""
+
+    def __init__(self) -> None:
+        self.code = 0
+        self._console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+    def tell(self, message: str) -> None:
+        """Prints a message that changes no exit code."""
+        self._console.print(printable(message))
+
+    def refuse(self, message: str, code: int = REFUSED) -> None:
+        """Prints why something asked for is not given; the worst code wins."""
+        self.code = max(self.code, code)
+        self.tell(message)
+
+    def files(self, source: Source) -> Iterator[tuple[Path, str]]:
+        """Every file and its name; a folder that holds none is refused."""
+        parts: dict[Path, int] = {}
+        for path in source.paths:
+            try:
+                parts |= files_in(path)
+            except CalibError as reason:
+                self.refuse(str(reason))
+        yield from names_of(parts).items()
+
+    def runs(self, source: Source) -> Iterator[AnswerRun]:
+        """Every run that can be computed with; the files of the others are refused or asked about."""
+        for path, name in self.files(source):
+            try:
+                runs = usable_runs(source.read(path, name), skip_bad_rows=source.skip_bad_rows)
+            except BadRowsFound as found:
+                self.refuse(f"{found}\nTo leave the bad rows out, add --skip-bad-rows.", BAD_ROWS)
+            except CalibError as reason:
+                self.refuse(str(reason))
+            else:
+                yield from runs
+
+    def results(
+        self,
+        run: AnswerRun,
+        wish: Wish,
+        metrics: Sequence[str],
+        make: Callable[[Evidence, str, Scheme], Result],
+    ) -> list[Result]:
+        """`make` of every method and metric of the run that can be had.
+
+        A method or metric asked for by name is refused if nothing of it can be had, else its lacking
+        combinations are told, as are bins that do not fit; the rest is left out in silence.
+        """
+        made: list[Result] = []
+        given: set[str] = set()
+        lacking: list[tuple[str, str, str]] = []
+        for evidence in self._evidences(run, wish):
+            available = available_metrics(evidence, wish.scheme)
+            for metric in metrics:
+                try:
+                    made.append(make(evidence, metric, wish.scheme))
+                    given |= {evidence.method.id, metric}
+                except Unavailable as reason:
+                    if metric in wish.metrics or available[metric] is None:
+                        lacking.append((evidence.method.id, metric, str(reason)))
+        for method, metric, reason in lacking:
+            line = f"{run.file}, {run.label}: {metric} by {method} cannot be given: {reason}"
+            unmet = {method, metric} & ({*wish.methods, *wish.metrics} - given)
+            if unmet or not made:
+                self.refuse(line)
+            elif wish.methods or metric not in wish.metrics:
+                self.tell(line)
+        return made
+
+    def _evidences(self, run: AnswerRun, wish: Wish) -> Iterator[Evidence]:
+        """The methods asked for, or all that are usable."""
+        if wish.methods:
+            for method_id in wish.methods:
+                try:
+                    yield gather(run, method_id, wish.options)
+                except Unavailable as reason:
+                    self.refuse(f"{run.file}, {run.label}: {method_id} cannot be given: {reason}")
+            return
+        surveyed = survey(run, wish.options)
+        yield from surveyed.usable.values()
+        if not surveyed.usable:
+            reasons = "".join(f"\n- {reason}" for reason in dict.fromkeys(surveyed.refused.values()))
+            # Options are asked for as names are; with none, a run of missing values alone is no fault.
+            say = self.tell if wish.options == Options() else self.refuse
+            say(f"{run.file}, {run.label}: no method has a usable row.{reasons}")

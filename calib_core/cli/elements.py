@@ -1,0 +1,130 @@
+"""What does one element of the JSON list look like?  Names here are scripted against: add, never rename."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, TypeAlias, cast
+
+from calib_core.analysis.check import FileReport, RunReport
+from calib_core.analysis.reliability import Reliability
+from calib_core.analysis.score import Score
+from calib_core.problems import Problem
+
+Element: TypeAlias = dict[str, Any]
+
+
+def document(elements: Sequence[Element]) -> str:
+    """The list as JSON that every reader takes: ASCII, an infinite number as the text "inf", never NaN."""
+    return json.dumps(_strict(list(elements)), indent=2, allow_nan=False)
+
+
+def score_element(file: str, score: Score) -> Element:
+    """One number."""
+    return {"file": file, **score.to_dict()}
+
+
+def bins_element(file: str, diagram: Reliability) -> Element:
+    """One table of non-empty bins; accuracy_low and _high are null where pairs depend on one another."""
+    columns = (
+        "bin",
+        "low",
+        "high",
+        "count",
+        "confidence",
+        "accuracy",
+        "accuracy_low",
+        "accuracy_high",
+        "gap",
+    )
+    return {
+        "file": file,
+        "run": diagram.run,
+        "method": diagram.method,
+        "metric": diagram.score.metric,
+        "value": diagram.score.value,
+        "binning": diagram.scheme.binning,
+        "n_used": diagram.score.n_used,
+        "n_total": diagram.score.n_total,
+        "recipe": diagram.recipe,
+        "reading": diagram.reading,
+        "bins": diagram.table.select(columns).to_dicts(),
+    }
+
+
+def check_elements(report: FileReport) -> list[Element]:
+    """One element a run; problems and bad_rows are of the whole file. A file without a run has one, too."""
+    of_file: Element = {
+        "status": report.status,
+        "message": report.message,
+        "bad_rows": report.bad_rows,
+        "problems": [_problem(problem) for problem in report.problems],
+        "columns": list(report.columns),
+        "unused": list(report.unused),
+        "proposals": dict(report.proposals),
+    }
+    if not report.runs:
+        return [{**_no_run(report.file, report.format, report.rows), **of_file}]
+    return [
+        {
+            "file": report.file,
+            "format": report.format,
+            "run": run.run.label,
+            "kind": "answers",
+            "rows": run.run.n_total,
+            **_given(run),
+            **of_file,
+        }
+        for run in report.runs
+    ]
+
+
+def refused_element(file: str, message: str) -> Element:
+    """A file that could not be read."""
+    return {**_no_run(file, None, None), "status": "refused", "message": message, "problems": []}
+
+
+def _no_run(file: str, format_id: str | None, rows: int | None) -> Element:
+    return {"file": file, "format": format_id, "run": None, "kind": None, "rows": rows, "usable": {}}
+
+
+def _given(report: RunReport) -> Element:
+    ledger = report.run.ledger
+    return {
+        "usable": report.usable,
+        "not_usable": dict(report.survey.refused),
+        "missing": report.missing,
+        "accuracy": report.accuracy,
+        "left_out": ledger.left_out,
+        "clipped": dict(ledger.clipped),
+        "off_sum": ledger.off_sum,
+        "spikes": {method: [asdict(spike) for spike in spikes] for method, spikes in report.spikes.items()},
+        "notes": list(ledger.notes),
+    }
+
+
+def _problem(problem: Problem) -> Element:
+    first = [
+        {
+            "row": cell.row,
+            "line": cell.line,
+            "column": cell.column,
+            "expected": cell.expected,
+            "found": cell.found,
+            "fix": cell.fix,
+        }
+        for cell in problem.first
+    ]
+    return {"kind": problem.kind, "count": problem.count, "first": first}
+
+
+def _strict(value: object) -> object:
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, dict):
+        return {key: _strict(part) for key, part in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_strict(part) for part in cast("list[object]", value)]
+    return value

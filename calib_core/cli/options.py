@@ -1,0 +1,69 @@
+"""Which options has the command line, and what do they say in its help?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from calib_core.bins import MAX_BINS, Binning
+from calib_core.confidence import METHODS
+from calib_core.files import FORMATS
+from calib_core.metrics import METRICS
+from calib_core.pairs import Labels
+
+FilesArgument: TypeAlias = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE", show_default=False, help="Prediction files, or folders of them."),
+]
+JsonOption: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print one JSON list on stdout, and nothing else there.")
+]
+SkipOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--skip-bad-rows", help="Leave bad rows out; without it a file that has any is not loaded."),
+]
+FormatOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="ID", show_default=False, help=f"Read every FILE as: {', '.join(FORMATS)}."
+    ),
+]
+MapOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map", metavar="COLUMN=NAME", show_default=False, help="Read this column as that name. Repeat."
+    ),
+]
+MethodOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar="ID",
+        show_default=False,
+        help=f"Repeat; all usable if none is named: {', '.join(METHODS)}.",
+    ),
+]
+MetricOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--metric", metavar="ID", show_default=False, help=f"Repeat: {', '.join(METRICS)}."),
+]
+BinsOption: TypeAlias = Annotated[
+    int, typer.Option("--bins", metavar="M", min=1, max=MAX_BINS, help=f"Number of bins, 1 to {MAX_BINS}.")
+]
+BinningOption: TypeAlias = Annotated[
+    Binning, typer.Option("--binning", help="Bins of equal width, of equal mass, or one a distinct value.")
+]
+LabelsOption: TypeAlias = Annotated[
+    Labels,
+    typer.Option("--labels", help="Of a row of choices: its top label, or all of them, one pair each."),
+]
+RenormaliseOption: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--renormalise/--no-renormalise",
+        show_default=False,
+        help="Divide by the sum over the choices; if not said, as each method does by default.",
+    ),
+]

@@ -1,0 +1,93 @@
+"""Which files are meant, what are they called, and what is in them?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from calib_core import files
+from calib_core.cli.text import printable
+from calib_core.files.reading import Reading
+from calib_core.problems import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files, and how all of them are to be read.
+
+    format: an id of FORMATS, None = recognised by content; columns: file column → the name it is read
+    as.
+    """
+
+    paths: tuple[Path, ...]
+    format: str | None
+    columns: Mapping[str, str]
+    skip_bad_rows: bool
+
+    @classmethod
+    def of(
+        cls, paths: Sequence[Path], format_id: str | None, maps: Sequence[str] | None, *, skip_bad_rows: bool
+    ) -> Source:
+        """From the options as typed; raises typer.BadParameter for a --map that is not COLUMN=NAME."""
+        return cls(tuple(paths), format_id, _columns(maps or ()), skip_bad_rows)
+
+    def read(self, path: Path, name: str) -> Reading:
+        """What is in the file, with progress on stderr if a person looks; raises Refused."""
+        console = Console(stderr=True, markup=False)
+        columns = (TextColumn("{task.description}", markup=False), BarColumn())
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task(printable(name), total=1.0)
+
+            def progress(share: float, text: str) -> None:
+                bar.update(task, completed=share, description=printable(f"{name}: {text}"))
+
+            return files.read(
+                path, name=name, format=self.format, columns=self.columns or None, progress=progress
+            )
+
+
+def files_in(path: Path) -> dict[Path, int]:
+    """The files that a path means, and how many parts of each one's path tell it from the others.
+
+    A file is meant as it is, whether it is there or not; a folder means the files in it. Raises
+    Refused for a folder that cannot be opened or holds no file to read.
+    """
+    try:
+        folder = path.is_dir()
+    except OSError:  # no name that a file can have
+        folder = False
+    if not folder:
+        return {path: 1}
+    found = files.scan(path)
+    if not found:
+        raise Refused(f"{path.name or path}: no prediction file in this folder.")
+    return {file: len(file.relative_to(path).parts) for file in found}
+
+
+def names_of(parts: Mapping[Path, int]) -> dict[Path, str]:
+    """What messages call each file: the end of its path, longer where two would be called the same."""
+    parts = dict(parts)
+    while True:
+        names = {path: "/".join(path.parts[-number:]) for path, number in parts.items()}
+        times = Counter(names.values())
+        alike = [path for path, name in names.items() if times[name] > 1 and parts[path] < len(path.parts)]
+        if not alike:
+            return names
+        for path in alike:
+            parts[path] += 1
+
+
+def _columns(maps: Sequence[str]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for text in maps:
+        column, _, name = text.rpartition("=")  # a file's column may hold "=", the names it can have do not
+        if not column or not name:
+            raise typer.BadParameter(f"expected COLUMN=NAME, found {text!r}", param_hint="--map")
+        columns[column] = name
+    return columns

@@ -1,0 +1,69 @@
+"""Messages, and the exit code that the worst of them earns."""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.bins import Scheme
+from calib_core.cli.desk import BAD_ROWS, Desk, Wish
+from calib_core.confidence.method import Options
+from calib_core.problems import Unavailable
+from core.made_runs import made_run
+
+
+def no_wish() -> Wish:
+    return Wish.of(None, None, Scheme(), Options())
+
+
+def test_the_worst_code_wins_in_any_order() -> None:
+    desk = Desk()
+    assert desk.code == 0
+    desk.tell("nothing wrong")
+    assert desk.code == 0
+    desk.refuse("bad rows", BAD_ROWS)
+    desk.refuse("refused")
+    assert desk.code == BAD_ROWS
+
+
+def test_messages_go_to_stderr_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    Desk().tell("[red]m[/red] :smile: \x1b[2J " + "long " * 60)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "[red]m[/red] :smile: \\x1b[2J " + "long " * 60 + "\n"
+
+
+def test_names_asked_for_twice_count_once() -> None:
+    wish = Wish.of(["given", "given"], ["ece", "brier", "ece"], Scheme(), Options())
+    assert (wish.methods, wish.metrics) == (("given",), ("ece", "brier"))
+
+
+def test_unknown_names_are_refused_before_any_file_is_opened() -> None:
+    with pytest.raises(Unavailable, match="no method 'x'"):
+        Wish.of(["x"], None, Scheme(), Options())
+    with pytest.raises(Unavailable, match="no metric 'x'"):
+        Wish.of(None, ["x"], Scheme(), Options())
+
+
+def test_what_was_not_asked_for_is_left_out_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    run = made_run({"confidence": [0.5], "correct": [True]})
+    desk = Desk()
+
+    def only_brier(_evidence: object, metric: str, _scheme: Scheme) -> str:
+        if metric != "brier":
+            raise Unavailable("a reason")
+        return metric
+
+    assert desk.results(run, no_wish(), ("full_ece", "brier"), only_brier) == ["brier"]
+    assert (desk.code, capsys.readouterr().err) == (0, "")
+
+
+def test_nothing_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    run = made_run({"confidence": [0.5], "correct": [True]})
+    desk = Desk()
+
+    def never(_evidence: object, _metric: str, _scheme: Scheme) -> str:
+        raise Unavailable("a reason")
+
+    assert desk.results(run, no_wish(), ("ece",), never) == []
+    assert desk.code == 2
+    assert capsys.readouterr().err == "quiz.csv, model · quiz: ece by given cannot be given: a reason\n"

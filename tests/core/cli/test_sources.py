@@ -1,0 +1,60 @@
+"""Which files a path means, and names that tell them apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+
+from calib_core.cli.sources import Source, files_in, names_of
+from calib_core.problems import Refused
+from core.cli_words import GOOD, write
+
+
+def test_columns_are_mapped_at_the_last_equals_sign() -> None:
+    source = Source.of([], None, ["conf=confidence", "a=b=correct"], skip_bad_rows=False)
+    assert source.columns == {"conf": "confidence", "a=b": "correct"}
+
+
+@pytest.mark.parametrize("text", ["", "=", "conf", "conf=", "=confidence"])
+def test_anything_else_is_no_mapping(text: str) -> None:
+    with pytest.raises(typer.BadParameter, match="expected COLUMN=NAME"):
+        Source.of([], None, [text], skip_bad_rows=False)
+
+
+def test_a_file_means_itself_even_if_it_is_not_there(tmp_path: Path) -> None:
+    assert files_in(tmp_path / "gone.csv") == {tmp_path / "gone.csv": 1}
+    assert list(files_in(Path("n" * 5000))) == [Path("n" * 5000)]
+
+
+def test_a_folder_means_what_is_in_it(tmp_path: Path) -> None:
+    first, second = write(tmp_path, "a.csv", GOOD), write(tmp_path, "more/b.csv", GOOD)
+    assert files_in(tmp_path) == {first: 1, second: 2}
+
+
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "README.md", "nothing")
+    with pytest.raises(Refused, match=f"^{tmp_path.name}: no prediction file in this folder"):
+        files_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("parts", "names"),
+    [
+        ({"a.csv": 1, "b.csv": 1}, ["a.csv", "b.csv"]),
+        ({"one/a.csv": 1, "two/a.csv": 1}, ["one/a.csv", "two/a.csv"]),
+        ({"x/one/a.csv": 1, "y/one/a.csv": 1, "b.csv": 1}, ["x/one/a.csv", "y/one/a.csv", "b.csv"]),
+        ({"data/more/a.csv": 2, "a.csv": 1}, ["more/a.csv", "a.csv"]),
+        ({"a.csv": 1, "one/a.csv": 1}, ["a.csv", "one/a.csv"]),
+    ],
+)
+def test_names_are_as_long_as_they_need_to_be(parts: dict[str, int], names: list[str]) -> None:
+    named = names_of({Path(path): number for path, number in parts.items()})
+    assert list(named.values()) == names
+
+
+def test_a_reading_bears_the_name(tmp_path: Path) -> None:
+    path = write(tmp_path, "quiz.csv", GOOD)
+    source = Source.of([path], None, None, skip_bad_rows=False)
+    assert source.read(path, "data/quiz.csv").file == "data/quiz.csv"

@@ -1,0 +1,70 @@
+"""What a person reads at a terminal: every number with its recipe, every problem with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from calib_core.cli.tables import number
+from core.cli_words import BAD, GOOD, NOTHING, Call, write
+
+
+def test_numbers() -> None:
+    assert [number(value) for value in (0.12345, None, float("inf"))] == ["0.1235", "not defined", "inf"]
+
+
+def test_scores_stand_beside_their_recipe(call: Call, tmp_path: Path) -> None:
+    out = call("score", write(tmp_path, "quiz.csv", GOOD), "--metric", "ece", "--metric", "brier").out
+    assert out.startswith("quiz.csv\n")
+    (ece,) = [line for line in out.splitlines() if "ECE-L1" in line]
+    assert "0.4000" in ece
+    assert "ECE-L1, equal width, M=10, right-closed, as given, n=4/4" in ece
+
+
+def test_a_remark_is_told_once(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "quiz.jsonl", '{"choice_probs": [1.0, 0.0], "gold": "1"}\n')
+    out = call("score", path, "--metric", "nll").out
+    assert out.count("Infinite: the right answer was given probability 0 in 1 of 1 rows.") == 1
+
+
+def test_bins_are_read_aloud(call: Call, tmp_path: Path) -> None:
+    out = call("bins", write(tmp_path, "quiz.csv", GOOD)).out
+    assert "quiz.csv: given\n" in out
+    assert "Says 65.0 % on average, is right 50.0 %: 4 rows are too few to say more." in out
+    assert "ece 0.4000: ECE-L1, equal width" in out
+
+
+def test_check_names_the_place_of_every_bad_value(call: Call, tmp_path: Path) -> None:
+    out = call("check", write(tmp_path, "quiz.csv", BAD)).out
+    assert "quiz.csv: 3 rows, 1 bad row, 1 run, read as table." in out
+    assert "Bad: out of range, 1 row" in out
+    assert "quiz.csv, row 2 (line 3), column 'confidence': expected a number from 0 to 1, found '1.8'." in out
+    assert "Bad rows of this run: 1" in out
+
+
+def test_check_counts_what_is_not_shown(call: Call, tmp_path: Path) -> None:
+    rows = "0.5,1\n" + "1.5,1\n" * 25
+    out = call("check", write(tmp_path, "quiz.csv", f"confidence,correct\n{rows}")).out
+    assert "Bad: out of range, 25 rows" in out
+    assert out.count("found '1.5'") == 20
+    assert "… and 5 more" in out
+
+
+def test_check_of_a_file_without_confidence(call: Call, tmp_path: Path) -> None:
+    out = call("check", write(tmp_path, "quiz.csv", NOTHING)).out
+    assert "no confidence method has a usable row" in out
+    assert "Accuracy of the greedy answer: 0.5000" in out
+
+
+def test_check_shows_the_ledger(call: Call, tmp_path: Path) -> None:
+    rows = "1.0000005,1,x\n" * 30 + ",1,x\n0.4,0,x\n"
+    out = call("check", write(tmp_path, "quiz.csv", f"confidence,correct,note\n{rows}")).out
+    assert "Moved onto 0 or 1, having been at most 1e-6 outside: confidence: 30" in out
+    assert "1 (30)" in out
+    assert ": 1 " in out
+    assert "Columns that nothing is read from: note" in out
+
+
+def test_check_proposes_columns(call: Call, tmp_path: Path) -> None:
+    text = "id,confidence,correct,model_name\nq1,0.9,1,m\n"
+    out = call("check", write(tmp_path, "quiz.csv", text)).out
+    assert "--map model_name=model" in out

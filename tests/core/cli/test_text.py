@@ -1,0 +1,37 @@
+"""Nothing that a terminal obeys is left in a text; everything that people read is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calib_core.cli.text import printable
+
+
+@given(st.text())
+def test_only_what_can_be_seen_is_left(text: str) -> None:
+    shown = printable(text)
+    assert all(char.isprintable() or char == "\n" for char in shown)
+    assert shown.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "model · quiz", "größe 日本語 👍", "two\nlines", "[red]plain[/red]", "C:\\runs"]
+)
+def test_what_people_read_stays(text: str) -> None:
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2J", "\\x1b[2J"),
+        ("a\rb", "a\\rb"),
+        ("\u202e", "\\u202e"),
+        ("\udcff", "\\udcff"),
+        ("\x9b1m", "\\x9b1m"),
+    ],
+)
+def test_what_a_terminal_obeys_is_escaped(text: str, shown: str) -> None:
+    assert printable(text) == shown
