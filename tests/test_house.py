@@ -57,7 +57,7 @@ def imported(path: Path) -> set[str]:
 def pins(name: str) -> dict[str, str]:
     """The version of each distribution in one requirements file; a line without `==` has the version ""."""
     lines = (line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines())
-    pairs = (line.partition("==")[::2] for line in lines if line and not line.startswith("-r "))
+    pairs = (line.partition("==")[::2] for line in lines if line and not line.startswith("-"))
     return {re.sub(r"\[.*\]", "", distribution).lower(): version for distribution, version in pairs}
 
 
