@@ -1,4 +1,4 @@
-"""What does a file in the canonical answers format (version 1) hold?  A table that says of which run it is."""
+"""What does a file in the canonical answers format hold?  A table that says of which run it is."""
 
 from __future__ import annotations
 
