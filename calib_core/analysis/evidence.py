@@ -71,6 +71,11 @@ class Evidence:
         return self.pairs.sums()
 
     @cached_property
+    def distinct(self) -> int:
+        """How many different confidences there are: as many natural bins."""
+        return self.sums.levels().size
+
+    @cached_property
     def of_top(self) -> Evidence:
         """The same rows seen by their top label alone, whichever labels are pooled here."""
         if self.options.labels == "top":
@@ -81,6 +86,11 @@ class Evidence:
     def top_sums(self) -> BinSums:
         """Sums of one pair a row, whichever labels are pooled: accuracy and mean confidence."""
         return self.of_top.sums
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different confidences `sums` holds: natural bins are offered for a few."""
+        return self.sums.levels().size
 
     @cached_property
     def class_sums(self) -> BinSums:
