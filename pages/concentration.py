@@ -1,0 +1,42 @@
+"""Where do the confidences lie, and can the bins be trusted?"""
+
+import streamlit as st
+
+from calib_core.analysis.concentration import concentration
+from calib_core.bins import MAX_BINS
+from calib_core.figures.concentration import describe_histogram, histogram_figure
+from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
+from calib_core.problems import Unavailable
+from pages.parts import cache, show, spread
+from pages.parts.literal import literal
+from pages.parts.shell import shell
+
+choice = shell("concentration").chosen
+results = []
+for evidence in (choice.evidence, *choice.beside):
+    try:
+        result = cache.kept(
+            ("concentration", *choice.key(evidence)),
+            lambda evidence=evidence: concentration(evidence, choice.scheme),
+        )
+    except Unavailable as reason:
+        st.info(literal(f"{evidence.method.title}: {reason}"))
+    else:
+        results.append(result)
+
+if results:
+    spread.methods(results)
+    with st.grid(2 if len(results) == 1 else 1, min_column_width=430, gap="medium"):
+        histogram, cumulative = st.container(), st.container()
+    with histogram:
+        st.markdown("**Histogram of confidences**")
+        show.figure(histogram_figure(results, show.theme()), key="histogram", alt=describe_histogram(results))
+    with cumulative:
+        st.markdown("**Cumulative share of rows, fullest bin first**")
+        show.figure(
+            cumulative_figure(results, show.theme()), key="cumulative", alt=describe_cumulative(results)
+        )
+    st.caption(
+        f"Amber: the two fullest bins. Fine strip: the same rows in {MAX_BINS:,} bins. "
+        "The steeper the cumulative line rises, the fewer bins the ECE rests on."
+    )

@@ -1,0 +1,131 @@
+"""How does the choice get into the address, and back out of it?
+
+The address is written by hand, with values that differ from their default only: bound widgets pile up
+history entries, and an address that is always complete makes the back button land where it left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+KEYS = (
+    "run",
+    "method",
+    "metric",
+    "m",
+    "binning",
+    "labels",
+    "renormalise",
+    "unparseable",
+    "good",
+    "with",
+    "bin",
+    "log",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Control:
+    """How a control was drawn last; on another page or with other options it is another one to Streamlit."""
+
+    page: str
+    options: tuple[object, ...]
+    value: object
+
+
+class Address:
+    """The choice of this run of the script: begin, `pick` each value in turn, `write`."""
+
+    def __init__(self, page: str) -> None:
+        state = st.session_state
+        self.page = page
+        self.url = {key: value for key, value in st.query_params.to_dict().items() if key in KEYS}
+        # First load, back, forward or an edited link: the address wins. Else it is what this session wrote,
+        # or behind it: of two quick moves, the browser hears of the first only after it sent the second.
+        controls: dict[str, _Control] = state.get("_controls", {})
+        touched = any(key in state and state[key] != control.value for key, control in controls.items())
+        self.moved = self.url != state.get("_url") and not touched
+        self.held: dict[str, str] = self.url if self.moved else dict(state["_held"])
+        self.now: dict[str, str] = {}
+        self.lost: dict[str, str] = {}
+        self.picked: set[str] = set()
+
+    def pick(self, key: str, allowed: Sequence[str] | None, default: str) -> str:
+        """The value of `key`: a widget's own, else the address's, else the default; set for its widget."""
+        state = st.session_state
+        self.picked.add(key)
+        wanted = self.held.get(key, default) if self.moved or key not in state else str(state[key])
+        if allowed is not None and wanted not in allowed:
+            if self.moved and key in self.url:
+                self.lost[key] = wanted
+            wanted = default
+        self.put(key, wanted, allowed)
+        self.note(key, wanted, default)
+        return wanted
+
+    def pick_several(self, key: str, allowed: Sequence[str]) -> list[str]:
+        """The values of `key`, a list with commas; the impossible is left out, and told if a link asked."""
+        wanted = list(dict.fromkeys(value for value in self.pick(key, None, "").split(",") if value))
+        kept = [value for value in wanted if value in allowed]
+        if self.moved and len(kept) < len(wanted):
+            self.lost[key] = ", ".join(value for value in wanted if value not in allowed)
+        self.put(key, ",".join(kept))
+        self.note(key, ",".join(kept), "")
+        return kept
+
+    def put(self, key: str, value: object, options: Sequence[object] | None = None) -> None:
+        """Sets the control of this key and these options, unless it stands so already.
+
+        A value set here goes to the browser, where it would undo the keys pressed since.
+        """
+        state = st.session_state
+        controls: dict[str, _Control] = state.get("_controls", {})
+        before, now = controls.get(key), _Control(self.page, tuple(options or ()), value)
+        same = before is not None and (before.page, before.options) == (now.page, now.options)
+        if self.moved or not same or key not in state or state[key] != value:
+            state[key] = value
+        state["_controls"] = {**controls, key: now}
+
+    def note(self, key: str, value: str, default: str) -> None:
+        """Remembers the value for links, for the address, and for the next run of the script."""
+        if value == default:
+            self.now.pop(key, None)
+        else:
+            self.now[key] = value
+
+    def keep(self) -> None:
+        """Carries on what this page has no control for."""
+        for key in KEYS:
+            if key in self.held and key not in self.picked | self.now.keys():
+                self.now[key] = self.held[key]
+
+    def write(self) -> None:
+        """Puts the choice into the address, leaving parameters of others alone."""
+        if not self.moved and _but_bin(self.now) != _but_bin(self.held):
+            self.now.pop("bin", None)  # a bin of other bins
+        if self.now != self.url:
+            others = {key: value for key, value in st.query_params.to_dict().items() if key not in KEYS}
+            st.query_params.from_dict({**others, **self.now})
+        st.session_state["_url"] = dict(self.now)
+        st.session_state["_held"] = dict(self.now)
+
+
+def _but_bin(choice: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in choice.items() if key != "bin"}
+
+
+def flag(key: str, label: str) -> bool:
+    """A switch in the body of a page, kept in the address as "1"."""
+    widget = f"_{key}"
+    st.session_state[widget] = st.query_params.get(key) == "1"
+    return st.toggle(label, key=widget, on_change=_flag_changed, args=(key, widget))
+
+
+def _flag_changed(key: str, widget: str) -> None:
+    if st.session_state[widget]:
+        st.query_params[key] = "1"
+    else:
+        st.query_params.pop(key, None)

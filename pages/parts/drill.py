@@ -1,0 +1,76 @@
+"""Which questions are in the bin somebody clicked?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+import streamlit as st
+
+from calib_core.analysis.questions import SHOWN
+from calib_core.analysis.questions import questions as questions_of
+from calib_core.analysis.reliability import Reliability
+from pages.parts import cache, show, tables
+from pages.parts.choice import Choice
+from pages.parts.literal import literal
+
+
+def selected(table: pl.DataFrame) -> int | None:
+    """The number of the selected bin (from 1), as the address has it; None where there is no such bin."""
+    wanted = st.query_params.get("bin", "")
+    return next((number for number in table["bin"].to_list() if str(number) == wanted), None)
+
+
+def select(bin_: int | None) -> None:
+    """Selects a bin: it goes into the address, so a link shows the same questions."""
+    if bin_ is None:
+        st.query_params.pop("bin", None)
+    else:
+        st.query_params["bin"] = str(bin_)
+
+
+def from_figure(key: str) -> None:
+    """A click in the figure: the bin's number is the first value of the point's custom data."""
+    points = st.session_state[key].selection.points
+    if points and points[0].get("customdata"):
+        select(int(points[0]["customdata"][0]))
+
+
+def from_table(key: str, numbers: Sequence[int]) -> None:
+    """A click on a row of the per-bin table, or a second one that takes it back."""
+    rows = st.session_state[key].selection.rows
+    select(numbers[rows[0]] if rows else None)
+
+
+def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:
+    """The questions of the bin, searchable, the first thousand shown, all of them downloadable."""
+    if bin_ is None:
+        return
+    place = result.table.row(by_predicate=pl.col("bin") == bin_, named=True)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.subheader(f"Questions in {literal(place['interval'])}", anchor=False, width="content")
+        st.button("Close", key="close_bin", on_click=select, args=(None,), icon=":material/close:")
+    search = st.text_input(
+        "Search",
+        key="search",
+        placeholder="id, question, answer or gold contains …",
+        label_visibility="collapsed",
+    )
+    found = cache.kept(
+        ("questions", *choice.key(), bin_, search),
+        lambda: questions_of(choice.evidence, choice.metric, choice.scheme, bin_number=bin_, search=search),
+    )
+    right = int(found.frame["right"].sum())
+    st.caption(
+        f"{found.frame.height:,} of {found.total:,} {result.of_pairs}, {right:,} of them right"
+        + (
+            f"; the first {SHOWN:,} are shown, the download has them all."
+            if found.frame.height > SHOWN
+            else "."
+        )
+    )
+    shown = found.shown.with_columns(right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong")))
+    tables.plain(shown, key="question_rows", alt=f"{found.frame.height} questions of the selected bin")
+    show.download(
+        "Questions as CSV", lambda: found.frame, f"{choice.slug}-bin-{bin_}.csv", key="download_questions"
+    )

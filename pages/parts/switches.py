@@ -1,0 +1,79 @@
+"""Which switches does a method have?  Labels, renormalising, samples that do not parse → options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, cast
+
+import streamlit as st
+
+from calib_core.analysis.evidence import Evidence
+from calib_core.confidence.method import Options, Unparseable
+from calib_core.pairs import Labels
+from pages.parts.address import Address
+
+LABELS: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels"}
+RENORMALISE: Final[Mapping[str, str]] = {"yes": "Sum to 1", "no": "As it is"}
+UNPARSEABLE: Final[Mapping[str, str]] = {
+    "own": "each a cluster of its own",
+    "one": "one cluster together",
+    "drop": "left out of N",
+}
+SELF_CONSISTENCY: Final = ("cluster_number", "cluster_size", "pairwise")
+
+
+def options(address: Address, evidence: Evidence) -> Options:
+    """The controls of this method's switches, and what they are set to."""
+    chosen = Options()
+    if evidence.confidences.distribution is not None:
+        labels = _segments(
+            address,
+            "labels",
+            LABELS,
+            "top",
+            label="Labels",
+            help_="Top label: one pair a question. All labels: one pair a choice (Kadavath et al.).",
+        )
+        chosen = replace(chosen, labels=cast("Labels", labels))
+    own = _renormalises_by_itself(evidence)
+    if own is not None:
+        wanted = _segments(
+            address,
+            "renormalise",
+            RENORMALISE,
+            "yes" if own else "no",
+            label="Probabilities",
+            help_="Whether those of the alternatives are divided by their sum.",
+        )
+        if (wanted == "yes") != own:
+            chosen = replace(chosen, renormalise=wanted == "yes")
+    if evidence.method.id in SELF_CONSISTENCY:
+        wanted = address.pick("unparseable", list(UNPARSEABLE), "own")
+        st.selectbox(
+            "Samples that do not parse",
+            list(UNPARSEABLE),
+            key="unparseable",
+            format_func=lambda id_: UNPARSEABLE[id_],
+        )
+        chosen = replace(chosen, unparseable=cast("Unparseable", wanted))
+    return chosen
+
+
+def _renormalises_by_itself(evidence: Evidence) -> bool | None:
+    """What the method does by default; None where there is nothing to switch."""
+    if evidence.method.id == "choice_length_normalised":
+        return True
+    if evidence.method.id == "p_true" and evidence.run.has("p_false"):
+        return False
+    return None
+
+
+def _segments(
+    address: Address, key: str, titles: Mapping[str, str], default: str, *, label: str, help_: str
+) -> str:
+    picked = address.pick(key, list(titles), default)
+    st.segmented_control(
+        label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_
+    )
+    return picked

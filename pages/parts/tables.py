@@ -1,0 +1,119 @@
+"""How is each column of a table shown?  One heading and one number format a column, on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+import streamlit as st
+
+from calib_core.analysis.reliability import Reliability
+from pages.parts import drill
+from pages.parts.cache import File
+
+COLUMNS: Final = {
+    "count": st.column_config.NumberColumn("n", format="localized", width=52),
+    "confidence": st.column_config.NumberColumn("Conf.", format="%.3f", width=56, help="Mean confidence."),
+    "accuracy": st.column_config.NumberColumn("Acc.", format="%.3f", width=54, help="Share that is right."),
+    "gap": st.column_config.NumberColumn("Gap", format="%+.3f", width=62, help="Confidence − accuracy."),
+    "share": st.column_config.ProgressColumn(
+        "Part of gap", format="%.1f %%", min_value=0, max_value=100, width=98, help="Its part of Σ|Y − C|."
+    ),
+    "title": st.column_config.TextColumn("Confidence method"),
+    "run": st.column_config.TextColumn("Run"),
+    "rows": st.column_config.NumberColumn("Rows", format="localized"),
+    "used": st.column_config.NumberColumn(
+        "Used", format="localized", help="Rows with a confidence and an outcome."
+    ),
+    "brier": st.column_config.NumberColumn("Brier", format="%.4f", help="Lower is better."),
+    "ece": st.column_config.NumberColumn("ECE", format="%.4f", help="Lower is better."),
+    "right": st.column_config.TextColumn("Right or wrong", help="Whether the judged answer is right."),
+    "id": st.column_config.TextColumn("Id"),
+    "subject": st.column_config.TextColumn("Subject"),
+    "question": st.column_config.TextColumn("Question", width="large"),
+    "answer": st.column_config.TextColumn("Answer"),
+    "gold": st.column_config.TextColumn("Gold"),
+    "top_two": st.column_config.NumberColumn("Top two bins", format="%.1f %%"),
+    "effective": st.column_config.NumberColumn("Effective bins", format="%.1f", help="1/Σw²"),
+    "at_zero": st.column_config.NumberColumn("At exactly 0", format="%.1f %%"),
+    "at_one": st.column_config.NumberColumn("At exactly 1", format="%.1f %%"),
+    "distinct": st.column_config.NumberColumn("Distinct values", format="localized"),
+    "row": st.column_config.NumberColumn("Row", format="plain", help="Record number in the file, from 1."),
+}
+
+SHARES: Final = ("top_two", "at_zero", "at_one")
+
+
+def _width(texts: pl.Series) -> int:
+    """Pixels for the longest of these texts."""
+    return 30 + 6 * max((len(text) for text in texts), default=0)
+
+
+def bins(result: Reliability, selected: int | None) -> None:
+    """The per-bin table; a click on a row selects its bin."""
+    shown = result.table.select("interval", "count", "confidence", "accuracy", "gap", pl.col("share") * 100)
+    numbers = result.table["bin"].to_list()
+    key = f"bin_rows_{selected}"
+    st.dataframe(
+        shown,
+        key=key,
+        hide_index=True,
+        column_config={
+            **COLUMNS,
+            "interval": st.column_config.TextColumn("Bin", width=_width(shown["interval"])),
+        },
+        placeholder="–",
+        height="content" if shown.height <= 12 else 480,
+        on_select=lambda: drill.from_table(key, numbers),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
+        if selected in numbers
+        else None,
+        alt=f"Per-bin table, {shown.height} non-empty bins",
+    )
+
+
+def plain(frame: pl.DataFrame, key: str, alt: str) -> None:
+    """A table to read and to scroll; shares are shown in percent."""
+    st.dataframe(
+        frame.with_columns(pl.col(name) * 100 for name in SHARES if name in frame.columns),
+        key=key,
+        hide_index=True,
+        column_config=COLUMNS,
+        placeholder="–",
+        height="content" if frame.height <= 12 else 420,
+        alt=alt,
+    )
+
+
+def overview(table: pl.DataFrame) -> int | None:
+    """The runs at hand; the position of the row somebody clicked."""
+    event = st.dataframe(
+        table.drop("method"),
+        key="overview",
+        hide_index=True,
+        column_config=COLUMNS,
+        placeholder="–",
+        height="content" if table.height <= 14 else 520,
+        on_select="rerun",
+        selection_mode="single-row",
+        alt=f"{table.height} rows, one a run and confidence method",
+    )
+    rows = event["selection"]["rows"]
+    return rows[0] if rows else None
+
+
+def no_runs(files: Sequence[File]) -> None:
+    """What to do where nothing can be shown."""
+    if files:
+        st.info(
+            f"None of the {len(files)} files in the data folder is loaded. "
+            "The page Files says what each one is, what is wrong with it and what to do."
+        )
+        return
+    st.info(
+        "There is no prediction file in the data folder. Put a CSV, JSONL or Parquet file with one row a "
+        "question into it (columns such as `id`, `confidence`, `correct`) and reload, or start the app on "
+        "another folder: `streamlit run app.py -- --data FOLDER`. The README lists the columns that are read."
+    )

@@ -1,0 +1,42 @@
+"""Is it right as often as it says?"""
+
+import streamlit as st
+
+from calib_core.analysis.reliability import THIN, reliability
+from calib_core.figures.reliability import describe_reliability, reliability_figure
+from pages.parts import cache, drill, show, tables
+from pages.parts.address import flag
+from pages.parts.shell import shell
+from pages.parts.verdict import verdict
+
+choice = shell("reliability").chosen
+result = cache.kept(
+    ("reliability", *choice.key()),
+    lambda: reliability(choice.evidence, choice.metric, choice.scheme),
+)
+verdict(choice, result)
+selected = drill.selected(result.table)
+with st.grid(2, min_column_width=430, gap="medium"):
+    diagram, table = st.container(), st.container()
+with diagram:
+    title, switch = st.columns([2, 1], vertical_alignment="center")
+    title.markdown("**Reliability diagram**")
+    with switch:
+        log_counts = flag("log", "Log counts")
+    show.figure(
+        reliability_figure(result, show.theme(), log_counts=log_counts, selected=selected),
+        key="reliability",
+        alt=describe_reliability(result),
+        on_select=lambda: drill.from_figure("reliability"),
+    )
+with table:
+    st.markdown("**Per-bin table**")
+    tables.bins(result, selected)
+    st.caption(
+        f"Gap = confidence − accuracy: above zero is over-confident. Empty bins are left out. "
+        f"Faded: fewer than {THIN} {result.of_pairs} ({result.thin} of {result.table.height} bins). "
+        + ("Whiskers: 95 % Wilson interval of the accuracy. " if result.of_pairs == "rows" else "")
+        + "Click a bar or a row to see its questions."
+    )
+    show.download("Table as CSV", result.to_frame, f"{choice.slug}-bins.csv", key="download_bins")
+drill.questions(choice, result, selected)
