@@ -58,6 +58,25 @@ class Binned:
         """|Σy − Σc| of each bin: what every binned metric here sums."""
         return np.abs(self.correct - self.confidence)
 
+    def coarser(self, scheme: Scheme) -> Binned:
+        """The bins of another equal-width scheme whose M divides this one's: bins nest (decision 0001)."""
+        index = self.index // (self.scheme.bins // scheme.bins)
+        key = self.group * np.int64(scheme.bins) + index
+        start = np.flatnonzero(np.diff(key, prepend=-1))
+        index, add = index[start], np.add.reduceat
+        return Binned(
+            scheme=scheme,
+            group=self.group[start],
+            index=index,
+            low=index / scheme.bins,
+            high=(index + 1) / scheme.bins,
+            count=add(self.count, start),
+            correct=add(self.correct, start),
+            confidence=add(self.confidence, start),
+            squared=add(self.squared, start),
+            confident_correct=add(self.confident_correct, start),
+        )
+
     def to_frame(self) -> pl.DataFrame:
         """One row a non-empty bin: bin (from 1), low, high, count, confidence and accuracy (means)."""
         return pl.DataFrame({

@@ -7,6 +7,7 @@ defaults in decisions/0001 (right-closed bins), 0002 (stored dtype) and 0003 (eq
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -64,7 +65,7 @@ def _bin_by_rank(
     return (-(-scheme.bins * up_to_here // up_to_here[-1:]) - 1).astype(np.intp)[level]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class BinSums:
     """The additive state behind every metric: one cell per distinct stored confidence.
 
@@ -147,6 +148,16 @@ class BinSums:
 
     def binned(self, scheme: Scheme) -> Binned:
         """The non-empty bins; equal width per class, natural and equal-mass bins over all pairs."""
+        if scheme.binning == "width" and MAX_BINS % scheme.bins == 0:
+            return self._finest.coarser(scheme)
+        return self._binned(scheme)
+
+    @cached_property
+    def _finest(self) -> Binned:
+        """The finest bins, from which every M that divides MAX_BINS is added up without the cells."""
+        return self._binned(Scheme("width", MAX_BINS))
+
+    def _binned(self, scheme: Scheme) -> Binned:
         fixed = scheme.binning == "width"
         if fixed:
             index = self._fixed_bins(scheme.bins)
