@@ -67,12 +67,14 @@ occurs.
 """
 
 
-def is_missing(value: object) -> bool:
-    """Whether a raw value is *not there*: null, or text that is empty or white space.
+def is_missing(values: pl.Series) -> pl.Series:
+    """Which raw values are *not there*: null, or text that is empty or white space. Boolean, no nulls.
 
     A value that is there and wrong ("N/A" in a number column, NaN) is bad, not missing.
     """
-    return value is None or (isinstance(value, str) and not value.strip())
+    if values.dtype == pl.String:
+        return (values.str.strip_chars() == "").fill_null(value=True)
+    return values.is_null()
 
 
 @dataclass(frozen=True, slots=True)

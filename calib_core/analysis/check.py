@@ -16,7 +16,7 @@ from calib_core.confidence.method import Options
 from calib_core.confidence.outcomes import greedy_correct
 from calib_core.files.names import as_options
 from calib_core.files.reading import Reading
-from calib_core.problems import Problem, Refused, Unavailable
+from calib_core.problems import MESSAGE_LIMIT, Problem, Refused, Unavailable, shorten
 from calib_core.records import AnswerRun
 
 Status = Literal["loads", "asks", "refused"]
@@ -108,7 +108,7 @@ _FRAME: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
 
 
 def check(reading: Reading, options: Options | None = None) -> FileReport:
-    """The report of a file that could be read; a file that gives no confidence at all is refused."""
+    """The report of a file that could be read; one that cannot be used or gives no confidence is refused."""
     runs = tuple(_run_report(run, options) for run in reading.good_runs)
     usable = any(report.usable for report in runs)
     status: Status = "refused" if not usable else "asks" if reading.bad_rows else "loads"
@@ -116,7 +116,7 @@ def check(reading: Reading, options: Options | None = None) -> FileReport:
         file=reading.file,
         format=reading.format,
         status=status,
-        message=_nothing_usable(reading, runs) if not usable else _summary(reading),
+        message=shorten(_summary(reading) if usable else _nothing_usable(reading, runs), MESSAGE_LIMIT),
         rows=reading.rows,
         bad_rows=reading.bad_rows,
         problems=reading.problems,
@@ -171,11 +171,13 @@ def _summary(reading: Reading) -> str:
     runs, bad = len(reading.good_runs), reading.bad_rows
     told = f", {bad:,} bad row{'s' if bad > 1 else ''}" if bad else ""
     counted = f"{reading.rows:,} rows{told}, {runs} run{'s' if runs != 1 else ''}"
-    return f"{reading.file}: {counted}, read as {reading.format}."
+    return " ".join((f"{reading.file}: {counted}, read as {reading.format}.", *reading.notes))
 
 
 def _nothing_usable(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     """Why nothing in the file can be calibrated, told apart from a file that could not be read."""
+    if reading.refusal is not None:
+        return reading.refusal
     accuracy = [f"{report.accuracy:.4f}" for report in runs if report.accuracy is not None]
     known = f" Accuracy where outcomes are known: {', '.join(accuracy[:3])}." if accuracy else ""
     reasons: dict[str, None] = {}

@@ -40,7 +40,12 @@ def read(
     recognised; columns: the file's column → the contract's name for it, beside those that have their
     name already; progress: told the share done and a short text.
 
-    Raises Refused where nothing in the file can be used. Bad rows raise nothing here: see `Reading`.
+    Several columns may have the name of one list (samples, choices, choice_probs …): they become its
+    elements, in the file's order, an empty cell an unknown one. A column with the empty name
+    (`{"choices": ""}`; on the command line `--map choices=`) is left out.
+
+    Raises Refused where the file cannot be read, or not as is wished. Bad rows, and a table of which
+    nothing can be used, raise nothing here: see `Reading`.
     """
     file = (name or path.name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     tell = progress or _silent

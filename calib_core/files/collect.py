@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.files.columns import COLUMNS, ONE_TEXT
+from calib_core.files.columns import COLUMNS, ONE_TEXT, PROBABILITIES
 from calib_core.files.judged import Fault, Judged, Positions, found, nowhere
 from calib_core.files.raw import Slice
+from calib_core.files.scales import Scale
 from calib_core.problems import FIRST, BadCell, Problem
 from calib_core.records import RUN_COLUMNS
 
@@ -34,6 +35,8 @@ class Collected:
         self._adrift: list[Positions] = []
         self._clipped: defaultdict[str, list[Positions]] = defaultdict(list)
         self._off_sum: list[Positions] = []
+        self._unread: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
+        self._scales: defaultdict[str, Scale] = defaultdict(Scale)
 
     def add(self, part: Slice, roles: Mapping[str, str]) -> None:
         """Judges one slice. roles: file column → contract name, for the columns of this slice."""
@@ -47,7 +50,11 @@ class Collected:
             self._adrift.append(at + offset)
         for column, name in roles.items():
             nested = part.nested.get(column, frozenset[int]()) if name in ONE_TEXT else frozenset[int]()
-            self._keep(name, column, _judged(name, part.columns[column], nested), offset)
+            raw = part.columns[column]
+            judged = _judged(name, raw, nested)
+            if name in PROBABILITIES:
+                self._scales[column].weigh(raw, judged)
+            self._keep(name, column, judged, offset)
 
     def blame(self, column: str, fault: Fault, offset: int = 0) -> None:
         """Marks rows as bad. column: as in the file, "" for the whole record."""
@@ -91,6 +98,16 @@ class Collected:
         return np.concatenate([nowhere(), *self._off_sum])
 
     @property
+    def unread(self) -> dict[str, pl.DataFrame]:
+        """File column → values that could not be read and are no fault, as in `Judged.unread`."""
+        return {name: pl.concat(parts) for name, parts in self._unread.items()}
+
+    @property
+    def percentages(self) -> tuple[tuple[str, str], ...]:
+        """(file column, an example) of the columns that hold percentages where probabilities are meant."""
+        return tuple((name, scale.example) for name, scale in self._scales.items() if scale.percentages)
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """The bad values by kind, the kind that comes first in the file first."""
         problems = [
@@ -111,6 +128,8 @@ class Collected:
             self._clipped[column].append(judged.clipped + offset)
         if judged.off_sum.size:
             self._off_sum.append(judged.off_sum + offset)
+        if judged.unread is not None and judged.unread.height:
+            self._unread[column].append(judged.unread.with_columns(pl.col("at") + offset))
 
     def _pad(self, name: str, rows: int, dtype: pl.DataType) -> None:
         """Nulls for the slices that did not have this column."""

@@ -13,6 +13,7 @@ import polars as pl
 
 from calib_core.files import lists, numbers, words
 from calib_core.files.judged import Judge
+from calib_core.records import ANSWER_SCHEMA
 
 _COUNTS: Final = lists.list_of(numbers.whole(1, pl.Int32()), pl.Int32())
 _LOGPROBS: Final = lists.list_of(numbers.log_probability, pl.Float64())
@@ -58,12 +59,20 @@ COLUMNS: Final = MappingProxyType[str, Judge]({
     "dataset": words.text,
     "shots": numbers.shots,
     "checkpoint": words.text,
-    "params_b": numbers.billions,
+    "params_b": numbers.if_readable(numbers.billions),
     "tuning": words.text,
-    "temperature": numbers.amount,
-    "tokens_seen": numbers.whole(0, pl.Int64()),
+    "temperature": numbers.if_readable(numbers.amount),
+    "tokens_seen": numbers.if_readable(numbers.whole(0, pl.Int64())),
 })
 """Column → who judges it: the columns of a row (`ANSWER_SCHEMA`) and those of its run (`INFO_COLUMNS`)."""
 
 ONE_TEXT: Final = frozenset(name for name, judge in COLUMNS.items() if judge is words.text)
 """Columns in which a list or an object is wrong even though it could be shown as text."""
+
+LISTS: Final = frozenset(name for name, dtype in ANSWER_SCHEMA.items() if isinstance(dtype, pl.List))
+"""Columns that hold a list, so that several columns of the file can be put together into one of them."""
+
+PROBABILITIES: Final = frozenset(
+    name for name, judge in COLUMNS.items() if judge in (numbers.probability, numbers.stated)
+)
+"""Columns of one number from 0 to 1, which people may have written as percentages."""

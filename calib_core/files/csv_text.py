@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -56,6 +58,20 @@ def header_of(data: bytes, layout: Layout) -> tuple[str, ...]:
         return tuple(cell.strip() for cell in _header(layout.records(data)[0]))
     except csv.Error:
         return ()
+
+
+def first_of_csv(data: bytes, layout: Layout, columns: Sequence[str], rows: int) -> list[pl.Series]:
+    """The cells of these columns in the first records, as far as these are complete."""
+    header = header_of(data, layout)
+    records, _ = layout.records(data)
+    cells: list[list[str]] = []
+    with contextlib.suppress(csv.Error):
+        _header(records)
+        cells += [row for row in islice(records, rows) if len(row) == len(header)]
+    places = [header.index(name) if name in header else None for name in columns]
+    return [
+        pl.Series([None if at is None else row[at] for row in cells], dtype=pl.String) for at in places
+    ]
 
 
 def open_csv(data: bytes, file: str, layout: Layout, wanted: Wanted) -> RawTable:

@@ -51,13 +51,19 @@ def content(path: Path, file: str) -> bytes:
         raise Refused(f"{file} cannot be opened ({_reason(error)}).") from None
     try:
         with os.fdopen(handle, "rb", closefd=False) as stream:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise Refused(f"{file} is no regular file. Name a file of predictions.")
+            _check_regular(os.fstat(handle).st_mode, file)
             return stream.read()
     except OSError as error:
         raise Refused(f"{file} cannot be read ({_reason(error)}).") from None
     finally:
         os.close(handle)
+
+
+def _check_regular(mode: int, file: str) -> None:
+    """Raises Refused for whatever is no regular file."""
+    if not stat.S_ISREG(mode):
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "what is no regular file"
+        raise Refused(f"{file}: {kind} cannot be read: save it to a file first.")
 
 
 def _children(folder: Path) -> list[Path]:

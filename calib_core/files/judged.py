@@ -41,13 +41,15 @@ class Judged:
     """A column that has been looked at.
 
     values: what is used, null where missing or wrong; clipped: a position for every value that was
-    moved onto the edge of its range; off_sum: rows whose distribution sums to 1 only nearly.
+    moved onto the edge of its range; off_sum: rows whose distribution sums to 1 only nearly; unread:
+    values that are there, cannot be used and are no fault: columns at (position) and found (text).
     """
 
     values: pl.Series
     faults: tuple[Fault, ...] = ()
     clipped: Positions = field(default_factory=nowhere)
     off_sum: Positions = field(default_factory=nowhere)
+    unread: pl.DataFrame | None = None
 
 
 Judge: TypeAlias = Callable[[pl.Series], Judged]

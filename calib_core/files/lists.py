@@ -18,6 +18,7 @@ from calib_core.files.json_lines import RepeatedKeyError, mended, parse
 from calib_core.files.judged import Fault, Judge, Judged, Positions, faults, found, null, where, without
 from calib_core.files.raw import series_of
 from calib_core.problems import FIRST, shorten
+from calib_core.records import is_missing
 
 LITERAL_LIMIT: Final = 100_000
 """Characters of a Python literal that are still parsed: the parser's memory grows with them."""
@@ -65,10 +66,11 @@ def as_lists(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
         case pl.List(inner=inner) if not inner.is_nested():
             return raw, pl.repeat(False, raw.len(), eager=True)  # noqa: FBT003
         case pl.String():
-            cells = [_list_in(cell) for cell in raw.to_list()]
+            held = without(raw, is_missing(raw))
+            cells = [None if cell is None else _list_in(cell.strip()) for cell in held.to_list()]
             lists, _ = series_of(raw.name, cells)
             lists = lists if lists.dtype != pl.Null else lists.cast(pl.List(pl.String))
-            return lists, lists.is_null() & (raw.str.strip_chars() != "").fill_null(value=False)
+            return lists, lists.is_null() & held.is_not_null()
         case _:
             return null(raw, pl.List(pl.String())), raw.is_not_null()
 
@@ -138,10 +140,8 @@ def _of_rows(fault: Fault, owner: Positions, elements: pl.Series) -> Fault:
     return Fault(fault.kind, f"a list, each element {fault.expected}", fault.fix, rows, texts)
 
 
-def _list_in(cell: str | None) -> list[object] | None:
+def _list_in(text: str) -> list[object] | None:
     """The list of plain values that a cell's text holds; None where it holds no such list."""
-    if cell is None or not (text := cell.strip()):
-        return None
     try:
         value = parse(text)
     except (ValueError, RecursionError, RepeatedKeyError):

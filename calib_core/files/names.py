@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import string
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import count, takewhile
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 OTHER_NAMES: Final = MappingProxyType[str, tuple[str, ...]]({
     "id": (
@@ -17,7 +19,7 @@ OTHER_NAMES: Final = MappingProxyType[str, tuple[str, ...]]({
     ),
     "correct": (
         "correct", "is_correct", "acc", "accuracy", "score", "em", "exact_match", "hit", "passed", "grade",
-        "judge", "y", "outcome", "correctness",
+        "judge", "y", "outcome", "correctness", "extracted_prom46_score",
     ),
     "gold": (
         "gold", "target", "label", "answer", "answer_key", "correct_answer", "correct_option",
@@ -45,7 +47,7 @@ OTHER_NAMES: Final = MappingProxyType[str, tuple[str, ...]]({
     ),
     "choices": ("choices", "options", "candidates", "endings"),
     "path_logprobs": ("path_logprobs", "token_logprobs", "completion_logprobs"),
-    "path_mean_prob": ("path_mean_prob", "avg_prob", "mean_prob", "seq_prob"),
+    "path_mean_prob": ("path_mean_prob", "avg_prob", "mean_prob", "seq_prob", "logit_perplexity_confidence"),
     "answer_logprobs": ("answer_logprobs", "answer_token_logprobs"),
     "answer_mean_prob": ("answer_mean_prob", "answer_prob", "extracted_seq_prob"),
     "question": ("question", "prompt", "input", "query", "problem", "text", "instruction", "ctx"),
@@ -64,28 +66,69 @@ OTHER_NAMES: Final = MappingProxyType[str, tuple[str, ...]]({
 """Contract name → names found in the wild, the likeliest first. What matters most comes first."""
 
 
-def propose(columns: Iterable[str], taken: Collection[str]) -> dict[str, str]:
-    """File column → the name it probably stands for: one column a name, one name a column.
+SERIES: Final = MappingProxyType[str, tuple[str, ...]]({
+    "choice_probs": ("p", "prob", "choiceprob"),
+    "choice_logprobs": ("logprob", "lp", "logit", "choicelogprob"),
+    "samples": ("sample", "answer", "response", "generation"),
+    "choices": ("option", "choice", ""),
+})
+"""List → what stands, as `_plain` spells it, before the letter or number of a column of one element."""
+
+Fits: TypeAlias = Callable[[Sequence[str], str], bool]
+"""Whether the values of a column, or of all columns of one list, look like what the name stands for."""
+
+
+def propose(columns: Sequence[str], taken: Collection[str], fits: Fits) -> dict[str, str]:
+    """File column → the name it probably stands for, for each name the likeliest first.
+
+    Columns that stand for one name are the elements of one list (`sample_0`, `sample_1`) or rivals
+    among which a person has to choose. A column stands for one name only.
 
     columns: those of the file that nothing is read from; taken: names that are read already.
     """
-    by_spelling: dict[str, str] = {}
-    for column in columns:
-        by_spelling.setdefault(_plain(column), column)
     proposals: dict[str, str] = {}
-    for name, others in OTHER_NAMES.items():
-        if name in taken:
-            continue
-        spelt = (by_spelling.get(_plain(other)) for other in others)
-        column = next((column for column in spelt if column and column not in proposals), None)
-        if column is not None:
-            proposals[column] = name
+    for name in OTHER_NAMES:
+        if name not in taken:
+            for way in _ways(name, [column for column in columns if column not in proposals]):
+                if fits(way, name):
+                    proposals.update(dict.fromkeys(way, name))
     return proposals
 
 
 def as_options(proposals: Mapping[str, str]) -> str:
-    """The proposals as text for the command line: `--map conf=confidence --map "is ok"=correct`."""
-    return " ".join(f"--map {_quoted(f'{column}={name}')}" for column, name in proposals.items())
+    """The proposals as text for the command line: `--map conf=confidence --map "is ok=correct"`.
+
+    Rivals of the likeliest column are named behind it.
+    """
+    chosen: list[str] = []
+    rivals: list[str] = []
+    for name in dict.fromkeys(proposals.values()):
+        columns = [column for column, meant in proposals.items() if meant == name]
+        first, *others = _ways(name, columns) or [(column,) for column in columns]
+        chosen += _maps(first, name)
+        rivals += [option for way in others for option in _maps(way, name)]
+    return " ".join(chosen) + (f" (or instead: {' '.join(rivals)})" if rivals else "")
+
+
+def _ways(name: str, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """The columns, or series of columns, whose names may stand for `name`, the likeliest first."""
+    spelt: dict[str, str] = {}
+    for column in columns:
+        spelt.setdefault(_plain(column), column)
+    others = map(_plain, OTHER_NAMES.get(name, ()))
+    ways: list[tuple[str, ...]] = [(spelt[other],) for other in others if other in spelt]
+    for prefix in SERIES.get(name, ()):
+        start = 0 if f"{prefix}0" in spelt else 1
+        for names in (string.ascii_lowercase, count(start)):
+            keys = takewhile(spelt.__contains__, (f"{prefix}{key}" for key in names))
+            way = tuple(spelt[key] for key in keys)
+            if len(way) > 1 and list(way) == [column for column in columns if column in way]:
+                ways.append(way)
+    return ways
+
+
+def _maps(columns: Iterable[str], name: str) -> list[str]:
+    return [f"--map {_quoted(f'{column}={name}')}" for column in columns]
 
 
 def _plain(name: str) -> str:

@@ -6,15 +6,19 @@ also take "0_1", "nan" and full-width digits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 
-from calib_core.files.judged import Judge, Judged, faults, null, where, without
+from calib_core.files.judged import Judge, Judged, faults, found, null, where, without
+from calib_core.records import is_missing
 
 TOLERANCE: Final = 1e-6
 """A value this little outside its range is moved onto the edge and counted."""
+
+OUT_OF_RANGE: Final = "out of range"
+"""The kind of fault of a number that lies farther outside."""
 
 PLAIN: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _MINUS_INFINITY: Final = r"^(?i)[-]inf(inity)?$"
@@ -63,7 +67,7 @@ def parsed(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
     if raw.dtype == pl.String:
         text = raw.str.strip_chars().fill_null("")
         plain = text.str.contains(PLAIN)
-        return without(text, ~plain).cast(pl.Float64, strict=False), ~plain & (text != "")
+        return without(text, ~plain).cast(pl.Float64, strict=False), ~plain & ~is_missing(raw)
     return null(raw, pl.Float64()), raw.is_not_null()
 
 
@@ -84,7 +88,7 @@ def within(raw: pl.Series, limits: Range, shown: pl.Series | None = None) -> Jud
         if moved.any():  # the last also turns minus zero into zero
             kept = pl.select(pl.when(moved).then(pl.lit(edge, kept.dtype)).otherwise(kept)).to_series()
     wrong = faults(shown, no_number, "not a number", limits.expected, _PLAIN_FIX)
-    far_off = faults(shown, outside, "out of range", limits.expected, limits.fix)
+    far_off = faults(shown, outside, OUT_OF_RANGE, limits.expected, limits.fix)
     return Judged(kept.alias(raw.name), wrong + far_off, where(clipped))
 
 
@@ -119,10 +123,28 @@ def amount(raw: pl.Series) -> Judged:
 
 
 def billions(raw: pl.Series) -> Judged:
-    """A number of parameters in billions; a final "B" is passed over."""
+    """A number of parameters in billions: "7B" and "7000M" are read as 7."""
     if raw.dtype != pl.String:
         return within(raw, AMOUNT)
-    return within(raw.str.strip_chars().str.replace(r"^([0-9.]+) ?[bB]$", "${1}"), AMOUNT, shown=raw)
+    text = raw.str.strip_chars()
+    judged = within(text.str.replace(r"^([0-9.]+) ?[bBmM]$", "${1}"), AMOUNT, shown=raw)
+    millions = text.str.contains(r"^[0-9.]+ ?[mM]$").fill_null(value=False)
+    return replace(judged, values=judged.values.zip_with(~millions, judged.values / 1000))
+
+
+def if_readable(judge: Judge) -> Judge:
+    """Makes a judge lenient: a value that it finds wrong is not known, which is noted, and no fault.
+
+    For what describes a run and enters no number ("8x7B", "greedy").
+    """
+
+    def judge_leniently(raw: pl.Series) -> Judged:
+        values = judge(raw).values
+        at = where(values.is_null() & ~is_missing(raw))
+        texts = [found(value) for value in raw.gather(at).to_list()]
+        return Judged(values, unread=pl.DataFrame({"at": at, "found": pl.Series(texts, dtype=pl.String)}))
+
+    return judge_leniently
 
 
 def shots(raw: pl.Series) -> Judged:

@@ -6,7 +6,7 @@ polars is given the bytes, never a path: it would take the text of a path for a 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -33,6 +33,15 @@ def schema_of(data: bytes, file: str) -> Mapping[str, pl.DataType]:
         return pl.read_parquet_schema(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(file, error) from None
+
+
+def first_of_parquet(data: bytes, columns: Sequence[str], rows: int) -> list[pl.Series]:
+    """The first values of these columns; null where they cannot be read (`open_parquet` says why)."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(data), columns=list(columns), n_rows=rows)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        frame = pl.DataFrame({name: [None] for name in columns})
+    return [_plain(frame[name]) for name in columns]
 
 
 def open_parquet(data: bytes, file: str, wanted: Wanted) -> RawTable:

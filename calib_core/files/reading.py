@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from calib_core.problems import BadRowsFound, Problem
+from calib_core.problems import BadRowsFound, Problem, Refused
 from calib_core.records import AnswerRun
 
 
@@ -17,7 +17,9 @@ class Reading:
     included; bad_rows: records with at least one bad value; problems: the bad values by kind;
     good_runs: the runs without their bad rows (a run of bad rows alone is not among them); columns:
     as in the file; unused: those of them that nothing is read from; proposals: file column → the name
-    it probably stands for, never applied; notes: what else a person has to know, each a sentence.
+    it probably stands for, never applied (several columns may stand for one name: parts of a list, or
+    rivals); notes: what else a person has to know, each a sentence; refusal: why nothing of the file
+    can be used although it could be read, and what to do; None where that is not known here.
     """
 
     file: str
@@ -30,12 +32,16 @@ class Reading:
     unused: tuple[str, ...]
     proposals: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    refusal: str | None = None
 
     def runs(self, *, skip_bad_rows: bool) -> tuple[AnswerRun, ...]:
         """The runs; skip_bad_rows says that bad rows are to be left out.
 
-        Raises BadRowsFound where there are bad rows and nobody has chosen to leave them out.
+        Raises Refused where nothing can be used, BadRowsFound where there are bad rows and nobody has
+        chosen to leave them out.
         """
+        if self.refusal is not None:
+            raise Refused(self.refusal)
         if self.bad_rows and not skip_bad_rows:
             raise BadRowsFound(self.file, self.bad_rows, self.rows, self.problems)
         return self.good_runs

@@ -29,13 +29,15 @@ class Judgement:
     """What is known of the rows beside their values; arrays of shape (rows,), positions within them.
 
     bad: rows to be left out; adrift: rows whose run cannot be told; clipped: file column → positions
-    of moved values; off_sum: rows whose distribution sums to 1 only nearly.
+    of moved values; off_sum: rows whose distribution sums to 1 only nearly; unread: file column →
+    values that could not be read and are no fault, as in `Judged.unread`.
     """
 
     bad: NDArray[np.bool_]
     adrift: NDArray[np.bool_]
     clipped: Mapping[str, Positions]
     off_sum: Positions
+    unread: Mapping[str, pl.DataFrame]
 
 
 def identified(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
@@ -47,11 +49,14 @@ def identified(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
     )
 
 
-def repeated_ids(rows: pl.DataFrame, adrift: NDArray[np.bool_]) -> tuple[Fault, ...]:
-    """Rows whose id came before in the same run and subject; the first of them is no fault."""
+def repeated_ids(rows: pl.DataFrame, bad: NDArray[np.bool_]) -> tuple[Fault, ...]:
+    """Rows whose id came before in the same run and subject; the first of them is no fault.
+
+    bad: rows that are left out anyway, so that their ids are free; shape (rows,).
+    """
     if "id" not in rows.columns:
         return ()
-    told = rows["id"].is_not_null() & pl.Series(~adrift)
+    told = rows["id"].is_not_null() & pl.Series(~bad)
     if not rows["id"].filter(told).is_duplicated().any():  # much the quicker question
         return ()
     key = _present(rows, (*RUN_COLUMNS, "subject", "id"))
@@ -129,7 +134,7 @@ def _run(
         left_out=int((member & judgement.bad).sum()),
         clipped=MappingProxyType(clipped),
         off_sum=int(good[judgement.off_sum].sum()),
-        notes=notes + _single_choices(good_rows),
+        notes=notes + _unread(judgement.unread, member) + _single_choices(good_rows),
     )
     kept = good_rows.drop(INFO_COLUMNS, strict=False)
     return AnswerRun(origin.file, origin.format, info.label(_stem(origin.file)), info, kept, ledger)
@@ -151,6 +156,18 @@ def _info(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:
             shown = ", ".join(map(str, values[:2]))
             notes.append(f"{name} differs between rows of this run ({shown}, …), so the run has none.")
     return replace(info, **told), tuple(notes)
+
+
+def _unread(unread: Mapping[str, pl.DataFrame], member: NDArray[np.bool_]) -> tuple[str, ...]:
+    """A remark on each column of which values of this run could not be read."""
+    notes: list[str] = []
+    for column, values in unread.items():
+        texts = values["found"].filter(pl.Series(member[values["at"].to_numpy()]))
+        if texts.len():
+            shown = ", ".join(texts.unique(maintain_order=True).head(3))
+            count = f"{texts.len():,} row{'s' if texts.len() > 1 else ''}"
+            notes.append(f"{column} cannot be read as a number in {count} ({shown}) and is not known there.")
+    return tuple(notes)
 
 
 def _single_choices(rows: pl.DataFrame) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -10,14 +10,16 @@ from calib_core.files import agree, gold, lookalikes
 from calib_core.files.collect import Collected
 from calib_core.files.csv_text import COMMAS, LAYOUTS, Layout, header_of, open_csv
 from calib_core.files.format import Format, Head
+from calib_core.files.gather import gathered
+from calib_core.files.glance import first_rows, looks_like
 from calib_core.files.json_lines import open_json_lines, open_json_list
 from calib_core.files.parquet import open_parquet
 from calib_core.files.raw import MAX_COLUMNS, Progress, RawTable
 from calib_core.files.reading import Reading
-from calib_core.files.roles import Roles, named
+from calib_core.files.roles import Roles, named, unknown
 from calib_core.files.runs import Judgement, Origin, identified, repeated_ids, split
 from calib_core.problems import Refused, shorten
-from calib_core.records import RunInfo
+from calib_core.records import AnswerRun, RunInfo
 
 _PARSED: Final = 0.9
 """Share of the work that is done once every record has been parsed and judged by itself."""
@@ -40,26 +42,51 @@ def read_rows(
 ) -> Reading:
     """The runs of a table; skip: lines of metadata before its records.
 
-    Raises Refused where no column is known, no row is there, or every row is bad.
+    Raises Refused where a mapped column or every row is not there, or the records cannot be told apart.
     """
     roles = Roles.of(mapping, head.file)
-    table = _open(head, roles, skip)
+    layout = _layout(head.data, roles) if head.kind == "text" else COMMAS
+    table = _open(head, roles, skip, layout)
     if table.columns is not None:
         roles.check(table.columns, head.file)
-    collected = Collected(head.file)
-    for part in table.slices:
-        collected.add(part, {name: role for name in part.columns if (role := roles.role(name))})
-        if len(table.seen) > MAX_COLUMNS:
-            raise Refused(f"{head.file}: its objects have more than {MAX_COLUMNS:,} keys. Keep those needed.")
-        progress(_PARSED * part.share, f"{collected.rows:,} rows read")
+    known = table.columns is None or any(map(roles.wanted, table.columns))
+    collected = _collected(table, roles, head.file, progress) if known else Collected(head.file)
     columns = tuple(table.seen) if table.columns is None else table.columns
-    if not collected.rows:
+    if known and not collected.rows:
         raise Refused(f"{head.file} has the columns {named(columns)} and no rows below them.")
     roles.check(columns, head.file)
-    return _reading(collected, origin, columns, roles, progress)
+    runs, notes, refusal = _judged(collected, origin, progress)
+    proposals = _proposals(head, layout, roles, columns)
+    if not any(map(roles.wanted, columns)):
+        runs, refusal = (), unknown(columns, proposals, head.file)
+    progress(1.0, f"{collected.rows:,} rows read")
+    return Reading(
+        file=origin.file,
+        format=origin.format,
+        rows=collected.rows,
+        bad_rows=int(collected.bad.sum()),
+        problems=collected.problems,
+        good_runs=runs,
+        columns=columns,
+        unused=roles.unused(columns),
+        proposals=MappingProxyType(proposals),
+        notes=notes,
+        refusal=refusal,
+    )
 
 
-def _open(head: Head, roles: Roles, skip: int) -> RawTable:
+def _collected(table: RawTable, roles: Roles, file: str, progress: Progress) -> Collected:
+    """Every record, judged by itself."""
+    collected = Collected(file)
+    for part in table.slices:
+        collected.add(*gathered(part, roles, table.columns or tuple(table.seen)))
+        if len(table.seen) > MAX_COLUMNS:
+            raise Refused(f"{file}: its objects have more than {MAX_COLUMNS:,} keys. Keep those needed.")
+        progress(_PARSED * part.share, f"{collected.rows:,} rows read")
+    return collected
+
+
+def _open(head: Head, roles: Roles, skip: int, layout: Layout) -> RawTable:
     match head.kind:
         case "parquet":
             return open_parquet(head.data, head.file, roles.wanted)
@@ -70,14 +97,14 @@ def _open(head: Head, roles: Roles, skip: int) -> RawTable:
         case "json object":
             return open_json_list(head.objects, roles.wanted)
         case "text":
-            return open_csv(head.data, head.file, _layout(head.data, roles), roles.wanted)
+            return open_csv(head.data, head.file, layout, roles.wanted)
 
 
 def _layout(data: bytes, roles: Roles) -> Layout:
     """The layout whose header holds the most columns that are read, else the most proposals."""
     headers = {layout: header_of(data, layout) for layout in LAYOUTS}
     known = {layout: sum(map(roles.wanted, header)) for layout, header in headers.items()}
-    likely = {layout: len(roles.proposals(header)) for layout, header in headers.items()}
+    likely = {layout: len(roles.proposals(header, _by_name_alone)) for layout, header in headers.items()}
     for score in (known, likely):
         best = max(LAYOUTS, key=score.__getitem__)
         if score[best]:
@@ -85,45 +112,63 @@ def _layout(data: bytes, roles: Roles) -> Layout:
     return COMMAS
 
 
-def _reading(
-    collected: Collected, origin: Origin, columns: tuple[str, ...], roles: Roles, progress: Progress
-) -> Reading:
-    """Judges what can only be judged of whole rows, and puts the runs together."""
+def _by_name_alone(_columns: Sequence[str], _name: str) -> bool:
+    return True
+
+
+def _proposals(head: Head, layout: Layout, roles: Roles, columns: Sequence[str]) -> dict[str, str]:
+    """What the columns that are not read probably stand for, by their names and first values."""
+
+    def fits(way: Sequence[str], name: str) -> bool:
+        return looks_like(first_rows(head, layout, way), name)
+
+    return roles.proposals(columns, fits)
+
+
+def _judged(
+    collected: Collected, origin: Origin, progress: Progress
+) -> tuple[tuple[AnswerRun, ...], tuple[str, ...], str | None]:
+    """Judges what can only be judged of whole rows: the runs, notes, and why nothing can be used."""
     frame = collected.hand_over()
     progress(_PARSED, "comparing the columns")
     for name, fault in agree.disagreements(frame):
         collected.blame(collected.source[name], fault)
+    frame = identified(frame, origin.info)
+    from_one = gold.counted_from_one(frame)
+    remarks = gold.read_as_text(frame)
     position, faults = gold.resolve(frame)
     for name, fault in faults:
         collected.blame(collected.source[name], fault)
     if position.null_count() < position.len():
         frame = frame.with_columns(position.alias("gold_index"))
-    frame = identified(frame, origin.info)
     progress(_PARSED, "looking for repeated ids")
-    for fault in repeated_ids(frame, collected.adrift):
+    for fault in repeated_ids(frame, collected.bad):
         collected.blame(collected.source["id"], fault)
-    bad = collected.bad
-    if bad.all():
-        raise Refused(_all_bad(collected))
+    refusal = _refusal(collected, None if from_one is None else collected.source[from_one])
+    if refusal is not None:
+        return (), (), refusal
     progress(_PARSED, "telling the runs apart")
-    judgement = Judgement(bad, collected.adrift, collected.clipped, collected.off_sum)
+    bad, adrift = collected.bad, collected.adrift
+    judgement = Judgement(bad, adrift, collected.clipped, collected.off_sum, collected.unread)
     runs, notes = split(frame, judgement, origin)
-    progress(1.0, f"{collected.rows:,} rows read")
-    return Reading(
-        file=origin.file,
-        format=origin.format,
-        rows=collected.rows,
-        bad_rows=int(bad.sum()),
-        problems=collected.problems,
-        good_runs=runs,
-        columns=columns,
-        unused=tuple(column for column in columns if not roles.wanted(column)),
-        proposals=MappingProxyType(roles.proposals(columns)),
-        notes=notes,
-    )
+    return runs, (*notes, *remarks), None
 
 
-def _all_bad(collected: Collected) -> str:
+def _refusal(collected: Collected, from_one: str | None) -> str | None:
+    """Why nothing can be used. from_one: the file's column whose positions look counted from 1."""
+    for column, example in collected.percentages:
+        return (
+            f"{collected.file}: column {column!r} looks like percentages: most of its numbers are above 1 "
+            f"(such as {example}), and numbers from 0 to 1 are expected. Divide the column by 100."
+        )
+    if from_one is not None:
+        return (
+            f"{collected.file}: column {from_one!r} looks counted from 1: its positions are 1 to the number "
+            f"of choices, never 0, and positions counted from 0 are expected. Subtract 1, or give the "
+            f"choice's text or letter."
+        )
+    if not collected.bad.all():
+        return None
     cells = [cell for problem in collected.problems for cell in problem.first[:3]][:4]
     listed = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
     return f"{collected.file}: all {collected.rows:,} rows are bad, so nothing in it can be used.{listed}"

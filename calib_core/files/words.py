@@ -8,10 +8,11 @@ import polars as pl
 
 from calib_core.files.judged import Judged, faults, found, null, without
 from calib_core.files.numbers import parsed
+from calib_core.records import is_missing
 
 RIGHT: Final = ("true", "yes", "y", "correct", "right", "c")
 WRONG: Final = ("false", "no", "n", "incorrect", "wrong", "i")
-UNJUDGED: Final = ("", "unparseable")
+UNJUDGED: Final = ("unparseable",)
 """What stands where a grader could not read the answer: no outcome, so missing."""
 
 
@@ -21,8 +22,7 @@ def text(raw: pl.Series) -> Judged:
     Text that is empty or white space alone is missing.
     """
     judged = sample(raw)
-    blank = (judged.values.str.strip_chars() == "").fill_null(value=False)
-    return Judged(without(judged.values, blank), judged.faults)
+    return Judged(without(judged.values, is_missing(judged.values)), judged.faults)
 
 
 def prose(raw: pl.Series) -> Judged:
@@ -51,11 +51,11 @@ def flag(raw: pl.Series) -> Judged:
         return Judged(raw)
     numbers, _ = parsed(raw)
     right, wrong = (numbers == 1).fill_null(value=False), (numbers == 0).fill_null(value=False)
-    missing = raw.is_null()
+    missing = is_missing(raw)
     if raw.dtype == pl.String:
         word = raw.str.strip_chars().str.to_lowercase().fill_null("")
         right, wrong = right | word.is_in(RIGHT), wrong | word.is_in(WRONG)
-        missing = word.is_in(UNJUDGED)
+        missing = missing | word.is_in(UNJUDGED)
     known = right | wrong
     expected = "right or wrong: 1 or 0, true or false, yes or no"
     fix = "Write nothing where the outcome is not known; a partial credit is no outcome."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from calib_core.analysis.check import SPIKE_ROWS, Spike, check, usable_runs
 from calib_core.confidence import METHODS
 from calib_core.files.reading import Reading
-from calib_core.problems import BadCell, BadRowsFound, Problem, Refused
+from calib_core.problems import MESSAGE_LIMIT, BadCell, BadRowsFound, Problem, Refused
 from calib_core.records import AnswerRun
 from core.made_runs import Columns, made_run
 
@@ -79,6 +80,25 @@ def test_a_file_that_gives_nothing_is_refused_but_told_apart(bad: tuple[Problem,
         with pytest.raises(Refused) as refusal:
             usable_runs(told, skip_bad_rows=skip_bad_rows)
         assert str(refusal.value) == report.message
+
+
+def test_a_file_that_could_be_read_and_not_used_keeps_what_was_read() -> None:
+    refused = replace(reading(bad=(BAD,), proposals={"conf": "confidence"}), refusal="quiz.csv: all are bad.")
+    report = check(refused)
+    assert (report.status, report.message, report.runs) == ("refused", "quiz.csv: all are bad.", ())
+    assert (report.format, report.rows, report.problems) == ("table", 2, (BAD,))
+    assert dict(report.proposals) == {"conf": "confidence"}
+    with pytest.raises(Refused, match=r"^quiz.csv: all are bad.$"):
+        usable_runs(refused, skip_bad_rows=True)
+
+
+def test_no_message_is_longer_than_it_may_be() -> None:
+    assert len(check(replace(reading(), refusal="x" * 5000)).message) == MESSAGE_LIMIT
+
+
+def test_what_else_is_known_of_the_file_is_said() -> None:
+    noted = replace(reading(made_run(GOOD)), notes=("All 2 rows of b are bad: the run is left out.",))
+    assert check(noted).message.endswith("read as table. All 2 rows of b are bad: the run is left out.")
 
 
 def test_every_reason_is_told_once() -> None:

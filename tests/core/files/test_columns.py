@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.files.columns import COLUMNS, ONE_TEXT
+from calib_core.files.columns import COLUMNS, LISTS, ONE_TEXT, PROBABILITIES
 from calib_core.records import ANSWER_SCHEMA, INFO_COLUMNS
 
 INFO_DTYPES = {
@@ -37,3 +37,21 @@ def test_a_column_where_nothing_is_there_has_its_dtype_all_the_same(name: str, r
 def test_prose_and_lists_are_not_held_to_be_one_text() -> None:
     assert {"id", "gold", "model"} <= ONE_TEXT
     assert not {"question", "samples", "confidence"} & ONE_TEXT
+
+
+def test_lists_and_probabilities_are_told_by_their_judges_and_dtypes() -> None:
+    assert {"samples", "choices", "choice_probs", "choice_logprobs", "choice_token_counts"} <= LISTS
+    assert {
+        "confidence",
+        "p_true",
+        "p_false",
+        "path_mean_prob",
+        "answer_mean_prob",
+        "verbal_confidence",
+    } == PROBABILITIES
+
+
+@pytest.mark.parametrize("name", ["params_b", "temperature", "tokens_seen"])
+def test_what_only_describes_a_run_makes_no_row_bad(name: str) -> None:
+    assert not COLUMNS[name](pl.Series(["unknown"])).faults
+    assert COLUMNS["shots"](pl.Series(["unknown"])).faults

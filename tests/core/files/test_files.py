@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -64,3 +65,29 @@ def test_an_unknown_json_object_is_refused(read_text: ReadText) -> None:
 def test_reading_needs_no_streamlit() -> None:
     code = "import sys, calib_core.files; sys.exit('streamlit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_column_may_be_left_out(read_text: ReadText) -> None:
+    content = "confidence,correct,choices\n0.5,1,not a list\n"
+    assert read_text(content).bad_rows == 1
+    reading = read_text(content, columns={"choices": ""})
+    assert (reading.bad_rows, reading.unused, dict(reading.proposals)) == (0, ("choices",), {})
+
+
+def test_what_describes_a_run_and_cannot_be_read_is_noted(read_text: ReadText) -> None:
+    reading = read_text("confidence,correct,params_b,temperature\n0.5,1,8x7B,0\n0.6,0,8x7B,greedy\n")
+    (run,) = reading.runs(skip_bad_rows=False)
+    assert (run.info.params_b, run.info.temperature) == (None, 0.0)
+    assert run.ledger.notes == (
+        "params_b cannot be read as a number in 2 rows (8x7B) and is not known there.",
+        "temperature cannot be read as a number in 1 row (greedy) and is not known there.",
+    )
+    assert read_text("confidence,shots\n0.5,few\n0.6,5\n").bad_rows == 1
+
+
+def test_gold_counted_from_one_is_not_loaded_by_halves(read_text: ReadText) -> None:
+    lines = [{"label": gold, "choice_probs": [0.5, 0.3, 0.2]} for gold in (1, 2, 3)]
+    reading = read_text("\n".join(map(json.dumps, lines)), columns={"label": "gold"})
+    assert (reading.rows, reading.bad_rows, reading.good_runs) == (3, 1, ())
+    for word in ("column 'label' looks counted from 1", "Subtract 1", "text or letter"):
+        assert word in (reading.refusal or "")

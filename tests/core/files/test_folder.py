@@ -84,8 +84,19 @@ def test_a_folder_that_may_not_be_entered_is_passed_over(
 def test_a_pipe_is_neither_found_nor_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
     assert scan(tmp_path) == ()
-    with pytest.raises(Refused, match=r"pipe.csv is no regular file"):
+    with pytest.raises(Refused, match=r"pipe.csv: a pipe cannot be read: save it to a file first"):
         content(tmp_path / "pipe.csv", "pipe.csv")
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"^runs cannot be read \(.*directory.*\)"):
+        content(tmp_path, "runs")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs a device")  # noqa: PTH110
+def test_a_device_is_no_file() -> None:
+    with pytest.raises(Refused, match=r"^quiz: what is no regular file cannot be read: save it to a file"):
+        content(Path("/dev/null"), "quiz")
 
 
 def test_content_of_a_file(tmp_path: Path) -> None:

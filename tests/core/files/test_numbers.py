@@ -160,11 +160,20 @@ def test_whole_numbers_start_where_they_must() -> None:
 
 
 def test_parameters_are_counted_in_billions() -> None:
-    assert numbers.billions(pl.Series(["7", "7B", "0.5b", "46.7 B"])).values.to_list() == [
+    assert numbers.billions(pl.Series(["7", "7B", "0.5b", "46.7 B", "7000M"])).values.to_list() == [
         7.0,
         7.0,
         0.5,
         46.7,
+        7.0,
     ]
     assert kinds(numbers.billions(pl.Series(["8x7B", "inf"]))) == {"not a number": [0, 1]}
     assert kinds(numbers.amount(pl.Series([math.inf, -1.0]))) == {"out of range": [0, 1]}
+
+
+def test_what_only_describes_a_run_is_noted_where_it_cannot_be_read() -> None:
+    judged = numbers.if_readable(numbers.amount)(pl.Series(["0.7", "greedy", " ", None, "-1"]))
+    assert judged.values.to_list() == [0.7, None, None, None, None]
+    assert not judged.faults
+    assert judged.unread is not None
+    assert judged.unread.to_dict(as_series=False) == {"at": [1, 4], "found": ["greedy", "-1"]}

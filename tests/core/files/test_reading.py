@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from calib_core.files.reading import Reading
-from calib_core.problems import BadCell, BadRowsFound, Problem
+from calib_core.problems import BadCell, BadRowsFound, Problem, Refused
 
 
 def reading(bad_rows: int) -> Reading:
@@ -24,3 +26,10 @@ def test_with_bad_rows_nothing_is_loaded_until_somebody_chooses() -> None:
     ):
         reading(1).runs(skip_bad_rows=False)
     assert reading(1).runs(skip_bad_rows=True) == ()
+
+
+@pytest.mark.parametrize("skip_bad_rows", [False, True])
+def test_where_nothing_can_be_used_there_is_nothing_to_choose(*, skip_bad_rows: bool) -> None:
+    refused = replace(reading(1), refusal="quiz.csv: counted from 1.")
+    with pytest.raises(Refused, match=r"^quiz.csv: counted from 1.$"):
+        refused.runs(skip_bad_rows=skip_bad_rows)

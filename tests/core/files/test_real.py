@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,23 +12,31 @@ import polars as pl
 import pytest
 
 from calib_core import files
+from calib_core.analysis.check import check, usable_runs
+from calib_core.analysis.evidence import gather
+from calib_core.analysis.score import score
+from calib_core.confidence.method import Options
 from calib_core.problems import Refused
+from calib_core.records import AnswerRun
 
-MSP = {"grade": "correct", "confidence_level": "confidence"}
-VERBAL = {
-    "category": "subject",
-    "correct_answer": "gold",
-    "extracted_answer": "prediction",
-    "verbal_numerical_confidence": "verbal_confidence",
-    "logit_perplexity_confidence": "path_mean_prob",
-}
-SAID = {
-    "target": "gold",
-    "extracted_prom46_score": "correct",
-    "extracted_prob": "verbal_confidence",
-    "seq_prob": "path_mean_prob",
-    "extracted_seq_prob": "answer_mean_prob",
-}
+Figures = tuple[int, float, float]
+"""n, accuracy, ECE (M = 10)."""
+
+
+def printed(path: Path) -> dict[str, str]:
+    """The mapping that a person gets who types what is proposed for a file, rivals left aside."""
+    text = check(files.read(path)).message
+    words = shlex.split(re.sub(r" \(or instead: .*", "", text[text.index("--map") :]))
+    return dict(word.rsplit("=", 1) for word in words if word != "--map")
+
+
+def figures(run: AnswerRun, method: str, options: Options | None = None) -> Figures:
+    """What the program says of one method."""
+    evidence = gather(run, method, options or Options())
+    accuracy, error = (score(evidence, metric).value for metric in ("accuracy", "ece"))
+    assert accuracy is not None
+    assert error is not None
+    return evidence.n_used, accuracy, error
 
 
 def ece(rows: pl.DataFrame, confidence: str) -> float:
@@ -49,40 +60,48 @@ def test_white_space_tables_with_unparseable_rows(
     shared: Path, model: str, n: int, accuracy: float, expected: float
 ) -> None:
     paths = sorted((shared / "real" / "msp-mmlu").glob(f"mmlu_{model}-q*.txt"))
-    readings = [files.read(path, columns=MSP) for path in paths]
-    rows = pl.concat([run.rows for reading in readings for run in reading.runs(skip_bad_rows=False)])
-    assert (len(readings), rows.height, rows["correct"].drop_nulls().len()) == (12, 6000, n)
+    readings = [files.read(path, columns=printed(path)) for path in paths]
+    assert {check(reading).status for reading in readings} == {"loads"}
+    runs = [run for reading in readings for run in usable_runs(reading)]
+    rows = pl.concat([run.rows for run in runs])
+    assert (len(runs), rows.height, rows["correct"].drop_nulls().len()) == (12, 6000, n)
     assert rows["confidence"].null_count() == 0
-    assert rows["correct"].mean() == pytest.approx(accuracy, abs=5e-5)
-    assert ece(rows, "confidence") == pytest.approx(expected, abs=5e-5)
+    assert figures(replace(runs[0], rows=rows), "given") == pytest.approx((n, accuracy, expected), abs=5e-5)
 
 
 def test_a_white_space_table_without_known_names_is_refused_with_what_to_type(shared: Path) -> None:
-    path = next((shared / "real" / "msp-mmlu").glob("*.txt"))
-    with pytest.raises(Refused, match=r"--map confidence_level=confidence --map grade=correct"):
-        files.read(path)
+    report = check(files.read(next((shared / "real" / "msp-mmlu").glob("*.txt"))))
+    assert (report.status, report.format) == ("refused", "table")
+    assert "--map confidence_level=confidence --map grade=correct" in report.message
 
 
 @pytest.mark.parametrize(
-    ("model", "stated", "path_ece"),
+    ("model", "stated", "whole_answer"),
     [
-        ("Meta-Llama-3.1-8B-Instruct-Turbo", 11425, 0.3942),
-        ("Qwen2.5-7B-Instruct", 12010, 0.3670),
-        ("Qwen3-14B-think", 11862, 0.1197),
-        ("gpt-4.1-mini", 11861, 0.1417),
+        ("Meta-Llama-3.1-8B-Instruct-Turbo", (11424, 0.4493, 0.3608), (11427, 0.4493, 0.3664)),
+        ("Qwen2.5-7B-Instruct", (11974, 0.5079, 0.3891), (11974, 0.5079, 0.3643)),
+        ("Qwen3-14B-think", (11857, 0.7660, 0.1292), (11919, 0.7637, 0.1273)),
+        ("gpt-4.1-mini", (11847, 0.7610, 0.1679), (11852, 0.7608, 0.1303)),
     ],
 )
 def test_tables_with_several_confidences_a_row(
-    shared: Path, model: str, stated: int, path_ece: float
+    shared: Path, model: str, stated: Figures, whole_answer: Figures
 ) -> None:
+    """The note counts an empty answer as wrong; here it is missing, and so is its row."""
     path = shared / "real" / "mmlu-pro-verbal" / f"mmlu_pro_{model}_eval_all_None.csv"
-    (run,) = files.read(path, columns=VERBAL).runs(skip_bad_rows=False)
+    reading = files.read(path, columns=printed(path))
+    assert check(reading).status == "loads"
+    (run,) = usable_runs(reading)
     assert (run.rows.height, run.rows["subject"].n_unique()) == (12032, 14)
-    assert run.rows["verbal_confidence"].drop_nulls().len() == stated
-    empty_is_wrong = run.rows.with_columns(
-        correct=(pl.col("gold") == pl.col("prediction")).fill_null(value=False)
-    )
-    assert ece(empty_is_wrong, "path_mean_prob") == pytest.approx(path_ece, abs=5e-5)
+    answered = run.rows.filter(pl.col("prediction").is_not_null())
+    answered = answered.with_columns(correct=pl.col("gold") == pl.col("prediction"))
+    for method, column, expected in (
+        ("verbal", "verbal_confidence", stated),
+        ("logit_path", "path_mean_prob", whole_answer),
+    ):
+        assert figures(run, method) == pytest.approx(expected, abs=5e-5)
+        assert expected[0] == answered[column].drop_nulls().len()
+        assert ece(answered, column) == pytest.approx(expected[2], abs=5e-5)
 
 
 def test_confidences_above_one_are_bad_rows(shared: Path) -> None:
@@ -95,41 +114,88 @@ def test_confidences_above_one_are_bad_rows(shared: Path) -> None:
 
 
 def test_the_authors_own_summary_table_is_refused(shared: Path) -> None:
-    with pytest.raises(Refused, match=r"none of these is a name this program knows"):
-        files.read(shared / "real" / "mmlu-pro-verbal" / "category_df.csv")
-
-
-def test_stated_sequence_and_answer_probabilities(shared: Path) -> None:
-    path = next((shared / "real" / "yuuxii-token-probs").glob("sciq*.csv"))
-    reading = files.read(path, columns=SAID)
-    (problem,) = reading.problems
-    assert [(cell.column, cell.found) for cell in problem.first] == [("extracted_prob", "-1.0")]
-    (run,) = reading.runs(skip_bad_rows=True)
-    assert run.rows.height == 999
-    said = run.rows.filter(pl.col("verbal_confidence").is_not_null())
-    assert said["correct"].mean() == pytest.approx(0.6667, abs=5e-5)
-    eces = [ece(said, name) for name in ("verbal_confidence", "path_mean_prob", "answer_mean_prob")]
-    assert eces == pytest.approx([0.2030, 0.2075, 0.1716], abs=5e-4)
+    report = check(files.read(shared / "real" / "mmlu-pro-verbal" / "category_df.csv"))
+    assert report.status == "refused"
+    assert "none of these is a name this program knows" in report.message
 
 
 @pytest.mark.parametrize(
-    "model", ["gemma9_verb", "gemma9_0_shot", "meta-llama_Meta-Llama-3-70B-Instruct_verb"]
+    ("name", "bad", "expected"),
+    [
+        (
+            "sciq_meta-llama_Meta-Llama-3-70B-Instruct_verb",
+            1,
+            {
+                "verbal": (999, 0.6667, 0.2030),
+                "logit_path": (999, 0.6667, 0.2076),
+                "logit_answer": (999, 0.6667, 0.1716),
+            },
+        ),
+        ("wikiqa_gemma9_verb", 0, {"verbal": (243, 0.3539, 0.5317), "logit_path": (243, 0.3539, 0.4193)}),
+        ("wikiqa_gemma9_0_shot", 0, {"logit_path": (243, 0.3374, 0.3419)}),
+        ("wikiqa_meta-llama_Meta-Llama-3-70B-Instruct_verb", 0, {"verbal": (243, 0.3992, 0.4412)}),
+    ],
 )
-def test_what_such_files_hold_is_proposed(shared: Path, model: str) -> None:
-    path = shared / "real" / "yuuxii-token-probs" / f"wikiqa_{model}_test.csv"
-    reading = files.read(path)
-    assert (reading.rows, reading.bad_rows) == (243, 0)
-    assert dict(reading.proposals)["seq_prob"] == "path_mean_prob"
+def test_stated_sequence_and_answer_probabilities(
+    shared: Path, name: str, bad: int, expected: dict[str, Figures]
+) -> None:
+    path = shared / "real" / "yuuxii-token-probs" / f"{name}_test.csv"
+    reading = files.read(path, columns=printed(path))
+    report = check(reading)
+    assert (report.status, report.bad_rows) == ("asks" if bad else "loads", bad)
+    found = [(cell.column, cell.found) for problem in report.problems for cell in problem.first]
+    assert found == [("extracted_prob", "-1.0")] * bad
+    (run,) = usable_runs(reading, skip_bad_rows=True)
+    for method, of_method in expected.items():
+        assert figures(run, method) == pytest.approx(of_method, abs=5e-5)
+    for column in ("path_mean_prob", "answer_mean_prob"):
+        assert ece(run.rows, column) == pytest.approx(figures(run, f"logit_{column.split('_')[0]}")[2])
 
 
-def test_votes_are_read_as_they_stand(shared: Path) -> None:
-    reading = files.read(
-        shared / "real" / "mmlu-redux-votes" / "all.csv", columns={"groundtruth_answer": "gold"}
-    )
-    (run,) = reading.runs(skip_bad_rows=False)
-    assert run.rows.height == 5700
-    assert set(run.rows["choices"].list.len()) == {4}
-    assert set(run.rows["gold"]) == {"0", "1", "2", "3"}
+def test_votes_of_several_columns(shared: Path) -> None:
+    path = shared / "real" / "mmlu-redux-votes" / "all.csv"
+    columns = files.read(path).columns
+    first = columns.index("error_type") + 1
+    samples = dict.fromkeys(columns[first : first + 14], "samples")
+    reading = files.read(path, columns={"groundtruth_answer": "gold", **samples})
+    report = check(reading)
+    assert (report.status, report.rows, report.bad_rows) == ("loads", 5700, 0)
+    (run,) = usable_runs(reading)
+    assert set(run.rows["samples"].list.len()) == {14}
+    # Gold is looked for among the texts of the choices first; the note takes it for a position always.
+    assert "In 51 rows gold is one choice's text and another one's position" in report.message
+    assert figures(run, "cluster_size")[:2] == pytest.approx((5700, 0.8577), abs=5e-5)
+    as_noted = files.read(path, columns={"groundtruth_answer": "gold_index", "choices": "", **samples})
+    (run,) = usable_runs(as_noted)
+    assert figures(run, "cluster_size")[:2] == pytest.approx((5700, 0.8644), abs=5e-5)
+    # The note leaves unparseable letters out of N; here each counts in N unless that is asked for.
+    # A "2" among the letters is read as the third choice here, and is unparseable in the note.
+    briers = [
+        score(gather(run, method, Options(unparseable="drop")), "brier").value
+        for method in ("cluster_size", "cluster_number", "pairwise")
+    ]
+    assert briers == pytest.approx([0.0890, 0.1025, 0.0887], abs=1.5e-4)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("gsm8k-model-solutions/*.jsonl", ("read as table, 1,319 rows", "no column samples")),
+        ("pot-aqua-sc/aqua*.jsonl", ("read as table, 256 rows", "no column samples", "--map answer=gold")),
+        ("pot-aqua-sc/gsm8K*.jsonl", ("read as table, 1,317 rows", "no column samples")),
+        ("tot-game24/*.json", ("'ys'", "(samples, gold)", "--map idx=id")),
+        ("tgi-ibm-top-tokens/*.yaml", ("none of these is a name", "(confidence, correct)")),
+    ],
+)
+def test_what_cannot_be_used_as_it_is_is_told_what_would_be(
+    shared: Path, pattern: str, said: tuple[str, ...]
+) -> None:
+    paths = sorted((shared / "real").glob(pattern))
+    assert paths
+    for path in paths:
+        report = check(files.read(path))
+        assert report.status == "refused"
+        assert [part for part in (path.name, *said) if part not in report.message] == []
 
 
 @pytest.mark.parametrize(
@@ -153,15 +219,3 @@ def test_files_of_other_tools_are_refused_by_name(shared: Path, pattern: str, ti
         with pytest.raises(Refused, match=f"looks like {title}.*which this version does not read") as refusal:
             files.read(path)
         assert path.name in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    ["tgi-ibm-top-tokens/*.yaml", "tot-game24/*.json", "pot-aqua-sc/*.jsonl", "tgi-top-tokens/*.json"],
-)
-def test_whatever_else_is_there_ends_in_a_clear_refusal_or_a_reading(shared: Path, pattern: str) -> None:
-    for path in sorted((shared / "real").glob(pattern)):
-        try:
-            files.read(path)
-        except Refused as refusal:
-            assert path.name in str(refusal)  # noqa: PT017  a reading is as welcome

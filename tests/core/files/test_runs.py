@@ -12,7 +12,7 @@ from calib_core.records import AnswerRun, RunInfo
 
 def judgement(rows: int, bad: tuple[int, ...] = (), adrift: tuple[int, ...] = ()) -> Judgement:
     masks = [np.isin(np.arange(rows), at) for at in (bad, adrift)]
-    return Judgement(masks[0], masks[1], {}, np.zeros(0, np.int64))
+    return Judgement(masks[0], masks[1], {}, np.zeros(0, np.int64), {})
 
 
 def runs_of(
@@ -70,6 +70,7 @@ def test_the_ledger_counts_what_was_left_out_and_what_was_moved_in_good_rows_onl
         np.zeros(3, np.bool_),
         {"conf": np.array([0, 0, 1]), "p": np.array([1])},
         np.array([1, 2]),
+        {},
     )
     runs, _ = split(frame, judged, Origin("quiz.csv", "table", RunInfo()))
     assert [
@@ -120,6 +121,18 @@ def test_an_id_is_taken_once_within_a_run_and_subject(
     assert [at for fault in faults for at in fault.at.tolist()] == again
 
 
-def test_rows_whose_run_cannot_be_told_repeat_nothing() -> None:
-    faults = repeated_ids(pl.DataFrame({"id": ["a", "a"]}), np.array([False, True]))
-    assert faults == ()
+@pytest.mark.parametrize("bad", [[False, True], [True, False]])
+def test_bad_rows_take_no_id(bad: list[bool]) -> None:
+    assert repeated_ids(pl.DataFrame({"id": ["a", "a"]}), np.array(bad)) == ()
+
+
+def test_what_could_not_be_read_is_noted_once_for_each_run_and_column() -> None:
+    frame = pl.DataFrame({"model": ["a", "a", "b"]}).with_row_index("row", 1)
+    none = np.zeros(3, np.bool_)
+    unread = {"size": pl.DataFrame({"at": [0, 1], "found": ["8x7B", "8x7B"]})}
+    judged = Judgement(none, none, {}, np.zeros(0, np.int64), unread)
+    runs, _ = split(frame, judged, Origin("quiz.csv", "table", RunInfo()))
+    assert [run.ledger.notes for run in runs] == [
+        ("size cannot be read as a number in 2 rows (8x7B) and is not known there.",),
+        (),
+    ]

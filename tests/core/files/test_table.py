@@ -94,20 +94,23 @@ def test_bad_rows_are_told_by_row_line_column_and_value(read_text: ReadText) -> 
 
 
 def test_a_row_bad_for_several_reasons_is_one_bad_row(read_text: ReadText) -> None:
-    reading = read_text("id,confidence,correct\nq1,0.9,1\nq1,2,maybe\n")
+    reading = read_text("id,confidence,correct\nq1,0.9,1\nq2,2,maybe\n")
     assert reading.bad_rows == 1
-    assert {problem.kind for problem in reading.problems} == {
-        "out of range",
-        "neither right nor wrong",
-        "repeated id",
-    }
+    assert {problem.kind for problem in reading.problems} == {"out of range", "neither right nor wrong"}
 
 
-def test_a_file_of_bad_rows_alone_is_refused_with_the_first_of_them(read_text: ReadText) -> None:
-    with pytest.raises(
-        Refused, match=r"all 2 rows are bad[^\n]*\n[^\n]*'confidence'.*found '90'.*divide them by 100"
-    ):
-        read_text("id,confidence,correct\nq1,90,1\nq2,80,0\n")
+def test_the_id_of_a_bad_row_is_free(read_text: ReadText) -> None:
+    reading = read_text("id,confidence,correct\n1,oops,1\n1,0.7,1\n2,.6,0\n2,.5,0\n")
+    places = {problem.kind: [cell.row for cell in problem.first] for problem in reading.problems}
+    assert places == {"not a number": [1], "repeated id": [4]}
+
+
+def test_a_file_of_bad_rows_alone_is_a_reading_without_runs(read_text: ReadText) -> None:
+    reading = read_text("id,confidence,correct\nq1,90%,1\nq2,high,0\n")
+    assert (reading.format, reading.rows, reading.bad_rows, reading.good_runs) == ("table", 2, 2, ())
+    assert [(problem.kind, problem.count) for problem in reading.problems] == [("not a number", 2)]
+    with pytest.raises(Refused, match=r"all 2 rows are bad[^\n]*\n[^\n]*'confidence'.*found '90%'.*Write"):
+        reading.runs(skip_bad_rows=True)
 
 
 @pytest.mark.parametrize(
@@ -138,10 +141,11 @@ def test_columns_that_are_known_count_more_than_columns_that_only_look_familiar(
 
 
 def test_proposals_tell_the_delimiter_of_the_refusal(read_text: ReadText) -> None:
-    with pytest.raises(
-        Refused, match=r"columns 'grade', 'confidence_level'.*--map confidence_level=confidence"
-    ):
-        read_text("grade confidence_level\nCorrect 0.9\n")
+    reading = read_text("grade confidence_level\nCorrect 0.9\n")
+    assert dict(reading.proposals) == {"confidence_level": "confidence", "grade": "correct"}
+    assert "columns 'grade', 'confidence_level'" in (reading.refusal or "")
+    with pytest.raises(Refused, match=r"--map confidence_level=confidence --map grade=correct"):
+        reading.runs(skip_bad_rows=True)
 
 
 def test_decimal_commas_are_bad_values_not_guessed(read_text: ReadText) -> None:
@@ -162,7 +166,8 @@ def test_what_is_not_read_is_listed_and_proposed(read_text: ReadText) -> None:
 def test_mapped_columns_take_part_in_every_check(read_text: ReadText) -> None:
     lines = [
         {"key": "q1", "probs": [0.5, 0.5], "label": "B", "texts": ["x", "y"]},
-        {"key": "q1", "probs": [0.5, 0.5], "label": "C", "texts": ["x"]},
+        {"key": "q1", "probs": [0.5, 0.5], "label": "B", "texts": ["x", "y"]},
+        {"key": "q2", "probs": [0.5, 0.5], "label": "C", "texts": ["x"]},
     ]
     columns = {"key": "id", "probs": "choice_probs", "label": "gold", "texts": "choices"}
     reading = read_text("\n".join(map(json.dumps, lines)), columns=columns)
