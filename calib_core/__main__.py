@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO, cast
 
 import typer
 from typer.exceptions import TyperException
@@ -159,6 +160,21 @@ def main(words: Sequence[str] | None = None) -> int:
             stream.reconfigure(
                 errors="backslashreplace"
             )  # a terminal that cannot show "·" is no reason to stop
+    if cast("TextIO | None", sys.stdout) is None:
+        return _unprinted("it is closed")
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget(sys.stdout)
+        return 1
+    except OSError as wrong:  # reading turns its own into Refused: this one is of printing
+        _forget(sys.stdout)
+        return _unprinted(wrong.strerror or str(wrong))
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
     try:
         return int(app(words or ["--help"], prog_name=PROGRAM, standalone_mode=False) or 0)
     except (TyperException, CalibError) as wrong:
@@ -167,10 +183,19 @@ def main(words: Sequence[str] | None = None) -> int:
         if "--json" in words:
             sys.stdout.write(document([]) + "\n")
         return REFUSED
-    except BrokenPipeError:
-        # Whoever read the output has enough of it; without this, closing stdout would complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+
+
+def _unprinted(why: str) -> int:
+    try:
+        Desk().tell(f"Nothing more can be printed on standard output: {why}.")
+    except OSError:  # it may be the same full disk
+        _forget(sys.stderr)
+    return REFUSED
+
+
+def _forget(stream: TextIO) -> None:
+    # What is still unwritten would otherwise fail once more when Python closes the stream.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

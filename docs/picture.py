@@ -6,10 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from playwright.sync_api import sync_playwright
+
 import chromium
 import serving
 import window
-from playwright.sync_api import sync_playwright
 
 HERE: Final = Path(__file__).resolve().parent
 VIEW: Final = "/reliability?method=p_true"

@@ -71,11 +71,6 @@ class Evidence:
         return self.pairs.sums()
 
     @cached_property
-    def distinct(self) -> int:
-        """How many different confidences there are: as many natural bins."""
-        return self.sums.levels().size
-
-    @cached_property
     def of_top(self) -> Evidence:
         """The same rows seen by their top label alone, whichever labels are pooled here."""
         if self.options.labels == "top":
@@ -91,6 +86,27 @@ class Evidence:
     def distinct(self) -> int:
         """How many different confidences `sums` holds: natural bins are offered for a few."""
         return self.sums.levels().size
+
+    @cached_property
+    def accuracy(self) -> float | None:
+        """Share of rows whose top label is right, in [0, 1]; None without rows."""
+        return METRICS["accuracy"].of(self.top_sums, Scheme())
+
+    @cached_property
+    def mean_confidence(self) -> float | None:
+        """Mean confidence of the top label, in [0, 1]; None without rows."""
+        top = self.top_sums
+        return float((top.value * top.count).sum()) / top.pairs if top.pairs else None
+
+    @cached_property
+    def brier(self) -> float | None:
+        """Brier score of the top label, in [0, 1]; None without rows."""
+        return METRICS["brier"].of(self.top_sums, Scheme())
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader of any number made from this has to know: of the method's rows, and of the file's."""
+        return (*self.confidences.remarks, *self.run.ledger.notes)
 
     @cached_property
     def class_sums(self) -> BinSums:
@@ -120,9 +136,9 @@ class Evidence:
 
     def refusal(self, metric: Metric, scheme: Scheme) -> str | None:
         """Why this metric cannot be given under this scheme, or None; costs no pass over the rows."""
+        if metric.binning not in (None, scheme.binning):
+            return f"{metric.title} is defined on equal-{metric.binning} bins only."
         if metric.needs == "distribution":
-            if metric.binned and scheme.binning != metric.binning:
-                return f"{metric.title} is defined on equal-width bins only."
             return self.no_distribution
         if self.options.labels == "all" and metric.id not in ALL_LABEL_METRICS:
             return f"{metric.title} is a number of the top label: it has no all-labels form."

@@ -8,15 +8,13 @@ import polars as pl
 
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.score import score
-from calib_core.bins import Scheme
 
 
-def overview(runs: Mapping[str, Iterable[Evidence]], scheme: Scheme | None = None) -> pl.DataFrame:
+def overview(runs: Mapping[str, Iterable[Evidence]]) -> pl.DataFrame:
     """One row a run and method: run (the mapping's key), method, title, rows, used, accuracy, brier, ece.
 
-    accuracy, brier, ece: of the top label, null where not defined; ece under `scheme` (default M = 10).
+    accuracy, brier, ece: of the top label, null where not defined; ece over ten equal-width bins.
     """
-    scheme = scheme or Scheme()
     records = [
         {
             "run": name,
@@ -24,10 +22,9 @@ def overview(runs: Mapping[str, Iterable[Evidence]], scheme: Scheme | None = Non
             "title": evidence.method.title,
             "rows": evidence.n_total,
             "used": evidence.n_used,
-            **{
-                metric: score(evidence.of_top, metric, scheme).value
-                for metric in ("accuracy", "brier", "ece")
-            },
+            "accuracy": evidence.accuracy,
+            "brier": evidence.brier,
+            "ece": score(evidence.of_top, "ece").value,
         }
         for name, evidences in runs.items()
         for evidence in evidences

@@ -27,12 +27,16 @@ def rows_text(evidence: Evidence) -> str:
 
 
 def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:
-    """Which labels are pooled; None for a method without choices."""
-    if evidence.confidences.distribution is None:
+    """Which labels are pooled, of how many: "top label", "all classes, K=4"; None without choices."""
+    distribution = evidence.confidences.distribution
+    if distribution is None:
         return None
-    if metric is not None and metric.needs == "distribution":
-        return "all classes"
-    return "top label" if evidence.options.labels == "top" else "all labels"
+    all_classes = metric is not None and metric.needs == "distribution"
+    if not all_classes and evidence.options.labels == "top":
+        return "top label"
+    low, high = int(distribution.sizes.min()), distribution.classes
+    choices = f"K={low}" if low == high else f"K={low}–{high}"
+    return f"{'all classes' if all_classes else 'all labels'}, {choices}"
 
 
 def recipe(

@@ -68,27 +68,21 @@ def reliability(evidence: Evidence, metric_id: str, scheme: Scheme | None = None
     number = score(evidence, metric_id, scheme)
     binned = evidence.binned(metric, scheme)
     dependent = draws_all_classes(metric) or evidence.options.labels == "all"
-    top = evidence.top_sums
-    pairs = top.pairs
     return Reliability(
         run=evidence.run.label,
         method=evidence.method.id,
         score=number,
-        brier=_brier(evidence),
-        accuracy=int(top.correct.sum()) / pairs if pairs else None,
-        mean_confidence=float((top.value * top.count).sum()) / pairs if pairs else None,
+        brier=evidence.brier,
+        accuracy=evidence.accuracy,
+        mean_confidence=evidence.mean_confidence,
         scheme=scheme,
         table=bin_table(binned, with_intervals=not dependent),
         of_pairs="labels" if dependent else "rows",
         reading=read_aloud(binned, dependent=dependent),
         recipe=recipe(evidence, metric if metric.binned else None, scheme, binned.size),
         judged=evidence.confidences.judged,
-        remarks=(*evidence.confidences.remarks, *evidence.run.ledger.notes),
+        remarks=evidence.remarks,
     )
-
-
-def _brier(evidence: Evidence) -> float | None:
-    return metric_of("brier").of(evidence.top_sums, Scheme())
 
 
 def bin_table(binned: Binned, *, with_intervals: bool) -> pl.DataFrame:

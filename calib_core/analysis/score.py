@@ -21,7 +21,8 @@ class Score:
     """One metric of one method on one run.
 
     value: None where the metric is not defined for these rows; bins: M (natural bins: how many there
-    are), None for a metric without bins; remark: what a reader must know of this value, or None.
+    are), None for a metric without bins; judged: whose outcome it is; remarks: what a reader has to know
+    of these rows; remark: of this value, or None.
     """
 
     run: str
@@ -32,11 +33,13 @@ class Score:
     n_used: int
     n_total: int
     recipe: str
+    judged: str
+    remarks: tuple[str, ...] = ()
     remark: str | None = None
 
     def to_frame(self) -> pl.DataFrame:
-        """One row, one column a field."""
-        return pl.DataFrame([self.to_dict()], schema=_SCHEMA)
+        """One row, one column a field; the remarks are one text."""
+        return pl.DataFrame([{**self.to_dict(), "remarks": "; ".join(self.remarks)}], schema=_SCHEMA)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, as the command line prints them."""
@@ -52,6 +55,8 @@ _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
     "n_used": pl.Int64,
     "n_total": pl.Int64,
     "recipe": pl.String,
+    "judged": pl.String,
+    "remarks": pl.String,
     "remark": pl.String,
 })
 
@@ -74,12 +79,14 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
         n_used=evidence.n_used,
         n_total=evidence.n_total,
         recipe=recipe(evidence, metric, scheme if metric.binned else None, realised),
+        judged=evidence.confidences.judged,
+        remarks=evidence.remarks,
         remark=metric.remark(sums),
     )
 
 
 def scheme_for(metric: Metric, scheme: Scheme) -> Scheme:
-    """The bins this metric really uses: adaptive ECE is of equal mass whatever was chosen."""
+    """The bins this metric really uses: one defined on equal mass is of equal mass whatever was chosen."""
     return Scheme("mass", scheme.bins) if metric.binning == "mass" else scheme
 
 

@@ -100,7 +100,9 @@ class Desk:
         made: list[Result] = []
         given: set[str] = set()
         lacking: list[tuple[str, str, str]] = []
-        for evidence in self._evidences(run, wish):
+        evidences = list(self._evidences(run, wish))
+        self._tell_of_idle_switch(run, wish, evidences)
+        for evidence in evidences:
             available = available_metrics(evidence, wish.scheme)
             for metric in metrics:
                 try:
@@ -117,6 +119,13 @@ class Desk:
             elif wish.methods or metric not in wish.metrics:
                 self.tell(line)
         return made
+
+    def _tell_of_idle_switch(self, run: AnswerRun, wish: Wish, evidences: Sequence[Evidence]) -> None:
+        wished = wish.options.renormalise
+        idle = [evidence.method.id for evidence in evidences if not evidence.method.renormalises]
+        if wished is not None and idle:
+            switch = "--renormalise" if wished else "--no-renormalise"
+            self.tell(f"{run.file}, {run.label}: {switch} changes nothing of {', '.join(idle)}.")
 
     def _evidences(self, run: AnswerRun, wish: Wish) -> Iterator[Evidence]:
         """The methods asked for, or all that are usable."""

@@ -49,6 +49,8 @@ def bins_element(file: str, diagram: Reliability) -> Element:
         "n_used": diagram.score.n_used,
         "n_total": diagram.score.n_total,
         "recipe": diagram.recipe,
+        "judged": diagram.judged,
+        "remarks": list(diagram.remarks),
         "reading": diagram.reading,
         "bins": diagram.table.select(columns).to_dicts(),
     }
@@ -96,6 +98,10 @@ def _given(report: RunReport) -> Element:
         "usable": report.usable,
         "not_usable": dict(report.survey.refused),
         "missing": report.missing,
+        "judged": {id_: evidence.confidences.judged for id_, evidence in report.survey.usable.items()},
+        "remarks": {
+            id_: list(evidence.confidences.remarks) for id_, evidence in report.survey.usable.items()
+        },
         "accuracy": report.accuracy,
         "left_out": ledger.left_out,
         "clipped": dict(ledger.clipped),

@@ -13,9 +13,18 @@ from calib_core.files import FORMATS
 from calib_core.metrics import METRICS
 from calib_core.pairs import Labels
 
+
+def _path(text: str) -> Path:
+    if not text:  # as a path it would mean the current folder
+        raise typer.BadParameter("a file's name is empty")
+    return Path(text)
+
+
 FilesArgument: TypeAlias = Annotated[
     list[Path],
-    typer.Argument(metavar="FILE", show_default=False, help="Prediction files, or folders of them."),
+    typer.Argument(
+        metavar="FILE", show_default=False, parser=_path, help="Prediction files, or folders of them."
+    ),
 ]
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON list on stdout, and nothing else there.")
@@ -33,7 +42,10 @@ FormatOption: TypeAlias = Annotated[
 MapOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--map", metavar="COLUMN=NAME", show_default=False, help="Read this column as that name. Repeat."
+        "--map",
+        metavar="COLUMN=NAME",
+        show_default=False,
+        help="Read this column as that name, or with no NAME not at all. Repeat.",
     ),
 ]
 MethodOption: TypeAlias = Annotated[

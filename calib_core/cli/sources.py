@@ -22,7 +22,7 @@ class Source:
     """Files, and how all of them are to be read.
 
     format: an id of FORMATS, None = recognised by content; columns: file column → the name it is read
-    as.
+    as, "" = it is not read.
     """
 
     paths: tuple[Path, ...]
@@ -87,7 +87,9 @@ def _columns(maps: Sequence[str]) -> dict[str, str]:
     columns: dict[str, str] = {}
     for text in maps:
         column, _, name = text.rpartition("=")  # a file's column may hold "=", the names it can have do not
-        if not column or not name:
+        if not column:
             raise typer.BadParameter(f"expected COLUMN=NAME, found {text!r}", param_hint="--map")
+        if column in columns:
+            raise typer.BadParameter(f"column {column!r} is given twice", param_hint="--map")
         columns[column] = name
     return columns

@@ -29,6 +29,7 @@ class Paper:
         """The numbers of one run, each with its recipe."""
         rows = [(score.method, score.metric, number(score.value), score.recipe) for score in scores]
         self._table(_heading(file, run), ("method", "metric", "value", "recipe"), rows, right={"value"})
+        self._remarks((score.method, score.judged, score.remarks) for score in scores)
         for remark in dict.fromkeys(score.remark for score in scores if score.remark):
             self.line(remark)
         self.line()
@@ -53,6 +54,7 @@ class Paper:
         self._table(f"{_heading(file, diagram.run)}: {diagram.method}", columns, rows, right=set(columns))
         self.line(diagram.reading)
         self.line(f"{diagram.score.metric} {number(diagram.score.value)}: {diagram.score.recipe}")
+        self._remarks([(diagram.method, diagram.judged, diagram.remarks)])
         self.line()
 
     def report(self, report: FileReport) -> None:
@@ -82,6 +84,8 @@ class Paper:
             self._table(
                 _heading(file, report.run.label), ("method", "rows used", "missing", "many rows at"), rows
             )
+        given = ((id_, evidence.confidences) for id_, evidence in report.survey.usable.items())
+        self._remarks((id_, said.judged, said.remarks) for id_, said in given)
         ledger = report.run.ledger
         if report.accuracy is not None:
             self.line(f"Accuracy of the greedy answer: {report.accuracy:.4f}")
@@ -93,6 +97,15 @@ class Paper:
             self.line(f"Distributions whose sum is within 1e-3 of 1, used as stored: {ledger.off_sum:,}")
         for note in ledger.notes:
             self.line(note)
+
+    def _remarks(self, methods: Iterable[tuple[str, str, tuple[str, ...]]]) -> None:
+        """What was judged, and what else has to be known; said once of all the methods that share it."""
+        said: dict[str, dict[str, None]] = {}
+        for method, judged, remarks in methods:
+            for remark in (f"{judged} judged", *remarks):
+                said.setdefault(remark, {})[method] = None
+        for remark, sharing in said.items():
+            self.line(f"{', '.join(sharing)}: {remark}")
 
     def _problem(self, problem: Problem) -> None:
         self.line(f"Bad: {problem.kind}, {problem.count:,} row{'s' if problem.count != 1 else ''}")

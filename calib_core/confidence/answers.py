@@ -141,6 +141,11 @@ class Normaliser:
             return number_form(text)
         return text_form(text) if kind == "text" else choice_name(self.choice_index(row, text))
 
+    def kinds(self, row: pl.Series) -> tuple[Kind, ...]:
+        """The kinds of answer among these rows, in the order of KINDS."""
+        present = set(self.kind.gather(row).to_list())
+        return tuple(kind for kind in KINDS if kind in present)
+
     def choice_index(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """0-based index of the choice each answer names: equal text first, then letter, then index.
 

@@ -8,23 +8,19 @@ import numpy as np
 import polars as pl
 
 from calib_core.confidence.choices import by_top_label, choice_rows, flat, softmax
-from calib_core.confidence.columns import as_float64
+from calib_core.confidence.columns import as_float64, lacking
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.pairs import Distribution
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
-LOGIT: Final = 1e-3
-"""A log-probability above this is no rounding: the numbers are logits, and dividing those means nothing."""
-
 
 def _of(run: AnswerRun, options: Options) -> Confidences:
     """exp(log-probability / length), renormalised over the choices unless the options say otherwise."""
     if not run.has("choice_logprobs"):
-        raise Unavailable("no column choice_logprobs: the log-probability of every choice is needed")
+        lack = lacking(run, "choice_logprobs")
+        raise Unavailable(f"{lack}: the log-probability of every choice is needed")
     logprobs = as_float64(run.rows["choice_logprobs"])
-    if (logprobs.list.max() > LOGIT).any():
-        raise Unavailable("choice_logprobs above 0 are logits: a logit cannot be divided by a length")
     lengths, phrase = _lengths(run)
     known = lengths.list.drop_nulls()
     chosen = choice_rows(
@@ -40,7 +36,7 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
     scores = scores / flat(lengths, chosen.rows)[0]
     normalised = options.renormalise is not False
     # Softmax of the quotients is exp(quotient) renormalised, and does not underflow.
-    probs = softmax(scores, sizes) if normalised else np.minimum(np.exp(scores), 1.0)
+    probs = softmax(scores, sizes) if normalised else np.exp(scores)
     distribution = Distribution(probs, sizes, chosen.label, chosen.rows, computed=True, normalised=normalised)
     recipe = (phrase, "renormalised" if normalised else "not renormalised")
     return by_top_label(run, distribution, chosen.missing, recipe)
@@ -56,7 +52,8 @@ def _lengths(run: AnswerRun) -> tuple[pl.Series, str]:
         return run.rows["choices"].list.eval(pl.element().str.len_chars()), "by characters of the choices"
     if run.has("choice_byte_counts"):
         return run.rows["choice_byte_counts"], "by byte counts"
-    raise Unavailable("no column choice_token_counts or choice_char_counts: every choice's length is needed")
+    lack = lacking(run, "choice_token_counts", "choice_char_counts")
+    raise Unavailable(f"{lack}: every choice's length is needed")
 
 
 CHOICE_LENGTH_NORMALISED: Final = Method(
@@ -66,4 +63,5 @@ CHOICE_LENGTH_NORMALISED: Final = Method(
     needs="the log-probability (choice_logprobs) and the length (choice_token_counts, choice_char_counts) "
     "of every choice; gold",
     of=_of,
+    renormalises=True,
 )

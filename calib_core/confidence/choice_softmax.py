@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from calib_core.confidence.choices import by_top_label, choice_rows, flat, softmax
-from calib_core.confidence.columns import as_float64
+from calib_core.confidence.choices import by_top_label, choice_rows, complete, flat, softmax
+from calib_core.confidence.columns import as_float64, column, lacking, origin
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.pairs import Distribution
 from calib_core.problems import Unavailable
@@ -15,32 +17,42 @@ from calib_core.records import AnswerRun
 
 
 def _of(run: AnswerRun, _options: Options) -> Confidences:
-    """Softmax of choice_logprobs; choice_probs as stored where the run has no log-probabilities."""
-    if run.has("choice_logprobs"):
-        return _computed(run)
-    if run.has("choice_probs"):
-        return _stored(run)
-    raise Unavailable("no column choice_logprobs or choice_probs: a number for every choice is needed")
-
-
-def _computed(run: AnswerRun) -> Confidences:
-    logprobs = as_float64(run.rows["choice_logprobs"])
+    """Softmax of choice_logprobs; choice_probs as stored in a row that lacks one of them."""
+    if not run.has("choice_logprobs") and not run.has("choice_probs"):
+        lack = lacking(run, "choice_logprobs", "choice_probs")
+        raise Unavailable(f"{lack}: a number for every choice is needed")
+    raw, own = as_float64(column(run, "choice_logprobs")), column(run, "choice_probs")
+    stored = ~complete(raw) & complete(own)
     chosen = choice_rows(
-        run, logprobs, "log-probability", ("every choice has probability 0", logprobs.list.max() == -np.inf)
+        run,
+        pl.select(pl.when(stored).then(as_float64(own)).otherwise(raw)).to_series(),
+        "log-probability" if run.has("choice_logprobs") else "probability",
+        ("every choice has probability 0", ~stored & (raw.list.max() == -np.inf)),
     )
-    scores, sizes = flat(logprobs, chosen.rows)
+    as_is = stored.gather(chosen.rows).to_numpy()
+    if as_is.all():
+        probs, sizes = flat(own, chosen.rows)
+    else:
+        probs, sizes = _mixed(raw, own, chosen.rows, as_is)
+    recipe = origin(as_is, "softmax over the choices", "probabilities as stored")
     distribution = Distribution(
-        softmax(scores, sizes), sizes, chosen.label, chosen.rows, computed=True, normalised=True
+        probs, sizes, chosen.label, chosen.rows, computed=not as_is.all(), normalised=True
     )
-    return by_top_label(run, distribution, chosen.missing, ("softmax over the choices",))
+    return by_top_label(run, distribution, chosen.missing, recipe)
 
 
-def _stored(run: AnswerRun) -> Confidences:
-    probs = run.rows["choice_probs"]
-    chosen = choice_rows(run, probs, "probability")
-    values, sizes = flat(probs, chosen.rows)
-    distribution = Distribution(values, sizes, chosen.label, chosen.rows, computed=False, normalised=True)
-    return by_top_label(run, distribution, chosen.missing, ("probabilities as stored",))
+def _mixed(
+    raw: pl.Series, own: pl.Series, rows: NDArray[np.intp], as_is: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Softmax of `raw`, `own` where `as_is`: float64, laid end to end, and the choices of each row."""
+    scores, scored = flat(raw, rows[~as_is])
+    sizes = np.empty(rows.size, np.int64)
+    sizes[~as_is] = scored
+    stored, sizes[as_is] = flat(own, rows[as_is])
+    probs = np.empty(sizes.sum())
+    probs[np.repeat(~as_is, sizes)] = softmax(scores, scored)
+    probs[np.repeat(as_is, sizes)] = stored
+    return probs, sizes
 
 
 CHOICE_SOFTMAX: Final = Method(

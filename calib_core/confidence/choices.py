@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.confidence.answers import Normaliser, choice_name
-from calib_core.confidence.columns import column, first_reason, usable
+from calib_core.confidence.answers import choice_name
+from calib_core.confidence.columns import column, first_reason, lacking, usable
 from calib_core.confidence.method import Confidences
 from calib_core.pairs import Distribution
 from calib_core.problems import Unavailable
@@ -30,20 +30,6 @@ def choice_texts(rows: pl.DataFrame, position: NDArray[np.integer[Any]] | pl.Ser
     return rows["choices"].list.get(index, null_on_oob=True).fill_null(name).alias("choice")
 
 
-def right_choice(run: AnswerRun, count: pl.Series) -> pl.Series:
-    """0-based index of the right choice: gold_index, else the choice that gold names.
-
-    count: how many choices each row has, shape (rows,). Int64, null where the row does not tell it.
-    """
-    stored, gold = column(run, "gold_index").cast(pl.Int64), column(run, "gold")
-    if (stored.is_not_null() | gold.is_null()).all():
-        return stored
-    rows = pl.int_range(run.rows.height, dtype=pl.UInt32, eager=True)
-    normaliser = Normaliser.of(run)
-    named = normaliser.choice_index(rows, gold)
-    return stored.fill_null(named.set(named >= count.cast(pl.Int64), None))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ChoiceRows:
     """The usable rows of a run of choices: positions, the right choice of each, and what is missing."""
@@ -54,26 +40,33 @@ class ChoiceRows:
 
 
 def choice_rows(run: AnswerRun, values: pl.Series, what: str, *more: tuple[str, pl.Series]) -> ChoiceRows:
-    """The rows with a number for every choice and a gold among the choices.
+    """The rows with a number for every choice and one right choice, by the position its reader found.
 
     values: List of floats, shape (rows,); what: their name ("log-probability"); more: further reasons
     against a row, as in `columns.first_reason`. Raises Unavailable where no row is left.
     """
-    gold = column(run, "gold").is_not_null() | column(run, "gold_index").is_not_null()
-    if not gold.any():
-        raise Unavailable("no column gold: a top label is judged against gold, not by a stored outcome")
+    if not any(run.has(name) for name in ("gold", "gold_index", "gold_all")):
+        raise Unavailable(
+            f"{lacking(run, 'gold')}: a top label is judged against gold, not by a stored outcome"
+        )
     count = values.list.len().cast(pl.Int64)
-    label = right_choice(run, count)
+    label = column(run, "gold_index").cast(pl.Int64)
     why = first_reason(
         run.rows.height,
         (f"no {what} of the choices", values.is_null() | (count == 0)),
-        (f"a choice's {what} is unknown", values.list.drop_nulls().list.len().cast(pl.Int64) < count),
+        (f"a choice's {what} is unknown", ~complete(values)),
         *more,
-        ("no gold", ~gold),
-        ("the gold is none of the choices", label.is_null() | (label < 0) | (label >= count)),
+        ("several right choices", column(run, "gold_all").list.n_unique() > 1),
+        ("no gold", label.is_null()),
     )
-    rows, missing = usable(why)
+    rows, missing = usable(run, why)
     return ChoiceRows(rows, label.gather(pl.Series(rows)).to_numpy(), missing)
+
+
+def complete(values: pl.Series) -> pl.Series:
+    """Whether each row has a number for every one of its choices: Boolean, never null."""
+    count = values.list.len()
+    return ((count > 0) & (values.list.drop_nulls().list.len() == count)).fill_null(value=False)
 
 
 def flat(values: pl.Series, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.int64]]:

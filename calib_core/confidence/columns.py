@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,37 @@ from numpy.typing import NDArray
 from calib_core.problems import Unavailable
 from calib_core.records import ANSWER_SCHEMA, AnswerRun
 
+NO_ANSWER_GIVEN: Final = ("error", "refused", "unscored")
+"""Values of `status` that leave a row without an answer to judge; "no_answer" is a wrong one."""
+
 
 def column(run: AnswerRun, name: str) -> pl.Series:
     """The column as stored, or all nulls of the schema's dtype where the run does not have it."""
     if name in run.rows.columns:
         return run.rows[name]
     return pl.Series(name, [None], dtype=ANSWER_SCHEMA[name]).new_from_index(0, run.rows.height)
+
+
+def lacking(run: AnswerRun, *names: str) -> str:
+    """What is said of columns without a value: "no column a or b", "column a is empty in every row"."""
+    absent = [name for name in names if name not in run.rows.columns]
+    empty = [name for name in names if name in run.rows.columns]
+    said = [f"no column {' or '.join(absent)}"] if absent else []
+    if empty:
+        are = "column {} is" if len(empty) == 1 else "columns {} are"
+        said.append(f"{are.format(' and '.join(empty))} empty in every row")
+    return ", and ".join(said)
+
+
+def origin(stored: NDArray[np.bool_], computed: str, as_is: str) -> tuple[str, ...]:
+    """What the recipe says of rows of which some are computed and some stand in the file.
+
+    stored: which used rows stand in the file; computed, as_is: what is said where all rows are of one sort.
+    """
+    count = int(stored.sum())
+    if count == stored.size:
+        return (as_is,)
+    return (computed, f"{count:,} of {stored.size:,} as stored") if count else (computed,)
 
 
 def as_float64(lists: pl.Series) -> pl.Series:
@@ -36,11 +62,19 @@ def first_reason(rows: int, *reasons: tuple[str, pl.Series]) -> pl.Series:
     return why
 
 
-def usable(why: pl.Series) -> tuple[NDArray[np.intp], Mapping[str, int]]:
+def unanswered(run: AnswerRun) -> pl.Series:
+    """Why the file itself says that a row has nothing to judge: String, "status: error", null elsewhere."""
+    status = column(run, "status")
+    return ("status: " + status).set(~status.is_in(NO_ANSWER_GIVEN).fill_null(value=False), None)
+
+
+def usable(run: AnswerRun, why: pl.Series) -> tuple[NDArray[np.intp], Mapping[str, int]]:
     """Positions of the rows without a reason against them, and how many rows each reason takes.
 
-    The two add up to the number of rows. Raises Unavailable, naming the reasons, where no row is left.
+    A status that leaves nothing to judge is a reason before any other. The two add up to the number of
+    rows. Raises Unavailable, naming the reasons, where no row is left.
     """
+    why = unanswered(run).fill_null(why)
     counts = why.alias("why").drop_nulls().value_counts()
     counts = counts.sort("count", "why", descending=[True, False])
     missing = {str(reason): int(count) for reason, count in counts.iter_rows()}

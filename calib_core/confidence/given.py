@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from calib_core.confidence.columns import lacking
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.confidence.outcomes import outcomes
 from calib_core.confidence.scalar import Scalar, judged
@@ -14,9 +15,9 @@ from calib_core.records import AnswerRun
 def _of(run: AnswerRun, options: Options) -> Confidences:
     """The column `confidence` as it stands."""
     if not run.has("confidence"):
-        raise Unavailable("no column confidence: one number from 0 to 1 a question is needed")
+        raise Unavailable(f"{lacking(run, 'confidence')}: one number from 0 to 1 a question is needed")
     scalar = Scalar(run.rows["confidence"], ("as given",), computed=False)
-    return judged(scalar, outcomes(run, "greedy", options))
+    return judged(run, scalar, outcomes(run, "greedy", options))
 
 
 GIVEN: Final = Method(

@@ -6,40 +6,30 @@ from typing import Final
 
 import polars as pl
 
-from calib_core.confidence.columns import as_float64, column
+from calib_core.confidence.columns import as_float64, column, lacking
 from calib_core.confidence.method import Confidences, Method, Options
-from calib_core.confidence.outcomes import outcomes
-from calib_core.confidence.scalar import Scalar, judged
-from calib_core.confidence.token_means import mean_probability
+from calib_core.confidence.token_means import by_tokens
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
 
 def _of(run: AnswerRun, options: Options) -> Confidences:
-    """Mean probability of the answer's tokens; the stored mean where the run has no list of them."""
+    """Mean probability of the answer's tokens; the stored mean in a row without a list of them."""
     spans = _spans(run)
-    if spans.null_count() < spans.len():
-        means, why = mean_probability(spans)
-        scalar = Scalar(means, ("mean token probability",), computed=True, why=why)
-    elif run.has("answer_mean_prob"):
-        scalar = Scalar(run.rows["answer_mean_prob"], ("mean as stored",), computed=False)
-    else:
+    if spans.null_count() == spans.len() and not run.has("answer_mean_prob"):
         raise Unavailable(
-            "no column answer_logprobs or answer_mean_prob, and no span answer_start to answer_end in "
-            "path_logprobs: the probability of every token of the answer is needed"
+            f"{lacking(run, 'answer_logprobs', 'answer_mean_prob')}, and no span answer_start to answer_end "
+            "in path_logprobs: the probability of every token of the answer is needed"
         )
-    return judged(scalar, outcomes(run, run.info.path_of, options))
+    return by_tokens(run, spans, "answer_mean_prob", options)
 
 
 def _spans(run: AnswerRun) -> pl.Series:
-    """Log-probabilities of the answer's tokens: answer_logprobs, else its span in path_logprobs.
-
-    A span that is empty or leaves the path gives null.
-    """
+    """Log-probabilities of the answer's tokens: answer_logprobs, else its span in path_logprobs."""
     names = ("path_logprobs", "answer_logprobs", "answer_start", "answer_end")
     path, own, start, end = (pl.col(name) for name in names)
-    inside = (start >= 0) & (end > start) & (end <= path.list.len().cast(pl.Int64))
-    span = pl.when(inside).then(path.list.slice(start, end - start))
+    # An open span would be read as one up to the path's end.
+    span = pl.when(start.is_not_null() & end.is_not_null()).then(path.list.slice(start, end - start))
     logprobs = (as_float64(column(run, name)) for name in names[:2])
     frame = pl.DataFrame([*logprobs, *(column(run, name) for name in names[2:])])
     return frame.select(span=pl.coalesce(own, span))["span"]

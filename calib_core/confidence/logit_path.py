@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from calib_core.confidence.columns import column, lacking
 from calib_core.confidence.method import Confidences, Method, Options
-from calib_core.confidence.outcomes import outcomes
-from calib_core.confidence.scalar import Scalar, judged
-from calib_core.confidence.token_means import mean_probability
+from calib_core.confidence.token_means import by_tokens
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
 
 def _of(run: AnswerRun, options: Options) -> Confidences:
-    """Mean probability of the path's tokens; the stored mean where the run has no list of them."""
-    if run.has("path_logprobs"):
-        means, why = mean_probability(run.rows["path_logprobs"])
-        scalar = Scalar(means, ("mean token probability",), computed=True, why=why)
-    elif run.has("path_mean_prob"):
-        scalar = Scalar(run.rows["path_mean_prob"], ("mean as stored",), computed=False)
-    else:
-        raise Unavailable("no column path_logprobs or path_mean_prob: every token's probability is needed")
-    return judged(scalar, outcomes(run, run.info.path_of, options))
+    """Mean probability of the path's tokens; the stored mean in a row without a list of them."""
+    if not run.has("path_logprobs") and not run.has("path_mean_prob"):
+        lack = lacking(run, "path_logprobs", "path_mean_prob")
+        raise Unavailable(f"{lack}: every token's probability is needed")
+    return by_tokens(run, column(run, "path_logprobs"), "path_mean_prob", options)
 
 
 LOGIT_PATH: Final = Method(

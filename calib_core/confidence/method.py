@@ -56,7 +56,8 @@ class Method:
 
     id: as in addresses and on the command line; title: for people; source: paper and formula;
     needs: in plain words, the columns it is computed from; of: raises `problems.Unavailable` with the
-    reason where the run cannot give it (no column, or not one usable row).
+    reason where the run cannot give it (no column, or not one usable row); renormalises: whether it reads
+    `Options.renormalise`.
     """
 
     id: str
@@ -64,3 +65,4 @@ class Method:
     source: str
     needs: str
     of: Callable[[AnswerRun, Options], Confidences]
+    renormalises: bool = False

@@ -12,7 +12,7 @@ import polars as pl
 from calib_core.confidence.answers import Normaliser, choice_name, text_form
 from calib_core.confidence.choices import choice_texts
 from calib_core.confidence.clusters import Clusters, cluster, sample_texts
-from calib_core.confidence.columns import column, first_reason
+from calib_core.confidence.columns import column, first_reason, unanswered
 from calib_core.confidence.method import Options
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerOf, AnswerRun
@@ -25,6 +25,11 @@ JUDGED: Final[Mapping[AnswerOf, str]] = MappingProxyType(
     }
 )
 
+SELDOM: Final = 0.02
+"""Free text that equals its gold in no more than this share of rows was hardly meant to be judged so."""
+ENOUGH: Final = 10
+"""Fewer rows are too few to say that."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
@@ -32,7 +37,7 @@ class Outcomes:
 
     judged: which answer; correct: Boolean, null where unknown; why: String, why it is unknown, null
     where it is known; answers: String, the answer itself, null where the file does not say it;
-    remarks: counted facts, each a short sentence.
+    remarks: counted facts, each a short sentence; recipe: how it was found, where the file does not say it.
     """
 
     judged: str
@@ -40,15 +45,17 @@ class Outcomes:
     why: pl.Series
     answers: pl.Series
     remarks: tuple[str, ...] = ()
+    recipe: tuple[str, ...] = ()
 
 
 def greedy_correct(run: AnswerRun) -> pl.Series:
     """Whether the greedy answer of each row is right: Boolean, shape (rows,), null where unknown.
 
     The stored `correct` where the run has one; else prediction against gold, both normalised, else
-    prediction_index against gold_index. A prediction that does not parse is not right.
+    prediction_index against gold_index. A prediction that does not parse is not right; a row whose
+    status says that there is nothing to judge is unknown.
     """
-    return _greedy(run).correct
+    return _greedy(run).correct.set(unanswered(run).is_not_null(), None)
 
 
 def outcomes(run: AnswerRun, answer: AnswerOf, options: Options) -> Outcomes:
@@ -115,25 +122,45 @@ def _greedy(run: AnswerRun) -> Outcomes:
         # Not filled in from prediction and gold: null may mean partly right, which is no outcome.
         why = first_reason(run.rows.height, ("no stored outcome", correct.is_null()))
         return Outcomes(JUDGED["greedy"], correct, why, answers)
-    correct, unread = _prediction_against_gold(run)
+    normaliser = Normaliser.of(run)
+    correct, unread = _prediction_against_gold(run, normaliser)
     why = first_reason(
         run.rows.height,
         ("no gold", correct.is_null() & ~_has_gold(run)),
         ("no prediction", correct.is_null() & answers.is_null()),
         ("the gold does not parse", correct.is_null()),
     )
-    said = "1 prediction does" if unread == 1 else f"{unread:,} predictions do"
-    remarks = (f"{said} not parse and count{'s' if unread == 1 else ''} as wrong",) if unread else ()
-    return Outcomes(JUDGED["greedy"], correct, why, answers, remarks)
+    remarks = (*_unread(unread), *_hardly_ever_equal(normaliser, correct))
+    kinds = " or ".join(normaliser.kinds(correct.is_not_null().arg_true()))
+    recipe = (f"judged by prediction = gold, as {kinds}",)
+    return Outcomes(JUDGED["greedy"], correct, why, answers, remarks, recipe)
 
 
-def _prediction_against_gold(run: AnswerRun) -> tuple[pl.Series, int]:
+def _unread(predictions: int) -> tuple[str, ...]:
+    if not predictions:
+        return ()
+    said = "1 prediction does" if predictions == 1 else f"{predictions:,} predictions do"
+    return (f"{said} not parse and count{'s' if predictions == 1 else ''} as wrong",)
+
+
+def _hardly_ever_equal(normaliser: Normaliser, correct: pl.Series) -> tuple[str, ...]:
+    """A warning that free text is judged by a rule too strict for it, where it looks so."""
+    free = correct.filter(normaliser.kind == "text").drop_nulls()
+    right = int(free.sum())
+    if free.len() < ENOUGH or right > SELDOM * free.len():
+        return ()
+    equal = f"{right:,} of {free.len():,} predictions equal their gold as text"
+    return (f"{equal}: free text needs an outcome judged by other means (correct)",)
+
+
+def _prediction_against_gold(run: AnswerRun, normaliser: Normaliser) -> tuple[pl.Series, int]:
     """Whether each prediction is right, and how many are wrong because they do not parse."""
-    normaliser = Normaliser.of(run)
     prediction, gold = column(run, "prediction"), column(run, "gold")
-    form = normaliser.forms(_every_row(run), prediction)
+    index = column(run, "prediction_index")
+    named = choice_name(index.set(normaliser.kind != "choice", None))
+    form = normaliser.forms(_every_row(run), prediction).fill_null(named)
     golds = _golds(run, normaliser)
-    correct = _right(form, golds).fill_null(column(run, "prediction_index") == column(run, "gold_index"))
+    correct = _right(form, golds).fill_null(index == column(run, "gold_index"))
     # Equal texts are equal answers, also where the kind's normaliser reads neither.
     same = text_form(prediction) == text_form(gold)
     correct = correct.set(correct.is_null() & same.fill_null(value=False), value=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from calib_core.confidence.columns import column, first_reason
+from calib_core.confidence.columns import column, first_reason, lacking
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.confidence.outcomes import outcomes
 from calib_core.confidence.scalar import Scalar, judged
@@ -18,21 +18,23 @@ DIVIDED: Final = "true_false"
 
 
 def _of(run: AnswerRun, options: Options) -> Confidences:
-    """P(True) as stored, or its share of P(True) + P(False) where that is asked for and both are there."""
+    """P(True) as stored, or its share of P(True) + P(False) where that is asked for."""
     if not run.has("p_true"):
-        raise Unavailable("no column p_true: the probability of the answer True is needed")
+        raise Unavailable(f"{lacking(run, 'p_true')}: the probability of the answer True is needed")
     p_true = run.rows["p_true"]
     divided = (column(run, "p_true_norm") == DIVIDED).fill_null(value=False)
     count = int((divided & p_true.is_not_null()).sum())
     remarks = (f"rows already divided in the file: {count:,}",) if count else ()
     if count == p_true.len() - p_true.null_count():
         scalar = Scalar(p_true, ("P(True) of the two, divided in the file",), computed=False)
-    elif options.renormalise is True and run.has("p_false"):
+    elif options.renormalise is True:
+        if not run.has("p_false"):
+            raise Unavailable(f"{lacking(run, 'p_false')}: the share of P(True) + P(False) needs both")
         shares, why = _share_of_two(p_true, run.rows["p_false"], divided)
         scalar = Scalar(shares, ("P(True) of the two",), computed=True, why=why, remarks=remarks)
     else:
         scalar = Scalar(p_true, ("P(True) as stored",), computed=False, remarks=remarks)
-    return judged(scalar, outcomes(run, run.info.p_true_of, options))
+    return judged(run, scalar, outcomes(run, run.info.p_true_of, options))
 
 
 def _share_of_two(p_true: pl.Series, p_false: pl.Series, divided: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -54,4 +56,5 @@ P_TRUE: Final = Method(
     "Wang et al., arXiv 2403.09849",
     needs="the probability of the answer True (p_true), with p_false for the share of the two; an outcome",
     of=_of,
+    renormalises=True,
 )

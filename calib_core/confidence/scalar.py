@@ -11,6 +11,7 @@ from calib_core.confidence.columns import first_reason, usable
 from calib_core.confidence.method import Confidences
 from calib_core.confidence.outcomes import Outcomes
 from calib_core.pairs import Pairs
+from calib_core.records import AnswerRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +30,7 @@ class Scalar:
     remarks: tuple[str, ...] = ()
 
 
-def judged(scalar: Scalar, outcome: Outcomes) -> Confidences:
+def judged(run: AnswerRun, scalar: Scalar, outcome: Outcomes) -> Confidences:
     """The pairs of all rows with a value and an outcome; the values keep their dtype.
 
     Raises Unavailable where no row has both.
@@ -37,7 +38,7 @@ def judged(scalar: Scalar, outcome: Outcomes) -> Confidences:
     why = scalar.why
     if why is None:
         why = first_reason(scalar.values.len(), ("empty confidence", scalar.values.is_null()))
-    rows, missing = usable(why.fill_null(outcome.why))
+    rows, missing = usable(run, why.fill_null(outcome.why))
     at = pl.Series(rows)
     pairs = Pairs(
         confidence=scalar.values.gather(at).to_numpy(),
@@ -48,7 +49,7 @@ def judged(scalar: Scalar, outcome: Outcomes) -> Confidences:
     return Confidences(
         pairs=pairs,
         judged=outcome.judged,
-        recipe=scalar.recipe,
+        recipe=(*scalar.recipe, *outcome.recipe),
         missing=missing,
         remarks=(*scalar.remarks, *outcome.remarks),
         answers=outcome.answers.gather(at),

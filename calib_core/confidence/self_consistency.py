@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.confidence.answers import KINDS, Normaliser
+from calib_core.confidence.answers import Normaliser
 from calib_core.confidence.clusters import Clusters, cluster
-from calib_core.confidence.columns import first_reason, usable
+from calib_core.confidence.columns import first_reason, lacking, usable
 from calib_core.confidence.method import Confidences, Options, Unparseable
 from calib_core.confidence.outcomes import Outcomes, majority, some_known
 from calib_core.confidence.scalar import Scalar, judged
@@ -51,12 +51,12 @@ def self_consistency(
 
     Raises Unavailable where the run has no samples, or no row has enough of them or an outcome.
     """
-    if not run.has("samples") and not run.has("samples_parsed") and not run.has("sample_cluster"):
-        raise Unavailable("no column samples: several sampled answers a question are needed")
+    if not any(run.has(name) for name in ("samples", "samples_parsed", "sample_cluster")):
+        raise Unavailable(f"{lacking(run, 'samples')}: several sampled answers a question are needed")
     normaliser, clusters, outcome = _clustered(run, options.unparseable)
     why = _why(run, normaliser, clusters)
     some_known(outcome)
-    rows, _missing = usable(why.fill_null(outcome.why))
+    rows, _missing = usable(run, why.fill_null(outcome.why))
     values = np.full(why.len(), np.nan)
     values[rows] = formula(clusters, rows)
     scalar = Scalar(
@@ -66,7 +66,7 @@ def self_consistency(
         why=why,
         remarks=(*_remarks(clusters, rows), *remark(clusters, rows)),
     )
-    return judged(scalar, outcome)
+    return judged(run, scalar, outcome)
 
 
 @lru_cache(maxsize=1)
@@ -105,8 +105,8 @@ def _sameness(normaliser: Normaliser, clusters: Clusters, rows: NDArray[np.intp]
     """What makes two samples equal."""
     if clusters.labelled[rows].all():
         return "clusters as labelled in the file"
-    present = set(normaliser.kind.gather(pl.Series(rows)).to_list())
-    return f"answers compared as {' or '.join(f'{kind}s' for kind in KINDS if kind in present)}"
+    present = normaliser.kinds(pl.Series(rows))
+    return f"answers compared as {' or '.join(f'{kind}s' for kind in present)}"
 
 
 def _remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:

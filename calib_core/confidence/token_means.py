@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import polars as pl
 
 from calib_core.confidence.choices import flat
-from calib_core.confidence.columns import first_reason
+from calib_core.confidence.columns import column, first_reason, origin, usable
+from calib_core.confidence.method import Confidences, Options
+from calib_core.confidence.outcomes import outcomes
+from calib_core.confidence.scalar import Scalar, judged
+from calib_core.records import AnswerRun
 
-ROUNDING: Final = 1e-6
-"""A log-probability this far above 0 is rounding."""
+
+def by_tokens(run: AnswerRun, logprobs: pl.Series, mean: str, options: Options) -> Confidences:
+    """The mean token probability of each row; where its tokens are not known, the column `mean` as stored.
+
+    logprobs: as in `mean_probability`. Raises Unavailable where no row has either, or an outcome.
+    """
+    means, why = mean_probability(logprobs)
+    own = column(run, mean)
+    stored = why.is_not_null() & own.is_not_null()
+    outcome = outcomes(run, run.info.path_of, options)
+    why = why.set(stored, None)
+    rows, _missing = usable(run, why.fill_null(outcome.why))
+    as_is = stored.gather(rows).to_numpy()
+    scalar = Scalar(
+        own if as_is.all() else own.cast(pl.Float64).zip_with(stored, means),
+        origin(as_is, "mean token probability", "mean as stored"),
+        computed=not as_is.all(),
+        why=why,
+    )
+    return judged(run, scalar, outcome)
 
 
 def mean_probability(logprobs: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The arithmetic mean of exp(logprobs) of each row, and why a row has none.
 
-    logprobs: List of floats, natural logs, −inf for probability 0, shape (rows,). Returns Float64 in
+    logprobs: List of floats, natural logs ≤ 0, −inf for probability 0, shape (rows,). Returns Float64 in
     [0, 1] and String, shape (rows,); exactly one of the two is null in each row.
     """
     count = logprobs.list.len()
     why = first_reason(
         logprobs.len(),
-        ("no token log-probabilities", logprobs.is_null() | (count == 0)),
+        ("no token probabilities", logprobs.is_null() | (count == 0)),
         ("a token's log-probability is unknown", logprobs.list.drop_nulls().list.len() < count),
-        ("a token's log-probability is above 0", logprobs.list.max() > ROUNDING),
     )
     rows = np.flatnonzero(why.is_null().to_numpy())
     means = np.full(logprobs.len(), np.nan)
     if rows.size:
         values, sizes = flat(logprobs, rows)
-        probs = np.minimum(np.exp(values.astype(np.float64)), 1.0)
-        means[rows] = np.minimum(np.add.reduceat(probs, np.cumsum(sizes) - sizes) / sizes, 1.0)
+        probs = np.exp(values.astype(np.float64))
+        means[rows] = np.add.reduceat(probs, np.cumsum(sizes) - sizes) / sizes
     return pl.Series("mean", means, nan_to_null=True), why

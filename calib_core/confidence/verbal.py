@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from calib_core.confidence.columns import lacking
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.confidence.outcomes import outcomes
 from calib_core.confidence.scalar import Scalar, judged
@@ -14,9 +15,9 @@ from calib_core.records import AnswerRun
 def _of(run: AnswerRun, options: Options) -> Confidences:
     """The confidence the model wrote, as parsed from its words by whoever made the file."""
     if not run.has("verbal_confidence"):
-        raise Unavailable("no column verbal_confidence: a confidence that the model wrote is needed")
+        raise Unavailable(f"{lacking(run, 'verbal_confidence')}: a confidence that the model wrote is needed")
     scalar = Scalar(run.rows["verbal_confidence"], ("as stated",), computed=False)
-    return judged(scalar, outcomes(run, "greedy", options))
+    return judged(run, scalar, outcomes(run, "greedy", options))
 
 
 VERBAL: Final = Method(

@@ -25,6 +25,7 @@ def resolve(rows: pl.DataFrame) -> tuple[pl.Series, tuple[tuple[str, Fault], ...
     first K. A row without gold, or without choices, has null and no fault; so has one whose gold names
     no choice where no numbers of the choices are there that it is needed for.
     """
+    rows = _with_the_only_gold(rows)
     numbered, sizes = _sizes(rows)
     stored, gold = _column(rows, "gold_index", pl.Int32()), _column(rows, "gold", pl.String())
     beyond = (stored >= sizes).fill_null(value=False)
@@ -81,6 +82,15 @@ def counted_from_one(rows: pl.DataFrame) -> str | None:
         if looks.select(pl.all_horizontal("most", "inside", "last").any()).item():
             return name
     return None
+
+
+def _with_the_only_gold(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with `gold` filled in where the list `gold_all` names a single one."""
+    if "gold_all" not in rows.columns:
+        return rows
+    only = pl.when(pl.col("gold_all").list.len() == 1).then(pl.col("gold_all").list.first())
+    gold = pl.coalesce("gold", only) if "gold" in rows.columns else only
+    return rows.with_columns(gold.alias("gold"))
 
 
 def _may_be_text(rows: pl.DataFrame, gold: pl.Series) -> pl.Series:

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
 from calib_core.metrics.ece import ece
 from calib_core.metrics.metric import Metric
-
-
-def ace(sums: BinSums, scheme: Scheme) -> float | None:
-    """ECE over M equal-mass bins, M = scheme.bins whatever its binning; in [0, 1], None without pairs."""
-    return ece(sums, Scheme("mass", scheme.bins))
-
 
 ACE: Final = Metric(
     id="ace",
@@ -28,6 +21,6 @@ ACE: Final = Metric(
     high=1.0,
     better="lower",
     binned=True,
-    of=ace,
+    of=ece,
     binning="mass",
 )

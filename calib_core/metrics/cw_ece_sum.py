@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from calib_core.bins import BinSums, Scheme
-from calib_core.metrics.metric import Metric, equal_width_only
+from calib_core.metrics.metric import Metric
 
 
 def cw_ece_sum(sums: BinSums, scheme: Scheme) -> float | None:
     """K · classwise ECE = Σ_k Σ_b |Y_kb − C_kb| / N, in [0, 2]; None without rows.
 
-    sums: one pair a choice, kept by class. Raises `Unavailable` unless the bins are equal-width.
+    sums: one pair a choice, kept by class.
     """
-    equal_width_only("Classwise ECE", scheme)
     if not sums.pairs:
         return None
     return float(sums.binned(scheme).absolute_gap.sum()) / sums.rows

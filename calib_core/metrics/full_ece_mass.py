@@ -7,16 +7,15 @@ from typing import Final
 import numpy as np
 
 from calib_core.bins import BinSums, Scheme
-from calib_core.metrics.metric import Metric, equal_width_only
+from calib_core.metrics.metric import Metric
 
 
 def full_ece_mass(sums: BinSums, scheme: Scheme) -> float | None:
     """Σ_b |Σ p·y − Σ p²| / N over the pairs of every class, in [0, 1]; None without rows.
 
     Full-ECE paper eq. 8-9 read as sampling: each pair weighs as much as its probability. sums: one
-    pair a choice. Raises `Unavailable` unless the bins are equal-width.
+    pair a choice.
     """
-    equal_width_only("Mass-weighted Full-ECE", scheme)
     if not sums.pairs:
         return None
     binned = sums.pooled().binned(scheme)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calib_core.bins import Binning, BinSums, Scheme
-from calib_core.problems import Unavailable
 
 Better = Literal["lower", "higher", "zero"]
 
@@ -25,9 +24,9 @@ class Metric:
     needs: "pairs" (one confidence a row) or "distribution" (every choice's, sums kept by class);
     low, high: range (None = unbounded); better: which direction is better; binned: whether the
     number depends on the scheme; of: the number, or None where it is not defined (no rows, one
-    outcome only …), raises `problems.Unavailable` where the scheme does not fit the metric; remark:
-    something a reader must know of this value, or None; binning: the one binning the metric is
-    defined on, which its recipe must then name; None = any.
+    outcome only …); remark: something a reader must know of this value, or None; binning: the one
+    binning the metric is defined on, None = any. `of` does not look whether the scheme is of that
+    binning: `analysis.evidence` does, once for all metrics.
 
     low and high hold for distributions that sum to 1; one off by ε may pass `high` by as much.
     """
@@ -45,9 +44,3 @@ class Metric:
     of: Callable[[BinSums, Scheme], float | None]
     remark: Callable[[BinSums], str | None] = _no_remark
     binning: Binning | None = None
-
-
-def equal_width_only(name: str, scheme: Scheme) -> None:
-    """Raises `Unavailable` for a metric of the whole distribution asked for under another binning."""
-    if scheme.binning != "width":
-        raise Unavailable(f"{name} is defined on equal-width bins only. Choose equal-width bins.")

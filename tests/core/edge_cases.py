@@ -160,7 +160,7 @@ def close(value: float | None, exact: oracle.Exact) -> bool:
 def agrees(metric_id: str, data: Sequence[Pair] | Sequence[Row], how: Bins) -> bool:
     """Whether the registered metric gives what the definition says of this data."""
     metric = METRICS[metric_id]
-    scheme = Scheme(how.binning, how.bins)
+    scheme = Scheme(metric.binning or how.binning, how.bins)
     if metric.needs == "pairs":
         pairs = [item for item in data if isinstance(item, Pair)]
         expected = oracle.OF_PAIRS[metric_id](pairs, how)

@@ -31,6 +31,24 @@ def test_check_tells_a_file_that_cannot_be_read(call: Call, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("verb", VERBS)
+def test_an_empty_name_is_not_the_current_folder(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    path = write(tmp_path, "quiz.csv", GOOD)
+    monkeypatch.chdir(tmp_path)
+    answer = call(verb, path, "", "--json")
+    assert (answer.code, answer.elements) == (2, [])
+    assert "a file's name is empty" in answer.err
+
+
+def test_p_true_has_no_share_without_p_false(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "quiz.csv", "p_true,correct\n0.5,1\n")
+    answer = call("score", path, "--method", "p_true", "--renormalise", "--json")
+    assert (answer.code, answer.elements) == (2, [])
+    assert "p_true cannot be given: no column p_false" in answer.err
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_bad_rows_are_left_out_when_chosen(call: Call, tmp_path: Path, verb: str) -> None:
     path = write(tmp_path, "quiz.csv", BAD)
     asked = call(verb, path, "--json")
@@ -74,6 +92,7 @@ def test_the_worst_exit_wins_and_good_files_are_printed(call: Call, tmp_path: Pa
         (("--format", "npz"), "npz"),
         (("--map", "confidence"), "expected COLUMN=NAME, found 'confidence'"),
         (("--map", "=confidence"), "expected COLUMN=NAME"),
+        (("--map", "id=p_true", "--map", "id=confidence"), "column 'id' is given twice"),
         (("--map", "note=nothing"), "nothing"),
         (("--nonsense",), "--nonsense"),
     ],

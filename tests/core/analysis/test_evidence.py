@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calib_core.analysis.evidence import draws_all_classes, gather, method_of, metric_of, survey
-from calib_core.bins import Scheme
+from calib_core.bins import Binning, Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.metrics import METRICS
@@ -43,7 +45,8 @@ def test_of_top_forgets_the_other_labels_only() -> None:
 
 def test_sums_are_kept() -> None:
     evidence = choice_evidence(PROBS, GOLD)
-    for name in ("sums", "top_sums", "class_sums", "pooled_class_sums", "of_top"):
+    numbers = ("accuracy", "mean_confidence", "brier")
+    for name in ("sums", "top_sums", "class_sums", "pooled_class_sums", "of_top", *numbers):
         assert getattr(evidence, name) is getattr(evidence, name)
 
 
@@ -87,6 +90,36 @@ def test_unrenormalised_choices_give_ece_but_no_distribution() -> None:
             evidence.binned(METRICS[metric], Scheme())
     with pytest.raises(Unavailable, match="--renormalise"):
         _ = evidence.class_sums
+
+
+@pytest.mark.parametrize("binning", ["mass", "natural"])
+@pytest.mark.parametrize("metric", ["full_ece", "full_ece_mass", "cw_ece", "cw_ece_sum"])
+def test_metrics_of_all_classes_are_of_equal_width(metric: str, binning: Binning) -> None:
+    evidence = choice_evidence(PROBS, GOLD)
+    assert evidence.refusal(METRICS[metric], Scheme()) is None
+    with pytest.raises(Unavailable, match="is defined on equal-width bins only"):
+        evidence.sums_for(METRICS[metric], Scheme(binning))
+
+
+def test_adaptive_ece_is_of_equal_mass() -> None:
+    evidence = choice_evidence(PROBS, GOLD)
+    assert evidence.refusal(METRICS["ace"], Scheme("mass")) is None
+    assert evidence.refusal(METRICS["ace"], Scheme()) == "ACE is defined on equal-mass bins only."
+    assert evidence.refusal(METRICS["nll"], Scheme("mass")) is None
+
+
+def test_what_no_choice_of_bins_changes_is_of_the_top_label() -> None:
+    top, every = choice_evidence(PROBS, GOLD), choice_evidence(PROBS, GOLD, Options(labels="all"))
+    for evidence in (top, every):
+        assert evidence.accuracy == 0.5
+        assert evidence.mean_confidence == pytest.approx(0.6)
+        assert evidence.brier == pytest.approx((0.3**2 + 0.5**2) / 2)
+
+
+def test_remarks_are_of_the_method_and_of_the_file() -> None:
+    run = made_run({"gold": ["1"], "samples": [["1", "2"]]})
+    run = replace(run, ledger=replace(run.ledger, notes=("a note",)))
+    assert gather(run, "pairwise").remarks == ("1 tie, the first sampled answer taken", "a note")
 
 
 def test_survey_tries_every_method_once() -> None:

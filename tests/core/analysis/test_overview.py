@@ -6,7 +6,7 @@ import pytest
 
 from calib_core.analysis.overview import overview
 from calib_core.confidence.method import Options
-from core.made_runs import blocks, choice_evidence
+from core.made_runs import blocks, choice_evidence, given_evidence
 
 
 def test_one_row_a_run_and_method() -> None:
@@ -16,6 +16,11 @@ def test_one_row_a_run_and_method() -> None:
     assert frame["accuracy"].to_list() == [0.5, 1.0, 0.5]
     assert frame["ece"].to_list() == pytest.approx([0.4, 0.0, 0.0])
     assert frame["brier"].to_list() == pytest.approx([0.41, 0.0, 0.25])
+
+
+def test_many_distinct_confidences_are_no_obstacle() -> None:
+    frame = overview({"a": [given_evidence([k / 100 for k in range(100)], [0] * 100)]})
+    assert frame["ece"].item() == pytest.approx(0.495)
 
 
 def test_all_labels_are_shown_by_their_top_label() -> None:

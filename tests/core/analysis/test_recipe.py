@@ -43,11 +43,18 @@ def test_labels_are_named_where_there_are_choices() -> None:
     top = choice_evidence(PROBS, [0, 1, 1])
     every = choice_evidence(PROBS, [0, 1, 1], Options(labels="all"))
     assert labels_text(top) == labels_text(top, metric_of("ece")) == "top label"
-    assert labels_text(every) == labels_text(every, metric_of("ece")) == "all labels"
-    assert (
-        labels_text(top, metric_of("full_ece")) == labels_text(every, metric_of("full_ece")) == "all classes"
-    )
+    assert labels_text(every) == labels_text(every, metric_of("ece")) == "all labels, K=3"
+    for evidence in (top, every):
+        assert labels_text(evidence, metric_of("full_ece")) == "all classes, K=3"
+        assert labels_text(evidence, metric_of("nll")) == "all classes, K=3"
     assert labels_text(blocks((0.5, 3, 1)), metric_of("ece")) is None
+
+
+def test_differing_numbers_of_choices_are_told() -> None:
+    probs = [[0.7, 0.3], *PROBS, [0.4, 0.3, 0.2, 0.1]]
+    every = choice_evidence(probs, [0, 1, 1, 0, 0], Options(labels="all"))
+    assert labels_text(every, metric_of("ece")) == "all labels, K=2–4"
+    assert labels_text(every, metric_of("cw_ece")) == "all classes, K=2–4"
 
 
 def test_the_whole_line() -> None:

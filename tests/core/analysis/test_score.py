@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from calib_core.analysis.evidence import gather
 from calib_core.analysis.score import available_metrics, scheme_for, score
 from calib_core.bins import Scheme
 from calib_core.confidence.method import Options
@@ -14,7 +15,7 @@ from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from core import oracle
 from core.edge_cases import CHECKED_BINS, close, fixed_pairs
-from core.made_runs import blocks, choice_evidence, given_evidence
+from core.made_runs import blocks, choice_evidence, given_evidence, made_run
 from core.oracle import Bins, Pair, Row
 
 PROBS = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
@@ -121,7 +122,15 @@ def test_what_is_available_can_be_had() -> None:
 def test_frame_has_the_same_columns_whatever_is_null() -> None:
     defined, undefined = score(blocks((0.5, 3, 1)), "ece"), score(blocks((0.9, 3, 3)), "auroc")
     assert defined.to_frame().schema == undefined.to_frame().schema
-    assert defined.to_frame().to_dicts() == [defined.to_dict()]
+    assert defined.to_frame().to_dicts() == [{**defined.to_dict(), "remarks": ""}]
+
+
+def test_a_number_says_what_was_judged_and_what_to_know() -> None:
+    run = made_run({"gold": ["1"], "samples": [["1", "2", "x"]]})
+    number = score(gather(run, "pairwise"), "ece")
+    remarks = ("1 tie, the first sampled answer taken", "1 sample does not parse")
+    assert (number.judged, number.remarks) == ("majority answer", remarks)
+    assert number.to_frame()["remarks"].item() == "; ".join(remarks)
 
 
 def test_pairs_and_dtype_reach_the_number() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from calib_core.analysis.score import score
 from calib_core.bins import Scheme
 from calib_core.cli.desk import BAD_ROWS, Desk, Wish
 from calib_core.confidence.method import Options
@@ -55,6 +56,25 @@ def test_what_was_not_asked_for_is_left_out_in_silence(capsys: pytest.CaptureFix
 
     assert desk.results(run, no_wish(), ("full_ece", "brier"), only_brier) == ["brier"]
     assert (desk.code, capsys.readouterr().err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("wished", "said"),
+    [
+        (None, ""),
+        (True, "quiz.csv, model · quiz: --renormalise changes nothing of verbal, given.\n"),
+        (False, "quiz.csv, model · quiz: --no-renormalise changes nothing of verbal, given.\n"),
+    ],
+)
+def test_a_switch_that_a_method_does_not_have_is_told(
+    capsys: pytest.CaptureFixture[str], *, wished: bool | None, said: str
+) -> None:
+    numbers = {"confidence": [0.5], "verbal_confidence": [0.5], "p_true": [0.5], "p_false": [0.5]}
+    run = made_run({**numbers, "correct": [True]})
+    desk = Desk()
+    made = desk.results(run, Wish.of(None, None, Scheme(), Options(wished)), ("ece",), score)
+    assert [one.method for one in made] == ["p_true", "verbal", "given"]
+    assert (desk.code, capsys.readouterr().err) == (0, said)
 
 
 def test_nothing_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

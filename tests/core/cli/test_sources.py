@@ -13,14 +13,20 @@ from core.cli_words import GOOD, write
 
 
 def test_columns_are_mapped_at_the_last_equals_sign() -> None:
-    source = Source.of([], None, ["conf=confidence", "a=b=correct"], skip_bad_rows=False)
-    assert source.columns == {"conf": "confidence", "a=b": "correct"}
+    source = Source.of([], None, ["conf=confidence", "a=b=correct", "c=d="], skip_bad_rows=False)
+    assert source.columns == {"conf": "confidence", "a=b": "correct", "c=d": ""}
 
 
-@pytest.mark.parametrize("text", ["", "=", "conf", "conf=", "=confidence"])
+@pytest.mark.parametrize("text", ["", "=", "conf", "=confidence"])
 def test_anything_else_is_no_mapping(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="expected COLUMN=NAME"):
         Source.of([], None, [text], skip_bad_rows=False)
+
+
+@pytest.mark.parametrize("name", ["p_true", "confidence", ""])
+def test_a_column_is_named_once(name: str) -> None:
+    with pytest.raises(typer.BadParameter, match="column 'conf' is given twice"):
+        Source.of([], None, ["conf=confidence", f"conf={name}"], skip_bad_rows=False)
 
 
 def test_a_file_means_itself_even_if_it_is_not_there(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from calib_core.cli.tables import number
 from core.cli_words import BAD, GOOD, NOTHING, Call, write
 
@@ -24,6 +26,28 @@ def test_a_remark_is_told_once(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path, "quiz.jsonl", '{"choice_probs": [1.0, 0.0], "gold": "1"}\n')
     out = call("score", path, "--metric", "nll").out
     assert out.count("Infinite: the right answer was given probability 0 in 1 of 1 rows.") == 1
+
+
+SAMPLED = (
+    '{"gold": "1", "samples": ["1", "2"], "confidence": 0.5, "correct": 1}\n'
+    '{"gold": "1", "samples": ["1", "x"], "confidence": 0.5, "correct": 1}\n'
+)
+
+
+@pytest.mark.parametrize("verb", ["score", "check"])
+def test_what_is_judged_and_remarked_is_said_once(call: Call, tmp_path: Path, verb: str) -> None:
+    lines = call(verb, write(tmp_path, "quiz.jsonl", SAMPLED)).out.splitlines()
+    three = "cluster_number, cluster_size, pairwise"
+    assert lines.count(f"{three}: majority answer judged") == 1
+    assert lines.count(f"{three}: 1 tie, the first sampled answer taken") == 1
+    assert lines.count(f"{three}: 1 sample does not parse") == 1
+    assert lines.count("given: greedy answer judged") == 1
+
+
+def test_what_is_judged_and_remarked_is_said_of_bins(call: Call, tmp_path: Path) -> None:
+    lines = call("bins", write(tmp_path, "q.jsonl", SAMPLED), "--method", "pairwise").out.splitlines()
+    assert "pairwise: majority answer judged" in lines
+    assert "pairwise: 1 sample does not parse" in lines
 
 
 def test_bins_are_read_aloud(call: Call, tmp_path: Path) -> None:

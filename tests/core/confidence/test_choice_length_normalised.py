@@ -103,11 +103,7 @@ def test_a_row_without_usable_lengths_is_missing() -> None:
     }
 
 
-def test_logits_and_runs_without_lengths_are_refused() -> None:
-    with pytest.raises(Unavailable, match="above 0 are logits"):
-        confidences(
-            METHOD, run_of([{"choice_logprobs": [3.0, -1.0], "choice_token_counts": [1, 1], "gold_index": 0}])
-        )
+def test_runs_without_lengths_are_refused() -> None:
     with pytest.raises(Unavailable, match=r"^no column choice_token_counts or choice_char_counts: "):
         confidences(METHOD, run_of([asked()]))
     with pytest.raises(Unavailable, match=r"^no column choice_logprobs: "):

@@ -85,14 +85,45 @@ def test_stored_probabilities_are_used_as_stored(dtype: pl.DataType) -> None:
     assert said.recipe == ("probabilities as stored",)
 
 
-def test_log_probabilities_are_never_mixed_with_stored_probabilities() -> None:
+def test_a_row_without_every_log_probability_has_its_stored_probabilities() -> None:
+    stored = pl.List(pl.Float32())
     rows: list[Row] = [
+        {"choice_probs": [0.1, 0.2, 0.7], "gold_index": 0},
         {"choice_logprobs": [-1.0, -1.0], "choice_probs": [0.9, 0.1], "gold_index": 0},
-        {"choice_logprobs": None, "choice_probs": [0.9, 0.1], "gold_index": 0},
+        {"choice_logprobs": [-1.0, None], "choice_probs": [0.25, 0.75], "gold_index": 1},
+        {"choice_logprobs": [-1.0, None], "choice_probs": [0.25, None], "gold_index": 1},
+        {"choice_logprobs": [-math.inf] * 3, "gold_index": 1},
+        {"gold_index": 1},
     ]
-    said = confidences("choice_softmax", run_of(rows))
-    assert said.pairs.confidence.tolist() == [0.5]
-    assert dict(said.missing) == {"no log-probability of the choices": 1}
+    said = confidences("choice_softmax", run_of(rows, dtypes={"choice_probs": stored}))
+    assert said.distribution is not None
+    assert said.distribution.sizes.tolist() == [3, 2, 2]
+    assert said.distribution.probs.tolist() == [*np.array([0.1, 0.2, 0.7], np.float32), 0.5, 0.5, 0.25, 0.75]
+    assert said.distribution.probs.dtype == np.float64
+    assert said.pairs.correct.tolist() == [False, True, True]
+    assert said.pairs.computed
+    assert said.recipe == ("softmax over the choices", "2 of 3 as stored")
+    assert dict(said.missing) == {
+        "a choice's log-probability is unknown": 1,
+        "every choice has probability 0": 1,
+        "no log-probability of the choices": 1,
+    }
+
+
+def test_where_only_stored_probabilities_serve_they_keep_their_dtype() -> None:
+    rows: list[Row] = [
+        {"choice_probs": [0.3, 0.7], "gold_index": 1},
+        {"choice_logprobs": [-1.0, -1.0]},
+    ]
+    said = confidences("choice_softmax", run_of(rows, dtypes={"choice_probs": pl.List(pl.Float32())}))
+    assert said.pairs.confidence.dtype == np.float32
+    assert (said.recipe, said.pairs.computed) == (("probabilities as stored",), False)
+
+
+def test_a_zero_in_every_choice_is_not_replaced() -> None:
+    rows: list[Row] = [{"choice_logprobs": [-math.inf] * 2, "choice_probs": [0.3, 0.7], "gold_index": 1}]
+    with pytest.raises(Unavailable, match="every choice has probability 0"):
+        confidences("choice_softmax", run_of(rows))
 
 
 def test_narrow_log_probabilities_are_computed_in_float64() -> None:
@@ -108,3 +139,5 @@ def test_narrow_log_probabilities_are_computed_in_float64() -> None:
 def test_without_a_number_for_every_choice_it_is_refused() -> None:
     with pytest.raises(Unavailable, match=r"^no column choice_logprobs or choice_probs: "):
         confidences("choice_softmax", run_of([{"gold": "1"}]))
+    with pytest.raises(Unavailable, match=r"^columns choice_logprobs and choice_probs are empty in every"):
+        confidences("choice_softmax", run_of([{"gold": "1", "choice_probs": None, "choice_logprobs": None}]))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.confidence.choices import choice_rows, choice_texts, flat, right_choice, softmax
+from calib_core.confidence.choices import choice_rows, choice_texts, complete, flat, softmax
 from calib_core.confidence.columns import column
 from calib_core.problems import Unavailable
 from core import confidence_oracle as oracle
@@ -39,17 +39,14 @@ def test_a_choice_is_called_by_its_text_or_else_by_its_letter() -> None:
     assert choice_texts(pl.DataFrame({"row": [1, 2]}), pl.Series([0, None])).to_list() == ["A", None]
 
 
-def test_the_right_choice_is_the_stored_index_else_what_gold_names() -> None:
-    rows: list[Row] = [
-        {"gold": "zinc", "gold_index": 0, "choices": ["salt", "zinc"]},
-        {"gold": "Zinc.", "choices": ["salt", "zinc"]},
-        {"gold": "b", "choices": ["salt", "zinc"]},
-        {"gold": "1"},
-        {"gold": "5"},
-        {"gold": None},
-    ]
-    found = right_choice(run_of(rows), pl.Series([2] * 6))
-    assert found.to_list() == [0, 1, 1, 1, None, None]
+@pytest.mark.parametrize(
+    ("numbers", "every"),
+    [([0.5, 0.5], True), ([0.5, None], False), ([None, None], False), ([], False), (None, False)],
+)
+def test_a_row_is_complete_with_a_number_for_every_choice(
+    numbers: list[float | None] | None, *, every: bool
+) -> None:
+    assert complete(pl.Series([numbers], dtype=pl.List(pl.Float64))).to_list() == [every]
 
 
 def test_every_row_is_used_or_missing_for_a_reason() -> None:
@@ -59,15 +56,17 @@ def test_every_row_is_used_or_missing_for_a_reason() -> None:
         {"choice_probs": None, "gold_index": 1},
         {"choice_probs": [0.5, None], "gold_index": 1},
         {"choice_probs": [0.5, 0.5]},
-        {"choice_probs": [0.5, 0.5], "gold_index": 2},
-        {"choice_probs": [0.5, 0.5], "gold": "salt"},
+        {"choice_probs": [0.5, 0.5], "gold_index": 0, "gold_all": ["salt", "zinc"]},
+        {"choice_probs": [0.5, 0.5], "gold_all": ["salt", "zinc"]},
+        {"choice_probs": [0.5, 0.5], "gold_index": 0, "gold_all": ["salt", "salt"]},
+        {"choice_probs": [0.5, 0.5], "gold_index": 0, "gold_all": []},
     ]
     run = run_of(rows)
     chosen = choice_rows(run, column(run, "choice_probs"), "probability")
-    assert (chosen.rows.tolist(), chosen.label.tolist()) == ([0], [1])
+    assert (chosen.rows.tolist(), chosen.label.tolist()) == ([0, 7, 8], [1, 0, 0])
     assert dict(chosen.missing) == {
         "no probability of the choices": 2,
-        "the gold is none of the choices": 2,
+        "several right choices": 2,
         "a choice's probability is unknown": 1,
         "no gold": 1,
     }
@@ -76,6 +75,12 @@ def test_every_row_is_used_or_missing_for_a_reason() -> None:
 def test_without_any_gold_no_top_label_can_be_judged() -> None:
     run = run_of([{"choice_probs": [0.5, 0.5], "correct": True}])
     with pytest.raises(Unavailable, match="judged against gold, not by a stored outcome"):
+        choice_rows(run, column(run, "choice_probs"), "probability")
+
+
+def test_an_empty_gold_is_not_called_absent() -> None:
+    run = run_of([{"choice_probs": [0.5, 0.5], "gold": None}])
+    with pytest.raises(Unavailable, match=r"^column gold is empty in every row: a top label is judged"):
         choice_rows(run, column(run, "choice_probs"), "probability")
 
 

@@ -18,11 +18,13 @@ from core.confidence_runs import LOGS, Row, agrees, confidences, run_of
 
 @st.composite
 def question(draw: st.DrawFn) -> Row:
-    position = st.one_of(st.none(), st.integers(0, 6))
+    path = draw(st.one_of(st.none(), st.lists(LOGS, max_size=6)))
+    end = draw(st.integers(1, len(path))) if path else None  # a span outside the path is a bad row
+    start = draw(st.integers(0, end - 1)) if end is not None else None
     return {
-        "path_logprobs": draw(st.one_of(st.none(), st.lists(LOGS, max_size=6))),
-        "answer_start": draw(position),
-        "answer_end": draw(position),
+        "path_logprobs": path,
+        "answer_start": draw(st.sampled_from([start, None])),
+        "answer_end": draw(st.sampled_from([end, None])),
         "answer_logprobs": draw(st.one_of(st.none(), st.none(), st.lists(LOGS, min_size=1, max_size=3))),
         "correct": draw(st.booleans()),
     }
@@ -57,11 +59,22 @@ def test_the_span_ends_where_it_says(start: int, end: int, confidence: float) ->
     assert said.pairs.confidence.tolist() == pytest.approx([confidence], abs=1e-15)
 
 
-@pytest.mark.parametrize(("start", "end"), [(1, 1), (2, 1), (0, 4), (3, 4), (None, 2), (1, None)])
-def test_a_span_that_is_empty_or_leaves_the_path_is_missing(start: int | None, end: int | None) -> None:
+@pytest.mark.parametrize(("start", "end"), [(None, 2), (1, None), (None, None)])
+def test_a_span_without_both_ends_is_missing(start: int | None, end: int | None) -> None:
     row: Row = {"path_logprobs": [0.0, -1.0, -2.0], "correct": True}
     rows = [{**row, "answer_start": 0, "answer_end": 1}, {**row, "answer_start": start, "answer_end": end}]
-    assert dict(confidences("logit_answer", run_of(rows)).missing) == {"no token log-probabilities": 1}
+    assert dict(confidences("logit_answer", run_of(rows)).missing) == {"no token probabilities": 1}
+
+
+def test_a_stored_mean_serves_a_row_without_a_list() -> None:
+    rows: list[Row] = [
+        {"answer_logprobs": [0.0], "answer_mean_prob": 0.125, "correct": True},
+        {"path_logprobs": [0.0, -math.inf], "answer_start": 1, "answer_end": 2, "correct": True},
+        {"answer_mean_prob": 0.25, "correct": True},
+    ]
+    said = confidences("logit_answer", run_of(rows))
+    assert said.pairs.confidence.tolist() == [1.0, 0.0, 0.25]
+    assert said.recipe == ("mean token probability", "1 of 3 as stored")
 
 
 def test_a_stored_mean_serves_a_run_without_lists() -> None:
@@ -82,3 +95,5 @@ def test_it_is_judged_on_the_answer_of_the_path() -> None:
 def test_without_the_answer_s_tokens_it_is_refused() -> None:
     with pytest.raises(Unavailable, match=r"^no column answer_logprobs or answer_mean_prob, and no span"):
         confidences("logit_answer", run_of([{"path_logprobs": [-1.0], "correct": True}]))
+    with pytest.raises(Unavailable, match=r"^no column answer_logprobs, and column answer_mean_prob is"):
+        confidences("logit_answer", run_of([{"answer_mean_prob": None, "correct": True}]))

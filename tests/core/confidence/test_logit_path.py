@@ -37,17 +37,31 @@ def test_it_is_the_exact_mean(rows: list[Row]) -> None:
             confidences("logit_path", run_of(rows))
 
 
-def test_a_stored_mean_serves_only_a_run_without_lists_and_keeps_its_dtype() -> None:
+def test_a_stored_mean_keeps_its_dtype_where_it_alone_serves() -> None:
     rows: list[Row] = [{"path_mean_prob": 0.3, "correct": True}, {"path_mean_prob": None, "correct": True}]
     said = confidences("logit_path", run_of(rows, dtypes={"path_mean_prob": pl.Float32()}))
     assert said.pairs.confidence.dtype == np.float32
     assert said.pairs.confidence.tolist() == [float(np.float32(0.3))]
     assert (said.pairs.computed, said.recipe) == (False, ("mean as stored",))
-    assert dict(said.missing) == {"empty confidence": 1}
-    both = confidences("logit_path", run_of([{**rows[0], "path_logprobs": [0.0]}, rows[0]]))
-    assert both.pairs.confidence.tolist() == [1.0]
-    assert (both.pairs.computed, both.recipe) == (True, ("mean token probability",))
-    assert dict(both.missing) == {"no token log-probabilities": 1}
+    assert dict(said.missing) == {"no token probabilities": 1}
+    unjudged = [*rows, {"path_logprobs": [0.0]}]
+    assert not confidences("logit_path", run_of(unjudged)).pairs.computed
+
+
+def test_a_stored_mean_serves_a_row_whose_tokens_are_not_known() -> None:
+    stored: Row = {"path_mean_prob": 0.25, "correct": True}
+    rows: list[Row] = [
+        stored,
+        {**stored, "path_logprobs": [0.0]},
+        {**stored, "path_logprobs": [-1.0, None]},
+        {"path_logprobs": [-1.0, None], "correct": True},
+        {"correct": True},
+    ]
+    said = confidences("logit_path", run_of(rows, dtypes={"path_mean_prob": pl.Float32()}))
+    assert said.pairs.confidence.tolist() == [0.25, 1.0, 0.25]
+    assert (said.pairs.computed, said.recipe) == (True, ("mean token probability", "2 of 3 as stored"))
+    assert said.pairs.confidence.dtype == np.float64
+    assert dict(said.missing) == {"a token's log-probability is unknown": 1, "no token probabilities": 1}
 
 
 def test_it_is_judged_on_the_answer_it_was_computed_for() -> None:

@@ -139,6 +139,20 @@ def test_a_run_without_rows_or_without_columns_is_refused(method: str) -> None:
             METHODS[method].of(run_of(rows), Options())
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("status", ["error", "refused", "unscored"])
+def test_a_row_without_an_answer_is_missing_whatever_stands_in_it(method: str, status: str) -> None:
+    choices: Row = {"choice_logprobs": [-0.5, -1.5], "choice_token_counts": [1, 2], "gold_index": 1}
+    answers: Row = {"samples": ["a", "b"], "answer_kind": "choice", "gold": "b", "correct": True}
+    tokens: Row = {"path_logprobs": [-1.0], "answer_logprobs": [-1.0]}
+    numbers: Row = {"p_true": 0.5, "verbal_confidence": 0.5, "confidence": 0.5}
+    row = {**choices, **answers, **tokens, **numbers}
+    rows = [{**row, "status": said} for said in ("ok", status, "no_answer", None)]
+    said = confidences(method, run_of(rows))
+    assert said.pairs.rows.tolist() == [0, 2, 3]
+    assert dict(said.missing) == {f"status: {status}": 1}
+
+
 WORKED_OUT: tuple[tuple[str, dict[str, Any], str, float, bool], ...] = (
     ("choice_softmax", {}, "mc-1", 0.740741, True),
     ("logit_path", {}, "gsm-1", 0.79, True),

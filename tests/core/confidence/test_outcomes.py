@@ -11,7 +11,7 @@ from calib_core.confidence.outcomes import Outcomes, greedy_correct, outcomes
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerOf
 from core import confidence_oracle as oracle
-from core.confidence_runs import ANSWERS, Row, run_of, sampled_question
+from core.confidence_runs import ANSWERS, Row, confidences, run_of, sampled_question
 
 
 def judged(answer: AnswerOf, *rows: Row) -> Outcomes:
@@ -64,6 +64,11 @@ def test_an_index_is_judged_where_there_is_no_text() -> None:
     assert greedy(*rows) == [True, False, True, None]
     assert judged("greedy", *rows).why.to_list() == [None, None, None, "no prediction"]
     assert judged("greedy", *rows).answers.to_list() == ["C", "B", "(c)", None]
+
+
+def test_an_index_may_name_any_of_several_right_choices() -> None:
+    asked = {"choices": ["x", "y", "x"], "gold": "x", "gold_index": 2, "gold_all": ["y"]}
+    assert greedy(*({**asked, "prediction_index": index} for index in range(3))) == [False, True, True]
 
 
 def test_a_choice_is_right_by_text_letter_or_index() -> None:
@@ -136,6 +141,48 @@ def test_labels_without_texts_need_a_stored_judgement() -> None:
     found = judged("majority", *rows)
     assert found.correct.to_list() == [True, None]
     assert found.why.to_list() == [None, "no sampled answer"]
+
+
+@pytest.mark.parametrize(
+    ("row", "recipe"),
+    [
+        ({"gold": "Rome", "prediction": "rome"}, ("judged by prediction = gold, as text",)),
+        ({"gold": "1", "prediction": "1.0"}, ("judged by prediction = gold, as number",)),
+        ({"gold_index": 1, "prediction_index": 1}, ("judged by prediction = gold, as choice",)),
+        ({"gold": "Rome", "prediction": "rome", "correct": False}, ()),
+    ],
+)
+def test_an_outcome_that_no_file_states_is_part_of_the_recipe(row: Row, recipe: tuple[str, ...]) -> None:
+    assert judged("greedy", row).recipe == recipe
+    said = confidences("given", run_of([{**row, "confidence": 0.5}]))
+    assert said.recipe == ("as given", *recipe)
+
+
+def test_all_kinds_that_are_judged_are_named() -> None:
+    kinds = ("number", "text", "choice")
+    rows: list[Row] = [{"answer_kind": kind, "gold": "1", "prediction": "1"} for kind in kinds[:2]]
+    unjudged: Row = {"answer_kind": "choice", "gold": "1"}
+    assert judged("greedy", *rows, unjudged).recipe == ("judged by prediction = gold, as number or text",)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "warned"), [(0, 10, True), (1, 49, True), (1, 48, False), (0, 9, False)]
+)
+def test_free_text_that_hardly_ever_equals_its_gold_is_remarked(
+    right: int, wrong: int, *, warned: bool
+) -> None:
+    rows: list[Row] = [{"gold": "Rome", "prediction": "Rome"}] * right
+    rows += [{"gold": "Rome", "prediction": "It is Rome"}] * wrong
+    said = (
+        f"{right} of {right + wrong} predictions equal their gold as text: free text needs an outcome judged "
+        "by other means (correct)"
+    )
+    assert judged("greedy", *rows).remarks == ((said,) if warned else ())
+
+
+def test_a_row_whose_status_says_so_is_not_judged() -> None:
+    rows: list[Row] = [{"status": status, "correct": False} for status in ("ok", "error", "no_answer")]
+    assert greedy(*rows) == [False, None, False]
 
 
 def test_without_gold_and_outcome_there_is_nothing_to_judge_by() -> None:

@@ -40,10 +40,9 @@ def share(row: Row) -> Said | None:
 @given(st.lists(question(), min_size=1, max_size=6))
 def test_the_share_of_the_two_is_exact(rows: list[Row]) -> None:
     expected = [share(row) for row in rows]
-    assume_divided = any(row["p_false"] is not None for row in rows)
-    if not assume_divided:
-        expected = [None if row["p_true"] is None else Said(row["p_true"], row["correct"]) for row in rows]
-    if any(expected):
+    there = [row for row in rows if row["p_true"] is not None]
+    divided = all(row["p_true_norm"] == "true_false" for row in there)
+    if any(expected) and (divided or any(row["p_false"] is not None for row in rows)):
         assert agrees(confidences("p_true", run_of(rows), renormalise=True), expected)
     else:
         with pytest.raises(Unavailable):
@@ -78,9 +77,11 @@ def test_rows_where_the_share_is_not_defined_are_missing() -> None:
     assert confidences("p_true", run_of(rows)).pairs.confidence.tolist() == [0.5, 0.0, 0.5]
 
 
-def test_without_p_false_it_stays_raw_whatever_is_asked() -> None:
-    said = confidences("p_true", run_of([{"p_true": 0.5, "correct": True}]), renormalise=True)
-    assert said.recipe == ("P(True) as stored",)
+def test_without_p_false_there_is_no_share_to_ask_for() -> None:
+    run = run_of([{"p_true": 0.5, "correct": True}])
+    with pytest.raises(Unavailable, match=r"^no column p_false: the share of P\(True\) \+ P\(False\) needs"):
+        confidences("p_true", run, renormalise=True)
+    assert confidences("p_true", run, renormalise=False).recipe == ("P(True) as stored",)
 
 
 @pytest.mark.parametrize("renormalise", [None, True, False])

@@ -42,7 +42,7 @@ def make_reliability(
     return Reliability(
         run=run,
         method="given",
-        score=Score(run, "given", "ece", value, scheme.bins, n, n, "ECE-L1"),
+        score=Score(run, "given", "ece", value, scheme.bins, n, n, "ECE-L1", "greedy answer"),
         brier=0.2 if n else None,
         accuracy=sum(correct) / n if n else None,
         mean_confidence=sum(confidence) / n if n else None,

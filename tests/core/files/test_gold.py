@@ -169,3 +169,9 @@ def test_a_number_may_be_the_text_of_a_choice_that_is_not_given() -> None:
     assert kinds(rows(["2", "2"], gold_index=[0, 1])) == {}
     given = rows(["2", "2"], [["a", "b", "c", "d"]] * 2, gold_index=[0, 2])
     assert kinds(given) == {("gold", "gold and gold_index differ"): [0]}
+
+
+def test_a_list_of_one_gold_is_gold() -> None:
+    frame = rows([None, None, "A"], gold_all=[["B"], ["A", "B"], ["C"]])
+    assert resolve(frame)[0].to_list() == [1, None, 0]
+    assert resolve(frame.drop("gold"))[0].to_list() == [1, None, 2]

@@ -7,7 +7,6 @@ from hypothesis import given
 
 from calib_core.bins import BinSums, Scheme
 from calib_core.metrics.cw_ece import CW_ECE
-from calib_core.problems import Unavailable
 from core.edge_cases import agrees, any_rows, class_sums_of, widths_only
 from core.oracle import Bins, Row
 
@@ -26,12 +25,6 @@ def test_by_hand() -> None:
 def test_pairs_of_two_classes_in_one_bin_do_not_cancel() -> None:
     sums = class_sums_of([Row((0.5, 0.5), 8, 0)])
     assert CW_ECE.of(sums, Scheme()) == 0.5
-
-
-@pytest.mark.parametrize("scheme", [Scheme("mass"), Scheme("natural")])
-def test_other_bins_than_equal_width_are_refused(scheme: Scheme) -> None:
-    with pytest.raises(Unavailable, match=r"^Classwise ECE is defined on equal-width bins only"):
-        CW_ECE.of(class_sums_of([Row((0.5, 0.5), 8, 0)]), scheme)
 
 
 def test_nothing_has_no_classwise_ece() -> None:

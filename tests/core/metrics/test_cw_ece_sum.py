@@ -7,7 +7,6 @@ from hypothesis import given
 
 from calib_core.bins import BinSums, Scheme
 from calib_core.metrics.cw_ece_sum import CW_ECE_SUM
-from calib_core.problems import Unavailable
 from core.edge_cases import agrees, any_rows, class_sums_of, widths_only
 from core.oracle import Bins, Row
 
@@ -24,12 +23,6 @@ def test_by_hand() -> None:
 
 def test_sure_of_the_wrong_choice_is_two() -> None:
     assert CW_ECE_SUM.of(class_sums_of([Row((1.0, 0.0), 8, 1)]), Scheme()) == 2.0
-
-
-@pytest.mark.parametrize("scheme", [Scheme("mass"), Scheme("natural")])
-def test_other_bins_than_equal_width_are_refused(scheme: Scheme) -> None:
-    with pytest.raises(Unavailable, match=r"^Classwise ECE is defined on equal-width bins only"):
-        CW_ECE_SUM.of(class_sums_of([Row((0.5, 0.5), 8, 0)]), scheme)
 
 
 def test_nothing_has_no_classwise_ece() -> None:

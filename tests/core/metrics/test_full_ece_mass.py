@@ -7,7 +7,6 @@ from hypothesis import given
 
 from calib_core.bins import BinSums, Scheme
 from calib_core.metrics.full_ece_mass import FULL_ECE_MASS
-from calib_core.problems import Unavailable
 from core.edge_cases import agrees, any_rows, class_sums_of, widths_only
 from core.oracle import Bins, Row
 
@@ -26,12 +25,6 @@ def test_by_hand() -> None:
 
 def test_a_choice_that_is_never_drawn_weighs_nothing() -> None:
     assert FULL_ECE_MASS.of(class_sums_of([Row((1.0, 0.0), 8, 1)]), Scheme()) == 1.0
-
-
-@pytest.mark.parametrize("scheme", [Scheme("mass"), Scheme("natural")])
-def test_other_bins_than_equal_width_are_refused(scheme: Scheme) -> None:
-    with pytest.raises(Unavailable, match=r"^Mass-weighted Full-ECE is defined on equal-width bins only"):
-        FULL_ECE_MASS.of(class_sums_of([Row((0.5, 0.5), 8, 0)]), scheme)
 
 
 def test_nothing_has_no_full_ece() -> None:
