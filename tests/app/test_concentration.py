@@ -1,0 +1,127 @@
+"""Does the page Bin concentration say where the confidences lie, and when the bins are not to be trusted?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import calib_core
+import screens
+from calib_core.confidence import METHODS
+from predictions import choices, quiz, write_csv, write_jsonl
+from screens import Visit, choose, figure, said, tiles
+
+
+def write(path: Path, *blocks: tuple[float, int, int]) -> None:
+    """Rows in blocks of (confidence, rows, right ones among them)."""
+    lines = [f"{value},{int(at < right)}" for value, rows, right in blocks for at in range(rows)]
+    path.write_text("\n".join(["confidence,correct", *lines]) + "\n")
+
+
+def test_the_tiles_of_a_file_worked_out_by_hand(data: Path, visit: Visit) -> None:
+    write(data / "few.csv", (0.0, 2, 0), (0.35, 3, 1), (0.95, 4, 4), (1.0, 1, 1))
+    found = tiles(visit("concentration"))
+    # Bins of ten: 2, 3 and 5 rows of 10. 1/Σw² = 100/38.
+    assert found["Top two bins"] == "80.0 %"
+    assert found["Effective bins"] == "2.6 of 10"
+    assert found["At exactly 0"] == "20.0 %"
+    assert found["At exactly 1"] == "10.0 %"
+    assert found["Distinct values"] == "4"
+    assert found["ECE"] == "0.0250"
+    assert found["Rows used / total"] == "10 / 10"
+
+
+def test_the_ece_is_the_score(data: Path, visit: Visit) -> None:
+    (loaded,) = calib_core.load(write_csv(data / "quiz.csv", quiz(300)))
+    at = visit("concentration", method="given", m="15", binning="mass")
+    number = calib_core.score(loaded, method="given", metric="ece", bins=15, binning="mass")
+    assert tiles(at)["ECE"] == f"{number.value:.4f}"
+    assert "equal mass, M=15" in at.code[0].value
+    assert "n=300/300" in at.code[0].value
+
+
+def test_a_good_ece_on_one_bin_is_warned_of(data: Path, visit: Visit) -> None:
+    write(data / "flat.csv", (0.52, 190, 98), (0.9, 10, 9))
+    at = visit("concentration")
+    assert float(tiles(at)["ECE"]) < 0.05
+    (warning,) = at.warning
+    assert "95.0 %" in screens.plain(warning.value)
+    assert tiles(at)["ECE"] in screens.plain(warning.value)
+
+
+def test_an_ece_on_many_bins_is_not(data: Path, visit: Visit) -> None:
+    write(data / "spread.csv", *((tenth / 10 - 0.05, 40, 4 * tenth - 2) for tenth in range(1, 11)))
+    at = visit("concentration")
+    assert (list(at.warning), tiles(at)["Effective bins"]) == ([], "10.0 of 10")
+
+
+def compared(at: AppTest) -> dict[str, float]:
+    """Title → ECE of the methods side by side; empty where there is only one."""
+    return {row["title"]: row["ece"] for frame in screens.tables(at, "title", "ece")
+            for _, row in frame.iterrows()}
+
+
+def test_three_methods_side_by_side(data: Path, visit: Visit) -> None:
+    (loaded,) = calib_core.load(write_jsonl(data / "four.jsonl", choices()))
+    at = visit("concentration", m="20", **{"with": "p_true,choice_length_normalised"})
+    chosen = ("choice_softmax", "p_true", "choice_length_normalised")
+    assert compared(at) == {
+        METHODS[method].title: calib_core.score(loaded, method=method, metric="ece", bins=20).value
+        for method in chosen
+    }
+    assert screens.address(at) == {"m": "20", "with": "p_true,choice_length_normalised"}
+    recipes = "\n".join(code.value for code in at.code)
+    assert recipes.count("M=20") == recipes.count("n=240/240") == 3
+
+
+def test_the_histogram_holds_every_row_of_every_method(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "four.jsonl", choices())
+    one = figure(visit("concentration"), "histogram")
+    two = figure(visit("concentration", **{"with": "p_true"}), "histogram")
+    assert len(two["data"]) > len(one["data"])
+
+
+def test_choosing_beside_goes_into_the_address_and_out_again(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "four.jsonl", choices())
+    at = choose(visit("concentration"), "beside", ["p_true"])
+    assert METHODS["p_true"].title in compared(at)
+    assert screens.address(at) == {"with": "p_true"}
+    choose(at, "beside", [])
+    assert screens.address(at) == {}
+    assert compared(at) == {}
+
+
+@pytest.mark.parametrize("page", ["reliability", "files", "start"])
+def test_what_stands_beside_survives_a_page_that_has_no_place_for_it(
+    page: str, data: Path, visit: Visit
+) -> None:
+    write_jsonl(data / "four.jsonl", choices())
+    at = screens.go(visit("concentration", **{"with": "p_true"}), page)
+    assert screens.address(at) == {"with": "p_true"}
+    at = screens.go(at, "concentration")
+    assert list(compared(at)) == [METHODS["choice_softmax"].title, METHODS["p_true"].title]
+    assert screens.control(at, "beside").value == ["p_true"]
+
+
+def test_a_method_becomes_the_chosen_one_while_it_stands_beside(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "four.jsonl", choices())
+    at = choose(visit("concentration", **{"with": "p_true"}), "method", "p_true")
+    assert compared(at) == {}
+
+
+def test_natural_bins_are_refused_for_the_method_beside_that_has_too_many(data: Path, visit: Visit) -> None:
+    rows = quiz(400)
+    write_csv(data / "quiz.csv", rows)
+    verbal = len({row["verbal_confidence"] for row in rows})
+    at = visit("concentration", method="verbal", binning="natural", **{"with": "given"})
+    assert (tiles(at)["Distinct values"], compared(at)) == (str(verbal), {})
+    assert "Natural bins" in said(at)
+    assert "64" in said(at)
+
+
+def test_the_page_alone_shows_the_same(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(80))
+    alone, whole = screens.alone("concentration", {"m": "20"}), visit("concentration", m="20")
+    assert tiles(alone) == tiles(whole)

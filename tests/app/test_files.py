@@ -1,0 +1,114 @@
+"""Does the page Files say what each file is, what came of its rows, and what is wrong with it?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import screens
+from predictions import choices, quiz, write_csv, write_jsonl
+from screens import Visit, said, table, tables
+
+
+def test_one_line_a_file(data: Path, visit: Visit) -> None:
+    write_csv(data / "good.csv", [*quiz(40, model="red"), *quiz(50, model="blue")])
+    (data / "deeper").mkdir()
+    write_jsonl(data / "deeper" / "four.jsonl", choices(30))
+    write_csv(data / "bad.csv", [{"confidence": 1.5, "correct": 1}, {"confidence": 0.5, "correct": 0}])
+    (data / "colours.csv").write_text("colour,size\nred,1\n")
+    (data / "README.md").write_text("passed over")
+    (data / ".hidden.csv").write_text("passed over")
+    shown = table(visit("files"), "File", "State").set_index("File")
+    assert sorted(shown.index) == ["bad.csv", "colours.csv", "deeper/four.jsonl", "good.csv"]
+    assert shown["Rows"][["good.csv", "deeper/four.jsonl", "bad.csv"]].tolist() == [90, 30, 2]
+    assert shown["Runs"][["good.csv", "deeper/four.jsonl"]].tolist() == [2, 1]
+    assert shown["Bad rows"]["bad.csv"] == 1
+    states = shown["State"]
+    assert states["good.csv"] == states["deeper/four.jsonl"] == "loaded"
+    assert len({states["good.csv"], states["bad.csv"], states["colours.csv"]}) == 3
+
+
+def test_every_method_with_its_rows_or_its_reason(data: Path, visit: Visit) -> None:
+    rows = quiz(100)
+    for row in rows[:7]:
+        row["verbal_confidence"] = ""
+    for row in rows[5:9]:
+        row["correct"] = row["gold"] = row["prediction"] = ""
+    write_csv(data / "quiz.csv", rows)
+    shown = table(visit("files"), "Method", "Used").set_index("Method")
+    assert shown["Used"]["stated confidence"] == 91
+    assert shown["Missing"]["stated confidence"] == 9
+    assert shown["Used"]["confidence in the file"] == 96
+    assert shown["Used"].count() == 2
+    assert shown["Why"][shown["Used"].isna()].str.len().min() > 10
+
+
+def test_many_rows_at_one_value_are_pointed_out(data: Path, visit: Visit) -> None:
+    rows = [{**row, "confidence": 0.9 if number < 60 else row["confidence"] * 0.999}
+            for number, row in enumerate(quiz(200))]
+    write_csv(data / "quiz.csv", rows)
+    shown = table(visit("files"), "Method", "Used").set_index("Method")
+    assert shown["Many rows at one value"]["confidence in the file"] == "60 at 0.9"
+
+
+def test_values_moved_onto_the_edge_are_counted(data: Path, visit: Visit) -> None:
+    rows = [{"confidence": value, "correct": 1} for value in (1.0000000001, 1.0000002, 0.4)]
+    write_jsonl(data / "over.jsonl", rows)
+    assert "2 values of confidence clipped" in said(visit("files"))
+
+
+def test_bad_rows_with_their_place_and_what_to_do(data: Path, visit: Visit) -> None:
+    lines = [f'{{"id": "q{n}", "confidence": {1.5 if n % 2 else 0.5}, "correct": 1}}' for n in range(50)]
+    (data / "half.jsonl").write_text("\n".join(lines) + "\n")
+    shown = table(visit("files"), "Row", "Expected")
+    assert shown["Row"].tolist() == shown["Line"].tolist() == list(range(2, 42, 2))
+    assert set(shown["Column"]) == {"confidence"}
+    assert set(shown["Found"]) == {"1.5"}
+    assert shown["Expected"].str.len().min() > 5
+    assert shown["What to do"].str.len().min() > 5
+    assert "25 of 50" in said(visit("files"))
+
+
+def test_kinds_of_trouble_are_told_apart(data: Path, visit: Visit) -> None:
+    lines = ["id,confidence,correct", "a,0.5,1", "b,N/A,1", "c,0.5,maybe", "d,0.4,0,extra", "a,0.6,1"]
+    (data / "mixed.csv").write_text("\n".join(lines) + "\n")
+    rows = [row for frame in tables(visit("files"), "Row", "Expected") for row in frame["Row"].tolist()]
+    assert set(rows) >= {2, 3, 4, 5}
+
+
+def test_a_refused_file_says_what_to_do(data: Path, visit: Visit) -> None:
+    (data / "colours.csv").write_text("colour,size\nred,1\nblue,2\n")
+    (data / "nothing.jsonl").write_text("")
+    at = visit("files")
+    messages = "\n".join(screens.plain(error.value) for error in at.error)
+    assert len(at.error) == 2
+    assert "colours.csv" in messages
+    assert "colour" in messages
+    assert "nothing.jsonl" in messages
+    assert str(data) not in messages
+
+
+def test_columns_that_are_not_read_are_named(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", [{**row, "weather": "fine"} for row in quiz(10)])
+    assert "weather" in said(visit("files"))
+
+
+def test_a_run_a_block(data: Path, visit: Visit) -> None:
+    write_csv(data / "two.csv", [*quiz(40, model="red"), *quiz(50, model="blue")])
+    at = visit("files")
+    text = said(at)
+    assert "red" in text
+    assert "blue" in text
+    assert [frame["Used"].max() for frame in tables(at, "Method", "Used")] == [40, 50]
+
+
+def test_lists_in_cells_of_a_csv(data: Path, visit: Visit) -> None:
+    write_csv(data / "four.csv", choices(30))
+    shown = table(visit("files"), "Method", "Used").set_index("Method")
+    assert shown["Used"]["logit, softmax over the choices"] == 30
+
+
+def test_the_page_alone_shows_the_same(data: Path, visit: Visit) -> None:
+    (data / "one.jsonl").write_text(json.dumps({"confidence": 0.5, "correct": 1}) + "\n")
+    alone, whole = screens.alone("files", {}), visit("files")
+    assert table(alone, "File", "State").equals(table(whole, "File", "State"))

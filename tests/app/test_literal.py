@@ -1,0 +1,174 @@
+"""Is text from a file shown as the text it is, wherever a page prints it?"""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1.element_tree import Block, Element
+
+import screens
+from pages.parts.literal import literal
+from predictions import quiz, write_csv, write_jsonl
+from screens import Visit
+
+HOSTILE = [
+    "![x](http://calib.invalid/a.png)",
+    "<img src=http://calib.invalid/b.png onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "[link](http://calib.invalid)",
+    "http://calib.invalid/bare",
+    "someone@calib.invalid",
+    "**bold** __bold__ ~~gone~~ `code`",
+    "# heading",
+    "- item",
+    "1. item",
+    "> quote",
+    "| a | b |",
+    ":red[red] :blue-background[b] :smile:",
+    ":material/home: :streamlit:",
+    "$x^2$ $$y$$",
+    "a -> b <- c -- d >= e",
+    "&amp; &lt;b&gt; &#33;",
+    "back\\slash \\[x\\] ends\\",
+    "{braces} {{more}} %s %(x)s",
+    "tab\tand\nnew line\r\nend",
+    "\u202eright to left\u202c \u0000null",
+    '=HYPERLINK("http://calib.invalid")',
+]
+INERT = {"code", "dataframe", "plotly_chart", "html", "text", "text_input", "event"}
+"""Elements that show text as it is; the plotly figure has its own test."""
+NOT_SHOWN = {
+    "id", "options", "query_string", "page", "spec", "alt", "config", "element_id", "file_name", "url",
+    "raw_value", "raw_values", "value", "default", "page_script_hash", "block_id", "key",
+}
+"""Fields that Markdown never sees: option texts, addresses, ids, values."""
+
+
+def folded(text: str) -> str:
+    """The text as `literal` promises to show it: white space folded."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_what_is_read_is_what_was_written(text: str) -> None:
+    assert screens.plain(literal(text)) == folded(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\u2060")))
+def test_so_it_is_of_any_text(text: str) -> None:
+    assert screens.plain(literal(text)) == folded(text)
+
+
+@given(st.text() | st.text(alphabet=string.punctuation + "ab 1"))
+def test_no_mark_stands_without_its_backslash(text: str) -> None:
+    shown = literal(text)
+    rest = re.sub(r"\\[!-/:-@\[-`{-~]", "", shown)
+    assert not set(rest) & set(string.punctuation)
+    assert "\n" not in shown
+    shown.encode("utf-8")
+
+
+@pytest.mark.parametrize("mark", ":@-<>~=.")
+def test_what_starts_something_behind_a_backslash_too_is_parted(mark: str) -> None:
+    assert literal(f"a{mark}b") == f"a\u2060\\{mark}b"
+
+
+def test_half_a_character_is_shown_as_a_mark_of_replacement() -> None:
+    assert literal("a\ud800b") == "a\\?b"
+
+
+def raw(text: str, sent: str) -> bool:
+    """Whether the text stands in `sent` as it is, not escaped, with a mark in it that Markdown may read."""
+    marks = any(mark in string.punctuation for mark in text)
+    return marks and re.search(r"(?<!\\)" + re.escape(text), sent) is not None
+
+
+def strings(proto: Any) -> Iterator[str]:
+    """Every text in a message to the browser that it may take for Markdown."""
+    for field, value in proto.ListFields():
+        if field.name in NOT_SHOWN:
+            continue
+        for part in value if field.is_repeated else (value,):
+            if isinstance(part, str):
+                yield part
+            elif hasattr(part, "ListFields"):
+                yield from strings(part)
+
+
+def read_as_markdown(at: screens.AppTest) -> str:
+    """Every text on the page, in the sidebar too, that goes through Markdown, as it is sent."""
+    texts: list[str] = []
+    for node in screens.walk(at._tree):
+        proto = getattr(node, "proto", None)
+        if proto is not None and isinstance(node, Element | Block) and node.type not in INERT:
+            texts.extend(strings(proto))
+    return "\n".join(texts)
+
+
+def hostile_rows(text: str) -> list[dict[str, Any]]:
+    return [
+        {**row, "id": f"{row['id']} {text}", "subject": text, "question": text, "prediction": text,
+         "gold": text, "model": f"model {text}", "dataset": f"set {text}", text or "x": text}
+        for row in quiz(40)
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+@pytest.mark.parametrize("page", ["reliability", "files"])
+def test_no_text_of_a_file_reaches_markdown_raw(page: str, number: int, data: Path, visit: Visit) -> None:
+    text = HOSTILE[number]
+    rows = hostile_rows(text)
+    write_jsonl(data / "hostile.jsonl", rows)
+    write_jsonl(data / "bad.jsonl", [{**rows[0], "confidence": text}, rows[1]])
+    write_jsonl(data / "refused.jsonl", [{text: "1", "other": text}])
+    at = visit(page, good="bad.jsonl", bin="8", method=text)
+    sent = read_as_markdown(at)
+    assert not raw(text, sent)
+    assert not raw(folded(text), sent)
+    if page == "files":
+        assert literal(text) in sent, "the names of columns and runs are shown"
+    else:
+        asked = [screens.plain(warning.value) for warning in at.warning]
+        assert any(folded(text) in message for message in asked)
+
+
+def test_names_of_files(data: Path, visit: Visit) -> None:
+    name = "![x](x.png) :red[a] $y$ `b` <i>.csv"
+    write_csv(data / name, quiz(40))
+    write_csv(data / f"bad {name}", [{"confidence": 7, "correct": 1}, {"confidence": 0.5, "correct": 1}])
+    (data / f"refused {name}").write_text("colour\nred\n")
+    for page in ("start", "reliability", "concentration", "files"):
+        at = visit(page)
+        assert name not in read_as_markdown(at), page
+        assert literal(f"bad {name}") in read_as_markdown(at), page
+
+
+@pytest.mark.parametrize("page", ["reliability", "concentration"])
+def test_no_name_is_html_in_a_figure(page: str, data: Path, visit: Visit) -> None:
+    text = "<b>bold</b> <a href='http://calib.invalid'>link</a> &lt; <img src=x>"
+    write_jsonl(data / "hostile.jsonl", hostile_rows(text))
+    at = visit(page, **({"with": "given"} if page == "concentration" else {"bin": "8"}))
+    charts = at.get("plotly_chart")
+    assert charts
+    for chart in charts:
+        drawn = json.dumps(json.loads(chart.proto.spec))
+        assert "<a " not in drawn
+        assert "<img" not in drawn
+
+
+def test_tables_and_options_hold_the_text_itself(data: Path, visit: Visit) -> None:
+    text = HOSTILE[0]
+    rows = hostile_rows(text)
+    write_jsonl(data / "hostile.jsonl", rows)
+    at = visit("reliability", bin="8")
+    questions = screens.table(at, "question", "confidence")
+    assert set(questions["question"]) == set(questions["gold"]) == {text}
+    assert screens.control(at, "run").options[0].startswith(f"model {text} · set {text}")

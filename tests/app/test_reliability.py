@@ -1,0 +1,165 @@
+"""Are the numbers of the page Reliability those of the core, and its questions those of the bin?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import calib_core
+import screens
+from calib_core.bins import BinSums
+from calib_core.metrics import METRICS
+from predictions import choices, quiz, samples, write_csv, write_jsonl
+from screens import Visit, figure, run, said, table, targets, tiles
+
+QUESTION = ("question", "confidence", "right")
+
+
+def shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("m", [1, 7, 20])
+def test_the_tiles_are_the_scores(metric: str, m: int, data: Path, visit: Visit) -> None:
+    (loaded,) = calib_core.load(write_jsonl(data / "four.jsonl", choices(90)))
+    at = visit("reliability", metric=metric, m=str(m))
+
+    def score(id_: str) -> float | None:
+        return calib_core.score(loaded, method="choice_softmax", metric=id_, bins=m).value
+
+    accuracy, brier = score("accuracy"), score("brier")
+    assert accuracy is not None
+    chosen = at.metric[0]
+    assert (screens.plain(chosen.label), chosen.value) == (METRICS[metric].title, shown(score(metric)))
+    assert tiles(at)["Brier"] == shown(brier)
+    assert tiles(at)["Accuracy"] == f"{100 * accuracy:.1f} %"
+    assert tiles(at)["Rows used / total"] == "90 / 90"
+
+
+@pytest.mark.parametrize("binning", ["width", "mass", "natural"])
+def test_the_table_and_the_bars_are_the_bins(binning: str, data: Path, visit: Visit) -> None:
+    rows = quiz(400)
+    write_csv(data / "quiz.csv", rows)
+    at = visit("reliability", method="verbal", binning=binning, m="15")
+    sums = BinSums.from_pairs([row["verbal_confidence"] for row in rows], [row["correct"] for row in rows])
+    expected = sums.table(15, binning)  # type: ignore[arg-type]
+    bins = table(at, "interval", "gap")
+    assert bins["count"].tolist() == expected["count"].to_list()
+    assert bins["confidence"].tolist() == pytest.approx(expected["confidence"].to_list(), abs=1e-12)
+    assert bins["accuracy"].tolist() == pytest.approx(expected["accuracy"].to_list(), abs=1e-12)
+    gap = (expected["confidence"] - expected["accuracy"]).to_list()
+    assert bins["gap"].tolist() == pytest.approx(gap, abs=1e-12)
+    assert targets(at) == list(zip(expected["bin"], expected["count"], strict=True))
+
+
+def test_the_recipe_says_how(data: Path, visit: Visit) -> None:
+    rows = quiz(100)
+    rows[3]["confidence"] = ""
+    write_csv(data / "quiz.csv", rows)
+    at = visit("reliability", method="given", m="7", binning="mass")
+    (loaded,) = calib_core.load(data / "quiz.csv")
+    number = calib_core.score(loaded, method="given", metric="ece", bins=7, binning="mass")
+    assert at.code[0].value == number.recipe
+    assert "n=99/100" in number.recipe
+    assert tiles(at)["Rows used / total"] == "99 / 100"
+
+
+def test_logarithmic_counts_change_the_lower_panel_alone(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(300))
+    at = visit("reliability")
+    before, numbers = figure(at, "reliability"), tiles(at)
+    after = figure(screens.choose(at, "_log", value=True), "reliability")
+    assert (before["layout"]["yaxis2"].get("type"), after["layout"]["yaxis2"]["type"]) == (None, "log")
+    assert (before["data"], before["layout"]["yaxis"]) == (after["data"], after["layout"]["yaxis"])
+    assert tiles(at) == numbers
+    assert figure(visit("reliability", **screens.address(at)), "reliability") == after
+
+
+def test_the_questions_of_a_bin(data: Path, visit: Visit) -> None:
+    rows = quiz(300)
+    write_csv(data / "quiz.csv", rows)
+    at = visit("reliability", method="given", bin="9")
+    inside = [row for row in rows if 0.8 < row["confidence"] <= 0.9]
+    found = table(at, *QUESTION)
+    assert found["id"].tolist() == [row["id"] for row in inside]
+    assert found["confidence"].tolist() == [row["confidence"] for row in inside]
+    assert found["right"].tolist() == [("wrong", "right")[row["correct"]] for row in inside]
+    assert found["gold"].tolist() == [row["gold"] for row in inside]
+    assert len(found) == table(at, "interval", "gap").set_index("interval")["count"]["(0.8, 0.9]"]
+    assert "(0.8, 0.9]" in said(at)
+
+
+def test_a_search_narrows_and_can_find_nothing(data: Path, visit: Visit) -> None:
+    rows = quiz(300)
+    write_csv(data / "quiz.csv", rows)
+    at = visit("reliability", method="given", bin="9")
+    screens.choose(at, "search", " IS 11")
+    wanted = [row["id"] for row in rows if 0.8 < row["confidence"] <= 0.9 and "is 11" in row["question"]]
+    assert 0 < len(wanted) < 20
+    assert table(at, *QUESTION)["id"].tolist() == wanted
+    screens.choose(at, "search", "nowhere (.*) to be found")
+    assert table(at, *QUESTION).empty
+    screens.choose(at, "search", "")
+    assert len(table(at, *QUESTION)) == sum(0.8 < row["confidence"] <= 0.9 for row in rows)
+
+
+def test_the_first_thousand_are_shown(data: Path, visit: Visit) -> None:
+    rows = [{**row, "confidence": 0.7} for row in quiz(1200)]
+    write_csv(data / "quiz.csv", rows)
+    at = visit("reliability", method="given", bin="7")
+    assert table(at, *QUESTION)["id"].tolist() == [row["id"] for row in rows[:1000]]
+    assert "1,200" in said(at)
+    assert "1,000" in said(at)
+
+
+def test_closing_the_questions_takes_the_bin_out_of_the_address(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(300))
+    at = visit("reliability", method="given", bin="9")
+    at.button(key="close_bin").click()
+    run(at)
+    assert screens.address(at) == {"method": "given"}
+    assert screens.tables(at, *QUESTION) == []
+
+
+@pytest.mark.parametrize("bin_", ["99", "0", "-1", "x", "9.0", "9" * 30, "9" * 5000, "٩٩"])
+def test_a_bin_that_is_not_there_lists_nothing(bin_: str, data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(60))
+    assert screens.tables(visit("reliability", bin=bin_), *QUESTION) == []
+
+
+def test_all_labels_pool_every_choice(data: Path, visit: Visit) -> None:
+    (loaded,) = calib_core.load(write_jsonl(data / "four.jsonl", choices(90)))
+    at = visit("reliability", labels="all")
+    number = calib_core.score(loaded, method="choice_softmax", metric="ece", labels="all")
+    assert tiles(at)["ECE"] == shown(number.value)
+    assert sum(count for _, count in targets(at)) == 360
+    assert tiles(at)["Rows used / total"] == "90 / 90"
+
+
+def test_samples_that_do_not_parse_can_be_left_out_of_n(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "ten.jsonl", samples())
+    own, dropped = visit("reliability"), visit("reliability", unparseable="drop")
+    assert tiles(own)["ECE"] != tiles(dropped)["ECE"]
+    assert own.code[0].value != dropped.code[0].value
+
+
+def test_rows_that_are_all_right_have_no_auroc(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", [{**row, "correct": 1} for row in quiz(40)])
+    assert tiles(visit("reliability", method="given", metric="auroc"))["AUROC"] == "–"
+
+
+def test_the_page_alone_shows_the_same(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(80))
+    alone = screens.alone("reliability", {"method": "given", "m": "20"})
+    whole = visit("reliability", method="given", m="20")
+    assert tiles(alone) == tiles(whole)
+    assert figure(alone, "reliability") == figure(whole, "reliability")
+
+
+def test_one_row_is_enough_to_be_shown(data: Path, visit: Visit) -> None:
+    (data / "one.csv").write_text("confidence,correct\n0.25,0\n")
+    at = visit("reliability")
+    assert tiles(at)["ECE"] == "0.2500"
+    assert targets(at) == [(3, 1)]

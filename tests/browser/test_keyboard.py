@@ -1,0 +1,93 @@
+"""Can the app be used without a mouse?"""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+import views
+from calib_core.metrics import METRICS
+from serving import Server
+from window import Browse, Settled
+
+FOCUSED = """() => {
+    const here = document.activeElement;
+    const keyed = here.closest('[class*=st-key-]');
+    const key = keyed && [...keyed.classList].find(name => name.startsWith('st-key-'));
+    return [key ? key.slice(7) : '', here.tagName, here.type || '', here.innerText || ''];
+}"""
+
+
+def stops(page: Page, presses: int = 80) -> list[tuple[str, str, str, str]]:
+    """Where Tab stops: key of the control, tag, type and text."""
+    seen: list[tuple[str, str, str, str]] = []
+    for _ in range(presses):
+        page.keyboard.press("Tab")
+        key, tag, type_, text = page.evaluate(FOCUSED)
+        seen.append((key, tag, type_, text))
+    return seen
+
+
+def test_tab_reaches_every_control_in_reading_order(demo_server: Server, browse: Browse) -> None:
+    page = browse().open(f"{demo_server.url}/reliability")
+    page.locator("body").focus()
+    reached = stops(page)
+    keys = list(dict.fromkeys(key for key, *_ in reached if key))
+    sidebar = ["run", "method", "labels", "metric", "binning", "m_step", "m_typed", "not_possible"]
+    assert [key for key in keys if key in sidebar] == sidebar
+    assert set(keys) >= {"_log", "bin_rows_None", "download_bins"}
+    links = [text.splitlines()[-1] for _, tag, _, text in reached if tag == "A" and text]
+    assert set(links) >= {"Start", "Reliability", "Bin concentration", "Files"}
+
+
+def choose(page: Page, key: str, typed: str, settled: Settled) -> None:
+    page.locator(f".st-key-{key} input").focus()
+    page.keyboard.type(typed)
+    page.wait_for_timeout(150)
+    page.keyboard.press("Enter")
+    settled(page)
+
+
+def test_every_choice_by_keys(demo_server: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{demo_server.url}/reliability")
+    choose(page, "run", "open", settled)
+    choose(page, "method", "F_PC", settled)
+    choose(page, "metric", METRICS["mce"].title, settled)
+    views.until(page, lambda: views.address(page).get("metric"), "mce")
+    assert views.address(page).get("method") == "pairwise"
+    page.locator(".st-key-binning button").filter(has_text="Width").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    views.until(page, lambda: views.address(page).get("binning"), "mass")
+    views.press_slider(page, "ArrowLeft")
+    views.until(page, lambda: views.address(page).get("m"), "5")
+    views.type_m(page, 12)
+    views.until(page, lambda: views.address(page).get("m"), "12")
+    assert views.recipe(page).startswith("MCE, equal mass, M=12")
+    page.locator(".st-key-_log input").focus()
+    page.keyboard.press("Space")
+    plot = page.locator(".st-key-reliability .js-plotly-plot")
+    views.until(page, lambda: plot.evaluate("plot => plot._fullLayout?.yaxis2.type"), "log")
+
+
+def test_a_bin_by_keys(demo_server: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{demo_server.url}/reliability")
+    views.table(page, views.BINS).locator("[data-testid=data-grid-canvas]").first.focus()
+    for key in ("ArrowDown", "ArrowDown", "Shift+Space"):
+        page.keyboard.press(key)
+    views.until(page, lambda: "bin" in views.address(page), wanted=True)
+    settled(page)
+    number = views.address(page)["bin"]
+    count = dict(views.targets(page))[int(number)]
+    views.until(page, lambda: views.rows(page, views.QUESTIONS), count)
+    page.locator(".st-key-close_bin button").focus()
+    page.keyboard.press("Enter")
+    views.until(page, lambda: "bin" in views.address(page), wanted=False)
+
+
+def test_a_link_by_keys(demo_server: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{demo_server.url}/reliability?m=20")
+    page.locator("[data-testid=stPageLink-NavLink]").filter(has_text="Bin concentration").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", level=1, name="Bin concentration").wait_for()
+    settled(page)
+    assert "M=20" in views.recipe(page)

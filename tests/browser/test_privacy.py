@@ -1,0 +1,92 @@
+"""Does a page ask anything of another machine, or do what a file's text tells it to?"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Dialog, Page
+
+import views
+from serving import Server
+from window import Browse, Settled
+
+CALIB = "calib.invalid"
+
+
+def alive(page: Page) -> list[str]:
+    """What leads to another host or came of a file's text: links, pictures, frames, scripts, formulas."""
+    return page.evaluate(f"""() => [...document.querySelectorAll('a, img, script, iframe, .katex')]
+        .filter(part => {{
+            const target = part.href || part.src || '';
+            return part.matches('.katex') || part.textContent.includes('{CALIB}') && part.matches('script')
+                || target && !target.startsWith('data:') && new URL(target).hostname !== location.hostname;
+        }}).map(part => part.outerHTML.slice(0, 200))""")
+
+
+def test_the_whole_road_asks_this_machine_alone(
+    demo_server: Server, browse: Browse, settled: Settled
+) -> None:
+    window = browse()
+    page = window.open(demo_server.url)
+    for title in ("Reliability", "Bin concentration", "Files", "Reliability"):
+        views.follow(page, title)
+    views.press_slider(page, "ArrowRight")
+    views.click_bar(page, views.bars(page) - 1)
+    views.type_m(page, 30)
+    page.get_by_text("Log counts").click()
+    settled(page)
+    assert len(window.asked) > 20
+    assert any(url.startswith("ws://127.0.0.1") for url in window.asked)
+    assert window.strangers() == []
+
+
+@pytest.mark.parametrize("path", ["", "reliability", "concentration", "files"])
+def test_a_hostile_text_stays_text(path: str, server: Server, browse: Browse, settled: Settled) -> None:
+    window = browse()
+    dialogs: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    window.page.on("dialog", dismiss)
+    lost = quote(f"![x](http://{CALIB}/d.png) <img src=http://{CALIB}/e.png>")
+    page = window.open(f"{server.url}/{path}?method={lost}&bin=8")
+    if path in ("reliability", "concentration"):
+        page.locator(".st-key-run input").click()
+        option = page.get_by_role("option").filter(has_text=CALIB)
+        assert f"![x](http://{CALIB}/a.png)" in option.inner_text()
+        option.click()
+        settled(page)
+        assert CALIB in (page.locator(".st-key-run").inner_html())
+    if path == "files":
+        page.locator("summary").filter(has_text="hostile").click()
+        settled(page)
+        text = page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "")
+        assert f"![x](http://{CALIB}/a.png)" in text
+    assert alive(page) == []
+    assert dialogs == []
+    assert window.strangers() == []
+
+
+def test_the_questions_of_a_hostile_file_stay_text(
+    server: Server, browse: Browse, settled: Settled
+) -> None:
+    window = browse()
+    page = window.open(f"{server.url}/reliability")
+    page.locator(".st-key-run input").click()
+    page.get_by_role("option").filter(has_text=CALIB).click()
+    settled(page)
+    views.click_bar(page, views.bars(page) - 2)
+    assert views.rows(page, views.QUESTIONS) > 0
+    assert alive(page) == []
+    assert window.strangers() == []
+
+
+def test_a_name_of_another_site_is_refused(server: Server, browse: Browse) -> None:
+    window = browse()
+    answer = window.page.request.get(server.url + "/_stcore/health")
+    assert answer.ok
+    refused = window.page.request.get(server.url + "/_stcore/host-config", headers={"Host": CALIB})
+    assert not refused.ok or CALIB not in refused.text()

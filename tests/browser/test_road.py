@@ -1,0 +1,175 @@
+"""Does the whole road hold: a link, a choice, a bin, its questions, a download, a decision?"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+from playwright.sync_api import Download, Page
+
+import views
+from predictions import quiz
+from serving import Server
+from views import (
+    BINS,
+    OVERVIEW,
+    QUESTIONS,
+    address,
+    bars,
+    click_bar,
+    click_row,
+    follow,
+    recipe,
+    rows,
+    tiles,
+    until,
+)
+from window import Browse, Settled
+
+LINK = "/reliability?run=quiz&method=given&metric=mce&m=20&binning=mass"
+
+
+def test_a_deep_link_and_its_copy(server: Server, browse: Browse) -> None:
+    page = browse().open(server.url + LINK)
+    assert page.title().startswith("Reliability")
+    assert recipe(page).startswith("MCE, equal mass, M=20")
+    assert recipe(page).endswith("n=1319/1319")
+    shown = views.targets(page)
+    until(page, lambda: (bars(page), rows(page, BINS)), (len(shown), len(shown)))
+    assert sum(count for _, count in shown) == 1319
+    assert page.locator(views.SLIDER).get_attribute("aria-valuetext") == "20"
+    assert page.locator(views.TYPED).input_value() == "20"
+    copied = page.url
+    assert address(page) == {"run": "quiz", "method": "given", "metric": "mce", "m": "20", "binning": "mass"}
+    other = browse(color_scheme="dark").open(copied)
+    assert tiles(other) == tiles(page)
+    assert views.targets(other) == shown
+    assert other.url == copied
+
+
+def test_m_by_keyboard_and_by_typing(server: Server, browse: Browse) -> None:
+    page = browse().open(f"{server.url}/reliability?run=quiz&method=given")
+    drawn = bars(page)
+    for key, m in (("ArrowRight", 15), ("ArrowRight", 20), ("ArrowLeft", 15), ("End", 500), ("Home", 5)):
+        views.press_slider(page, key)
+        until(page, lambda m=m: (f"M={m}," in recipe(page), address(page).get("m")), (True, str(m)))
+        until(page, lambda: page.locator(views.TYPED).input_value(), str(m))
+        expected = len({math.ceil(round(row["confidence"] * m, 9)) for row in quiz()})
+        until(page, lambda: bars(page), expected)
+        until(page, lambda: rows(page, BINS), expected)
+    views.type_m(page, 10)
+    until(page, lambda: "m" in address(page), wanted=False)
+    until(page, lambda: bars(page), drawn)
+    views.type_m(page, 137)
+    until(page, lambda: "M=137," in recipe(page), wanted=True)
+    assert page.locator(views.SLIDER).get_attribute("aria-valuetext") == "137"
+
+
+def test_pages_back_and_forward_keep_the_choice(server: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{server.url}/reliability?run=quiz&method=given")
+    views.type_m(page, 17)
+    chosen = {"run": "quiz", "method": "given", "m": "17"}
+    until(page, lambda: (address(page), "M=17," in recipe(page)), (chosen, True))
+    shown = tiles(page)
+    for title in ("Bin concentration", "Files", "Start"):
+        follow(page, title)
+        assert address(page) == chosen
+        assert views.trouble(page) == []
+    follow(page, "Reliability")
+    assert tiles(page) == shown
+    views.press_slider(page, "End")
+    for title, m in (("Reliability", "17"), ("Start", "17"), ("Files", "17"), ("Bin concentration", "17")):
+        page.go_back()
+        page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
+        settled(page)
+        until(page, lambda: address(page).get("m"), m)
+    page.go_forward()
+    page.get_by_role("heading", level=1, name="Files", exact=True).wait_for()
+    settled(page)
+    until(page, lambda: address(page), chosen)
+    page.reload()
+    settled(page)
+    follow(page, "Reliability")
+    assert tiles(page) == shown
+
+
+def test_a_row_of_start_leads_to_its_diagram_and_the_link_leads_back(server: Server, browse: Browse) -> None:
+    page = browse().open(server.url)
+    click_row(page, OVERVIEW, 1)
+    page.get_by_role("heading", level=1, name="Reliability", exact=True).wait_for()
+    assert address(page)["method"] == "choice_length_normalised"
+    follow(page, "Start")
+    assert page.get_by_role("heading", level=1, name="Start", exact=True).is_visible()
+
+
+def in_bin(low: float, high: float) -> list[str]:
+    return [row["id"] for row in quiz() if low < row["confidence"] <= high]
+
+
+def downloaded(page: Page, key: str, folder: Path) -> list[dict[str, str]]:
+    """What the download button of this key gives, read as CSV."""
+    with page.expect_download() as event:
+        page.locator(f".st-key-{key} button").first.click()
+    arrived: Download = event.value
+    path = folder / arrived.suggested_filename
+    arrived.save_as(path)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_bar_shows_its_questions(server: Server, browse: Browse, settled: Settled, tmp_path: Path) -> None:
+    page = browse().open(f"{server.url}/reliability?run=quiz&method=given")
+    number, count = views.targets(page)[-2]
+    assert number == 9
+    click_bar(page, bars(page) - 2)
+    until(page, lambda: address(page).get("bin"), str(number))
+    assert count == len(in_bin(0.8, 0.9))
+    until(page, lambda: rows(page, QUESTIONS), count)
+    held = address(page)
+    assert [row["id"] for row in downloaded(page, "download_questions", tmp_path)] == in_bin(0.8, 0.9)
+    page.locator(".st-key-search input").fill("is 11")
+    page.keyboard.press("Enter")
+    settled(page)
+    wanted = [row["id"] for row in quiz() if row["id"] in in_bin(0.8, 0.9) and "is 11" in row["question"]]
+    assert 0 < len(wanted) < count
+    until(page, lambda: rows(page, QUESTIONS), len(wanted))
+    assert [row["id"] for row in downloaded(page, "download_questions", tmp_path)] == wanted
+    assert address(page) == held
+    click_bar(page, bars(page) - 1)
+    found = sum(row["id"] in in_bin(0.9, 1) and "is 11" in row["question"] for row in quiz())
+    until(page, lambda: rows(page, QUESTIONS), found)
+    page.get_by_role("button", name="Close").click()
+    until(page, lambda: ("bin" in address(page), views.table(page, QUESTIONS).count()), (False, 0))
+
+
+def test_a_row_of_the_table_shows_its_questions(server: Server, browse: Browse, tmp_path: Path) -> None:
+    page = browse().open(f"{server.url}/reliability?run=quiz&method=given")
+    shown = views.targets(page)
+    click_row(page, BINS, 2)
+    number, count = shown[2]
+    until(page, lambda: address(page).get("bin"), str(number))
+    until(page, lambda: rows(page, QUESTIONS), count)
+    assert len(downloaded(page, "download_bins", tmp_path)) == len(shown)
+    click_row(page, BINS, 4)
+    until(page, lambda: address(page).get("bin"), str(shown[4][0]))
+    until(page, lambda: rows(page, QUESTIONS), shown[4][1])
+    views.press_slider(page, "ArrowRight")
+    until(page, lambda: "bin" in address(page), wanted=False)
+
+
+def test_the_good_rows_are_loaded_by_a_button(server: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{server.url}/files")
+    assert "3 of 90 rows" in page.locator("[data-testid=stMain]").inner_text()
+    page.locator("summary").filter(has_text="spoilt").scroll_into_view_if_needed()
+    page.get_by_role("button", name="Load the good rows only").click()
+    settled(page)
+    follow(page, "Reliability")
+    page.locator(".st-key-run input").click()
+    page.get_by_role("option").filter(has_text="spoilt").click()
+    settled(page)
+    assert tiles(page)["Rows used / total"].endswith("/ 90")
+    assert "3 bad rows left out" in recipe(page)
+    assert "3 of 90 rows" in page.locator("[data-testid=stMain]").inner_text()
+    copy = browse().open(page.url)
+    assert tiles(copy) == tiles(page)

@@ -1,0 +1,149 @@
+"""What does a person see on a page that AppTest ran, and how do they get there?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, Protocol
+
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block, Element, PageLink
+
+from serving import ROOT
+
+SECONDS: Final = 60.0
+SCRIPTS: Final = {
+    "start": "app.py",
+    "reliability": "pages/reliability.py",
+    "concentration": "pages/concentration.py",
+    "files": "pages/files.py",
+}
+TITLES: Final = {
+    "start": "Start",
+    "reliability": "Reliability",
+    "concentration": "Bin concentration",
+    "files": "Files",
+}
+ESCAPED: Final = re.compile(r"\u2060?\\([!-/:-@\[-`{-~])|\*\*")
+
+
+class Visit(Protocol):
+    """Opens a page of the app on the data folder of the test: a fresh session at this address."""
+
+    def __call__(self, page: str, **params: str) -> AppTest: ...
+
+
+def visit(page: str, params: dict[str, str]) -> AppTest:
+    """A fresh session at this page's address, run once; fails where the script does."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    for key, value in params.items():
+        at.query_params[key] = value
+    if page != "start":
+        at.switch_page(SCRIPTS[page])
+    return run(at)
+
+
+def alone(page: str, params: dict[str, str]) -> AppTest:
+    """The page's script run by itself, without the app around it."""
+    at = AppTest.from_file(str(ROOT / SCRIPTS[page]), default_timeout=SECONDS)
+    for key, value in params.items():
+        at.query_params[key] = value
+    return run(at)
+
+
+def run(at: AppTest) -> AppTest:
+    """One more run of the script; it must neither fail nor leave a page without its title."""
+    at.run()
+    assert [element.message for element in at.exception] == []
+    assert len(at.title) == 1
+    return at
+
+
+def go(at: AppTest, page: str) -> AppTest:
+    """Another page in the same session, by its link: the link carries the choice in its address."""
+    links = [node for node in walk(at.sidebar) if isinstance(node, PageLink)]
+    query = next(link.proto.query_string for link in links if link.value == TITLES[page])
+    at.query_params.clear()
+    for key, _, value in (part.partition("=") for part in query.split("&") if part):
+        at.query_params[key] = value
+    at.switch_page(SCRIPTS[page])
+    return run(at)
+
+
+def plain(markdown: str) -> str:
+    """Text as it is read: what `literal` put before a mark taken away, and bold stars."""
+    return ESCAPED.sub(lambda mark: mark[1] or "", markdown)
+
+
+def walk(block: Block) -> Iterator[Element | Block]:
+    """The block's elements and blocks, depth first."""
+    for child in block.children.values():
+        yield child
+        if isinstance(child, Block):
+            yield from walk(child)
+
+
+def said(at: AppTest) -> str:
+    """Every message, caption, heading and label of the main part, as it is read, one a line."""
+    texts: list[str] = []
+    for node in walk(at.main):
+        if isinstance(node, Block):
+            texts.append(plain(getattr(node, "label", "")))
+        elif node.type in ("title", "subheader", "caption", "markdown", "error", "warning", "info", "code"):
+            texts.append(plain(str(node.value)))
+    return "\n".join(text for text in texts if text)
+
+
+def tiles(at: AppTest) -> dict[str, str]:
+    """Label → value of every tile."""
+    return {plain(metric.label): metric.value for metric in at.metric}
+
+
+def table(at: AppTest, *columns: str) -> pd.DataFrame:
+    """The first table that has these columns."""
+    return tables(at, *columns)[0]
+
+
+def tables(at: AppTest, *columns: str) -> list[pd.DataFrame]:
+    """Every table that has these columns, in the page's order."""
+    frames: list[pd.DataFrame] = [element.value for element in at.dataframe]
+    return [frame for frame in frames if set(columns) <= set(frame.columns)]
+
+
+def figure(at: AppTest, key: str) -> dict[str, Any]:
+    """The plotly figure of this key, as it is sent to the browser."""
+    chart = next(chart for chart in at.get("plotly_chart") if chart.key == key)
+    return json.loads(chart.proto.spec)
+
+
+def targets(at: AppTest) -> list[tuple[int, int]]:
+    """Bin number and count of every bar that the reliability diagram lets one click, from left to right."""
+    counts = [trace for trace in figure(at, "reliability")["data"] if trace.get("customdata")][-1]
+    return [(own[0], count) for own, count in zip(counts["customdata"], counts["y"], strict=True)]
+
+
+def address(at: AppTest) -> dict[str, str]:
+    """The address's parameters as they stand after the run."""
+    return {key: value[-1] if isinstance(value, list) else value for key, value in at.query_params.items()}
+
+
+def choose(at: AppTest, key: str, value: object) -> AppTest:
+    """Sets the control of this key, as a person would, and runs."""
+    control(at, key).set_value(value)
+    return run(at)
+
+
+def control(at: AppTest, key: str) -> Any:
+    """The control of this key."""
+    for node in (*walk(at.sidebar), *walk(at.main)):
+        if getattr(node, "key", None) == key:
+            return node
+    raise AssertionError(f"the page has no control {key!r}")
+
+
+def lost(at: AppTest, key: str = "", value: str = "") -> list[str]:
+    """What is said of a part of the link that cannot be met."""
+    said_of = (plain(warning.value) for warning in at.warning)
+    return [text for text in said_of if "link asks for" in text and f" {key}" in text and value in text]
