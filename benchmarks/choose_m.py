@@ -38,8 +38,8 @@ STEPS: Final = (5, 10, 15, 20, 50, 100, 200)
 LARGE: Final = tuple(range(481, 501))
 WARM_UP: Final = (33, 66, 133, 333)
 TARGETS: Final = {"up to 200": 0.5, "above 200": 0.9}
-SLIDER: Final = ".st-key-m_step input[type=range]"
-TYPED: Final = ".st-key-m_typed input"
+SLIDER: Final = "[class*=st-key-m_step] input[type=range]"
+TYPED: Final = "[class*=st-key-m_typed] input"
 REPORT: Final = Path(__file__).with_suffix(".md")
 
 WATCH: Final = """bins => {

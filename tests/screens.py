@@ -136,9 +136,9 @@ def choose(at: AppTest, key: str, value: object) -> AppTest:
 
 
 def control(at: AppTest, key: str) -> Any:
-    """The control of this key."""
+    """The control of this key; those of M carry a number besides."""
     for node in (*walk(at.sidebar), *walk(at.main)):
-        if getattr(node, "key", None) == key:
+        if re.fullmatch(rf"{key}(_\d+)?", getattr(node, "key", None) or ""):
             return node
     raise AssertionError(f"the page has no control {key!r}")
 

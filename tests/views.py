@@ -15,8 +15,8 @@ T = TypeVar("T")
 BINS: Final = "Per-bin table"
 QUESTIONS: Final = "of the selected bin"
 OVERVIEW: Final = "one a run and confidence method"
-SLIDER: Final = ".st-key-m_step input[type=range]"
-TYPED: Final = ".st-key-m_typed input"
+SLIDER: Final = "[class*=st-key-m_step] input[type=range]"
+TYPED: Final = "[class*=st-key-m_typed] input"
 LAST_BARS: Final = ".js-plotly-plot .barlayer .trace.bars"
 
 

@@ -87,7 +87,7 @@ class Address:
         same = before is not None and (before.page, before.options) == (now.page, now.options)
         if self.moved or not same or key not in state or state[key] != value:
             state[key] = value
-        state["_controls"] = {**controls, key: now}
+        state["_controls"] = {old: control for old, control in controls.items() if old in state} | {key: now}
 
     def note(self, key: str, value: str, default: str) -> None:
         """Remembers the value for links, for the address, and for the next run of the script."""

@@ -153,41 +153,57 @@ def _binning(address: Address, evidence: Evidence) -> Scheme:
 
 def _bins(address: Address, *, disabled: bool) -> int:
     """M, by slider or by typing: two controls, one state."""
-    state = st.session_state
-    for widget in ("m_step", "m_typed"):
-        if not address.moved and state.get(f"_{widget}") == "changed":
-            state["m"] = str(state[widget])
-        state.pop(f"_{widget}", None)
+    step, type_ = _controls_of_m(address)
     bins = int(address.pick("m", [str(number) for number in range(1, MAX_BINS + 1)], "10"))
     steps = sorted({*STEPS, bins})
-    address.put("m_step", bins, steps)
-    address.put("m_typed", bins)
+    address.put(step, bins, steps)
+    address.put(type_, bins)
     slider, typed = st.columns([2.2, 1], vertical_alignment="bottom", gap="small")
     slider.select_slider(
         "Bins M",
         steps,
-        key="m_step",
+        key=step,
         disabled=disabled,
-        on_change=_changed,
-        args=("m_step",),
+        on_change=_moved,
+        args=("m_step", step),
         help=f"{' · '.join(map(str, STEPS))}, or any whole number from 1 to {MAX_BINS} typed beside it.",
     )
     typed.number_input(
         "M, typed",
         1,
         MAX_BINS,
-        key="m_typed",
+        key=type_,
         step=1,
         disabled=disabled,
         label_visibility="collapsed",
-        on_change=_changed,
-        args=("m_typed",),
+        on_change=_moved,
+        args=("m_typed", type_),
     )
     return bins
 
 
-def _changed(widget: str) -> None:
-    st.session_state[f"_{widget}"] = "changed"
+def _controls_of_m(address: Address) -> tuple[str, str]:
+    """The keys of slider and number; each is a new control whenever the other one, or a link, has set M.
+
+    One that lived on would have to be set from here, and a browser that had not heard of it yet would send
+    its old number back, which then looks like typing and undoes the key pressed since.
+    """
+    state = st.session_state
+    rounds: dict[str, int] = state.get("_rounds_of_m", {"m_step": 0, "m_typed": 0})
+    by = state.pop("_m_by", None)
+    moved = state.get(f"{by}_{rounds[by]}") if by and not address.moved else None
+    if moved is not None:
+        state["m"] = str(moved)
+    if moved is not None or address.moved:
+        rounds = {name: number + (name != by or address.moved) for name, number in rounds.items()}
+    state["_rounds_of_m"] = rounds
+    return f"m_step_{rounds['m_step']}", f"m_typed_{rounds['m_typed']}"
+
+
+def _moved(control: str, key: str) -> None:
+    """Notes who moved; a late browser's word of a control that is gone counts for nothing."""
+    if key == f"{control}_{st.session_state['_rounds_of_m'][control]}":
+        st.session_state["_m_by"] = control
 
 
 def _not_possible(methods: Mapping[str, str], metrics: Mapping[str, str | None]) -> None:

@@ -127,8 +127,19 @@ def test_a_control_is_not_set_again_to_what_it_shows(folder: Path, visit: Visit)
     assert folder.is_dir()
     at = choose(visit("reliability"), "m_step", 20)
     assert not control(at, "m_step").proto.set_value, "it would undo the key pressed since"
-    assert control(at, "m_typed").proto.set_value, "typed and slid are one"
     assert not control(at, "run").proto.set_value
+
+
+def test_what_a_late_browser_still_holds_is_not_typing(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("reliability", run="green", method="given", m="5")
+    before = control(at, "m_typed").key, control(at, "m_step").key
+    choose(at, "m_step", 15)
+    assert control(at, "m_typed").key != before[0], "another control: what the old one held is nobody's"
+    assert control(at, "m_step").key == before[1], "the same one: the focus stays on it"
+    step = control(at, "m_step").key
+    choose(at, "m_typed", 40)
+    assert control(at, "m_step").key != step
 
 
 def test_the_choice_goes_along_to_other_pages_and_back(folder: Path, visit: Visit) -> None:

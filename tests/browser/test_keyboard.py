@@ -13,7 +13,8 @@ FOCUSED = """() => {
     const here = document.activeElement;
     const keyed = here.closest('[class*=st-key-]');
     const key = keyed && [...keyed.classList].find(name => name.startsWith('st-key-'));
-    return [key ? key.slice(7) : '', here.tagName, here.type || '', here.innerText || ''];
+    const name = key ? key.slice(7).replace(/_\\d+$/, '') : '';
+    return [name, here.tagName, here.type || '', here.innerText || ''];
 }"""
 
 
