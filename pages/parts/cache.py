@@ -30,7 +30,9 @@ from pages.parts.literal import literal
 T = TypeVar("T")
 ROOT: Final = Path(__file__).resolve().parents[2]
 RESULTS: Final = 64
-"""How many computed results are kept for the whole server."""
+"""How many small results of one kind are kept for the whole server."""
+LARGE_RESULTS: Final = 4
+"""How many are kept of a kind that may be as large as its file."""
 
 
 def data_folder() -> Path:
@@ -58,7 +60,7 @@ class File:
 @dataclass(eq=False)
 class _Store:
     files: dict[Path, File] = field(default_factory=dict)
-    results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
+    results: dict[str, OrderedDict[tuple[Hashable, ...], Any]] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
 
 
@@ -84,7 +86,10 @@ def found(folder: Path) -> tuple[File, ...]:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    stat = path.stat()
+    try:
+        stat = path.stat()
+    except OSError:  # gone since the folder was listed: reading it says so
+        return -1, -1
     return stat.st_mtime_ns, stat.st_size
 
 
@@ -107,20 +112,27 @@ def _read(path: Path, folder: Path, progress: Callable[[float, str], None]) -> F
 def evidence(run: AnswerRun, stamp: tuple[int, int], method: str, options: Options) -> Evidence:
     """What the method says of the run; raises Unavailable as `gather` does."""
     return kept(
-        ("evidence", run.file, stamp, run.label, method, options), lambda: gather(run, method, options)
+        ("evidence", run.file, stamp, run.label, method, options),
+        lambda: gather(run, method, options),
+        most=LARGE_RESULTS,
     )
 
 
-def kept(key: Hashable, compute: Callable[[], T]) -> T:
-    """The result under this key, computed now if it is not kept; the least recently used goes first."""
+def kept(key: tuple[Hashable, ...], compute: Callable[[], T], most: int = RESULTS) -> T:
+    """The result under this key, computed now if it is not kept.
+
+    key: begins with the kind of result, a text; most: how many of that kind are kept, the least recently
+    used going first.
+    """
     store = _store()
     with store.lock:
-        if key in store.results:
-            store.results.move_to_end(key)
-            return store.results[key]
+        results = store.results.setdefault(str(key[0]), OrderedDict())
+        if key in results:
+            results.move_to_end(key)
+            return results[key]
     value = compute()
     with store.lock:
-        store.results[key] = value
-        while len(store.results) > RESULTS:
-            store.results.popitem(last=False)
+        results[key] = value
+        while len(results) > most:
+            results.popitem(last=False)
     return value

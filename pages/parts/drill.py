@@ -59,6 +59,7 @@ def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:
     found = cache.kept(
         ("questions", *choice.key(), bin_, search),
         lambda: questions_of(choice.evidence, choice.metric, choice.scheme, bin_number=bin_, search=search),
+        most=cache.LARGE_RESULTS,
     )
     right = int(found.frame["right"].sum())
     st.caption(

@@ -34,10 +34,10 @@ def percent(value: float | None) -> str:
 
 
 def tiles(values: Sequence[tuple[str, str, str]]) -> None:
-    """(label, value, help) in a row that folds to two columns on a narrow page."""
+    """(label, value, help) in a row that folds to two columns on a narrow page; no text of a file."""
     with st.grid(len(values) if len(values) < 6 else 4, min_column_width=150):
         for label, value, help_ in values:
-            st.metric(literal(label), value, help=help_, border=True)
+            st.metric(label, value, help=help_, border=True)
 
 
 def recipe(text: str) -> None:

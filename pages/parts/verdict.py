@@ -15,12 +15,14 @@ def verdict(choice: Choice, result: Reliability) -> None:
     """What stands above the diagram."""
     metric, score = METRICS[choice.metric], result.score
     st.subheader(literal(result.reading), anchor=False)
-    show.tiles([
-        (metric.title, show.number(score.value), f"{metric.meaning} {metric.source}."),
-        ("Brier", show.number(result.brier), METRICS["brier"].meaning),
-        ("Accuracy", show.percent(result.accuracy), f"Judged on the {result.judged}."),
-        ("Mean confidence", show.percent(result.mean_confidence), "The average of what it says."),
-        ("Rows used / total", f"{score.n_used:,} / {score.n_total:,}", show.rows_help(choice.evidence)),
-    ])
+    show.tiles(
+        [
+            (metric.title, show.number(score.value), f"{metric.meaning} {metric.source}."),
+            ("Brier", show.number(result.brier), METRICS["brier"].meaning),
+            ("Accuracy", show.percent(result.accuracy), f"Judged on the {result.judged}."),
+            ("Mean confidence", show.percent(result.mean_confidence), "The average of what it says."),
+            ("Rows used / total", f"{score.n_used:,} / {score.n_total:,}", show.rows_help(choice.evidence)),
+        ]
+    )
     show.recipe(result.recipe)
     show.remarks(score.remark, *result.remarks)
