@@ -150,7 +150,17 @@ class BinSums:
         """The non-empty bins; equal width per class, natural and equal-mass bins over all pairs."""
         if scheme.binning == "width" and MAX_BINS % scheme.bins == 0:
             return self._finest.coarser(scheme)
-        return self._binned(scheme)
+        binned = self._latest.get(scheme)
+        if binned is None:
+            binned = self._binned(scheme)
+            self._latest.clear()
+            self._latest[scheme] = binned
+        return binned
+
+    @cached_property
+    def _latest(self) -> dict[Scheme, Binned]:
+        """The bins last asked for: a number, its recipe and its diagram ask for the same ones in turn."""
+        return {}
 
     @cached_property
     def _finest(self) -> Binned:
