@@ -160,7 +160,7 @@ def _run_report(run: AnswerRun, options: Options | None) -> RunReport:
 def _spikes(evidence: Evidence) -> tuple[Spike, ...]:
     """Values that hold many rows; not told of confidences that are fractions k/N by construction."""
     sums = evidence.top_sums
-    if evidence.method.id in ("cluster_number", "cluster_size", "pairwise"):
+    if evidence.method.sampled:
         return ()
     many = np.flatnonzero(sums.count >= max(SPIKE_ROWS, SPIKE_SHARE * sums.pairs))
     order = many[np.argsort(-sums.count[many], kind="stable")]

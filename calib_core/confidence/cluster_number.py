@@ -40,4 +40,5 @@ CLUSTER_NUMBER: Final = Method(
     source="F_CN = 1 − |C|/N; Wang et al., arXiv 2403.09849",
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,
+    sampled=True,
 )

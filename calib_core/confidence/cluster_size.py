@@ -28,4 +28,5 @@ CLUSTER_SIZE: Final = Method(
     source="F_CS = n_i/N of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,
+    sampled=True,
 )

@@ -57,7 +57,8 @@ class Method:
     id: as in addresses and on the command line; title: for people; source: paper and formula;
     needs: in plain words, the columns it is computed from; of: raises `problems.Unavailable` with the
     reason where the run cannot give it (no column, or not one usable row); renormalises: whether it reads
-    `Options.renormalise`.
+    `Options.renormalise`; sampled: whether it is made from several sampled answers, so that it reads
+    `Options.unparseable` and its confidences fall on few values by construction.
     """
 
     id: str
@@ -66,3 +67,4 @@ class Method:
     needs: str
     of: Callable[[AnswerRun, Options], Confidences]
     renormalises: bool = False
+    sampled: bool = False

@@ -48,4 +48,5 @@ PAIRWISE: Final = Method(
     source="F_PC = Π_{j≠i} n_i/(n_i + n_j) of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,
+    sampled=True,
 )

@@ -20,7 +20,6 @@ UNPARSEABLE: Final[Mapping[str, str]] = {
     "one": "one cluster together",
     "drop": "left out of N",
 }
-SELF_CONSISTENCY: Final = ("cluster_number", "cluster_size", "pairwise")
 
 
 def options(address: Address, evidence: Evidence) -> Options:
@@ -48,7 +47,7 @@ def options(address: Address, evidence: Evidence) -> Options:
         )
         if (wanted == "yes") != own:
             chosen = replace(chosen, renormalise=wanted == "yes")
-    if evidence.method.id in SELF_CONSISTENCY:
+    if evidence.method.sampled:
         wanted = address.pick("unparseable", list(UNPARSEABLE), "own")
         st.selectbox(
             "Samples that do not parse",
