@@ -28,15 +28,16 @@ from playwright.sync_api import Page, sync_playwright
 
 import chromium
 import serving
+from calib_core.metrics import METRICS
 from serving import Server
 from window import open_window, settled
 
 ROWS: Final = 1_000_000
 SEED: Final = 20261121
-METRICS: Final = ("ece", "mce", "brier", "accuracy", "bias", "auroc")
+METRIC_IDS: Final = ("ece", "mce", "brier", "accuracy", "bias", "auroc")
 STEPS: Final = (5, 10, 15, 20, 50, 100, 200)
 LARGE: Final = tuple(range(481, 501))
-WARM_UP: Final = (33, 66, 133, 333)
+WARM_UP: Final = (33, 66, 77, 133, 333, 5)
 TARGETS: Final = {"up to 200": 0.5, "above 200": 0.9}
 SLIDER: Final = "[class*=st-key-m_step] input[type=range]"
 TYPED: Final = "[class*=st-key-m_typed] input"
@@ -139,13 +140,20 @@ class Clock:
         return self._measure(bins, "Enter", again=False)
 
 
-def actions(page: Page, clock: Clock, server: Server) -> Iterator[Action]:
+def choose_metric(page: Page, title: str) -> None:
+    """Another metric, by the keyboard; no effect where it is chosen already."""
+    page.locator(".st-key-metric input").fill(title)
+    page.keyboard.press("Enter")
+    page.locator("[data-testid=stMetricLabel]", has_text=title).first.wait_for()
+    settled(page)
+
+
+def actions(page: Page, clock: Clock) -> Iterator[Action]:
     """The slider from 5 to 500 and down again with each metric, then M typed; the warm-up dropped."""
     for bins in WARM_UP:
         clock.type(bins)
-    for metric in METRICS:
-        page.goto(f"{server.url}/reliability?m=5&metric={metric}")
-        settled(page)
+    for metric in METRIC_IDS:
+        choose_metric(page, METRICS[metric].title)
         for bins in (*STEPS[1:], 500):
             yield clock.step(bins, "ArrowRight")
         for bins in reversed(STEPS):
@@ -228,7 +236,7 @@ def main() -> None:
         window = open_window(browser, "light", 1440, 900)
         clock = Clock(window.page)
         first = opening(window.page, server)
-        made = list(actions(window.page, clock, server))
+        made = list(actions(window.page, clock))
         on = machine((before, os.getloadavg()[0]), browser.version)
         text = report(first, path.stat().st_size, made, on)
         browser.close()

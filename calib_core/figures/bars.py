@@ -91,11 +91,15 @@ def solid(theme: Theme, colour: str, look: Detail) -> dict[str, Any]:
     return {"color": colour, "line": line}
 
 
+def plain_gap(theme: Theme, colour: str, hatch: str) -> str:
+    """The colour of a gap where a hatch would not be seen: full for over-, pale for under-confidence."""
+    return tint(colour, theme.page, 1 if hatch == OVER else 0.45)
+
+
 def gap(theme: Theme, colour: str, hatch: str, look: Detail) -> dict[str, Any]:
     """The part of a bar between accuracy and confidence."""
     if not look.hatch:
-        share = 1 if hatch == OVER else 0.45
-        mixed = tint(colour, theme.page, share)
+        mixed = plain_gap(theme, colour, hatch)
         return {"color": mixed, "line": {"color": mixed, "width": 0.5}}
     return {
         "color": colour,

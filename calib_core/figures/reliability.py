@@ -9,10 +9,12 @@ import polars as pl
 
 from calib_core.analysis.reading import percent
 from calib_core.analysis.reliability import Reliability
+from calib_core.binned import Scheme
 from calib_core.confidence import METHODS
 from calib_core.figures.bars import OVER, UNDER, Detail, bars, by_strength, detail, gap, solid, targets
 from calib_core.figures.labels import LABELLED, count_labels, label_angle, label_room
 from calib_core.figures.layout import Figure, axis, log_ticks, note, numbers, paper, probability
+from calib_core.figures.outlines import count_outlines, gap_outlines
 from calib_core.figures.spans import placed
 from calib_core.figures.text import lines, plain, signed
 from calib_core.figures.theme import CLEAR, Theme, tint
@@ -37,13 +39,11 @@ def reliability_figure(
         pl.min_horizontal("accuracy", "confidence").alias("solid"),
         pl.max_horizontal("accuracy", "confidence").alias("top"),
     )
-    drawn = result.scheme.bins if result.scheme.binning == "width" else table.height
-    look = detail(drawn)
+    look = detail(_drawn(result.scheme, table))
     chosen = table.filter(pl.col("bin") == (selected or 0))
     return {
         "data": [
-            *_bars(table, theme, look),
-            *_counts(table, theme, look, labelled=drawn <= LABELLED),
+            *_heights(result.scheme, table, theme, look),
             *_outline(chosen, theme),
             *_diagonal(theme),
             *_points(table, theme, look),
@@ -66,6 +66,18 @@ def reliability_figure(
     }
 
 
+def _drawn(scheme: Scheme, table: pl.DataFrame) -> int:
+    """How many bins share the square: empty ones of equal width keep their place."""
+    return scheme.bins if scheme.binning == "width" else table.height
+
+
+def _heights(scheme: Scheme, table: pl.DataFrame, theme: Theme, look: Detail) -> list[dict[str, Any]]:
+    """What rises from each panel's floor: bars, or at hundreds of bins of equal width their outlines."""
+    if scheme.binning == "width" and not look.hatch:
+        return [*gap_outlines(table, theme), *count_outlines(table, theme)]
+    return [*_bars(table, theme, look), *_counts(table, theme, look, scheme)]
+
+
 def _bars(table: pl.DataFrame, theme: Theme, look: Detail) -> list[dict[str, Any]]:
     """Solid to the smaller of accuracy and confidence, hatched from there to the larger."""
     traces: list[dict[str, Any]] = []
@@ -86,13 +98,13 @@ def _bars(table: pl.DataFrame, theme: Theme, look: Detail) -> list[dict[str, Any
     return traces
 
 
-def _counts(table: pl.DataFrame, theme: Theme, look: Detail, *, labelled: bool) -> list[dict[str, Any]]:
+def _counts(table: pl.DataFrame, theme: Theme, look: Detail, scheme: Scheme) -> list[dict[str, Any]]:
     """Thin bins in a paler colour, not a lower opacity: their counts are what one wants to read."""
     angle = label_angle(table)
     return [
         bars(
             part, "count", yaxis="y2", marker=solid(theme, tint(theme.count, theme.page, opacity), look),
-            **(count_labels(part, theme, angle) if labelled else {}),
+            **(count_labels(part, theme, angle) if _drawn(scheme, table) <= LABELLED else {}),
         )
         for part, opacity in by_strength(table)
     ]

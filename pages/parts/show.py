@@ -37,7 +37,7 @@ def tiles(values: Sequence[tuple[str, str, str]]) -> None:
     """(label, value, help) in a row that folds to two columns on a narrow page; no text of a file."""
     with st.grid(len(values) if len(values) < 6 else 4, min_column_width=150):
         for label, value, help_ in values:
-            st.metric(label, value, help=help_, border=True)
+            st.metric(label, value, help=help_, border=True, height="stretch")
 
 
 def recipe(text: str) -> None:

@@ -205,7 +205,7 @@ def test_up_to_fifty_bins_a_change_is_at_most_sixty_kilobytes(bins: int) -> None
 
 
 def test_the_number_of_traces_does_not_grow_with_the_bins() -> None:
-    few, many = (reliability_figure(make_reliability(Scheme("width", bins)), LIGHT) for bins in (10, 200))
+    few, many = (reliability_figure(make_reliability(Scheme("width", bins)), LIGHT) for bins in (100, 500))
     assert len(few["data"]) == len(many["data"])
 
 
