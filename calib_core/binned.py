@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import numpy as np
 import polars as pl
@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 Binning = Literal["width", "mass", "natural"]
 BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass", "natural")
 MAX_BINS: Final = 1000
+"""The largest M somebody may choose."""
+
+FINEST: Final = 3000
+"""Equal-width bins that sums are first made in: they serve every M that divides it, without the pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How confidences are put into bins: the binning and, but for natural bins, M (1..1000)."""
+    """How confidences are put into bins: the binning and, but for natural bins, M (1..1000, or FINEST)."""
 
     binning: Binning = "width"
     bins: int = 10
@@ -24,7 +28,8 @@ class Scheme:
     def __post_init__(self) -> None:
         if self.binning not in BINNINGS:
             raise ValueError(f"binning is one of {', '.join(BINNINGS)}, not {self.binning!r}")
-        if not 1 <= self.bins <= MAX_BINS or self.bins != int(self.bins):
+        allowed = 1 <= self.bins <= MAX_BINS or self.bins == FINEST
+        if not allowed or self.bins != int(self.bins):
             raise ValueError(f"M is a whole number from 1 to {MAX_BINS}, not {self.bins}")
 
 
@@ -87,3 +92,59 @@ class Binned:
             "confidence": self.confidence / self.count,
             "accuracy": self.correct / self.count,
         })
+
+
+class Sums(Protocol):
+    """What a metric is read off, however its pairs are kept (`bins.BinSums`, `tokens.grid.Grid`)."""
+
+    @property
+    def rows(self) -> int:
+        """Questions or positions, which metrics of all classes divide by."""
+        ...
+
+    @property
+    def groups(self) -> int:
+        """K where classes are kept apart, else 1."""
+        ...
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        ...
+
+    @property
+    def right(self) -> int:
+        """Σ y over all pairs."""
+        ...
+
+    @property
+    def said(self) -> float:
+        """Σ c over all pairs."""
+        ...
+
+    @property
+    def squared_error(self) -> float:
+        """Σ (c − y)² over all pairs, never below 0."""
+        ...
+
+    @property
+    def log_loss(self) -> float:
+        """Σ −ln c over the pairs with y = 1 and c > 0, in nats."""
+        ...
+
+    @property
+    def impossible(self) -> int:
+        """Pairs with y = 1 and c = 0."""
+        ...
+
+    def binned(self, scheme: Scheme) -> Binned:
+        """The non-empty bins; raises Unavailable for a scheme that these sums do not serve."""
+        ...
+
+    def pooled(self) -> Sums:
+        """The same pairs with all classes in one group."""
+        ...
+
+    def levels(self) -> Binned:
+        """One bin per distinct confidence; raises Unavailable where those are not kept."""
+        ...

@@ -1,0 +1,68 @@
+"""Do unsorted pairs and sorted cells add up to the same bins, in any order, to the last bit that matters?"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from calib_core.adding import added_up, countable, counted, fixed_bins
+from calib_core.bins import BinSums, Scheme
+from calib_core.cells import Given, checked
+
+FIELDS = ("group", "index", "low", "high", "count", "correct")
+SUMS = ("confidence", "squared", "confident_correct")
+
+
+def some(rows: int, dtype: str, groups: int = 1) -> Given:
+    random = np.random.default_rng(rows)
+    confidence = random.beta(5, 2, rows).astype(dtype)
+    group = random.integers(0, groups, rows) if groups > 1 else None
+    return checked(confidence, random.random(rows) < confidence, group, groups)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("bins", [1, 7, 10, 500, 3000])
+@pytest.mark.parametrize("groups", [1, 4])
+def test_both_ways_give_the_same_bins(dtype: str, bins: int, groups: int) -> None:
+    given = some(50_000, dtype, groups)  # more than one piece
+    fast = counted(given, Scheme("width", bins), groups)
+    cells = given.cells()
+    slow = added_up(cells, Scheme("width", bins), fixed_bins(cells, bins))
+    for name in FIELDS:
+        assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
+    for name in SUMS:
+        np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), rtol=1e-14)
+
+
+def test_a_million_equal_terms_keep_twelve_digits() -> None:
+    given = checked(np.full(1_000_000, 0.1), np.ones(1_000_000), None, 1)
+    (total,) = counted(given, Scheme("width", 10), 1).confidence
+    (squared,) = counted(given, Scheme("width", 10), 1).squared
+    exact = 1_000_000 * Fraction(0.1)
+    assert abs(Fraction(total) / exact - 1) < Fraction(1, 10**15)
+    assert abs(Fraction(squared) / (exact * Fraction(0.1)) - 1) < Fraction(1, 10**15)
+
+
+def test_the_order_of_pairs_changes_no_bit() -> None:
+    given = some(40_000, "f8")
+    order = np.random.default_rng(1).permutation(given.size)
+    mixed = Given(given.confidence[order], given.correct[order], None)
+    one, other = (counted(pairs, Scheme("width", 50), 1) for pairs in (given, mixed))
+    for name in (*FIELDS, *SUMS):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+def test_many_classes_of_few_pairs_are_sorted_instead() -> None:
+    given = some(1000, "f8", 4)
+    assert countable(given, Scheme("width", 3000), 4)
+    assert not countable(given, Scheme("width", 3000), 1000)
+    assert not countable(given, Scheme("mass", 10), 1)
+
+
+def test_what_was_given_is_copied() -> None:
+    confidence = np.array([0.9, 0.9])
+    sums = BinSums.from_pairs(confidence, [1, 0])
+    confidence[:] = 0.1
+    assert sums.binned(Scheme("width", 10)).index.tolist() == [8]
