@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import polars as pl
+
+from calib_core.tokens.sums import TokenSums
 
 AnswerOf = Literal["greedy", "majority", "sample_0"]
 """Which answer a stored confidence speaks of."""
@@ -143,3 +145,26 @@ class AnswerRun:
             name in self.rows.columns and self.rows[name].null_count() < self.rows.height
             for name in columns
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenRun:
+    """The positions of one run, as sums: the distributions themselves are read once and not kept.
+
+    file, label, info, ledger: as in `AnswerRun`; a row is a position.
+    """
+
+    file: str
+    format: str
+    label: str
+    info: RunInfo
+    sums: TokenSums
+    ledger: Ledger
+
+    @property
+    def n_total(self) -> int:
+        """Positions of this run in its file, left-out ones included."""
+        return self.ledger.read
+
+
+Run: TypeAlias = AnswerRun | TokenRun

@@ -1,0 +1,250 @@
+"""What do token-level sums cost, beside one bare read of the same memory map?
+
+Makes T × K distributions as float16 and float32 in a folder that is gone afterwards, adds them up through
+memory maps of a few rows each, and writes token_level.md beside this script. Every time is that of a run in
+a process of its own, so that its peak of memory is its own; the bare read is measured before and after each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.binned import Scheme
+from calib_core.tokens.dense import Reducer
+from calib_core.tokens.sums import TokenSums
+
+ROWS: Final = 16_384
+CLASSES: Final = 128_000
+SEED: Final = 20261121
+MAPPED_ROWS: Final = 128
+AT_ONCE: Final = 64
+PAPER: Final = (5, 10, 20, 50, 100, 200, 500)
+LIMITS: Final = {"float16": 12.0, "float32": 10.0}
+PEAK: Final = 300
+SWEEP: Final = 1.3
+REPORT: Final = Path(__file__).with_suffix(".md")
+KEPT: Final = {
+    "ECE, Full-ECE": (False, False),
+    "ECE, Full-ECE, draws of the null": (False, True),
+    "ECE, Full-ECE, classwise": (True, False),
+    "all of it": (True, True),
+}
+"""What is kept: whether sums by class, whether draws."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass: seconds of the sums and of the bare read, peak memory above idle in MB, what came out."""
+
+    dtype: str
+    kept: str
+    rows: int
+    seconds: float
+    read: float
+    peak: float
+    listed: float
+    full_ece: float
+    one_m: float
+    seven_m: float
+
+    @property
+    def ratio(self) -> float:
+        """How many bare reads the sums take."""
+        return self.seconds / self.read
+
+
+def write_files(folder: Path, rows: int) -> None:
+    """The same distributions as float16 and float32: a Zipf vocabulary, contexts that differ in sharpness."""
+    random = np.random.default_rng(SEED)
+    common = -np.log(np.arange(1, CLASSES + 1, dtype=np.float32) + 2.7)
+    target = np.empty(rows, np.int64)
+    with (folder / "float16").open("wb") as half, (folder / "float32").open("wb") as single:
+        for begin in range(0, rows, AT_ONCE):
+            count = min(AT_ONCE, rows - begin)
+            probs = random.standard_normal((count, CLASSES), dtype=np.float32)
+            probs *= 2
+            probs += common
+            probs *= random.uniform(1, 1.8, (count, 1)).astype(np.float32)
+            probs -= probs.max(axis=1, keepdims=True)
+            np.exp(probs, out=probs)
+            probs /= probs.sum(axis=1, keepdims=True, dtype=np.float64).astype(np.float32)
+            up_to = np.cumsum(probs, axis=1, dtype=np.float64)
+            for row in range(count):
+                target[begin + row] = np.searchsorted(up_to[row], random.random() * up_to[row, -1])
+            single.write(probs.data)
+            half.write(probs.astype(np.float16).data)
+    np.save(folder / "target.npy", np.minimum(target, CLASSES - 1))
+
+
+def slices(path: Path, rows: int) -> Iterator[tuple[int, NDArray[Any]]]:
+    """The file in memory maps of some rows each: what is mapped counts as memory as long as it is mapped."""
+    dtype = np.dtype(path.name)
+    for begin in range(0, rows, MAPPED_ROWS):
+        count = min(MAPPED_ROWS, rows - begin)
+        offset = begin * CLASSES * dtype.itemsize
+        yield begin, np.memmap(path, dtype, "r", offset=offset, shape=(count, CLASSES))
+
+
+def bare_read(path: Path, rows: int) -> float:
+    """Seconds that the maximum of all bytes takes, read as unsigned 64-bit numbers from one memory map."""
+    size = rows * CLASSES * np.dtype(path.name).itemsize // 8
+    mapped = np.memmap(path, np.uint64, "r", shape=(size,))
+    begun = time.perf_counter()
+    np.max(mapped)
+    return time.perf_counter() - begun
+
+
+def added_up(path: Path, rows: int, kept: str) -> tuple[float, TokenSums]:
+    """Seconds until ECE and Full-ECE (and classwise ECE) stand at all seven M, and the sums."""
+    target = np.load(path.parent / "target.npy")
+    begun = time.perf_counter()
+    by_class, draws = KEPT[kept]
+    reducer = Reducer(CLASSES, seed=SEED, by_class=by_class, draws=draws)
+    for begin, block in slices(path, rows):
+        reducer.add(block, target[begin : begin + block.shape[0]])
+    sums = reducer.result()
+    metrics(sums, PAPER)
+    assert reducer.faults == ()
+    return time.perf_counter() - begun, sums
+
+
+def metrics(sums: TokenSums, bins: tuple[int, ...]) -> list[float]:
+    """ECE, Full-ECE and K·cw-ECE, where there is one, at each M."""
+    grids = [grid for grid in (sums.top, sums.all, sums.by_class) if grid is not None]
+    return [
+        float(grid.binned(Scheme("width", m)).absolute_gap.sum()) / sums.rows for m in bins for grid in grids
+    ]
+
+
+def peak_memory() -> float:
+    """The most resident memory of this process so far, in MB, mapped files included (Linux)."""
+    # Not getrusage: its maximum begins with that of the process which started this one.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def best(what: Callable[[], object], times: int = 20) -> float:
+    """Seconds of the fastest of several calls."""
+    seconds: list[float] = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        what()
+        seconds.append(time.perf_counter() - begun)
+    return min(seconds)
+
+
+def child(path: Path, rows: int, kept: str) -> Run:
+    """One pass, in a process that does nothing else: the sums first, so that the peak is theirs."""
+    idle = peak_memory()
+    (seconds, sums), again = added_up(path, rows, kept), added_up(path, rows, kept)[0]
+    seconds = min(seconds, again)
+    peak = peak_memory() - idle
+    return Run(
+        dtype=path.name,
+        kept=kept,
+        rows=rows,
+        seconds=seconds,
+        read=min(bare_read(path, rows) for _ in range(3)),
+        peak=peak,
+        listed=float(sums.all.count[sums.all.cell > 0].sum()) / rows,
+        full_ece=metrics(sums, (10,))[1],
+        one_m=seconds + best(lambda: metrics(sums, (10,))),
+        seven_m=seconds + best(lambda: metrics(sums, PAPER)),
+    )
+
+
+def measured(folder: Path, dtype: str, rows: int, kept: str) -> Run:
+    """`child` in a process of its own."""
+    command = [sys.executable, __file__, "--child", str(folder / dtype), str(rows), kept]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - this script
+    return Run(**json.loads(done.stdout))
+
+
+def line(run: Run) -> str:
+    """One row of the table."""
+    limit = LIMITS[run.dtype] * (2 if KEPT[run.kept][0] else 1)
+    verdict = "met" if run.ratio <= limit and run.peak < PEAK else "missed"
+    return (
+        f"| {run.dtype} | {run.kept} | {run.rows:,} | {run.read:.2f} | {run.seconds:.2f} | {run.ratio:.1f} "
+        f"| {limit:.0f} | {run.peak:.0f} | {verdict} |"
+    )
+
+
+def machine(load: tuple[float, float]) -> str:
+    """What it was measured on."""
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores "
+        f"(one is used), load {load[0]:.1f} before and {load[1]:.1f} after, "
+        f"Python {platform.python_version()}, numpy {version('numpy')}; files in the page cache."
+    )
+
+
+def report(runs: list[Run], halves: list[Run], on: str) -> str:
+    """The tables, as Markdown."""
+    whole = runs[0]
+    introduction = (
+        "Written by `python benchmarks/token_level.py`. Seconds from the first row to the metrics at all "
+        f"seven M, checks of every row included, for {whole.rows:,} × {CLASSES:,} distributions "
+        f"(seed {SEED}; {whole.listed:.0f} entries a row above 1/3000; Full-ECE at M = 10 is "
+        f"{whole.full_ece:.4f}). "
+        "Read: the maximum of the same bytes as unsigned 64-bit numbers, from one memory map, fastest of "
+        "three; the sums: of two. Peak: resident memory above that of the idle process, in MB, mapped rows "
+        f"included; at most {PEAK} is the target."
+    )
+    table = [
+        "| stored | kept | rows | read | sums | × read | at most | peak | |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: | --- |",
+        *map(line, [*halves, *runs]),
+    ]
+    linear = [
+        f"{run.dtype}: {run.seconds / half.seconds:.2f} times the seconds for twice the rows"
+        for half in halves for run in runs if (run.dtype, run.kept) == (half.dtype, half.kept)
+    ]
+    sweep = [
+        f"{run.dtype}, {run.kept}: {run.seven_m / run.one_m:.3f}" for run in runs if run.kept != "all of it"
+    ]
+    return "\n\n".join([
+        "# Token-level sums of a large vocabulary", introduction, "\n".join(table),
+        f"Linear: {'; '.join(linear)}.",
+        f"Seven M beside one, reading included (at most {SWEEP}): {'; '.join(sweep)}.", on,
+    ]) + "\n"
+
+
+def main() -> None:
+    """Measures, writes the tables and prints them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=ROWS, help="T; fewer need less disk: 0.8 MB a row")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.child:
+        print(json.dumps(asdict(child(Path(asked.child[0]), int(asked.child[1]), asked.child[2]))))
+        return
+    before = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_files(folder, asked.rows)
+        runs = [measured(folder, dtype, asked.rows, kept) for dtype in LIMITS for kept in KEPT]
+        halves = [measured(folder, dtype, asked.rows // 2, "ECE, Full-ECE") for dtype in LIMITS]
+    text = report(runs, halves, machine((before, os.getloadavg()[0])))
+    REPORT.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Which pairs of a position are known when only its largest entries are stored, and what is left over?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.bins import Floats, bin_of
+from calib_core.tokens.bounds import Rests
+from calib_core.tokens.grid import CELLS
+
+NOTHING: Final = 1e-13
+"""A rest as small as this is what the rounding of a sum left: the unstored classes have probability 0."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopK:
+    """The entries stored of some positions, laid end to end.
+
+    probs: probabilities of the k largest classes of each position, in any order, as stored (float16,
+    float32 or float64), shape (entries,); ids: their classes, each once a position, whole numbers, shape
+    (entries,); sizes: entries of each position, at least 1, shape (n,); target: right class, shape (n,);
+    target_prob: its probability where it is not among the entries (elsewhere not looked at), shape (n,);
+    row: 0-based position in the file, shape (n,); classes: K.
+    """
+
+    probs: Floats
+    ids: NDArray[np.integer[Any]]
+    sizes: NDArray[np.int64]
+    target: NDArray[np.int64]
+    target_prob: Floats
+    row: NDArray[np.int64]
+    classes: int
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where shapes differ, a position has no entry, or a class is not in 0..K-1."""
+        shapes = {self.sizes.shape, self.target.shape, self.target_prob.shape, self.row.shape}
+        if len(shapes) > 1 or self.probs.shape != self.ids.shape or self.sizes.sum() != self.probs.size:
+            raise ValueError("an id an entry; a size, a target, its probability and a row a position")
+        if self.sizes.size and self.sizes.min() < 1:
+            raise ValueError("a position has at least one stored entry")
+        for classes in (self.ids, self.target):
+            if classes.size and not 0 <= classes.min() <= classes.max() < self.classes:
+                raise ValueError(f"a class is a whole number from 0 to {self.classes - 1}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """All pairs whose probability is known, position by position; n positions, e pairs.
+
+    A position's pairs are its stored entries (largest first, ties by class), then the target where it
+    was appended, then the one class that is left where there is exactly one: it has what is left.
+
+    prob, cell, right: probability (float64), cell of the grid and outcome of each pair, shape (e,);
+    start, end: where the pairs of each position begin and end, shape (n,); own: probability of the right
+    class, shape (n,); total: what the probabilities of all K classes add up to, shape (n,); excess:
+    |1 − total|, shape (n,); order: what sorts the entries, shape (entries,); rest: what is left of the
+    positions of which more than one class is left; zeros: classes that are not stored where nothing is left.
+    """
+
+    prob: NDArray[np.float64]
+    cell: NDArray[np.intp]
+    right: NDArray[np.bool_]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    own: NDArray[np.float64]
+    total: NDArray[np.float64]
+    excess: NDArray[np.float64]
+    order: NDArray[np.intp]
+    rest: Rests
+    zeros: int
+
+    @property
+    def rows(self) -> int:
+        """Positions."""
+        return self.start.size
+
+
+def known_of(entries: TopK) -> Known:
+    """The known pairs of at least one position, and its rest r = max(0, 1 − all stored mass)."""
+    sizes, exact = entries.sizes, entries.probs.astype(np.float64)
+    owner = np.repeat(np.arange(sizes.size), sizes)
+    order = _order(exact, entries.ids, owner)
+    hit = entries.ids[order] == entries.target[owner]
+    appended = np.ones(sizes.size, np.bool_)
+    appended[owner[hit]] = False
+    own = entries.target_prob.astype(np.float64)
+    own[owner[hit]] = exact[order][hit]
+    first = np.cumsum(sizes) - sizes
+    stored = np.add.reduceat(exact, first) + np.where(appended, own, 0.0)
+    left = entries.classes - sizes - appended
+    rest = np.where(left > 0, np.maximum(1.0 - stored, 0.0), 0.0)
+    rest[rest <= NOTHING] = 0.0
+    last = (left == 1) & (rest > 0)
+
+    end = np.cumsum(sizes + appended + last)
+    start = end - sizes - appended - last
+    at, after = start[owner] + np.arange(owner.size) - first[owner], (start + sizes)[appended]
+    prob, right = np.zeros(int(end[-1])), np.zeros(int(end[-1]), np.bool_)
+    cell = np.zeros(int(end[-1]), np.intp)
+    prob[at], cell[at], right[at] = exact[order], bin_of(entries.probs, CELLS)[order], hit
+    prob[after], right[after] = own[appended], True
+    cell[after] = bin_of(entries.target_prob[appended], CELLS)
+    prob[end[last] - 1], cell[end[last] - 1] = rest[last], bin_of(rest[last], CELLS)
+
+    smallest = entries.probs[order[first + sizes - 1]]
+    rests = _rests(smallest, rest, left, sizes)
+    zeros = int(left.sum() - rests.classes.sum() - np.count_nonzero(last))
+    total = stored + rest
+    excess = np.abs(1.0 - total)
+    return Known(prob, cell, right, start, end, own, total, excess, order, rests, zeros)
+
+
+def _order(
+    probs: NDArray[np.float64], ids: NDArray[np.integer[Any]], owner: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """What puts the largest entry of each position first, equal ones by class; files mostly have it so."""
+    falls = (probs[1:] < probs[:-1]) | ((probs[1:] == probs[:-1]) & (ids[1:] > ids[:-1]))
+    if bool(np.all(falls | (owner[1:] > owner[:-1]))):
+        return np.arange(probs.size)
+    return np.lexsort((ids, -probs, owner))
+
+
+def _rests(
+    smallest: Floats, rest: NDArray[np.float64], left: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> Rests:
+    """What is left of the positions of which more than one class is left: none exceeds min(u, r)."""
+    several = (left > 1) & (rest > 0)
+    largest = np.minimum(smallest, rest.astype(smallest.dtype))[several]
+    return Rests(
+        mass=rest[several],
+        largest=largest.astype(np.float64),
+        cell=bin_of(largest, CELLS),
+        classes=left[several],
+        stored=sizes[several],
+    )

@@ -1,0 +1,154 @@
+"""Do the bounds of Full-ECE hold whatever was not stored, are they reached, and is "exact" exact?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calib_core.problems import Unavailable
+from calib_core.tokens.bounds import exact_up_to, full_ece_bounds
+from calib_core.tokens.grid import SERVED
+from calib_core.tokens.sums import TokenSums
+from calib_core.tokens.topk import TopKReducer, reduce_topk
+from core.completions import Stored, cut, full_eces
+from core.made_topk import block, some_positions
+
+EXAMPLE = [
+    Stored(8, 100, {0: 50, 1: 20, 2: 10}, 0, 50),
+    Stored(8, 1000, {0: 900, 1: 30, 2: 20}, 6, 5),
+    Stored(8, 100, {0: 15, 1: 14, 2: 13}, 3, 13),
+]
+
+
+def summed(positions: Sequence[Stored]) -> TokenSums:
+    return reduce_topk(block(positions), 0)
+
+
+def test_bounds_hold_for_every_completion_and_are_mostly_reached() -> None:
+    chance = np.random.default_rng(5)
+    open_, low_reached, high_reached = 0, 0, 0
+    for _ in range(250):
+        classes, bins = int(chance.integers(3, 8)), int(chance.integers(2, 7))
+        lattice = int(chance.choice([10, 12, 15, 20, 24]))
+        positions = some_positions(chance, classes, lattice, int(chance.integers(1, 3)))
+        truth = full_eces(positions, bins)
+        low, high = full_ece_bounds(summed(positions), bins)
+        assert low - 1e-12 <= min(truth) <= max(truth) <= high + 1e-12, positions
+        if low == high:
+            assert len(truth) == 1
+            continue
+        open_ += 1
+        low_reached += abs(low - float(min(truth))) < 1e-9
+        high_reached += abs(high - float(max(truth))) < 1e-9
+    assert open_ > 40
+    assert low_reached > 0.7 * open_
+    assert high_reached > 0.5 * open_
+
+
+@st.composite
+def ways(draw: st.DrawFn) -> tuple[list[Stored], int]:
+    classes, bins = draw(st.integers(3, 7)), draw(st.sampled_from([2, 3, 4, 5, 6]))
+    lattice = bins * draw(st.integers(2, 6)) + draw(st.integers(0, 1))  # on the edges, and beside them
+    positions: list[Stored] = []
+    for _ in range(draw(st.integers(1, 2))):
+        cuts = sorted(draw(st.lists(st.integers(0, lattice), min_size=classes - 1, max_size=classes - 1)))
+        steps = [high - low for low, high in zip([0, *cuts], [*cuts, lattice], strict=True)]
+        k, target = draw(st.integers(1, classes - 1)), draw(st.integers(0, classes - 1))
+        positions.append(cut(classes, lattice, steps, k, target))
+    return positions, bins
+
+
+@settings(max_examples=120)
+@given(ways())
+def test_no_adversary_gets_out_of_the_bounds(way: tuple[list[Stored], int]) -> None:
+    positions, bins = way
+    truth = full_eces(positions, bins)
+    low, high = full_ece_bounds(summed(positions), bins)
+    assert 0 <= low <= float(min(truth)) + 1e-12
+    assert float(max(truth)) - 1e-12 <= high <= 2 + 1e-12
+
+
+def test_the_worked_example() -> None:
+    sums = summed(EXAMPLE)
+    assert full_ece_bounds(sums, 5) == pytest.approx((0.6, 0.6), abs=1e-12)
+    low, high = full_ece_bounds(sums, 10)
+    assert low < 2 / 3 < high
+    assert exact_up_to(sums) == 6
+    unseen = sums.unseen
+    assert unseen is not None
+    assert unseen.fewest == 3
+    assert (unseen.positions[6], unseen.positions[8], unseen.positions[10]) == (0, 1, 1)
+    # r = 1 − .55 = .45; four classes are left, each at most .13, all above .1 or none above .2.
+    assert unseen.mass[10] == pytest.approx([0.45, 0.45, *[0.0] * 8], abs=1e-12)
+    # M = 20: the first position's rest .2 is ambiguous too (its smallest entry is .1), above .05 only.
+    assert unseen.mass[20][:4] == pytest.approx([0.65, 0.65, 0.45, 0.0], abs=1e-12)
+
+
+def test_how_many_unstored_values_reach_a_bin_is_bounded_by_the_rest() -> None:
+    # .4 and .3 are stored, .3 is left: above .2 lies at most one value, and it is no larger than .3.
+    unseen = summed([Stored(9, 100, {0: 40, 1: 30}, 0, 40)]).unseen
+    assert unseen is not None
+    assert unseen.mass[5] == pytest.approx([0.3, 0.3, 0, 0, 0], abs=1e-12)
+    # .26 and .24 are stored, .5 is left: above .2 lie two values, no larger than .24 each.
+    unseen = summed([Stored(9, 100, {0: 26, 1: 24}, 0, 26)]).unseen
+    assert unseen is not None
+    assert unseen.mass[5] == pytest.approx([0.5, 0.48, 0, 0, 0], abs=1e-12)
+
+
+def test_a_rest_on_an_edge_is_not_ambiguous() -> None:
+    # r = 1 − .9 = .1 in decimals is .09999999999999998 or .10000000000000003 in floats.
+    unseen = summed([Stored(9, 10, {0: 7, 1: 2}, 0, 7)]).unseen
+    assert unseen is not None
+    assert (unseen.positions[10], unseen.positions[12]) == (0, 1)
+
+
+def test_ambiguity_only_grows_with_the_bins() -> None:
+    unseen = summed(some_positions(np.random.default_rng(1), 9, 60, 40)).unseen
+    assert unseen is not None
+    counts = [unseen.positions[bins] for bins in SERVED]
+    assert counts == sorted(counts)
+    assert counts[:2] == [0, 0]
+    assert counts[-1] > 0
+
+
+def test_all_that_is_stored_is_exact_everywhere() -> None:
+    sums = summed([Stored(3, 10, {0: 6, 1: 3, 2: 1}, 2, 1)])
+    assert sums.unseen is None
+    assert exact_up_to(sums) == SERVED[-1]
+    assert full_ece_bounds(sums, 1000) == pytest.approx((1.8, 1.8), abs=1e-12)
+
+
+def test_the_arrays_cannot_be_changed() -> None:
+    unseen = summed(EXAMPLE).unseen
+    assert unseen is not None
+    with pytest.raises(ValueError, match="read-only"):
+        unseen.mass[10][0] = 0
+
+
+@pytest.mark.parametrize("bins", [7, 999])
+def test_an_m_that_the_grid_does_not_serve_is_refused(bins: int) -> None:
+    with pytest.raises(Unavailable, match=f"M={bins} cannot be read off"):
+        full_ece_bounds(summed(EXAMPLE), bins)
+
+
+def test_no_position_has_no_bounds() -> None:
+    with pytest.raises(Unavailable, match="no position"):
+        full_ece_bounds(TopKReducer(5, 0).sums(), 10)
+
+
+def test_bounds_of_parts_are_those_of_the_whole() -> None:
+    positions = some_positions(np.random.default_rng(3), 8, 40, 30)
+    whole = summed(positions)
+    one, two = summed(positions[:11]), summed(positions[11:])
+    for merged in (one.merge(two), two.merge(one)):
+        for bins in (5, 20, 100):
+            assert full_ece_bounds(merged, bins) == pytest.approx(full_ece_bounds(whole, bins), abs=1e-12)
+        assert exact_up_to(merged) == exact_up_to(whole)
+        assert merged.unseen is not None
+        assert whole.unseen is not None
+        assert merged.unseen.fewest == whole.unseen.fewest
+        assert np.allclose(merged.unseen.mass[100], whole.unseen.mass[100], atol=1e-12, rtol=0)

@@ -1,0 +1,36 @@
+"""Are the largest entries of a position kept as they are?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calib_core.tokens.dense import Reducer
+from calib_core.tokens.examples import SHOWN, example
+from calib_core.tokens.sums import EXAMPLES
+from core.tokens.made_rows import LONG, SHORT, WIDTHS, language
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+@pytest.mark.parametrize("classes", [SHORT, 30, LONG])
+def test_largest_first_and_ties_by_class(classes: int, dtype: type[np.floating]) -> None:
+    values = language(np.random.default_rng(4), 1, classes, dtype)[0]
+    values[[2, 5]] = values.max()
+    wide = values.astype(np.float64)
+    order = np.argsort(-wide, kind="stable")[:SHOWN]
+    for large in (order[:2], np.arange(classes)):
+        kept = example(9, values, 6, np.sort(large))
+        assert kept.ids == tuple(order.tolist())
+        assert kept.probs == tuple(wide[order].tolist())
+        assert (kept.row, kept.target, kept.target_prob, kept.classes) == (9, 6, wide[6], classes)
+        assert kept.rest == pytest.approx(wide.sum() - wide[order].sum(), abs=1e-12)
+
+
+def test_the_first_positions_are_kept() -> None:
+    values = language(np.random.default_rng(4), 100, 3, np.float32)
+    target = np.arange(100) % 3
+    target[1] = -100
+    reducer = Reducer(3)
+    reducer.add(values[:40], target[:40])
+    reducer.add(values[40:], target[40:])
+    assert [kept.row for kept in reducer.result().examples] == [0, *range(2, EXAMPLES + 1)]
