@@ -1,7 +1,7 @@
 """From a file's bytes to runs: which formats are there, and what does this file hold?
 
 A format is one module and one line in `FORMATS`. A file is recognised by its content, never by its
-name, and read once.
+name (but a single NumPy array, whose name alone says what it holds), and read once.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ from typing import Final
 
 from calib_core.files import lookalikes
 from calib_core.files.canonical import CANONICAL
-from calib_core.files.folder import content, scan
+from calib_core.files.folder import scan
 from calib_core.files.format import Format, Head
-from calib_core.files.head import head_of
+from calib_core.files.head import head_at
+from calib_core.files.npz import NPZ
 from calib_core.files.raw import Progress
 from calib_core.files.reading import Reading
+from calib_core.files.sums import SUMS
 from calib_core.files.table import TABLE
+from calib_core.files.topk import TOPK
 from calib_core.problems import Refused
 
 __all__ = ["FORMATS", "Format", "Reading", "read", "scan"]
 
-FORMATS: Final[dict[str, Format]] = {format_.id: format_ for format_ in (CANONICAL, TABLE)}
+FORMATS: Final[dict[str, Format]] = {format_.id: format_ for format_ in (TOPK, SUMS, NPZ, CANONICAL, TABLE)}
 """Format id → format; the first that recognises a file reads it."""
 
 
@@ -50,7 +53,7 @@ def read(
     file = (name or path.name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     tell = progress or _silent
     tell(0.0, "opening")
-    head = head_of(content(path, file), file)
+    head = head_at(path, file)
     return _format_of(head, format).read(head, dict(columns or {}), tell)
 
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, cast, get_args
 
-from calib_core.files import lookalikes
 from calib_core.files.format import Format, Head
 from calib_core.files.raw import Progress
 from calib_core.files.reading import Reading
@@ -42,15 +41,19 @@ def recognises(head: Head) -> bool:
 
 def read(head: Head, mapping: Mapping[str, str], progress: Progress) -> Reading:
     """The runs of a canonical answers file. See `format.Read`."""
-    origin = Origin(head.file, CANONICAL.id, _info(_metadata(head), head.file))
+    metadata = metadata_of(head, "calib-answers", VERSION)
+    origin = Origin(head.file, CANONICAL.id, info_of(metadata, head.file))
     return read_rows(head, mapping, progress, origin, skip=int(head.kind == "json lines"))
 
 
-def _metadata(head: Head) -> Mapping[str, object]:
-    """The metadata object, of the right kind and version."""
+def metadata_of(head: Head, written: str, version: int) -> Mapping[str, object]:
+    """The metadata object of a file, which has to be written in this format and version.
+
+    Raises Refused where it is none, or of another format or version.
+    """
     if not recognises(head):
         raise Refused(
-            f"{head.file} was to be read as {CANONICAL.title} and carries no {KEY!r} metadata. "
+            f"{head.file} was to be read as {written!r} and carries no {KEY!r} metadata. "
             f"Read it as a table: --format table"
         )
     try:
@@ -62,19 +65,17 @@ def _metadata(head: Head) -> Mapping[str, object]:
             f"{head.file}: its {KEY!r} metadata is no JSON object. Read it as a table: --format table"
         )
     metadata = cast("Mapping[str, object]", stored)
-    if metadata.get("format") == "calib-tokens":
-        raise Refused(lookalikes.refusal(head.file, "a canonical token-level file"))
-    if (metadata.get("format"), metadata.get("version")) != ("calib-answers", VERSION):
+    if (metadata.get("format"), metadata.get("version")) != (written, version):
         shown = shorten(f"{metadata.get('format')!r}, version {metadata.get('version')!r}")
         raise Refused(
-            f"{head.file}: its metadata says {shown}; this version reads 'calib-answers', version {VERSION}. "
+            f"{head.file}: its metadata says {shown}; this version reads {written!r}, version {version}. "
             f"Write it with a version that is read, or read it as a table: --format table"
         )
     return metadata
 
 
-def _info(metadata: Mapping[str, object], file: str) -> RunInfo:
-    """What the metadata says of the run. Raises Refused where a field is of the wrong type."""
+def info_of(metadata: Mapping[str, object], file: str) -> RunInfo:
+    """What a canonical file's metadata says of the run; raises Refused where a field is of the wrong type."""
     told: dict[str, Any] = {}
     for name, types in _TYPES.items():
         value = metadata.get(name)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
+from calib_core.files.partners import is_partner
 from calib_core.problems import Refused
 
 PASSED_OVER: Final = frozenset({"manifest.json"})
@@ -15,8 +18,9 @@ PASSED_OVER: Final = frozenset({"manifest.json"})
 def scan(folder: Path) -> tuple[Path, ...]:
     """The regular files in a folder and its subfolders, sorted by their path below it.
 
-    Hidden files and folders, README*, *.md and MANIFEST.json are passed over; a link is followed only
-    where it stays inside the folder, and no folder is entered twice. Raises Refused where there is
+    Hidden files and folders, README*, *.md and MANIFEST.json are passed over, and so is what is read
+    with the array beside it (X.target.npy of X.probs.npy); a link is followed only where it stays
+    inside the folder, and no folder is entered twice. Raises Refused where there is
     no such folder.
     """
     try:
@@ -41,7 +45,20 @@ def scan(folder: Path) -> tuple[Path, ...]:
 
 
 def content(path: Path, file: str) -> bytes:
-    """All bytes of a regular file. Raises Refused, naming it `file`, where there is none to be read.
+    """All bytes of a regular file. Raises Refused, naming it `file`, where there is none to be read."""
+    with opened(path, file) as stream:
+        return stream.read()
+
+
+def beginning(path: Path, file: str, size: int) -> bytes:
+    """The first bytes of a regular file, `size` of them where it has so many; raises as `content`."""
+    with opened(path, file) as stream:
+        return stream.read(size)
+
+
+@contextmanager
+def opened(path: Path, file: str) -> Generator[BinaryIO]:
+    """A regular file to read from. Raises Refused, naming it `file`, where there is none to be read.
 
     It is opened without waiting: a named pipe would keep a reader for ever.
     """
@@ -52,7 +69,7 @@ def content(path: Path, file: str) -> bytes:
     try:
         with os.fdopen(handle, "rb", closefd=False) as stream:
             _check_regular(os.fstat(handle).st_mode, file)
-            return stream.read()
+            yield stream
     except OSError as error:
         raise Refused(f"{file} cannot be read ({_reason(error)}).") from None
     finally:
@@ -92,7 +109,7 @@ def _may_hold(path: Path) -> bool:
     if name.startswith("readme") or name.endswith(".md") or name in PASSED_OVER:
         return False
     try:
-        return stat.S_ISREG(path.stat().st_mode)
+        return stat.S_ISREG(path.stat().st_mode) and not is_partner(path)
     except OSError:
         return False
 

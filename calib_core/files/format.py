@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from calib_core.files.raw import Progress
 from calib_core.files.reading import Reading
 
-Kind = Literal["parquet", "json lines", "json list", "json object", "text"]
+Kind = Literal["parquet", "json lines", "json list", "json object", "text", "zip", "npy"]
 """What the bytes are, whatever the file is called."""
 
 
@@ -17,9 +18,11 @@ Kind = Literal["parquet", "json lines", "json list", "json object", "text"]
 class Head:
     """A file's bytes and what a first look at them shows.
 
-    file: as messages call it; kind: see `Kind`; objects: up to the first 20 JSON objects; records: all
-    elements of a JSON list (which cannot be parsed in part); names: columns of a Parquet file;
-    metadata: its key-value pairs.
+    file: as messages call it; data: all its bytes, b"" of the kinds "zip" and "npy", which may be larger
+    than memory and are read from `path`; kind: see `Kind`; objects: up to the first 20 JSON objects;
+    records: all elements of a JSON list (which cannot be parsed in part); names: columns of a Parquet
+    file, members of an archive; metadata: the key-value pairs of a Parquet file; path: where the file
+    lies, None where only its bytes are known.
     """
 
     file: str
@@ -29,6 +32,7 @@ class Head:
     records: tuple[object, ...] = ()
     names: tuple[str, ...] = ()
     metadata: Mapping[str, str] | None = None
+    path: Path | None = None
 
 
 Read: TypeAlias = Callable[[Head, Mapping[str, str], Progress], Reading]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Final, cast
 
-from calib_core.files import lookalikes, parquet
+from calib_core.files import archives, arrays, lookalikes, parquet, seal
+from calib_core.files.folder import beginning, content, opened
 from calib_core.files.format import Head
 from calib_core.files.json_lines import RepeatedKeyError, lines_of, parse
 from calib_core.problems import Refused, shorten
@@ -17,7 +20,21 @@ LOOKED_AT: Final = 20
 """JSON objects looked at: the first alone may be an error record."""
 
 _PIECE: Final = 2**20
+_LOOKED_INTO: Final = 2**20
 _BLANK: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*")
+
+
+def head_at(path: Path, file: str) -> Head:
+    """A first look at a file; raises as `head_of`.
+
+    Arrays and archives of them may be larger than memory: of these only the kind and the names are read.
+    """
+    first = beginning(path, file, len(arrays.MAGIC))
+    if first.startswith(arrays.MAGIC):
+        return Head(file, b"", "npy", path=path)
+    if first.startswith(archives.MAGIC):
+        return _archive(path, file)
+    return replace(head_of(content(path, file), file), path=path)
 
 
 def head_of(data: bytes, file: str) -> Head:
@@ -38,6 +55,19 @@ def head_of(data: bytes, file: str) -> Head:
     return _json(data, file) if start == b"{" else Head(file, data, "text")
 
 
+def _archive(path: Path, file: str) -> Head:
+    """The names in an archive that holds arrays. Raises Refused where it is another archive, or damaged."""
+    with opened(path, file) as stream:
+        if archives.counted(stream) > archives.MAX_MEMBERS:
+            title = lookalikes.of_bytes(stream.read(_LOOKED_INTO)) or "a zip archive"
+            raise Refused(lookalikes.refusal(file, title))
+        with archives.archive(stream, file) as archive:
+            names = tuple(archive.namelist())
+    if any(name.endswith(".npy") for name in names):
+        return Head(file, b"", "zip", names=names, path=path)
+    raise Refused(lookalikes.refusal(file, lookalikes.of_members(names)))
+
+
 def _first(data: bytes) -> bytes:
     """The first byte that is no white space, after a byte order mark; b"" where there is none."""
     blank = _BLANK.match(data)
@@ -46,6 +76,11 @@ def _first(data: bytes) -> bytes:
 
 
 def _parquet(data: bytes, file: str) -> Head:
+    if seal.is_sealed(data) and not seal.is_whole(data):
+        raise Refused(
+            f"{file} holds saved sums and is not as it was written: it was altered, cut off or damaged. Copy "
+            f"it again, or reduce the token-level files again."
+        )
     names = tuple(parquet.schema_of(data, file))
     return Head(file, data, "parquet", names=names, metadata=parquet.metadata_of(data))
 

@@ -46,7 +46,6 @@ _OBJECTS: Final[tuple[tuple[frozenset[str], str], ...]] = (
     (frozenset({"custom_id", "method", "url"}), "an OpenAI batch input (questions only)"),
     (frozenset({"generated_text", "details"}), "a text-generation-inference response"),
     (frozenset({"prompt_token_ids", "outputs"}), "a vLLM output"),
-    (frozenset({"top_ids", "top_logprobs"}), "a token-level file"),
 )
 
 
@@ -65,6 +64,12 @@ def of_bytes(data: bytes) -> str | None:
     if start[:15].lower().startswith((b"<!doctype html", b"<html")):
         return "an HTML page (perhaps the error page of a download)"
     return "an XML file" if start.startswith(b"<?xml") else None
+
+
+def of_members(names: Iterable[str]) -> str:
+    """What an archive with members of these names seems to be."""
+    listed = "\n".join(names).encode("utf-8", "replace")
+    return next((title for mark, title in _ZIP_MEMBERS if mark in listed), "a zip archive")
 
 
 def of_objects(objects: Iterable[Mapping[str, object]]) -> str | None:

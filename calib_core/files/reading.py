@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from calib_core.problems import BadRowsFound, Problem, Refused
-from calib_core.records import AnswerRun
+from calib_core.records import Run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,14 +27,14 @@ class Reading:
     rows: int
     bad_rows: int
     problems: tuple[Problem, ...]
-    good_runs: tuple[AnswerRun, ...]
+    good_runs: tuple[Run, ...]
     columns: tuple[str, ...]
     unused: tuple[str, ...]
     proposals: Mapping[str, str]
     notes: tuple[str, ...] = ()
     refusal: str | None = None
 
-    def runs(self, *, skip_bad_rows: bool) -> tuple[AnswerRun, ...]:
+    def runs(self, *, skip_bad_rows: bool) -> tuple[Run, ...]:
         """The runs; skip_bad_rows says that bad rows are to be left out.
 
         Raises Refused where nothing can be used, BadRowsFound where there are bad rows and nobody has

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from calib_core.files.columns import COLUMNS, LISTS
-from calib_core.files.names import Fits, as_options, propose
+from calib_core.files.names import OTHER_NAMES, Fits, as_options, propose
 from calib_core.problems import Refused, shorten
 
 
@@ -15,30 +15,31 @@ class Roles:
     """mapping: file column → contract name, as the person says; it wins over a column's own name.
 
     Several columns may be mapped to the name of a list: they are its elements, in the file's order. A
-    column that is mapped to "" is left out.
+    column that is mapped to "" is left out. known: the names a column may be read as.
     """
 
     mapping: Mapping[str, str]
+    known: tuple[str, ...] = tuple(COLUMNS)
 
     @classmethod
-    def of(cls, mapping: Mapping[str, str], file: str) -> Roles:
+    def of(cls, mapping: Mapping[str, str], file: str, known: tuple[str, ...] = tuple(COLUMNS)) -> Roles:
         """Raises Refused where a name is not known, or is given to two columns and is that of no list."""
         names = list(mapping.values())
         for column, name in mapping.items():
-            if name and name not in COLUMNS:
+            if name and name not in known:
                 raise Refused(
                     f"{file}: column {column!r} cannot be read as {name!r}, which is no name this program "
-                    f"knows. It knows {', '.join(COLUMNS)}."
+                    f"knows. It knows {', '.join(known)}."
                 )
             if names.count(name) > 1 and name and name not in LISTS:
                 raise Refused(f"{file}: two columns are to be read as {name!r}. Choose one of them.")
-        return cls(mapping)
+        return cls(mapping, known)
 
     def role(self, column: str) -> str | None:
         """What a column of the file is read as; None where it is not read."""
         if column in self.mapping:
             return self.mapping[column] or None
-        return column if column in COLUMNS and column not in self.mapping.values() else None
+        return column if column in self.known and column not in self.mapping.values() else None
 
     def wanted(self, column: str) -> bool:
         """Whether a column of the file is read."""
@@ -59,6 +60,7 @@ class Roles:
     def proposals(self, columns: Sequence[str], fits: Fits) -> dict[str, str]:
         """What the columns that are not read, and not left out on purpose, probably stand for."""
         read_as = {role for column in columns if (role := self.role(column))}
+        read_as |= OTHER_NAMES.keys() - set(self.known)
         free = [column for column in self.unused(columns) if column not in self.mapping]
         return propose(free, read_as, fits)
 

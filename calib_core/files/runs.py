@@ -87,7 +87,7 @@ def split(
     notes: list[str] = []
     for member in parts:
         run = _run(rows, member, judgement, origin)
-        run = replace(run, label=_unique(run.label, labels))
+        run = replace(run, label=unique(run.label, labels))
         if run.rows.height:
             runs.append(run)
         else:
@@ -127,7 +127,7 @@ def _run(
     good = member & ~judgement.bad
     good_rows = rows if good.all() else rows.filter(pl.Series(good))
     known = rows.select("row", *_present(rows, INFO_COLUMNS)).filter(pl.Series(member & ~judgement.adrift))
-    info, notes = _info(known, origin.info)
+    info, notes = info_of_rows(known, origin.info)
     clipped = {name: int(good[at].sum()) for name, at in judgement.clipped.items() if good[at].any()}
     ledger = Ledger(
         read=int(member.sum()),
@@ -137,10 +137,10 @@ def _run(
         notes=notes + _unread(judgement.unread, member) + _single_choices(good_rows),
     )
     kept = good_rows.drop(INFO_COLUMNS, strict=False)
-    return AnswerRun(origin.file, origin.format, info.label(_stem(origin.file)), info, kept, ledger)
+    return AnswerRun(origin.file, origin.format, info.label(stem_of(origin.file)), info, kept, ledger)
 
 
-def _info(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:
+def info_of_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:
     """What the rows of one run (their `INFO_COLUMNS`) say of it, and what they disagree on.
 
     A row's word counts more than the metadata's.
@@ -181,13 +181,13 @@ def _present(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:
     return [name for name in names if name in rows.columns]
 
 
-def _stem(file: str) -> str:
+def stem_of(file: str) -> str:
     """The file's name without its folders and its ending."""
     name = file.rsplit("/", 1)[-1]
     return name.rsplit(".", 1)[0] or name
 
 
-def _unique(label: str, taken: set[str]) -> str:
+def unique(label: str, taken: set[str]) -> str:
     """The label, numbered where another run of the file has it already."""
     number, unique = 1, label
     while unique in taken:

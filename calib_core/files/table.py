@@ -46,7 +46,13 @@ def read_rows(
     """
     roles = Roles.of(mapping, head.file)
     layout = _layout(head.data, roles) if head.kind == "text" else COMMAS
-    table = _open(head, roles, skip, layout)
+    return read_table(open_table(head, roles, skip, layout), head, roles, progress, origin, layout=layout)
+
+
+def read_table(
+    table: RawTable, head: Head, roles: Roles, progress: Progress, origin: Origin, *, layout: Layout = COMMAS
+) -> Reading:
+    """The runs of an opened table; raises as `read_rows`."""
     if table.columns is not None:
         roles.check(table.columns, head.file)
     known = table.columns is None or any(map(roles.wanted, table.columns))
@@ -86,7 +92,8 @@ def _collected(table: RawTable, roles: Roles, file: str, progress: Progress) -> 
     return collected
 
 
-def _open(head: Head, roles: Roles, skip: int, layout: Layout) -> RawTable:
+def open_table(head: Head, roles: Roles, skip: int, layout: Layout) -> RawTable:
+    """The records of a file, `skip` lines of metadata passed over."""
     match head.kind:
         case "parquet":
             return open_parquet(head.data, head.file, roles.wanted)
@@ -98,6 +105,8 @@ def _open(head: Head, roles: Roles, skip: int, layout: Layout) -> RawTable:
             return open_json_list(head.objects, roles.wanted)
         case "text":
             return open_csv(head.data, head.file, layout, roles.wanted)
+        case "zip" | "npy":
+            raise Refused(f"{head.file} holds NumPy arrays and no table. Leave --format out, or give npz.")
 
 
 def _layout(data: bytes, roles: Roles) -> Layout:

@@ -16,6 +16,7 @@ from calib_core import files
 from calib_core.files.reading import Reading
 from calib_core.problems import Refused
 from calib_core.records import ANSWER_SCHEMA, RunInfo
+from core.files.answer_runs import of_answers
 
 ReadText = Callable[..., Reading]
 
@@ -35,7 +36,7 @@ def stored(metadata: str, **columns: list[Any]) -> bytes:
 def test_metadata_of_json_lines(read_text: ReadText) -> None:
     reading = read_text(lines(METADATA, {"id": "a", "confidence": 0.5}, {"id": "b", "confidence": 2}))
     assert (reading.format, reading.rows, reading.bad_rows) == ("canonical", 2, 1)
-    (run,) = reading.good_runs
+    (run,) = of_answers(reading.good_runs)
     assert run.info == RunInfo(model="m", dataset="d", shots=5, params_b=7.0)
     assert run.label == "m · d · 5-shot"
     cell = reading.problems[0].first[0]
@@ -44,7 +45,7 @@ def test_metadata_of_json_lines(read_text: ReadText) -> None:
 
 def test_metadata_of_parquet(read_text: ReadText) -> None:
     content = stored(json.dumps({**METADATA, "path_of": "majority"}), id=["a"], confidence=[0.5])
-    (run,) = read_text(content, "quiz.parquet").good_runs
+    (run,) = of_answers(read_text(content, "quiz.parquet").good_runs)
     assert (run.format, run.info.path_of, run.label) == ("canonical", "majority", "m · d · 5-shot")
 
 
@@ -62,7 +63,6 @@ def test_a_row_that_repeats_the_metadata_is_of_the_same_run(read_text: ReadText)
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [
-        ({"format": "calib-tokens", "version": 1}, "looks like a canonical token-level file"),
         ({"format": "calib-answers", "version": 2}, "'calib-answers', version 2; this version reads"),
         ({}, "None, version None"),
         ({**METADATA, "shots": "5"}, "'shots' in its metadata cannot be '5'"),
@@ -94,7 +94,7 @@ def test_a_plain_table_is_not_canonical(read_text: ReadText) -> None:
 @pytest.mark.parametrize("name", ["example.answers.jsonl", "example.answers.parquet"])
 def test_the_worked_example(shared: Path, name: str) -> None:
     reading = files.read(shared / "fixtures" / "canonical" / name)
-    (run,) = reading.runs(skip_bad_rows=False)
+    (run,) = of_answers(reading.runs(skip_bad_rows=False))
     assert run.info == RunInfo(
         "fixture/tiny-7b", "fx", 5, "step1000", 7.0, "chat", 0.0, 2097152000, "greedy", "greedy", "auto"
     )
@@ -113,7 +113,8 @@ def test_the_worked_example(shared: Path, name: str) -> None:
 def test_both_forms_of_the_worked_example_are_one(shared: Path) -> None:
     folder = shared / "fixtures" / "canonical"
     one, other = (
-        files.read(folder / f"example.answers.{ending}").good_runs[0].rows for ending in ("jsonl", "parquet")
+        of_answers(files.read(folder / f"example.answers.{ending}").good_runs)[0].rows
+        for ending in ("jsonl", "parquet")
     )
     assert one.to_dicts() == [{name: row[name] for name in one.columns} for row in other.to_dicts()]
     assert other.select(set(other.columns) - set(one.columns)).null_count().row(0) == (3,) * (
@@ -121,7 +122,9 @@ def test_both_forms_of_the_worked_example_are_one(shared: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["example.tokens.jsonl", "example.tokens.parquet", "example.tokens.npz"])
-def test_token_level_files_are_refused_by_name(shared: Path, name: str) -> None:
-    with pytest.raises(Refused, match=r"(token-level file|NPZ.*), which this version does not read"):
-        files.read(shared / "fixtures" / "canonical" / name)
+@pytest.mark.parametrize("name", ["example.tokens.jsonl", "example.tokens.parquet"])
+def test_token_level_files_are_no_answers(shared: Path, name: str) -> None:
+    path = shared / "fixtures" / "canonical" / name
+    assert files.read(path).format == "topk"
+    with pytest.raises(Refused, match="its metadata says 'calib-tokens', version 1; this version reads"):
+        files.read(path, format="canonical")

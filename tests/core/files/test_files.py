@@ -20,7 +20,7 @@ CSV = "id,confidence\nq1,0.5\nq2,2\n"
 
 
 def test_the_registry_holds_each_format_under_its_id() -> None:
-    assert list(files.FORMATS) == ["canonical", "table"]
+    assert list(files.FORMATS) == ["topk", "sums", "npz", "canonical", "table"]
     assert all(format_.id == id_ for id_, format_ in files.FORMATS.items())
 
 

@@ -12,6 +12,7 @@ from calib_core.files import json_lines
 from calib_core.files.gather import in_one
 from calib_core.files.lists import as_lists
 from calib_core.files.reading import Reading
+from core.files.answer_runs import of_answers
 
 ReadText = Callable[..., Reading]
 
@@ -20,7 +21,7 @@ def test_columns_of_one_element_each_become_a_list(read_text: ReadText) -> None:
     content = "id,p_A,p_B,gold,first,second\n1,0.7,0.3,A,x,x\n2,0.5,,b,,y\n3,,,0,,\n"
     probs = dict.fromkeys(("p_B", "p_A"), "choice_probs")
     samples = dict.fromkeys(("second", "first"), "samples")
-    (run,) = read_text(content, columns=probs | samples).runs(skip_bad_rows=False)
+    (run,) = of_answers(read_text(content, columns=probs | samples).runs(skip_bad_rows=False))
     assert run.rows["choice_probs"].to_list() == [[0.7, 0.3], None, None]
     assert run.rows["samples"].to_list() == [["x", "x"], [None, "y"], None]
     assert run.rows["gold_index"].to_list() == [0, None, None]
@@ -39,7 +40,8 @@ def test_elements_stay_in_place_when_keys_come_and_go(
     monkeypatch.setattr(json_lines, "SLICE", 1)
     lines = [{"a": "x"}, {"b": "y"}, {"b": "y", "a": "x"}]
     columns = dict.fromkeys(("b", "a"), "samples")
-    (run,) = read_text("\n".join(map(json.dumps, lines)), columns=columns).runs(skip_bad_rows=False)
+    reading = read_text("\n".join(map(json.dumps, lines)), columns=columns)
+    (run,) = of_answers(reading.runs(skip_bad_rows=False))
     assert run.rows["samples"].to_list() == [["x", None], [None, "y"], ["x", "y"]]
 
 

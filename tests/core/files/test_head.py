@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from calib_core.files import head as head_module
 from calib_core.files.format import Head
-from calib_core.files.head import head_of
+from calib_core.files.head import head_at, head_of
 from calib_core.problems import Refused
+from core.files.arrays import npy, npz, zipped
 
 OBJECT = '{"id": "q1", "confidence": 0.9}'
 
@@ -83,3 +86,45 @@ def test_a_letter_across_two_pieces_is_still_a_letter(piece: int, monkeypatch: p
     assert look("é😀é😀\n").kind == "text"
     with pytest.raises(Refused, match=r"line 2 holds the byte 0xff"):
         look("é😀\n".encode() + b"ab\xff")
+
+
+def test_arrays_are_known_by_their_first_bytes_and_not_read(tmp_path: Path) -> None:
+    path = npz(tmp_path / "quiz.csv", probs=np.eye(2), target=np.arange(2))
+    head = head_at(path, "quiz")
+    assert (head.kind, head.data, head.path) == ("zip", b"", path)
+    assert head.names == ("probs.npy", "target.npy")
+    path.write_bytes(npy(np.eye(2)))
+    head = head_at(path, "quiz")
+    assert (head.kind, head.data, head.path) == ("npy", b"", path)
+
+
+def test_an_array_larger_than_memory_is_not_read_to_be_known(tmp_path: Path) -> None:
+    path = tmp_path / "a.probs.npy"
+    with path.open("wb") as stream:
+        stream.write(npy(np.eye(2)))
+        stream.truncate(2**42)  # a hole: no disk is used
+    assert head_at(path, "a.probs.npy").kind == "npy"
+
+
+def test_other_files_are_read_and_keep_their_path(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.csv"
+    path.write_text("id,confidence\n")
+    head = head_at(path, "quiz")
+    assert (head.kind, head.data, head.path) == ("text", b"id,confidence\n", path)
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        (["header.json", "samples/1_epoch_1.json"], "an Inspect log"),
+        (["xl/workbook.xml"], "an Excel workbook"),
+        (["archive/data.pkl"], "a PyTorch file"),
+        (["readme.txt"], "a zip archive"),
+        (["_journal/start.json", *map(str, range(1000))], "an Inspect log"),
+        ([*map(str, range(1001))], "a zip archive"),
+    ],
+)
+def test_other_archives_are_refused_by_name(tmp_path: Path, members: list[str], said: str) -> None:
+    path = zipped(tmp_path / "a.zip", dict.fromkeys(members, b"{}"))
+    with pytest.raises(Refused, match=rf"^a.zip looks like {said}"):
+        head_at(path, "a.zip")

@@ -18,6 +18,7 @@ from calib_core.analysis.score import score
 from calib_core.files.reading import Reading
 from calib_core.problems import BadRowsFound, Refused, Unavailable
 from calib_core.records import AnswerRun
+from core.files.answer_runs import of_answers
 
 Case = dict[str, Any]
 
@@ -132,7 +133,7 @@ def _unmentioned(case: Case, message: str) -> Iterator[str]:
 def _read(case: Case, report: FileReport, reading: Reading) -> Iterator[str]:
     if (report.rows, report.bad_rows) != (case["rows"], case.get("bad_rows", 0)):
         yield f"{report.bad_rows} of {report.rows} rows are bad"
-    rows = sum(run.run.rows.height for run in report.runs)
+    rows = sum(run.rows.height for run in of_answers([each.run for each in report.runs]))
     if rows != case.get("good_rows", case["rows"]):
         yield f"{rows} good rows"
     if report.status != ("asks" if case["expect"] == "asks" else "loads"):
@@ -144,7 +145,7 @@ def _read(case: Case, report: FileReport, reading: Reading) -> Iterator[str]:
         places = {(cell.row, cell.line) for problem in report.problems for cell in problem.first}
         if places != {(bad["row"], bad["line"]) for bad in case["bad"]}:
             yield f"bad at {sorted(places)}"
-    for run in usable_runs(reading, skip_bad_rows=True):
+    for run in of_answers(usable_runs(reading, skip_bad_rows=True)):
         yield from _scored(case, run)
 
 

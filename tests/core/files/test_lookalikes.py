@@ -54,7 +54,7 @@ def test_answers_of_servers_by_what_their_keys_hold() -> None:
 
 
 def test_by_columns() -> None:
-    assert lookalikes.of_columns(["target", "top_ids", "top_logprobs"]) == "a token-level file"
+    assert lookalikes.of_columns(["instance_id", "split", "stats"]) == "HELM per-instance statistics"
     assert lookalikes.of_columns(["id", "confidence"]) is None
 
 

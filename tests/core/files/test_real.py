@@ -18,6 +18,7 @@ from calib_core.analysis.score import score
 from calib_core.confidence.method import Options
 from calib_core.problems import Refused
 from calib_core.records import AnswerRun
+from core.files.answer_runs import of_answers
 
 Figures = tuple[int, float, float]
 """n, accuracy, ECE (M = 10)."""
@@ -62,7 +63,7 @@ def test_white_space_tables_with_unparseable_rows(
     paths = sorted((shared / "real" / "msp-mmlu").glob(f"mmlu_{model}-q*.txt"))
     readings = [files.read(path, columns=printed(path)) for path in paths]
     assert {check(reading).status for reading in readings} == {"loads"}
-    runs = [run for reading in readings for run in usable_runs(reading)]
+    runs = [run for reading in readings for run in of_answers(usable_runs(reading))]
     rows = pl.concat([run.rows for run in runs])
     assert (len(runs), rows.height, rows["correct"].drop_nulls().len()) == (12, 6000, n)
     assert rows["confidence"].null_count() == 0
@@ -91,7 +92,7 @@ def test_tables_with_several_confidences_a_row(
     path = shared / "real" / "mmlu-pro-verbal" / f"mmlu_pro_{model}_eval_all_None.csv"
     reading = files.read(path, columns=printed(path))
     assert check(reading).status == "loads"
-    (run,) = usable_runs(reading)
+    (run,) = of_answers(usable_runs(reading))
     assert (run.rows.height, run.rows["subject"].n_unique()) == (12032, 14)
     answered = run.rows.filter(pl.col("prediction").is_not_null())
     answered = answered.with_columns(correct=pl.col("gold") == pl.col("prediction"))
@@ -109,7 +110,7 @@ def test_confidences_above_one_are_bad_rows(shared: Path) -> None:
     reading = files.read(path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"})
     (problem,) = reading.problems
     assert (problem.kind, problem.count, reading.bad_rows, len(problem.first)) == ("out of range", 20, 20, 20)
-    (run,) = reading.runs(skip_bad_rows=True)
+    (run,) = of_answers(reading.runs(skip_bad_rows=True))
     assert (run.rows.height, run.ledger.left_out) == (12012, 20)
 
 
@@ -145,7 +146,7 @@ def test_stated_sequence_and_answer_probabilities(
     assert (report.status, report.bad_rows) == ("asks" if bad else "loads", bad)
     found = [(cell.column, cell.found) for problem in report.problems for cell in problem.first]
     assert found == [("extracted_prob", "-1.0")] * bad
-    (run,) = usable_runs(reading, skip_bad_rows=True)
+    (run,) = of_answers(usable_runs(reading, skip_bad_rows=True))
     for method, of_method in expected.items():
         assert figures(run, method) == pytest.approx(of_method, abs=5e-5)
     for column in ("path_mean_prob", "answer_mean_prob"):
@@ -160,13 +161,13 @@ def test_votes_of_several_columns(shared: Path) -> None:
     reading = files.read(path, columns={"groundtruth_answer": "gold", **samples})
     report = check(reading)
     assert (report.status, report.rows, report.bad_rows) == ("loads", 5700, 0)
-    (run,) = usable_runs(reading)
+    (run,) = of_answers(usable_runs(reading))
     assert set(run.rows["samples"].list.len()) == {14}
     # Gold is looked for among the texts of the choices first; the note takes it for a position always.
     assert "In 51 rows gold is one choice's text and another one's position" in report.message
     assert figures(run, "cluster_size")[:2] == pytest.approx((5700, 0.8577), abs=5e-5)
     as_noted = files.read(path, columns={"groundtruth_answer": "gold_index", "choices": "", **samples})
-    (run,) = usable_runs(as_noted)
+    (run,) = of_answers(usable_runs(as_noted))
     assert figures(run, "cluster_size")[:2] == pytest.approx((5700, 0.8644), abs=5e-5)
     # The note leaves unparseable letters out of N; here each counts in N unless that is asked for.
     # A "2" among the letters is read as the third choice here, and is unparseable in the note.

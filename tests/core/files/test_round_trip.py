@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from calib_core import files
 from calib_core.records import ANSWER_SCHEMA, AnswerRun
+from core.files.answer_runs import of_answers
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6).filter(
     lambda text: bool(text.strip())
@@ -84,7 +85,7 @@ def reread(content: bytes) -> AnswerRun:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "quiz"
         path.write_bytes(content)
-        (run,) = files.read(path).runs(skip_bad_rows=False)
+        (run,) = of_answers(files.read(path).runs(skip_bad_rows=False))
     return run
 
 

@@ -14,6 +14,7 @@ from calib_core.files import csv_text, json_lines, parquet
 from calib_core.files.raw import MAX_COLUMNS
 from calib_core.files.reading import Reading
 from calib_core.problems import BadRowsFound, Refused
+from core.files.answer_runs import of_answers
 
 ReadText = Callable[..., Reading]
 
@@ -29,7 +30,7 @@ def stored(frame: pl.DataFrame) -> bytes:
 
 def test_a_csv_becomes_one_run(read_text: ReadText) -> None:
     reading = read_text(CSV)
-    (run,) = reading.runs(skip_bad_rows=False)
+    (run,) = of_answers(reading.runs(skip_bad_rows=False))
     assert (reading.format, reading.rows, reading.bad_rows) == ("table", 3, 0)
     assert (run.file, run.label, run.n_total) == ("quiz.csv", "quiz", 3)
     assert run.rows.to_dict(as_series=False) == {
@@ -42,7 +43,7 @@ def test_a_csv_becomes_one_run(read_text: ReadText) -> None:
 
 @pytest.mark.parametrize("content", [LINES, f"[{','.join(LINES.splitlines())}]"], ids=["lines", "list"])
 def test_json_whatever_the_file_is_called(read_text: ReadText, content: str) -> None:
-    (run,) = read_text(content, "quiz.csv").runs(skip_bad_rows=False)
+    (run,) = of_answers(read_text(content, "quiz.csv").runs(skip_bad_rows=False))
     assert run.rows["confidence"].to_list() == [0.9, 0.8]
 
 
@@ -63,7 +64,7 @@ def test_parquet_with_stored_dtypes(read_text: ReadText) -> None:
             "gold": ["B", None],
         }
     )
-    (run,) = read_text(stored(frame), "quiz.parquet").runs(skip_bad_rows=False)
+    (run,) = of_answers(read_text(stored(frame), "quiz.parquet").runs(skip_bad_rows=False))
     assert run.rows.schema == {
         "row": pl.Int64,
         "id": pl.String,
@@ -89,7 +90,7 @@ def test_bad_rows_are_told_by_row_line_column_and_value(read_text: ReadText) -> 
     ]
     with pytest.raises(BadRowsFound, match=r"2 of 3 rows are bad"):
         reading.runs(skip_bad_rows=False)
-    (run,) = reading.runs(skip_bad_rows=True)
+    (run,) = of_answers(reading.runs(skip_bad_rows=True))
     assert (run.rows["row"].to_list(), run.ledger.read, run.ledger.left_out) == ([1], 3, 2)
 
 
@@ -126,13 +127,13 @@ def test_other_delimiters_are_told_by_the_header(read_text: ReadText, delimiter:
     reading = read_text(
         CSV.replace(",", delimiter).replace(f"q3{delimiter}{delimiter}", f"q3{delimiter}0.5{delimiter}")
     )
-    (run,) = reading.runs(skip_bad_rows=False)
+    (run,) = of_answers(reading.runs(skip_bad_rows=False))
     assert run.rows["confidence"].to_list() == [0.9, 0.8, 0.5]
 
 
 def test_a_mapping_tells_the_delimiter_too(read_text: ReadText) -> None:
     reading = read_text("a b\n1 0.5\n", columns={"a": "correct", "b": "confidence"})
-    assert reading.good_runs[0].rows["confidence"].to_list() == [0.5]
+    assert of_answers(reading.good_runs)[0].rows["confidence"].to_list() == [0.5]
 
 
 def test_columns_that_are_known_count_more_than_columns_that_only_look_familiar(read_text: ReadText) -> None:
@@ -160,7 +161,7 @@ def test_what_is_not_read_is_listed_and_proposed(read_text: ReadText) -> None:
     assert reading.columns == ("id", "confidence", "correct", "category", "note")
     assert reading.unused == ("category", "note")
     assert dict(reading.proposals) == {"category": "subject"}
-    assert "subject" not in reading.good_runs[0].rows.columns
+    assert "subject" not in of_answers(reading.good_runs)[0].rows.columns
 
 
 def test_mapped_columns_take_part_in_every_check(read_text: ReadText) -> None:
@@ -181,7 +182,8 @@ def test_mapped_columns_take_part_in_every_check(read_text: ReadText) -> None:
 def test_several_runs_and_their_ledgers(read_text: ReadText) -> None:
     reading = read_text("model,id,confidence\na,1,0.5\nb,1,2\nb,2,0.5\na,1,0.5\na,2,1.0000001\n")
     assert [
-        (run.label, run.rows.height, run.ledger.read, run.ledger.left_out) for run in reading.good_runs
+        (run.label, run.rows.height, run.ledger.read, run.ledger.left_out)
+        for run in of_answers(reading.good_runs)
     ] == [
         ("a", 2, 3, 1),
         ("b", 1, 2, 1),
@@ -190,7 +192,8 @@ def test_several_runs_and_their_ledgers(read_text: ReadText) -> None:
 
 
 def test_text_keys_stay_apart(read_text: ReadText) -> None:
-    (run,) = read_text("id,gold,confidence\n007,NA,0.5\n7,None,0.5\n07,3-4,0.5\n").runs(skip_bad_rows=False)
+    reading = read_text("id,gold,confidence\n007,NA,0.5\n7,None,0.5\n07,3-4,0.5\n")
+    (run,) = of_answers(reading.runs(skip_bad_rows=False))
     assert run.rows["id"].to_list() == ["007", "7", "07"]
     assert run.rows["gold"].to_list() == ["NA", "None", "3-4"]
 
@@ -228,7 +231,7 @@ def test_slices_change_nothing(read_text: ReadText, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(json_lines, "SLICE", 3)
     cut = read_text(content)
     assert cut.problems == whole.problems
-    assert cut.good_runs[0].rows.equals(whole.good_runs[0].rows)
+    assert of_answers(cut.good_runs)[0].rows.equals(of_answers(whole.good_runs)[0].rows)
 
 
 def _assorted() -> list[dict[str, Any]]:

@@ -1,0 +1,144 @@
+"""How do token-level files of any size become one small file of sums?  The verb `reduce`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from calib_core.cli.desk import BAD_ROWS, Desk
+from calib_core.cli.elements import Element, document
+from calib_core.cli.options import FilesArgument, FormatOption, JsonOption, MapOption, SkipOption
+from calib_core.cli.sources import Source
+from calib_core.cli.tables import Paper
+from calib_core.files.partners import companions
+from calib_core.files.parts import Whole, wholes
+from calib_core.files.sums import write_sums
+from calib_core.problems import BadRowsFound, CalibError, Refused
+from calib_core.records import TokenRun
+
+OutputOption: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", metavar="SUMS.parquet", show_default=False, help="The file of sums that is written."
+    ),
+]
+
+
+def reduce(
+    files: FilesArgument,
+    *,
+    output: OutputOption,
+    as_json: JsonOption = False,
+    skip_bad_rows: SkipOption = False,
+    format_id: FormatOption = None,
+    maps: MapOption = None,
+) -> int:
+    """Which sums do these token-level files come to?  All runs are saved in one small, exact file.
+
+    Files that say the same of their run are parts of it, and are added up. If one file is refused, nothing
+    is written: what lacks a part would look whole.
+    """
+    desk = Desk()
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    elements: list[Element] = []
+    try:
+        inputs = _inputs(desk, source, output)
+        found = wholes(run for path, name in inputs.items() for run in _runs(desk, source, path, name))
+        if desk.code:
+            desk.tell(f"Nothing was written to {output.name}: not every file can be used.")
+        else:
+            _write(found, output)
+            elements = [_element(whole, output) for whole in found]
+            if not as_json:
+                _print(found, output)
+    except CalibError as reason:
+        desk.refuse(str(reason))
+    if as_json:
+        sys.stdout.write(document(elements) + "\n")
+        sys.stdout.flush()
+    return desk.code
+
+
+def _inputs(desk: Desk, source: Source, output: Path) -> dict[Path, str]:
+    """Every file and its name, each once. Raises Refused where the output would take the place of one."""
+    inputs: dict[Path, str] = {}
+    known: set[Path] = set()
+    for path, name in desk.files(source):
+        real = _real(path)
+        if _real(output) in {real, *map(_real, companions(path))}:
+            raise Refused(
+                f"{output.name} is one of the files that are read, and would be lost. Choose another name "
+                f"for -o."
+            )
+        if real in known:
+            desk.tell(f"{name} was given twice and is read once.")
+            continue
+        known.add(real)
+        inputs[path] = name
+    if not inputs and not desk.code:
+        raise Refused("There is no file to reduce.")
+    return inputs
+
+
+def _real(path: Path) -> Path:
+    """Where a path leads; the path itself where it leads nowhere, which reading it will say."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path.absolute()
+
+
+def _runs(desk: Desk, source: Source, path: Path, name: str) -> Iterator[TokenRun]:
+    """The token-level runs of one file; why there are none is said at the desk."""
+    try:
+        for run in source.read(path, name).runs(skip_bad_rows=source.skip_bad_rows):
+            if isinstance(run, TokenRun):
+                yield replace(run, file=name)
+            else:
+                raise Refused(
+                    f"{name} holds answers, one row a question, and no positions of a text: there is nothing "
+                    f"to reduce."
+                )
+    except BadRowsFound as found:
+        desk.refuse(f"{found}\nTo leave the bad rows out, add --skip-bad-rows.", BAD_ROWS)
+    except CalibError as reason:
+        desk.refuse(str(reason))
+
+
+def _write(found: Sequence[Whole], output: Path) -> None:
+    """Raises Refused where the file cannot be written."""
+    if output.is_dir():
+        raise Refused(f"{output.name or output} is a folder. Name the file that is to be written: -o FILE")
+    try:
+        write_sums([whole.run for whole in found], output)
+    except OSError as error:
+        raise Refused(f"{output.name} cannot be written ({error.strerror or error}).") from None
+
+
+def _element(whole: Whole, output: Path) -> Element:
+    """One run written. file: of its first part; files: of all parts."""
+    run = whole.run
+    return {
+        "file": whole.files[0],
+        "files": list(whole.files),
+        "run": run.label,
+        "rows": run.sums.rows,
+        "n_total": run.n_total,
+        "classes": run.sums.classes,
+        "output": str(output),
+    }
+
+
+def _print(found: Sequence[Whole], output: Path) -> None:
+    paper = Paper()
+    for whole in found:
+        sums = whole.run.sums
+        parts = "" if len(whole.files) == 1 else f" of {len(whole.files):,} files"
+        paper.line(f"{whole.run.label}: {sums.rows:,} positions{parts}, {sums.classes:,} classes")
+    size = output.stat().st_size
+    paper.line(f"{output.name}: {len(found):,} run{'s' if len(found) > 1 else ''}, {size / 1000:,.0f} kB")

@@ -1,0 +1,79 @@
+"""Is each target the class that its row predicts, or that of the row beside it?
+
+Saved beside `input_ids`, the distributions of a language model speak of the *next* token: left as they
+are, the two are one position apart, and every number about them is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.tokens.scales import Scale
+
+ENOUGH: Final = 256
+"""Positions looked at."""
+FEWEST: Final = 20
+"""With fewer nothing is said."""
+MUCH: Final = 1.0
+"""So many nats of mean log-probability are much better …"""
+_CERTAIN: Final = 4.0
+"""… if they are as many standard errors."""
+
+_FLOOR: Final = -30.0
+"""Log-probability taken for zero: one impossible target must not outweigh all others."""
+
+
+class Alignment:
+    """Compares the probability of each row's own target with that of the targets beside it."""
+
+    def __init__(self, scale: Scale) -> None:
+        """scale: what the values are."""
+        self._scale = scale
+        self._seen = 0
+        self._gains: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] = ([], [])
+
+    def add(self, values: NDArray[Any], target: NDArray[np.int64]) -> None:
+        """Looks at a block. values: shape (rows, K); target: shape (rows,), classes or padding."""
+        rows = min(len(target), ENOUGH + 1 - self._seen)
+        if rows < 2:
+            return
+        self._seen += rows
+        logs, target = self._logs(values[:rows]), target[:rows]
+        inside = (target >= 0) & (target < values.shape[1])
+        here, there = np.arange(rows - 1), np.arange(1, rows)
+        for gains, at, beside in ((self._gains[0], here, there), (self._gains[1], there, here)):
+            both = inside[at] & inside[beside]
+            own, other = target[at[both]], target[beside[both]]
+            gains.append(logs[at[both], other] - logs[at[both], own])
+
+    @property
+    def note(self) -> str | None:
+        """What to say where targets one row on, or one row back, fit much better; None where they do not."""
+        for gains, place, mend in (
+            (self._gains[0], "after", "probs[:-1] with target[1:]"),
+            (self._gains[1], "before", "probs[1:] with target[:-1]"),
+        ):
+            gain = np.concatenate(gains) if gains else np.zeros(0)
+            if gain.size < FEWEST or gain.mean() < MUCH:
+                continue
+            if gain.mean() >= _CERTAIN * gain.std() / np.sqrt(gain.size):
+                return (
+                    f"The target of the row {place} fits better than the row's own, by {gain.mean():.1f} "
+                    f"nats over the first {gain.size:,} positions: the two seem to be one position apart. "
+                    f"If they are, save {mend}."
+                )
+        return None
+
+    def _logs(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Log-probabilities, not below the floor; what is no number is as improbable as can be."""
+        logs = values.astype(np.float64)
+        with np.errstate(all="ignore"):
+            if self._scale == "probs":
+                logs = np.log(logs)
+            elif self._scale == "logits":
+                logs -= logs.max(axis=1, keepdims=True)
+                logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+        return np.clip(np.nan_to_num(logs, nan=_FLOOR, neginf=_FLOOR), _FLOOR, 0.0)

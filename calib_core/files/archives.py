@@ -1,0 +1,116 @@
+"""What lies in an archive of arrays (NPZ), and how is one member streamed out of it?
+
+Nothing is ever extracted to a file or unpickled, and only the members that are needed are opened.
+"""
+
+from __future__ import annotations
+
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import BinaryIO, Final, cast
+
+from calib_core.problems import Refused, shorten
+
+MAGIC: Final = b"PK\x03\x04"
+
+MAX_MEMBERS: Final = 1000
+"""More is refused before the list of them is read: no archive of predictions has so many arrays."""
+
+_TAIL: Final = 22 + 2**16
+"""Where the end record of an archive lies: 22 bytes, and a comment of at most so many before them."""
+
+_AGAIN: Final = "It may be cut off, half written or damaged: write or copy it again."
+
+_UNREADABLE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
+"""What the standard library raises of an archive that is not what it says it is."""
+
+
+def counted(stream: BinaryIO) -> int:
+    """How many members the end record tells of; 0 where there is none, which opening it will say."""
+    size = stream.seek(0, 2)
+    stream.seek(max(0, size - _TAIL))
+    tail = stream.read()
+    stream.seek(0)
+    at = tail.rfind(b"PK\x05\x06")
+    return int.from_bytes(tail[at + 10 : at + 12], "little") if at >= 0 else 0
+
+
+@contextmanager
+def archive(stream: BinaryIO, file: str) -> Generator[zipfile.ZipFile]:
+    """The archive in an open file. Raises Refused where its list of members cannot be read."""
+    if (members := counted(stream)) > MAX_MEMBERS:
+        raise Refused(f"{file} is an archive of {members:,} members, and at most {MAX_MEMBERS:,} are read.")
+    try:
+        opened = zipfile.ZipFile(stream)
+    except (*_UNREADABLE, OSError) as error:
+        raise Refused(f"{file} is an archive that cannot be opened ({_reason(error)}). {_AGAIN}") from None
+    with opened:
+        yield opened
+
+
+def arrays_of(opened: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInfo]:
+    """Name → member of each array (`NAME.npy`) in an archive, in its order.
+
+    Raises Refused where a name is held twice or leads out of the archive, or a member is encrypted.
+    """
+    found: dict[str, zipfile.ZipInfo] = {}
+    for member in opened.infolist():
+        shown = repr(shorten(member.orig_filename))
+        if _leads_out(member.orig_filename):
+            raise Refused(
+                f"{file} has the member {shown}, a name that leads out of the archive: NumPy writes no such "
+                f"names. Save the arrays again with numpy.savez."
+            )
+        name, ending = member.filename[:-4], member.filename[-4:]
+        if ending != ".npy":
+            continue
+        if name in found:
+            raise Refused(f"{file} has two members named {shown}: which one is meant is not clear. Keep one.")
+        if member.flag_bits & 1:
+            raise Refused(f"{file}: its member {shown} is encrypted. Save it again without a password.")
+        found[name] = member
+    return found
+
+
+@contextmanager
+def member_stream(opened: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) -> Generator[BinaryIO]:
+    """The unpacked bytes of one member, one after another. Raises Refused where they cannot be had."""
+    with unpacking(file, member.filename):
+        stream = opened.open(member)
+    try:
+        yield cast("BinaryIO", stream)
+    finally:
+        stream.close()
+
+
+@contextmanager
+def unpacking(file: str, name: str) -> Generator[None]:
+    """Turns what the standard library raises of damaged members into Refused."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        shown = repr(shorten(name))
+        raise Refused(f"{file}: {shown} in it cannot be unpacked ({_reason(error)}). {_AGAIN}") from None
+
+
+def _leads_out(name: str) -> bool:
+    parts = name.replace("\\", "/").split("/")
+    return ".." in parts or name.startswith(("/", "\\")) or "\x00" in name or parts[0].endswith(":")
+
+
+def _reason(error: Exception) -> str:
+    return shorten(str(error) or type(error).__name__, 120)
