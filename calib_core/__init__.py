@@ -10,30 +10,30 @@ r"""Can a language model's confidence be believed?  Load saved predictions, ask 
 >>> round(number.value, 4)
 0.4
 >>> number.recipe
-'ECE-L1, equal width, M=10, right-closed, as given, n=4/4'
+'ECE-L1, equal width, M=10, right-closed, as given, n=4/4, p over R=199 draws, seed 0'
 >>> folder.cleanup()
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
 
 from calib_core import files
 from calib_core.analysis.check import usable_runs
 from calib_core.analysis.evidence import gather
 from calib_core.analysis.score import Score
 from calib_core.analysis.score import score as score_of
+from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Sweep
+from calib_core.analysis.sweep import sweep as sweep_of
 from calib_core.bins import Binning, Scheme
 from calib_core.confidence.method import Options
 from calib_core.pairs import Labels
-from calib_core.records import AnswerRun
+from calib_core.problems import Unavailable
+from calib_core.records import Run
 
-__all__ = ["Run", "Score", "load", "score"]
-
-Run: TypeAlias = AnswerRun
+__all__ = ["Run", "Score", "Sweep", "load", "score", "sweep"]
 
 
 def load(
@@ -69,9 +69,34 @@ def score(
     method: an id of `confidence.METHODS`; metric: an id of `metrics.METRICS`; bins: M, 1 to 1000;
     binning: "width", "mass" or "natural"; labels: "top", or "all" for one pair a choice; renormalise:
     None = as the method does by default. The value is None where the metric is not defined (AUROC of
-    rows that are all right).
+    rows that are all right), or only bounds of it are known (token-level lists of the largest entries).
     Raises `problems.Unavailable` where the run cannot give the method or metric, ValueError for M
     outside 1 to 1000.
     """
     evidence = gather(run, method, Options(renormalise=renormalise, labels=labels))
     return score_of(evidence, metric, Scheme(binning, bins))
+
+
+def sweep(
+    run: Run,
+    *,
+    method: str,
+    metric: str | Sequence[str] = SWEPT,
+    bins: Sequence[int] = PAPER_BINS,
+    ddof: int = 0,
+    binning: Binning = "width",
+    labels: Labels = "top",
+    renormalise: bool | None = None,
+) -> Sweep:
+    """One metric of one method, or several, over a set of M, with the RSD and the null of each.
+
+    metric: an id, or several; bins: M, 1 to 1000 each, the seven of the Full-ECE paper by default; ddof: of
+    the RSD, 0 or 1; the rest as in `score`. Raises `problems.Unavailable` where the run cannot give the
+    method or none of the metrics, ValueError for M outside 1 to 1000 or another ddof.
+    """
+    evidence = gather(run, method, Options(renormalise=renormalise, labels=labels))
+    metrics = (metric,) if isinstance(metric, str) else tuple(metric)
+    swept = sweep_of(evidence, metrics, bins, ddof, binning=binning)
+    if not swept.curves:
+        raise Unavailable("; ".join(dict.fromkeys(swept.refused.values())) or "No metric was named.")
+    return swept

@@ -37,7 +37,9 @@ from calib_core.cli.options import (
     RenormaliseOption,
     SkipOption,
 )
+from calib_core.cli.reducing import reduce
 from calib_core.cli.sources import Source
+from calib_core.cli.sweeping import sweep
 from calib_core.cli.tables import Paper
 from calib_core.confidence.method import Options
 from calib_core.metrics import METRICS
@@ -81,7 +83,7 @@ def check(
             desk.refuse(f"{name}: no confidence method has a usable row.")
         elif report.status == "asks" and not skip_bad_rows:
             desk.refuse(f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS)
-    return _leave(desk, elements, as_json=as_json)
+    return desk.leave(elements, as_json=as_json)
 
 
 @app.command()
@@ -109,7 +111,7 @@ def score(  # noqa: PLR0913  one parameter an option
         elements += [score_element(run.file, score) for score in scores]
         if scores and not as_json:
             paper.scores(run.file, run.label, scores)
-    return _leave(desk, elements, as_json=as_json)
+    return desk.leave(elements, as_json=as_json)
 
 
 @app.command()
@@ -141,15 +143,11 @@ def bins(  # noqa: PLR0913  one parameter an option
         if not as_json:
             for diagram in diagrams:
                 paper.bins(run.file, diagram)
-    return _leave(desk, elements, as_json=as_json)
+    return desk.leave(elements, as_json=as_json)
 
 
-def _leave(desk: Desk, elements: Sequence[Element], *, as_json: bool) -> int:
-    """Prints the list, empty or not, where JSON was asked for; returns the exit code."""
-    if as_json:
-        sys.stdout.write(document(elements) + "\n")
-        sys.stdout.flush()
-    return desk.code
+app.command()(sweep)
+app.command()(reduce)
 
 
 def main(words: Sequence[str] | None = None) -> int:

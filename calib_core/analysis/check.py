@@ -17,7 +17,7 @@ from calib_core.confidence.outcomes import greedy_correct
 from calib_core.files.names import as_options
 from calib_core.files.reading import Reading
 from calib_core.problems import MESSAGE_LIMIT, Problem, Refused, Unavailable, shorten
-from calib_core.records import AnswerRun
+from calib_core.records import Run, TokenRun
 
 Status = Literal["loads", "asks", "refused"]
 
@@ -41,13 +41,18 @@ class RunReport:
 
     usable: method id → rows with a confidence and an outcome; refused: method id → reason; missing:
     method id → reason → rows; spikes: method id → values that hold many rows; accuracy: of the
-    greedy answer where outcomes are known, in [0, 1].
+    greedy answer where outcomes are known, or of the top label of a token-level run, in [0, 1].
     """
 
-    run: AnswerRun
+    run: Run
     survey: Survey
     accuracy: float | None
     spikes: Mapping[str, tuple[Spike, ...]]
+
+    @property
+    def kind(self) -> Literal["answers", "tokens"]:
+        """What a row of the run is: an answer to a question, or a position of a text."""
+        return "tokens" if isinstance(self.run, TokenRun) else "answers"
 
     @property
     def usable(self) -> dict[str, int]:
@@ -58,9 +63,9 @@ class RunReport:
     def missing(self) -> dict[str, dict[str, int]]:
         """Method id → reason → rows without this confidence."""
         return {
-            id_: dict(evidence.confidences.missing)
+            id_: dict(evidence.missing)
             for id_, evidence in self.survey.usable.items()
-            if evidence.confidences.missing
+            if evidence.missing
         }
 
 
@@ -127,7 +132,7 @@ def check(reading: Reading, options: Options | None = None) -> FileReport:
     )
 
 
-def usable_runs(reading: Reading, *, skip_bad_rows: bool = False) -> tuple[AnswerRun, ...]:
+def usable_runs(reading: Reading, *, skip_bad_rows: bool = False) -> tuple[Run, ...]:
     """The runs to compute with.
 
     Raises BadRowsFound where rows are bad and skip_bad_rows is False, Refused where no method has a
@@ -138,7 +143,7 @@ def usable_runs(reading: Reading, *, skip_bad_rows: bool = False) -> tuple[Answe
     return reading.runs(skip_bad_rows=skip_bad_rows)
 
 
-def _usable(run: AnswerRun, method_id: str) -> bool:
+def _usable(run: Run, method_id: str) -> bool:
     try:
         gather(run, method_id)
     except Unavailable:
@@ -146,25 +151,31 @@ def _usable(run: AnswerRun, method_id: str) -> bool:
     return True
 
 
-def _run_report(run: AnswerRun, options: Options | None) -> RunReport:
+def _run_report(run: Run, options: Options | None) -> RunReport:
     surveyed = survey(run, options)
-    correct = greedy_correct(run).drop_nulls()
     return RunReport(
         run=run,
         survey=surveyed,
-        accuracy=float(correct.sum()) / correct.len() if correct.len() else None,
+        accuracy=_accuracy(run),
         spikes={id_: found for id_, evidence in surveyed.usable.items() if (found := _spikes(evidence))},
     )
 
 
+def _accuracy(run: Run) -> float | None:
+    if isinstance(run, TokenRun):
+        return run.sums.top.right / run.sums.rows if run.sums.rows else None
+    correct = greedy_correct(run).drop_nulls()
+    return float(correct.sum()) / correct.len() if correct.len() else None
+
+
 def _spikes(evidence: Evidence) -> tuple[Spike, ...]:
     """Values that hold many rows; not told of confidences that are fractions k/N by construction."""
-    sums = evidence.top_sums
     if evidence.method.sampled:
         return ()
-    many = np.flatnonzero(sums.count >= max(SPIKE_ROWS, SPIKE_SHARE * sums.pairs))
-    order = many[np.argsort(-sums.count[many], kind="stable")]
-    return tuple(Spike(float(sums.value[cell]), int(sums.count[cell])) for cell in order)
+    value, count = evidence.repeated()
+    many = np.flatnonzero(count >= max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used))
+    order = many[np.argsort(-count[many], kind="stable")]
+    return tuple(Spike(float(value[at]), int(count[at])) for at in order)
 
 
 def _summary(reading: Reading) -> str:

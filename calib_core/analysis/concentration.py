@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.analysis.basis import Unit
 from calib_core.analysis.evidence import Evidence, metric_of
 from calib_core.analysis.reading import percent
 from calib_core.analysis.recipe import recipe
-from calib_core.bins import MAX_BINS, Binned, BinSums, Scheme
+from calib_core.bins import MAX_BINS, Binned, Scheme
 
 CONCENTRATED: Final = 0.8
 """Two bins that hold this share of the rows carry the ECE between them."""
@@ -30,7 +31,8 @@ class Concentration:
     ties by position), cumulative (share of the bins up to this one, fullest first). finest: low, high,
     count over 1,000 equal-width bins. top_two: share of rows in the two fullest bins; effective: 1/Σw²,
     w = share of each bin; at_zero, at_one: share of rows at exactly 0 and 1; distinct: different
-    confidences; all of the top label's pairs, None without rows.
+    confidences; all of the top label's pairs, None without rows. at_zero, at_one and distinct are None,
+    too, where single confidences are not kept (token level). unit: what is counted.
     """
 
     run: str
@@ -41,7 +43,7 @@ class Concentration:
     finest: pl.DataFrame
     n_used: int
     n_total: int
-    distinct: int
+    distinct: int | None
     top_two: float | None
     effective: float | None
     at_zero: float | None
@@ -49,6 +51,7 @@ class Concentration:
     ece: float | None
     warning: str | None
     recipe: str
+    unit: Unit = "rows"
 
     @property
     def bins(self) -> int:
@@ -85,11 +88,12 @@ def concentration(evidence: Evidence, scheme: Scheme | None = None) -> Concentra
         distinct=evidence.distinct,
         top_two=float(two.sum()) if n else None,
         effective=float(1 / np.square(share).sum()) if n else None,
-        at_zero=_share_at(sums, 0.0),
-        at_one=_share_at(sums, 1.0),
+        at_zero=evidence.share_at(0.0),
+        at_one=evidence.share_at(1.0),
         ece=value,
-        warning=None if value is None else _warning(value, two, scheme),
+        warning=None if value is None else _warning(value, two, scheme, evidence.unit),
         recipe=recipe(evidence, None, scheme, binned.size),
+        unit=evidence.unit,
     )
 
 
@@ -127,11 +131,7 @@ def compare(results: Sequence[Concentration]) -> pl.DataFrame:
     )
 
 
-def _share_at(sums: BinSums, value: float) -> float | None:
-    return float(sums.count[sums.value == value].sum()) / sums.pairs if sums.pairs else None
-
-
-def _warning(ece: float, two: NDArray[np.float64], scheme: Scheme) -> str | None:
+def _warning(ece: float, two: NDArray[np.float64], scheme: Scheme, unit: Unit) -> str | None:
     """The self-consistency paper's point about p(True): a low ECE may rest on one or two bins.
 
     two: shares of the fullest bins, fullest first, shape (1,) or (2,). Nothing is said where no more
@@ -140,9 +140,9 @@ def _warning(ece: float, two: NDArray[np.float64], scheme: Scheme) -> str | None
     if float(two.sum()) < CONCENTRATED or (scheme.binning != "natural" and scheme.bins <= 2):
         return None
     if float(two[0]) >= CONCENTRATED:
-        where = f"One bin holds {percent(float(two[0]))} of the rows"
+        where = f"One bin holds {percent(float(two[0]))} of the {unit}"
     else:
-        where = f"The two fullest bins hold {percent(float(two.sum()))} of the rows"
+        where = f"The two fullest bins hold {percent(float(two.sum()))} of the {unit}"
     if ece > GOOD_ECE:
         return f"{where}: the ECE of {ece:.4f} describes little else."
     return (

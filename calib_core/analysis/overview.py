@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.score import score
+from calib_core.bins import Scheme
+from calib_core.metrics import METRICS
 
 
 def overview(runs: Mapping[str, Iterable[Evidence]]) -> pl.DataFrame:
@@ -24,7 +25,7 @@ def overview(runs: Mapping[str, Iterable[Evidence]]) -> pl.DataFrame:
             "used": evidence.n_used,
             "accuracy": evidence.accuracy,
             "brier": evidence.brier,
-            "ece": score(evidence.of_top, "ece").value,
+            "ece": METRICS["ece"].of(evidence.top_sums, Scheme()),
         }
         for name, evidences in runs.items()
         for evidence in evidences

@@ -9,11 +9,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.analysis.evidence import Evidence, metric_of
+from calib_core.analysis.evidence import AnswerEvidence, Evidence, metric_of
 from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme, assign
 from calib_core.confidence.choices import choice_texts
 from calib_core.pairs import Pairs
+from calib_core.problems import Unavailable
 
 SHOWN: Final = 1000
 """How many questions a page shows; a download holds them all."""
@@ -52,8 +53,10 @@ def questions(
     """The questions whose pair falls into bin `bin_number` (from 1; None: every bin).
 
     search: kept are rows in which any text contains it, letters of either case; "" keeps all.
-    Raises Unavailable as `reliability` does.
+    Raises Unavailable as `reliability` does, and for a run without questions.
     """
+    if not isinstance(evidence, AnswerEvidence):
+        raise Unavailable(evidence.no_questions or "")
     metric = metric_of(metric_id)
     scheme = scheme_for(metric, scheme or Scheme())
     evidence.binned(metric, scheme)  # refuses what the diagram would refuse
@@ -76,7 +79,7 @@ def questions(
     return Questions(_search(frame, search), total=frame.height, search=search)
 
 
-def _answers(evidence: Evidence, pairs: Pairs, inside: NDArray[np.intp]) -> pl.Series:
+def _answers(evidence: AnswerEvidence, pairs: Pairs, inside: NDArray[np.intp]) -> pl.Series:
     """The judged answer of each pair; where a pair is about one choice, that choice's text or letter."""
     confidences = evidence.confidences
     if pairs is not confidences.pairs and confidences.distribution is not None:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.analysis.basis import Unit
 from calib_core.analysis.intervals import Z_95
 from calib_core.bins import Binned
 
@@ -21,39 +22,49 @@ NO_GAP: Final = 1e-9
 """A mean gap up to here is rounding: no gap at all."""
 
 
+def short(value: float) -> str:
+    """Four decimals, or three digits of a number that would have none of them: "0.0312", "2.41e-07"."""
+    return f"{value:.4f}" if value == 0 or abs(value) >= 0.00095 else f"{value:.3g}"
+
+
 def percent(share: float) -> str:
     """".7119" → "71.2 %"."""
     return f"{100 * share:.1f} %"
 
 
-def read_aloud(binned: Binned, *, dependent: bool) -> str:
+def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows") -> str:
     """One sentence on the whole, and where the gap lies.
 
     dependent: the pairs are all choices of each row, whose mean confidence and share of right ones
-    are both 1/K by construction, so only the gaps are spoken of.
+    are both 1/K by construction, so only the gaps are spoken of; unit: what is counted.
     """
     if not binned.size:
-        return "No row has both a confidence and an outcome."
+        return f"No {unit[:-1]} has both a confidence and an outcome."
     n = int(binned.count.sum())
     if dependent:
-        return _of_all_choices(binned, n)
+        return _of_all_choices(binned, n, unit)
     said, right = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
     opening = f"Says {percent(said)} on average, is right {percent(right)}"
     if n < FEW:
-        return f"{opening}: {n} row{'s are' if n > 1 else ' is'} too few to say more."
-    return f"{opening}{_verdict(binned, n)}."
+        return f"{opening}: {n} {f'{unit} are' if n > 1 else f'{unit[:-1]} is'} too few to say more."
+    return f"{opening}{_verdict(binned, n, unit)}."
 
 
-def _of_all_choices(binned: Binned, n: int) -> str:
+def _of_all_choices(binned: Binned, n: int, unit: Unit) -> str:
     """Of pairs that exclude one another chance is not judged: only where the gap lies is told."""
     gap = float(binned.absolute_gap.sum()) / n
-    subject = "Over all choices of every question, probability and share of right ones"
+    pairs = "choices of every question" if unit == "rows" else "classes of every position"
+    subject = f"Over all {pairs}, probability and share of right ones"
     if gap <= NO_GAP:
         return f"{subject} agree in every bin."
-    return f"{subject} are {percent(gap)} apart on average{_comma(_where(binned, binned.absolute_gap))}."
+    apart = f"{percent(gap)} apart on average"
+    if unit == "positions":
+        # A vocabulary's average is next to nothing; each position has one right class, so this is Full-ECE.
+        apart = f"{n * gap / max(int(binned.correct.sum()), 1):.4f} apart a position"
+    return f"{subject} are {apart}{_comma(_where(binned, binned.absolute_gap))}."
 
 
-def _verdict(binned: Binned, n: int) -> str:
+def _verdict(binned: Binned, n: int, unit: Unit) -> str:
     """Over- or under-confident, both, or neither, as far as the rows can tell (95 %)."""
     signed = binned.confidence - binned.correct
     excess = float(signed.sum())
@@ -63,7 +74,7 @@ def _verdict(binned: Binned, n: int) -> str:
     over, under = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
     if abs(excess) <= Z_95 * float(np.sqrt(variance.sum())):
         if not clear.any():
-            return f": no more apart than {n:,} rows differ by chance"
+            return f": no more apart than {n:,} {unit} differ by chance"
         return _only_on_average(binned, over * clear, under * clear)
     if excess > 0:
         name, mine, other_name, other = "over-confident", over, "under-confident", under * clear

@@ -26,7 +26,8 @@ class Reliability:
     table: one row a non-empty bin: bin (from 1), low, high, count, confidence, accuracy (means),
     accuracy_low, accuracy_high (95 % Wilson; null where pairs depend on one another), interval (the bin
     as text), gap = confidence − accuracy (positive: over-confident), share = the bin's part of Σ|Y − C|,
-    thin = fewer than THIN pairs. of_pairs: "rows", or "labels" where each row gives one pair a choice.
+    thin = fewer than THIN pairs. of_pairs: "rows", "positions" of a text, or "labels" where each gives one
+    pair a class.
     brier, accuracy: of the top label; mean_confidence: of the top label, in [0, 1], None without rows.
     recipe: of the diagram (a metric without bins is not part of it); score.recipe: of the number.
     reading: one sentence.
@@ -77,10 +78,10 @@ def reliability(evidence: Evidence, metric_id: str, scheme: Scheme | None = None
         mean_confidence=evidence.mean_confidence,
         scheme=scheme,
         table=bin_table(binned, with_intervals=not dependent),
-        of_pairs="labels" if dependent else "rows",
-        reading=read_aloud(binned, dependent=dependent),
+        of_pairs="labels" if dependent else evidence.unit,
+        reading=read_aloud(binned, dependent=dependent, unit=evidence.unit),
         recipe=recipe(evidence, metric if metric.binned else None, scheme, binned.size),
-        judged=evidence.confidences.judged,
+        judged=evidence.judged,
         remarks=evidence.remarks,
     )
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence, metric_of
+from calib_core.analysis.null import null_of
 from calib_core.analysis.recipe import recipe
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
@@ -20,9 +21,11 @@ from calib_core.metrics.metric import Metric
 class Score:
     """One metric of one method on one run.
 
-    value: None where the metric is not defined for these rows; bins: M (natural bins: how many there
-    are), None for a metric without bins; judged: whose outcome it is; remarks: what a reader has to know
-    of these rows; remark: of this value, or None.
+    value: None where the metric is not defined for these rows, or only bounds are known: low, high, None
+    elsewhere; bins: M (natural bins: how many there are), None for a metric without bins; judged: whose
+    outcome it is; remarks: what a reader has to know of these rows; remark: of this value, or None; p: share
+    of draws from the confidences themselves in which the number is at least as large (`null.Null`),
+    null_median: its median over them, both None where there is no null.
     """
 
     run: str
@@ -36,6 +39,10 @@ class Score:
     judged: str
     remarks: tuple[str, ...] = ()
     remark: str | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    null_median: float | None = None
 
     def to_frame(self) -> pl.DataFrame:
         """One row, one column a field; the remarks are one text."""
@@ -58,6 +65,10 @@ _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
     "judged": pl.String,
     "remarks": pl.String,
     "remark": pl.String,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p": pl.Float64,
+    "null_median": pl.Float64,
 })
 
 
@@ -70,18 +81,26 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
     if metric.binned and scheme.binning != "width":
         realised = evidence.binned(metric, scheme).size
     bins = realised if scheme.binning == "natural" else scheme.bins
+    low, high = evidence.bounds(metric, scheme) or (None, None)
+    value = metric.of(sums, scheme) if low is None else None
+    null = None if value is None else null_of(evidence, metric, (scheme,), (value,))
+    how = recipe(evidence, metric, scheme if metric.binned else None, realised)
     return Score(
         run=evidence.run.label,
         method=evidence.method.id,
         metric=metric.id,
-        value=metric.of(sums, scheme),
+        value=value,
         bins=bins if metric.binned else None,
         n_used=evidence.n_used,
         n_total=evidence.n_total,
-        recipe=recipe(evidence, metric, scheme if metric.binned else None, realised),
-        judged=evidence.confidences.judged,
+        recipe=f"{how}, {null.words}" if null else how,
+        judged=evidence.judged,
         remarks=evidence.remarks,
-        remark=metric.remark(sums),
+        remark=metric.remark(sums) or evidence.exactness(metric, scheme),
+        low=low,
+        high=high,
+        p=null.p[0] if null else None,
+        null_median=null.median[0] if null else None,
     )
 
 

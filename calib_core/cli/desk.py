@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,12 @@ from calib_core.analysis.check import usable_runs
 from calib_core.analysis.evidence import Evidence, gather, method_of, metric_of, survey
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
+from calib_core.cli.elements import Element, document
 from calib_core.cli.sources import Source, files_in, names_of
 from calib_core.cli.text import printable
 from calib_core.confidence.method import Options
 from calib_core.problems import BadRowsFound, CalibError, Unavailable
-from calib_core.records import AnswerRun
+from calib_core.records import Run
 
 REFUSED: Final = 2
 BAD_ROWS: Final = 3
@@ -63,6 +65,13 @@ class Desk:
         self.code = max(self.code, code)
         self.tell(message)
 
+    def leave(self, elements: Sequence[Element], *, as_json: bool) -> int:
+        """Prints the list, empty or not, where JSON was asked for; returns the exit code."""
+        if as_json:
+            sys.stdout.write(document(elements) + "\n")
+            sys.stdout.flush()
+        return self.code
+
     def files(self, source: Source) -> Iterator[tuple[Path, str]]:
         """Every file and its name; a folder that holds none is refused."""
         parts: dict[Path, int] = {}
@@ -73,7 +82,7 @@ class Desk:
                 self.refuse(str(reason))
         yield from names_of(parts).items()
 
-    def runs(self, source: Source) -> Iterator[AnswerRun]:
+    def runs(self, source: Source) -> Iterator[Run]:
         """Every run that can be computed with; the files of the others are refused or asked about."""
         for path, name in self.files(source):
             try:
@@ -87,7 +96,7 @@ class Desk:
 
     def results(
         self,
-        run: AnswerRun,
+        run: Run,
         wish: Wish,
         metrics: Sequence[str],
         make: Callable[[Evidence, str, Scheme], Result],
@@ -120,14 +129,14 @@ class Desk:
                 self.tell(line)
         return made
 
-    def _tell_of_idle_switch(self, run: AnswerRun, wish: Wish, evidences: Sequence[Evidence]) -> None:
+    def _tell_of_idle_switch(self, run: Run, wish: Wish, evidences: Sequence[Evidence]) -> None:
         wished = wish.options.renormalise
         idle = [evidence.method.id for evidence in evidences if not evidence.method.renormalises]
         if wished is not None and idle:
             switch = "--renormalise" if wished else "--no-renormalise"
             self.tell(f"{run.file}, {run.label}: {switch} changes nothing of {', '.join(idle)}.")
 
-    def _evidences(self, run: AnswerRun, wish: Wish) -> Iterator[Evidence]:
+    def _evidences(self, run: Run, wish: Wish) -> Iterator[Evidence]:
         """The methods asked for, or all that are usable."""
         if wish.methods:
             for method_id in wish.methods:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 from calib_core.analysis.check import FileReport, RunReport
 from calib_core.analysis.reliability import Reliability
 from calib_core.analysis.score import Score
+from calib_core.analysis.sweep import Curve, Sweep
 from calib_core.problems import Problem
 
 Element: TypeAlias = dict[str, Any]
@@ -22,8 +23,50 @@ def document(elements: Sequence[Element]) -> str:
 
 
 def score_element(file: str, score: Score) -> Element:
-    """One number."""
-    return {"file": file, **score.to_dict()}
+    """One number, or its bounds in its stead where only they are known."""
+    absent = ("low", "high") if score.low is None else ("value",)
+    return {"file": file, **{name: value for name, value in score.to_dict().items() if name not in absent}}
+
+
+def sweep_element(file: str, sweep: Sweep, curve: Curve) -> Element:
+    """One metric over M: by M as text the value, bounds as {"low", "high"}, null where M is refused."""
+    null = curve.null
+    names = tuple(map(str, curve.bins))
+
+    def by_m(values: Sequence[Any] | None) -> Element | None:
+        return dict(zip(names, values, strict=True)) if values is not None else None
+
+    values: list[float | Element | None] = list(curve.values)
+    for at, bins in enumerate(curve.bins):
+        if bins in curve.bounds:
+            low, high = curve.bounds[bins]
+            values[at] = {"low": low, "high": high}
+    return {
+        "file": file,
+        "run": sweep.run,
+        "method": sweep.method,
+        "metric": curve.metric,
+        "values": by_m(values),
+        "rsd": curve.rsd,
+        "ddof": curve.ddof,
+        "p": by_m(null and null.p),
+        "null_median": by_m(null and null.median),
+        "null_low": by_m(null and null.low),
+        "null_high": by_m(null and null.high),
+        "rsd_p": null and null.rsd_p,
+        "rsd_null_median": null and null.rsd_median,
+        "rsd_null_low": null and null.rsd_low,
+        "rsd_null_high": null and null.rsd_high,
+        "draws": null and null.draws,
+        "seed": null and null.seed,
+        "ceiling": curve.ceiling,
+        "refused": {str(bins): why for bins, why in curve.refused.items()},
+        "n_used": sweep.n_used,
+        "n_total": sweep.n_total,
+        "recipe": curve.recipe,
+        "remarks": list(curve.remarks),
+        "reading": sweep.reading,
+    }
 
 
 def bins_element(file: str, diagram: Reliability) -> Element:
@@ -74,7 +117,7 @@ def check_elements(report: FileReport) -> list[Element]:
             "file": report.file,
             "format": report.format,
             "run": run.run.label,
-            "kind": "answers",
+            "kind": run.kind,
             "rows": run.run.n_total,
             **_given(run),
             **of_file,
@@ -98,9 +141,9 @@ def _given(report: RunReport) -> Element:
         "usable": report.usable,
         "not_usable": dict(report.survey.refused),
         "missing": report.missing,
-        "judged": {id_: evidence.confidences.judged for id_, evidence in report.survey.usable.items()},
+        "judged": {id_: evidence.judged for id_, evidence in report.survey.usable.items()},
         "remarks": {
-            id_: list(evidence.confidences.remarks) for id_, evidence in report.survey.usable.items()
+            id_: list(evidence.remarks) for id_, evidence in report.survey.usable.items()
         },
         "accuracy": report.accuracy,
         "left_out": ledger.left_out,

@@ -64,6 +64,15 @@ MetricOption: TypeAlias = Annotated[
 BinsOption: TypeAlias = Annotated[
     int, typer.Option("--bins", metavar="M", min=1, max=MAX_BINS, help=f"Number of bins, 1 to {MAX_BINS}.")
 ]
+SweptOption: TypeAlias = Annotated[
+    str, typer.Option("--bins", metavar="M,M,…", help=f"The numbers of bins, each 1 to {MAX_BINS}.")
+]
+DdofOption: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--ddof", min=0, max=1, help="RSD by the population's (0) or a sample's (1) standard deviation."
+    ),
+]
 BinningOption: TypeAlias = Annotated[
     Binning, typer.Option("--binning", help="Bins of equal width, of equal mass, or one a distinct value.")
 ]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from calib_core.analysis.check import FileReport, RunReport
+from calib_core.analysis.reading import short
 from calib_core.analysis.reliability import Reliability
 from calib_core.analysis.score import Score
+from calib_core.analysis.sweep import Sweep
 from calib_core.cli.text import printable
 from calib_core.files.names import as_options
 from calib_core.problems import Problem
@@ -27,11 +30,28 @@ class Paper:
 
     def scores(self, file: str, run: str, scores: Sequence[Score]) -> None:
         """The numbers of one run, each with its recipe."""
-        rows = [(score.method, score.metric, number(score.value), score.recipe) for score in scores]
-        self._table(_heading(file, run), ("method", "metric", "value", "recipe"), rows, right={"value"})
+        columns = ("method", "metric", "value", "p", "recipe")
+        rows = [
+            (score.method, score.metric, _found(score), _p(score.p), score.recipe) for score in scores
+        ]
+        self._table(_heading(file, run), columns, rows, right={"value", "p"})
         self._remarks((score.method, score.judged, score.remarks) for score in scores)
         for remark in dict.fromkeys(score.remark for score in scores if score.remark):
             self.line(remark)
+        self.line()
+
+    def sweep(self, file: str, sweeps: Sequence[Sweep]) -> None:
+        """The curves of one run: one row a metric and M; then what each comes to, and its recipe."""
+        columns = ("method", "metric", "M", "value", "if exactly right", "p")
+        rows = [_swept(record) for sweep in sweeps for record in sweep.to_frame().iter_rows(named=True)]
+        self._table(_heading(file, sweeps[0].run), columns, rows, right=set(columns[2:]))
+        for sweep in sweeps:
+            self.line(f"{sweep.method}: {sweep.reading}")
+            for curve in sweep.curves:
+                rsd = "not defined" if curve.rsd is None else f"{100 * curve.rsd:.2f} %"
+                self.line(f"{curve.metric}: RSD {rsd}; {curve.recipe}")
+                for remark in (*curve.remarks, *dict.fromkeys(curve.refused.values())):
+                    self.line(f"{curve.metric}: {remark}")
         self.line()
 
     def bins(self, file: str, diagram: Reliability) -> None:
@@ -84,11 +104,12 @@ class Paper:
             self._table(
                 _heading(file, report.run.label), ("method", "rows used", "missing", "many rows at"), rows
             )
-        given = ((id_, evidence.confidences) for id_, evidence in report.survey.usable.items())
-        self._remarks((id_, said.judged, said.remarks) for id_, said in given)
+        given = report.survey.usable.items()
+        self._remarks((id_, evidence.judged, evidence.remarks) for id_, evidence in given)
         ledger = report.run.ledger
         if report.accuracy is not None:
-            self.line(f"Accuracy of the greedy answer: {report.accuracy:.4f}")
+            whose = "greedy answer" if report.kind == "answers" else "top label"
+            self.line(f"Accuracy of the {whose}: {report.accuracy:.4f}")
         if ledger.left_out:
             self.line(f"Bad rows of this run: {ledger.left_out:,}")
         if ledger.clipped:
@@ -131,9 +152,28 @@ class Paper:
         self._console.print(table)
 
 
+def _found(score: Score) -> str:
+    """The value, or the bounds in its stead."""
+    return number(score.value) if score.low is None else f"{number(score.low)} to {number(score.high)}"
+
+
+def _swept(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """One row of a sweep's table; record: a row of `Sweep.to_frame`."""
+    low, high, band = record["low"], record["high"], ""
+    value = number(record["value"]) if low is None else f"{number(low)} to {number(high)}"
+    if record["null_median"] is not None:
+        median, *ends = (number(record[f"null_{name}"]) for name in ("median", "low", "high"))
+        band = f"{median} ({ends[0]} to {ends[1]})"
+    return record["method"], record["metric"], str(record["bins"]), value, band, _p(record["p"])
+
+
+def _p(chance: float | None) -> str:
+    return "" if chance is None else f"{chance:.3f}"
+
+
 def number(value: float | None) -> str:
-    """Four decimals, or why there are none."""
-    return "not defined" if value is None else f"{value:.4f}"
+    """Four decimals, more of a number too small for them, or why there are none."""
+    return "not defined" if value is None else short(value)
 
 
 def _heading(file: str, run: str) -> str:

@@ -14,6 +14,7 @@ from calib_core.confidence.logit_path import LOGIT_PATH
 from calib_core.confidence.method import Method
 from calib_core.confidence.p_true import P_TRUE
 from calib_core.confidence.pairwise import PAIRWISE
+from calib_core.confidence.tokens import TOKENS
 from calib_core.confidence.verbal import VERBAL
 
 METHODS: Final[dict[str, Method]] = {
@@ -27,5 +28,6 @@ METHODS: Final[dict[str, Method]] = {
     PAIRWISE.id: PAIRWISE,
     VERBAL.id: VERBAL,
     GIVEN.id: GIVEN,
+    TOKENS.id: TOKENS,
 }
 """Every method, by id, in the order in which they are shown."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def accuracy(sums: BinSums, _scheme: Scheme) -> float | None:
+def accuracy(sums: Sums, _scheme: Scheme) -> float | None:
     """Σ y / n, in [0, 1]; None without pairs."""
-    return int(sums.correct.sum()) / sums.pairs if sums.pairs else None
+    return sums.right / sums.pairs if sums.pairs else None
 
 
 ACCURACY: Final = Metric(

@@ -23,4 +23,5 @@ ACE: Final = Metric(
     binned=True,
     of=ece,
     binning="mass",
+    reads="values",
 )

@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def auroc(sums: BinSums, _scheme: Scheme) -> float | None:
+def auroc(sums: Sums, _scheme: Scheme) -> float | None:
     """Share of (right, wrong) pairs of rows in which the right one is more confident, ties half.
 
     In [0, 1]; None unless both outcomes occur. Counted in whole numbers, divided once.
@@ -41,4 +41,5 @@ AUROC: Final = Metric(
     better="higher",
     binned=False,
     of=auroc,
+    reads="values",
 )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def bias(sums: BinSums, _scheme: Scheme) -> float | None:
+def bias(sums: Sums, _scheme: Scheme) -> float | None:
     """(Σ c − Σ y) / n, in [−1, 1], positive = over-confident; None without pairs."""
-    if not sums.pairs:
-        return None
-    return (float((sums.value * sums.count).sum()) - int(sums.correct.sum())) / sums.pairs
+    return (sums.said - sums.right) / sums.pairs if sums.pairs else None
 
 
 BIAS: Final = Metric(

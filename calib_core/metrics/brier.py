@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def squared_error(sums: BinSums) -> float:
-    """Σ (c − y)² over the pairs: ≥ 0, since no large sums are subtracted from one another."""
-    right = sums.correct * (1 - sums.value) ** 2
-    wrong = (sums.count - sums.correct) * sums.value**2
-    return float((right + wrong).sum())
-
-
-def brier(sums: BinSums, _scheme: Scheme) -> float | None:
+def brier(sums: Sums, _scheme: Scheme) -> float | None:
     """Σ (c − y)² / n, in [0, 1]; None without pairs."""
-    return squared_error(sums) / sums.pairs if sums.pairs else None
+    return sums.squared_error / sums.pairs if sums.pairs else None
 
 
 BRIER: Final = Metric(
@@ -35,4 +28,5 @@ BRIER: Final = Metric(
     better="lower",
     binned=False,
     of=brier,
+    reads="squares",
 )

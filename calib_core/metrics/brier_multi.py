@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
-from calib_core.metrics.brier import squared_error
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def brier_multi(sums: BinSums, _scheme: Scheme) -> float | None:
+def brier_multi(sums: Sums, _scheme: Scheme) -> float | None:
     """Σ_i Σ_k (p_ik − [y_i = k])² / N, in [0, 2]; None without rows."""
-    return squared_error(sums) / sums.rows if sums.pairs else None
+    return sums.squared_error / sums.rows if sums.pairs else None
 
 
 BRIER_MULTI: Final = Metric(
@@ -29,4 +28,5 @@ BRIER_MULTI: Final = Metric(
     better="lower",
     binned=False,
     of=brier_multi,
+    reads="squares",
 )

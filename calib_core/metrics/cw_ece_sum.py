@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def cw_ece_sum(sums: BinSums, scheme: Scheme) -> float | None:
+def cw_ece_sum(sums: Sums, scheme: Scheme) -> float | None:
     """K · classwise ECE = Σ_k Σ_b |Y_kb − C_kb| / N, in [0, 2]; None without rows.
 
     sums: one pair a choice, kept by class.
@@ -34,4 +34,5 @@ CW_ECE_SUM: Final = Metric(
     binned=True,
     of=cw_ece_sum,
     binning="width",
+    reads="classes",
 )

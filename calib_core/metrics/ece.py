@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def ece(sums: BinSums, scheme: Scheme) -> float | None:
+def ece(sums: Sums, scheme: Scheme) -> float | None:
     """Σ_b |Y_b − C_b| / Σ_b n_b, in [0, 1]; None without pairs. Full-ECE paper eq. 3.
 
     sums: one pair a row, or one a choice ("all labels", then divided by N·K); one group.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def full_ece(sums: BinSums, scheme: Scheme) -> float | None:
+def full_ece(sums: Sums, scheme: Scheme) -> float | None:
     """Σ_b |Y_b − C_b| / N over the pairs of every class, in [0, 2]; None without rows.
 
     Full-ECE paper eq. 11-13: divided by rows, not by pairs. sums: one pair a choice.

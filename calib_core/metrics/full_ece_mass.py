@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def full_ece_mass(sums: BinSums, scheme: Scheme) -> float | None:
+def full_ece_mass(sums: Sums, scheme: Scheme) -> float | None:
     """Σ_b |Σ p·y − Σ p²| / N over the pairs of every class, in [0, 1]; None without rows.
 
     Full-ECE paper eq. 8-9 read as sampling: each pair weighs as much as its probability. sums: one
@@ -38,4 +38,5 @@ FULL_ECE_MASS: Final = Metric(
     binned=True,
     of=full_ece_mass,
     binning="width",
+    reads="squares",
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
 
 
-def mce(sums: BinSums, scheme: Scheme) -> float | None:
+def mce(sums: Sums, scheme: Scheme) -> float | None:
     """max_b |Y_b − C_b| / n_b over the non-empty bins, in [0, 1]; None without pairs."""
     if not sums.pairs:
         return None

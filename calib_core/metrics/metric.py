@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from calib_core.bins import Binning, BinSums, Scheme
+from calib_core.binned import Binning, Scheme, Sums
 
 Better = Literal["lower", "higher", "zero"]
 
+Reads = Literal["bins", "squares", "classes", "values"]
+"""What sums have to keep: n, Σy and Σc of the bins; Σc² and Σcy as well; each class apart; or every value."""
 
-def _no_remark(_sums: BinSums) -> str | None:
+
+def _no_remark(_sums: Sums) -> str | None:
     return None
 
 
@@ -25,8 +28,8 @@ class Metric:
     low, high: range (None = unbounded); better: which direction is better; binned: whether the
     number depends on the scheme; of: the number, or None where it is not defined (no rows, one
     outcome only …); remark: something a reader must know of this value, or None; binning: the one
-    binning the metric is defined on, None = any. `of` does not look whether the scheme is of that
-    binning: `analysis.evidence` does, once for all metrics.
+    binning the metric is defined on, None = any; reads: what sums must keep for it. `of` does not look
+    whether the scheme is of that binning, nor what the sums keep: `analysis` does, once for all metrics.
 
     low and high hold for distributions that sum to 1; one off by ε may pass `high` by as much.
     """
@@ -41,6 +44,7 @@ class Metric:
     high: float | None
     better: Better
     binned: bool
-    of: Callable[[BinSums, Scheme], float | None]
-    remark: Callable[[BinSums], str | None] = _no_remark
+    of: Callable[[Sums, Scheme], float | None]
+    remark: Callable[[Sums], str | None] = _no_remark
     binning: Binning | None = None
+    reads: Reads = "bins"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.evidence import Evidence, gather
+from calib_core.analysis.evidence import AnswerEvidence, gather
 from calib_core.confidence.method import Options
 from calib_core.records import ANSWER_SCHEMA, AnswerRun, Ledger, RunInfo
 
@@ -40,7 +40,7 @@ def given_evidence(
     confidence: Sequence[float] | np.ndarray[Any, Any],
     correct: Sequence[bool | int | None],
     **columns: Sequence[Any],
-) -> Evidence:
+) -> AnswerEvidence:
     """One stored confidence and one outcome a row, seen by the method `given`."""
     outcome = [None if value is None else bool(value) for value in correct]
     return gather(made_run({"confidence": confidence, "correct": outcome, **columns}), "given")
@@ -51,13 +51,13 @@ def choice_evidence(
     gold_index: Sequence[int],
     options: Options | None = None,
     **columns: Sequence[Any],
-) -> Evidence:
+) -> AnswerEvidence:
     """Stored probabilities of every choice, seen by the method `choice_softmax`."""
     run = made_run({"choice_probs": probs, "gold_index": gold_index, **columns})
     return gather(run, "choice_softmax", options)
 
 
-def blocks(*parts: tuple[float, int, int]) -> Evidence:
+def blocks(*parts: tuple[float, int, int]) -> AnswerEvidence:
     """Rows in blocks of (confidence, rows, right ones among them)."""
     confidence = [value for value, rows, _ in parts for _ in range(rows)]
     correct = [at < right for _, rows, right in parts for at in range(rows)]

@@ -198,6 +198,27 @@ def full_ece_mass(rows: Sequence[Row], how: Bins) -> Exact:
     return total / len(rows)
 
 
+def rsd(values: Sequence[Fraction], ddof: int = 0) -> Exact:
+    """Standard deviation over mean, to 50 digits; None where it is not defined."""
+    mean = sum(values, Fraction(0)) / len(values)
+    if not mean or len(values) <= ddof:
+        return None
+    variance = sum(((value - mean) ** 2 for value in values), Fraction(0)) / (len(values) - ddof)
+    with decimal.localcontext() as context:
+        context.prec = 50
+        root = (decimal.Decimal(variance.numerator) / decimal.Decimal(variance.denominator)).sqrt()
+        return Fraction(root) / mean
+
+
+def most(rows: Sequence[Row]) -> Fraction:
+    """The ceiling of Full-ECE and of K·cw-ECE: the mean of 1 + Σp − 2·p_y."""
+    each = (
+        1 + sum((Fraction(p) for p in row.probs), Fraction(0)) - 2 * Fraction(row.probs[row.label])
+        for row in rows
+    )
+    return sum(each, Fraction(0)) / len(rows)
+
+
 OF_PAIRS: dict[str, Callable[[Sequence[Pair], Bins], Exact]] = {
     "ece": ece,
     "mce": mce,

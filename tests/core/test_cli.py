@@ -23,10 +23,12 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "bins": 10,
         "n_used": 4,
         "n_total": 4,
-        "recipe": "ECE-L1, equal width, M=10, right-closed, as given, n=4/4",
+        "recipe": "ECE-L1, equal width, M=10, right-closed, as given, n=4/4, p over R=199 draws, seed 0",
         "judged": "greedy answer",
         "remarks": [],
         "remark": None,
+        "p": pytest.approx(0.5, abs=0.45),
+        "null_median": pytest.approx(0.3, abs=0.2),
     }
     assert answer.err == ""
 

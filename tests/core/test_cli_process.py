@@ -80,9 +80,9 @@ def test_a_result_that_cannot_be_printed_is_told_in_one_line(
 
 
 def test_a_refusal_on_a_full_disk_is_told_all_the_same() -> None:
-    done = redirected('"$@" >/dev/full', "sweep", "--json")
+    done = redirected('"$@" >/dev/full', "nothing", "--json")
     assert done.returncode == 2
-    assert "No such command 'sweep'" in done.stderr
+    assert "No such command 'nothing'" in done.stderr
     assert done.stderr.endswith("standard output: No space left on device.\n")
 
 

@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import calib_core
 from calib_core.bins import BinSums
 from calib_core.problems import BadRowsFound, Refused, Unavailable
+from calib_core.records import AnswerRun, TokenRun
 from core.cli_words import BAD, GOOD, NOTHING, write
+from core.made_tokens import some_rows
 from serving import ROOT
 
 
@@ -26,7 +29,7 @@ def test_load_and_score(tmp_path: Path) -> None:
     path = write(tmp_path, "quiz.csv", GOOD)
     for given in (path, str(path)):
         (run,) = calib_core.load(given)
-        assert isinstance(run, calib_core.Run)
+        assert isinstance(run, AnswerRun)
         number = calib_core.score(run, method="given", metric="ece")
         assert number.value == pytest.approx(0.4)
         assert number.bins == 10
@@ -92,3 +95,28 @@ def test_importing_it_draws_in_no_command_line_and_no_pages() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_metric_over_m(tmp_path: Path) -> None:
+    (run,) = calib_core.load(write(tmp_path, "quiz.csv", GOOD))
+    swept = calib_core.sweep(run, method="given", metric="ece", bins=(5, 10), ddof=1)
+    (curve,) = swept.curves
+    assert (swept.method, swept.bins, swept.ddof) == ("given", (5, 10), 1)
+    assert curve.values[1] == calib_core.score(run, method="given", metric="ece").value
+    assert [each.metric for each in calib_core.sweep(run, method="given").curves] == ["ece"]
+    with pytest.raises(Unavailable, match="not a whole distribution"):
+        calib_core.sweep(run, method="given", metric=("full_ece", "cw_ece"))
+    with pytest.raises(Unavailable, match="No metric was named"):
+        calib_core.sweep(run, method="given", metric=())
+
+
+def test_token_level_runs_are_runs(tmp_path: Path) -> None:
+    probs, target = some_rows(30, 5)
+    np.savez(tmp_path / "text.npz", probs=probs, target=target)
+    (run,) = calib_core.load(tmp_path / "text.npz")
+    assert isinstance(run, TokenRun)
+    number = calib_core.score(run, method="tokens", metric="full_ece")
+    swept = calib_core.sweep(run, method="tokens", metric="full_ece", bins=(10,))
+    assert swept.curves[0].values == (number.value,)
+    with pytest.raises(Unavailable, match="no answers"):
+        calib_core.score(run, method="given", metric="ece")

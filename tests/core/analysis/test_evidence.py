@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calib_core.analysis.evidence import draws_all_classes, gather, method_of, metric_of, survey
-from calib_core.bins import Binning, Scheme
+from calib_core.bins import Binning, BinSums, Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.metrics import METRICS
@@ -40,7 +40,8 @@ def test_of_top_forgets_the_other_labels_only() -> None:
     assert top.of_top is top
     assert every.of_top.options == Options()
     assert every.of_top.confidences is every.confidences
-    assert every.top_sums.value.tolist() == top.sums.value.tolist() == [0.5, 0.7]
+    assert every.of_top.sums.value.tolist() == top.sums.value.tolist() == [0.5, 0.7]
+    assert every.top_sums is every.of_top.sums
 
 
 def test_sums_are_kept() -> None:
@@ -61,6 +62,7 @@ def test_class_sums_are_by_class_and_pooled_ones_are_not() -> None:
 def test_diagram_pairs_and_sums_are_the_same_pairs(metric: str, labels: str) -> None:
     evidence = choice_evidence(PROBS, GOLD, Options(labels="all" if labels == "all" else "top"))
     pairs, sums = evidence.diagram_pairs(METRICS[metric]), evidence.diagram_sums(METRICS[metric])
+    assert isinstance(sums, BinSums)
     assert sums.pairs == pairs.n == (6 if labels == "all" or draws_all_classes(METRICS[metric]) else 2)
     assert np.sort(np.repeat(sums.value, sums.count)).tolist() == np.sort(pairs.confidence).tolist()
     assert int(sums.correct.sum()) == int(pairs.correct.sum())

@@ -25,10 +25,11 @@ def test_half_scores_a_quarter_whatever_happens() -> None:
     assert BRIER.of(BinSums.from_pairs([0.5] * 4, [1, 0, 0, 0]), Scheme()) == 0.25
 
 
-def test_a_tiny_error_is_not_lost_or_made_negative() -> None:
-    nearly = 1 - 2.0**-40
+@pytest.mark.parametrize("power", [10, 20, 40])
+def test_a_tiny_error_is_not_lost_or_made_negative(power: int) -> None:
+    nearly = 1 - 2.0**-power / 3
     value = BRIER.of(BinSums.from_pairs([nearly] * 1000, [1] * 1000), Scheme())
-    assert value == pytest.approx(2.0**-80, rel=1e-12, abs=0)
+    assert value == pytest.approx((1 - nearly) ** 2, rel=1e-12, abs=0)
 
 
 def test_bins_do_not_matter() -> None:

@@ -1,0 +1,102 @@
+"""Which runs are checkpoints of one training, and where on its way does each stand?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from calib_core.records import RunInfo
+
+PER_TOKEN: Final = "Tokens seen"  # noqa: S105  the title of an axis
+PER_STEP: Final = "Training step"
+
+_STEP: Final = re.compile(r"(?:^|[^a-z])(?:step|checkpoint|ckpt|iter)[-_ ]?(\d+)", re.IGNORECASE)
+_DIGITS: Final = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One run on the axis. run: its key; at: tokens seen, or the step."""
+
+    run: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Every run that stands somewhere on one axis, by line, in order of training.
+
+    axis: PER_TOKEN or PER_STEP; lines: title → runs; without: run key → why it stands nowhere.
+    """
+
+    axis: str
+    lines: Mapping[str, tuple[Placed, ...]]
+    without: Mapping[str, str]
+
+
+def step_of(checkpoint: str | None) -> int | None:
+    """The step in a checkpoint's name: "step143000", "checkpoint-500", "8000"; None where there is none."""
+    if checkpoint is None:
+        return None
+    text = checkpoint.strip()
+    if _DIGITS.fullmatch(text):
+        return int(text)
+    found = _STEP.search(text)
+    return int(found[1]) if found else None
+
+
+def placing(infos: Mapping[str, RunInfo], rows: Mapping[str, int]) -> Placing:
+    """Puts runs on one axis, which is never of tokens and steps at once.
+
+    infos, rows: run key → what is known of it, and how many rows its number stands on. The axis is of tokens
+    seen, unless more runs have a step than have tokens. A line is a model on one data set with one number of
+    shots, tuning and temperature; of two runs at one place the one of more rows stands there.
+    """
+    tokens = {run: info.tokens_seen for run, info in infos.items() if info.tokens_seen is not None}
+    steps = {run: step for run, info in infos.items() if (step := step_of(info.checkpoint)) is not None}
+    axis, at = (PER_TOKEN, tokens) if len(tokens) >= len(steps) else (PER_STEP, steps)
+    other = steps if axis == PER_TOKEN else tokens
+    without = {run: _why(infos[run], axis, other=run in other) for run in infos if run not in at}
+    titles = _titles({run: infos[run] for run in at})
+    lines: dict[str, list[Placed]] = {}
+    for run, where in sorted(at.items(), key=lambda item: (item[1], -rows[item[0]])):
+        line = lines.setdefault(titles[run], [])
+        if line and line[-1].at == where:
+            without[run] = f"A run of no fewer rows stands at the same place of its line ({where:,})."
+        else:
+            line.append(Placed(run, float(where)))
+    order = dict.fromkeys(titles[run] for run in infos if run in titles)
+    return Placing(axis, {title: tuple(lines[title]) for title in order}, without)
+
+
+def _why(info: RunInfo, axis: str, *, other: bool) -> str:
+    if other:
+        known, lacks = ("steps", "tokens seen") if axis == PER_TOKEN else ("tokens seen", "a step")
+        return f"It has {known} but not {lacks}, and the two are never drawn on one axis."
+    if info.checkpoint is None:
+        return "Its file names no checkpoint and no tokens seen."
+    return f"The checkpoint {info.checkpoint!r} has no step in it, and tokens seen are not given."
+
+
+def _titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
+    """A name for each run's line: the model, and of the rest what tells lines apart."""
+    parts = {run: _parts(info) for run, info in infos.items()}
+    differing = [
+        place for place in range(5) if len({own[place] for own in parts.values()}) > 1 or place == 0
+    ]
+    return {
+        run: " · ".join(word for place in differing if (word := own[place])) or "unnamed model"
+        for run, own in parts.items()
+    }
+
+
+def _parts(info: RunInfo) -> tuple[str, str, str, str, str]:
+    return (
+        info.model or "",
+        info.dataset or "",
+        "" if info.shots is None else f"{info.shots}-shot",
+        info.tuning or "",
+        "" if info.temperature is None else f"temperature {info.temperature:g}",
+    )

@@ -1,0 +1,141 @@
+"""How large would the number be if every confidence were exactly right?
+
+Outcomes are drawn from the confidences, once for every M together (`pair_draws`, `row_draws`; of a
+token-level run as its positions are read), and each draw is put to the metric as the data is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.analysis.basis import Evidence
+from calib_core.bins import Scheme
+from calib_core.metrics.metric import Metric
+
+BAND: Final = (0.5, 0.05, 0.95)
+"""Middle, low and high end of the null band."""
+
+TIED: Final = 1e-12
+"""A draw this little below the observed value is as large: the rest is rounding."""
+
+BLURRED: Final = 0.1
+"""Draws of a mass-weighted metric that may lack more of their spread than this share are no null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """One metric at several M, over draws of the outcomes from the confidences themselves.
+
+    draws: R; seed: of the draws; median, low, high: per M, the middle and the 5th and 95th percentile;
+    p: per M, (1 + draws at least as large as the observed value) / (1 + R), None where nothing was observed;
+    rsd_median, rsd_low, rsd_high: the same of the RSD over these M, since one draw serves all M; None
+    where the RSD is not defined; rsd_p: share of draws with an RSD at least as large, counted likewise;
+    change_p: likewise, of draws in which the number rises at least as much from the first M to the last.
+    """
+
+    draws: int
+    seed: int
+    median: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    p: tuple[float | None, ...]
+    rsd_median: float | None = None
+    rsd_low: float | None = None
+    rsd_high: float | None = None
+    rsd_p: float | None = None
+    change_p: float | None = None
+
+    @property
+    def words(self) -> str:
+        """What a recipe says of it: "p over R=199 draws, seed 0"."""
+        return f"p over R={self.draws} draws, seed {self.seed}"
+
+
+def null_of(
+    evidence: Evidence,
+    metric: Metric,
+    schemes: Sequence[Scheme],
+    observed: Sequence[float | None],
+    ddof: int = 0,
+) -> Null | None:
+    """The null of the metric under each scheme; None where one of them has none.
+
+    observed: the metric's values there, None where there is none; ddof: of the RSD.
+    """
+    if not schemes:
+        return None
+    drawn: list[NDArray[np.float64]] = []
+    seed = 0
+    for scheme in schemes:
+        values = _drawn(evidence, metric, scheme)
+        if values is None:
+            return None
+        seed, kept = values
+        drawn.append(kept)
+    if len({kept.size for kept in drawn}) > 1:  # some M of draws by class, which are fewer
+        return None
+    table = np.array(drawn)
+    median, low, high = np.quantile(table, BAND, axis=1)
+    known = [value for value in observed if value is not None]
+    return Null(
+        draws=table.shape[1],
+        seed=seed,
+        median=tuple(median.tolist()),
+        low=tuple(low.tolist()),
+        high=tuple(high.tolist()),
+        p=tuple(
+            None if value is None else share_above(own, value)
+            for own, value in zip(table, observed, strict=True)
+        ),
+        **(_spread(table, known, ddof) if len(known) == len(schemes) > 1 else {}),
+    )
+
+
+def share_above(drawn: NDArray[np.float64], observed: float) -> float:
+    """(1 + draws at least as large) / (1 + R): never 0, since the data is one of the draws under the null."""
+    return (1 + int(np.count_nonzero(drawn >= observed - TIED))) / (1 + drawn.size)
+
+
+def rsd(values: NDArray[np.float64], ddof: int = 0) -> NDArray[np.float64]:
+    """Standard deviation over mean along the first axis; NaN where the mean is 0.
+
+    values: shape (M's, …); ddof: 0 of a population, as in the Full-ECE paper, or 1 of a sample.
+    """
+    mean = values.mean(axis=0)
+    spread = values.std(axis=0, ddof=ddof) if values.shape[0] > ddof else np.full_like(mean, np.nan)
+    return np.divide(spread, mean, out=np.full_like(mean, np.nan), where=mean > 0)
+
+
+def _spread(table: NDArray[np.float64], observed: Sequence[float], ddof: int) -> dict[str, float]:
+    """The RSD part of a Null, and the rise from the first M to the last."""
+    told = {"change_p": share_above(table[-1] - table[0], observed[-1] - observed[0])}
+    own, drawn = float(rsd(np.array(observed), ddof)), rsd(table, ddof)
+    if np.isnan(drawn).any() or np.isnan(own):
+        return told
+    median, low, high = np.quantile(drawn, BAND).tolist()
+    return told | {
+        "rsd_median": median,
+        "rsd_low": low,
+        "rsd_high": high,
+        "rsd_p": share_above(drawn, own),
+    }
+
+
+def _drawn(evidence: Evidence, metric: Metric, scheme: Scheme) -> tuple[int, NDArray[np.float64]] | None:
+    """Seed and the metric of every draw; kept with the evidence."""
+    key = (metric.id, scheme)
+    if key not in evidence.nulls:
+        redrawn = evidence.redrawn(metric, scheme)
+        if redrawn is None:
+            return None
+        values = np.array([metric.of(outcome, scheme) for outcome in redrawn], np.float64)
+        if metric.reads == "squares" and redrawn.blur > BLURRED * np.median(values):
+            return None
+        values.flags.writeable = False
+        evidence.nulls[key] = (redrawn.seed, values)
+    return evidence.nulls[key]

@@ -1,0 +1,192 @@
+"""Which pairs of one position go into which bin, under ECE, classwise ECE and Full-ECE?
+
+The Full-ECE paper's Figure 1, of one position (or question) of the data at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from calib_core.analysis.evidence import AnswerEvidence, Evidence
+from calib_core.bins import Floats, bin_of
+from calib_core.pairs import Distribution
+from calib_core.problems import Unavailable, shorten
+from calib_core.tokens.sums import Example
+
+SHOWN: Final = 20
+"""So many classes are shown one by one, and the right one besides."""
+
+LETTERS: Final = 26
+"""So many choices are called by a letter."""
+
+_NAME: Final = 90
+"""Letters of a question in a title."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pools:
+    """One distribution and where its pairs go.
+
+    title: which position or question; table: one row a shown class, largest probability first (a right class
+    that is none of the SHOWN largest stands last): label (text), prob, right (bool), bin (from 1, of M),
+    interval (the bin as text), ece, cw, full (bool: whether the metric pools this pair); rest: probability of
+    the classes that are not shown; unshown: how many they are; classes: K; bins: M; reading: a sentence for
+    each metric that says how many pairs it takes from here.
+    """
+
+    run: str
+    title: str
+    table: pl.DataFrame
+    rest: float
+    unshown: int
+    classes: int
+    bins: int
+    reading: str
+
+    @property
+    def first_bin(self) -> int | None:
+        """Pairs of all classes in the first bin; None where the classes not shown may lie above it."""
+        shown = int((self.table["bin"] == 1).sum())
+        if not self.unshown:
+            return shown
+        # Every class that is not shown is no larger than the smallest of the largest, nor than the rest.
+        largest = self.table.filter(~pl.col("right"))
+        least = min([self.rest, *largest["prob"].tail(1)])
+        edge = bin_of(np.array([least]), self.bins)
+        return shown + self.unshown if int(edge[0]) == 0 else None
+
+
+def pools_of_position(run: str, example: Example, bins: int) -> Pools:
+    """Where the pairs of one stored position go, with M = `bins` bins of equal width."""
+    ids = list(example.ids[:SHOWN])
+    probs = list(example.probs[:SHOWN])
+    if example.target not in ids:
+        ids.append(example.target)
+        probs.append(example.target_prob)
+    cut = float(sum(example.probs[SHOWN:])) + example.rest
+    kept = example.target_prob if example.target not in example.ids[:SHOWN] else 0.0
+    return _pools(
+        run,
+        f"Position {example.row + 1:,}",
+        [f"token {id_}" for id_ in ids],
+        np.array(probs, np.float64),
+        ids.index(example.target),
+        rest=max(0.0, cut - kept),
+        classes=example.classes,
+        bins=bins,
+    )
+
+
+def _whole(evidence: Evidence) -> tuple[AnswerEvidence, Distribution]:
+    """Raises Unavailable where the rows are no questions, or have no whole distribution."""
+    if not isinstance(evidence, AnswerEvidence):
+        raise Unavailable(evidence.no_questions or "")
+    distribution = evidence.confidences.distribution
+    if distribution is None or not distribution.normalised:
+        raise Unavailable(evidence.no_distribution or "")
+    return evidence, distribution
+
+
+def questions(evidence: Evidence) -> list[str]:
+    """The title of every question with a whole distribution, in the file's order.
+
+    Raises Unavailable where the method gives no distribution.
+    """
+    whole, distribution = _whole(evidence)
+    rows = whole.run.rows[distribution.rows]
+    name = next((name for name in ("question", "id") if name in rows.columns), None)
+    texts: Sequence[str | None] = rows[name].to_list() if name else [None] * rows.height
+    return [
+        f"{row}: {shorten(' '.join(text.split()), _NAME)}" if text else f"Row {row}"
+        for row, text in zip(rows["row"].to_list(), texts, strict=True)
+    ]
+
+
+def pools_of_question(evidence: Evidence, place: int, bins: int) -> Pools:
+    """Where the pairs of one question go; place: from 0, in the order of `questions`.
+
+    Raises Unavailable where the method gives no distribution, IndexError for a place that does not exist.
+    """
+    title = questions(evidence)[place]
+    whole, distribution = _whole(evidence)
+    start, size = int(distribution.start[place]), int(distribution.sizes[place])
+    probs = distribution.probs[start : start + size]
+    right = int(distribution.label[place])
+    order = np.argsort(-probs.astype(np.float64), kind="stable")
+    shown = order[:SHOWN].tolist()
+    if right not in shown:
+        shown.append(right)
+    names = _choices(whole, int(distribution.rows[place]), size)
+    return _pools(
+        evidence.run.label,
+        title,
+        [names[at] for at in shown],
+        probs[shown],
+        shown.index(right),
+        rest=float(np.delete(probs, shown).sum(dtype=np.float64)),
+        classes=size,
+        bins=bins,
+    )
+
+
+def _choices(evidence: AnswerEvidence, row: int, size: int) -> list[str]:
+    """The choices of one row as text, each with its letter or number in front where it is not that alone."""
+    rows = evidence.run.rows
+    stored: list[str | None] = []
+    if "choices" in rows.columns and rows["choices"][row] is not None:
+        stored = rows["choices"][row].to_list()
+    marks = [chr(ord("A") + at) if size <= LETTERS else str(at + 1) for at in range(size)]
+    if len(stored) != size:
+        return [f"choice {mark}" for mark in marks]
+    return [
+        f"{mark}: {' '.join(text.split())}" if text and text.strip() != mark else f"choice {mark}"
+        for mark, text in zip(marks, stored, strict=True)
+    ]
+
+
+def _pools(
+    run: str,
+    title: str,
+    labels: list[str],
+    probs: Floats,
+    right: int,
+    *,
+    rest: float,
+    classes: int,
+    bins: int,
+) -> Pools:
+    """probs: largest first but for a right class that is none of the largest, which stands last."""
+    at = bin_of(probs, bins)
+    table = pl.DataFrame({
+        "label": labels,
+        "prob": probs.astype(np.float64),
+        "right": [place == right for place in range(len(labels))],
+        "bin": at + 1,
+        "interval": [_interval(int(bin_), bins) for bin_ in at],
+        "ece": [place == 0 for place in range(len(labels))],
+        "cw": [True] * len(labels),
+        "full": [True] * len(labels),
+    }, schema_overrides={"label": pl.String, "bin": pl.Int64})
+    made = Pools(run, title, table, rest, classes - len(labels), classes, bins, "")
+    return Pools(run, title, table, rest, made.unshown, classes, bins, _reading(made))
+
+
+def _interval(bin_: int, bins: int) -> str:
+    return f"{'(' if bin_ else '['}{bin_ / bins:.4g}, {(bin_ + 1) / bins:.4g}]"
+
+
+def _reading(pools: Pools) -> str:
+    top = pools.table.row(0, named=True)
+    verdict = "right" if top["right"] else "wrong"
+    first = pools.first_bin
+    where = "" if first is None else f"; {first:,} of them lie in the first bin"
+    return (
+        f"ECE takes one pair from here, the top label's: {top['prob']:.3g}, {verdict}. "
+        f"Classwise ECE takes {pools.classes:,}, one a class, each into the bins of its own class. "
+        f"Full-ECE puts the same {pools.classes:,} into one set of bins{where}."
+    )

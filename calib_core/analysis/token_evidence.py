@@ -1,0 +1,215 @@
+"""What does a token-level run say?  Everything is read off the sums that were kept of its positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.analysis.basis import Evidence, Unit, draws_all_classes
+from calib_core.analysis.redrawn import Likely, Redrawn, added_up, scattered
+from calib_core.bins import Binned, Scheme
+from calib_core.metrics.metric import Metric
+from calib_core.problems import Unavailable
+from calib_core.records import TokenRun
+from calib_core.tokens.bounds import exact_up_to, full_ece_bounds
+from calib_core.tokens.grid import CELLS, Grid, unserved
+from calib_core.tokens.sums import CLASS_DRAWS
+
+OTHER_METHODS: Final = "a token-level run holds the distribution at each position of a text, and no answers"
+"""Why a token-level run gives none of the methods for answers."""
+
+NO_SQUARES: Final = (
+    "Only the largest entries of each position are stored, and the squares of the others cannot be told "
+    "from their sum."
+)
+
+NO_ALL_LABELS: Final = (
+    "Only the largest entries of each position are stored: pooling all labels needs every one of them."
+)
+
+SAME: Final = 1e-6
+"""Confidences of one cell that spread no farther are one value."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokenEvidence(Evidence):
+    """The sums of a token-level run; one pair a position is its top label, K pairs are all its classes."""
+
+    run: TokenRun
+
+    def __post_init__(self) -> None:
+        """Raises Unavailable where there is no position, or all labels are asked of the largest entries."""
+        if not self.run.sums.rows:
+            raise Unavailable("the run has no positions")
+        if self.options.labels == "all" and self.run.sums.unseen is not None:
+            raise Unavailable(NO_ALL_LABELS)
+
+    @property
+    def unit(self) -> Unit:
+        """Positions of a text."""
+        return "positions"
+
+    @property
+    def n_used(self) -> int:
+        """Positions with a distribution and a right token."""
+        return self.run.sums.rows
+
+    @property
+    def judged(self) -> str:
+        """The most probable token of each position."""
+        return "its own top label"
+
+    @property
+    def recipe_words(self) -> tuple[str, ...]:
+        """That not every entry is stored, where it is so."""
+        unseen = self.run.sums.unseen
+        return () if unseen is None else (f"the {unseen.fewest:,} largest or more stored",)
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        """None: a position without a right token is a bad row, and padding is no position."""
+        return MappingProxyType({})
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Of the file's positions."""
+        return self.run.ledger.notes
+
+    @property
+    def has_distribution(self) -> bool:
+        """Whether every entry is stored."""
+        return self.run.sums.unseen is None
+
+    @property
+    def no_questions(self) -> str:
+        """Positions are added up as they are read."""
+        return "Of a token-level run only sums are kept, so there are no single positions behind a bin."
+
+    @cached_property
+    def sums(self) -> Grid:
+        """One pair a position, its top label, or one a class where all labels are pooled."""
+        return self.run.sums.top if self.options.labels == "top" else self.run.sums.all
+
+    @cached_property
+    def pooled_class_sums(self) -> Grid:
+        """Every class of every position in one pool."""
+        return self.run.sums.all
+
+    def sums_of_all(self, metric: Metric) -> Grid:
+        """By class where the metric keeps them apart; raises Unavailable where they were not kept."""
+        if metric.reads != "classes":
+            return self.run.sums.all
+        if self.run.sums.by_class is None:
+            raise Unavailable(self.run.sums.no_classes or "")
+        return self.run.sums.by_class
+
+    def lacks(self, metric: Metric, scheme: Scheme) -> str | None:
+        """What the grid does not keep, and what a list of the largest entries does not tell."""
+        sums = self.run.sums
+        if metric.reads == "values":
+            return (
+                f"{metric.title} needs every single confidence, and token-level sums are kept on a fixed "
+                f"grid of {CELLS:,} cells."
+            )
+        if metric.binned and (reason := unserved(scheme)):
+            return reason
+        if metric.reads == "classes" and sums.by_class is None:
+            return sums.no_classes
+        if metric.needs == "distribution" and metric.reads == "squares" and sums.unseen is not None:
+            return NO_SQUARES
+        return None
+
+    def labels_text(self, *, all_classes: bool) -> str:
+        """There is always more than one class."""
+        if not all_classes and self.options.labels == "top":
+            return "top label"
+        return f"{'all classes' if all_classes else 'all labels'}, K={self.run.sums.classes}"
+
+    @cached_property
+    def distinct(self) -> None:
+        """Not known: the grid keeps no single confidences."""
+        return
+
+    def repeated(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Cells in which all confidences are one value, to a millionth, and the positions there."""
+        top = self.run.sums.top
+        mean = top.confidence / top.count
+        alone = top.squared / top.count - mean**2 <= SAME**2
+        return mean[alone], top.count[alone]
+
+    def share_at(self, value: float) -> None:
+        """Not known: the grid keeps no single confidences."""
+        del value
+
+    def bounds(self, metric: Metric, scheme: Scheme) -> tuple[float, float] | None:
+        """Of Full-ECE, where entries that are not stored may lie outside the first bin."""
+        ambiguous = self._ambiguous(metric, scheme)
+        return full_ece_bounds(self.run.sums, scheme.bins) if ambiguous else None
+
+    def exactness(self, metric: Metric, scheme: Scheme) -> str | None:
+        """Up to which M Full-ECE is exact where not every entry is stored."""
+        if self.run.sums.unseen is None or metric.needs != "distribution" or not metric.binned:
+            return None
+        known = exact_up_to(self.run.sums)
+        upto = f"Exact up to M = {known}."
+        ambiguous = self._ambiguous(metric, scheme)
+        if not ambiguous:
+            return upto
+        return (
+            f"{upto} At M = {scheme.bins} only an interval is known: in {ambiguous:,} of {self.n_used:,} "
+            "positions, entries that are not stored may lie above the first bin."
+        )
+
+    def _ambiguous(self, metric: Metric, scheme: Scheme) -> int:
+        """Positions whose unstored entries may change this number."""
+        unseen = self.run.sums.unseen
+        if unseen is None or not draws_all_classes(metric) or unserved(scheme):
+            return 0
+        return unseen.positions[scheme.bins]
+
+    def binned(self, metric: Metric, scheme: Scheme) -> Binned:
+        """As for answers; raises Unavailable, too, where only an interval of the number is known."""
+        if self._ambiguous(metric, scheme) and not self.refusal(metric, scheme):
+            raise Unavailable(f"The bins cannot be drawn. {self.exactness(metric, scheme)}")
+        return super().binned(metric, scheme)
+
+    def redrawn(self, metric: Metric, scheme: Scheme) -> Redrawn | None:
+        """Of every metric with bins whose value is known; the draws were made as the positions were read."""
+        draws = self.run.sums.draws
+        if draws is None or not metric.binned or self._ambiguous(metric, scheme):
+            return None
+        if metric.reads == "classes":
+            return self._by_class(scheme)
+        pooled = metric.needs == "distribution" or self.options.labels == "all"
+        grid, drawn = (self.run.sums.all, draws.all) if pooled else (self.run.sums.top, draws.top)
+        binned = grid.binned(scheme)
+        place = np.searchsorted(binned.index, grid.cell // (CELLS // scheme.bins))
+        likely = Likely.of(grid.count, grid.confidence, grid.squared)
+        return added_up(binned, grid, draws.seed, drawn[:, grid.cell], place, likely)
+
+    def _by_class(self, scheme: Scheme) -> Redrawn | None:
+        grid, draws = self.run.sums.by_class, self.run.sums.draws
+        if grid is None or draws is None or draws.by_class is None:
+            return None
+        binned, bins = grid.binned(scheme), np.int64(scheme.bins)
+        cell_place = np.searchsorted(
+            binned.group * bins + binned.index, grid.group * bins + grid.cell // (CELLS // scheme.bins)
+        )
+        draw, right = draws.by_class[:, 0], draws.by_class[:, 3]
+        place = cell_place[self._drawn_cells]
+        return scattered(binned, grid, draws.seed, CLASS_DRAWS, draw, place, right)
+
+    @cached_property
+    def _drawn_cells(self) -> NDArray[np.intp]:
+        """Where in the sums by class each drawn (class, cell) stands."""
+        grid, draws = self.run.sums.by_class, self.run.sums.draws
+        if grid is None or draws is None or draws.by_class is None:
+            return np.zeros(0, np.intp)
+        group, cell = draws.by_class[:, 1], draws.by_class[:, 2]
+        return np.searchsorted(grid.group * np.int64(CELLS) + grid.cell, group * np.int64(CELLS) + cell)
