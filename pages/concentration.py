@@ -32,11 +32,11 @@ if results:
         st.markdown("**Histogram of confidences**")
         show.figure(histogram_figure(results, show.theme()), key="histogram", alt=describe_histogram(results))
     with cumulative:
-        st.markdown("**Cumulative share of rows, fullest bin first**")
+        st.markdown(f"**Cumulative share of {results[0].unit}, fullest bin first**")
         show.figure(
             cumulative_figure(results, show.theme()), key="cumulative", alt=describe_cumulative(results)
         )
     st.caption(
-        f"Amber: the two fullest bins. Fine strip: the same rows in {MAX_BINS:,} bins. "
+        f"Amber: the two fullest bins. Fine strip: the same {results[0].unit} in {MAX_BINS:,} bins. "
         "The steeper the cumulative line rises, the fewer bins the ECE rests on."
     )

@@ -4,16 +4,22 @@ import streamlit as st
 
 from calib_core.analysis.reliability import THIN, reliability
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.problems import Unavailable
 from pages.parts import cache, drill, show, tables
 from pages.parts.address import flag
+from pages.parts.literal import literal
 from pages.parts.shell import shell
-from pages.parts.verdict import verdict
+from pages.parts.verdict import bounds, verdict
 
 choice = shell("reliability").chosen
-result = cache.kept(
-    ("reliability", *choice.key()),
-    lambda: reliability(choice.evidence, choice.metric, choice.scheme),
-)
+try:
+    result = cache.kept(
+        ("reliability", *choice.key()),
+        lambda: reliability(choice.evidence, choice.metric, choice.scheme),
+    )
+except Unavailable as reason:
+    bounds(choice, reason)
+    st.stop()
 verdict(choice, result)
 selected = drill.selected(result.table)
 with st.grid(2, min_column_width=430, gap="medium"):
@@ -22,7 +28,7 @@ with diagram:
     title, switch = st.columns([2, 1], vertical_alignment="center")
     title.markdown("**Reliability diagram**")
     with switch:
-        log_counts = flag("log", "Log counts")
+        log_counts = flag("log", "Log counts", default=choice.crowded)
     show.figure(
         reliability_figure(result, show.theme(), log_counts=log_counts, selected=selected),
         key="reliability",
@@ -35,8 +41,12 @@ with table:
     st.caption(
         f"Gap = confidence − accuracy: above zero is over-confident. Empty bins are left out. "
         f"Faded: fewer than {THIN} {result.of_pairs} ({result.thin} of {result.table.height} bins). "
-        + ("Whiskers: 95 % Wilson interval of the accuracy. " if result.of_pairs == "rows" else "")
-        + "Click a bar or a row to see its questions."
+        + (
+            "No whiskers: the pairs of one position or question depend on one another. "
+            if result.of_pairs == "labels"
+            else "Whiskers: 95 % Wilson interval of the accuracy. "
+        )
+        + (literal(choice.evidence.no_questions or "") or "Click a bar or a row to see its questions.")
     )
     show.download("Table as CSV", result.to_frame, f"{choice.slug}-bins.csv", key="download_bins")
 drill.questions(choice, result, selected)

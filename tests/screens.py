@@ -18,12 +18,16 @@ SCRIPTS: Final = {
     "start": "app.py",
     "reliability": "pages/reliability.py",
     "concentration": "pages/concentration.py",
+    "robustness": "pages/robustness.py",
+    "training": "pages/training.py",
     "files": "pages/files.py",
 }
 TITLES: Final = {
     "start": "Start",
     "reliability": "Reliability",
     "concentration": "Bin concentration",
+    "robustness": "Robustness",
+    "training": "Training",
     "files": "Files",
 }
 ESCAPED: Final = re.compile(r"\u2060?\\([!-/:-@\[-`{-~])|\*\*")

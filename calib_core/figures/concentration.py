@@ -47,7 +47,7 @@ def histogram_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
     data: list[dict[str, Any]] = []
     for result, table, cell in zip(results, tables, grid.cells, strict=True):
         data += _panel(result, table, theme, cell, grid.columns)
-        layout |= _axes(theme, cell, tops, grid.columns)
+        layout |= _axes(theme, cell, tops, grid.columns, result.unit)
     return {"data": data, "layout": layout}
 
 
@@ -68,7 +68,7 @@ def _panel(
     ):
         labels = count_labels(part, theme, angle, panels) if result.bins * panels <= LABELLED else {}
         traces.append(bars(part, "share", **on, **labels, **more))
-    return [*traces, _finest(result, theme, cell), targets(table, "share", _words(table), **on)]
+    return [*traces, _finest(result, theme, cell), targets(table, "share", _words(table, result.unit), **on)]
 
 
 def _equally_full(result: Concentration, theme: Theme, cell: Cell) -> dict[str, Any]:
@@ -104,14 +104,15 @@ def _finest(result: Concentration, theme: Theme, cell: Cell) -> dict[str, Any]:
 
 def _finest_words(result: Concentration) -> list[str]:
     return [
-        f"<b>{low:.3f} to {high:.3f}</b><br>{count:,} rows<br>{percent(count / result.n_used)} of all"
+        f"<b>{low:.3f} to {high:.3f}</b><br>{count:,} {result.unit}<br>"
+        f"{percent(count / result.n_used)} of all"
         for low, high, count in result.finest.iter_rows()
     ]
 
 
-def _words(table: pl.DataFrame) -> list[str]:
+def _words(table: pl.DataFrame, unit: str) -> list[str]:
     return [
-        f"<b>{_ends(low, high)}</b><br>{count:,} rows<br>{percent(share)} of all, place {place}"
+        f"<b>{_ends(low, high)}</b><br>{count:,} {unit}<br>{percent(share)} of all, place {place}"
         for low, high, count, share, place in table.select(
             "low", "high", "count", "share", "fullest"
         ).iter_rows()
@@ -122,12 +123,12 @@ def _ends(low: float, high: float) -> str:
     return f"{low:.4g} to {high:.4g}" if low < high else f"{low:.4g}"
 
 
-def _axes(theme: Theme, cell: Cell, tops: tuple[float, float], columns: int) -> dict[str, Any]:
+def _axes(theme: Theme, cell: Cell, tops: tuple[float, float], columns: int, unit: str) -> dict[str, Any]:
     """Three axes; what is the same for the panels beside stands on the left of a row only.
 
-    tops: upper ends of the axes of panel and strip.
+    tops: upper ends of the axes of panel and strip; unit: what is counted.
     """
-    title, strip = ("Share of rows", f"{MAX_BINS:,} bins") if cell.left else (None, None)
+    title, strip = (f"Share of {unit}", f"{MAX_BINS:,} bins") if cell.left else (None, None)
     upper: dict[str, Any] = {"domain": cell.upper, "range": [0, tops[0]], **share_ticks(tops[0])}
     lower: dict[str, Any] = {"domain": cell.lower, "range": [0, tops[1]], **share_ticks(tops[1], 2)}
     sparse: dict[str, Any] = {"tickvals": [0, 0.5, 1]} if columns > 1 else {}
@@ -163,6 +164,6 @@ def _spread(result: Concentration) -> str:
     if result.top_two is None or result.effective is None:
         return f"{result.title}: no rows"
     return (
-        f"{result.title}: {percent(result.top_two)} of {result.n_used:,} rows in the two fullest of "
+        f"{result.title}: {percent(result.top_two)} of {result.n_used:,} {result.unit} in the two fullest of "
         f"{result.bins} bins, as spread out as {result.effective:.1f} equally full ones"
     )

@@ -51,7 +51,8 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
                 **({"dtick": 1} if bins <= 12 else {"nticks": 11}),
             ),
             "yaxis": axis(
-                theme, "Share of rows", range=[0, 1.04], tickformat=".0%", tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1]
+                theme, f"Share of {results[0].unit}", range=[0, 1.04], tickformat=".0%",
+                tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
             ),
             "shapes": [
                 _effective(result, theme, place) for place, result in enumerate(results) if result.effective
@@ -71,7 +72,8 @@ def _line(result: Concentration, theme: Theme, place: int, *, several: bool) -> 
         "x": [0, *table["fullest"], *rest],
         "y": [0, *numbers(table["cumulative"]), *(1 for _ in rest)],
         "name": title if several else "cumulative share", "text": title,
-        "hovertemplate": ("<b>%{text}</b><br>" if several else "") + "%{y:.1%} of rows<extra></extra>",
+        "hovertemplate": ("<b>%{text}</b><br>" if several else "")
+        + f"%{{y:.1%}} of {result.unit}<extra></extra>",
         "line": {"color": colour, "width": 2.4, "dash": _DASHES[place % len(_DASHES)]},
         "marker": {"size": 6, "symbol": _SYMBOLS[place % len(_SYMBOLS)], "color": colour},
         "unselected": {"marker": {"opacity": 1}},
@@ -145,7 +147,8 @@ def _notes(result: Concentration, theme: Theme) -> list[dict[str, Any]]:
 
 def describe_cumulative(results: Sequence[Concentration]) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
-    return f"Cumulative share of rows, fullest bin first. {'; '.join(_two_of(result) for result in results)}."
+    told = "; ".join(_two_of(result) for result in results)
+    return f"Cumulative share of {results[0].unit}, fullest bin first. {told}."
 
 
 def _two_of(result: Concentration) -> str:

@@ -99,6 +99,14 @@ def probability(theme: Theme, title: str | None = None, **more: Any) -> dict[str
     return axis(theme, title, **whole)
 
 
+def nothing() -> dict[str, Any]:
+    """A trace without a point, for a figure that would have none: no picture is drawn of an empty list."""
+    return {
+        "type": "scatter", "mode": "markers", "x": [None], "y": [None], "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
 def numbers(series: pl.Series, decimals: int = 5) -> list[float | None]:
     """The column as plotly reads it, without digits that no pixel shows."""
     return series.cast(pl.Float64).round(decimals).to_list()

@@ -93,5 +93,11 @@ def tint(colour: str, page: str, share: float) -> str:
     return "#" + "".join(f"{round(share * over + (1 - share) * under):02X}" for over, under in pairs)
 
 
+def glaze(colour: str, share: float) -> str:
+    """The colour at `share` of its strength (0..1), so that what lies under it shows: "rgba(…)"."""
+    red, green, blue = _rgb(colour)
+    return f"rgba({red},{green},{blue},{share:g})"
+
+
 def _rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

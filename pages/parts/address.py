@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import streamlit as st
 
@@ -24,6 +25,12 @@ KEYS = (
     "with",
     "bin",
     "log",
+    "runs",
+    "metrics",
+    "ms",
+    "ddof",
+    "place",
+    "at",
 )
 
 
@@ -117,15 +124,38 @@ def _but_bin(choice: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in choice.items() if key != "bin"}
 
 
-def flag(key: str, label: str) -> bool:
-    """A switch in the body of a page, kept in the address as "1"."""
+def flag(key: str, label: str, *, default: bool = False) -> bool:
+    """A switch in the body of a page, kept in the address as "1" or "0" where it is not as by default."""
     widget = f"_{key}"
-    st.session_state[widget] = st.query_params.get(key) == "1"
-    return st.toggle(label, key=widget, on_change=_flag_changed, args=(key, widget))
+    st.session_state[widget] = {"1": True, "0": False}.get(st.query_params.get(key, ""), default)
+    return st.toggle(label, key=widget, on_change=_flag_changed, args=(key, widget, default))
 
 
-def _flag_changed(key: str, widget: str) -> None:
-    if st.session_state[widget]:
-        st.query_params[key] = "1"
-    else:
+def _flag_changed(key: str, widget: str, default: bool) -> None:  # noqa: FBT001 (Streamlit passes it so)
+    wanted: bool = st.session_state[widget]
+    if wanted == default:
         st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = "1" if wanted else "0"
+
+
+def pick_here(key: str, label: str, options: Sequence[str], help_: str, default: int = 0) -> int:
+    """The place (from 0) of one of `options`, chosen in the body of a page; from 1 in the address."""
+    widget = f"_{key}"
+    held = st.query_params.get(key, "")
+    place = int(held) if held.isdecimal() and 1 <= int(held) <= len(options) else default + 1
+    st.session_state[widget] = place
+    st.selectbox(
+        label,
+        range(1, len(options) + 1),
+        key=widget,
+        format_func=lambda at: options[cast("int", at) - 1],
+        help=help_,
+        on_change=_picked,
+        args=(key, widget),
+    )
+    return place - 1
+
+
+def _picked(key: str, widget: str) -> None:
+    st.query_params[key] = str(st.session_state[widget])

@@ -20,11 +20,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calib_core import files
-from calib_core.analysis.check import FileReport, check
+from calib_core.analysis.check import FileReport, RunReport, check
 from calib_core.analysis.evidence import Evidence, gather
 from calib_core.confidence.method import Options
 from calib_core.problems import CalibError
-from calib_core.records import AnswerRun
+from calib_core.records import Run
 from pages.parts.literal import literal
 
 T = TypeVar("T")
@@ -109,13 +109,20 @@ def _read(path: Path, folder: Path, progress: Callable[[float, str], None]) -> F
     return File(name, stamp, report, report.message if report.status == "refused" else None)
 
 
-def evidence(run: AnswerRun, stamp: tuple[int, int], method: str, options: Options) -> Evidence:
+def evidence(run: Run, stamp: tuple[int, int], method: str, options: Options) -> Evidence:
     """What the method says of the run; raises Unavailable as `gather` does."""
     return kept(
         ("evidence", run.file, stamp, run.label, method, options),
         lambda: gather(run, method, options),
         most=LARGE_RESULTS,
     )
+
+
+def seen(report: RunReport, stamp: tuple[int, int], method: str, options: Options) -> Evidence:
+    """What a method of `report.survey.usable` says of the run; raises as `gather` does."""
+    if options == Options():
+        return report.survey.usable[method]
+    return evidence(report.run, stamp, method, options)
 
 
 def kept(key: tuple[Hashable, ...], compute: Callable[[], T], most: int = RESULTS) -> T:

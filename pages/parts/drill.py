@@ -46,6 +46,9 @@ def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:
     """The questions of the bin, searchable, the first thousand shown, all of them downloadable."""
     if bin_ is None:
         return
+    if reason := choice.evidence.no_questions:
+        st.info(literal(reason))
+        return
     place = result.table.row(by_predicate=pl.col("bin") == bin_, named=True)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.subheader(f"Questions in {literal(place['interval'])}", anchor=False, width="content")

@@ -14,10 +14,12 @@ from streamlit.errors import StreamlitPageNotFoundError
 from calib_core.problems import Unavailable, shorten
 from pages.parts import cache, tables
 from pages.parts.address import Address
+from pages.parts.binning import NotServed
 from pages.parts.cache import File
 from pages.parts.choice import Choice, choose
 from pages.parts.literal import literal
 from pages.parts.runs import Run, runs_of, slug
+from pages.parts.trainings import choose_training
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,15 @@ PAGES: Final = {
         "Bin concentration",
         "Where do the confidences lie, and can the bins be trusted?",
         ":material/bar_chart:",
+    ),
+    "robustness": Page(
+        "pages/robustness.py", "Robustness", "Does the number depend on M?", ":material/tune:"
+    ),
+    "training": Page(
+        "pages/training.py",
+        "Training",
+        "Does calibration improve as training goes on?",
+        ":material/timeline:",
     ),
     "files": Page(
         "pages/files.py", "Files", "What was loaded, what was left out, and why?", ":material/folder_open:"
@@ -80,16 +91,19 @@ def shell(page_id: str, *, needs_choice: bool = True) -> Surroundings:
     runs = runs_of(files, good)
     address.note("good", ",".join(good), "")
     choice: Choice | None = None
-    trouble: str | None = None
+    trouble: Unavailable | None = None
     with st.sidebar:
         st.markdown("**Calib**")
         links = st.container(gap="xxsmall")
         if needs_choice and runs:
             st.divider()
             try:
-                choice = choose(address, runs, page_id)
+                if page_id == "training":
+                    choice = choose_training(address, runs)
+                else:
+                    choice = choose(address, runs, page_id)
             except Unavailable as reason:
-                trouble = str(reason)
+                trouble = reason
     address.keep()
     address.write()
     _links(links, address.now)
@@ -140,10 +154,16 @@ def _left_out(files: Sequence[File], good: Sequence[str]) -> None:
             )
 
 
-def _stop(files: Sequence[File], trouble: str | None) -> NoReturn:
+def _stop(files: Sequence[File], trouble: Unavailable | None) -> NoReturn:
     """What to do where nothing can be shown."""
     if trouble:
-        st.info(literal(trouble))
+        st.info(literal(str(trouble)))
+        if isinstance(trouble, NotServed):
+            st.button(f"Use M = {trouble.near}", key="near_m", on_click=_use_m, args=(trouble.near,))
     else:
         tables.no_runs(files)
     st.stop()
+
+
+def _use_m(bins: int) -> None:
+    st.query_params["m"] = str(bins)

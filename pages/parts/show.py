@@ -33,11 +33,18 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def tiles(values: Sequence[tuple[str, str, str]]) -> None:
-    """(label, value, help) in a row that folds to two columns on a narrow page; no text of a file."""
+def tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
+    """(label, value, help, what stands below the value) in a row that folds to two columns on a narrow page.
+
+    No text of a file.
+    """
     with st.grid(len(values) if len(values) < 6 else 4, min_column_width=150):
-        for label, value, help_ in values:
-            st.metric(label, value, help=help_, border=True, height="stretch")
+        for label, value, help_, *below in values:
+            note = below[0] if below and below[0] else None
+            st.metric(
+                label, value, note, help=help_, border=True, height="stretch", delta_color="off",
+                delta_arrow="off",
+            )
 
 
 def recipe(text: str) -> None:
@@ -55,7 +62,7 @@ def remarks(*texts: str | None) -> None:
 def rows_help(evidence: Evidence) -> str:
     """Why fewer rows are used than there are."""
     parts = [
-        f"{count:,} {literal(reason)}" for reason, count in evidence.confidences.missing.items() if count
+        f"{count:,} {literal(reason)}" for reason, count in evidence.missing.items() if count
     ]
     if left_out := evidence.run.ledger.left_out:
         parts.append(f"{left_out:,} bad rows left out")

@@ -28,29 +28,43 @@ def methods(results: Sequence[Concentration]) -> None:
 def _tiles(result: Concentration) -> None:
     show.tiles(
         [
-            ("Top two bins", show.percent(result.top_two), "Share of the rows in the two fullest bins."),
+            (
+                "Top two bins",
+                show.percent(result.top_two),
+                f"Share of the {result.unit} in the two fullest bins.",
+            ),
             (
                 "Effective bins",
                 f"{show.number(result.effective, '.1f')} of {result.bins}",
-                "1/Σw², w = each bin's share of the rows: so many equally full bins would be as spread out.",
+                f"1/Σw², w = a bin's share of the {result.unit}: so many full bins would be as spread out.",
             ),
-            ("Distinct values", f"{result.distinct:,}", "Different confidences."),
+            ("Distinct values", show.number(result.distinct, ",d"), _known(result, "Different confidences.")),
             (
                 "ECE",
                 show.number(result.ece),
                 "Of the same bins. Lower is better, if the bins can be trusted.",
             ),
-            ("At exactly 0", show.percent(result.at_zero), "Share of the rows that are certain to be wrong."),
-            ("At exactly 1", show.percent(result.at_one), "Share of the rows that are certain to be right."),
+            ("At exactly 0", show.percent(result.at_zero), _certain(result, "wrong")),
+            ("At exactly 1", show.percent(result.at_one), _certain(result, "right")),
             (
                 "Non-empty bins",
                 f"{result.table.height} of {result.bins}",
                 "Empty bins have no accuracy and add nothing to the ECE.",
             ),
             (
-                "Rows used / total",
+                f"{result.unit.capitalize()} used / total",
                 f"{result.n_used:,} / {result.n_total:,}",
-                "Rows with confidence and outcome.",
+                f"{result.unit.capitalize()} with confidence and outcome.",
             ),
         ]
     )
+
+
+def _certain(result: Concentration, outcome: str) -> str:
+    return _known(result, f"Share of the {result.unit} that are certain to be {outcome}.")
+
+
+def _known(result: Concentration, text: str) -> str:
+    """The help of a number that single confidences are needed for."""
+    kept = result.distinct is not None
+    return text if kept else f"{text} Not known: of a token-level run only sums are kept."

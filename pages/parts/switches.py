@@ -11,6 +11,7 @@ import streamlit as st
 from calib_core.analysis.evidence import Evidence
 from calib_core.confidence.method import Options, Unparseable
 from calib_core.pairs import Labels
+from calib_core.records import AnswerRun
 from pages.parts.address import Address
 
 LABELS: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels"}
@@ -25,7 +26,7 @@ UNPARSEABLE: Final[Mapping[str, str]] = {
 def options(address: Address, evidence: Evidence) -> Options:
     """The controls of this method's switches, and what they are set to."""
     chosen = Options()
-    if evidence.confidences.distribution is not None:
+    if evidence.has_distribution:
         labels = _segments(
             address,
             "labels",
@@ -63,7 +64,7 @@ def _renormalises_by_itself(evidence: Evidence) -> bool | None:
     """What the method does by default; None where there is nothing to switch."""
     if evidence.method.id == "choice_length_normalised":
         return True
-    if evidence.method.id == "p_true" and evidence.run.has("p_false"):
+    if evidence.method.id == "p_true" and isinstance(evidence.run, AnswerRun) and evidence.run.has("p_false"):
         return False
     return None
 

@@ -13,7 +13,6 @@ from pages.parts import drill
 from pages.parts.cache import File
 
 COLUMNS: Final = {
-    "count": st.column_config.NumberColumn("n", format="localized", width=52),
     "confidence": st.column_config.NumberColumn("Conf.", format="%.3f", width=56, help="Mean confidence."),
     "accuracy": st.column_config.NumberColumn("Acc.", format="%.3f", width=54, help="Share that is right."),
     "gap": st.column_config.NumberColumn("Gap", format="%+.3f", width=62, help="Confidence − accuracy."),
@@ -50,6 +49,11 @@ def _width(texts: pl.Series) -> int:
     return 30 + 6 * max((len(text) for text in texts), default=0)
 
 
+def _count_width(counts: pl.Series) -> int:
+    """Pixels for the largest count with its thousands separators."""
+    return max(52, 20 + 7 * len(f"{counts.max() or 0:,}"))
+
+
 def bins(result: Reliability, selected: int | None) -> None:
     """The per-bin table; a click on a row selects its bin."""
     shown = result.table.select("interval", "count", "confidence", "accuracy", "gap", pl.col("share") * 100)
@@ -62,6 +66,9 @@ def bins(result: Reliability, selected: int | None) -> None:
         column_config={
             **COLUMNS,
             "interval": st.column_config.TextColumn("Bin", width=_width(shown["interval"])),
+            "count": st.column_config.NumberColumn(
+                "n", format="localized", width=_count_width(shown["count"])
+            ),
         },
         placeholder="–",
         height="content" if shown.height <= 12 else 480,
@@ -114,6 +121,7 @@ def no_runs(files: Sequence[File]) -> None:
         return
     st.info(
         "There is no prediction file in the data folder. Put a CSV, JSONL or Parquet file with one row a "
-        "question into it (columns such as `id`, `confidence`, `correct`) and reload, or start the app on "
-        "another folder: `streamlit run app.py -- --data FOLDER`. The README lists the columns that are read."
+        "question into it (columns such as `id`, `confidence`, `correct`), or an NPZ with a distribution a "
+        "position of a text (`probs` and `target`), and reload, or start the app on another folder: "
+        "`streamlit run app.py -- --data FOLDER`. The README lists the columns that are read."
     )

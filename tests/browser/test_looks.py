@@ -11,61 +11,19 @@ import pytest
 from playwright.sync_api import Page
 
 import views
+from looks import KNOWN, WIDTHS, no_fault, resize
 from serving import ROOT, Server
-from window import Browse, ColorScheme, settled
+from window import Browse, ColorScheme
 
-WIDTHS = (1440, 1024, 420)
-PAGES = {"": "Start", "reliability": "Reliability", "concentration": "Bin concentration", "files": "Files"}
+PAGES = {
+    "": "Start", "reliability": "Reliability", "concentration": "Bin concentration",
+    "robustness": "Robustness", "training": "Training", "files": "Files",
+}
 FIGURES: Mapping[str, tuple[str, ...]] = {
     "reliability": ("reliability",), "concentration": ("histogram", "cumulative"),
+    "robustness": ("values", "relative"),
 }
 THEME: Mapping[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
-KNOWN = "404 (Not Found)"
-"""Streamlit looks for its server beside the page's address first, and above it when it is not there."""
-
-SIDEWAYS = """() => [document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')]
-    .map(box => box.scrollWidth - box.clientWidth)"""
-
-CUT_OFF = """() => {
-    const seen = '[data-testid=stMetricValue], [data-testid=stMetricLabel], [data-testid=stPageLink-NavLink],'
-        + ' h1, h3, [data-testid=stCaptionContainer], [data-testid=stAlertContainer],'
-        + ' [data-testid=stCode] pre, [data-testid=stMain] button, [data-testid=stMain] label';
-    return [...document.querySelectorAll(seen)]
-        .filter(box => box.checkVisibility() && box.clientWidth > 0)
-        .filter(box => !box.closest('[data-testid=stElementToolbar]'))
-        .filter(box => [box, ...box.querySelectorAll('*')].some(
-            part => part.clientWidth > 2 && part.scrollWidth > part.clientWidth + 1
-                && getComputedStyle(part).overflowX !== 'visible'))
-        .map(box => box.dataset.testid + ': ' + box.innerText.slice(0, 60));
-}"""
-
-OVERLAPPING = """() => {
-    const texts = '.xtick text, .ytick text, .bartext, .legendtext, .annotation-text, .xtitle, .ytitle,'
-        + ' .x2title, .y2title, .x2tick text, .y2tick text';
-    const found = [];
-    for (const plot of document.querySelectorAll('.js-plotly-plot')) {
-        const boxes = [...plot.querySelectorAll(texts)].filter(text => text.textContent.trim())
-            .map(text => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
-        const edge = plot.getBoundingClientRect();
-        for (const [words, box] of boxes)
-            if (box.left < edge.left - 1 || box.right > edge.right + 1 || box.bottom > edge.bottom + 1
-                || box.top < edge.top - 1) found.push('outside: ' + words);
-        boxes.forEach(([words, a], at) => boxes.slice(at + 1).forEach(([others, b]) => {
-            const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-            const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-            if (across > 3 && down > 3) found.push(words + ' | ' + others);
-        }));
-    }
-    return found;
-}"""
-
-TILES_APART = """() => {
-    const tiles = [...document.querySelectorAll('[data-testid=stMetric]')];
-    const boxes = tiles.map(tile => tile.getBoundingClientRect());
-    return boxes.flatMap((a, at) => boxes.slice(at + 1).filter(
-        b => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
-            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1)).length;
-}"""
 
 
 def rgb(color: str) -> str:
@@ -75,21 +33,6 @@ def rgb(color: str) -> str:
 
 def style(page: Page, selector: str, name: str) -> str:
     return page.locator(selector).first.evaluate(f"box => getComputedStyle(box).getPropertyValue('{name}')")
-
-
-def no_fault(page: Page) -> None:
-    assert page.evaluate(SIDEWAYS) == [0, 0], "the page scrolls sideways"
-    assert page.evaluate(CUT_OFF) == []
-    assert page.evaluate(OVERLAPPING) == []
-    assert page.evaluate(TILES_APART) == 0
-    assert page.locator("[data-testid=stException]").count() == 0
-    assert "Traceback" not in page.locator("body").inner_text()
-
-
-def resize(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_timeout(400)
-    settled(page)
 
 
 def figures_are_drawn(page: Page, path: str, width: int) -> None:

@@ -34,7 +34,7 @@ def test_a_deep_link_and_its_copy(server: Server, browse: Browse) -> None:
     page = browse().open(server.url + LINK)
     assert page.title().startswith("Reliability")
     assert recipe(page).startswith("MCE, equal mass, M=20")
-    assert recipe(page).endswith("n=1319/1319")
+    assert ", n=1319/1319, p over R=199 draws" in recipe(page)
     shown = views.targets(page)
     until(page, lambda: (bars(page), rows(page, BINS)), (len(shown), len(shown)))
     assert sum(count for _, count in shown) == 1319

@@ -1,0 +1,40 @@
+"""Which metric depends least on M?  Sweeps → each curve divided by its own mean, with its RSD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from calib_core.analysis.sweep import Sweep
+from calib_core.figures.curves import begin, drawn_of, heading, legend_of, line_of
+from calib_core.figures.layout import Figure, axis, nothing
+from calib_core.figures.theme import Theme
+
+
+def relative_figure(results: Sequence[Sweep], theme: Theme) -> Figure:
+    """Each metric divided by its own mean over M (log), with the RSD in the legend.
+
+    A metric of which some M has no exact value has no mean, and no line here.
+    """
+    drawn = [each for each in drawn_of(results) if each.curve.rsd is not None]
+    entries = legend_of(drawn, theme, relative=True)
+    layout, stack = begin(theme, results, entries, panels=1)
+    data: list[dict[str, Any]] = []
+    highest = 1.0
+    for each in drawn:
+        values = [value for value in each.curve.values if value is not None]
+        mean = sum(values) / len(values)
+        shares = [value / mean for value in values]
+        highest = max(highest, *shares)
+        data.append(line_of(each, theme, "y", shares, [f"{share:.2f} × its mean" for share in shares]))
+    layout["yaxis"] = axis(
+        theme, "Value / own mean over M", domain=stack.down[0], range=[0, 1.1 * highest], nticks=6,
+        tickformat="~g",
+    )
+    layout["shapes"] = [{
+        "type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": 1, "y1": 1,
+        "layer": "below", "line": {"color": theme.line, "width": 1.5},
+    }]
+    words = "Relative to its own mean" if drawn else "No metric has one value at every M"
+    layout["annotations"].append(heading(words, theme, stack))
+    return {"data": [*entries, *data] or [nothing()], "layout": layout}

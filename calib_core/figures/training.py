@@ -1,0 +1,164 @@
+"""How is it drawn that a metric changes as training goes on?  One result → one line a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from calib_core.analysis.training import Checkpoint, Line, Training
+from calib_core.figures.layout import Figure, axis, note, nothing, paper
+from calib_core.figures.strokes import band, middle, place_line, points, run_symbol
+from calib_core.figures.text import lines as broken
+from calib_core.figures.text import plain
+from calib_core.figures.theme import Theme
+from calib_core.figures.training_axis import PER_STEP, at_text, positions, training_axis
+from calib_core.metrics import METRICS
+from calib_core.problems import shorten
+
+_PLOT: Final = 340
+_ENTRY: Final = 19
+"""Pixels of the panel with its lower margin, and of one line of the legend."""
+
+_NAME: Final = 46
+"""Letters of a line's name in the legend."""
+
+
+def training_figure(result: Training, theme: Theme, *, selected: str | None = None) -> Figure:
+    """The metric against tokens seen or step, with the null band of each line below it.
+
+    selected: key of the run to ring, without effect where it is no point. Every point that takes hover and
+    click has `customdata` rows that begin with the run's key.
+    """
+    drawn = [line for line in result.lines if line.points]
+    entries = len(drawn) + any(_null(line) for line in drawn)
+    top = 14 + _ENTRY * max(entries, 1)
+    layout = paper(theme, height=_PLOT + top, top=top)
+    layout["legend"]["entrywidth"] = 0.98  # a model's name is as long as a telephone is wide
+    places = positions([point.at for line in drawn for point in line.points])
+    data: list[dict[str, Any]] = []
+    for place, line in enumerate(drawn):
+        data += _line(line, theme, place, places)
+    data += [*_ring(drawn, theme, places, selected), *_band_entry(drawn, theme)]
+    return {
+        "data": data or [nothing()],
+        "layout": layout | {
+            "hovermode": "closest",
+            "xaxis": training_axis(theme, result.axis, places),
+            "yaxis": _value_axis(result, theme, drawn),
+            "annotations": [] if drawn else [
+                note(
+                    theme, broken(result.reading or "No checkpoint.", 40), xref="x domain", yref="y domain",
+                    x=0.5, y=0.6,
+                )
+            ],
+        },
+    }
+
+
+def _null(line: Line) -> list[Checkpoint]:
+    return [point for point in line.points if point.null_median is not None]
+
+
+def _line(line: Line, theme: Theme, place: int, places: dict[float, float]) -> list[dict[str, Any]]:
+    """Null band and median below, then the points, joined."""
+    look = place_line(place, theme)
+    traces: list[dict[str, Any]] = []
+    if known := _null(line):
+        x = [places[point.at] for point in known]
+        low = [point.null_low or 0.0 for point in known]
+        high = [point.null_high or 0.0 for point in known]
+        traces.append(band(x, low, high, look["color"]))
+        traces.append(middle(x, [point.null_median or 0.0 for point in known], look["color"]))
+    own = [point for point in line.points if point.value is not None and math.isfinite(point.value)]
+    traces.append({
+        "type": "scatter", "mode": "lines+markers", "cliponaxis": False, "name": plain(_short(line.title)),
+        "x": [places[point.at] for point in own] or [None],
+        "y": [round(point.value or 0.0, 7) for point in own] or [None],
+        "line": look, "marker": points(look["color"], run_symbol(place), theme, size=10),
+        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "hovertext": [_words(line, point) for point in own],
+        "customdata": [[point.run] for point in own],
+    })
+    return traces
+
+
+def _short(title: str) -> str:
+    return shorten(title, _NAME)
+
+
+def _words(line: Line, point: Checkpoint) -> str:
+    """What the hover says of a checkpoint."""
+    told = f"<b>{plain(_short(line.title))}</b><br>{plain(shorten(point.label, _NAME))}<br>{point.value:.4g}"
+    if point.null_median is not None:
+        told += f"<br>if calibrated {point.null_median:.4g}"
+        told += f" ({point.null_low:.4g} to {point.null_high:.4g})"
+    return told + ("" if point.p is None else f"<br>p = {point.p:.3f}")
+
+
+def _ring(
+    drawn: Sequence[Line], theme: Theme, places: dict[float, float], selected: str | None
+) -> list[dict[str, Any]]:
+    """A ring around the chosen checkpoint."""
+    chosen = [point for line in drawn for point in line.points if point.run == selected]
+    return [
+        {
+            "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
+            "cliponaxis": False, "x": [places[point.at]], "y": [point.value],
+            "marker": {
+                "size": 19, "symbol": "circle-open", "color": theme.highlight_line,
+                "line": {"color": theme.highlight_line, "width": 3},
+            },
+            "unselected": {"marker": {"opacity": 1}},
+        }
+        for point in chosen
+        if point.value is not None
+    ]
+
+
+def _band_entry(drawn: Sequence[Line], theme: Theme) -> list[dict[str, Any]]:
+    """What the pale areas are, for the legend: a line that is nowhere."""
+    if not any(_null(line) for line in drawn):
+        return []
+    return [{
+        "type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip",
+        "name": "if calibrated: 5–95 %", "line": {"color": theme.muted, "width": 9}, "opacity": 0.35,
+    }]
+
+
+def _value_axis(result: Training, theme: Theme, drawn: Sequence[Line]) -> dict[str, Any]:
+    """From zero for a metric that has a floor there; with a line at zero for one that goes below."""
+    metric = METRICS[result.metric]
+    values = [
+        value
+        for line in drawn
+        for point in line.points
+        for value in (point.value, point.null_high, point.null_low)
+        if value is not None and math.isfinite(value)
+    ]
+    high, low = max(values, default=1.0), min(values, default=0.0)
+    room = 0.1 * (high - min(low, 0.0)) or 0.1
+    scale = " (scale 0 to 2)" if metric.high == 2 else ""
+    below = low - room if low < 0 else 0.0
+    return axis(
+        theme, f"{metric.title}{scale}", range=[below, high + room], nticks=7, tickformat="~g",
+        zeroline=low < 0, zerolinecolor=theme.line,
+    )
+
+
+def describe_training(result: Training) -> str:
+    """The figure in one sentence, for who cannot see it: text, not HTML."""
+    told = [
+        f"{line.title}: {_end(line.points[0], result.axis)} to {_end(line.points[-1], result.axis)}, "
+        f"{len(line.points)} checkpoint{'s' if len(line.points) > 1 else ''}"
+        for line in result.lines
+        if line.points
+    ]
+    over = result.axis[0].lower() + result.axis[1:]
+    return f"{METRICS[result.metric].title} over {over}. {'; '.join(told) or 'No checkpoint'}."
+
+
+def _end(point: Checkpoint, over: str) -> str:
+    value = "not defined" if point.value is None else f"{point.value:.4f}"
+    where = f"step {at_text(point.at)}" if over == PER_STEP else f"{at_text(point.at)} tokens"
+    return f"{value} at {where}"

@@ -1,0 +1,80 @@
+"""Of which method and metric does the person want to see the training?  The Training page's controls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from calib_core.analysis.checkpoints import placing
+from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.score import available_metrics
+from calib_core.analysis.training import Training
+from calib_core.confidence import METHODS
+from calib_core.problems import Unavailable
+from pages.parts import cache
+from pages.parts.address import Address
+from pages.parts.binning import binning_of
+from pages.parts.choice import Choice, metric_of, not_possible
+from pages.parts.runs import Run
+from pages.parts.switches import options
+
+WHAT_TO_DO: Final = (
+    "No run here is a checkpoint of a training. Put one file a checkpoint into the data folder, each with "
+    "“tokens_seen” (a whole number) or “checkpoint” (“step500”, “checkpoint-500” or digits): as a column, "
+    "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
+)
+
+
+def choose_training(address: Address, runs: Sequence[Run]) -> Choice:
+    """Method, metric and bins; the run is the last checkpoint that has the method.
+
+    Raises Unavailable, saying what to put into the folder, where no run is a checkpoint.
+    """
+    placed = checkpoints(runs)
+    if not placed:
+        raise Unavailable(WHAT_TO_DO)
+    methods = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in placed)]
+    most = max(methods, key=lambda id_: sum(id_ in run.report.survey.usable for run in placed))
+    method = address.pick("method", methods, most)
+    st.selectbox("Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title)
+    run = [run for run in placed if method in run.report.survey.usable][-1]
+    chosen = options(address, run.report.survey.usable[method])
+    evidence = cache.seen(run.report, run.file.stamp, method, chosen)
+    above_the_bins = st.container()
+    scheme = binning_of(address, evidence)
+    metrics = available_metrics(evidence, scheme)
+    with above_the_bins:
+        metric = metric_of(address, metrics)
+    not_possible(run.report.survey.refused, metrics)
+    return Choice(run, evidence, metric, scheme)
+
+
+def checkpoints(runs: Sequence[Run]) -> list[Run]:
+    """The runs that stand on the axis, each line in order of training."""
+    by_id = {run.id: run for run in runs}
+    rows = {run.id: run.report.run.n_total for run in runs}
+    found = placing({run.id: run.report.run.info for run in runs}, rows)
+    return [by_id[placed.run] for line in found.lines.values() for placed in line]
+
+
+def evidences(choice: Choice, runs: Sequence[Run]) -> tuple[dict[str, Evidence], dict[str, str]]:
+    """What the method says of every run that it can be read off, by id, and why of the others it cannot."""
+    method, found, refused = choice.evidence.method.id, dict[str, Evidence](), dict[str, str]()
+    for run in runs:
+        survey = run.report.survey
+        if method not in survey.usable:
+            refused[run.id] = survey.refused.get(method, "It does not give this confidence.")
+            continue
+        try:
+            found[run.id] = cache.seen(run.report, run.file.stamp, method, choice.evidence.options)
+        except Unavailable as reason:
+            refused[run.id] = str(reason)
+    return found, refused
+
+
+def recipes(result: Training) -> str:
+    """How the points were made: one line where that is the same for all but the rows."""
+    made = {point.recipe for line in result.lines for point in line.points}
+    return "\n".join(sorted(made)) or "No checkpoint."

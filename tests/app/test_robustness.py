@@ -1,0 +1,201 @@
+"""Does the page Robustness show how far each number depends on M, beside what chance alone would give?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from calib_core import load
+from calib_core.analysis.evidence import gather
+from calib_core.analysis.sweep import PAPER_BINS, SWEPT, sweep
+from calib_core.records import TokenRun
+from calib_core.tokens.bounds import exact_up_to
+from predictions import choices, quiz, write_csv, write_jsonl
+from screens import Visit, choose, figure, said, tiles
+from token_files import CLASSES, positions, write_npz, write_topk
+
+
+@pytest.fixture
+def tokens(data: Path) -> Path:
+    return write_npz(data / "plays.npz", positions(), model="gpt", dataset="plays")
+
+
+def curves(at: AppTest, key: str = "values") -> dict[tuple[str, int], dict[str, Any]]:
+    """(metric, place of the run) → the line drawn."""
+    drawn = [trace for trace in figure(at, key)["data"] if "run" in trace.get("meta", {})]
+    return {(trace["meta"]["metric"], trace["meta"]["run"]): trace for trace in drawn}
+
+
+def row(at: AppTest, metric: str) -> dict[str, str]:
+    """The table's row of a metric."""
+    frame = screens.table(at, "Metric", "p of the RSD")
+    return {str(name): value for name, value in frame[frame["Metric"] == metric].iloc[0].items()}
+
+
+def test_figure_tiles_and_table_are_the_sweep(tokens: Path, visit: Visit) -> None:
+    at = visit("robustness")
+    (run,) = load(tokens)
+    result = sweep(gather(run, "tokens"))
+    assert set(curves(at)) == {(metric, 0) for metric in SWEPT}
+    for curve in result.curves:
+        drawn = curves(at)[curve.metric, 0]
+        assert drawn["x"] == list(PAPER_BINS)
+        assert drawn["y"] == pytest.approx(curve.values, abs=1e-6)
+    full = next(curve for curve in result.curves if curve.metric == "full_ece")
+    assert full.rsd is not None
+    assert full.null is not None
+    assert full.null.rsd_median is not None
+    assert full.ceiling is not None
+    shown = tiles(at)
+    assert shown["RSD of Full-ECE"] == f"{100 * full.rsd:.1f} %"
+    assert shown["Full-ECE at M = 10"] == f"{full.values[1]:.4f}"
+    assert shown["If calibrated, median"] == f"{full.null.median[1]:.4f}"
+    assert shown["Ceiling 2·mean(1 − p)"] == f"{full.ceiling:.4f}"
+    told = row(at, "Full-ECE")
+    assert told["RSD"] == f"{100 * full.rsd:.1f} %"
+    assert told["If calibrated"] == f"{100 * full.null.rsd_median:.1f} %"
+    assert told["M=500"] == f"{full.values[-1]:.4f}"
+    assert at.subheader[0].value.replace("\\", "").replace("\u2060", "") == result.reading
+    assert at.code[0].value == result.curves[0].recipe
+    bands = [trace for trace in figure(at, "values")["data"] if trace.get("fill")]
+    assert len(bands) == len(SWEPT)
+
+
+def test_the_set_of_m_is_edited_and_goes_into_the_address(tokens: Path, visit: Visit) -> None:
+    assert tokens.exists()
+    at = choose(visit("robustness"), "ms", "20; 5 ,10,5")
+    assert curves(at)["ece", 0]["x"] == [5, 10, 20]
+    assert screens.address(at) == {"ms": "5,10,20"}
+    assert screens.control(at, "ms").value == "5, 10, 20"
+    assert curves(visit("robustness", ms="5,10,20"))["ece", 0]["x"] == [5, 10, 20]
+    assert "RSD over M in {5, 10, 20}, ddof 0" in said(at)
+    choose(at, "ms", ", ".join(map(str, PAPER_BINS)))
+    assert screens.address(at) == {}
+
+
+@pytest.mark.parametrize("typed", ["ten, 10", "0, 10, 1001", "10, -5, 5.5"])
+def test_what_is_no_m_is_told_and_left_out(typed: str, tokens: Path, visit: Visit) -> None:
+    assert tokens.exists()
+    at = visit("robustness", ms=typed)
+    assert curves(at)["ece", 0]["x"] == [10]
+    assert "Not a number of bins" in "".join(caption.value for caption in at.sidebar.caption)
+
+
+def test_an_m_that_the_grid_does_not_serve_is_refused_with_the_nearest(tokens: Path, visit: Visit) -> None:
+    assert tokens.exists()
+    at = visit("robustness", ms="5,7")
+    assert curves(at)["ece", 0]["y"] == [pytest.approx(curves(at)["ece", 0]["y"][0]), None]
+    assert "M=7 cannot be read off" in said(at)
+    assert "the nearest is 6" in said(at)
+
+
+def test_metrics_and_spread_are_chosen(tokens: Path, visit: Visit) -> None:
+    (run,) = load(tokens)
+    at = choose(visit("robustness", ddof="1"), "metrics_shown", ["full_ece", "mce"])
+    assert {metric for metric, _ in curves(at)} == {"full_ece", "mce"}
+    assert screens.address(at) == {"ddof": "1", "metrics": "full_ece,mce"}
+    wanted = sweep(gather(run, "tokens"), ("full_ece",), ddof=1).curves[0].rsd
+    assert wanted is not None
+    assert tiles(at)["RSD of Full-ECE"] == f"{100 * wanted:.1f} %"
+    choose(at, "metrics_shown", [])
+    assert {metric for metric, _ in curves(at)} == set(SWEPT)
+
+
+def test_runs_stand_side_by_side(data: Path, tokens: Path, visit: Visit) -> None:
+    other = write_npz(data / "sharp.npz", positions(sharp=2.0), model="sharp", dataset="plays")
+    write_csv(data / "quiz.csv", quiz(100))
+    at = visit("robustness", run="gpt-plays")
+    assert screens.control(at, "runs_shown").options == ["sharp · plays"]
+    choose(at, "runs_shown", ["sharp-plays"])
+    assert screens.address(at) == {"runs": "sharp-plays"}
+    for place, path in enumerate((tokens, other)):
+        (run,) = load(path)
+        wanted = sweep(gather(run, "tokens"), ("ece",)).curves[0].values
+        assert curves(at)["ece", place]["y"] == pytest.approx(wanted, abs=1e-6)
+    assert len(screens.table(at, "Run", "Metric")) == 2 * len(SWEPT)
+    assert "sharp · plays: ECE is" in said(at)
+
+
+def test_choices_of_questions_have_curves_too(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "four.jsonl", choices())
+    at = visit("robustness", method="choice_softmax")
+    assert {metric for metric, _ in curves(at)} == set(SWEPT)
+    assert "240 rows" in said(at)
+    assert screens.tables(at, "As the right class") == []
+    assert figure(at, "pools")["layout"]["yaxis"]["ticktext"]
+
+
+def test_one_confidence_a_question_has_ece_and_says_why_no_more(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(200))
+    at = visit("robustness", method="given")
+    assert {metric for metric, _ in curves(at)} == {"ece"}
+    assert "cw-ECE, K·cw-ECE, Full-ECE, mass-weighted Full-ECE not shown" in said(at)
+    assert "not a whole distribution" in said(at)
+
+
+def test_the_largest_entries_alone_give_bounds(data: Path, visit: Visit) -> None:
+    write_topk(data / "top.jsonl", model="api")
+    at = visit("robustness")
+    (run,) = load(data / "top.jsonl")
+    full = next(curve for curve in sweep(gather(run, "tokens")).curves if curve.metric == "full_ece")
+    assert full.bounds
+    bars = [trace for trace in figure(at, "values")["data"] if trace.get("meta", {}).get("bounds")]
+    assert [trace["x"] for trace in bars] == [sorted(full.bounds)]
+    low, high = full.bounds[500]
+    assert row(at, "Full-ECE")["M=500"] == f"{low:.4f} to {high:.4f}"
+    assert row(at, "Full-ECE")["RSD"] == "–"
+    badge = next(element.value for element in at.markdown if "Top-k file" in element.value)
+    assert isinstance(run, TokenRun)
+    assert f"exact up to M = {exact_up_to(run.sums)}" in screens.plain(badge)
+    assert "cw-ECE, K·cw-ECE not shown" in said(at)
+
+
+def test_one_position_after_another(tokens: Path, visit: Visit) -> None:
+    assert tokens.exists()
+    probs, target = positions()
+    at = visit("robustness", place="3")
+    names = figure(at, "pools")["layout"]["yaxis"]["ticktext"]
+    assert [name for name in names if "✓" in name] == [
+        f"<b>token {target[2]} ✓ {probs[2, target[2]]:.2g}</b>",
+    ]
+    assert names[0].removeprefix("<b>").startswith(f"token {probs[2].argmax()} ")
+    assert f"Full-ECE puts the same {CLASSES}" in said(at)
+    choose(at, "_place", 1)
+    assert screens.address(at)["place"] == "1"
+    assert f"token {target[0]} ✓" in str(figure(at, "pools")["layout"]["yaxis"]["ticktext"])
+
+
+def test_the_classes_that_occur_are_counted(tokens: Path, visit: Visit) -> None:
+    assert tokens.exists()
+    _, target = positions()
+    often = [(target == class_).sum() for class_ in range(CLASSES)]
+    frame = screens.table(visit("robustness"), "As the right class", "Classes")
+    assert frame["Classes"].to_list() == [
+        sum(n == 0 for n in often), sum(0 < n <= 10 for n in often), sum(n > 10 for n in often),
+    ]
+
+
+def test_published_figures_are_called_so(tokens: Path, visit: Visit) -> None:
+    assert tokens.exists()
+    at = visit("robustness")
+    assert "Published figures, other models and data" in said(at)
+    shown = screens.table(at, "Model", "RSD over seven M")["RSD over seven M"].to_list()
+    assert shown == ["40.93 %", "44.90 %", "7.56 %", "8.36 %"]
+    assert "It never compares models" in said(at)
+
+
+def test_a_stray_choice_is_told(tokens: Path, visit: Visit) -> None:
+    assert tokens.exists()
+    at = visit("robustness", runs="nobody", metrics="brier,ece", ddof="7", place="99999")
+    assert len(screens.lost(at, "runs", "nobody")) == len(screens.lost(at, "metrics", "brier")) == 1
+    assert len(screens.lost(at, "ddof", "7")) == 1
+    assert {metric for metric, _ in curves(at)} == {"ece"}
+
+
+def test_the_page_alone_shows_the_same(tokens: Path, visit: Visit) -> None:
+    assert tokens.exists()
+    assert tiles(screens.alone("robustness", {"ms": "5,10"})) == tiles(visit("robustness", ms="5,10"))

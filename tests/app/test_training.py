@@ -1,0 +1,130 @@
+"""Does the page Training draw the checkpoints of each model, and open the one that is chosen?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from calib_core import load, score
+from predictions import quiz, write_csv
+from screens import Visit, choose, figure, said
+from token_files import STEPS, positions, write_checkpoints, write_npz
+
+
+@pytest.fixture
+def checkpoints(data: Path) -> list[Path]:
+    return write_checkpoints(data)
+
+
+def lines(at: AppTest) -> dict[str, dict[str, Any]]:
+    """Name in the legend → the line drawn."""
+    return {trace["name"]: trace for trace in figure(at, "training")["data"] if trace.get("customdata")}
+
+
+def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> None:
+    at = visit("training", metric="full_ece", m="20")
+    wanted = [score(load(path)[0], method="tokens", metric="full_ece", bins=20) for path in checkpoints]
+    drawn = lines(at)["gpt"]
+    assert drawn["y"] == pytest.approx([number.value for number in wanted], abs=1e-6)
+    assert [own[0] for own in drawn["customdata"]] == [f"gpt-plays-step{step}" for step in STEPS]
+    assert figure(at, "training")["layout"]["xaxis"]["title"]["text"] == "Training step (log)"
+    table = screens.table(at, "Checkpoint", "If calibrated")
+    assert table["Checkpoint"].to_list() == [f"step{step}" for step in STEPS]
+    assert table["Value"].to_list() == [f"{number.value:.4f}" for number in wanted]
+    assert table["p"].to_list() == [f"{number.p:.3f}" for number in wanted]
+    assert "M=20" in at.code[0].value
+    assert at.subheader[0].value.startswith("Full")
+
+
+def test_every_model_has_its_line_and_others_are_told_why_not(
+    data: Path, checkpoints: list[Path], visit: Visit
+) -> None:
+    assert checkpoints
+    write_checkpoints(data, (100, 1600), model="bigram")
+    write_npz(data / "plain.npz", positions(), model="plain")
+    write_csv(data / "quiz.csv", quiz(50))
+    at = visit("training")
+    assert {name: len(line["x"]) for name, line in lines(at).items()} == {"bigram": 2, "gpt": 4}
+    told = said(at)
+    assert "Not drawn (2)" in told
+    assert "plain: Its file names no checkpoint and no tokens seen." in told
+    assert "quiz: " in told
+
+
+def test_no_checkpoint_says_what_to_put_there(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(50))
+    at = visit("training")
+    assert "No run here is a checkpoint of a training." in said(at)
+    assert "tokens_seen" in said(at)
+    assert at.get("plotly_chart") == []
+
+
+def test_an_empty_folder_is_told_as_everywhere(data: Path, visit: Visit) -> None:
+    assert data.is_dir()
+    assert "There is no prediction file in the data folder" in said(visit("training"))
+
+
+def test_the_chosen_checkpoint_shows_its_diagram(checkpoints: list[Path], visit: Visit) -> None:
+    at = visit("training", metric="full_ece", at="gpt-plays-step1600")
+    (run,) = load(checkpoints[2])
+    assert "gpt · plays · step1600" in [screens.plain(element.value) for element in at.subheader]
+    whole = sum(count for _, count in screens.targets(at))
+    assert whole == run.n_total * 60
+    assert figure(at, "reliability")["layout"]["yaxis2"]["type"] == "log"
+    rings = [trace for trace in figure(at, "training")["data"]
+             if trace.get("marker", {}).get("symbol") == "circle-open"]
+    assert len(rings) == 1
+    assert "Open this checkpoint on the page Reliability" in str(
+        [node.proto.label for node in screens.walk(at.main) if isinstance(node, screens.PageLink)]
+    )
+
+
+def test_a_checkpoint_that_is_gone_shows_none(checkpoints: list[Path], visit: Visit) -> None:
+    assert checkpoints
+    at = visit("training", at="nobody")
+    assert [chart.key for chart in at.get("plotly_chart")] == ["training"]
+
+
+def test_metric_and_m_are_chosen(checkpoints: list[Path], visit: Visit) -> None:
+    at = choose(choose(visit("training"), "metric", "brier"), "m_typed", 50)
+    wanted = score(load(checkpoints[0])[0], method="tokens", metric="brier")
+    assert lines(at)["gpt"]["y"][0] == pytest.approx(wanted.value, abs=1e-6)
+    assert screens.address(at) == {"metric": "brier", "m": "50"}
+    choose(at, "metric", "ece")
+    wanted = score(load(checkpoints[0])[0], method="tokens", metric="ece", bins=50)
+    assert lines(at)["gpt"]["y"][0] == pytest.approx(wanted.value, abs=1e-6)
+
+
+def test_an_m_that_the_grid_does_not_serve_offers_the_nearest(
+    checkpoints: list[Path], visit: Visit
+) -> None:
+    assert checkpoints
+    at = visit("training", m="7")
+    assert "M=7 cannot be read off" in said(at)
+    (offer,) = [button for button in at.button if button.label == "Use M = 6"]
+    offer.click()
+    screens.run(at)
+    assert screens.address(at) == {"m": "6"}
+    assert "M=6" in at.code[0].value
+
+
+def test_checkpoints_of_answers_are_drawn_too(data: Path, visit: Visit) -> None:
+    for step in (10, 20):
+        write_csv(data / f"quiz-{step}.csv", quiz(200, seed=step, model="red", checkpoint=f"step{step}"))
+    at = visit("training", method="verbal")
+    wanted = [score(load(data / f"quiz-{step}.csv")[0], method="verbal", metric="ece").value
+              for step in (10, 20)]
+    assert lines(at)["red"]["x"] == [10, 20]
+    assert lines(at)["red"]["y"] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_the_page_alone_shows_the_same(checkpoints: list[Path], visit: Visit) -> None:
+    assert checkpoints
+    params = {"m": "20", "at": "gpt-plays-step100"}
+    alone, whole = screens.alone("training", params), visit("training", **params)
+    assert lines(alone)["gpt"]["y"] == lines(whole)["gpt"]["y"]
+    assert screens.targets(alone) == screens.targets(whole)

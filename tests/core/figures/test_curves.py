@@ -1,0 +1,42 @@
+"""Do short names stay short, and do long ones get a line of their own in the legend?"""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.figures.curves import begin, drawn_of, legend_of, short
+from calib_core.figures.theme import LIGHT
+from core.figures.sweeps import make_curve, make_sweep
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [("ece", "ECE"), ("cw_ece_sum", "K·cw-ECE"), ("full_ece_mass", "mass-weighted Full-ECE")],
+)
+def test_the_short_name(metric: str, name: str) -> None:
+    assert short(metric) == name
+
+
+@pytest.mark.parametrize(
+    ("metrics", "width"),
+    [
+        (("ece", "full_ece"), 0.48),
+        (("ece", "full_ece", "full_ece_mass"), 0.48),
+        (("full_ece_mass", "ece", "full_ece"), 0.98),
+    ],
+)
+def test_a_long_entry_has_no_other_beside_it(metrics: tuple[str, ...], width: float) -> None:
+    results = [make_sweep(*map(make_curve, metrics))]
+    entries = legend_of(list(drawn_of(results)), LIGHT, relative=True)
+    layout, _ = begin(LIGHT, results, entries, panels=1)
+    assert layout["legend"]["entrywidth"] == width
+
+
+def test_several_runs_have_one_entry_each_below_the_metrics() -> None:
+    results = [make_sweep(make_curve("ece"), run=run) for run in ("a", "b" * 90)]
+    entries = legend_of(list(drawn_of(results)), LIGHT, relative=True)
+    assert [entry["mode"] for entry in entries] == ["lines", "markers", "markers"]
+    assert len(entries[-1]["name"]) < 50
+    layout, stack = begin(LIGHT, results, entries, panels=2)
+    assert layout["legend"]["entrywidth"] == 0.98
+    assert len(stack.down) == 2

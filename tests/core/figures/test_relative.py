@@ -1,0 +1,40 @@
+"""Is each curve divided by its own mean, and does the legend have its RSD?"""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import pytest
+
+from calib_core.figures.relative import relative_figure
+from calib_core.figures.theme import DARK, LIGHT
+from core.figures.sweeps import make_curve, make_sweep, named, of_metric
+
+
+def test_values_over_their_own_mean() -> None:
+    curves = make_curve("ece"), make_curve("full_ece", (1.0, 2.0, 3.0))
+    figure = relative_figure([make_sweep(*curves)], LIGHT)
+    for metric in ("ece", "full_ece"):
+        (trace,) = of_metric(figure, metric)
+        assert trace["y"] == pytest.approx([0.5, 1.0, 1.5])
+    assert named(figure, "Full-ECE")["name"] == "Full-ECE (RSD 40.8 %)"
+    (line,) = figure["layout"]["shapes"]
+    assert (line["y0"], line["y1"]) == (1, 1)
+
+
+def test_the_rsd_of_each_run_stands_in_the_order_of_the_runs() -> None:
+    flat = make_sweep(make_curve("ece", (0.2, 0.2, 0.2)), run="flat")
+    figure = relative_figure([make_sweep(make_curve("ece")), flat], LIGHT)
+    assert named(figure, "ECE")["name"] == "ECE (RSD 40.8, 0.0 %)"
+
+
+def test_a_curve_of_bounds_has_no_mean() -> None:
+    bounds = make_curve("full_ece", (0.1, None, None), bounds={10: (0.1, 0.2), 100: (0.1, 0.3)})
+    figure = relative_figure([make_sweep(make_curve("ece"), bounds)], LIGHT)
+    assert (len(of_metric(figure, "ece")), of_metric(figure, "full_ece")) == (1, [])
+
+
+def test_without_any_curve_it_says_so() -> None:
+    figure = relative_figure([make_sweep()], DARK)
+    assert "No metric has one value at every M" in figure["layout"]["annotations"][0]["text"]
+    assert all(x is None for trace in figure["data"] for x in trace["x"])
+    assert go.Figure(figure).data

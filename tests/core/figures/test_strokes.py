@@ -1,0 +1,35 @@
+"""Can lines, symbols and bands be told apart without their colours?"""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.analysis.sweep import SWEPT
+from calib_core.figures.strokes import BAND, band, metric_line, middle, place_line, run_symbol
+from calib_core.figures.theme import LIGHT, glaze
+from calib_core.metrics import METRICS
+
+
+def test_no_two_metrics_have_the_same_line() -> None:
+    lines = [metric_line(metric, LIGHT) for metric in METRICS]
+    assert len({(line["color"], line["dash"]) for line in lines}) == len(METRICS)
+    swept = [metric_line(metric, LIGHT) for metric in SWEPT]
+    assert len({line["dash"] for line in swept}) == len({line["color"] for line in swept}) == len(SWEPT)
+
+
+def test_runs_have_symbols_and_lines_of_their_own() -> None:
+    assert len({run_symbol(place) for place in range(7)}) == 7
+    assert len({(line["color"], line["dash"]) for line in (place_line(at, LIGHT) for at in range(10))}) == 10
+
+
+def test_a_band_goes_there_below_and_back_above() -> None:
+    drawn = band([1.0, 2.0], [0.1, 0.2], [0.3, 0.4], "#0072B2", yaxis="y2")
+    assert (drawn["x"], drawn["y"]) == ([1, 2, 2, 1], [0.1, 0.2, 0.4, 0.3])
+    assert (drawn["fillcolor"], drawn["yaxis"]) == (glaze("#0072B2", BAND), "y2")
+    assert middle([1.0], [0.2], "#0072B2")["hoverinfo"] == "skip"
+
+
+def test_a_band_of_one_point_is_a_bar() -> None:
+    drawn = band([1.0], [0.1], [0.3], "#0072B2")
+    assert drawn["y"] == pytest.approx([0.2])
+    assert drawn["error_y"]["array"] == pytest.approx([0.1])
