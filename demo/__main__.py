@@ -1,4 +1,4 @@
-"""How is the demo data made again?  `python -m demo`: train, ask, check, save into data/.
+"""How is the demo data made again?  `python -m demo r1` (tokens), `r2` (answers), or both without a name.
 
 One thread throughout: the same machine then gives the same bytes.
 """
@@ -7,77 +7,33 @@ One thread throughout: the same machine then gives the same bytes.
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from pathlib import Path
+from typing import Final
 
-import polars as pl
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from demo import checks
-from demo.generate import Tick
-from demo.model import Chains
-from demo.predict import predict
-from demo.recipe import Recipe
-from demo.sets import Problems, problems
-from demo.tokens import decode
-from demo.train import Lesson, learn, learn_to_check, lessons, new_model, verdicts
-from demo.write import frame, save
+from demo import chains
+from demo.code import make as code
 
-DATA = Path(__file__).parent.parent / "data"
-
-
-def trained(recipe: Recipe, sets: Problems, progress: Progress) -> Chains:
-    """The model, after checking that nothing it learnt from holds a test problem."""
-    model, told = new_model(recipe), lessons(sets.train)
-    learn(model, told, recipe, _bar(progress, "learning to answer", recipe.steps))
-    judged = verdicts(model, sets.check, recipe, _bar(progress, "answering other problems", recipe.check))
-    judged = _without(judged, sets.asked)
-    learnt = [decode(tokens) for tokens, _start in (*told, *judged)]
-    checks.nothing_leaked([*learnt, *(problem.working for problem in sets.check)], sets.asked)
-    learn_to_check(model, judged, told, recipe, _bar(progress, "learning to judge", recipe.check_steps))
-    return model
-
-
-def _without(judged: list[Lesson], asked: list[str]) -> list[Lesson]:
-    """The lessons whose text holds none of the calculations asked for: a wrong answer can by accident."""
-    kept = [decode(tokens) for tokens, _start in judged]
-    return [one for one, text in zip(judged, kept, strict=True) if not any(c in text for c in asked)]
-
-
-def predicted(recipe: Recipe, sets: Problems, model: Chains, progress: Progress) -> dict[str, pl.DataFrame]:
-    """Data set → its rows, checked against the model and against the words of the questions."""
-    tables: dict[str, pl.DataFrame] = {}
-    both = (("open", sets.open), ("choice", sets.choice))
-    for seed, (name, asked) in enumerate(both, start=recipe.seed + 2):
-        bar = _bar(progress, f"answering chains-{name}", len(asked) * (1 + recipe.samples))
-        rows = frame(name, predict(model, asked, recipe, seed, bar))
-        checks.outcomes_hold(rows)
-        checks.greedy_holds(model, rows)
-        checks.samples_hold(model, rows, recipe)
-        tables[f"chains-{name}"] = rows
-    return tables
-
-
-def _bar(progress: Progress, title: str, total: int) -> Tick:
-    task = progress.add_task(title, total=total)
-    return lambda more: progress.advance(task, more)
+DATA: Final = Path(__file__).parent.parent / "data"
 
 
 def main() -> None:
-    """Makes everything again and replaces the files in data/."""
+    """Makes the recipes named on the command line again and replaces their files in data/."""
+    parser = ArgumentParser(prog="python -m demo", description="Train tiny models, save what they predict.")
+    parser.add_argument("recipe", nargs="?", choices=("r1", "r2"), help="tokens or answers (default: both)")
+    parser.add_argument("--work", type=Path, help="where r1 keeps checkpoints (default: the user's cache)")
+    chosen = parser.parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(mode=True)
-    recipe, console = Recipe(), Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as progress:
-        sets = problems(recipe)
-        model = trained(recipe, sets, progress)
-        tables = predicted(recipe, sets, model, progress)
+    console = Console(stderr=True)
     DATA.mkdir(exist_ok=True)
-    save(DATA, tables, recipe, model.parameters_count())
-    for name, rows in tables.items():
-        console.print(f"{name}: {rows.height:,} questions, greedy answer right in {rows['correct'].sum():,}")
+    if chosen.recipe != "r2":
+        code.make(DATA, chosen.work, console)
+    if chosen.recipe != "r1":
+        chains.make(DATA, console)
 
 
 if __name__ == "__main__":

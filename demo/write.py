@@ -1,18 +1,16 @@
-"""How is it kept?  Predictions → canonical answers Parquet, and a manifest that pins every file."""
+"""How is it kept?  Predictions → canonical answers Parquet, and its entry in the manifest."""
 
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
-from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
 from demo.generate import Answer
+from demo.manifest import record
 from demo.predict import Prediction, parsed, span
 from demo.recipe import Recipe
 from demo.tokens import decode, pieces
@@ -140,27 +138,16 @@ def _metadata(dataset: str, recipe: Recipe, parameters: int, *, has_choices: boo
 
 
 def save(folder: Path, tables: dict[str, pl.DataFrame], recipe: Recipe, parameters: int) -> None:
-    """Writes `DATASET.answers.parquet` for each table, and `MANIFEST.json`."""
-    files: dict[str, object] = {}
+    """Writes `DATASET.answers.parquet` for each table, and what the manifest says of them."""
     for dataset, rows in tables.items():
-        path = folder / f"{dataset}.answers.parquet"
         told = json.dumps(
             _metadata(dataset, recipe, parameters, has_choices="choices" in rows.columns), ensure_ascii=False
         )
-        rows.write_parquet(path, compression="zstd", compression_level=19, metadata={"calib": told})
-        content = path.read_bytes()
-        files[path.name] = {
-            "sha256": sha256(content).hexdigest(),
-            "bytes": len(content),
-            "rows": rows.height,
-            "seed": recipe.seed,
-            "recipe": recipe.version,
-            "exact": False,
-        }
-    manifest = {
-        "exact_means": "any machine makes the same bytes; training in float32 cannot promise that",
-        "made_with": {"python": platform.python_version(), **{p: version(p) for p in ("torch", "polars")}},
-        "files": files,
-    }
-    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-    (folder / "MANIFEST.json").write_text(text, encoding="utf-8")
+        rows.write_parquet(
+            folder / f"{dataset}.answers.parquet",
+            compression="zstd",
+            compression_level=19,
+            metadata={"calib": told},
+        )
+    made = {f"{dataset}.answers.parquet": rows.height for dataset, rows in tables.items()}
+    record(folder, made, recipe=recipe.version, seed=recipe.seed, made_with=("torch", "polars"))

@@ -1,0 +1,97 @@
+"""Which models are judged, what are they called, and what do they add up to?"""
+
+# pyright: reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.records import Ledger, RunInfo, TokenRun
+from calib_core.tokens.dense import Reducer
+from demo.code.ngram import Counts
+from demo.code.predict import Model, by_counts, by_network
+from demo.code.recipe import CodeRecipe
+from demo.code.train import new_model, restored
+from demo.code.windows import Asked
+from demo.generate import Tick
+
+DATASET: Final = "stdlib-code"
+TINY: Final = "Tiny model trained for this demo."
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """One run to be.
+
+    load: makes the model when it is needed; by_class: whether sums by class are kept, which makes a run
+    nearly three times as large.
+    """
+
+    info: RunInfo
+    load: Callable[[], Model]
+    by_class: bool
+
+    @property
+    def label(self) -> str:
+        """Unlike any other's: the last checkpoint is there at several temperatures."""
+        known = self.info.label("")
+        return known if self.info.temperature == 1 else f"{known} · temperature {self.info.temperature:g}"
+
+
+def of_network(recipe: CodeRecipe, work: Path) -> list[Judged]:
+    """The transformer at each checkpoint, then the last one at the other temperatures."""
+    parameters = new_model(recipe).parameters_count()
+    info = RunInfo(model=f"gpt-code-{parameters / 1e6:.1f}M", dataset=DATASET,
+                   params_b=parameters / 1e9, tuning="base")
+    wanted = [(step, 1.0) for step in recipe.checkpoints]
+    wanted += [(recipe.steps, temperature) for temperature in recipe.temperatures]
+
+    def at(step: int, temperature: float) -> Judged:
+        return Judged(
+            replace(
+                info, checkpoint=f"step{step}", tokens_seen=recipe.tokens_seen(step), temperature=temperature
+            ),
+            lambda: by_network(restored(work, step, recipe), temperature),
+            by_class=step == recipe.steps and temperature == 1,
+        )
+
+    return [at(step, temperature) for step, temperature in wanted]
+
+
+def of_counts(recipe: CodeRecipe, counts: Counts, tokens: int) -> list[Judged]:
+    """The n-gram model with each smoothing. tokens: length of the text it was counted on."""
+    info = RunInfo(dataset=DATASET, params_b=counts.size / 1e9, tuning="base",
+                   temperature=1.0, tokens_seen=tokens)
+    return [
+        Judged(
+            replace(info, model=f"{recipe.order}-gram-{name}"),
+            lambda softness=softness: by_counts(counts, softness),
+            by_class=softness == 1,
+        )
+        for name, softness in recipe.softness
+    ]
+
+
+def reduced(judged: Judged, asked: Asked, recipe: CodeRecipe, tick: Tick) -> TokenRun:
+    """The sums of one run over all positions; the distributions are float32, as a model's output is."""
+    reducer = Reducer(recipe.vocabulary, seed=recipe.seed, by_class=judged.by_class)
+    for probs, target in said(judged.load(), asked):
+        reducer.add(probs, target)
+        tick(1)
+    ledger = Ledger(read=len(asked.target), off_sum=reducer.off_sum, notes=(TINY,))
+    return TokenRun("", "", judged.label, judged.info, reducer.result(), ledger)
+
+
+def said(
+    model: Model, asked: Asked, every: int = 1
+) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+    """Per window, or every so many windows, the distributions at its positions, and what stands there."""
+    targets = asked.target.reshape(len(asked.windows), -1)
+    for number in range(0, len(asked.windows), every):
+        yield model(asked.windows[number]).astype(np.float32), targets[number]

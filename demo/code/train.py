@@ -1,0 +1,103 @@
+"""How does the transformer learn?  The next token of random pieces of the training text, kept at checkpoints.
+
+Stopped and started again it goes on where it was, and ends with the same numbers.
+"""
+
+# pyright: reportMissingImports=false
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from demo.code.recipe import CodeRecipe
+from demo.generate import Tick
+from demo.model import Chains
+
+_SAVED_EVERY: Final = 128
+_WARM_UP: Final = 200
+_LOWEST: Final = 0.1
+
+
+def new_model(recipe: CodeRecipe) -> Chains:
+    """An untrained model; the same one for the same recipe."""
+    torch.manual_seed(recipe.seed)
+    return Chains(recipe.vocabulary, recipe.width, recipe.layers, recipe.heads)
+
+
+def learn(text: NDArray[np.int64], recipe: CodeRecipe, work: Path, tick: Tick) -> None:
+    """Trains on `text`, all training files one after the other, and leaves `checkpoint(work, step)` files."""
+    model = new_model(recipe)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=0.1)
+    done = _resumed(work / "latest.pt", model, optimiser)
+    tick(done)
+    model.train()
+    tokens = torch.from_numpy(text)
+    for step in range(done, recipe.steps):
+        for group in optimiser.param_groups:
+            group["lr"] = _rate(step, recipe)
+        optimiser.zero_grad()
+        loss(model, _pieces(tokens, step, recipe)).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        tick(1)
+        if step + 1 in recipe.checkpoints:
+            _save(model.state_dict(), checkpoint(work, step + 1))
+        if (step + 1) % _SAVED_EVERY == 0:
+            state = {"step": step + 1, "model": model.state_dict(), "optimiser": optimiser.state_dict()}
+            _save(state, work / "latest.pt")
+
+
+def checkpoint(work: Path, step: int) -> Path:
+    """Where the model after so many steps is kept."""
+    return work / f"step{step:05}.pt"
+
+
+def restored(work: Path, step: int, recipe: CodeRecipe) -> Chains:
+    """The model after so many steps of `learn`, ready to predict."""
+    model = new_model(recipe)
+    model.load_state_dict(torch.load(checkpoint(work, step), weights_only=True))
+    return model.eval()
+
+
+def loss(model: Chains, pieces: Tensor) -> Tensor:
+    """Mean negative log-likelihood (nats) of each token after the first; pieces: int64 (windows, length)."""
+    logits, _cache = model(pieces[:, :-1])
+    return functional.cross_entropy(logits.flatten(0, 1), pieces[:, 1:].flatten())
+
+
+def _pieces(tokens: Tensor, step: int, recipe: CodeRecipe) -> Tensor:
+    """The windows of one step, one token longer than the model sees; they depend on nothing but the step."""
+    draw = torch.Generator().manual_seed(recipe.seed * 1_000_003 + step)
+    start = torch.randint(len(tokens) - recipe.window, (recipe.batch, 1), generator=draw)
+    return tokens[start + torch.arange(recipe.window + 1)]
+
+
+def _rate(step: int, recipe: CodeRecipe) -> float:
+    """Rises for the first steps, then falls to a tenth (cosine)."""
+    fall = 0.5 * (1 + math.cos(math.pi * step / recipe.steps))
+    return recipe.rate * min(1.0, (step + 1) / _WARM_UP) * (_LOWEST + (1 - _LOWEST) * fall)
+
+
+def _resumed(path: Path, model: Chains, optimiser: torch.optim.Optimizer) -> int:
+    """Steps done before, 0 if none; the model and the optimiser are then as they were."""
+    if not path.exists():
+        return 0
+    state: dict[str, Any] = torch.load(path, weights_only=True)
+    model.load_state_dict(state["model"])
+    optimiser.load_state_dict(state["optimiser"])
+    return int(state["step"])
+
+
+def _save(state: dict[str, Any], path: Path) -> None:
+    """Whole or not at all: a file half written would be taken for a checkpoint."""
+    part = path.with_suffix(".part")
+    torch.save(state, part)
+    part.replace(path)

@@ -1,0 +1,247 @@
+"""Are the token-level demo files what their recipe says, and do the parts that make them do as they say?"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+from calib_core import load
+from calib_core.analysis.evidence import gather
+from calib_core.analysis.sweep import PAPER_BINS, sweep
+from calib_core.records import TokenRun
+from calib_core.tokens.grid import CELLS
+from calib_core.tokens.sums import DRAWS
+from demo.code import text
+from demo.code.ngram import Counts, counted, distribution
+from demo.code.recipe import CodeRecipe
+from demo.code.text import Source, Texts, library, split
+from demo.code.windows import asked
+from demo.code.work import work_folder
+
+DATA = Path(__file__).parents[2] / "data"
+RECIPE = CodeRecipe()
+LAST = f"step{RECIPE.steps}"
+
+
+def token_runs(name: str) -> list[TokenRun]:
+    return [run for run in load(DATA / name) if isinstance(run, TokenRun)]
+
+
+@pytest.fixture(scope="module")
+def networks() -> list[TokenRun]:
+    return token_runs("code-gpt.sums.parquet")
+
+
+@pytest.fixture(scope="module")
+def ngrams() -> list[TokenRun]:
+    return token_runs("code-ngram.sums.parquet")
+
+
+@pytest.fixture(scope="module")
+def top() -> pl.DataFrame:
+    return pl.read_parquet(DATA / "code-top20.tokens.parquet")
+
+
+@pytest.fixture(scope="module")
+def dense() -> dict[str, NDArray[Any]]:
+    with np.load(DATA / "code-dense.tokens.npz", allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def test_one_network_at_every_checkpoint_and_temperature(networks: list[TokenRun]) -> None:
+    told = [(run.info.checkpoint, run.info.tokens_seen, run.info.temperature) for run in networks]
+    assert told == [
+        *((f"step{step}", RECIPE.tokens_seen(step), 1.0) for step in RECIPE.checkpoints),
+        *((LAST, RECIPE.tokens_seen(RECIPE.steps), temperature) for temperature in RECIPE.temperatures),
+    ]
+    infos = [run.info for run in networks]
+    ((model, _dataset, params_b, _tuning),) = {(i.model, i.dataset, i.params_b, i.tuning) for i in infos}
+    assert params_b is not None
+    assert model == f"gpt-code-{params_b * 1e3:.1f}M"
+
+
+def test_one_ngram_model_a_smoothing(ngrams: list[TokenRun]) -> None:
+    names = [name for name, _softness in RECIPE.softness]
+    assert [run.info.model for run in ngrams] == [f"{RECIPE.order}-gram-{name}" for name in names]
+    assert all(run.info.tokens_seen and run.info.params_b and run.info.tuning == "base" for run in ngrams)
+    assert {(run.info.checkpoint, run.info.temperature) for run in ngrams} == {(None, 1.0)}
+
+
+def test_all_are_asked_the_same_positions(networks: list[TokenRun], ngrams: list[TokenRun]) -> None:
+    for run in (*networks, *ngrams):
+        assert (run.sums.rows, run.sums.classes) == (RECIPE.positions, RECIPE.vocabulary)
+        assert (run.sums.occurrences == networks[0].sums.occurrences).all()
+        assert run.sums.excess < 1e-6 * RECIPE.positions
+        assert run.sums.draws is not None
+        assert len(run.sums.draws.all) == len(run.sums.draws.top) == DRAWS
+        assert "Tiny model trained for this demo." in run.ledger.notes
+
+
+def test_sums_by_class_are_kept_of_two_runs(networks: list[TokenRun], ngrams: list[TokenRun]) -> None:
+    kept = [run.label for run in (*networks, *ngrams) if run.sums.by_class is not None]
+    assert kept == [networks[len(RECIPE.checkpoints) - 1].label, ngrams[0].label]
+
+
+def test_temperature_moves_confidence_and_no_answer(networks: list[TokenRun]) -> None:
+    warm, *colder = networks[len(RECIPE.checkpoints) - 1 :]
+    assert {run.sums.top.right for run in colder} == {warm.sums.top.right}
+    said = {run.info.temperature: run.sums.top.said for run in (warm, *colder)}
+    assert said[0.5] > said[0.7] > said[1.0]
+
+
+def test_softer_counts_are_less_sure(ngrams: list[TokenRun]) -> None:
+    witten_bell, hard, soft = (run.sums.top.said for run in ngrams)
+    assert hard > witten_bell > soft
+
+
+def test_the_largest_entries_are_in_order_and_the_rest_is_what_they_leave(top: pl.DataFrame) -> None:
+    assert top.height == RECIPE.top_positions
+    logs, ids = np.stack(top["top_logprobs"].to_list()), np.stack(top["top_ids"].to_list())
+    assert logs.shape == ids.shape == (RECIPE.top_positions, RECIPE.top)
+    assert (np.diff(logs, axis=1) <= 0).all()
+    assert all(len(set(row)) == RECIPE.top for row in ids.tolist())
+    assert 0 <= ids.min() <= ids.max() < RECIPE.vocabulary
+    left = 1 - np.exp(logs.astype(np.float64)).sum(1)
+    assert np.abs(left - top["rest_mass"].to_numpy()).max() < 1e-5
+
+
+def test_a_target_has_one_probability(top: pl.DataFrame) -> None:
+    for row in top.iter_rows(named=True):
+        if row["target"] in row["top_ids"]:
+            place = row["top_ids"].index(row["target"])
+            assert row["target_logprob"] == row["top_logprobs"][place]
+            assert row["target_rank"] <= place + 1
+        else:
+            assert row["target_rank"] > RECIPE.top - row["top_logprobs"].count(row["target_logprob"])
+            assert row["target_logprob"] <= row["top_logprobs"][-1]
+
+
+def test_top_file_says_where_each_position_stands(top: pl.DataFrame) -> None:
+    assert top.select("doc", "position").is_unique().all()
+    assert top["doc"].str.ends_with(".py").all()
+    told = json.loads(pl.read_parquet_metadata(DATA / "code-top20.tokens.parquet")["calib"])
+    assert (told["format"], told["vocab_size"], told["k"]) == ("calib-tokens", RECIPE.vocabulary, RECIPE.top)
+    assert (told["checkpoint"], told["temperature"]) == (LAST, 1.0)
+
+
+def test_dense_file_holds_whole_distributions(dense: dict[str, NDArray[Any]]) -> None:
+    probs, target = dense["probs"], dense["target"]
+    assert (probs.shape, probs.dtype) == ((RECIPE.dense_positions, RECIPE.vocabulary), np.float16)
+    assert target.shape == (RECIPE.dense_positions,)
+    assert np.abs(probs.astype(np.float64).sum(1) - 1).max() < 1e-3
+    told = json.loads(str(dense["meta"]))
+    assert (told["format"], told["checkpoint"], told["temperature"]) == ("calib-tokens", LAST, 1.0)
+
+
+def test_dense_and_top_are_of_one_model(dense: dict[str, NDArray[Any]], top: pl.DataFrame) -> None:
+    half, apart = RECIPE.window // 2, RECIPE.top_positions // RECIPE.dense_positions
+    both = top.with_row_index().filter(pl.col("index") // half % apart == 0)
+    assert both["target"].to_list() == dense["target"].tolist()
+    largest = np.exp(both["top_logprobs"].list.first().to_numpy())
+    assert np.abs(largest - dense["probs"].max(axis=1).astype(np.float64)).max() < 2**-11
+
+
+def smoothed(tokens: list[int], before: list[int], word: int, softness: Fraction, classes: int) -> Fraction:
+    """P(word | before) by the formula, in fractions and by looking at every place of the text."""
+    shorter = smoothed(tokens, before[1:], word, softness, classes) if before else Fraction(1, classes)
+    size = len(before)
+    seen = [tokens[at + size] for at in range(len(tokens) - size) if tokens[at : at + size] == before]
+    if not seen:
+        return shorter
+    trust = softness * len(set(seen))
+    return (seen.count(word) + trust * shorter) / (len(seen) + trust)
+
+
+@pytest.mark.parametrize("softness", [Fraction(1), Fraction(1, 8), Fraction(8)])
+def test_counts_smooth_as_the_formula_says(softness: Fraction) -> None:
+    tokens = np.random.default_rng(3).integers(0, 4, 60).tolist()
+    counts = counted(np.array(tokens), 4, 3)
+    for before in ([0, 1], [3, 3], [2], []):
+        said = distribution(counts, np.array(before, np.int64), float(softness))
+        wanted = [float(smoothed(tokens, before, word, softness, 4)) for word in range(4)]
+        assert said == pytest.approx(wanted, abs=1e-15)
+
+
+def test_a_context_never_seen_is_cut_short() -> None:
+    counts: Counts = counted(np.array([0, 1, 0, 1, 2]), 4, 3)
+    seen_last = distribution(counts, np.array([1]), 1.0)
+    assert (distribution(counts, np.array([3, 1]), 1.0) == seen_last).all()
+    assert counts.size == 3 + 3 + 3
+
+
+def test_counts_refuse_what_no_whole_number_holds() -> None:
+    with pytest.raises(ValueError, match="6 tokens out of 2048 do not fit"):
+        counted(np.zeros(9, np.int64), 2_048, 6)
+
+
+def test_every_position_is_where_it_says() -> None:
+    recipe = CodeRecipe(window=8, windows=5)
+    files = [np.arange(100 * n, 100 * n + size) for n, size in enumerate((5, 20, 1, 28))]
+    positions = asked(files, recipe)
+    found = [files[file][place] for file, place in zip(positions.file, positions.place, strict=True)]
+    assert positions.target.tolist() == found
+    assert len(set(found)) == recipe.positions == 20
+    assert positions.windows.shape == (5, 9)
+    with pytest.raises(ValueError, match="too few for 5 windows"):
+        asked(files[:2], recipe)
+
+
+def test_library_leaves_tests_and_tables_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("b.py", "a/c.py", "test/t.py", "a/tests/t.py", "encodings/cp1.py", "_sysconfigdata_x.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"# coding: latin-1\r\nx = '\xe4'\r\n")
+    monkeypatch.setattr(text.sysconfig, "get_path", lambda _name: str(tmp_path))
+    assert library() == [Source(name, "# coding: latin-1\nx = 'ä'\n") for name in ("a/c.py", "b.py")]
+
+
+def test_split_shares_no_file_and_comes_out_again() -> None:
+    sources = [Source(f"{n}.py", "") for n in range(50)]
+    halves = split(sources, 0.1, seed=1)
+    assert (len(halves.train), len(halves.test)) == (45, 5)
+    assert sorted((*halves.train, *halves.test), key=lambda one: int(one.name[:-3])) == sources
+    assert split(sources, 0.1, seed=1) == halves != split(sources, 0.1, seed=2)
+
+
+def test_another_text_or_recipe_is_kept_elsewhere(tmp_path: Path) -> None:
+    one, other = Texts((Source("a", "x"),), ()), Texts((Source("a", "y"),), ())
+    folders = {
+        work_folder(tmp_path, recipe, texts)
+        for recipe, texts in ((RECIPE, one), (RECIPE, other), (CodeRecipe(seed=11), one), (CodeRecipe(), one))
+    }
+    assert len(folders) == 3
+    assert all(folder.is_dir() and folder.parent == tmp_path for folder in folders)
+
+
+def test_words_tell_what_the_sums_say(networks: list[TokenRun], ngrams: list[TokenRun]) -> None:
+    words = (DATA / "README.md").read_text(encoding="utf-8")
+    for run in (*networks, *ngrams):
+        sums = run.sums
+        means = [total / sums.rows for total in (sums.all.log_loss, sums.top.right, sums.top.said)]
+        row = " | ".join(["", f"{run.info.tokens_seen:,}", *(f"{mean:.3f}" for mean in means)]) + " |"
+        (line,) = [line for line in words.splitlines() if line.endswith(row)]
+        assert line.startswith(f"| {run.info.model}")
+    never = int((networks[0].sums.occurrences == 0).sum())
+    assert f"{never:,} of the {RECIPE.vocabulary:,} tokens are never the right one" in words
+
+
+def test_words_tell_what_the_sweep_says(networks: list[TokenRun]) -> None:
+    assert max(run.sums.all.cell.max() for run in networks[:2]) < CELLS // 10
+    last, cold = (sweep(gather(run, "tokens")).curves for run in networks[7:9])
+    clear = {
+        curve.metric: [bins for bins, p in zip(PAPER_BINS, curve.null.p, strict=True) if p and p <= 0.05]
+        for curve in last
+        if curve.null
+    }
+    assert 10 not in clear["ece"]
+    assert clear["full_ece"] == [200, 500]
+    assert clear["cw_ece"] == list(PAPER_BINS)
+    by_run = [{curve.metric: curve.rsd or 0.0 for curve in curves} for curves in (last, cold)]
+    assert by_run[0]["full_ece"] > by_run[0]["cw_ece"] > by_run[1]["full_ece"]
