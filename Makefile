@@ -6,6 +6,8 @@ PORT := 8501
 DATA :=
 # Test processes. The browser tests stay together in one of them.
 WORKERS := 2
+# One recipe of the demo data, r1 or r2; empty: both.
+RECIPE :=
 # Passed on to pytest, e.g. make check-fast PYTEST_ARGS="-k brier -x"
 PYTEST_ARGS :=
 # The Python that makes the virtual environment; empty: the first of these that is 3.11 or newer.
@@ -18,7 +20,7 @@ export DATA
 # The steps of `make test` are to come in their order, also under `make -j`.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check-fast lint ruff types imports bench demo-data picture clean
+.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data picture clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is"
@@ -56,8 +58,11 @@ bench: .venv/.test-ready ## measure: every script of benchmarks/, in turn
 	@set -e; for script in benchmarks/[a-z]*.py; do \
 		echo "== $$script"; PYTHONPATH=".:tests" $(PY) "$$script"; done
 
-demo-data: build/demo-venv/.ready ## train the demo's model and predict again (PyTorch; minutes)
-	@build/demo-venv/bin/python -m demo
+bench-peers: build/peers-venv/.ready ## the same numbers from other libraries, side by side (PyTorch)
+	@PYTHONPATH=. build/peers-venv/bin/python benchmarks/peers/compare.py
+
+demo-data: build/demo-venv/.ready ## train the demo's models and predict again (PyTorch; RECIPE=r1: tokens, r2: answers)
+	@build/demo-venv/bin/python -m demo $(RECIPE)
 
 picture: .venv/.test-ready ## take the README's picture again
 	@PYTHONPATH=".:tests" $(PY) docs/picture.py
@@ -82,6 +87,13 @@ build/demo-venv/.ready: requirements-demo.txt requirements.txt
 	@$(call make_environment,build/demo-venv)
 	@build/demo-venv/bin/python -m pip install --quiet --requirement requirements.txt \
 		--requirement requirements-demo.txt
+	@touch $@
+
+build/peers-venv/.ready: benchmarks/peers/requirements.txt requirements.txt
+	@echo "Installing the other libraries (once, several minutes) ..."
+	@$(call make_environment,build/peers-venv)
+	@build/peers-venv/bin/python -m pip install --quiet --requirement requirements.txt \
+		--requirement benchmarks/peers/requirements.txt
 	@touch $@
 
 $(PY):
