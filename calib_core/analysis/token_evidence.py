@@ -121,6 +121,11 @@ class TokenEvidence(Evidence):
             return reason
         if metric.reads == "classes" and sums.by_class is None:
             return sums.no_classes
+        if metric.reads == "classes" and sums.unseen is not None and sums.unseen.positions[scheme.bins]:
+            return (
+                f"Entries that are not stored may lie above the first of {scheme.bins} bins; sums by class "
+                f"are exact up to M = {exact_up_to(sums)}."
+            )
         if metric.needs == "distribution" and metric.reads == "squares" and sums.unseen is not None:
             return NO_SQUARES
         return None

@@ -68,15 +68,17 @@ NEEDED: Final = ("target", "top_ids", "top_logprobs")
 """Columns without which nothing can be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Told:
     """What the file's metadata says of all its positions; None = not said.
 
-    vocab_size: K; k: how many entries a list has without an appended target.
+    vocab_size: K; k: how many entries a list has without an appended target; column_sums: Σp by class over
+    all positions, float64 of shape (K,), read-only.
     """
 
     vocab_size: int | None = None
     k: int | None = None
+    column_sums: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

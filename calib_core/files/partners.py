@@ -14,6 +14,8 @@ SCALES: Final[tuple[Scale, ...]] = ("probs", "logprobs", "logits")
 
 TARGET: Final = "target.npy"
 META: Final = "meta.json"
+COLUMNS: Final = "columns.npy"
+"""Sums by class of a file of top lists, named in its metadata."""
 
 _SAVE: Final = (
     "Save the distributions as X.probs.npy (or X.logprobs.npy, X.logits.npy) and the right classes as "
@@ -32,8 +34,8 @@ class Pair:
 
 
 def is_partner(path: Path) -> bool:
-    """Whether a file is only the target or the metadata of an array beside it."""
-    return main_of(path) is not None
+    """Whether a file is only the target, the metadata or the sums by class of a file beside it."""
+    return main_of(path) is not None or _stem(path, COLUMNS) is not None
 
 
 def main_of(path: Path) -> Path | None:
@@ -62,9 +64,9 @@ def pair_of(path: Path, file: str) -> Pair:
     for scale in SCALES:
         if (stem := _stem(path, f"{scale}.npy")) is not None:
             target, meta = path.with_name(stem + TARGET), path.with_name(stem + META)
-            if not _beside(path, target):
+            if not beside(path, target):
                 raise Refused(f"{file} needs the file {target.name} beside it, which is not there. {_SAVE}")
-            return Pair(scale, path, target, meta if _beside(path, meta) else None)
+            return Pair(scale, path, target, meta if beside(path, meta) else None)
     if (main := main_of(path)) is not None:
         raise Refused(f"{file} belongs to {main.name}: open that file, and this one is read with it.")
     raise Refused(f"{file} is one NumPy array, and nothing says what it holds. {_SAVE}")
@@ -78,7 +80,7 @@ def _stem(path: Path, ending: str) -> str | None:
     return name[: -len(ending)] if name.lower().endswith(f".{ending}") else None
 
 
-def _beside(path: Path, partner: Path) -> bool:
+def beside(path: Path, partner: Path) -> bool:
     """Whether the partner is a file in the array's folder, links followed: none may lead elsewhere."""
     try:
         folders = (path.parent.resolve(), path.resolve().parent)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.files.entries import Values
+from calib_core.files.entries import Told, Values
 from calib_core.files.entry_lists import Lists
 from calib_core.files.judged import Fault, faults
 from calib_core.files.lists import SUM_EXACT
@@ -27,11 +27,12 @@ MOST_RUNS: Final = 100
 class Positions:
     """One run on its way: its positions are added up slice by slice."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, told: Told) -> None:
         self.read = self.left_out = self.padding = self.off_sum = 0
         self.classes = 0
         self.clipped = Counter[str]()
         self._seed = seed
+        self._column_sums = told.column_sums
         self._told: dict[str, dict[object, None]] = {}
         self._places = set[int]()
         self._neighbours = Neighbours()
@@ -80,7 +81,10 @@ class Positions:
         """Adds good positions. offset: records of the file before this slice."""
         if not lists.at.size:
             return
-        self._reducer = self._reducer or TopKReducer(self.classes, self._seed)
+        if self._reducer is None:
+            columns = self._column_sums
+            fits = columns is not None and columns.size == self.classes
+            self._reducer = TopKReducer(self.classes, self._seed, columns if fits else None)
         self._reducer.add(lists.topk(offset))
         self.off_sum += int(np.count_nonzero(lists.off_sum > SUM_EXACT))
         self._neighbours.add(lists, values.columns.get("doc"), values.columns.get("position"))
@@ -113,11 +117,12 @@ class Positions:
 
 
 class RunsOfFile:
-    """The runs of one file. seed: of the first run's draws; another for another file."""
+    """The runs of one file. told: of all of them; seed: of the first run's draws, another a file."""
 
-    def __init__(self, origin: Origin, seed: int) -> None:
+    def __init__(self, origin: Origin, told: Told, seed: int) -> None:
         self._origin = origin
-        self._seed = seed
+        self._seed_of_first = seed
+        self._of_all = told
         self._met: dict[tuple[object, ...], Positions] = {}
 
     @property
@@ -136,7 +141,7 @@ class RunsOfFile:
         found: list[tuple[Positions, NDArray[np.int64]]] = []
         for key, rows in zip(grouped.select(RUN_COLUMNS).iter_rows(), grouped["row"], strict=True):
             if key not in self._met:
-                self._met[key] = Positions(self._seed + len(self._met))
+                self._met[key] = Positions(self._seed_of_first + len(self._met), self._of_all)
             found.append((self._met[key], rows.to_numpy()))
         if len(self._met) > MOST_RUNS:
             raise Refused(

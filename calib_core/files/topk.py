@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from calib_core.files.canonical import KEY, info_of, metadata_of
+from calib_core.files.column_sums import column_sums
 from calib_core.files.csv_text import COMMAS, LAYOUTS, Layout, header_of
 from calib_core.files.entries import JUDGES, NEEDED, Told
 from calib_core.files.format import Format, Head
@@ -66,7 +67,9 @@ def read(head: Head, mapping: Mapping[str, str], progress: Progress) -> Reading:
     if canonical:
         metadata = metadata_of(head, WRITTEN, VERSION)
         info = info_of(metadata, head.file)
-        told = Told(_whole(metadata, "vocab_size", head.file), _whole(metadata, "k", head.file))
+        classes = _whole(metadata, "vocab_size", head.file)
+        columns = column_sums(head, metadata.get("column_sums"), classes)
+        told = Told(classes, _whole(metadata, "k", head.file), columns)
     layout = _layout(head.data, roles) if head.kind == "text" else COMMAS
     table = open_table(head, roles, int(canonical and head.kind == "json lines"), layout)
     if table.columns is not None:

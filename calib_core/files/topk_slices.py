@@ -42,7 +42,7 @@ class Slices:
         self._origin = origin
         self._told = told
         self._collected = Collected(origin.file)
-        self._runs = RunsOfFile(origin, seed)
+        self._runs = RunsOfFile(origin, told, seed)
         self._adrift = 0
         self._unread: dict[str, list[str]] = {}
 

@@ -16,31 +16,44 @@ from calib_core.tokens.positions import Positions
 from calib_core.tokens.tally import Tally
 
 
-class ClassSums:
-    """Sums by class; they grow with the (class, cell) that occur."""
+class ClassCells:
+    """Pairs whose class and probability are known, added up; grows with the (class, cell) that occur."""
 
-    def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, classes: int) -> None:
         self._classes = classes
-        self._unlisted: Columns = (HalfColumns if dtype == np.float16 else WideColumns)(classes)
         self._pairs = Tally()
         self._right = Tally()
         # Σc and Σcy of the first cell.
         self._confidence = np.zeros(classes)
         self._confident_correct = np.zeros(classes)
 
-    def add(self, positions: Positions) -> None:
-        """Some positions more."""
-        if positions.look.groups is not None:
-            self._unlisted.add(positions.look)
-        far = positions.cell > 0
-        self._pairs.add(_key(positions.look.column[far], positions.cell[far]), positions.look.prob[far])
-        np.add.at(self._confidence, positions.look.column[~far], positions.look.prob[~far])
-        far = positions.target_cell > 0
-        self._right.add(_key(positions.target[far], positions.target_cell[far]), positions.target_prob[far])
-        np.add.at(self._confident_correct, positions.target[~far], positions.target_prob[~far])
+    def add_pairs(
+        self, column: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
+    ) -> None:
+        """Pairs, whatever their outcome: class, cell and probability of each, shape (n,)."""
+        far = cell > 0
+        self._pairs.add(_key(column[far], cell[far]), prob[far])
+        np.add.at(self._confidence, column[~far], prob[~far])
 
-    def grid(self, occurrences: NDArray[np.int64]) -> Grid:
-        """The cells that occur; occurrences: positions at which each class is the right one, shape (K,)."""
+    def add_right(
+        self, column: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
+    ) -> None:
+        """Which pairs have the outcome 1, shape (n,)."""
+        far = cell > 0
+        self._right.add(_key(column[far], cell[far]), prob[far])
+        np.add.at(self._confident_correct, column[~far], prob[~far])
+
+    def listed(self) -> NDArray[np.float64]:
+        """Σp by class of all pairs so far, shape (K,)."""
+        key, _, confidence = self._pairs.sums()
+        return self._confidence + np.bincount(key // CELLS, confidence, self._classes)
+
+    def grid(self, occurrences: NDArray[np.int64], unlisted: NDArray[np.float64]) -> Grid:
+        """The cells that occur.
+
+        occurrences: positions at which each class is the right one; unlisted: Σp by class of the pairs that
+        were not added, all of the first cell; both of shape (K,).
+        """
         key, count, confidence = self._pairs.sums()
         group, cell = np.divmod(key, CELLS)
         correct, confident_correct = np.zeros(key.size, np.int64), np.zeros(key.size)
@@ -59,12 +72,31 @@ class ClassSums:
             cell=np.insert(cell, before, 0).astype(np.int32),
             count=np.insert(count, before, first_count[kept]),
             correct=np.insert(correct, before, first_correct[kept]),
-            confidence=np.insert(confidence, before, (self._confidence + self._unlisted.sums())[kept]),
+            confidence=np.insert(confidence, before, (self._confidence + unlisted)[kept]),
             squared=np.broadcast_to(np.nan, key.size + kept.size),
             confident_correct=np.insert(confident_correct, before, self._confident_correct[kept]),
             rows=rows,
             groups=self._classes,
         )
+
+
+class ClassSums:
+    """Sums by class of whole distributions."""
+
+    def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
+        self._cells = ClassCells(classes)
+        self._unlisted: Columns = (HalfColumns if dtype == np.float16 else WideColumns)(classes)
+
+    def add(self, positions: Positions) -> None:
+        """Some positions more."""
+        if positions.look.groups is not None:
+            self._unlisted.add(positions.look)
+        self._cells.add_pairs(positions.look.column, positions.cell, positions.look.prob)
+        self._cells.add_right(positions.target, positions.target_cell, positions.target_prob)
+
+    def grid(self, occurrences: NDArray[np.int64]) -> Grid:
+        """The cells that occur; occurrences: positions at which each class is the right one, shape (K,)."""
+        return self._cells.grid(occurrences, self._unlisted.sums())
 
 
 def _key(group: NDArray[np.int64], cell: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -54,9 +54,9 @@ class Known:
     A position's pairs are its stored entries (largest first, ties by class), then the target where it
     was appended, then the one class that is left where there is exactly one: it has what is left.
 
-    prob, cell, right: probability (float64), cell of the grid and outcome of each pair, shape (e,);
-    start, end: where the pairs of each position begin and end, shape (n,); own: probability of the right
-    class, shape (n,); total: what the probabilities of all K classes add up to, shape (n,); excess:
+    prob, cell, right, column: probability (float64), cell of the grid, outcome and class of each pair, shape
+    (e,); start, end: where the pairs of each position begin and end, shape (n,); own: probability of the
+    right class, shape (n,); total: what the probabilities of all K classes add up to, shape (n,); excess:
     |1 − total|, shape (n,); order: what sorts the entries, shape (entries,); rest: what is left of the
     positions of which more than one class is left; zeros: classes that are not stored where nothing is left.
     """
@@ -64,6 +64,7 @@ class Known:
     prob: NDArray[np.float64]
     cell: NDArray[np.intp]
     right: NDArray[np.bool_]
+    column: NDArray[np.int64]
     start: NDArray[np.int64]
     end: NDArray[np.int64]
     own: NDArray[np.float64]
@@ -101,17 +102,22 @@ def known_of(entries: TopK) -> Known:
     at, after = start[owner] + np.arange(owner.size) - first[owner], (start + sizes)[appended]
     prob, right = np.zeros(int(end[-1])), np.zeros(int(end[-1]), np.bool_)
     cell = np.zeros(int(end[-1]), np.intp)
+    column = np.zeros(int(end[-1]), np.int64)
     prob[at], cell[at], right[at] = exact[order], bin_of(entries.probs, CELLS)[order], hit
-    prob[after], right[after] = own[appended], True
+    column[at] = entries.ids[order]
+    prob[after], right[after], column[after] = own[appended], True, entries.target[appended]
     cell[after] = bin_of(entries.target_prob[appended], CELLS)
     prob[end[last] - 1], cell[end[last] - 1] = rest[last], bin_of(rest[last], CELLS)
+    # All classes together add up to K(K−1)/2: what is lacking is the number of the one that is left.
+    every = entries.classes * (entries.classes - 1) // 2
+    column[end[last] - 1] = every - np.add.reduceat(column, start)[last]
 
     smallest = entries.probs[order[first + sizes - 1]]
     rests = _rests(smallest, rest, left, sizes)
     zeros = int(left.sum() - rests.classes.sum() - np.count_nonzero(last))
     total = stored + rest
     excess = np.abs(1.0 - total)
-    return Known(prob, cell, right, start, end, own, total, excess, order, rests, zeros)
+    return Known(prob, cell, right, column, start, end, own, total, excess, order, rests, zeros)
 
 
 def _order(

@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.tokens.classes import ClassCells
 from calib_core.tokens.entries import Known, TopK, known_of
 from calib_core.tokens.examples import SHOWN
-from calib_core.tokens.grid import CELLS
+from calib_core.tokens.grid import CELLS, Grid
 from calib_core.tokens.pooled import CellSums
 from calib_core.tokens.sums import DRAWS, EXAMPLES, Draws, Example, TokenSums, Unseen
 from calib_core.tokens.uniform import streams, uniform
@@ -24,6 +25,13 @@ NO_CLASSES: Final = (
     "Only the largest entries of each position are stored, and metrics by class need the probability of "
     "every class at every position."
 )
+CONTRADICTED: Final = (
+    "The sums by class stored beside the list do not fit its positions: they may be of other positions, or "
+    "rows were left out. Metrics by class need sums over exactly these."
+)
+_FITS: Final = 1e-3
+"""Stored sums may differ from the positions' by so much a position, as one distribution's sum may from 1."""
+
 _AT_ONCE: Final = 4096
 """Positions whose outcomes are drawn at once."""
 
@@ -38,10 +46,15 @@ def reduce_topk(entries: TopK, seed: int) -> TokenSums:
 class TopKReducer:
     """Adds positions up, block by block; neither the blocks nor their order changes a draw.
 
-    classes: K; seed: of the draws, which each position begins anew with what is stored of it.
+    classes: K; seed: of the draws, which each position begins anew with what is stored of it; columns: Σp by
+    class over all positions, stored or not, shape (K,), None where nobody knows them.
     """
 
-    def __init__(self, classes: int, seed: int) -> None:
+    def __init__(self, classes: int, seed: int, columns: NDArray[np.float64] | None = None) -> None:
+        if columns is not None and columns.shape != (classes,):
+            raise ValueError(f"one sum a class, not {columns.shape} for {classes}")
+        self._columns = columns
+        self._by_class = None if columns is None else ClassCells(classes)
         self._classes = classes
         self._seed = seed
         self._rows = 0
@@ -49,6 +62,7 @@ class TopKReducer:
         self._log_loss, self._impossible = 0.0, 0
         self._occurrences = np.zeros(classes, np.int64)
         self._excess = 0.0
+        self._left = 0.0
         self._unseen: Unseen | None = None
         self._drawn_top, self._drawn_all = (np.zeros((DRAWS, CELLS), np.int32) for _ in range(2))
         self._examples: list[Example] = []
@@ -72,13 +86,14 @@ class TopKReducer:
 
     def sums(self) -> TokenSums:
         """The sums of all that was added."""
+        by_class, no_classes = self._classwise()
         return TokenSums(
             rows=self._rows,
             classes=self._classes,
             top=self._top.grid(self._rows),
             all=self._all.grid(self._rows, self._log_loss, self._impossible),
-            by_class=None,
-            no_classes=NO_CLASSES,
+            by_class=by_class,
+            no_classes=no_classes,
             occurrences=self._occurrences.copy(),
             excess=self._excess,
             draws=Draws(self._seed, self._drawn_top.copy(), self._drawn_all.copy(), None),
@@ -86,12 +101,27 @@ class TopKReducer:
             examples=tuple(self._examples),
         )
 
+    def _classwise(self) -> tuple[Grid | None, str | None]:
+        """Sums by class, what is not stored in the first cell; or why there are none."""
+        if self._columns is None or self._by_class is None:
+            return None, NO_CLASSES
+        unlisted = self._columns - self._by_class.listed()
+        off = max(-float(unlisted.min()), abs(float(unlisted.sum()) - self._left))
+        if off > _FITS * max(self._rows, 1):
+            return None, CONTRADICTED
+        return self._by_class.grid(self._occurrences, np.maximum(unlisted, 0.0)), None
+
     def _add_pairs(self, known: Known) -> None:
         """The pairs that are known, and in the first cell those of which only the sum is."""
         self._all.add(known.cell, known.prob)
         self._all.add_right(known.cell[known.right], known.prob[known.right])
         self._all.count[0] += int(known.rest.classes.sum()) + known.zeros
         self._all.confidence[0] += float(known.rest.mass.sum())
+        self._left += float(known.rest.mass.sum())
+        if self._by_class is not None:
+            self._by_class.add_pairs(known.column, known.cell, known.prob)
+            right = known.right
+            self._by_class.add_right(known.column[right], known.cell[right], known.prob[right])
         if known.rest.mass.size:
             self._all.squared[0] = np.nan  # how the rest is split decides it
         top = known.start

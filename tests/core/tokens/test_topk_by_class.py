@@ -1,0 +1,55 @@
+"""Are top lists with the sums of every class worth as much, by class, as whole distributions?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calib_core.bins import Scheme
+from calib_core.tokens.bounds import exact_up_to
+from calib_core.tokens.grid import SERVED
+from calib_core.tokens.topk import CONTRADICTED, NO_CLASSES, TopKReducer
+from core.made_topk import block, some_whole
+from core.oracle import Bins, Row, cw_ece
+
+
+def columns_of(rows: list[Row]) -> np.ndarray:
+    return np.array([row.probs for row in rows]).sum(axis=0)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(3, 12), st.integers(1, 12), st.sampled_from([8, 64, 100, 360]))
+def test_classwise_is_exact_wherever_full_ece_is(seed: int, classes: int, k: int, lattice: int) -> None:
+    rows, positions = some_whole(np.random.default_rng(seed), classes, lattice, 6, min(k, classes))
+    reducer = TopKReducer(classes, 0, columns_of(rows))
+    reducer.add(block(positions))
+    sums = reducer.sums()
+    assert sums.by_class is not None
+    assert sums.by_class.pairs == 6 * classes
+    for bins in SERVED[: SERVED.index(exact_up_to(sums)) + 1]:
+        gap = float(sums.by_class.binned(Scheme("width", bins)).absolute_gap.sum())
+        assert abs(gap / (6 * classes) - float(cw_ece(rows, Bins("width", bins)) or 0)) <= 1e-12
+
+
+def test_without_the_sums_of_every_class_there_is_no_classwise() -> None:
+    _, positions = some_whole(np.random.default_rng(1), 5, 64, 6, 2)
+    reducer = TopKReducer(5, 0)
+    reducer.add(block(positions))
+    assert (reducer.sums().by_class, reducer.sums().no_classes) == (None, NO_CLASSES)
+
+
+@pytest.mark.parametrize("spoil", ["fewer", "more", "moved"])
+def test_sums_of_other_positions_are_not_believed(spoil: str) -> None:
+    rows, positions = some_whole(np.random.default_rng(2), 5, 64, 6, 2)
+    columns = columns_of(rows)
+    columns += {"fewer": -0.2, "more": 0.2, "moved": np.array([-6.0, 6, 0, 0, 0])}[spoil]
+    reducer = TopKReducer(5, 0, columns)
+    reducer.add(block(positions))
+    assert (reducer.sums().by_class, reducer.sums().no_classes) == (None, CONTRADICTED)
+
+
+def test_as_many_sums_as_classes() -> None:
+    with pytest.raises(ValueError, match="one sum a class"):
+        TopKReducer(5, 0, np.ones(4))
