@@ -17,6 +17,9 @@ MAX_BINS: Final = 1000
 FINEST: Final = 3000
 """Equal-width bins that sums are first made in: they serve every M that divides it, without the pairs."""
 
+SAME: Final = 1e-6
+"""Confidences that spread no farther, beside their mean, are one value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
@@ -62,6 +65,12 @@ class Binned:
     def absolute_gap(self) -> NDArray[np.float64]:
         """|Σy − Σc| of each bin: what every binned metric here sums."""
         return np.abs(self.correct - self.confidence)
+
+    @property
+    def of_one_value(self) -> NDArray[np.bool_]:
+        """Whether all confidences of a bin are one value, to a millionth of it: told by their spread."""
+        mean = self.confidence / self.count
+        return self.squared / self.count - mean**2 <= (SAME * mean) ** 2
 
     def coarser(self, scheme: Scheme) -> Binned:
         """The bins of another equal-width scheme whose M divides this one's: bins nest (decision 0001)."""

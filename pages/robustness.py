@@ -28,9 +28,9 @@ with relative:
     show.figure(relative_figure(results, show.theme()), key="relative", alt=describe_robustness(results))
     robust.full_ece(results)
 st.caption(
-    "Pale: where the same confidences would put the curve if they were exactly right (5th to 95th "
-    "percentile; dotted: the median). ECE is on a scale of 0 to 1, Full-ECE and K·cw-ECE on one of 0 to 2: "
-    "each scale has a panel of its own."
+    "Pale: where the same confidences would put the first run's curve if they were exactly right (5th to "
+    "95th percentile; dotted: the median); the table has that of every run. ECE is on a scale of 0 to 1, "
+    "Full-ECE and K·cw-ECE on one of 0 to 2: each scale has a panel of its own."
 )
 robust.table(choice, results)
 robust.published()

@@ -74,7 +74,7 @@ def pools_of_position(run: str, example: Example, bins: int) -> Pools:
         run,
         f"Position {example.row + 1:,}",
         [f"token {id_}" for id_ in ids],
-        np.array(probs, np.float64),
+        np.array(probs).astype(f"f{example.width}"),
         ids.index(example.target),
         rest=max(0.0, cut - kept),
         classes=example.classes,

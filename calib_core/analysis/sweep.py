@@ -40,7 +40,7 @@ class Curve:
     values: one per M, None where only bounds are known or M is refused; bounds: M → (low, high);
     refused: M → reason; rsd: population (ddof 0) or sample (ddof 1) standard deviation / mean over the
     values, None unless every M has a value and their mean is above 0; ceiling: the largest value the
-    metric can take on these distributions (Full-ECE and K·cw-ECE: 2·mean(1 − p_y)), None where it has
+    metric can take on these rows and labels (Full-ECE and K·cw-ECE: 2·mean(1 − p_y)), None where it has
     none of interest; null: None unless the metric has one at every M; remarks: sentences about this
     curve (one-signed gaps, every value in its own bin …).
     """

@@ -14,8 +14,8 @@ from calib_core.metrics.metric import Metric
 ONE_SIGN: Final = 0.99
 """A single bin that carries this part of the largest number: hardly any gap cancels another."""
 
-SAME: Final = 1e-6
-"""Confidences of one bin that spread no farther are one value."""
+NOTHING: Final = 1e-9
+"""A number no larger is what rounding left of 0."""
 
 CHANCE: Final = 0.05
 """Draws as large as the data in more than this share: the data does not stand out."""
@@ -27,7 +27,7 @@ def remarks_on(
     """What makes this curve flat or final by construction. schemes: by M, those that are served."""
     told: list[str] = []
     known = [value for value in values if value is not None]
-    if len(known) == len(values) > 1 and max(known) > 0:
+    if len(known) == len(values) > 1 and max(known) > NOTHING:
         one = Scheme("width", 1)
         whole = metric.of(evidence.sums_for(metric, one), one) if metric.binning != "mass" else None
         if whole is not None and whole >= ONE_SIGN * max(known):
@@ -50,8 +50,7 @@ def _apart(evidence: Evidence, metric: Metric, scheme: Scheme) -> bool:
         return False
     sums = evidence.sums_for(metric, scheme)
     binned: Binned = (sums if metric.reads == "classes" else sums.pooled()).binned(scheme)
-    spread = binned.squared / binned.count - (binned.confidence / binned.count) ** 2
-    return bool(binned.size) and bool((spread <= SAME**2).all())
+    return bool(binned.size) and bool(binned.of_one_value.all())
 
 
 def read_sweep(
@@ -84,7 +83,8 @@ def _of_one(null: Null) -> str:
 
 
 def _of_ends(bins: Sequence[int], null: Null, change: float) -> str:
-    clear = [p is not None and p <= CHANCE / 2 for p in (null.p[0], null.p[-1])]
+    limit = max(CHANCE / 2, 1 / (1 + null.draws))  # of few draws the smallest p there is stands out
+    clear = [p is not None and p <= limit for p in (null.p[0], null.p[-1])]
     if not any(clear):
         said = f"Both are within chance{_p(null.p[0], null.p[-1])}: neither speaks against these confidences"
         noise = null.change_p is not None and null.change_p > CHANCE
@@ -97,8 +97,8 @@ def _of_ends(bins: Sequence[int], null: Null, change: float) -> str:
     by_chance = f"thinner bins bring by chance (about {short(null.median[-1] - null.median[0])})"
     if null.change_p is None or null.change_p > CHANCE:
         return f"{said}; the change of {short(change)} over M is no more than {by_chance}."
-    found = "finer bins find gaps that cancel in wider ones"
-    return f"{said}; the rise of {short(change)} over M is more than {by_chance}{_p(null.change_p)}: {found}."
+    found = "as gaps that cancel in wider bins would have it"
+    return f"{said}; the rise of {short(change)} over M is more than {by_chance}{_p(null.change_p)}, {found}."
 
 
 def _p(*chances: float | None) -> str:

@@ -33,9 +33,6 @@ NO_ALL_LABELS: Final = (
     "Only the largest entries of each position are stored: pooling all labels needs every one of them."
 )
 
-SAME: Final = 1e-6
-"""Confidences of one cell that spread no farther are one value."""
-
 
 @dataclass(frozen=True, eq=False)
 class TokenEvidence(Evidence):
@@ -143,10 +140,9 @@ class TokenEvidence(Evidence):
 
     def repeated(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Cells in which all confidences are one value, to a millionth, and the positions there."""
-        top = self.run.sums.top
-        mean = top.confidence / top.count
-        alone = top.squared / top.count - mean**2 <= SAME**2
-        return mean[alone], top.count[alone]
+        cells = self.run.sums.top.binned(Scheme("width", CELLS))
+        alone = cells.of_one_value
+        return (cells.confidence / cells.count)[alone], cells.count[alone]
 
     def share_at(self, value: float) -> None:
         """Not known: the grid keeps no single confidences."""

@@ -155,7 +155,12 @@ def _of_line(line: Line, axis: str) -> str:
     opening = f"{_number(first.value)} at {_place(first.at, axis)}"
     if first is last:
         return opening + _alone(first.p)
-    return f"{opening} and {_number(last.value)} at {_place(last.at, axis)}{_both(first, last)}"
+    told = f"{opening} and {_number(last.value)} at {_place(last.at, axis)}{_both(first, last)}"
+    between = [point.p for point in line.points[1:-1] if point.p is not None]
+    if not between:
+        return told
+    clear = sum(p <= CLEAR for p in between)
+    return f"{told}; of the {len(between)} between: {clear} farther off than chance puts them"
 
 
 def _number(value: float | None) -> str:
@@ -177,10 +182,9 @@ def _both(first: Checkpoint, last: Checkpoint) -> str:
         return ""
     was, is_ = first.p <= CLEAR, last.p <= CLEAR
     if was and is_:
-        change = "the last by less" if last.value < first.value else "the last by no less"
-        return f": both are farther off than chance puts them, {change}"
+        return ": both are farther off than chance puts them"
     if was:
         return ": farther off than chance puts it at first, at last no longer"
     if is_:
         return ": no farther off than chance puts it at first, but so at last"
-    return ": neither is farther off than chance puts it, so no change can be told"
+    return ": neither is farther off than chance puts it"

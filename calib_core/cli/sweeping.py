@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Sweep
 from calib_core.analysis.sweep import sweep as sweep_of
-from calib_core.bins import MAX_BINS, Scheme
+from calib_core.bins import MAX_BINS, Binning, Scheme
 from calib_core.cli.desk import Desk, Wish
 from calib_core.cli.elements import Element, sweep_element
 from calib_core.cli.options import (
@@ -58,21 +59,36 @@ def sweep(  # noqa: PLR0913  one parameter an option
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
     wish = Wish.of(methods, metrics, Scheme(binning, numbers[0]), Options(renormalise, labels))
     desk, paper = Desk(), Paper()
-
-    def one(evidence: Evidence, metric: str, _scheme: Scheme) -> Sweep:
-        made = sweep_of(evidence, (metric,), numbers, ddof, binning=binning)
-        if made.refused:
-            raise Unavailable(made.refused[metric])
-        return made
-
+    why: list[str] = []
+    one = partial(_one, numbers, ddof, why, binning)
     elements: list[Element] = []
     for run in desk.runs(source):
+        why.clear()
         made = desk.results(run, wish, wish.metrics or SWEPT, one)
+        if not made and why and not wish.metrics:
+            desk.refuse(f"{run.file}, {run.label}: nothing can be swept over M = {bins_asked}: {why[-1]}")
         elements += [sweep_element(run.file, result, curve) for result in made for curve in result.curves]
         _tell_of_refused(desk, run, made)
         if made and not as_json:
             paper.sweep(run.file, made)
     return desk.leave(elements, as_json=as_json)
+
+
+def _one(
+    numbers: Sequence[int],
+    ddof: int,
+    why: list[str],
+    binning: Binning,
+    evidence: Evidence,
+    metric: str,
+    _scheme: Scheme,
+) -> Sweep:
+    """One metric of one method; raises Unavailable where no M of it can be given, and notes `why`."""
+    made = sweep_of(evidence, (metric,), numbers, ddof, binning=binning)
+    if made.refused:
+        why.append(made.refused[metric])
+        raise Unavailable(why[-1])
+    return made
 
 
 def _tell_of_refused(desk: Desk, run: Run, made: Sequence[Sweep]) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calib_core.files.arrays import MAX_CLASSES
 from calib_core.files.sums_table import SCHEMA, Told
 from calib_core.tokens.grid import CELLS, Grid
-from calib_core.tokens.sums import Draws, TokenSums, Unseen
+from calib_core.tokens.sums import Draws, Example, TokenSums, Unseen
 
 MAX_DRAWS: Final = 10_000
 _SLACK: Final = 1e-3
@@ -63,7 +63,7 @@ def check_sums(sums: TokenSums) -> None:
         _check_draws(sums.draws, sums.rows)
     if sums.unseen is not None:
         _check_unseen(sums.unseen, sums.rows)
-    _need(all(_is_example(example.row, example.target, example.probs, sums) for example in sums.examples),
+    _need(all(_is_example(example, sums) for example in sums.examples),
           "a position kept is none")  # fmt: skip
 
 
@@ -123,9 +123,10 @@ def _is_mass(mass: NDArray[np.float64], bins: int, rows: int) -> bool:
     return mass.shape == (bins,) and bool(((mass >= 0) & (mass <= rows * (1 + _SLACK))).all())
 
 
-def _is_example(row: int, target: int, probs: tuple[float, ...], sums: TokenSums) -> bool:
-    inside = all(0 <= prob <= 1 + _SLACK for prob in probs)
-    return row >= 0 and 0 <= target < sums.classes and inside
+def _is_example(example: Example, sums: TokenSums) -> bool:
+    inside = all(0 <= prob <= 1 + _SLACK for prob in example.probs)
+    known = 0 <= example.target < sums.classes and example.width in (2, 4, 8)
+    return example.row >= 0 and known and inside
 
 
 def _need(holds: object, text: str) -> None:

@@ -45,6 +45,8 @@ Told = Mapping[str, Any]
 
 Columns = Mapping[str, NDArray[Any]]
 
+_EXAMPLE: Final = ("row", "target", "target_prob", "rest", "classes", "width")
+
 
 def told_of(sums: TokenSums) -> Told:
     """What of the sums is kept beside the table."""
@@ -64,7 +66,7 @@ def told_of(sums: TokenSums) -> Told:
         if unseen is None
         else {"positions": {str(bins): n for bins, n in unseen.positions.items()}, "fewest": unseen.fewest},
         "examples": [
-            {name: getattr(example, name) for name in ("row", "target", "target_prob", "rest", "classes")}
+            {name: getattr(example, name) for name in _EXAMPLE}
             for example in sums.examples
         ],
     }
@@ -193,4 +195,5 @@ def _examples(told: Sequence[Told], columns: Columns) -> Iterator[Example]:
             target_prob=float(example["target_prob"]),
             rest=float(example["rest"]),
             classes=int(example["classes"]),
+            width=int(example["width"]),
         )

@@ -37,4 +37,5 @@ def example(row: int, values: NDArray[Any], target: int, large: NDArray[np.intp]
         target_prob=float(probs[target]),
         rest=float(probs[others].sum()),
         classes=probs.size,
+        width=values.dtype.itemsize,
     )

@@ -78,7 +78,7 @@ class Example:
 
     row: 0-based position in its file; target: right class; ids: classes of the largest probabilities,
     descending; probs: theirs, float64; target_prob: p_y; rest: probability of all classes not in `ids`;
-    classes: K.
+    classes: K; width: bytes of the dtype the probabilities were stored in, which decides their bins.
     """
 
     row: int
@@ -88,6 +88,7 @@ class Example:
     target_prob: float
     rest: float
     classes: int
+    width: int
 
 
 @dataclass(frozen=True, eq=False)

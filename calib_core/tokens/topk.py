@@ -174,4 +174,5 @@ def _example(entries: TopK, known: Known, at: int) -> Example:
         target_prob=float(known.own[at]),
         rest=max(0.0, float(known.total[at] - probs.sum())),
         classes=entries.classes,
+        width=entries.probs.dtype.itemsize,
     )

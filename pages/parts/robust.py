@@ -111,8 +111,7 @@ def _badge(choice: Choice) -> None:
     if not isinstance(run, TokenRun) or run.sums.unseen is None:
         return
     exact = exact_up_to(run.sums)
-    words = "only bounds at every M" if exact is None else f"exact up to M = {exact}"
-    st.badge(f"Top-k file, Full-ECE: {words}", icon=":material/straighten:", color="orange")
+    st.badge(f"Top-k file, Full-ECE: exact up to M = {exact}", icon=":material/straighten:", color="orange")
 
 
 def full_ece(results: Sequence[Sweep]) -> None:
@@ -167,7 +166,7 @@ def _row(result: Sweep, curve: Curve, *, several: bool) -> dict[str, str]:
         "RSD": show.percent(curve.rsd),
         "If calibrated": show.percent(null.rsd_median if null else None),
         "5–95 %": f"{show.percent(null.rsd_low)} to {show.percent(null.rsd_high)}" if null and known else "–",
-        "p of the RSD": "–" if null is None or null.rsd_p is None else f"{null.rsd_p:.3f}",
+        "Draws with a larger RSD": show.percent(null.rsd_p if null else None),
         **{f"M={bins}": _value(curve, at, bins) for at, bins in enumerate(curve.bins)},
         "Largest − smallest": "–" if (span := _span(curve)) is None else f"{span:.4g}",
     }

@@ -9,6 +9,7 @@ from calib_core.analysis.evidence import gather
 from calib_core.analysis.pools import SHOWN, pools_of_position, pools_of_question, questions
 from calib_core.bins import BinSums, Scheme
 from calib_core.problems import Unavailable
+from calib_core.tokens.dense import Reducer
 from calib_core.tokens.sums import Example
 from core.made_runs import choice_evidence, given_evidence, made_run
 
@@ -19,8 +20,19 @@ def example(probs: list[float], target: int, *, kept: int, classes: int | None =
     ids = tuple(int(at) for at in order[:kept])
     return Example(
         row=9, target=target, ids=ids, probs=tuple(probs[at] for at in ids), target_prob=probs[target],
-        rest=sum(probs[at] for at in order[kept:]), classes=classes or len(probs),
+        rest=sum(probs[at] for at in order[kept:]), classes=classes or len(probs), width=8,
     )
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_a_stored_tenth_falls_where_the_sums_have_it(dtype: str) -> None:
+    probs = np.array([[0.7, 0.3, 0.0]], dtype)
+    reducer = Reducer(3)
+    reducer.add(probs, np.array([1]))
+    sums = reducer.result()
+    (kept,) = sums.examples
+    shown = set(pools_of_position("run", kept, 10).table["bin"].to_list())
+    assert shown == {7, 3, 1} == set((sums.all.binned(Scheme("width", 10)).index + 1).tolist())
 
 
 def test_a_position_pair_by_pair() -> None:

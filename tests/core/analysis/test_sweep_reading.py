@@ -33,6 +33,13 @@ def test_what_chance_gives_is_no_finding() -> None:
     assert read((0.5, 0.4), change=0.01).endswith("neither speaks against these confidences.")
 
 
+def test_of_few_draws_one_above_all_of_them_is_no_noise() -> None:
+    few = Null(19, 0, (0.01, 0.06), (0.0, 0.05), (0.02, 0.07), (0.05, 0.05), change_p=0.05)
+    said = read_sweep("cw-ECE", (5, 500), (0.03, 0.08), few, "9 rows")
+    assert "Both are more than chance gives (p = 0.050)" in said
+    assert "within chance" not in said
+
+
 def test_a_gap_that_is_more_than_chance() -> None:
     assert read((0.005, 0.01)) == (
         f"{OPENING}Both are more than chance gives (p = 0.005, p = 0.010); the change of 0.0500 over M is no "
@@ -46,7 +53,7 @@ def test_a_gap_that_is_more_than_chance() -> None:
 def test_gaps_that_wide_bins_hide() -> None:
     assert read((0.005, 0.005), change=0.01).endswith(
         "(p = 0.005); the rise of 0.0500 over M is more than thinner bins bring by chance (about 0.0500) "
-        "(p = 0.010): finer bins find gaps that cancel in wider ones."
+        "(p = 0.010), as gaps that cancel in wider bins would have it."
     )
 
 
@@ -82,4 +89,4 @@ def test_confidences_that_overstate_are() -> None:
     right = [int(value) for value in random.random(800) < 1.5 - confidence]
     told = sweep(given_evidence(confidence, right), ("ece",), (1, 50)).reading
     assert "the rise of" in told
-    assert "finer bins find gaps that cancel in wider ones" in told
+    assert "as gaps that cancel in wider bins would have it" in told

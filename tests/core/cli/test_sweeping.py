@@ -121,3 +121,10 @@ def test_what_cannot_be_swept_is_refused(
     answer = call("sweep", write(tmp_path, "quiz.csv", GOOD), *words, "--json")
     assert (answer.code, answer.elements) == (2, [])
     assert said in answer.err
+
+
+def test_a_run_that_can_give_nothing_over_these_m_is_refused(call: Call, tmp_path: Path) -> None:
+    answer = call("sweep", text_file(tmp_path), "--bins", "7", "--json")
+    assert (answer.code, answer.out.strip()) == (2, "[]")
+    assert "nothing can be swept over M = 7" in answer.err
+    assert "divides it" in answer.err

@@ -15,7 +15,8 @@ from calib_core.tokens.sums import Example
 from core.figures.sweeps import named
 
 EXAMPLE = Example(
-    row=4, target=7, ids=(3, 7, 1), probs=(0.55, 0.25, 0.08), target_prob=0.25, rest=0.12, classes=50
+    row=4, target=7, ids=(3, 7, 1), probs=(0.55, 0.25, 0.08), target_prob=0.25, rest=0.12, classes=50,
+    width=8,
 )
 
 
@@ -70,7 +71,7 @@ def test_detail_ends_where_it_could_not_be_seen(bins: int, edges: int, counts: b
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("target", [7, 40])
 def test_plotly_knows_every_key(target: int, theme: Any) -> None:
-    example = Example(4, target, (3, 7), (0.5, 0.25), 0.25 if target == 7 else 0.1, 0.25, 50)
+    example = Example(4, target, (3, 7), (0.5, 0.25), 0.25 if target == 7 else 0.1, 0.25, 50, 8)
     for bins in (1, 10, 1000):
         go.Figure(pools_figure(pools_of_position("run", example, bins), theme))
 

@@ -66,7 +66,7 @@ def classes() -> Grid:
     return SUMS.by_class
 
 
-EXAMPLE = Example(0, 1, (1, 2), (0.6, 0.2), 0.6, 0.2, 12)
+EXAMPLE = Example(0, 1, (1, 2), (0.6, 0.2), 0.6, 0.2, 12, 8)
 
 WRONG = {
     "rows": (replace(SUMS, rows=41), "number of positions differs"),
