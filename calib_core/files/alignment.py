@@ -6,6 +6,7 @@ are, the two are one position apart, and every number about them is wrong.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +25,21 @@ _CERTAIN: Final = 4.0
 
 _FLOOR: Final = -30.0
 """Log-probability taken for zero: one impossible target must not outweigh all others."""
+
+
+def fits_better(gains: Sequence[NDArray[np.float64]], place: str) -> str | None:
+    """How much better the neighbour's target fits, as the beginning of a sentence; None where it does not.
+
+    gains: log-probability of the neighbour's target less that of the row's own, in pieces; place: "after" or
+    "before".
+    """
+    gain = np.concatenate(gains) if gains else np.zeros(0)
+    if gain.size < FEWEST or gain.mean() < max(MUCH, _CERTAIN * gain.std() / np.sqrt(gain.size)):
+        return None
+    return (
+        f"The target of the row {place} fits better than the row's own, by {gain.mean():.1f} nats over the "
+        f"first {gain.size:,} positions"
+    )
 
 
 class Alignment:
@@ -56,15 +72,8 @@ class Alignment:
             (self._gains[0], "after", "probs[:-1] with target[1:]"),
             (self._gains[1], "before", "probs[1:] with target[:-1]"),
         ):
-            gain = np.concatenate(gains) if gains else np.zeros(0)
-            if gain.size < FEWEST or gain.mean() < MUCH:
-                continue
-            if gain.mean() >= _CERTAIN * gain.std() / np.sqrt(gain.size):
-                return (
-                    f"The target of the row {place} fits better than the row's own, by {gain.mean():.1f} "
-                    f"nats over the first {gain.size:,} positions: the two seem to be one position apart. "
-                    f"If they are, save {mend}."
-                )
+            if better := fits_better(gains, place):
+                return f"{better}: the two seem to be one position apart. If they are, save {mend}."
         return None
 
     def _logs(self, values: NDArray[Any]) -> NDArray[np.float64]:

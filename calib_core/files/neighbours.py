@@ -12,11 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.files.alignment import ENOUGH, FEWEST, MUCH
+from calib_core.files.alignment import ENOUGH, fits_better
 from calib_core.files.entry_lists import Lists
-
-_CERTAIN: Final = 4.0
-"""So many standard errors have to lie between the two."""
 
 _FLOOR: Final = 1e-13
 """Probability taken for 0: one impossible target must not outweigh all others."""
@@ -52,14 +49,10 @@ class Neighbours:
     def note(self) -> str | None:
         """What to say where the targets one position on, or one back, fit much better; else None."""
         for gains, place in zip(self._gains, ("after", "before"), strict=True):
-            gain = np.concatenate(gains) if gains else np.zeros(0)
-            if gain.size < FEWEST or gain.mean() < MUCH:
-                continue
-            if gain.mean() >= _CERTAIN * gain.std() / np.sqrt(gain.size):
+            if better := fits_better(gains, place):
                 return (
-                    f"The target of the row {place} fits better than the row's own, by {gain.mean():.1f} "
-                    f"nats over the first {gain.size:,} positions: lists and targets seem to be one position "
-                    f"apart. If they are, give each list the target of the row {place}."
+                    f"{better}: lists and targets seem to be one position apart. If they are, give each list "
+                    f"the target of the row {place}."
                 )
         return None
 

@@ -23,21 +23,23 @@ SERVED: Final = tuple(bins for bins in range(1, MAX_BINS + 1) if CELLS % bins ==
 """Every M that can be read off the grid."""
 
 
+def nearest(bins: int) -> int:
+    """The served M nearest to this one, the smaller of two."""
+    return min(SERVED, key=lambda served: (abs(served - bins), served))
+
+
 def unserved(scheme: Scheme) -> str | None:
     """Why this grid cannot give such bins, or None."""
     if scheme.binning != "width":
+        bins = "equal-mass bins" if scheme.binning == "mass" else "natural bins"
         return (
             f"Token-level sums are kept on a fixed grid of {CELLS:,} cells: "
-            f"equal-{scheme.binning} bins need every single confidence."
-            if scheme.binning == "mass"
-            else f"Token-level sums are kept on a fixed grid of {CELLS:,} cells: "
-            "natural bins need every single confidence."
+            f"{bins} need every single confidence."
         )
     if CELLS % scheme.bins:
-        near = min(SERVED, key=lambda bins: (abs(bins - scheme.bins), bins))
         return (
             f"M={scheme.bins} cannot be read off a grid of {CELLS:,} cells, which serves every M that "
-            f"divides it; the nearest is {near}."
+            f"divides it; the nearest is {nearest(scheme.bins)}."
         )
     return None
 

@@ -10,7 +10,7 @@ from calib_core.analysis.evidence import Evidence
 from calib_core.bins import BINNINGS, MAX_BINS, MAX_NATURAL, Binning, Scheme
 from calib_core.problems import Unavailable
 from calib_core.records import TokenRun
-from calib_core.tokens.grid import SERVED, unserved
+from calib_core.tokens.grid import nearest, unserved
 from pages.parts.address import Address
 
 STEPS: Final = (5, 10, 15, 20, 50, 100, 200, 500)
@@ -45,7 +45,7 @@ def binning_of(address: Address, evidence: Evidence) -> Scheme:
     bins = _bins(address, disabled=binning == "natural")
     scheme = Scheme(cast("Binning", binning), bins)
     if on_grid and (reason := unserved(scheme)):
-        raise NotServed(reason, min(SERVED, key=lambda served: (abs(served - bins), served)))
+        raise NotServed(reason, nearest(bins))
     return scheme
 
 
