@@ -6,7 +6,7 @@ from calib_core.analysis.overview import overview
 from pages.parts import cache, tables
 from pages.parts.shell import PAGES, shell
 
-here = shell("start", needs_choice=False)
+here = shell("start")
 st.markdown(
     "**Calib tells whether a language model's confidence can be believed:** it says 80 % sure, so is it "
     "right 80 times in 100? Here is every run of the data folder, by each of its confidence methods."

@@ -8,10 +8,11 @@ from calib_core.figures.concentration import describe_histogram, histogram_figur
 from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
 from calib_core.problems import Unavailable
 from pages.parts import cache, show, spread
+from pages.parts.choice import choose_confidences
 from pages.parts.literal import literal
 from pages.parts.shell import shell
 
-choice = shell("concentration").chosen
+choice = shell("concentration", choose_confidences).chosen
 results = []
 for evidence in (choice.evidence, *choice.beside):
     try:

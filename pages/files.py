@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts import ledger
 from pages.parts.shell import shell
 
-here = shell("files", needs_choice=False)
+here = shell("files")
 if not here.files:
     ledger.nothing_here()
 loaded = {run.file.name for run in here.runs}

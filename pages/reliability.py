@@ -7,11 +7,12 @@ from calib_core.figures.reliability import describe_reliability, reliability_fig
 from calib_core.problems import Unavailable
 from pages.parts import cache, drill, show, tables
 from pages.parts.address import flag
+from pages.parts.choice import choose
 from pages.parts.literal import literal
 from pages.parts.shell import shell
 from pages.parts.verdict import bounds, verdict
 
-choice = shell("reliability").chosen
+choice = shell("reliability", choose).chosen
 try:
     result = cache.kept(
         ("reliability", *choice.key()),

@@ -6,9 +6,10 @@ from calib_core.analysis.sweep import sweep
 from calib_core.figures.relative import relative_figure
 from calib_core.figures.robustness import describe_robustness, values_figure
 from pages.parts import cache, pool, robust, show
+from pages.parts.choice import choose_sweep
 from pages.parts.shell import shell
 
-choice = shell("robustness").chosen
+choice = shell("robustness", choose_sweep).chosen
 wanted = choice.sweeping
 results = [
     cache.kept(

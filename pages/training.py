@@ -8,7 +8,7 @@ from pages.parts import cache, checkpoints, show, trainings
 from pages.parts.literal import literal
 from pages.parts.shell import PAGES, shell
 
-here = shell("training")
+here = shell("training", trainings.choose_training)
 choice, runs = here.chosen, {run.id: run for run in here.runs}
 evidences, refused = trainings.evidences(choice, here.runs)
 result = cache.kept(

@@ -63,34 +63,43 @@ class Choice:
         return (*source, evidence.method.id, evidence.options, self.metric, self.scheme)
 
 
-def choose(address: Address, runs: Sequence[Run], page_id: str) -> Choice:
-    """Draws the page's controls and returns what is chosen.
+def choose(address: Address, runs: Sequence[Run]) -> Choice:
+    """One run, method, metric and way of binning. Raises Unavailable where a choice cannot be met."""
+    run, evidence = one_run(address, runs)
+    above_the_bins = st.container()  # the metric reads first, but what it may be depends on the bins
+    scheme = binning_of(address, evidence)
+    metrics = available_metrics(evidence, scheme)
+    with above_the_bins:
+        metric = metric_of(address, metrics)
+    not_possible(run.report.survey.refused, metrics)
+    return Choice(run, evidence, metric, scheme)
 
-    Bin concentration is about the confidences alone: there is no metric to choose, but other methods to
-    set beside; Robustness is about several metrics, M and runs. Raises Unavailable where a choice cannot
-    be met.
-    """
-    confidences_alone = page_id == "concentration"
+
+def choose_confidences(address: Address, runs: Sequence[Run]) -> Choice:
+    """Confidences alone: no metric to choose, but other methods to set beside. Raises as `choose`."""
+    run, evidence = one_run(address, runs)
+    scheme = binning_of(address, evidence)
+    beside = _beside(address, run, evidence)
+    not_possible(run.report.survey.refused, {})
+    return Choice(run, evidence, "ece", scheme, beside)
+
+
+def choose_sweep(address: Address, runs: Sequence[Run]) -> Choice:
+    """Several metrics, M and runs. Raises as `choose`."""
+    run, evidence = one_run(address, runs)
+    swept = sweeping(address, run, evidence, runs)
+    not_possible(run.report.survey.refused, {})
+    return Choice(run, evidence, "ece", Scheme(), sweep=swept)
+
+
+def one_run(address: Address, runs: Sequence[Run]) -> tuple[Run, Evidence]:
+    """The controls of one run and of its method with its switches. Raises as `choose`."""
     by_id = {run.id: run for run in runs}
     run_id = address.pick("run", list(by_id), runs[0].id)
     st.selectbox("Run", list(by_id), key="run", format_func=lambda id_: _run_title(by_id[id_]))
     run = by_id[run_id]
     st.caption(f"{size(run)}, {literal(run.file.name)}")
-    evidence = _method(address, run)
-    if page_id == "robustness":
-        chosen = sweeping(address, run, evidence, runs)
-        not_possible(run.report.survey.refused, {})
-        return Choice(run, evidence, "ece", Scheme(), sweep=chosen)
-    above_the_bins = st.container()  # the metric reads first, but what it may be depends on the bins
-    scheme = binning_of(address, evidence)
-    if confidences_alone:
-        metric, beside, metrics = "ece", _beside(address, run, evidence), {}
-    else:
-        metrics = available_metrics(evidence, scheme)
-        with above_the_bins:
-            metric, beside = metric_of(address, metrics), ()
-    not_possible(run.report.survey.refused, metrics)
-    return Choice(run, evidence, metric, scheme, beside)
+    return run, _method(address, run)
 
 
 def _beside(address: Address, run: Run, evidence: Evidence) -> tuple[Evidence, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, Generic, NoReturn, TypeAlias, TypeVar, overload
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,10 +16,10 @@ from pages.parts import cache, tables
 from pages.parts.address import Address
 from pages.parts.binning import NotServed
 from pages.parts.cache import File
-from pages.parts.choice import Choice, choose
 from pages.parts.literal import literal
 from pages.parts.runs import Run, runs_of, slug
-from pages.parts.trainings import choose_training
+
+C = TypeVar("C")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +60,28 @@ PAGES: Final = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Surroundings:
-    """What a page knows when it begins: the files, the runs that load, and the choice among them."""
+class Surroundings(Generic[C]):
+    """What a page knows when it begins: the files, the runs that load, and what is chosen among them."""
 
     files: tuple[File, ...]
     runs: tuple[Run, ...]
     good: tuple[str, ...]
-    choice: Choice | None
-
-    @property
-    def chosen(self) -> Choice:
-        """The choice of a page that needs one: `shell` has ended the page where there is none."""
-        if self.choice is None:
-            raise RuntimeError("this page was begun without a choice")
-        return self.choice
+    chosen: C
 
 
-def shell(page_id: str, *, needs_choice: bool = True) -> Surroundings:
-    """Title, navigation and sidebar; ends the page with what to do where there is nothing to look at."""
+Chooser: TypeAlias = Callable[[Address, Sequence[Run]], C]
+"""Draws a page's controls in the sidebar and returns what is chosen; raises Unavailable with what to do."""
+
+
+@overload
+def shell(page_id: str) -> Surroundings[None]: ...
+@overload
+def shell(page_id: str, choose: Chooser[C]) -> Surroundings[C]: ...
+def shell(page_id: str, choose: Chooser[C] | None = None) -> Surroundings[C] | Surroundings[None]:
+    """Title, navigation and sidebar; ends the page with what to do where there is nothing to look at.
+
+    choose: the page's controls; None for a page that has none and shows something without a run, too.
+    """
     page = PAGES[page_id]
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
     st.html(STYLE)
@@ -90,18 +94,15 @@ def shell(page_id: str, *, needs_choice: bool = True) -> Surroundings:
     good = tuple(part for part in address.held.get("good", "").split(",") if part)
     runs = runs_of(files, good)
     address.note("good", ",".join(good), "")
-    choice: Choice | None = None
+    chosen: C | None = None
     trouble: Unavailable | None = None
     with st.sidebar:
         st.markdown("**Calib**")
         links = st.container(gap="xxsmall")
-        if needs_choice and runs:
+        if choose and runs:
             st.divider()
             try:
-                if page_id == "training":
-                    choice = choose_training(address, runs)
-                else:
-                    choice = choose(address, runs, page_id)
+                chosen = choose(address, runs)
             except Unavailable as reason:
                 trouble = reason
     address.keep()
@@ -110,9 +111,11 @@ def shell(page_id: str, *, needs_choice: bool = True) -> Surroundings:
     _lost(address)
     if page_id != "files":
         _left_out(files, good)
-    if needs_choice and choice is None:
+    if choose is None:
+        return Surroundings(files, runs, good, None)
+    if chosen is None:
         _stop(files, trouble)
-    return Surroundings(files, runs, good, choice)
+    return Surroundings(files, runs, good, chosen)
 
 
 def _files() -> tuple[File, ...]:
