@@ -6,7 +6,7 @@ same sum over different pools (Full-ECE paper, eq. 3, 7 and 11-13).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -36,6 +36,12 @@ class Pairs:
     def n(self) -> int:
         """Number of pairs."""
         return self.confidence.size
+
+    def take(self, positions: NDArray[np.intp]) -> Pairs:
+        """The pairs at these positions, which may repeat."""
+        return Pairs(
+            self.confidence[positions], self.correct[positions], self.rows[positions], self.computed
+        )
 
     def sums(self) -> BinSums:
         """The additive state of these pairs."""
@@ -95,6 +101,15 @@ class Distribution:
             return np.zeros(0, np.int64)
         is_highest = self.probs == np.repeat(self.highest, self.sizes)
         return np.minimum.reduceat(np.where(is_highest, self.position, self.classes), self.start)
+
+    def take(self, positions: NDArray[np.intp]) -> Distribution:
+        """The rows at these positions, which may repeat."""
+        sizes = self.sizes[positions]
+        begin = np.cumsum(sizes) - sizes
+        entry = np.arange(int(sizes.sum())) - np.repeat(begin - self.start[positions], sizes)
+        return replace(
+            self, probs=self.probs[entry], sizes=sizes, label=self.label[positions], rows=self.rows[positions]
+        )
 
     def top(self) -> Pairs:
         """The top label of each row and whether it is right."""

@@ -124,7 +124,8 @@ class AnswerRun:
     """The answers of one run: one row a question, columns as in `ANSWER_SCHEMA`.
 
     file: the file's name below the data folder; label: unique within its file, for people and for
-    the command line's `run`.
+    the command line's `run`; others: columns that the program has no name for and that sort the rows into
+    groups, under the file's own names, as Enum, null where missing; as high as `rows`, or without columns.
     """
 
     file: str
@@ -133,6 +134,7 @@ class AnswerRun:
     info: RunInfo
     rows: pl.DataFrame
     ledger: Ledger
+    others: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def n_total(self) -> int:

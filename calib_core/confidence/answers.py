@@ -1,20 +1,27 @@
 """When are two answers the same?  Text → a normal form, in which equal answers are equal text.
 
-One normaliser a kind of answer: number, text, choice. They read an answer that stands alone; they do
-not look for one inside a longer text.
+One normaliser a kind of answer: number, text, choice. They read an answer that stands alone; in a longer
+output they read what stands at a marker (`endings`), where all markers say the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Final, Literal, Self, cast
 
 import polars as pl
 
+from calib_core.confidence.coded import coded
 from calib_core.confidence.columns import column
+from calib_core.confidence.endings import first_sentence, last_line, marked
+from calib_core.confidence.numbers import number_form
 from calib_core.records import AnswerRun
+
+__all__ = [
+    "KINDS", "LETTERS", "Kind", "Normaliser", "choice_name", "named_index", "normalise", "number_form",
+    "of_kind", "text_form",
+]
 
 Kind = Literal["number", "text", "choice"]
 KINDS: Final[tuple[Kind, ...]] = ("number", "text", "choice")
@@ -22,56 +29,8 @@ KINDS: Final[tuple[Kind, ...]] = ("number", "text", "choice")
 LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 """Names of the first choices; a later one is called by its index."""
 
-_CURRENCY_BEFORE: Final = r"^([+-]?)\s*[$€£¥]\s*"
-_CURRENCY_AFTER: Final = r"\s*[$€£¥]\.?$"
-_SCIENTIFIC: Final = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,2})\.?$"
-_NUMBER: Final = r"^(?<sign>[+-]?)(?<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]*)(?:\.(?<fraction>[0-9]*))?\.?$"
 _LETTER: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
-_INDEX: Final = r"^([0-9]{1,4})\.?$"
-
-
-def number_form(text: pl.Series) -> pl.Series:
-    """A number written in one way: "$1,234.50" → "1234.5", "-0" → "0", ".5" → "0.5", "1e3" → "1000".
-
-    Dropped are white space around it, a currency sign, thousands separators (commas before groups of
-    three), a plus sign, needless zeros and a final full stop. Exact: no rounding, however long. Null
-    where the text is no number, e.g. "1,23", "20%", "3/4", "18 apples". String, shape of `text`.
-    """
-    # Few numbers occur, and often: each is read once.
-    distinct = text.unique().drop_nulls().alias("text")
-    forms = pl.DataFrame({"text": distinct, "form": _number_form(distinct)})
-    return pl.DataFrame({"text": text}).join(forms, on="text", how="left", maintain_order="left")["form"]
-
-
-def _number_form(text: pl.Series) -> pl.Series:
-    bare = text.str.strip_chars().str.replace_all("−", "-", literal=True)
-    bare = bare.str.replace(_CURRENCY_BEFORE, "${1}").str.replace(_CURRENCY_AFTER, "")
-    parts = _written_out(bare).str.extract_groups(_NUMBER).struct.unnest()
-    # One step a stage: polars would compute the whole chain anew for each mention in one expression.
-    parts = parts.with_columns(
-        pl.col("whole").str.replace_all(",", "", literal=True), pl.col("fraction").fill_null("")
-    )
-    parts = parts.with_columns(
-        there=pl.col("whole") + pl.col("fraction") != "",
-        digits=pl.col("whole").str.strip_chars_start("0").replace("", "0"),
-        decimals=pl.col("fraction").str.strip_chars_end("0"),
-    )
-    point = pl.when(pl.col("decimals") != "").then(pl.lit(".")).otherwise(pl.lit(""))
-    parts = parts.with_columns(size=pl.col("digits") + point + pl.col("decimals"))
-    minus = (pl.col("sign") == "-") & (pl.col("size") != "0")
-    sign = pl.when(minus).then(pl.lit("-")).otherwise(pl.lit(""))
-    return parts.select(form=pl.when("there").then(sign + pl.col("size")))["form"]
-
-
-def _written_out(number: pl.Series) -> pl.Series:
-    """Numbers in scientific notation written out ("1.5e3" → "1500"), everything else as it is."""
-    scientific = number.str.extract(_SCIENTIFIC, 1)
-    if scientific.null_count() == number.len():
-        return number
-    written = scientific.map_elements(
-        lambda text: f"{Decimal(text):f}", return_dtype=pl.String, skip_nulls=True
-    )
-    return written.fill_null(number)
+_INDEX: Final = r"^\s*([0-9]{1,4})\.?\s*$"
 
 
 def text_form(text: pl.Series) -> pl.Series:
@@ -136,6 +95,37 @@ class Normaliser:
                 forms = forms.scatter(of_kind.arg_true(), part)
         return forms
 
+    def readings(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """Normal form of each output, which may be longer than its answer; null where it does not parse.
+
+        An output that is a number or a choice is that; any other is what stands at its markers, where all
+        of those that parse say the same; free text without markers is itself. Arguments as in `forms`.
+        """
+        alone = self.forms(row, text)
+        free = self.kind.gather(row) == "text"
+        longer = (text.is_not_null() & (alone.is_null() | free)).arg_true()
+        if not longer.len():
+            return alone
+        of, outputs = row.gather(longer), text.gather(longer)
+        numeric = self.kind.gather(of) == "number"
+        found = [*marked(outputs), last_line(outputs).set(~numeric, None)]
+        forms = [self._whole_or_sentence(of, one).alias(str(at)) for at, one in enumerate(found)]
+        table = pl.DataFrame(forms).with_columns(said=pl.coalesce(pl.all()))
+        said, same = table["said"], (pl.exclude("said") == pl.col("said")).fill_null(value=True)
+        agree = table.select(agree=pl.all_horizontal(same))["agree"]
+        whole = alone.gather(longer).set(said.is_not_null(), None)
+        return alone.scatter(longer, said.set(~agree, None).fill_null(whole))
+
+    def _whole_or_sentence(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """Form of what stands at a marker, else of its first sentence."""
+        return self._marked_form(row, text).fill_null(self._marked_form(row, first_sentence(text)))
+
+    def _marked_form(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """Form of an answer in a longer output, where a bare number never is the index of a choice."""
+        forms = self.forms(row, text)
+        index = (self.kind.gather(row) == "choice") & text.str.contains(_INDEX)
+        return forms.set(index & self._listed_index(row, text).is_null(), None)
+
     def _form(self, kind: Kind, row: pl.Series, text: pl.Series) -> pl.Series:
         if kind == "number":
             return number_form(text)
@@ -151,27 +141,43 @@ class Normaliser:
 
         Null where it names none of the row's choices. Arguments as in `forms`.
         """
-        answers = pl.DataFrame({"row": row.cast(pl.UInt32), "form": text_form(text)})
-        listed = answers.join(self.listed, on=["row", "form"], how="left", maintain_order="left")["index"]
         named = named_index(text)
-        return listed.fill_null(named.set(named >= self.choices.gather(row), None))
+        return self._listed_index(row, text).fill_null(named.set(named >= self.choices.gather(row), None))
+
+    def _listed_index(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """Index of the row's choice that is this text; null where none is."""
+        answers = pl.DataFrame({"row": row.cast(pl.UInt32), "form": text_form(text)})
+        return answers.join(self.listed, on=["row", "form"], how="left", maintain_order="left")["index"]
+
+
+def of_kind(kind: Kind, choices: Sequence[str] = ()) -> Normaliser:
+    """The normaliser of one question alone, in row 0; choices: its choices, if known."""
+    listed = pl.Series("choices", [list(choices) or None], dtype=pl.List(pl.String))
+    return Normaliser(pl.Series("kind", [kind]), *_listed(listed))
 
 
 def normalise(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
     """Normal form of one answer, None where it does not parse; choices: the question's, if known."""
-    listed = pl.Series("choices", [list(choices) or None], dtype=pl.List(pl.String))
-    one = Normaliser(pl.Series("kind", [kind]), *_listed(listed))
+    one = of_kind(kind, choices)
     return cast("str | None", one.forms(pl.Series([0], dtype=pl.UInt32), pl.Series([text])).item())
 
 
 def _listed(choices: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     """The choices as a table of distinct texts, and their number a row."""
+    count = choices.list.len().cast(pl.Int64)
     rows = pl.DataFrame({"row": pl.int_range(choices.len(), dtype=pl.UInt32, eager=True), "text": choices})
     rows = rows.filter(pl.col("text").list.len() > 0)
     long = rows.with_columns(index=pl.int_ranges(pl.col("text").list.len())).explode("text", "index")
-    long = long.select("row", "index", form=text_form(long["text"])).drop_nulls()
-    count = choices.list.len().cast(pl.Int64)
-    return long.unique(["row", "form"], keep="first", maintain_order=True), count.set(count == 0, None)
+    # The same few texts are the choices of many rows: each is normalised once, and compared by its number.
+    numbers, distinct = coded(long["text"])
+    forms = text_form(distinct)
+    alike, distinct = coded(forms)
+    long = long.select("row", "index", number=pl.Series(alike[numbers])).filter(
+        pl.Series(forms.is_not_null().to_numpy()[numbers])
+    )
+    long = long.unique(["row", "number"], keep="first", maintain_order=True)
+    long = long.select("row", "index", form=distinct.gather(long["number"]))
+    return long, count.set(count == 0, None)
 
 
 def _kinds(run: AnswerRun) -> pl.Series:
@@ -181,10 +187,13 @@ def _kinds(run: AnswerRun) -> pl.Series:
     stated = column(run, "answer_kind")
     gold = column(run, "gold").fill_null(column(run, "gold_all").list.first())
     gold_index = column(run, "gold_index")
-    by_index = gold_index.is_not_null() & (gold.is_null() | (named_index(gold) == gold_index))
+    by_index = gold_index.is_not_null()
+    if by_index.any():
+        by_index &= gold.is_null() | (named_index(gold) == gold_index)
     choice = (column(run, "choices").list.len() > 0).fill_null(value=False) | by_index.fill_null(value=False)
     kind = stated.set(stated.is_not_null() & ~stated.is_in(KINDS), "text")
     kind = kind.set(stated.is_null() & choice, "choice")
     free = gold.filter(kind.is_null()).drop_nulls()
-    numbers = free.len() > 0 and not number_form(free).has_nulls()
+    row = pl.zeros(free.len(), dtype=pl.UInt32, eager=True)
+    numbers = free.len() > 0 and not of_kind("number").readings(row, free).has_nulls()
     return kind.fill_null("number" if numbers else "text")

@@ -12,25 +12,28 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.confidence.answer_codes import UNPARSED
 from calib_core.confidence.answers import Normaliser
-from calib_core.confidence.columns import column
+from calib_core.confidence.grouped import Groups
 from calib_core.confidence.method import Unparseable
+from calib_core.confidence.sampled import Sampled, sample_texts, sampled
 from calib_core.records import AnswerRun
+
+__all__ = ["Clusters", "cluster", "sample_texts"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
     """The clusters of every row of a run; arrays int64 of shape (rows,) unless said otherwise.
 
-    sizes: sizes of the row's clusters in the order in which their first members were sampled, List,
-    null without samples; counted: N, samples that count; number: |C|; largest: n_i, size of the
-    majority cluster, 0 where no sample parses; first: position of the majority's first sample, -1
-    where there is none; tied: bool, whether another cluster that parses is as large; sampled: samples
-    in the file; unparsed: those among them that do not parse; labelled: bool, whether the clusters are
-    the file's own labels rather than equal answers.
+    counted: N, samples that count; number: |C|; largest: n_i, size of the majority cluster, 0 where no
+    sample parses; first: position of the majority's first sample, -1 where there is none; tied: bool,
+    whether another cluster that parses is as large; sampled: samples in the file; unparsed: those among
+    them that do not parse; labelled: bool, whether the clusters are the file's own labels rather than
+    equal answers; groups: the clusters of samples that parse; samples: which answer each sample is;
+    rule: what samples that do not parse count as.
     """
 
-    sizes: pl.Series
     counted: NDArray[np.int64]
     number: NDArray[np.int64]
     largest: NDArray[np.int64]
@@ -39,12 +42,36 @@ class Clusters:
     sampled: NDArray[np.int64]
     unparsed: NDArray[np.int64]
     labelled: NDArray[np.bool_]
+    groups: Groups
+    samples: Sampled
+    rule: Unparseable
 
+    @property
+    def sizes(self) -> pl.Series:
+        """Sizes of each row's clusters in the order in which their first members were sampled.
 
-def sample_texts(run: AnswerRun) -> pl.Series:
-    """The samples of each row as the file parsed them, else as it has them: List(String)."""
-    parsed, raw = column(run, "samples_parsed"), column(run, "samples")
-    return pl.select(pl.coalesce(pl.lit(parsed), pl.lit(raw)).alias("samples"))["samples"]
+        List(Int64), shape (rows,), clusters of samples that do not parse among them; null where there is
+        none. Made anew at each call.
+        """
+        parsed = pl.DataFrame({
+            "row": np.repeat(np.arange(self.number.size), self.groups.number),
+            "first": self.groups.in_order(self.groups.first),
+            "size": self.groups.in_order(self.groups.size),
+        }).cast(pl.Int64)
+        every = pl.concat([parsed, self._unparsed_clusters()]).sort("row", "first")
+        lists = every.group_by("row").agg("size")
+        rows = pl.DataFrame({"row": pl.int_range(self.number.size, dtype=pl.Int64, eager=True)})
+        return rows.join(lists, on="row", how="left", maintain_order="left")["size"].alias("sizes")
+
+    def _unparsed_clusters(self) -> pl.DataFrame:
+        """The clusters that samples which do not parse make: row, first, size."""
+        row, position = self.samples.at(self.samples.code == UNPARSED)
+        alone = pl.DataFrame({"row": row, "first": position, "size": np.ones_like(row)}).cast(pl.Int64)
+        if self.rule == "own":
+            return alone
+        if self.rule == "drop":
+            return alone.clear()
+        return alone.group_by("row").agg(pl.col("first").min(), pl.col("size").sum())
 
 
 def cluster(run: AnswerRun, normaliser: Normaliser, unparseable: Unparseable) -> Clusters:
@@ -54,69 +81,19 @@ def cluster(run: AnswerRun, normaliser: Normaliser, unparseable: Unparseable) ->
     does not parse. The majority is the largest cluster of samples that parse; of equally large ones
     the one sampled first. unparseable: see `method.Unparseable`.
     """
-    samples = _samples(run, normaliser)
-    parsed = samples.filter(pl.col("key").is_not_null())
-    groups = _grouped(parsed)
-    majority = _majority(groups)
-    every = pl.concat([groups.drop("key"), _unparsed(samples, unparseable)]).sort("row", "first")
-    totals = every.group_by("row").agg(sizes=pl.col("size"), counted=pl.col("size").sum(), number=pl.len())
-    read = samples.group_by("row").agg(sampled=pl.len(), unparsed=pl.col("key").null_count())
-    rows = pl.DataFrame({"row": pl.int_range(run.rows.height, dtype=pl.UInt32, eager=True)})
-    for part in (totals, majority, read):
-        rows = rows.join(part, on="row", how="left", maintain_order="left")
+    samples = sampled(run, normaliser)
+    groups = Groups.of(samples)
+    more = {"own": groups.unparsed, "one": np.minimum(groups.unparsed, 1), "drop": 0}[unparseable]
     return Clusters(
-        sizes=rows["sizes"],
-        counted=_whole(rows["counted"]),
-        number=_whole(rows["number"]),
-        largest=_whole(rows["largest"]),
-        first=_whole(rows["first"], -1),
-        tied=rows["tied"].fill_null(value=False).to_numpy(),
-        sampled=_whole(rows["sampled"]),
-        unparsed=_whole(rows["unparsed"]),
-        labelled=_has_items(column(run, "sample_cluster")).to_numpy(),
+        counted=samples.count - groups.unparsed if unparseable == "drop" else samples.count,
+        number=groups.number + more,
+        largest=groups.largest,
+        first=groups.majority,
+        tied=groups.tied,
+        sampled=samples.count,
+        unparsed=groups.unparsed,
+        labelled=samples.labelled,
+        groups=groups,
+        samples=samples,
+        rule=unparseable,
     )
-
-
-def _samples(run: AnswerRun, normaliser: Normaliser) -> pl.DataFrame:
-    """One row a sample: row, position, key (equal text = equal answer; null = does not parse)."""
-    labels, texts = column(run, "sample_cluster"), sample_texts(run)
-    labelled = _long(labels).with_columns(pl.col("key").cast(pl.String))
-    by_text = _long(texts.set(_has_items(labels), None))
-    by_text = by_text.with_columns(key=normaliser.forms(by_text["row"], by_text["key"]))
-    return pl.concat([labelled, by_text])
-
-
-def _long(items: pl.Series) -> pl.DataFrame:
-    rows = pl.DataFrame({"row": pl.int_range(items.len(), dtype=pl.UInt32, eager=True), "key": items})
-    rows = rows.filter(_has_items(items))
-    rows = rows.with_columns(position=pl.int_ranges(pl.col("key").list.len(), dtype=pl.Int64))
-    return rows.explode("key", "position").select("row", "position", "key")
-
-
-def _has_items(items: pl.Series) -> pl.Series:
-    return (items.list.len() > 0).fill_null(value=False)
-
-
-def _grouped(parsed: pl.DataFrame) -> pl.DataFrame:
-    """One row a cluster of equal answers: row, key, size, first (position of its first member)."""
-    return parsed.group_by("row", "key").agg(size=pl.len().cast(pl.Int64), first=pl.col("position").min())
-
-
-def _unparsed(samples: pl.DataFrame, unparseable: Unparseable) -> pl.DataFrame:
-    """The clusters that samples which do not parse make: row, size, first."""
-    alone = samples.filter(pl.col("key").is_null() & (unparseable != "drop"))
-    if unparseable == "one":
-        return _grouped(alone).drop("key")
-    return alone.select("row", size=pl.lit(1, pl.Int64), first="position")
-
-
-def _majority(groups: pl.DataFrame) -> pl.DataFrame:
-    """The majority cluster of each row: row, largest, first, tied."""
-    ranked = groups.filter(pl.col("size") == pl.col("size").max().over("row"))
-    return ranked.group_by("row").agg(
-        largest=pl.col("size").first(), first=pl.col("first").min(), tied=pl.len() > 1
-    )
-
-
-def _whole(values: pl.Series, absent: int = 0) -> NDArray[np.int64]:
-    return values.cast(pl.Int64).fill_null(absent).to_numpy()

@@ -14,6 +14,7 @@ from calib_core.confidence.choices import choice_texts
 from calib_core.confidence.clusters import Clusters, cluster, sample_texts
 from calib_core.confidence.columns import column, first_reason, unanswered
 from calib_core.confidence.method import Options
+from calib_core.confidence.right import every_row, golds_of, has_gold, right, samples_against_gold
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerOf, AnswerRun
 
@@ -72,7 +73,7 @@ def some_known(judged: Outcomes) -> Outcomes:
     """The outcomes themselves; raises Unavailable, with the reason, where every one is unknown."""
     if judged.correct.null_count() < judged.correct.len():
         return judged
-    reasons = judged.why.drop_nulls().unique(maintain_order=True).to_list()
+    reasons = judged.why.drop_nulls().unique().sort().to_list()
     if reasons in (["no gold"], []):
         raise Unavailable("no gold and no outcome to judge by")
     raise Unavailable(f"no {judged.judged} can be judged: {', '.join(reasons)}")
@@ -87,7 +88,7 @@ def majority(run: AnswerRun, normaliser: Normaliser, clusters: Clusters) -> Outc
     """
     first = pl.Series("first", clusters.first)
     first = first.set(first < 0, None)
-    by_gold = _sample_against_gold(run, normaliser, first)
+    by_gold = samples_against_gold(run, normaliser, every_row(run), first)
     stored = _item(column(run, "sample_correct"), first).fill_null(column(run, "correct_majority"))
     labelled = pl.Series("labelled", clusters.labelled)
     correct = stored.fill_null(by_gold).zip_with(labelled, by_gold.fill_null(stored))
@@ -96,7 +97,7 @@ def majority(run: AnswerRun, normaliser: Normaliser, clusters: Clusters) -> Outc
 
 def _first_sample(run: AnswerRun, normaliser: Normaliser) -> Outcomes:
     first = pl.Series("first", [0], dtype=pl.Int64).new_from_index(0, run.rows.height)
-    by_gold = _sample_against_gold(run, normaliser, first)
+    by_gold = samples_against_gold(run, normaliser, every_row(run), first)
     correct = by_gold.fill_null(_item(column(run, "sample_correct"), first))
     return _of_sample(run, "sample_0", first, correct)
 
@@ -106,7 +107,7 @@ def _of_sample(run: AnswerRun, answer: AnswerOf, position: pl.Series, correct: p
     answers = _item(sample_texts(run), position)
     why = first_reason(
         run.rows.height,
-        ("no gold", correct.is_null() & ~_has_gold(run)),
+        ("no gold", correct.is_null() & ~has_gold(run)),
         ("no sampled answer", correct.is_null() & ~_is_sampled(run, position)),
         ("the gold does not parse", correct.is_null()),
     )
@@ -126,7 +127,7 @@ def _greedy(run: AnswerRun) -> Outcomes:
     correct, unread = _prediction_against_gold(run, normaliser)
     why = first_reason(
         run.rows.height,
-        ("no gold", correct.is_null() & ~_has_gold(run)),
+        ("no gold", correct.is_null() & ~has_gold(run)),
         ("no prediction", correct.is_null() & answers.is_null()),
         ("the gold does not parse", correct.is_null()),
     )
@@ -158,73 +159,18 @@ def _prediction_against_gold(run: AnswerRun, normaliser: Normaliser) -> tuple[pl
     prediction, gold = column(run, "prediction"), column(run, "gold")
     index = column(run, "prediction_index")
     named = choice_name(index.set(normaliser.kind != "choice", None))
-    form = normaliser.forms(_every_row(run), prediction).fill_null(named)
-    golds = _golds(run, normaliser)
-    correct = _right(form, golds).fill_null(index == column(run, "gold_index"))
+    form = normaliser.readings(every_row(run), prediction).fill_null(named)
+    golds = golds_of(run, normaliser)
+    correct = right(every_row(run), form, golds).fill_null(index == column(run, "gold_index"))
     # Equal texts are equal answers, also where the kind's normaliser reads neither.
     same = text_form(prediction) == text_form(gold)
     correct = correct.set(correct.is_null() & same.fill_null(value=False), value=True)
-    unread = correct.is_null() & prediction.is_not_null() & _every_row(run).is_in(golds["row"].implode())
+    unread = correct.is_null() & prediction.is_not_null() & every_row(run).is_in(golds["row"].implode())
     return correct.set(unread, value=False), int(unread.sum())
-
-
-def _sample_against_gold(run: AnswerRun, normaliser: Normaliser, position: pl.Series) -> pl.Series:
-    """Whether the sample at a position of each row is right: Boolean, null where it cannot be told.
-
-    A sample that is there and does not parse is not right.
-    """
-    golds = _golds(run, normaliser)
-    form = normaliser.forms(_every_row(run), _item(sample_texts(run), position))
-    unread = form.is_null() & _is_sampled(run, position) & _every_row(run).is_in(golds["row"].implode())
-    return _right(form, golds).set(unread, value=False)
 
 
 def _is_sampled(run: AnswerRun, position: pl.Series) -> pl.Series:
     return (position < sample_texts(run).list.len()).fill_null(value=False)
-
-
-def _golds(run: AnswerRun, normaliser: Normaliser) -> pl.DataFrame:
-    """Every right answer of each row in its normal form: columns row and form."""
-    rows = pl.DataFrame(
-        {
-            "row": _every_row(run),
-            "gold": column(run, "gold"),
-            "all": column(run, "gold_all"),
-            "index": column(run, "gold_index").set(normaliser.kind != "choice", None),
-        }
-    )
-    by_index = rows.filter(pl.col("index").is_not_null())
-    one = rows.filter(pl.col("index").is_null()).select("row", text="gold")
-    several = rows.filter(pl.col("all").list.len() > 0).select("row", text="all").explode("text")
-    texts = pl.concat([one, several]).drop_nulls()
-    return (
-        pl.concat(
-            [
-                texts.select("row", form=normaliser.forms(texts["row"], texts["text"])),
-                by_index.select("row", form=choice_name(by_index["index"])),
-            ]
-        )
-        .drop_nulls()
-        .unique()
-    )
-
-
-def _right(form: pl.Series, golds: pl.DataFrame) -> pl.Series:
-    """Whether the form of each row is among its golds: Boolean, null without a form or a gold."""
-    rows = pl.DataFrame({"row": pl.int_range(form.len(), dtype=pl.UInt32, eager=True), "form": form})
-    hits = golds.with_columns(hit=True)
-    hit = rows.join(hits, on=["row", "form"], how="left", maintain_order="left")["hit"]
-    known = form.is_not_null() & rows["row"].is_in(golds["row"].implode())
-    return hit.fill_null(value=False).set(~known, None).alias("correct")
-
-
-def _has_gold(run: AnswerRun) -> pl.Series:
-    several = (column(run, "gold_all").list.len() > 0).fill_null(value=False)
-    return column(run, "gold").is_not_null() | column(run, "gold_index").is_not_null() | several
-
-
-def _every_row(run: AnswerRun) -> pl.Series:
-    return pl.int_range(run.rows.height, dtype=pl.UInt32, eager=True)
 
 
 def _item(lists: pl.Series, position: pl.Series) -> pl.Series:

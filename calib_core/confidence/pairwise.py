@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.confidence.clusters import Clusters
+from calib_core.confidence.exact import pairwise_of
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.confidence.self_consistency import self_consistency
 from calib_core.records import AnswerRun
@@ -18,23 +16,10 @@ from calib_core.records import AnswerRun
 
 def _formula(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """One quotient of whole numbers a row, so equal clusterings have bitwise equal confidences."""
-    seen = pl.DataFrame(
-        {
-            "largest": clusters.largest[rows],
-            "sizes": clusters.sizes.gather(pl.Series(rows)),
-        }
-    )
-    # Few clusterings occur, and often: each is computed once.
-    distinct = seen.unique()
-    values = [_product(largest, sizes) for largest, sizes in distinct.iter_rows()]
-    known = distinct.with_columns(value=pl.Series(values, dtype=pl.Float64))
-    return seen.join(known, on=["largest", "sizes"], how="left", maintain_order="left")["value"].to_numpy()
-
-
-def _product(largest: int, sizes: Sequence[int]) -> float:
-    """Π_{j≠i} n_i/(n_i + n_j) for a majority of `largest` among clusters of `sizes`, itself included."""
-    # The majority's own factor n_i/(2 n_i) is in the product over all clusters: 2 n_i takes it out.
-    return 2 * largest ** len(sizes) / math.prod(largest + size for size in sizes)
+    values = np.full(clusters.number.size, np.nan)
+    for block, sizes in clusters.groups.tables(rows):
+        values[block] = pairwise_of(sizes, clusters.unparsed[block], clusters.rule)
+    return values[rows]
 
 
 def _of(run: AnswerRun, options: Options) -> Confidences:

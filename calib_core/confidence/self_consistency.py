@@ -61,7 +61,7 @@ def self_consistency(
     values[rows] = formula(clusters, rows)
     scalar = Scalar(
         pl.Series("confidence", values, nan_to_null=True),
-        (_sizes(clusters.counted[rows]), _sameness(normaliser, clusters, rows), RULES[options.unparseable]),
+        (_sizes(clusters.counted[rows]), *_sameness(normaliser, clusters, rows), RULES[options.unparseable]),
         computed=True,
         why=why,
         remarks=(*_remarks(clusters, rows), *remark(clusters, rows)),
@@ -91,7 +91,8 @@ def _why(run: AnswerRun, normaliser: Normaliser, clusters: Clusters) -> pl.Serie
     if np.all(clusters.largest[sampled] == 0):
         kinds = " or ".join(sorted(set(normaliser.kind.filter(pl.Series(sampled)).to_list())))
         raise Unavailable(
-            f"no sample parses as a {kinds}: samples_parsed holds the answers alone, without their reasoning"
+            f"no sample parses as a {kinds}: an answer stands alone (samples_parsed), or where the output "
+            "marks it: \\boxed{}, ####, “the answer is”, “Answer:”"
         )
     return why
 
@@ -101,12 +102,14 @@ def _sizes(counted: NDArray[np.int64]) -> str:
     return f"N={low}" if low == high else f"N={low}–{high}"
 
 
-def _sameness(normaliser: Normaliser, clusters: Clusters, rows: NDArray[np.intp]) -> str:
+def _sameness(normaliser: Normaliser, clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
     """What makes two samples equal."""
     if clusters.labelled[rows].all():
-        return "clusters as labelled in the file"
+        return ("clusters as labelled in the file",)
     present = normaliser.kinds(pl.Series(rows))
-    return f"answers compared as {' or '.join(f'{kind}s' for kind in present)}"
+    alike = f"answers compared as {' or '.join(f'{kind}s' for kind in present)}"
+    found = ("read where an output marks its answer",) if clusters.samples.found else ()
+    return (alike, *found, *(("percent signs dropped",) if clusters.samples.percent else ()))
 
 
 def _remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:

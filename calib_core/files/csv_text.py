@@ -117,7 +117,6 @@ def _slices(
     """The records in slices; a record with too few or too many cells is broken."""
     _check_header(names, file)
     records, buffer = layout.records(data)
-    taken = [(position, name) for position, name in enumerate(names) if wanted(name)]
     batch = Batch[list[str]]()
     end = 0
     try:
@@ -131,12 +130,17 @@ def _slices(
                 batch.broken.append(_wrong_width(len(batch.lines), row, names))
                 batch.add([""] * len(names), begin)
             if len(batch.lines) == SLICE:
-                yield _slice(batch, taken, buffer.tell() / len(data))
+                yield _slice(batch, _taken(names, wanted), buffer.tell() / len(data))
                 batch = Batch[list[str]]()
     except csv.Error as error:
         raise Refused(_wrong_quote(file, end + 1, error)) from None
     if batch.lines:
-        yield _slice(batch, taken, 1.0)
+        yield _slice(batch, _taken(names, wanted), 1.0)
+
+
+def _taken(names: Sequence[str], wanted: Wanted) -> list[tuple[int, str]]:
+    """The columns to read, asked for each slice anew: some are given up on the way."""
+    return [(position, name) for position, name in enumerate(names) if wanted(name)]
 
 
 def _slice(batch: Batch[list[str]], taken: Sequence[tuple[int, str]], share: float) -> Slice:

@@ -11,6 +11,7 @@ import polars as pl
 
 from calib_core.files.arrays import Array
 from calib_core.files.format import Head
+from calib_core.files.group_columns import GroupColumns
 from calib_core.files.raw import SLICE, Progress, RawTable, Slice
 from calib_core.files.reading import Reading
 from calib_core.files.roles import Roles
@@ -20,6 +21,9 @@ from calib_core.problems import Refused
 
 LIMIT: Final = 2**28
 """Bytes of the arrays read, which are all kept in memory."""
+
+NAMES: Final = 2**24
+"""Bytes of an array that may hold the groups' names: a larger one is not looked at."""
 
 _MEANT: Final[Mapping[str, str]] = MappingProxyType({
     "probs": "choice_probs",
@@ -45,7 +49,15 @@ def read_answers(
     wanted = [array(name) for name in names if roles.wanted(name)]
     _check(head.file, wanted)
     rows = wanted[0].shape[0] if wanted else 0
-    return read_table(RawTable(tuple(names), _slices(wanted, rows)), head, roles, progress, origin)
+    others = [array(name) for name in names if name not in known and not roles.wanted(name)]
+    groups = GroupColumns(roles)
+    read = [*wanted, *(other for other in others if _may_name(other, rows))]
+    return read_table(RawTable(tuple(names), _slices(read, rows)), head, groups, progress, origin)
+
+
+def _may_name(array: Array, rows: int) -> bool:
+    """Whether an array without a name here may hold one group's name a row."""
+    return array.dtype.kind in "iubU" and array.shape == (rows,) and rows * array.dtype.itemsize <= NAMES
 
 
 def _check(file: str, arrays: Sequence[Array]) -> None:

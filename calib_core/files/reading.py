@@ -16,7 +16,8 @@ class Reading:
     file: as messages call it; format: an id of `FORMATS`; rows: records in the file, bad ones
     included; bad_rows: records with at least one bad value; problems: the bad values by kind;
     good_runs: the runs without their bad rows (a run of bad rows alone is not among them); columns:
-    as in the file; unused: those of them that nothing is read from; proposals: file column → the name
+    as in the file; unused: those of them that nothing is read from; groups: those without a name here
+    whose few values sort the rows into groups; proposals: file column → the name
     it probably stands for, never applied (several columns may stand for one name: parts of a list, or
     rivals); notes: what else a person has to know, each a sentence; refusal: why nothing of the file
     can be used although it could be read, and what to do; None where that is not known here.
@@ -33,6 +34,7 @@ class Reading:
     proposals: Mapping[str, str]
     notes: tuple[str, ...] = ()
     refusal: str | None = None
+    groups: tuple[str, ...] = ()
 
     def runs(self, *, skip_bad_rows: bool) -> tuple[Run, ...]:
         """The runs; skip_bad_rows says that bad rows are to be left out.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from calib_core.files.judged import Fault, Positions, faults
 from calib_core.records import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, Ledger, RunInfo
+
+_NONE: Final = pl.DataFrame()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +77,18 @@ def repeated_ids(rows: pl.DataFrame, bad: NDArray[np.bool_]) -> tuple[Fault, ...
 
 
 def split(
-    rows: pl.DataFrame, judgement: Judgement, origin: Origin
+    rows: pl.DataFrame, judgement: Judgement, origin: Origin, others: pl.DataFrame = _NONE
 ) -> tuple[tuple[AnswerRun, ...], tuple[str, ...]]:
     """The runs in order of their first row, without bad rows; and notes on what belongs to no run.
 
-    rows: as `identified`.
+    rows: as `identified`; others: as in `AnswerRun`, as high as `rows` or without columns.
     """
     parts = _parts(rows, judgement)
     labels: set[str] = set()
     runs: list[AnswerRun] = []
     notes: list[str] = []
     for member in parts:
-        run = _run(rows, member, judgement, origin)
+        run = _run(rows, member, judgement, origin, others)
         run = replace(run, label=unique(run.label, labels))
         if run.rows.height:
             runs.append(run)
@@ -122,10 +124,15 @@ def _parts(rows: pl.DataFrame, judgement: Judgement) -> list[NDArray[np.bool_]]:
 
 
 def _run(
-    rows: pl.DataFrame, member: NDArray[np.bool_], judgement: Judgement, origin: Origin
+    rows: pl.DataFrame,
+    member: NDArray[np.bool_],
+    judgement: Judgement,
+    origin: Origin,
+    others: pl.DataFrame,
 ) -> AnswerRun:
     good = member & ~judgement.bad
     good_rows = rows if good.all() else rows.filter(pl.Series(good))
+    own = others if good.all() or not others.width else others.filter(pl.Series(good))
     known = rows.select("row", *_present(rows, INFO_COLUMNS)).filter(pl.Series(member & ~judgement.adrift))
     info, notes = info_of_rows(known, origin.info)
     clipped = {name: int(good[at].sum()) for name, at in judgement.clipped.items() if good[at].any()}
@@ -137,7 +144,7 @@ def _run(
         notes=notes + _unread(judgement.unread, member) + _single_choices(good_rows),
     )
     kept = good_rows.drop(INFO_COLUMNS, strict=False)
-    return AnswerRun(origin.file, origin.format, info.label(stem_of(origin.file)), info, kept, ledger)
+    return AnswerRun(origin.file, origin.format, info.label(stem_of(origin.file)), info, kept, ledger, own)
 
 
 def info_of_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:

@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+import polars as pl
+
 from calib_core.files import agree, gold, lookalikes
 from calib_core.files.collect import Collected
 from calib_core.files.csv_text import COMMAS, LAYOUTS, Layout, header_of, open_csv
 from calib_core.files.format import Format, Head
 from calib_core.files.gather import gathered
 from calib_core.files.glance import first_rows, looks_like
+from calib_core.files.group_columns import GroupColumns
 from calib_core.files.json_lines import open_json_lines, open_json_list
-from calib_core.files.parquet import open_parquet
-from calib_core.files.raw import MAX_COLUMNS, Progress, RawTable
+from calib_core.files.parquet import first_of_parquet, open_parquet
+from calib_core.files.raw import MAX_COLUMNS, Progress, RawTable, Wanted
 from calib_core.files.reading import Reading
 from calib_core.files.roles import Roles, named, unknown
 from calib_core.files.runs import Judgement, Origin, identified, repeated_ids, split
@@ -23,6 +26,9 @@ from calib_core.records import AnswerRun, RunInfo
 
 _PARSED: Final = 0.9
 """Share of the work that is done once every record has been parsed and judged by itself."""
+
+GLANCED_AT: Final = 1_000
+"""Rows of a Parquet file that show which columns hold too much to sort the rows into groups."""
 
 
 def recognises(head: Head) -> bool:
@@ -46,22 +52,32 @@ def read_rows(
     """
     roles = Roles.of(mapping, head.file)
     layout = _layout(head.data, roles) if head.kind == "text" else COMMAS
-    return read_table(open_table(head, roles, skip, layout), head, roles, progress, origin, layout=layout)
+    groups = _group_columns(head, roles)
+    table = open_table(head, groups.wanted, skip, layout)
+    return read_table(table, head, groups, progress, origin, layout=layout)
 
 
 def read_table(
-    table: RawTable, head: Head, roles: Roles, progress: Progress, origin: Origin, *, layout: Layout = COMMAS
+    table: RawTable,
+    head: Head,
+    groups: GroupColumns,
+    progress: Progress,
+    origin: Origin,
+    *,
+    layout: Layout = COMMAS,
 ) -> Reading:
     """The runs of an opened table; raises as `read_rows`."""
+    roles = groups.roles
     if table.columns is not None:
         roles.check(table.columns, head.file)
     known = table.columns is None or any(map(roles.wanted, table.columns))
-    collected = _collected(table, roles, head.file, progress) if known else Collected(head.file)
+    collected = _collected(table, groups, head.file, progress) if known else Collected(head.file)
     columns = tuple(table.seen) if table.columns is None else table.columns
     if known and not collected.rows:
         raise Refused(f"{head.file} has the columns {named(columns)} and no rows below them.")
     roles.check(columns, head.file)
-    runs, notes, refusal = _judged(collected, origin, progress)
+    others = groups.hand_over()
+    runs, notes, refusal = _judged(collected, others, origin, progress)
     proposals = _proposals(head, layout, roles, columns)
     if not any(map(roles.wanted, columns)):
         runs, refusal = (), unknown(columns, proposals, head.file)
@@ -74,37 +90,49 @@ def read_table(
         problems=collected.problems,
         good_runs=runs,
         columns=columns,
-        unused=roles.unused(columns),
+        unused=tuple(name for name in roles.unused(columns) if name not in others.columns),
         proposals=MappingProxyType(proposals),
         notes=notes,
         refusal=refusal,
+        groups=tuple(others.columns),
     )
 
 
-def _collected(table: RawTable, roles: Roles, file: str, progress: Progress) -> Collected:
+def _group_columns(head: Head, roles: Roles) -> GroupColumns:
+    """What may sort the rows into groups, without what a glance rules out."""
+    groups = GroupColumns(roles)
+    groups.glance(head.objects)
+    if head.kind == "parquet":
+        free = [name for name in head.names if groups.possible(name)]
+        groups.glance_at_columns(first_of_parquet(head.data, free, GLANCED_AT) if free else ())
+    return groups
+
+
+def _collected(table: RawTable, groups: GroupColumns, file: str, progress: Progress) -> Collected:
     """Every record, judged by itself."""
     collected = Collected(file)
     for part in table.slices:
-        collected.add(*gathered(part, roles, table.columns or tuple(table.seen)))
+        groups.add(part)
+        collected.add(*gathered(part, groups.roles, table.columns or tuple(table.seen)))
         if len(table.seen) > MAX_COLUMNS:
             raise Refused(f"{file}: its objects have more than {MAX_COLUMNS:,} keys. Keep those needed.")
         progress(_PARSED * part.share, f"{collected.rows:,} rows read")
     return collected
 
 
-def open_table(head: Head, roles: Roles, skip: int, layout: Layout) -> RawTable:
+def open_table(head: Head, wanted: Wanted, skip: int, layout: Layout) -> RawTable:
     """The records of a file, `skip` lines of metadata passed over."""
     match head.kind:
         case "parquet":
-            return open_parquet(head.data, head.file, roles.wanted)
+            return open_parquet(head.data, head.file, wanted)
         case "json lines":
-            return open_json_lines(head.data, head.file, roles.wanted, skip=skip)
+            return open_json_lines(head.data, head.file, wanted, skip=skip)
         case "json list":
-            return open_json_list(head.records, roles.wanted)
+            return open_json_list(head.records, wanted)
         case "json object":
-            return open_json_list(head.objects, roles.wanted)
+            return open_json_list(head.objects, wanted)
         case "text":
-            return open_csv(head.data, head.file, layout, roles.wanted)
+            return open_csv(head.data, head.file, layout, wanted)
         case "zip" | "npy":
             raise Refused(f"{head.file} holds NumPy arrays and no table. Leave --format out, or give npz.")
 
@@ -135,7 +163,7 @@ def _proposals(head: Head, layout: Layout, roles: Roles, columns: Sequence[str])
 
 
 def _judged(
-    collected: Collected, origin: Origin, progress: Progress
+    collected: Collected, others: pl.DataFrame, origin: Origin, progress: Progress
 ) -> tuple[tuple[AnswerRun, ...], tuple[str, ...], str | None]:
     """Judges what can only be judged of whole rows: the runs, notes, and why nothing can be used."""
     frame = collected.hand_over()
@@ -159,7 +187,7 @@ def _judged(
     progress(_PARSED, "telling the runs apart")
     bad, adrift = collected.bad, collected.adrift
     judgement = Judgement(bad, adrift, collected.clipped, collected.off_sum, collected.unread)
-    runs, notes = split(frame, judgement, origin)
+    runs, notes = split(frame, judgement, origin, others)
     return runs, (*notes, *remarks), None
 
 

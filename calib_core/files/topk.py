@@ -71,7 +71,7 @@ def read(head: Head, mapping: Mapping[str, str], progress: Progress) -> Reading:
         columns = column_sums(head, metadata.get("column_sums"), classes)
         told = Told(classes, _whole(metadata, "k", head.file), columns)
     layout = _layout(head.data, roles) if head.kind == "text" else COMMAS
-    table = open_table(head, roles, int(canonical and head.kind == "json lines"), layout)
+    table = open_table(head, roles.wanted, int(canonical and head.kind == "json lines"), layout)
     if table.columns is not None:
         roles.check(table.columns, head.file)
     slices = Slices(Origin(head.file, TOPK.id, info), told, zlib.crc32(head.data))

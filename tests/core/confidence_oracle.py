@@ -31,15 +31,39 @@ class Said:
 
 
 def number(text: str) -> Fraction | None:
-    """The number a text is, taken off piece by piece: currency, sign, full stop, exponent, groups."""
+    """The number a text is: a percent word taken off, then a fraction, a mixed number or a decimal."""
     bare = text.strip().replace("−", "-")
-    for sign in ("", "+", "-"):
-        for currency in CURRENCIES:
-            if bare.startswith(sign) and bare[len(sign) :].lstrip().startswith(currency):
-                bare = sign + bare[len(sign) :].lstrip()[1:].lstrip()
-    for currency in CURRENCIES:
-        if bare.endswith((currency, currency + ".")):
-            bare = bare.removesuffix(".")[:-1].rstrip()
+    for unit in ("%", "percent", "per cent"):
+        for full_stop in ("", "."):
+            if bare.lower().endswith(unit + full_stop):
+                return _unit_free(bare[: -len(unit + full_stop)].strip())
+    return _unit_free(bare)
+
+
+def _unit_free(bare: str) -> Fraction | None:
+    value = _quotient(bare.removesuffix("."))
+    return _decimal(bare) if value is None else value
+
+
+def _quotient(bare: str) -> Fraction | None:
+    before, slash, under = (part.strip() for part in bare.partition("/"))
+    sign = -1 if before.startswith("-") else 1
+    *whole, over = (before[1:] if before[:1] in ("+", "-") else before).split() or [""]
+    if not slash or len(whole) > 1 or not all(_digits(part) for part in (*whole, over, under)):
+        return None
+    if int(under) == 0 or (whole and int(over) >= int(under)):
+        return None
+    return sign * (Fraction(int(over), int(under)) + (int(whole[0]) if whole else 0))
+
+
+def _decimal(bare: str) -> Fraction | None:
+    """Taken off piece by piece: currency, sign, full stop, exponent, groups."""
+    sign_before = bare[:1] if bare[:1] in ("+", "-") else ""
+    behind = bare[len(sign_before) :].lstrip()
+    if behind[:1] and behind[0] in CURRENCIES:
+        bare = sign_before + behind[1:].lstrip()
+    if bare.endswith(tuple(currency + end for currency in CURRENCIES for end in ("", "."))):
+        bare = bare.removesuffix(".")[:-1].rstrip()
     sign = -1 if bare.startswith("-") else 1
     bare = (bare[1:] if bare[:1] in ("+", "-") else bare).removesuffix(".")
     mantissa, e, exponent = bare.lower().partition("e")

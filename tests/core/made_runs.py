@@ -37,8 +37,8 @@ def made_run(columns: Columns, *, left_out: int = 0, label: str = "model · quiz
 
 
 def given_evidence(
-    confidence: Sequence[float] | np.ndarray[Any, Any],
-    correct: Sequence[bool | int | None],
+    confidence: Sequence[float | None] | np.ndarray[Any, Any],
+    correct: Sequence[bool | int | None] | np.ndarray[Any, Any],
     **columns: Sequence[Any],
 ) -> AnswerEvidence:
     """One stored confidence and one outcome a row, seen by the method `given`."""

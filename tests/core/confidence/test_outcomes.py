@@ -85,10 +85,19 @@ def test_a_prediction_that_does_not_parse_is_wrong_and_counted() -> None:
 
 def test_equal_texts_are_equal_where_the_kind_reads_neither() -> None:
     rows: list[Row] = [
-        {"answer_kind": "number", "gold": "3/4", "prediction": said} for said in ("3/4", "0.75")
+        {"answer_kind": "number", "gold": "x = 3", "prediction": said} for said in ("x = 3", "3")
     ]
     assert greedy(*rows) == [True, None]
     assert judged("greedy", *rows).why.to_list() == [None, "the gold does not parse"]
+
+
+def test_a_longer_prediction_is_judged_by_what_stands_at_its_marker() -> None:
+    rows: list[Row] = [
+        {"gold": "16 - 3 = 13\n#### 13", "prediction": "He has 3. So the answer is $13.00."},
+        {"gold": "13", "prediction": "He has 13 left"},
+        {"gold": "13", "prediction": "The answer is 12. No: the answer is 13."},
+    ]
+    assert greedy(*rows) == [True, False, False]
 
 
 def test_the_majority_is_judged_by_gold_before_the_stored_judgement() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.problems import Unavailable
-from core.confidence_runs import FEWER, Row, confidences, run_of, sampled_question
+from core import confidence_oracle as oracle
+from core.confidence_runs import FEWER, Row, agrees, confidences, run_of, sampled_question
 
 METHODS = ("cluster_number", "cluster_size", "pairwise")
 
@@ -119,3 +122,41 @@ def test_the_bounds_that_hold_where_some_do_not_parse(rule: str, rows: list[Row]
     if rule == "own":
         assert all(value <= 1 - 1 / n + 1e-12 for value, n in zip(number, counted, strict=True))
         assert all(s <= c + 1 / n + 1e-12 for s, c, n in zip(size, number, counted, strict=True))
+
+
+@st.composite
+def many_samples(draw: st.DrawFn) -> Row:
+    """A question with up to 64 samples, from unanimous to all different."""
+    most = draw(st.integers(1, 64))
+    answers = st.integers(0, most - 1).map(str) | st.none()
+    drawn = st.lists(answers, min_size=1, max_size=64) | st.permutations([str(at) for at in range(most)])
+    return {"answer_kind": "number", "gold": "0", "samples": draw(drawn)}
+
+
+@pytest.mark.parametrize("rule", ["own", "one", "drop"])
+@FEWER
+@given(rows=st.lists(many_samples(), min_size=1, max_size=5))
+def test_up_to_64_samples_are_exact(rule: str, rows: list[Row]) -> None:
+    rows = [*rows, {"answer_kind": "number", "gold": "0", "samples": [str(at) for at in range(64)]}]
+    for method in METHODS:
+        expected = [oracle.self_consistency(row, method, rule) for row in rows]
+        assert agrees(confidences(method, run_of(rows), unparseable=rule), expected)
+
+
+@pytest.mark.parametrize("rule", ["own", "one", "drop"])
+@FEWER
+@given(rows=st.lists(many_samples(), min_size=1, max_size=5), data=st.data())
+def test_another_order_of_samples_changes_nothing_but_ties(rule: str, rows: list[Row], data: Any) -> None:
+    rows = [*rows, {"answer_kind": "number", "gold": "0", "samples": ["0", "0", "1"]}]
+    shuffled = [{**row, "samples": data.draw(st.permutations(row["samples"]))} for row in rows]
+    for method in METHODS:
+        said = confidences(method, run_of(rows), unparseable=rule)
+        again = confidences(method, run_of(shuffled), unparseable=rule)
+        assert said.pairs.confidence.tolist() == again.pairs.confidence.tolist()
+        assert (said.remarks, said.missing) == (again.remarks, again.missing)
+        exact = [oracle.sampled(rows[at], rule) for at in said.pairs.rows]
+        untied = [at for at, one in enumerate(exact) if one is not None and not one.tied]
+        assert said.pairs.correct[untied].tolist() == again.pairs.correct[untied].tolist()
+        ties = sum(one is not None and one.tied for one in exact)
+        told = [text for text in said.remarks if "tie" in text]
+        assert told == ([f"{ties} tie{'s' * (ties > 1)}, the first sampled answer taken"] if ties else [])

@@ -1,0 +1,230 @@
+"""How far may a number be from what more questions would give, and two numbers from one another?
+
+The basic (reflected) bootstrap, never the percentile one. It covers less than it says near 0, whatever one
+does, so its ends are approximate and decide no verdict: that is the null's (null.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.analysis.evidence import AnswerEvidence, Evidence, metric_of
+from calib_core.analysis.intervals import wilson
+from calib_core.analysis.pairing import common
+from calib_core.analysis.restricted import restricted
+from calib_core.analysis.reweighted import FORMS, added_up_anew, has_form, units_of
+from calib_core.analysis.score import scheme_for
+from calib_core.binned import FINEST
+from calib_core.bins import Scheme, bin_of
+from calib_core.metrics.metric import Metric
+from calib_core.problems import Unavailable
+
+DRAWS: Final = 999
+FEWER: Final = 199
+"""Draws of a metric that is a product of the weights, and of one that has to be added up anew each time."""
+
+EACH: Final = 20_000
+"""Up to so many rows each is drawn by itself; more are drawn by cells of 1/3000 and outcome."""
+
+_AT_ONCE: Final = 4_000_000
+"""Weights held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval. how: "Wilson 95 %", or the bootstrap with its draws and seed (0 and 0 for Wilson)."""
+
+    low: float
+    high: float
+    draws: int
+    seed: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A mean paired difference with its 95 % interval.
+
+    value: mean over the pairs of runs of second − first; questions: distinct ones it rests on; pairs: of
+    runs.
+    """
+
+    value: float
+    low: float
+    high: float
+    questions: int
+    pairs: int
+    draws: int
+    seed: int
+    how: str
+
+
+def interval(
+    evidence: Evidence, metric_id: str, scheme: Scheme | None = None, *, seed: int = 0
+) -> Interval | None:
+    """The interval of a metric: Wilson's of the accuracy, else the bootstrap's over rows, cut at its range.
+
+    Pairs of one confidence a row are drawn by rows, or by cells beyond EACH rows; metrics of all classes or
+    all labels by rows. None where the number is not defined, only bounds are known, or there are no single
+    rows to draw (token-level sums, whose positions depend on one another; too many rows for a metric that
+    has to be added up anew).
+    """
+    metric = metric_of(metric_id)
+    scheme = scheme_for(metric, scheme or Scheme())
+    if not isinstance(evidence, AnswerEvidence) or not evidence.n_used or evidence.refusal(metric, scheme):
+        return None
+    if metric_id == "accuracy":
+        pairs = evidence.confidences.pairs
+        low, high = wilson(np.array([pairs.correct.sum()]), np.array([pairs.n]))
+        return Interval(float(low[0]), float(high[0]), 0, 0, "Wilson 95 %")
+    value = metric.of(evidence.sums_for(metric, scheme), scheme)
+    if value is None or not np.isfinite(value):
+        return None
+    drawn = _drawn(evidence, metric, scheme, seed)
+    ends = None if drawn is None else _reflected(value, drawn)
+    if drawn is None or ends is None:
+        return None
+    low = ends[0] if metric.low is None else max(ends[0], metric.low)
+    high = ends[1] if metric.high is None else min(ends[1], metric.high)
+    return Interval(low, high, drawn.size, seed, _how(drawn.size, seed, "rows"))
+
+
+def difference(
+    pairs: Sequence[tuple[AnswerEvidence, AnswerEvidence]],
+    metric_id: str,
+    scheme: Scheme | None = None,
+    *,
+    seed: int = 0,
+) -> Difference:
+    """How much larger the metric is in the second of each pair than in the first, on the same questions.
+
+    Each pair stands on the questions that both runs hold and both give a confidence and an outcome for. The
+    bootstrap draws questions: all rows of one go together, in both runs and in all pairs. Raises Unavailable
+    where runs cannot be paired, or the number is not defined.
+    """
+    metric = metric_of(metric_id)
+    scheme = scheme_for(metric, scheme or Scheme())
+    sides, keys = _paired(pairs, metric, scheme)
+    distinct = pl.concat(keys).unique(maintain_order=True)
+    if distinct.len() > EACH:
+        raise Unavailable(f"A paired difference is offered up to {EACH:,} questions, not {distinct.len():,}.")
+    place = pl.DataFrame({"key": distinct, "at": np.arange(distinct.len())})
+    questions = [
+        key.to_frame("key").join(place, on="key", maintain_order="left")["at"].to_numpy() for key in keys
+    ]
+    redraws = [
+        (_redraw(first, metric, scheme, of), _redraw(second, metric, scheme, of))
+        for (first, second), of in zip(sides, questions, strict=True)
+    ]
+    draws = DRAWS if has_form(metric, scheme) else FEWER
+    ones = np.ones((1, distinct.len()))
+    value = float(_mean_difference(redraws, ones)[0])
+    if not np.isfinite(value):
+        raise Unavailable(f"{metric.title} is not defined on the questions that both have.")
+    drawn = np.concatenate([
+        _mean_difference(redraws, weights)
+        for weights in _weights(np.full(distinct.len(), 1 / distinct.len()), distinct.len(), draws, seed)
+    ])
+    low, high = _reflected(value, drawn) or (-np.inf, np.inf)
+    return Difference(
+        value, low, high, distinct.len(), len(pairs), draws, seed, _how(draws, seed, "questions")
+    )
+
+
+Redraw = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""Weights of the questions, shape (draws, questions) → the metric in each draw, shape (draws,)."""
+
+
+def _paired(
+    pairs: Sequence[tuple[AnswerEvidence, AnswerEvidence]], metric: Metric, scheme: Scheme
+) -> tuple[list[tuple[AnswerEvidence, AnswerEvidence]], list[pl.Series]]:
+    """Both evidences of each pair on the rows that both use, row by row the same question, and its key."""
+    sides: list[tuple[AnswerEvidence, AnswerEvidence]] = []
+    keys: list[pl.Series] = []
+    for first, second in pairs:
+        for one in (first, second):
+            if reason := one.refusal(metric, scheme):
+                raise Unavailable(f"{one.run.label}: {reason}")
+        at_first, at_second, key = common(first.run, second.run)
+        both = np.isin(at_first, first.confidences.pairs.rows) & np.isin(
+            at_second, second.confidences.pairs.rows
+        )
+        if not both.any():
+            raise Unavailable(f"{first.run.label} and {second.run.label} share no usable question.")
+        sides.append((restricted(first, at_first[both]), restricted(second, at_second[both])))
+        keys.append(key.filter(pl.Series(both)))
+    if not sides:
+        raise Unavailable("There is no pair of runs to compare.")
+    return sides, keys
+
+
+def _redraw(
+    evidence: AnswerEvidence, metric: Metric, scheme: Scheme, question: NDArray[np.intp]
+) -> Redraw:
+    """How the metric of one evidence follows from weights; question: of each of its rows."""
+    if not has_form(metric, scheme):
+        return lambda weights: np.array([
+            added_up_anew(
+                evidence, metric, scheme, np.repeat(np.arange(question.size), each[question].astype(np.intp))
+            )
+            for each in weights
+        ])
+    pairs = evidence.pairs
+    units, unit = units_of(pairs, scheme, np.arange(pairs.n))
+    of_unit = np.empty(pairs.n, np.intp)
+    of_unit[unit] = question[pairs.rows]
+    form = FORMS[metric.id]
+    return lambda weights: form(units, weights[:, of_unit])
+
+
+def _drawn(
+    evidence: AnswerEvidence, metric: Metric, scheme: Scheme, seed: int
+) -> NDArray[np.float64] | None:
+    """The metric in each draw of as many rows; None where rows are too many to be added up anew."""
+    n = evidence.n_used
+    if n <= EACH:
+        used = restricted(evidence, evidence.confidences.pairs.rows)
+        redraw = _redraw(used, metric, scheme, np.arange(n))
+        draws = DRAWS if has_form(metric, scheme) else FEWER
+        return np.concatenate([redraw(weights) for weights in _weights(np.full(n, 1 / n), n, draws, seed)])
+    if not has_form(metric, scheme) or evidence.options.labels == "all":
+        return None
+    pairs = evidence.pairs
+    cell = bin_of(pairs.confidence, FINEST) * 2 + pairs.correct
+    units, _unit = units_of(pairs, scheme, cell)
+    form = FORMS[metric.id]
+    return np.concatenate([form(units, weights) for weights in _weights(units.count / n, n, DRAWS, seed)])
+
+
+def _weights(
+    share: NDArray[np.float64], n: int, draws: int, seed: int
+) -> Iterator[NDArray[np.float64]]:
+    """Multinomial draws of n among units of these shares, in parts of shape (draws, units)."""
+    random = np.random.default_rng(seed)
+    part = max(1, _AT_ONCE // share.size)
+    for start in range(0, draws, part):
+        yield random.multinomial(n, share, size=min(part, draws - start)).astype(np.float64)
+
+
+def _mean_difference(
+    redraws: Sequence[tuple[Redraw, Redraw]], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return np.mean([second(weights) - first(weights) for first, second in redraws], axis=0)
+
+
+def _reflected(value: float, drawn: NDArray[np.float64]) -> tuple[float, float] | None:
+    """2·value − the 97.5 % and 2.5 % points of the draws; None where a draw is not defined."""
+    if not np.isfinite(drawn).all():
+        return None
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return float(2 * value - high), float(2 * value - low)
+
+
+def _how(draws: int, seed: int, of: str) -> str:
+    return f"basic bootstrap 95 % over {of}, {draws} draws, seed {seed}, approximate"

@@ -1,0 +1,83 @@
+"""Where in a longer output does its answer stand?
+
+Marked endings only, as GSM8K, MATH and chain-of-thought outputs have them. What has none is not searched
+for the last number in it or the like: that would be a guess.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+_DEPTH: Final = 5
+"""How deep braces may nest inside a box."""
+
+HASHES: Final = "####"
+CUE: Final = (
+    r"(?:\bthe\s+(?:final\s+|correct\s+)?answer\s+is\b\s*:?"
+    r"|(?:^|\n)(?:[\s*>_]|##+)*(?:final\s+|correct\s+)?answer\s*:)"
+)
+_MARKUP: Final = " \t\r*_`"
+
+
+def _nested(depth: int) -> str:
+    """A pattern for text whose braces match, nested no deeper than that."""
+    return r"[^{}]*" if depth == 0 else rf"(?:[^{{}}]|\{{{_nested(depth - 1)}\}})*"
+
+
+_LAST_BOX: Final = r"(?s)^.*\\(?:boxed|fbox)(.*)$"
+_BOX: Final = rf"(?s)^\s*\{{({_nested(_DEPTH)})\}}"
+_WRAP: Final = r"^\s*\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}\s*$"
+_SENTENCE: Final = r"^(.*?)[.!;](?:\s.*)?$"
+_LAST_LINE: Final = r"(?:^|\n)A:[ \t]*([^\n]+?)\s*$"
+
+
+def boxed(text: pl.Series) -> pl.Series:
+    """What LaTeX's last box, boxed{…} or fbox{…}, holds; null where there is none or it is cut off."""
+    return text.str.extract(_LAST_BOX, 1).str.extract(_BOX, 1).str.replace(_WRAP, "${1}")
+
+
+def after_first(marker: str, text: pl.Series) -> pl.Series:
+    """The rest of the line after the first place where the pattern `marker` is; null where it is nowhere."""
+    return _rest(rf"(?is)^.*?{marker}[\s*_]*", text)
+
+
+def after_last(marker: str, text: pl.Series) -> pl.Series:
+    """The rest of the line after the last place where the pattern `marker` is; null where it is nowhere."""
+    return _rest(rf"(?is)^.*{marker}[\s*_]*", text)
+
+
+def last_line(text: pl.Series) -> pl.Series:
+    """What follows "A:" on the last line; null where the last line does not begin so."""
+    return _plain(text.str.extract(_LAST_LINE, 1))
+
+
+def first_sentence(text: pl.Series) -> pl.Series:
+    """The text up to the first full stop before white space or the end; null where there is none."""
+    return _plain(text.str.extract(_SENTENCE, 1))
+
+
+def marked(text: pl.Series) -> list[pl.Series]:
+    """What stands at each marker: the last box, and the first and the last place of #### and of the cue.
+
+    Each String of the shape of `text`, null where the marker is nowhere; those null throughout are left
+    out. Where they differ the output names several answers, and none of them is its answer.
+    """
+    found = [boxed(text)]
+    for marker in (HASHES, CUE):
+        found += [after_first(marker, text), after_last(marker, text)]
+    return [one for one in found if one.null_count() < one.len()]
+
+
+def _rest(up_to: str, text: pl.Series) -> pl.Series:
+    """The rest of the line after the pattern, null where it does not match."""
+    # Not `extract`: a pattern without groups is matched many times faster.
+    rest = text.str.replace(up_to, "")
+    return _plain(rest.set(rest == text, None).str.replace(r"(?s)\n.*$", ""))
+
+
+def _plain(text: pl.Series) -> pl.Series:
+    """Without emphasis and white space around it; null where nothing, or another marker, is left."""
+    bare = text.str.strip_chars(_MARKUP)
+    return bare.set((bare == "") | bare.str.contains(r"\\(?:boxed|fbox)|####"), None)

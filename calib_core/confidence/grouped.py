@@ -1,0 +1,144 @@
+"""How many samples of a row say the same?  Codes → groups of equal ones, by sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.confidence.answer_codes import UNPARSED
+from calib_core.confidence.sampled import Sampled
+
+CELLS: Final = 1 << 18
+"""Samples that are sorted at a time: about what a core's own cache holds."""
+
+
+class _Found(NamedTuple):
+    """The groups of a block of rows, row by row, each row's ascending in size; arrays of one shape."""
+
+    row: NDArray[np.int32]
+    size: NDArray[np.int32]
+    first: NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The groups of equal samples that parse; arrays int64 of shape (rows,) unless said otherwise.
+
+    size, first: int32, number of members and position of the first one, the groups of a row side by side,
+    the rows in any order; start: where a row's begin; number: how many it has; largest: size of its
+    largest, 0 where it has none; majority: position of the first member of its largest, of equally large
+    ones the one sampled first, −1 where it has none; tied: bool, whether another is as large; unparsed:
+    samples that do not parse.
+    """
+
+    size: NDArray[np.int32]
+    first: NDArray[np.int32]
+    start: NDArray[np.int64]
+    number: NDArray[np.int64]
+    largest: NDArray[np.int64]
+    majority: NDArray[np.int64]
+    tied: NDArray[np.bool_]
+    unparsed: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, samples: Sampled) -> Self:
+        """Puts the samples of each row into groups of equal codes."""
+        rows = samples.count.size
+        start, number, largest, unparsed = (np.zeros(rows, np.int64) for _ in range(4))
+        majority, tied = np.full(rows, -1, np.int64), np.zeros(rows, np.bool_)
+        sizes, firsts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+        begin = 0
+        for block in blocks(samples.count):
+            found, unparsed[block] = _groups(samples.table(block))
+            here = np.bincount(found.row, minlength=block.size)
+            number[block] = here
+            start[block] = begin + np.cumsum(here) - here
+            largest[block], majority[block], tied[block] = _majority(found, here)
+            sizes.append(found.size)
+            firsts.append(found.first.astype(np.int32))
+            begin += found.size.size
+        flat = (np.concatenate(sizes), np.concatenate(firsts))
+        return cls(*flat, start, number, largest, majority, tied, unparsed)
+
+    def tables(self, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.int32]]]:
+        """Those of the rows that have equally many groups, and their sizes, ascending: shape (some, groups).
+
+        Rows without groups are left out; as many tables as there are numbers of groups.
+        """
+        number = self.number[rows]
+        order = np.argsort(number, kind="stable")
+        for some in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
+            width = int(number[some[0]]) if some.size else 0
+            if width:
+                sizes = self.size.take(self.start[rows[some], None] + np.arange(width))
+                sizes.sort(axis=1)
+                yield rows[some], sizes
+
+    def in_order(self, values: NDArray[Any]) -> NDArray[Any]:
+        """`size` or `first` with the rows in their own order."""
+        before = np.cumsum(self.number) - self.number
+        shift = np.repeat(self.start - before, self.number)
+        return values[shift + np.arange(shift.size)]
+
+
+def blocks(count: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
+    """Rows of like length, so many at a time that a table of them has at most `CELLS` cells, or one row.
+
+    count: length of each row, shape (rows,); rows of length 0 are in no block.
+    """
+    order = np.argsort(count, kind="stable")
+    lengths = count[order]
+    low = int(np.searchsorted(lengths, 1))
+    while low < order.size:
+        # The table is as wide as its longest row, the last one: with more rows it may be wider.
+        high = min(order.size, low + max(1, CELLS // int(lengths[low])))
+        high = low + max(1, min(high - low, CELLS // int(lengths[high - 1])))
+        yield order[low:high]
+        low = high
+
+
+def _groups(codes: NDArray[np.int32]) -> tuple[_Found, NDArray[np.int64]]:
+    """The groups of each row of a table of codes that parse, and how many samples do not."""
+    rows, width = codes.shape
+    bits = max(1, (width - 1).bit_length())
+    kind = np.int32 if int(codes.max()) < 1 << (31 - bits) else np.int64
+    # One sort orders a row by code, and equal codes by position.
+    packed = np.left_shift(codes, bits, dtype=kind)
+    packed |= np.arange(width, dtype=kind)
+    packed.sort(axis=1)
+    code = packed >> bits
+    begins = np.empty(code.shape, np.bool_)
+    begins[:, 0] = True
+    np.not_equal(code[:, 1:], code[:, :-1], out=begins[:, 1:])
+    at = np.flatnonzero(begins).astype(np.int32)
+    size = np.diff(at, append=np.int32(code.size))
+    row = at // np.int32(width)
+    least = packed.ravel().take(at)
+    parsed = least >= 0
+    unparsed = np.zeros(rows, np.int64)
+    if parsed.all():
+        return _Found(row, size, least & ((1 << bits) - 1)), unparsed
+    alone = least >> bits == UNPARSED
+    unparsed[row[alone]] = size[alone]
+    return _Found(row[parsed], size[parsed], least[parsed] & ((1 << bits) - 1)), unparsed
+
+
+def _majority(
+    found: _Found, number: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Size of each row's largest group, position of its first member, and whether another is as large."""
+    largest, first = np.zeros(number.size, np.int64), np.full(number.size, -1, np.int64)
+    there = np.flatnonzero(number)
+    if not there.size:
+        return largest, first, np.zeros(number.size, np.bool_)
+    latest = int(found.first.max())
+    # One number by which groups are ranked: first their size, then how early they begin.
+    rank = found.size.astype(np.int64) * (latest + 1) + (latest - found.first)
+    best = np.maximum.reduceat(rank, (np.cumsum(number) - number)[there])
+    largest[there], first[there] = best // (latest + 1), latest - best % (latest + 1)
+    tied = np.bincount(found.row[found.size == largest[found.row]], minlength=number.size) > 1
+    return largest, first, tied

@@ -1,0 +1,197 @@
+"""Is an interval as wide as it says, and does a difference stand on the same questions?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calib_core.analysis import bootstrap
+from calib_core.analysis.bootstrap import DRAWS, FEWER, difference, interval
+from calib_core.analysis.evidence import AnswerEvidence, gather
+from calib_core.analysis.intervals import wilson
+from calib_core.analysis.score import score
+from calib_core.bins import Scheme
+from calib_core.confidence.method import Options
+from calib_core.metrics import METRICS
+from calib_core.problems import Unavailable
+from calib_core.records import RunInfo
+from core.made_runs import blocks, choice_evidence, given_evidence, made_run
+
+
+def drawn(n: int, seed: int, off: float = 0.0) -> AnswerEvidence:
+    """Confidences from ½ to 1, right with that probability less `off`."""
+    random = np.random.default_rng(seed)
+    confidence = 0.5 + 0.5 * random.random(n)
+    return given_evidence(confidence, random.random(n) < confidence - off)
+
+
+def asked(confidence: list[float], correct: list[int], ids: list[str], model: str = "a") -> AnswerEvidence:
+    run = made_run({"confidence": confidence, "correct": [bool(y) for y in correct], "id": ids}, label=model)
+    return gather(replace(run, info=RunInfo(model=model)), "given")
+
+
+def test_accuracy_has_wilsons_interval() -> None:
+    found = interval(blocks((0.8, 40, 30)), "accuracy")
+    low, high = wilson(np.array([30]), np.array([40]))
+    assert found is not None
+    assert (found.low, found.high, found.draws) == (low[0], high[0], 0)
+    assert found.how == "Wilson 95 %"
+
+
+def test_a_mean_has_the_width_of_its_standard_error() -> None:
+    evidence = drawn(400, 3, 0.2)
+    pairs = evidence.pairs
+    square = (pairs.confidence - pairs.correct) ** 2
+    found = interval(evidence, "brier")
+    assert found is not None
+    assert found.high - found.low == pytest.approx(2 * 1.96 * square.std() / 20, rel=0.1)
+    assert found.low < square.mean() < found.high
+    assert "999 draws, seed 0, approximate" in found.how
+
+
+def test_it_is_reflected_and_not_the_percentiles() -> None:
+    # Of calibrated confidences the draws' ECE lies above the value: reflected, the interval lies below it.
+    evidence = drawn(300, 4)
+    found, value = interval(evidence, "ece"), score(evidence, "ece").value
+    assert found is not None
+    assert value is not None
+    assert value - found.low > found.high - value
+
+
+def test_it_is_cut_at_the_range() -> None:
+    found = interval(blocks((0.5, 10, 5), (0.9, 10, 9)), "ece")
+    assert found is not None
+    assert found.low == 0
+    one = interval(blocks((1.0, 30, 30)), "brier")
+    assert one is not None
+    assert (one.low, one.high) == (0, 0)
+
+
+def test_the_same_seed_gives_the_same_ends_and_another_other_ones() -> None:
+    evidence = drawn(200, 5)
+    assert interval(evidence, "ece") == interval(evidence, "ece")
+    assert interval(evidence, "ece") != interval(evidence, "ece", seed=1)
+
+
+def test_bins_count() -> None:
+    evidence = drawn(200, 5)
+    assert interval(evidence, "ece", Scheme("width", 10)) != interval(evidence, "ece", Scheme("width", 50))
+
+
+def test_cells_stand_in_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = drawn(3000, 6, 0.1)
+    by_rows = interval(evidence, "ece")
+    monkeypatch.setattr(bootstrap, "EACH", 1000)
+    by_cells = interval(evidence, "ece")
+    assert by_rows is not None
+    assert by_cells is not None
+    assert by_cells.low == pytest.approx(by_rows.low, abs=0.004)
+    assert by_cells.high == pytest.approx(by_rows.high, abs=0.004)
+    assert by_cells != by_rows
+    assert interval(evidence, "auroc") is None  # would have to be added up anew
+
+
+def test_metrics_of_all_classes_are_drawn_by_rows() -> None:
+    random = np.random.default_rng(1)
+    evidence = choice_evidence(random.dirichlet(np.ones(3), 80).tolist(), random.integers(0, 3, 80).tolist())
+    for metric in ("full_ece", "cw_ece", "brier_multi", "nll"):
+        found, value = interval(evidence, metric), score(evidence, metric).value
+        assert found is not None
+        assert value is not None
+        assert found.draws == FEWER
+        assert found.low <= value
+        assert found.high > found.low
+
+
+def test_all_labels_of_a_row_are_drawn_together() -> None:
+    # Twice the pairs of K = 2 say no more than one of them: the interval may not be narrower.
+    random = np.random.default_rng(2)
+    top = 0.5 + 0.5 * random.random(300)
+    right = (random.random(300) < top - 0.2).astype(int)
+    probs = np.stack([top, 1 - top], 1).tolist()
+    gold = (1 - right).tolist()
+    widths = []
+    for labels in ("top", "all"):
+        found = interval(choice_evidence(probs, gold, Options(labels=labels)), "ece")
+        assert found is not None
+        widths.append(found.high - found.low)
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)
+
+
+def test_none_where_there_is_no_number() -> None:
+    assert interval(blocks((0.9, 5, 5)), "auroc") is None
+    assert interval(blocks((0.9, 5, 3)), "full_ece") is None
+
+
+def test_a_difference_is_of_the_same_questions() -> None:
+    first = asked([0.9, 0.9, 0.1], [1, 0, 1], ["a", "b", "only here"])
+    second = asked([0.4, 0.9], [1, 1], ["b", "a"], "b")
+    found = difference([(first, second)], "accuracy")
+    assert (found.value, found.questions, found.pairs) == (0.5, 2, 1)
+    assert found.draws == DRAWS
+
+
+def test_a_difference_is_narrower_than_its_parts_where_runs_agree() -> None:
+    random = np.random.default_rng(7)
+    confidence, right = random.random(300), (random.random(300) < 0.5).astype(int)
+    ids = [str(at) for at in range(300)]
+    first = asked(confidence.tolist(), right.tolist(), ids)
+    second = asked((confidence * 0.95).tolist(), right.tolist(), ids, "b")
+    found, alone = difference([(first, second)], "brier"), interval(first, "brier")
+    assert alone is not None
+    assert found.high - found.low < 0.3 * (alone.high - alone.low)
+
+
+def test_rows_of_one_question_go_together() -> None:
+    random = np.random.default_rng(8)
+    first = asked(random.random(200).tolist(), [1, 0] * 100, [str(at) for at in range(200)])
+    second = asked(random.random(200).tolist(), [1, 0] * 100, [str(at) for at in range(200)], "b")
+    once, twice = difference([(first, second)], "brier"), difference([(first, second)] * 2, "brier")
+    assert (twice.low, twice.high) == pytest.approx((once.low, once.high), abs=1e-12)
+    assert (twice.questions, twice.pairs) == (200, 2)
+
+
+def test_the_other_way_round_is_the_negative() -> None:
+    first = asked([0.2, 0.7, 0.8, 0.4], [0, 1, 0, 1], list("abcd"))
+    second = asked([0.3, 0.5, 0.9, 0.1], [1, 1, 0, 0], list("abcd"), "b")
+    there, back = difference([(first, second)], "ece"), difference([(second, first)], "ece")
+    assert (there.value, there.low, there.high) == pytest.approx((-back.value, -back.high, -back.low))
+
+
+def test_a_difference_of_a_number_added_up_anew() -> None:
+    random = np.random.default_rng(9)
+    ids = [str(at) for at in range(60)]
+    right = (random.random(60) < 0.5).astype(int).tolist()
+    first, second = (asked(random.random(60).tolist(), right, ids, name) for name in "ab")
+    found = difference([(first, second)], "auroc")
+    expected = [score(one, "auroc").value or 0 for one in (first, second)]
+    assert found.value == pytest.approx(expected[1] - expected[0])
+    assert found.draws == FEWER
+    assert found.low < found.value < found.high
+
+
+def test_refused_with_the_reason() -> None:
+    first = asked([0.2], [0], ["a"])
+    with pytest.raises(Unavailable, match="no question in common"):
+        difference([(first, asked([0.2], [0], ["b"]))], "brier")
+    with pytest.raises(Unavailable, match="not a whole distribution"):
+        difference([(first, first)], "full_ece")
+    with pytest.raises(Unavailable, match="no pair of runs"):
+        difference([], "brier")
+    with pytest.raises(Unavailable, match="not defined"):
+        difference([(first, first)], "auroc")
+
+
+def test_brier_intervals_cover_about_as_often_as_they_say() -> None:
+    # Brier of a calibrated c uniform on [½, 1] is E c(1−c) = 1/6.
+    ends = [interval(drawn(150, seed), "brier") for seed in range(200)]
+    hits = [end is not None and end.low <= 1 / 6 <= end.high for end in ends]
+    assert 0.9 <= np.mean(hits) <= 0.99
+
+
+def test_every_metric_has_an_interval_or_none_and_never_an_error() -> None:
+    for metric in METRICS:
+        found = interval(drawn(50, 1), metric)
+        assert (found is None) == (METRICS[metric].needs == "distribution")

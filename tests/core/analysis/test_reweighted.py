@@ -1,0 +1,85 @@
+"""Is a product of weights the same number as adding the rows up anew?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calib_core.analysis.evidence import AnswerEvidence
+from calib_core.analysis.reweighted import FORMS, added_up_anew, has_form, units_of
+from calib_core.analysis.score import available_metrics, score
+from calib_core.binned import FINEST
+from calib_core.bins import Scheme, bin_of
+from calib_core.confidence.method import Options
+from calib_core.metrics import METRICS
+from core.made_runs import choice_evidence, given_evidence
+
+RANDOM = np.random.default_rng(5)
+GIVEN = given_evidence(RANDOM.random(60).round(2), RANDOM.random(60) < 0.6)
+PROBS = RANDOM.dirichlet(np.ones(3), 40).tolist()
+CHOICES = {
+    labels: choice_evidence(PROBS, RANDOM.integers(0, 3, 40).tolist(), Options(labels=labels))
+    for labels in ("top", "all")
+}
+EVIDENCES = (GIVEN, CHOICES["top"], CHOICES["all"])
+
+
+@pytest.mark.parametrize("bins", [1, 7, 10])
+@pytest.mark.parametrize(
+    ("place", "metric"),
+    [*((place, id_) for place in (0, 1) for id_ in FORMS), (2, "ece"), (2, "brier")],
+)
+def test_a_form_is_the_number_added_up_anew(place: int, metric: str, bins: int) -> None:
+    evidence, scheme = EVIDENCES[place], Scheme("width", bins)
+    n = evidence.n_used
+    weights = RANDOM.multinomial(n, np.full(n, 1 / n), size=5)
+    units, unit = units_of(evidence.pairs, scheme, np.arange(evidence.pairs.n))
+    of_unit = np.empty(unit.size, np.intp)
+    of_unit[unit] = evidence.pairs.rows
+    drawn = FORMS[metric](units, weights[:, of_unit].astype(np.float64))
+    anew = [
+        added_up_anew(evidence, METRICS[metric], scheme, np.repeat(np.arange(n), each)) for each in weights
+    ]
+    assert drawn == pytest.approx(anew, abs=1e-12)
+    assert np.ptp(drawn) > 0
+
+
+EVERY = [
+    (place, metric)
+    for place, evidence in enumerate(EVIDENCES)
+    for metric, reason in available_metrics(evidence, Scheme()).items()
+    if reason is None
+]
+
+
+@pytest.mark.parametrize(("place", "metric"), EVERY)
+def test_every_row_once_is_the_number_itself(place: int, metric: str) -> None:
+    evidence = EVIDENCES[place]
+    scheme = Scheme("mass" if metric == "ace" else "width", 10)
+    anew = added_up_anew(evidence, METRICS[metric], scheme, np.arange(evidence.n_used))
+    assert anew == pytest.approx(score(evidence, metric, scheme).value, abs=1e-12)
+
+
+def test_cells_keep_the_sums_of_their_rows() -> None:
+    pairs, scheme = GIVEN.pairs, Scheme("width", 7)
+    cell = bin_of(pairs.confidence, FINEST) * 2 + pairs.correct
+    units, unit = units_of(pairs, scheme, cell)
+    assert units.count.sum() == pairs.n
+    assert units.count.size < pairs.n
+    times = units.count[None].astype(np.float64)
+    for metric in FORMS:
+        value = score(GIVEN, metric, scheme).value
+        assert FORMS[metric](units, times) == pytest.approx([value], abs=1e-12)
+    assert all(len(set(cell[unit == at])) == 1 for at in range(units.count.size))
+
+
+def test_bins_that_move_with_the_draw_have_no_form() -> None:
+    assert has_form(METRICS["ece"], Scheme())
+    assert not has_form(METRICS["ece"], Scheme("mass", 10))
+    assert has_form(METRICS["brier"], Scheme("mass", 10))
+    assert not has_form(METRICS["auroc"], Scheme())
+
+
+def test_an_undefined_number_is_none_of_the_numbers() -> None:
+    evidence: AnswerEvidence = given_evidence([0.2, 0.8], [0, 1])
+    assert np.isnan(added_up_anew(evidence, METRICS["auroc"], Scheme(), np.array([1, 1])))
