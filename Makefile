@@ -6,7 +6,7 @@ PORT := 8501
 DATA :=
 # Test processes. The browser tests stay together in one of them.
 WORKERS := 2
-# One recipe of the demo data, r1 or r2; empty: both.
+# One recipe of the demo data, r1, r2 or r3; empty: all.
 RECIPE :=
 # Passed on to pytest, e.g. make check-fast PYTEST_ARGS="-k brier -x"
 PYTEST_ARGS :=
@@ -20,7 +20,7 @@ export DATA
 # The steps of `make test` are to come in their order, also under `make -j`.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data picture clean
+.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data demo-check picture clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is"
@@ -61,8 +61,11 @@ bench: .venv/.test-ready ## measure: every script of benchmarks/, in turn
 bench-peers: build/peers-venv/.ready ## the same numbers from other libraries, side by side (PyTorch)
 	@PYTHONPATH=. build/peers-venv/bin/python benchmarks/peers/compare.py
 
-demo-data: build/demo-venv/.ready ## train the demo's models and predict again (PyTorch; RECIPE=r1: tokens, r2: answers)
+demo-data: build/demo-venv/.ready ## train the demo's models and predict again (PyTorch; RECIPE=r1: tokens, r2: answers, r3: multiple choice)
 	@build/demo-venv/bin/python -m demo $(RECIPE)
+
+demo-check: build/demo-venv/.check-ready ## make a small recipe again and compare with data/ (PyTorch, minutes)
+	@build/demo-venv/bin/python -m pytest --noconftest -m slow tests/core/test_demo_again.py $(PYTEST_ARGS)
 
 picture: .venv/.test-ready ## take the README's picture again
 	@PYTHONPATH=".:tests" $(PY) docs/picture.py
@@ -87,6 +90,11 @@ build/demo-venv/.ready: requirements-demo.txt requirements.txt
 	@$(call make_environment,build/demo-venv)
 	@build/demo-venv/bin/python -m pip install --quiet --requirement requirements.txt \
 		--requirement requirements-demo.txt
+	@touch $@
+
+# Of what testing needs, what the slow test does: pytest, at its pinned version.
+build/demo-venv/.check-ready: requirements-dev.txt build/demo-venv/.ready
+	@build/demo-venv/bin/python -m pip install --quiet $$(sed -n '/^pytest==/p' requirements-dev.txt)
 	@touch $@
 
 build/peers-venv/.ready: benchmarks/peers/requirements.txt requirements.txt

@@ -1,6 +1,6 @@
-"""How is the demo data made again?  `python -m demo r1` (tokens), `r2` (answers), or both without a name.
+"""How is the demo data made again?  `python -m demo r1` (tokens), `r2` (answers), `r3` (multiple choice).
 
-One thread throughout: the same machine then gives the same bytes.
+Without a name all three, in turn. One thread throughout: the same machine then gives the same bytes.
 """
 
 # pyright: reportMissingImports=false
@@ -16,24 +16,25 @@ from rich.console import Console
 
 from demo import chains
 from demo.code import make as code
+from demo.facts import make as facts
 
 DATA: Final = Path(__file__).parent.parent / "data"
+RECIPES: Final = {"r1": code.make, "r2": chains.make, "r3": facts.make}
 
 
 def main() -> None:
     """Makes the recipes named on the command line again and replaces their files in data/."""
     parser = ArgumentParser(prog="python -m demo", description="Train tiny models, save what they predict.")
-    parser.add_argument("recipe", nargs="?", choices=("r1", "r2"), help="tokens or answers (default: both)")
-    parser.add_argument("--work", type=Path, help="where r1 keeps checkpoints (default: the user's cache)")
+    parser.add_argument("recipe", nargs="?", choices=tuple(RECIPES), help="default: all of them")
+    parser.add_argument("--work", type=Path, help="where checkpoints are kept (default: the user's cache)")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(mode=True)
     console = Console(stderr=True)
     DATA.mkdir(exist_ok=True)
-    if chosen.recipe != "r2":
-        code.make(DATA, chosen.work, console)
-    if chosen.recipe != "r1":
-        chains.make(DATA, console)
+    for name, make in RECIPES.items():
+        if chosen.recipe in (None, name):
+            make(DATA, chosen.work, console)
 
 
 if __name__ == "__main__":

@@ -23,11 +23,14 @@ settings.register_profile("search", deadline=None, max_examples=1000, print_blob
 settings.load_profile("repeat")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks tests by the fixtures they use, and keeps the browser's in one process, after the others.
 
     One process, because each starts a server and a Chromium; after the others, because Playwright's
     synchronous interface leaves an event loop running in the thread that the app tests also use.
+
+    Slow tests are left out unless `-m` speaks of them. That is said here, since a `-m` among the options of
+    every run would give way to the one of `make check-fast`.
     """
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
@@ -37,6 +40,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "shared" in fixtures:
             item.add_marker("shared")
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    if "slow" not in config.option.markexpr:
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
 
 
 @pytest.fixture(scope="session")
