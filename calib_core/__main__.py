@@ -15,6 +15,7 @@ from calib_core.analysis.check import check as report_of
 from calib_core.analysis.reliability import reliability
 from calib_core.analysis.score import score as score_of
 from calib_core.bins import Scheme
+from calib_core.cli.comparing import compare
 from calib_core.cli.desk import BAD_ROWS, REFUSED, Desk, Wish
 from calib_core.cli.elements import (
     Element,
@@ -38,6 +39,7 @@ from calib_core.cli.options import (
     SkipOption,
 )
 from calib_core.cli.reducing import reduce
+from calib_core.cli.sampling import samples
 from calib_core.cli.sources import Source
 from calib_core.cli.sweeping import sweep
 from calib_core.cli.tables import Paper
@@ -147,6 +149,8 @@ def bins(  # noqa: PLR0913  one parameter an option
 
 
 app.command()(sweep)
+app.command()(compare)
+app.command()(samples)
 app.command()(reduce)
 
 

@@ -19,6 +19,11 @@ SCRIPTS: Final = {
     "reliability": "pages/reliability.py",
     "concentration": "pages/concentration.py",
     "robustness": "pages/robustness.py",
+    "comparison": "pages/comparison.py",
+    "abstention": "pages/abstention.py",
+    "sampling": "pages/sampling.py",
+    "methods": "pages/methods.py",
+    "groups": "pages/groups.py",
     "training": "pages/training.py",
     "files": "pages/files.py",
 }
@@ -27,6 +32,11 @@ TITLES: Final = {
     "reliability": "Reliability",
     "concentration": "Bin concentration",
     "robustness": "Robustness",
+    "comparison": "Comparison",
+    "abstention": "Abstention",
+    "sampling": "Sampling",
+    "methods": "Methods",
+    "groups": "Groups",
     "training": "Training",
     "files": "Files",
 }

@@ -6,8 +6,9 @@ does, so its ends are approximate and decide no verdict: that is the null's (nul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -129,7 +130,7 @@ def difference(
         raise Unavailable(f"{metric.title} is not defined on the questions that both have.")
     drawn = np.concatenate([
         _mean_difference(redraws, weights)
-        for weights in _weights(np.full(distinct.len(), 1 / distinct.len()), distinct.len(), draws, seed)
+        for weights in _equal_weights(distinct.len(), draws, seed)
     ])
     low, high = _reflected(value, drawn) or (-np.inf, np.inf)
     return Difference(
@@ -192,7 +193,7 @@ def _drawn(
         used = restricted(evidence, evidence.confidences.pairs.rows)
         redraw = _redraw(used, metric, scheme, np.arange(n))
         draws = DRAWS if has_form(metric, scheme) else FEWER
-        return np.concatenate([redraw(weights) for weights in _weights(np.full(n, 1 / n), n, draws, seed)])
+        return np.concatenate([redraw(weights) for weights in _equal_weights(n, draws, seed)])
     if not has_form(metric, scheme) or evidence.options.labels == "all":
         return None
     pairs = evidence.pairs
@@ -200,6 +201,17 @@ def _drawn(
     units, _unit = units_of(pairs, scheme, cell)
     form = FORMS[metric.id]
     return np.concatenate([form(units, weights) for weights in _weights(units.count / n, n, DRAWS, seed)])
+
+
+def _equal_weights(n: int, draws: int, seed: int) -> Iterable[NDArray[np.float64]]:
+    """As `_weights`, of n units with equal shares: the same ones for every run of n rows."""
+    return _few(n, draws, seed) if n * draws <= _AT_ONCE else _weights(np.full(n, 1 / n), n, draws, seed)
+
+
+@lru_cache(maxsize=4)
+def _few(n: int, draws: int, seed: int) -> tuple[NDArray[np.float64], ...]:
+    # Drawing them takes ten times as long as all else, and many runs have as many rows.
+    return tuple(_weights(np.full(n, 1 / n), n, draws, seed))
 
 
 def _weights(

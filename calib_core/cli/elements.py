@@ -10,6 +10,8 @@ from typing import Any, TypeAlias, cast
 
 from calib_core.analysis.check import FileReport, RunReport
 from calib_core.analysis.reliability import Reliability
+from calib_core.analysis.samples_result import Curve as SampleCurve
+from calib_core.analysis.samples_result import Sampled
 from calib_core.analysis.score import Score
 from calib_core.analysis.sweep import Curve, Sweep
 from calib_core.problems import Problem
@@ -69,6 +71,48 @@ def sweep_element(file: str, sweep: Sweep, curve: Curve) -> Element:
     }
 
 
+def samples_element(file: str, result: Sampled, curve: SampleCurve) -> Element:
+    """One metric of one method over N': by N' as text its mean and spread, null where N' is refused."""
+    sizes: Element = {
+        str(size): {"mean": curve.mean[at], "std": curve.std[at], "draws": result.draws[size]}
+        for at, size in enumerate(result.sizes)
+    }
+    sizes |= {str(size): {"mean": None, "std": None, "draws": 0} for size in result.refused}
+    enough = next((each for each in result.enough if each.method == curve.method), None)
+    return {
+        "file": file,
+        "run": result.run,
+        "method": curve.method,
+        "metric": curve.metric,
+        "sizes": sizes,
+        "repeats": result.repeats,
+        "seed": result.seed,
+        "samples": {"fewest": result.samples[0], "most": result.samples[1]},
+        "n_used": result.n_used,
+        "n_total": result.n_total,
+        "absent": {str(size): count for size, count in result.absent.items()},
+        "greyed": {str(size): why for size, why in result.greyed.items()},
+        "refused": {str(size): why for size, why in result.refused.items()},
+        "enough": None if enough is None else {
+            "size": enough.size,
+            "against": enough.against,
+            "within": enough.within,
+            "differences": {
+                str(size): {"value": gap.value, "low": gap.low, "high": gap.high}
+                for size, gap in result.gaps[curve.method].items()
+            },
+        },
+        "baselines": {
+            each.method: {"value": each.value, "judged": each.judged, "n": each.n, "recipe": each.recipe}
+            for each in result.baselines
+            if each.metric == curve.metric
+        },
+        "judged": result.judged,
+        "recipe": curve.recipe,
+        "reading": result.reading,
+    }
+
+
 def bins_element(file: str, diagram: Reliability) -> Element:
     """One table of non-empty bins; accuracy_low and _high are null where pairs depend on one another."""
     columns = (
@@ -108,6 +152,7 @@ def check_elements(report: FileReport) -> list[Element]:
         "problems": [_problem(problem) for problem in report.problems],
         "columns": list(report.columns),
         "unused": list(report.unused),
+        "groups": list(report.groups),
         "proposals": dict(report.proposals),
     }
     if not report.runs:

@@ -9,6 +9,7 @@ import typer
 
 from calib_core.bins import MAX_BINS, Binning
 from calib_core.confidence import METHODS
+from calib_core.confidence.method import Unparseable
 from calib_core.files import FORMATS
 from calib_core.metrics import METRICS
 from calib_core.pairs import Labels
@@ -86,5 +87,33 @@ RenormaliseOption: TypeAlias = Annotated[
         "--renormalise/--no-renormalise",
         show_default=False,
         help="Divide by the sum over the choices; if not said, as each method does by default.",
+    ),
+]
+SizesOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--sizes",
+        metavar="N,N,…",
+        show_default=False,
+        help="Numbers of samples N', as in 4,8,16; those of 4,8,16,32,64 that there are if none is said.",
+    ),
+]
+RepeatsOption: TypeAlias = Annotated[
+    int, typer.Option("--repeats", metavar="R", min=1, help="How often parts of each size are drawn.")
+]
+SeedOption: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, help="Of the draws: the same seed gives the same numbers.")
+]
+WithinOption: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--within", metavar="D", help="The largest difference of the Brier score that is none, above 0."
+    ),
+]
+UnparseableOption: TypeAlias = Annotated[
+    Unparseable,
+    typer.Option(
+        "--unparseable",
+        help="Samples that do not parse: each a cluster of its own, one cluster together, or left out of N.",
     ),
 ]

@@ -11,8 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from calib_core.analysis.check import FileReport, RunReport
+from calib_core.analysis.comparison import Comparison
+from calib_core.analysis.comparison_points import Measured
 from calib_core.analysis.reading import short
 from calib_core.analysis.reliability import Reliability
+from calib_core.analysis.samples_result import Sampled
 from calib_core.analysis.score import Score
 from calib_core.analysis.sweep import Sweep
 from calib_core.cli.text import printable
@@ -54,6 +57,38 @@ class Paper:
                     self.line(f"{curve.metric}: {remark}")
         self.line()
 
+    def samples(self, file: str, result: Sampled) -> None:
+        """The curves of one run: one row a method, metric and N'; then what is enough, and the recipe."""
+        columns = ("method", "metric", "N'", "mean", "std", "Brier difference", "greyed")
+        rows = [_sampled(record) for record in result.to_frame().iter_rows(named=True)]
+        self._table(_heading(file, result.run), columns, rows, right=set(columns[2:6]))
+        self.line(result.reading)
+        for why in (*result.greyed.values(), *result.refused.values()):
+            self.line(why)
+        for method, why in result.lacking.items():
+            self.line(f"{method}: none to set beside them: {why}")
+        self.line(result.recipe)
+        self.line()
+
+    def comparison(self, result: Comparison) -> None:
+        """All points, the lowest Brier score first; then what they say together, method by method."""
+        columns = ("run", "method", "accuracy", "Brier", "skill", "used", "judged")
+        rows = [
+            (
+                point.run, point.method, _with_ends(point.accuracy), _with_ends(point.brier),
+                number(point.skill), f"{point.n_used:,}/{point.n_total:,}", point.judged,
+            )
+            for point in result.by_brier
+        ]
+        self._table("Accuracy against Brier score", columns, rows, right={"skill", "used"})
+        for text in (result.reading, *result.unlike):
+            self.line(text)
+        for trend in result.trends:
+            of = f" on {trend.dataset}" if trend.dataset else ""
+            self.line(f"{trend.method}{of}: {trend.reading}")
+        self.line(result.recipe)
+        self.line()
+
     def bins(self, file: str, diagram: Reliability) -> None:
         """One bin table, what it says, and its recipe."""
         columns = ("bin", "from, to", "count", "confidence", "accuracy", "accuracy 95 %", "gap")
@@ -87,6 +122,8 @@ class Paper:
         if report.proposals:
             self.line("Columns that may be meant, to be named so if they are:")
             self.line(f"  {as_options(report.proposals)}")
+        if report.groups:
+            self.line(f"Columns that make groups: {', '.join(report.groups)}")
         if report.unused:
             self.line(f"Columns that nothing is read from: {', '.join(report.unused)}")
         self.line()
@@ -165,6 +202,24 @@ def _swept(record: Mapping[str, Any]) -> tuple[str, ...]:
         median, *ends = (number(record[f"null_{name}"]) for name in ("median", "low", "high"))
         band = f"{median} ({ends[0]} to {ends[1]})"
     return record["method"], record["metric"], str(record["bins"]), value, band, _p(record["p"])
+
+
+def _sampled(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """One row of the table over N'; record: a row of `Sampled.to_frame`."""
+    size, std, gap = record["size"], record["std"], ""
+    if record["gap"] is not None:
+        value, low, high = (f"{record[name]:+.4f}" for name in ("gap", "gap_low", "gap_high"))
+        gap = f"{value} ({low} to {high})"
+    return (
+        record["method"], record["metric"], record["judged"] if size is None else str(size),
+        number(record["mean"]), "" if std is None else number(std), gap, "yes" if record["greyed"] else "",
+    )
+
+
+def _with_ends(one: Measured) -> str:
+    if one.low is None or one.high is None:
+        return number(one.value)
+    return f"{number(one.value)} ({number(one.low)} to {number(one.high)})"
 
 
 def _p(chance: float | None) -> str:

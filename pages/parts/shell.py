@@ -47,6 +47,27 @@ PAGES: Final = {
     "robustness": Page(
         "pages/robustness.py", "Robustness", "Does the number depend on M?", ":material/tune:"
     ),
+    "comparison": Page(
+        "pages/comparison.py",
+        "Comparison",
+        "Which model is both accurate and honest?",
+        ":material/scatter_plot:",
+    ),
+    "abstention": Page(
+        "pages/abstention.py", "Abstention", "What if it may refuse?", ":material/front_hand:"
+    ),
+    "sampling": Page(
+        "pages/sampling.py", "Sampling", "How many samples are enough?", ":material/casino:"
+    ),
+    "methods": Page(
+        "pages/methods.py", "Methods", "Which confidence serves which model?", ":material/table_chart:"
+    ),
+    "groups": Page(
+        "pages/groups.py",
+        "Groups",
+        "Which subjects, shots, sizes, tunings are off?",
+        ":material/category:",
+    ),
     "training": Page(
         "pages/training.py",
         "Training",

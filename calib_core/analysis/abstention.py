@@ -1,0 +1,183 @@
+"""What if a model may refuse?  Share answered against accuracy on it, for every threshold of confidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.analysis.evidence import AnswerEvidence, Evidence
+from calib_core.analysis.intervals import wilson
+from calib_core.analysis.recipe import recipe
+from calib_core.bins import Scheme
+from calib_core.metrics import METRICS
+from calib_core.problems import Unavailable
+
+FORMULA: Final = "mean over rows i of the share wrong among the rows with a confidence ≥ c_i"
+"""The area under risk against coverage: rows of one confidence are answered together."""
+
+_DECIMALS: Final = 4
+"""A threshold is told with so many decimals if they are enough."""
+
+_ROUNDING: Final = 1e-12
+"""A typed threshold or accuracy is forgiven so much, as bins are (edges.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Answering when confidence ≥ threshold.
+
+    threshold: in [0, 1], of a step the shortest decimal number that the same rows reach; answered: rows with
+    so much confidence or more; correct: right ones of them; of: all usable rows;
+    low, high: 95 % Wilson interval of the accuracy; accuracy, low, high: None where nothing is answered.
+    """
+
+    threshold: float
+    answered: int
+    correct: int
+    of: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def share(self) -> float:
+        """Share answered, in [0, 1]."""
+        return self.answered / self.of
+
+
+@dataclass(frozen=True, eq=False)
+class Abstention:
+    """Every threshold that one method of one run can have: one step a distinct confidence, highest first.
+
+    threshold: float64, the smallest confidence of the step; answered, correct: int64, rows with so much
+    confidence or more and the right ones of them, both growing. Shape (distinct values,) each, at least one.
+    dtype: of the confidences as they stand in the file; auroc: None where all rows have one outcome; area: in
+    [0, 1], see FORMULA, lower is better.
+    """
+
+    run: str
+    method: str
+    threshold: NDArray[np.float64]
+    answered: NDArray[np.int64]
+    correct: NDArray[np.int64]
+    dtype: np.dtype[Any]
+    auroc: float | None
+    n_used: int
+    n_total: int
+    judged: str
+    recipe: str
+    remarks: tuple[str, ...]
+
+    @cached_property
+    def share(self) -> NDArray[np.float64]:
+        """Share answered at each step, growing to 1."""
+        return self.answered / self.n_used
+
+    @cached_property
+    def accuracy(self) -> NDArray[np.float64]:
+        """Share right among the rows answered at each step."""
+        return self.correct / self.answered
+
+    @cached_property
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """95 % Wilson interval of the accuracy at each step, as if its threshold had been fixed before."""
+        return wilson(self.correct, self.answered)
+
+    @cached_property
+    def area(self) -> float:
+        """Area under risk against coverage."""
+        rows = np.diff(self.answered, prepend=0)
+        return float((rows * (1 - self.accuracy)).sum()) / self.n_used
+
+    @property
+    def all(self) -> Answering:
+        """Answering everything."""
+        return self.at_step(self.threshold.size - 1)
+
+    def at_threshold(self, threshold: float) -> Answering:
+        """What answering when confidence ≥ threshold gives; a value stored as float32 0.7 reaches 0.7."""
+        reached = self._reached(threshold)
+        if not reached:
+            return Answering(threshold, 0, 0, self.n_used, None, None, None)
+        step = self.at_step(reached - 1)
+        return Answering(threshold, step.answered, step.correct, step.of, step.accuracy, step.low, step.high)
+
+    def for_accuracy(self, wanted: float) -> Answering | None:
+        """The step that answers most among those of at least this accuracy; None where there is none."""
+        enough = np.flatnonzero(self.correct >= (wanted - _ROUNDING) * self.answered)
+        return self.at_step(int(enough[-1])) if enough.size else None
+
+    @property
+    def best(self) -> Answering:
+        """The step of the highest accuracy, of equal ones that which answers most."""
+        return self.at_step(self.accuracy.size - 1 - int(np.argmax(self.accuracy[::-1])))
+
+    def _reached(self, threshold: float) -> int:
+        """How many steps lie at or above: compared as the file stores its values, as bins are."""
+        least = float(np.float64(threshold - _ROUNDING).astype(self.dtype))
+        return int(np.searchsorted(-self.threshold, -least, side="right"))
+
+    def _short(self, at: int) -> float:
+        """The shortest decimal number from _DECIMALS on that exactly the rows of this step reach."""
+        exact = float(self.threshold[at])
+        for decimals in range(min(_DECIMALS, self.dtype.itemsize + 1), 16):  # float16 has no more than three
+            near = round(exact, decimals)
+            for number in (near, near - 10**-decimals):
+                if number >= 0 and self._reached(number) == at + 1:
+                    return round(number, decimals)
+        return exact
+
+    def at_step(self, at: int) -> Answering:
+        """The step at this position, from 0: the surest."""
+        return Answering(
+            self._short(at), int(self.answered[at]), int(self.correct[at]), self.n_used,
+            float(self.accuracy[at]), float(self.interval[0][at]), float(self.interval[1][at]),
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a step: run, method, threshold, answered, correct, share, accuracy, its ends, recipe."""
+        return pl.DataFrame({
+            "threshold": self.threshold,
+            "answered": self.answered,
+            "correct": self.correct,
+            "share": self.share,
+            "accuracy": self.accuracy,
+            "accuracy_low": self.interval[0],
+            "accuracy_high": self.interval[1],
+        }).select(
+            pl.lit(self.run).alias("run"), pl.lit(self.method).alias("method"), pl.all(),
+            pl.lit(self.recipe).alias("recipe"),
+        )
+
+
+def abstention(evidence: Evidence) -> Abstention:
+    """The curve of one method on one run.
+
+    By the top label, one pair a row; computed confidences that agree to 12 decimals are one. Raises
+    Unavailable for token-level sums, which do not keep single confidences, and where no row is usable.
+    """
+    if not isinstance(evidence, AnswerEvidence):
+        raise Unavailable("Token-level sums do not keep single confidences: nothing can be withheld by them.")
+    top = evidence.of_top
+    if not top.n_used:
+        raise Unavailable("No row has both a confidence and an outcome.")
+    levels = top.sums.levels()
+    return Abstention(
+        run=evidence.run.label,
+        method=evidence.method.id,
+        threshold=levels.low[::-1],
+        answered=np.cumsum(levels.count[::-1]),
+        correct=np.cumsum(levels.correct[::-1]),
+        dtype=top.confidences.pairs.confidence.dtype,
+        auroc=METRICS["auroc"].of(top.sums, Scheme()),
+        n_used=top.n_used,
+        n_total=top.n_total,
+        judged=top.judged,
+        recipe=f"answered when confidence ≥ t, {recipe(top, None, None)}",
+        remarks=evidence.remarks,
+    )

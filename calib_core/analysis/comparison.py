@@ -1,0 +1,216 @@
+"""Which model is both accurate and honest?  Runs seen by methods → one point each, on two metrics.
+
+One point: comparison_points.py. All points of a method together: comparison_trend.py. Sizes: families.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from calib_core.analysis.comparison_points import Measure, Measured, Point, measured, point_of
+from calib_core.analysis.comparison_trend import Trend, trend_of
+from calib_core.analysis.evidence import Evidence, metric_of
+from calib_core.analysis.families import families, short_names
+from calib_core.analysis.reading import percent
+from calib_core.analysis.recipe import scheme_text
+from calib_core.analysis.score import scheme_for
+from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
+from calib_core.metrics import METRICS
+from calib_core.problems import Unavailable
+from calib_core.records import RunInfo
+
+FIXED: Final = ("accuracy", "brier")
+"""What every point has, whichever metrics are on the axes; a(1−a) is a curve of these two alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The points on two metrics.
+
+    x, y: metric ids; scheme: of those that are binned; points: as they were given; families: keys of points
+    that are one model in several sizes seen by one method, smallest first; trends: one a method and data set;
+    refused: key → why it is no point; reading: the best in one sentence; unlike: what keeps points from being
+    compared as they stand, each a sentence; recipe: how all of it was made.
+    """
+
+    x: str
+    y: str
+    scheme: Scheme
+    points: tuple[Point, ...]
+    families: tuple[tuple[str, ...], ...]
+    trends: tuple[Trend, ...]
+    refused: Mapping[str, str]
+    reading: str
+    unlike: tuple[str, ...]
+    recipe: str
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether a(1−a) and 1−a are curves of this picture."""
+        return (self.x, self.y) == FIXED
+
+    @property
+    def by_brier(self) -> tuple[Point, ...]:
+        """The points, the lowest Brier score first."""
+        return tuple(sorted(self.points, key=lambda point: point.brier.value))
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a point, the lowest Brier score first: each number with its interval, and its recipe."""
+        others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in FIXED]
+        rows = [_record(point, others) for point in self.by_brier]
+        return pl.DataFrame(rows, schema=_schema(others))
+
+
+def comparison(
+    seen: Mapping[str, Evidence],
+    x: str = "accuracy",
+    y: str = "brier",
+    scheme: Scheme | None = None,
+    *,
+    titles: Mapping[str, str] | None = None,
+    measure: Measure = measured,
+) -> Comparison:
+    """One point an evidence, on two metrics.
+
+    seen: key → what one method says of one run; titles: key → what the run is called, its label if not said.
+    Raises Unavailable for a metric that does not exist; who cannot give both metrics, or whose number is not
+    defined or infinite, is named in `refused`.
+    """
+    for id_ in (x, y):
+        metric_of(id_)
+    scheme = scheme or Scheme()
+    called = _called(seen, titles or {key: evidence.run.label for key, evidence in seen.items()})
+    points: list[Point] = []
+    refused: dict[str, str] = {}
+    for key, evidence in seen.items():
+        try:
+            points.append(point_of(key, called[key], evidence, (x, y), scheme, measure))
+        except Unavailable as reason:
+            refused[key] = str(reason)
+    infos = {point.key: seen[point.key].run.info for point in points}
+    alike = _alike(points, infos)
+    return Comparison(
+        x=x,
+        y=y,
+        scheme=scheme,
+        points=tuple(points),
+        families=tuple(kin for own in alike for kin in families({one.key: infos[one.key] for one in own})),
+        trends=tuple(trend_of(x, y, own, infos) for own in alike),
+        refused=refused,
+        reading=_reading(points),
+        unlike=_unlike(points, infos),
+        recipe=_recipe(points, (x, y), scheme),
+    )
+
+
+def _alike(points: Sequence[Point], infos: Mapping[str, RunInfo]) -> list[list[Point]]:
+    """The points of each method on each data set."""
+    found: dict[tuple[str, str | None], list[Point]] = defaultdict(list)
+    for point in points:
+        found[point.method, infos[point.key].dataset].append(point)
+    return list(found.values())
+
+
+def _called(seen: Mapping[str, Evidence], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """What each evidence's run is called, in full and for short; two methods of one run call it the same."""
+    infos: dict[str, RunInfo] = {titles[key]: evidence.run.info for key, evidence in seen.items()}
+    names = short_names(infos, {title: title for title in infos})
+    return {key: (titles[key], names[titles[key]]) for key in seen}
+
+
+def _reading(points: Sequence[Point]) -> str:
+    """The most accurate point and that of the lowest Brier score, whose interval says how sure that is."""
+    if not points:
+        return "No run here gives both numbers."
+    right = max(point.accuracy.value for point in points)
+    best = min(points, key=lambda point: point.brier.value)
+    lowest = f"the lowest Brier score, {best.brier.value:.4f}"
+    if len(points) == 1:
+        return f"{best.name}: accuracy {percent(right)}, Brier score {best.brier.value:.4f}."
+    whose = f"{best.name} by {METHODS[best.method].title}"
+    if best.accuracy.value == right:
+        told = f"{whose} has both the highest accuracy, {percent(right)}, and {lowest}"
+    else:
+        names = list(dict.fromkeys(point.name for point in points if point.accuracy.value == right))
+        told = f"{' and '.join(names)}: the highest accuracy, {percent(right)}; {whose}: {lowest}"
+    reach = [point for point in points if point is not best and _meet(point.brier, best.brier)]
+    return f"{told}{_shared(len(reach))}."
+
+
+def _meet(one: Measured, other: Measured) -> bool:
+    """Whether the two intervals have a number in common; unknown ends count as the number itself."""
+    low = max(part.value if part.low is None else part.low for part in (one, other))
+    high = min(part.value if part.high is None else part.high for part in (one, other))
+    return low <= high
+
+
+def _shared(others: int) -> str:
+    if not others:
+        return ""
+    whose = "that of 1 other" if others == 1 else f"those of {others} others"
+    return f", with an interval that meets {whose}"
+
+
+def _unlike(points: Sequence[Point], infos: Mapping[str, RunInfo]) -> tuple[str, ...]:
+    """What differs between points besides model and method."""
+    told: list[str] = []
+    rows = sorted({point.n_used for point in points})
+    if len(rows) > 1:
+        told.append(f"The points stand on different numbers of rows: {rows[0]:,} to {rows[-1]:,}.")
+    judged = Counter(point.judged for point in points)
+    if len(judged) > 1:
+        counts = ", ".join(f"{whose} ({count})" for whose, count in judged.most_common())
+        told.append(f"Not all points judge the same answer, so accuracies differ with it: {counts}.")
+    for field, title in (("dataset", "data sets"), ("shots", "numbers of shots")):
+        values = {getattr(infos[point.key], field) for point in points}
+        if len(values) > 1:
+            told.append(f"The points are of {len(values)} {title}: compare within one.")
+    return tuple(told)
+
+
+def _recipe(points: Sequence[Point], axes: tuple[str, str], scheme: Scheme) -> str:
+    """"accuracy (Wilson 95 %) against Brier (basic bootstrap …), top label, n=1000/1000"."""
+    parts = [_axis(points, at, id_, scheme) for at, id_ in enumerate(axes)]
+    rows = sorted({(point.n_used, point.n_total) for point in points})
+    if not rows:
+        return " against ".join(parts)
+    (low, least), (high, most) = rows[0], rows[-1]
+    n = f"n={low}/{least}" if len(rows) == 1 else f"n={low}/{least} to {high}/{most}"
+    return f"{' against '.join(parts)}, top label, {n}"
+
+
+def _axis(points: Sequence[Point], at: int, metric_id: str, scheme: Scheme) -> str:
+    metric = METRICS[metric_id]
+    bins = f", {scheme_text(scheme_for(metric, scheme))}" if metric.binned else ""
+    how = {(point.x, point.y)[at].how or "no interval" for point in points}
+    return f"{metric.recipe}{bins} ({'; '.join(sorted(how))})" if how else f"{metric.recipe}{bins}"
+
+
+def _record(point: Point, others: Sequence[str]) -> dict[str, Any]:
+    axes = {point.x.metric: point.x, point.y.metric: point.y}
+    numbers = {"accuracy": point.accuracy, "brier": point.brier} | {id_: axes[id_] for id_ in others}
+    spread = {
+        name: value
+        for id_, own in numbers.items()
+        for name, value in ((id_, own.value), (f"{id_}_low", own.low), (f"{id_}_high", own.high))
+    }
+    return {
+        "run": point.run, "method": point.method, **spread, "skill": point.skill, "ece_10": point.ece,
+        "n_used": point.n_used, "n_total": point.n_total, "judged": point.judged,
+        "recipe": point.recipe,
+    }
+
+
+def _schema(others: Sequence[str]) -> dict[str, type[pl.DataType]]:
+    numbers = [f"{id_}{end}" for id_ in (*FIXED, *others) for end in ("", "_low", "_high")]
+    return {
+        "run": pl.String, "method": pl.String, **dict.fromkeys(numbers, pl.Float64), "skill": pl.Float64,
+        "ece_10": pl.Float64, "n_used": pl.Int64, "n_total": pl.Int64, "judged": pl.String,
+        "recipe": pl.String,
+    }

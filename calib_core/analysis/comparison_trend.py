@@ -1,0 +1,160 @@
+"""Do accuracy and Brier score go together over the models, and how much of it is a(1−a) alone?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.analysis.families import models
+from calib_core.analysis.rank_correlation import FEWEST, RankCorrelation, rank_correlation
+from calib_core.analysis.reading import percent, short
+from calib_core.metrics import METRICS
+from calib_core.problems import Unavailable
+from calib_core.records import RunInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From the least accurate point to the most accurate one.
+
+    least, most: their keys; brier: how much larger the Brier score of the most accurate is; low, high: its
+    95 % interval, None where a point has none; alone: how much larger a(1−a) is there.
+    """
+
+    least: str
+    most: str
+    brier: float
+    low: float | None
+    high: float | None
+    alone: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """What the points of one method on one data set say together.
+
+    method: its id; dataset: None where files name none; points: how many; models: of how many models they
+    are; correlation: of the ranks on the two axes, None where `why` says why not; change: of accuracy against
+    Brier score, None where it is not defined; reading: all of it in words.
+    """
+
+    method: str
+    dataset: str | None
+    points: int
+    models: int
+    correlation: RankCorrelation | None
+    why: str | None
+    change: Change | None
+    reading: str
+
+
+def trend_of(x: str, y: str, points: Sequence[Point], infos: Mapping[str, RunInfo]) -> Trend:
+    """The trend over points of one method and data set, at least one; infos: by key, of others as well."""
+    own = {point.key: infos[point.key] for point in points}
+    dataset = infos[points[0].key].dataset
+    of = models(own)
+    correlation, why = _correlation(x, y, points, of)
+    change = _change(points) if (x, y) == ("accuracy", "brier") and of > 1 else None
+    told = [_of_ranks(x, y, correlation, why, len(points), of)]
+    if change is not None:
+        told.append(_of_change(change, {point.key: point for point in points}))
+    return Trend(points[0].method, dataset, len(points), of, correlation, why, change, " ".join(told))
+
+
+def _correlation(
+    x: str, y: str, points: Sequence[Point], of: int
+) -> tuple[RankCorrelation | None, str | None]:
+    if x == y:
+        return None, "both axes are the same metric"
+    if of < FEWEST:
+        return None, f"{of} model{'s' if of > 1 else ''}: a rank correlation needs {FEWEST} or more"
+    try:
+        found = rank_correlation([point.x.value for point in points], [point.y.value for point in points])
+    except Unavailable as reason:
+        return None, str(reason).rstrip(".")
+    return found, None
+
+
+def _change(points: Sequence[Point]) -> Change | None:
+    """Between the ends of the accuracies; None where all are equal, or an end is shared."""
+    ordered = sorted(points, key=lambda point: point.accuracy.value)
+    least, most = ordered[0], ordered[-1]
+    ends = [point.accuracy.value for point in (least, most)]
+    shared = any(sum(point.accuracy.value == end for point in points) > 1 for end in ends)
+    if shared:
+        return None
+    low, high = _apart(least.brier, most.brier)
+    return Change(
+        least.key, most.key, most.brier.value - least.brier.value, low, high, most.constant - least.constant
+    )
+
+
+def _apart(first: Measured, second: Measured) -> tuple[float | None, float | None]:
+    """Interval of second − first from the two intervals, squares of half-widths added (Newcombe 1998).
+
+    As if the runs were independent: too wide where both answered the same questions.
+    """
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return None, None
+    value = second.value - first.value
+    below = math.hypot(second.value - second.low, first.high - first.value)
+    above = math.hypot(second.high - second.value, first.value - first.low)
+    return value - below, value + above
+
+
+def _of_ranks(
+    x: str, y: str, found: RankCorrelation | None, why: str | None, points: int, of: int
+) -> str:
+    if found is None:
+        return f"No rank correlation: {why}."
+    on = f"{of} models" if points == of else f"{points} runs of {of} models"
+    numbers = (
+        f"ρ = {_signed(found.rho, 2)} over {on} (95 % interval {_signed(found.low, 2)} to "
+        f"{_signed(found.high, 2)}, p = {_chance(found.p)})"
+    )
+    first, second = METRICS[x].title, METRICS[y].title
+    if found.clear:
+        way = "rises" if found.rho > 0 else "falls"
+        told = f"{second} {way} as {_lower(first)} rises: {numbers}."
+    else:
+        told = f"Whether {_lower(second)} and {_lower(first)} go together is not clear: {numbers}."
+    if points > of:
+        told += " Runs of one model are not independent, so this looks surer than it is."
+    return told
+
+
+def _of_change(change: Change, points: Mapping[str, Point]) -> str:
+    least, most = points[change.least], points[change.most]
+    between = (
+        f"Between the least accurate run ({least.name}, {percent(least.accuracy.value)}) and the most "
+        f"accurate ({most.name}, {percent(most.accuracy.value)}) the Brier score"
+    )
+    if change.low is None or change.high is None:
+        span, clear = "", True
+    else:
+        span = f" ({_signed(change.low)} to {_signed(change.high)})"
+        clear = not change.low <= 0 <= change.high
+    alone = f"a(1−a) alone would let it {_way(change.alone)} by {abs(change.alone):.3f}"
+    if not clear:
+        return f"{between} does not change clearly, {_signed(change.brier)}{span}; {alone}."
+    return f"{between} {_way(change.brier)}s by {abs(change.brier):.3f}{span}; {alone}."
+
+
+def _way(change: float) -> str:
+    return "fall" if change < 0 else "rise"
+
+
+def _lower(title: str) -> str:
+    """A metric's title within a sentence: "accuracy", but "ECE" and "Brier score" as they are."""
+    plain = title[:1].isupper() and title[1:2].islower() and title != METRICS["brier"].title
+    return title[0].lower() + title[1:] if plain else title
+
+
+def _signed(number: float, decimals: int = 3) -> str:
+    return f"{number:+.{decimals}f}".replace("-", "−")
+
+
+def _chance(p: float) -> str:
+    return short(p) if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,79 @@
+"""Which runs are one model in several sizes, how many models are there, and what is each called for short?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import Final
+
+from calib_core.records import RunInfo
+
+_SIZE: Final = re.compile(r"(?<![a-z0-9.])(?:\d+x)?\d+(?:\.\d+)?[kmbt](?![a-z0-9])", re.IGNORECASE)
+"""A number of parameters in a name: "7b", "13B", "0.2M", "35k", "8x7B"."""
+
+_BETWEEN: Final = re.compile(r"[\s_\-–·./]+")
+
+
+def stem(model: str) -> str:
+    """The model's name without its size, in lower case: "Llama-2-7b-chat" → "llama-2-chat"."""
+    parts = (part for part in _BETWEEN.split(_SIZE.sub(" ", model).lower()) if part)
+    return "-".join(parts)
+
+
+def families(infos: Mapping[str, RunInfo]) -> tuple[tuple[str, ...], ...]:
+    """The keys of runs that are one model in several sizes, smallest first; one tuple a family.
+
+    One family: the same stem, tuning, data set, shots and temperature, and numbers of parameters that are
+    stated and all differ. Where two runs of a family are of one size nobody knows which of them follows the
+    next smaller one, so they are none. In the order of their first runs.
+    """
+    kin: dict[tuple[object, ...], list[str]] = defaultdict(list)
+    for key, info in infos.items():
+        if info.model is not None and info.params_b is not None:
+            same = (stem(info.model), info.tuning, info.dataset, info.shots, info.temperature)
+            kin[same].append(key)
+    found: list[tuple[str, ...]] = []
+    for keys in kin.values():
+        sizes = {key: infos[key].params_b or 0.0 for key in keys}
+        if 1 < len(keys) == len(set(sizes.values())):
+            found.append(tuple(sorted(keys, key=sizes.__getitem__)))
+    return tuple(found)
+
+
+def models(infos: Mapping[str, RunInfo]) -> int:
+    """How many models these runs are of; a run whose file names none is one of its own.
+
+    A model is told by name, size, tuning and checkpoint: asked with more shots or about another data set it
+    is the same.
+    """
+    return len({
+        (key,) if info.model is None else (info.model, info.params_b, info.tuning, info.checkpoint)
+        for key, info in infos.items()
+    })
+
+
+def short_names(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, str]:
+    """What each run is called where room is scarce: its model, and what tells it from those called the same.
+
+    titles: what it is called in full, used where the file names no model or nothing else tells runs apart.
+    """
+    names = {key: info.model or titles[key] for key, info in infos.items()}
+    for field in ("dataset", "shots", "checkpoint", "tuning", "temperature", "params_b"):
+        alike = Counter(names.values())
+        for name in (name for name, times in alike.items() if times > 1):
+            keys = [key for key, own in names.items() if own == name]
+            said = {key: _said(field, infos[key]) for key in keys}
+            if len(set(said.values())) > 1:
+                names |= {key: f"{name} · {said[key]}" for key in keys if said[key]}
+    alike = Counter(names.values())
+    return {key: name if alike[name] == 1 else titles[key] for key, name in names.items()}
+
+
+def _said(field: str, info: RunInfo) -> str:
+    value = getattr(info, field)
+    if value is None:
+        return ""
+    if field == "params_b":
+        return f"{value:g}B"
+    return {"shots": f"{value}-shot", "temperature": f"T={value}"}.get(field, str(value))

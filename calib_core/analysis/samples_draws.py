@@ -1,0 +1,163 @@
+"""What do parts of the samples say?  Codes, sizes N' and a seed → metrics of every draw.
+
+Drawn without replacement: one order of its samples a question and repeat, whose first N' are the part of
+size N'. The parts of one repeat lie inside one another, and adding a size changes no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.analysis.score import scheme_for
+from calib_core.bins import BinSums, Scheme
+from calib_core.confidence.method import Unparseable
+from calib_core.confidence.subsets import ABSENT, confidences_of
+from calib_core.metrics.metric import Metric
+
+METHODS: Final = ("cluster_number", "cluster_size", "pairwise")
+"""The three self-consistency methods, in the order in which `confidences_of` gives them."""
+
+USUAL: Final = ("brier", "ece", "accuracy", "auroc")
+"""Metrics that are computed together when none is named: one more costs little beside the draws."""
+
+Progress = Callable[[float, str], object]
+"""Told how much is done, 0 to 1, and in words."""
+
+_AT_ONCE: Final = 500_000
+"""Samples shuffled at once: few enough to stay in the processor's cache, many enough to be worth a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be drawn, and what is to be read off it.
+
+    sizes: N', None: those of `samples_sizes.PAPER_SIZES` that most questions have; repeats: 1 or more; seed:
+    0 or more; methods: ids among METHODS; metrics: ids of metrics of one confidence a row.
+    """
+
+    sizes: tuple[int, ...] | None = None
+    repeats: int = 100
+    seed: int = 0
+    methods: tuple[str, ...] = METHODS
+    metrics: tuple[str, ...] = USUAL
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """Every draw of one size N'. The methods are in the order of METHODS.
+
+    values: metric id → float64 of shape (methods, draws), NaN where a draw does not define it; said: mean
+    confidence, (methods, draws); right: share of right majority answers, (draws,); squares: mean over the
+    draws of (c − y)² of each question, (methods, questions), NaN where no draw of it has a confidence;
+    absent: draws of a question without a confidence, all questions together.
+    """
+
+    values: Mapping[str, NDArray[np.float64]]
+    said: NDArray[np.float64]
+    right: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    absent: int
+
+
+class _Tally:
+    """The draws of one size as they come in."""
+
+    def __init__(self, questions: int, metrics: Sequence[Metric], scheme: Scheme) -> None:
+        self._metrics = [(metric, scheme_for(metric, scheme)) for metric in metrics]
+        self._values: dict[str, list[list[float]]] = {metric.id: [] for metric in metrics}
+        self._said: list[list[float]] = []
+        self._right: list[float] = []
+        self._squares = np.zeros((len(METHODS), questions))
+        self._present = np.zeros(questions, np.int64)
+        self._draws = 0
+
+    def add(self, part: NDArray[np.int32], correct: NDArray[np.int8], rule: Unparseable) -> None:
+        """part: shape (draws, questions, N'), as `SampleCodes.code`; correct: that of the same questions."""
+        draws, questions, size = part.shape
+        confidences, majority, _ = confidences_of(part.reshape(-1, size), rule)
+        known = ~np.isnan(confidences[0])
+        at = np.where(known, majority, 0)
+        right = correct[np.arange(known.size) % questions, at] == 1
+        for place, confidence in enumerate(confidences):
+            squares = np.where(known, (confidence - right) ** 2, 0.0)
+            self._squares[place] += squares.reshape(draws, questions).sum(0)
+        self._present += known.reshape(draws, questions).sum(0)
+        self._draws += draws
+        for start in range(0, known.size, questions):
+            used = start + np.flatnonzero(known[start : start + questions])
+            self._one([confidence[used] for confidence in confidences], right[used])
+
+    def _one(self, confidences: Sequence[NDArray[np.float64]], right: NDArray[np.bool_]) -> None:
+        """One draw of every question: the metrics of each method."""
+        sums = [BinSums.from_pairs(each, right, computed=True) for each in confidences]
+        for metric, scheme in self._metrics:
+            found = [metric.of(each, scheme) for each in sums]
+            self._values[metric.id].append([np.nan if value is None else value for value in found])
+        pairs = max(right.size, 1)
+        self._said.append([float(each.sum()) / pairs if right.size else np.nan for each in confidences])
+        self._right.append(int(right.sum()) / pairs if right.size else np.nan)
+
+    def draws(self) -> Draws:
+        """What has come in."""
+        often = np.where(self._present, self._present, np.nan)
+        return Draws(
+            values={id_: np.array(values).T for id_, values in self._values.items()},
+            said=np.array(self._said).T,
+            right=np.array(self._right),
+            squares=self._squares / often,
+            absent=self._draws * self._present.size - int(self._present.sum()),
+        )
+
+
+def draw(
+    code: NDArray[np.int32],
+    correct: NDArray[np.int8],
+    sizes: Sequence[int],
+    metrics: Sequence[Metric],
+    scheme: Scheme,
+    rule: Unparseable,
+    plan: Plan,
+    progress: Progress,
+) -> dict[int, Draws]:
+    """The draws of each size.
+
+    code, correct: as in `SampleCodes`, of questions that have as many samples as the largest size or more;
+    metrics: of pairs; scheme: the bins
+    of those with bins. A size that is every sample of every question has one draw, in the file's order.
+    """
+    counted = (code != ABSENT).sum(1)
+    whole = int(counted.min()) if np.all(counted == counted[0]) else None
+    tallies = {size: _Tally(code.shape[0], metrics, scheme) for size in sizes}
+    drawn = [size for size in sizes if size != whole]
+    if whole in tallies:
+        tallies[whole].add(code[None, :, :whole], correct, rule)
+    done = 0
+    for shuffled in _shuffled(code, plan.repeats if drawn else 0, max(drawn, default=0), plan.seed):
+        for place, size in enumerate(drawn):
+            progress((done + shuffled.shape[0] * place / len(drawn)) / plan.repeats, f"N' = {size}")
+            tallies[size].add(shuffled[:, :, :size], correct, rule)
+        done += shuffled.shape[0]
+        progress(done / plan.repeats, f"{done:,} of {plan.repeats:,} repeats")
+    return {size: tally.draws() for size, tally in tallies.items()}
+
+
+def _shuffled(
+    code: NDArray[np.int32], repeats: int, longest: int, seed: int
+) -> Iterator[NDArray[np.int32]]:
+    """The first `longest` of each question's samples in random order: (some repeats, questions, longest).
+
+    How many repeats come at once changes no number: the keys are drawn one after the other.
+    """
+    random = np.random.default_rng(seed)
+    absent = code == ABSENT
+    at_once = max(1, _AT_ONCE // code.size)
+    for start in range(0, repeats, at_once):
+        keys = random.random((min(at_once, repeats - start), *code.shape))
+        keys[:, absent] = np.inf
+        order = np.argsort(keys, axis=2)[:, :, :longest]
+        yield np.take_along_axis(code[None], order, axis=2)

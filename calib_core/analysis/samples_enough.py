@@ -1,0 +1,126 @@
+"""How many samples are enough?  Squared errors of each question at each N' → the smallest N' that will do.
+
+Paired: both sizes judge the same questions, and what differs from one question to the next is taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.analysis.bootstrap import DRAWS
+
+WITHIN: Final = 0.005
+"""A Brier score no farther off is as good as the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Mean over the questions of the squared error at one N' less that at the reference, and its interval.
+
+    value, low, high: the basic bootstrap's 95 % over `questions`.
+    """
+
+    value: float
+    low: float
+    high: float
+    questions: int
+
+    def inside(self, within: float) -> bool:
+        """Whether the whole interval is within ± `within`."""
+        return -within <= self.low and self.high <= within
+
+
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """The smallest N' of one method that does as well as the reference, None where none below it does."""
+
+    method: str
+    size: int | None
+    against: int
+    within: float
+
+
+def gaps_of(
+    squares: Mapping[int, NDArray[np.float64]], sizes: Sequence[int], against: int, seed: int
+) -> list[dict[int, Gap]]:
+    """Size → gap to `against`, one mapping a method; sizes: those that are compared.
+
+    squares: size → float64 of shape (methods, questions), NaN where a question has none. A question counts
+    where both sizes have it; a size without such a question has no gap. The same questions are drawn for
+    all methods and sizes.
+    """
+    reference = squares[against]
+    columns = [squares[size] - reference for size in sizes]
+    if not columns:
+        return [{} for _ in reference]
+    stacked = np.concatenate(columns)
+    known = ~np.isnan(stacked)
+    ends = _means(np.where(known, stacked, 0.0), known, seed)
+    found: list[dict[int, Gap]] = [{} for _ in reference]
+    for at, (value, low, high) in enumerate(ends):
+        if (questions := int(known[at].sum())) and np.isfinite(low):
+            place, method = divmod(at, len(found))
+            found[method][sizes[place]] = Gap(value, low, high, questions)
+    return found
+
+
+def _means(
+    values: NDArray[np.float64], known: NDArray[np.bool_], seed: int
+) -> list[tuple[float, float, float]]:
+    """Mean and reflected 95 % ends of each row of values; NaN ends where a draw has not one known value."""
+    random = np.random.default_rng(seed)
+    questions: int = values.shape[1]
+    both = np.concatenate([values, known])
+    sums = np.empty((DRAWS, both.shape[0]))
+    for draw in range(DRAWS):
+        drawn = random.integers(questions, size=questions)
+        sums[draw] = both @ np.bincount(drawn, minlength=questions)
+    count = sums[:, len(values) :]
+    drawn_means = sums[:, : len(values)] / np.where(count, count, np.nan)
+    total = known.sum(1)
+    mean = values.sum(1) / np.where(total, total, np.nan)
+    low, high = np.quantile(drawn_means, (0.025, 0.975), axis=0)
+    ends = zip(mean, 2 * mean - high, 2 * mean - low, strict=True)
+    return [(float(value), float(below), float(above)) for value, below, above in ends]
+
+
+def enough_of(method: str, gaps: Mapping[int, Gap], against: int, within: float) -> Enough:
+    """The smallest size whose gap is within; within: above 0."""
+    size = next((size for size, gap in sorted(gaps.items()) if gap.inside(within)), None)
+    return Enough(method, size, against, within)
+
+
+def read_enough(
+    found: Sequence[Enough], gaps: Mapping[str, Mapping[int, Gap]], names: Mapping[str, str], n: int
+) -> str:
+    """What is enough, and where fewer samples do better; gaps: by method and size; names: method → "F_CS"."""
+    if not found:
+        return "Every N' here is more than half of the samples, so there is none to compare the others with."
+    against, within = found[0].against, found[0].within
+    compared = sorted({size for each in gaps.values() for size in each})
+    if not compared:
+        return f"Only N' = {against} is not greyed, so there is no smaller N' to compare with it."
+    whom: dict[int | None, list[str]] = {}
+    for each in found:
+        whom.setdefault(each.size, []).append(names[each.method])
+    lacking = whom.pop(None, None)
+    parts = [f"N' = {size} is enough for {_and(methods)}" for size, methods in sorted(whom.items())]
+    if lacking:
+        none = f"N' = {compared[0]} is not" if len(compared) == 1 else f"no N' below {against} is"
+        parts.append(f"{none} enough for {_and(lacking)}")
+    said = ", ".join(parts)
+    how = f"within ±{within:g} of that at N' = {against}, by its paired 95 % interval over {n:,} questions"
+    least = compared[0]
+    fewer = [names[each.method] for each in found if (gap := gaps[each.method].get(least)) and gap.high < 0]
+    better = f" That of {_and(fewer)} is lower, so better, at N' = {least}." if fewer else ""
+    return f"{said[0].upper()}{said[1:]}: enough is a Brier score {how}.{better}"
+
+
+def _and(names: Sequence[str]) -> str:
+    """"F_CS", "F_CS and F_PC", "F_CN, F_CS and F_PC"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

@@ -1,0 +1,121 @@
+"""Which model is both accurate and honest?  The verb `compare`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from calib_core.analysis.comparison import FIXED, comparison
+from calib_core.analysis.comparison_points import Measured, Point, measured
+from calib_core.analysis.evidence import Evidence
+from calib_core.bins import Scheme
+from calib_core.cli.desk import Desk, Wish
+from calib_core.cli.elements import Element
+from calib_core.cli.options import (
+    BinningOption,
+    BinsOption,
+    FilesArgument,
+    FormatOption,
+    JsonOption,
+    LabelsOption,
+    MapOption,
+    MethodOption,
+    MetricOption,
+    RenormaliseOption,
+    SkipOption,
+    UnparseableOption,
+)
+from calib_core.cli.sources import Source
+from calib_core.cli.tables import Paper
+from calib_core.confidence.method import Options
+from calib_core.records import Run
+
+
+def compare(  # noqa: PLR0913  one parameter an option
+    files: FilesArgument,
+    *,
+    as_json: JsonOption = False,
+    methods: MethodOption = None,
+    metrics: MetricOption = None,
+    bins_asked: BinsOption = 10,
+    binning: BinningOption = "width",
+    labels: LabelsOption = "top",
+    renormalise: RenormaliseOption = None,
+    unparseable: UnparseableOption = "own",
+    skip_bad_rows: SkipOption = False,
+    format_id: FormatOption = None,
+    maps: MapOption = None,
+) -> int:
+    """Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.
+
+    Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
+    named with --metric stand beside them. All are of the top label.
+    """
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, "top", unparseable))
+    desk = Desk()
+    if labels != "top":
+        desk.tell("compare is of the top label: --labels changes nothing.")
+    asked = (*FIXED, *(metric for metric in wish.metrics if metric not in FIXED))
+    seen, numbers = _numbers(desk, source, wish, asked)
+    store = {(id(seen[key][1]), metric): number for (key, metric), number in numbers.items()}
+    result = comparison(
+        {key: seen[key][1] for key in seen if all((key, metric) in numbers for metric in FIXED)},
+        titles=_titles({key: run for key, (run, _) in seen.items()}),
+        measure=lambda evidence, metric, _scheme: store[id(evidence), metric],
+    )
+    if result.points and not as_json:
+        Paper().comparison(result)
+    elements: list[Element] = []
+    for point in result.points:
+        more = [numbers[point.key, metric] for metric in asked[2:] if (point.key, metric) in numbers]
+        elements.append(compare_element(seen[point.key][0], point, more))
+    return desk.leave(elements, as_json=as_json)
+
+
+def _numbers(
+    desk: Desk, source: Source, wish: Wish, asked: Sequence[str]
+) -> tuple[dict[str, tuple[Run, Evidence]], dict[tuple[str, str], Measured]]:
+    """Each run seen by each method, by key, and its numbers by key and metric; what cannot be had is told."""
+    seen: dict[str, tuple[Run, Evidence]] = {}
+    numbers: dict[tuple[str, str], Measured] = {}
+    for at, run in enumerate(desk.runs(source)):
+        for evidence, number in desk.results(run, wish, asked, _measured):
+            key = f"{at}:{evidence.method.id}"
+            seen[key] = (run, evidence)
+            numbers[key, number.metric] = number
+    return seen, numbers
+
+
+def compare_element(run: Run, point: Point, more: Sequence[Measured]) -> Element:
+    """One point. metrics: those asked for by name, each with its interval, null ends where there is none."""
+    return {
+        "file": run.file,
+        "run": run.label,
+        "method": point.method,
+        "accuracy": point.accuracy.value,
+        "accuracy_low": point.accuracy.low,
+        "accuracy_high": point.accuracy.high,
+        "brier": point.brier.value,
+        "brier_low": point.brier.low,
+        "brier_high": point.brier.high,
+        "skill": point.skill,
+        "n_used": point.n_used,
+        "n_total": point.n_total,
+        "judged": point.judged,
+        "metrics": {one.metric: {"value": one.value, "low": one.low, "high": one.high} for one in more},
+        "recipe": point.recipe,
+    }
+
+
+def _measured(evidence: Evidence, metric_id: str, scheme: Scheme) -> tuple[Evidence, Measured]:
+    return evidence, measured(evidence, metric_id, scheme)
+
+
+def _titles(runs: Mapping[str, Run]) -> dict[str, str]:
+    """The label of each run, with its file where another file has a run of the same label."""
+    files = {(run.file, run.label) for run in runs.values()}
+    alike = Counter(label for _, label in files)
+    return {
+        key: run.label if alike[run.label] == 1 else f"{run.label} ({run.file})" for key, run in runs.items()
+    }

@@ -1,0 +1,109 @@
+"""How many samples are enough?  The verb `samples`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from calib_core.analysis.samples import samples as samples_of
+from calib_core.analysis.samples_draws import METHODS, Plan
+from calib_core.analysis.samples_enough import WITHIN
+from calib_core.analysis.samples_result import Sampled
+from calib_core.cli.desk import Desk
+from calib_core.cli.elements import Element, samples_element
+from calib_core.cli.options import (
+    FilesArgument,
+    FormatOption,
+    JsonOption,
+    MapOption,
+    MethodOption,
+    MetricOption,
+    RepeatsOption,
+    SeedOption,
+    SizesOption,
+    SkipOption,
+    UnparseableOption,
+    WithinOption,
+)
+from calib_core.cli.sources import Source
+from calib_core.cli.tables import Paper
+from calib_core.cli.text import printable
+from calib_core.confidence.method import Options
+from calib_core.problems import Refused, Unavailable, shorten
+from calib_core.records import Run
+
+METRICS: Final = ("brier", "ece", "accuracy")
+"""Given where no metric is named."""
+
+DIGITS: Final = 9
+"""A number of samples has no more."""
+
+
+def samples(  # noqa: PLR0913  one parameter an option
+    files: FilesArgument,
+    *,
+    as_json: JsonOption = False,
+    methods: MethodOption = None,
+    metrics: MetricOption = None,
+    sizes_asked: SizesOption = None,
+    repeats: RepeatsOption = 100,
+    seed: SeedOption = 0,
+    within: WithinOption = WITHIN,
+    unparseable: UnparseableOption = "own",
+    skip_bad_rows: SkipOption = False,
+    format_id: FormatOption = None,
+    maps: MapOption = None,
+) -> int:
+    """How many samples are enough for self-consistency?
+
+    Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
+    """
+    if not within > 0:
+        raise Refused(f"--within: expected a number above 0, found {within:g}.")
+    plan = Plan(
+        _numbers(sizes_asked), repeats, seed, tuple(methods or METHODS), tuple(metrics or METRICS)
+    )
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    desk, paper = Desk(), Paper()
+    elements: list[Element] = []
+    for run in desk.runs(source):
+        try:
+            result = _drawn(run, plan, Options(unparseable=unparseable), within)
+        except Unavailable as reason:
+            desk.refuse(f"{run.file}, {run.label}: {reason}")
+            continue
+        elements += [samples_element(run.file, result, curve) for curve in result.curves]
+        for why in result.refused.values():
+            desk.tell(f"{run.file}, {run.label}: {why}")
+        if not as_json:
+            paper.samples(run.file, result)
+    return desk.leave(elements, as_json=as_json)
+
+
+def _drawn(run: Run, plan: Plan, options: Options, within: float) -> Sampled:
+    """The result, with progress on stderr if a person looks."""
+    console = Console(stderr=True, markup=False)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(printable(run.label), total=1.0)
+
+        def progress(share: float, text: str) -> None:
+            bar.update(task, completed=share, description=printable(f"{run.label}: {text}"))
+
+        return samples_of(run, plan, options, within=within, progress=progress)
+
+
+def _numbers(text: str | None) -> tuple[int, ...] | None:
+    """"4,8" → (4, 8); raises Refused for what is no list of whole numbers of 2 or more."""
+    if text is None:
+        return None
+    parts: Sequence[str] = [part.strip() for part in text.split(",")]
+    whole = all(part.isascii() and part.isdecimal() and len(part) <= DIGITS for part in parts)
+    if not whole or not all(int(part) > 1 for part in parts):
+        raise Refused(
+            f"--sizes: expected whole numbers of 2 or more, as in 4,8,16, found {shorten(text)!r}."
+        )
+    return tuple(dict.fromkeys(map(int, parts)))

@@ -1,0 +1,46 @@
+"""Which colour, symbol and dash has a confidence method, on every figure that tells methods apart?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from calib_core.figures.strokes import points
+from calib_core.figures.theme import Theme
+
+_LOOKS: Final = {
+    "cluster_size": (0, "circle", "solid"),
+    "pairwise": (1, "square", "7px,4px"),
+    "cluster_number": (2, "diamond", "2px,3px"),
+    "p_true": (3, "triangle-up", "8px,3px,2px,3px"),
+    "logit_path": (4, "x", "12px,4px"),
+    "logit_answer": (1, "triangle-down", "4px,2px"),
+    "choice_softmax": (2, "pentagon", "10px,3px,3px,3px"),
+    "choice_length_normalised": (3, "star", "5px,5px"),
+    "given": (1, "hexagon", "14px,3px"),
+    "verbal": (4, "cross", "3px,6px"),
+    "tokens": (0, "star-diamond", "solid"),
+}
+"""Method id → place among the theme's colours, symbol, dash. A colour may be shared, a symbol is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """colour: of lines and symbols; text: the same tone dark enough to read; dash: as plotly names it."""
+
+    colour: str
+    text: str
+    symbol: str
+    dash: str
+
+    def marker(self, theme: Theme, size: float = 9) -> dict[str, Any]:
+        """The symbol, with a hair of page around it."""
+        return points(self.colour, self.symbol, theme, size)
+
+
+def look(method: str, theme: Theme) -> Look:
+    """How the registered method of this id is drawn."""
+    place, symbol, dash = _LOOKS[method]
+    colour = theme.series[place]
+    darker = {theme.over: theme.over_text, theme.under: theme.under_text}
+    return Look(colour, darker.get(colour, colour), symbol, dash)

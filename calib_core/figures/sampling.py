@@ -1,0 +1,201 @@
+"""How is it drawn that a metric depends on the number of samples N'?  One result → a line a method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from calib_core.analysis.samples_result import NAMES, Curve, Sampled
+from calib_core.figures.layout import LABEL_SIZE, SMALL_SIZE, TEXT_SIZE, Figure, axis, note, nothing, paper
+from calib_core.figures.sampling_levels import SHARE, level_labels, level_lines, levels_of
+from calib_core.figures.sampling_said import LOWER, four, look, rounded, said_labels, said_lines
+from calib_core.figures.stack import Stack, heading_place, stack_of
+from calib_core.figures.strokes import band, points
+from calib_core.figures.text import plain
+from calib_core.figures.theme import Theme, glaze, tint
+from calib_core.metrics import METRICS
+
+EACH: Final = 270
+"""Pixels of each of the two panels."""
+
+_PALE: Final = 0.5
+"""How strong a greyed point is drawn."""
+
+SAME: Final = "majority answer, the same for all three"
+
+
+def sampling_figure(result: Sampled, metric: str, theme: Theme) -> Figure:
+    """The metric over N' (log) with the spread of the draws, and below it what the methods say on average.
+
+    Greyed sizes are open and pale, on a grey ground; baselines are level lines in the upper panel; F_CN's
+    ceiling 1 − 1/N' is in the lower one. metric: one that the result has.
+    """
+    curves = _drawn(result, metric)
+    entries = [_entry(result, curve, theme, len(curves)) for curve in curves]
+    top = 14 + 19 * len(entries)
+    stack = stack_of(2, top=top, each=EACH)
+    layout = paper(theme, height=stack.height, top=top)
+    layout["legend"]["entrywidth"] = 0.98
+    low, high = _span(result, curves, metric)
+    levels = levels_of(result, metric)
+    ground, words = _greyed(result, theme)
+    layout |= {
+        "hovermode": "closest",
+        "xaxis": _x_axis(result, theme, stack),
+        "yaxis": axis(theme, METRICS[metric].title, domain=stack.down[0], range=[low, high], nticks=7),
+        "yaxis2": axis(
+            theme, "Mean confidence", domain=stack.down[1], range=list(LOWER),
+            tickvals=[0, 0.25, 0.5, 0.75, 1],
+        ),
+        "shapes": [*ground, *level_lines(levels, theme)],
+        "annotations": [
+            _heading(f"{METRICS[metric].title} over the number of samples", theme, stack, 0),
+            _heading("What they say on average, and the accuracy of the majority", theme, stack, 1),
+            *level_labels(levels, theme, (low, high), EACH),
+            *level_labels(said_labels(result), theme, LOWER, EACH, "y2"),
+            *words,
+        ],
+    }
+    data = [trace for curve in curves for trace in _curve(result, curve, theme)]
+    return {"data": [*entries, *data, *said_lines(result, theme)] or [nothing()], "layout": layout}
+
+
+def _drawn(result: Sampled, metric: str) -> list[Curve]:
+    """One curve a method; accuracy is the majority answer's, so that one stands for all."""
+    curves = [curve for curve in result.curves if curve.metric == metric]
+    return curves[:1] if metric == "accuracy" else curves
+
+
+def _entry(result: Sampled, curve: Curve, theme: Theme, drawn: int) -> dict[str, Any]:
+    line, symbol = look(curve.method, theme)
+    alone = drawn == 1 and curve.metric == "accuracy"
+    enough = next((each.size for each in result.enough if each.method == curve.method), None)
+    told = f" (N' = {enough} is enough)" if enough and not alone else ""
+    return {
+        "type": "scatter", "mode": "lines+markers", "x": [None], "y": [None], "showlegend": True,
+        "name": plain(f"Accuracy of the {SAME}" if alone else f"{NAMES[curve.method]}{told}"), "line": line,
+        "marker": points(line["color"], symbol, theme), "hoverinfo": "skip",
+    }
+
+
+def _curve(result: Sampled, curve: Curve, theme: Theme) -> list[dict[str, Any]]:
+    """The spread below, then the line: solid to the last size that is not greyed, dotted and pale beyond."""
+    line, symbol = look(curve.method, theme)
+    clear = [at for at, size in enumerate(result.sizes) if size not in result.greyed]
+    known = [at for at in clear if curve.mean[at] is not None and curve.std[at] is not None]
+    traces: list[dict[str, Any]] = []
+    if known:
+        x = [float(result.sizes[at]) for at in known]
+        ends = [(curve.mean[at] or 0.0, curve.std[at] or 0.0) for at in known]
+        below, above = [mean - std for mean, std in ends], [mean + std for mean, std in ends]
+        traces.append(band(x, below, above, line["color"]))
+    pale = [at for at in range(len(result.sizes)) if at not in clear]
+    if pale:
+        joined = [*clear[-1:], *pale]
+        faint = {"color": tint(line["color"], theme.page, _PALE), "width": 1.6, "dash": "dot"}
+        traces.append(_line(result, curve, joined, faint, symbol, theme) | {"mode": "lines"})
+        traces.append(_line(result, curve, pale, faint, f"{symbol}-open", theme) | {"mode": "markers"})
+    if clear:
+        traces.append(_line(result, curve, clear, line, symbol, theme))
+    return traces
+
+
+def _line(
+    result: Sampled, curve: Curve, places: Sequence[int], line: dict[str, Any], symbol: str, theme: Theme
+) -> dict[str, Any]:
+    marker = points(line["color"], symbol, theme)
+    if symbol.endswith("-open"):
+        marker["line"] = {"color": line["color"], "width": 1.8}
+    return {
+        "type": "scatter", "mode": "lines+markers", "cliponaxis": False, "showlegend": False,
+        "x": [result.sizes[at] for at in places], "y": [rounded(curve.mean[at]) for at in places],
+        "line": line, "marker": marker, "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "hovertext": [_words(result, curve, at) for at in places],
+        "meta": {"method": curve.method, "metric": curve.metric, "greyed": symbol.endswith("-open")},
+    }
+
+
+def _words(result: Sampled, curve: Curve, at: int) -> str:
+    """What the hover says of one point, as plotly's HTML."""
+    size, mean, std = result.sizes[at], curve.mean[at], curve.std[at]
+    value = "not defined" if mean is None else f"{mean:.4f}"
+    spread = "" if std is None else f" ± {std:.4f} over {result.draws[size]:,} draws"
+    title = METRICS[curve.metric].title
+    words = [f"<b>{NAMES[curve.method]}</b>", f"N' = {size}", f"{title} {value}{spread}"]
+    if (gap := result.gaps[curve.method].get(size)) and curve.metric == "brier":
+        words.append(f"to N' = {result.against}: {gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})")
+    if size in result.greyed:
+        words += plain(result.greyed[size]).replace(": ", ":<br>").split("<br>")
+    return "<br>".join(words)
+
+
+def _span(result: Sampled, curves: Sequence[Curve], metric: str) -> tuple[float, float]:
+    """The ends of the upper axis: around everything that is drawn, not from 0, as nothing is a bar."""
+    known = [
+        mean + side * (std or 0.0)
+        for curve in curves
+        for mean, std in zip(curve.mean, curve.std, strict=True)
+        if mean is not None
+        for side in (-1, 1)
+    ]
+    known += [each.value for each in result.baselines if each.metric == metric]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    room = max(0.1 * (high - low), 0.004)
+    return low - room, high + room
+
+
+def _ends(result: Sampled) -> tuple[float, float, float]:
+    """The left end of the axis, the right end of the data's part, and that of the axis, as powers of ten."""
+    low, high = (math.log10(size) for size in (result.sizes[0], result.sizes[-1]))
+    room = max(0.08 * (high - low), 0.05)
+    left, right = low - room, high + room
+    return left, right, left + (right - left) / (1 - SHARE)
+
+
+def _x_axis(result: Sampled, theme: Theme, stack: Stack) -> dict[str, Any]:
+    """N' at equal steps a doubling, a tick at each."""
+    left, _, right = _ends(result)
+    return axis(
+        theme, "Number of samples N' (log)", standoff=6, type="log", range=[left, right],
+        tickvals=list(result.sizes), ticktext=[f"{size:,}" for size in result.sizes], anchor=stack.lowest,
+    )
+
+
+def _greyed(result: Sampled, theme: Theme) -> tuple[list[Figure], list[Figure]]:
+    """The ground of the sizes that are greyed, from half-way to the last clear one, and words at its foot."""
+    if not result.greyed:
+        return [], []
+    left, right, _ = _ends(result)
+    clear = [size for size in result.sizes if size not in result.greyed]
+    border = (math.log10(min(result.greyed)) + math.log10(clear[-1])) / 2 if clear else left
+    ground = [
+        {
+            "type": "rect", "xref": "x", "yref": f"{yref} domain", "layer": "below", "line": {"width": 0},
+            "x0": 10**border, "x1": 10**right, "y0": 0, "y1": 1, "fillcolor": glaze(theme.line, 0.13),
+        }
+        for yref in ("y", "y2")
+    ]
+    return ground, [note(
+        theme, "N' &gt; N/2", xref="x", x=(border + right) / 2, yref="y2 domain", y=0.01, yanchor="bottom",
+        font={"size": LABEL_SIZE, "color": theme.muted},
+    )]
+
+
+def _heading(text: str, theme: Theme, stack: Stack, place: int) -> dict[str, Any]:
+    size = TEXT_SIZE if len(text) < 50 else SMALL_SIZE
+    font = {"size": size, "color": theme.text}
+    return note(theme, f"<b>{plain(text)}</b>", font=font, **heading_place(stack, place))
+
+
+def describe_sampling(result: Sampled, metric: str) -> str:
+    """The figure in a few sentences, for who cannot see it: text, not HTML."""
+    told = [
+        f"{NAMES[curve.method]} {four(curve.mean[0])} at N' = {result.sizes[0]}, "
+        f"{four(curve.mean[-1])} at N' = {result.sizes[-1]}"
+        for curve in result.curves
+        if curve.metric == metric
+    ]
+    levels = [f"{level.name} {level.value:.4f}" for level in levels_of(result, metric)]
+    tail = f" Without samples: {'; '.join(levels)}." if levels else ""
+    return f"{METRICS[metric].title} over the number of samples. {'; '.join(told)}.{tail}"

@@ -1,0 +1,74 @@
+"""What do the methods say on average at each N', and how often is the majority right?  The lower panel."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from calib_core.analysis.samples_result import NAMES, Sampled
+from calib_core.figures.sampling_levels import Level
+from calib_core.figures.strokes import place_line, points, run_symbol
+from calib_core.figures.theme import Theme
+
+LOWER: Final = (0.0, 1.08)
+"""Ends of the lower axis."""
+
+
+def look(method: str, theme: Theme) -> tuple[dict[str, Any], str]:
+    """Line and symbol of one of the three methods: the same in both panels."""
+    place = list(NAMES).index(method)
+    return place_line(place, theme), run_symbol(place)
+
+
+def said_lines(result: Sampled, theme: Theme) -> list[dict[str, Any]]:
+    """Mean confidence of each method, the accuracy they speak of, and the most that F_CN can say."""
+    x = list(result.sizes)
+    traces: list[dict[str, Any]] = []
+    common = {"type": "scatter", "yaxis": "y2", "showlegend": False, "hoverinfo": "text", "x": x}
+    if "cluster_number" in result.said:
+        most = [(size - 1) / size for size in x]
+        colour = look("cluster_number", theme)[0]["color"]
+        words = [f"F_CN is at most<br>1 − 1/{size} = {end:.4g}" for size, end in zip(x, most, strict=True)]
+        traces.append(common | {
+            "mode": "lines+markers", "y": most, "hovertext": words, "meta": {"ceiling": True},
+            "line": {"color": colour, "width": 1.4, "dash": "6px,5px"},
+            "marker": {"symbol": "line-ew-open", "size": 16, "color": colour, "line": {"width": 2}},
+        })
+    traces.append(common | {
+        "mode": "lines", "y": [rounded(right) for right in result.right], "meta": {"accuracy": True},
+        "line": {"color": theme.muted, "width": 2, "dash": "2px,3px"},
+        "hovertext": [
+            f"accuracy of the majority<br>N' = {size}: {four(value)}"
+            for size, value in zip(x, result.right, strict=True)
+        ],
+    })
+    for method, said in result.said.items():
+        line, symbol = look(method, theme)
+        traces.append(common | {
+            "mode": "lines+markers", "y": [rounded(value) for value in said], "cliponaxis": False,
+            "line": line, "marker": points(line["color"], symbol, theme), "meta": {"said": method},
+            "hovertext": [
+                f"<b>{NAMES[method]}</b><br>N' = {size}<br>mean confidence {four(value)}"
+                for size, value in zip(x, said, strict=True)
+            ],
+        })
+    return traces
+
+
+def said_labels(result: Sampled) -> list[Level]:
+    """What is in the lower panel besides the methods, named where it ends."""
+    last = result.sizes[-1]
+    labels = [Level((last - 1) / last, "F_CN's ceiling, 1−1/N'", line=False)]
+    if (right := result.right[-1]) is not None:
+        labels.append(Level(right, "accuracy", line=False))
+    wanted = labels if "cluster_number" in result.said else labels[1:]
+    return sorted(wanted, key=lambda level: level.value)
+
+
+def four(value: float | None) -> str:
+    """Four decimals, or why there are none."""
+    return "not defined" if value is None else f"{value:.4f}"
+
+
+def rounded(value: float | None) -> float | None:
+    """Without digits that no pixel shows."""
+    return None if value is None else round(value, 7)

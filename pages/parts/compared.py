@@ -1,0 +1,180 @@
+"""What does a comparison come to?  Tiles, sentences and the table of the Comparison page."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import polars as pl
+import streamlit as st
+
+from calib_core.analysis.comparison import FIXED, Comparison
+from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.analysis.comparison_trend import Trend
+from calib_core.confidence import METHODS
+from calib_core.metrics import METRICS
+from calib_core.problems import shorten
+from pages.parts import show
+from pages.parts.literal import literal
+
+CURVES: Final = (
+    "Dashed: a(1−a), what always saying the model's own accuracy a would score; below it a confidence tells "
+    "right from wrong. Dotted: 1−a, what always saying 1 would score. "
+)
+SKILL: Final = (
+    "Points with a lower Brier score than a constant confidence equal to the run's own accuracy (skill above "
+    "0); below the number: how many with their whole interval."
+)
+
+
+def tiles(result: Comparison) -> None:
+    """How many points, the best of each kind, and how many beat a constant."""
+    points = result.points
+    if not points:
+        return
+    best = result.by_brier[0]
+    right = max(points, key=lambda point: point.accuracy.value)
+    judged = [point for point in points if point.skill is not None]
+    sure = sum(point.brier.high is not None and point.brier.high < point.constant for point in judged)
+    runs, methods = len({point.run for point in points}), len({point.method for point in points})
+    show.tiles([
+        ("Points", str(len(points)), "One a run and confidence method.", _count(runs, methods)),
+        (
+            "Lowest Brier", show.number(best.brier.value), METRICS["brier"].meaning,
+            literal(shorten(_whose(best), 60)),
+        ),
+        (
+            "Most accurate", show.percent(right.accuracy.value), f"Judged on the {right.judged}.",
+            literal(shorten(right.name, 60)),
+        ),
+        (
+            "Below a(1−a)", f"{sum((point.skill or 0) > 0 for point in judged)} of {len(judged)}", SKILL,
+            f"{sure} with the whole interval",
+        ),
+    ])
+
+
+def _count(runs: int, methods: int) -> str:
+    return f"{runs} run{'s' if runs > 1 else ''}, {methods} method{'s' if methods > 1 else ''}"
+
+
+def _whose(point: Point) -> str:
+    return f"{point.name}, {METHODS[point.method].title}"
+
+
+def caption(result: Comparison) -> None:
+    """What the picture shows, then the ranks and the share of a(1−a), method by method."""
+    st.caption(
+        "Colour and shape: the method; name: the run; bars: 95 % intervals. "
+        + (CURVES if result.has_curves else "")
+        + "Click a point or a row to see its reliability diagram."
+    )
+    if len(result.trends) == 1:
+        st.markdown(literal(result.trends[0].reading))
+        return
+    several = len({trend.dataset for trend in result.trends}) > 1
+    st.markdown("\n".join(
+        f"- **{literal(_name(trend, several=several))}**: {literal(trend.reading)}" for trend in result.trends
+    ))
+
+
+def _name(trend: Trend, *, several: bool) -> str:
+    of = trend.dataset or "no data set named"
+    return f"{METHODS[trend.method].title}, {of}" if several else METHODS[trend.method].title
+
+
+def selected(result: Comparison) -> str | None:
+    """The key of the chosen point, as the address has it; None where it is no point."""
+    wanted = st.query_params.get("at", "")
+    return next((point.key for point in result.points if point.key == wanted), None)
+
+
+def select(key: str | None) -> None:
+    """Selects a point: it goes into the address, so a link shows the same diagram."""
+    if key is None:
+        st.query_params.pop("at", None)
+    else:
+        st.query_params["at"] = key
+
+
+def from_figure(key: str) -> None:
+    """A click in the figure: the point's key is the first value of its custom data."""
+    points = st.session_state[key].selection.points
+    if points and points[0].get("customdata"):
+        select(str(points[0]["customdata"][0]))
+
+
+def table(result: Comparison, chosen: str | None) -> None:
+    """One row a point, the lowest Brier score first; a click on one selects it, a second takes it back."""
+    keys = [point.key for point in result.by_brier]
+    widget = f"points_{chosen}"
+    st.dataframe(
+        pl.DataFrame([_row(point, result) for point in result.by_brier], infer_schema_length=None),
+        key=widget,
+        hide_index=True,
+        column_config=_columns(result),
+        placeholder="–",
+        height="content" if len(keys) <= 12 else 460,
+        on_select=lambda: _from_table(widget, keys),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
+        if chosen in keys
+        else None,
+        alt=f"{len(keys)} points, the lowest Brier score first",
+    )
+    show.download(
+        "Table as CSV", result.to_frame, f"comparison-{result.x}-{result.y}.csv", key="download_comparison"
+    )
+
+
+def _from_table(widget: str, keys: list[str]) -> None:
+    rows = st.session_state[widget].selection.rows
+    select(keys[rows[0]] if rows else None)
+
+
+def _others(result: Comparison) -> list[str]:
+    return [id_ for id_ in dict.fromkeys((result.x, result.y)) if id_ not in FIXED]
+
+
+def _row(point: Point, result: Comparison) -> dict[str, Any]:
+    axes = {one.metric: one for one in (point.x, point.y)}
+    more: dict[str, Any] = {}
+    for id_ in _others(result):
+        more |= {id_: axes[id_].value, f"{id_}_": _span(axes[id_])}
+    return {
+        "run": point.run,
+        "title": METHODS[point.method].title,
+        **more,
+        "accuracy": 100 * point.accuracy.value,
+        "accuracy_": _span(point.accuracy, 100, ".1f"),
+        "brier": point.brier.value,
+        "brier_": _span(point.brier),
+        "skill": point.skill,
+        "ece_10": point.ece,
+        "used": f"{point.n_used:,} / {point.n_total:,}",
+        "judged": point.judged,
+    }
+
+
+def _span(one: Measured, times: float = 1, form: str = ".4f") -> str | None:
+    if one.low is None or one.high is None:
+        return None
+    return f"{times * one.low:{form}} to {times * one.high:{form}}".replace("-", "−")
+
+
+def _columns(result: Comparison) -> dict[str, Any]:
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    others = [METRICS[id_] for id_ in _others(result)]
+    return {
+        "run": text("Run"),
+        "title": text("Confidence method"),
+        **{own.id: number(own.title, format="%.4f", help=own.meaning) for own in others},
+        **{f"{own.id}_": text(f"{own.title} 95 %") for own in others},
+        "accuracy": number("Accuracy", format="%.1f %%", width=80, help=METRICS["accuracy"].meaning),
+        "accuracy_": text("Accuracy 95 %", width=100, help="Wilson."),
+        "brier": number("Brier", format="%.4f", width=68, help=METRICS["brier"].meaning),
+        "brier_": text("Brier 95 %", width=130, help="Basic bootstrap, approximate."),
+        "skill": number("Skill", format="%+.3f", width=64, help="1 − Brier/(a(1−a)), a the accuracy."),
+        "ece_10": number("ECE", format="%.4f", width=68, help="Ten bins of equal width."),
+        "used": text("Used / total"),
+        "judged": text("Judged"),
+    }

@@ -1,0 +1,140 @@
+"""Which runs does the person want to see, each by which methods?  The controls of pages that compare."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from calib_core.analysis.evidence import Evidence
+from calib_core.confidence import METHODS
+from calib_core.confidence.method import Options
+from calib_core.problems import Unavailable
+from calib_core.records import AnswerRun
+from pages.parts import cache
+from pages.parts.address import Address
+from pages.parts.literal import literal
+from pages.parts.runs import Run, slug
+from pages.parts.several import several
+
+PREFERRED: Final = (
+    "cluster_size", "p_true", "logit_path", "choice_softmax", "given", "verbal",
+    *(id_ for id_ in METHODS if id_ != "tokens"), "tokens",
+)
+"""Which methods are shown first where not all are: those that differ most in how they come about."""
+
+EVERY: Final = "*"
+"""The data set's id in the address where runs of all of them are shown."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """One run seen by one method."""
+
+    run: Run
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Many:
+    """Several runs, each seen by several methods.
+
+    dataset: the one all runs are of, None where they are not held to one; seen: by run, then by method in
+    the registry's order; refused: (run id, method id) → why that run does not give that confidence.
+    """
+
+    dataset: str | None
+    runs: tuple[Run, ...]
+    methods: tuple[str, ...]
+    seen: tuple[Seen, ...]
+    refused: Mapping[tuple[str, str], str]
+
+    def key(self) -> tuple[object, ...]:
+        """What tells these from any other, for keeping a result."""
+        return tuple(
+            (one.run.file.name, one.run.file.stamp, one.run.id, one.evidence.method.id, one.evidence.options)
+            for one in self.seen
+        )
+
+
+def choose_many(
+    address: Address,
+    runs: Sequence[Run],
+    *,
+    methods: Sequence[str] = PREFERRED,
+    most: int = 3,
+    options: Options | None = None,
+    answers_only: bool = True,
+) -> Many:
+    """The controls of data set, runs and methods, and what they are set to.
+
+    methods: those offered, the first `most` that some run can give being shown by default (of a single one
+    nothing is asked); answers_only: leaves token-level runs out. Raises Unavailable where no run fits.
+    """
+    fit = [run for run in runs if not answers_only or isinstance(run.report.run, AnswerRun)]
+    fit = [run for run in fit if any(id_ in run.report.survey.usable for id_ in methods)]
+    if not fit:
+        offered = ", ".join(METHODS[id_].title for id_ in methods)
+        raise Unavailable(f"No run here gives one of these confidences: {offered}. The page Files says why.")
+    dataset, fit = _dataset(address, fit)
+    by_id = {run.id: run for run in fit}
+    chosen = several(
+        address, "runs", list(by_id), label="Runs", titled=lambda id_: by_id[id_].title, default=list(by_id)
+    )
+    able = [id_ for id_ in methods if any(id_ in by_id[run].report.survey.usable for run in chosen)]
+    shown = able if len(methods) == 1 else several(
+        address, "methods", [id_ for id_ in METHODS if id_ in able], label="Confidence methods",
+        titled=lambda id_: METHODS[id_].title, default=[id_ for id_ in METHODS if id_ in able[:most]],
+    )
+    ordered = [id_ for id_ in METHODS if id_ in shown]
+    return _seen(dataset, [run for run in fit if run.id in chosen], ordered, options or Options())
+
+
+def _dataset(address: Address, runs: Sequence[Run]) -> tuple[str | None, list[Run]]:
+    """The control of the data set, and the runs of the chosen one; by default that of the most runs."""
+    names = {run.id: run.report.run.info.dataset for run in runs}
+    counts = Counter(name for name in names.values() if name is not None)
+    if len(set(names.values())) < 2:
+        return next(iter(names.values())), list(runs)
+    titles = {slug(name): name for name in counts}
+    likely = max(titles, key=lambda id_: counts[titles[id_]])
+    picked = address.pick("dataset", [*titles, EVERY], likely)
+    st.selectbox(
+        "Data set", [*titles, EVERY], key="dataset",
+        format_func=lambda id_: f"all ({len(runs)} runs)" if id_ == EVERY else titles[str(id_)],
+        help="Numbers of different data sets stand on different questions: compare within one.",
+    )
+    if picked == EVERY:
+        return None, list(runs)
+    return titles[picked], [run for run in runs if names[run.id] == titles[picked]]
+
+
+def _seen(dataset: str | None, runs: Sequence[Run], methods: Sequence[str], options: Options) -> Many:
+    seen: list[Seen] = []
+    refused: dict[tuple[str, str], str] = {}
+    for run in runs:
+        survey = run.report.survey
+        for method in methods:
+            if method not in survey.usable:
+                refused[run.id, method] = survey.refused.get(method, "It does not give this confidence.")
+                continue
+            try:
+                seen.append(Seen(run, cache.seen(run.report, run.file.stamp, method, options)))
+            except Unavailable as reason:
+                refused[run.id, method] = str(reason)
+    if not seen:
+        raise Unavailable("None of the chosen runs gives one of the chosen confidences.")
+    return Many(dataset, tuple(runs), tuple(methods), tuple(seen), refused)
+
+
+def left_out(many: Many) -> None:
+    """What is not shown, each with its reason."""
+    if not many.refused:
+        return
+    titles = {run.id: run.title for run in many.runs}
+    with st.expander(f"Not shown ({len(many.refused)})", key="not_shown"):
+        for (run, method), why in many.refused.items():
+            st.caption(f"**{literal(titles[run])}**, {METHODS[method].title}: {literal(why)}")

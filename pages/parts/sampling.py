@@ -1,0 +1,174 @@
+"""How many samples of which run, drawn how often, and what is enough?  Controls → one plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from calib_core.analysis.samples_draws import USUAL, Plan
+from calib_core.analysis.samples_enough import WITHIN
+from calib_core.analysis.samples_sizes import PAPER_SIZES, sizes_of
+from calib_core.confidence.method import Options
+from calib_core.confidence.subsets import SampleCodes, codes
+from calib_core.metrics import METRICS
+from calib_core.problems import Unavailable
+from calib_core.records import AnswerRun
+from pages.parts import cache
+from pages.parts.address import Address
+from pages.parts.choice import size
+from pages.parts.literal import literal
+from pages.parts.runs import Run
+from pages.parts.switches import options
+
+SAMPLED: Final = "cluster_size"
+"""A run that this method can be had of has samples."""
+MOST_SIZES: Final = 12
+MOST_REPEATS: Final = 1000
+MOST_SEED: Final = 10**9 - 1
+_LETTERS: Final = 9
+"""Digits of a number that is read at all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampling:
+    """What the page Sampling shows.
+
+    answers: the run with its samples; within: the largest difference of the Brier score that is none.
+    """
+
+    run: Run
+    answers: AnswerRun
+    metric: str
+    plan: Plan
+    options: Options
+    within: float
+
+    def key(self) -> tuple[object, ...]:
+        """What tells a result of these draws from any other; what is read off them is not part of it."""
+        return (*_source(self.run, self.options), self.plan)
+
+    def coded(self) -> SampleCodes:
+        """The samples as codes."""
+        return _coded(self.run, self.answers, self.options)
+
+
+def _source(run: Run, chosen: Options) -> tuple[object, ...]:
+    return (run.file.name, run.file.stamp, run.id, chosen)
+
+
+def _coded(run: Run, answers: AnswerRun, chosen: Options) -> SampleCodes:
+    key = ("codes", *_source(run, chosen))
+    return cache.kept(key, lambda: codes(answers, chosen), most=cache.LARGE_RESULTS)
+
+
+def choose_sampling(address: Address, runs: Sequence[Run]) -> Sampling:
+    """The controls of the page. Raises Unavailable where no run has samples."""
+    able = {
+        run.id: (run, answers)
+        for run in runs
+        if isinstance(answers := run.report.run, AnswerRun) and SAMPLED in run.report.survey.usable
+    }
+    if not able:
+        raise Unavailable(
+            "No run here has several sampled answers a question. The columns samples, samples_parsed or "
+            "sample_cluster hold them, a list a row; the README says how."
+        )
+    id_ = address.pick("run", list(able), next(iter(able)))
+    st.selectbox(
+        "Run", list(able), key="run", format_func=lambda id_: f"{able[id_][0].title} ({size(able[id_][0])})"
+    )
+    run, answers = able[id_]
+    st.caption(f"{size(run)}, {literal(run.file.name)}")
+    metric = address.pick("metric", USUAL, "brier")
+    meaning = METRICS[metric].meaning
+    st.selectbox("Metric", USUAL, key="metric", format_func=lambda id_: METRICS[id_].title, help=meaning)
+    sizes = _sizes(address, _usual(run, answers))
+    left, right = st.columns(2)
+    with left:
+        repeats = _whole(
+            address, "repeats", "Repeats", (100, 1, MOST_REPEATS), "How often parts of each size are drawn."
+        )
+    with right:
+        seed = _whole(address, "seed", "Seed", (0, 0, MOST_SEED), "The same seed draws the same parts.")
+    chosen = options(address, run.report.survey.usable[SAMPLED])
+    within = _within(address)
+    return Sampling(run, answers, metric, Plan(sizes, repeats, seed), chosen, within)
+
+
+def _sizes(address: Address, usual: str) -> tuple[int, ...] | None:
+    """N' typed as a list; None where nothing is typed; usual: what is drawn then."""
+    typed = address.pick("sizes", None, "")
+    words = re.findall(r"[^\s,;]+", typed)
+    right = [word for word in words if word.isdecimal() and len(word) <= _LETTERS and int(word) > 0]
+    wrong = [word for word in words if word not in right]
+    every = sorted({int(word) for word in right})
+    sizes = every[:MOST_SIZES]
+    address.put("sizes", ", ".join(map(str, sizes)))
+    address.note("sizes", ",".join(map(str, sizes)), "")
+    st.text_input(
+        "Numbers of samples N'", key="sizes", placeholder=usual,
+        help="Whole numbers with commas, up to the samples a question has; empty: those of "
+        f"{', '.join(map(str, PAPER_SIZES))} that there are.",
+    )
+    if wrong:
+        st.caption(f":material/error: Not a number of samples: {literal(', '.join(wrong[:5]))}.")
+    if len(every) > MOST_SIZES:
+        st.caption(f":material/error: The first {MOST_SIZES} are shown.")
+    return tuple(sizes) or None
+
+
+def _usual(run: Run, answers: AnswerRun) -> str:
+    """The sizes that are drawn where none is typed: "4, 8, 16"."""
+    coded = _coded(run, answers, Options())
+    try:
+        return ", ".join(map(str, sizes_of(coded.counted, coded.usable).sizes))
+    except Unavailable:  # the page says why in the place of the figure
+        return ""
+
+
+def _whole(address: Address, key: str, label: str, span: tuple[int, int, int], help_: str) -> int:
+    """A whole number; span: default, least, most."""
+    default, least, most = span
+    wanted = address.pick(key, None, str(default))
+    known = wanted.isdecimal() and len(wanted) <= _LETTERS and least <= int(wanted) <= most
+    number = int(wanted) if known else default
+    _settle(address, key, str(number), str(default), known=known)
+    address.put(f"{key}_typed", number)
+    st.number_input(
+        label, least, most, key=f"{key}_typed", step=1, help=help_, on_change=_typed, args=(key, "d")
+    )
+    return number
+
+
+def _within(address: Address) -> float:
+    """How near two Brier scores are to count as the same."""
+    default = f"{WITHIN:g}"
+    wanted = address.pick("within", None, default)
+    known = re.fullmatch(r"0?\.\d{1,6}", wanted) is not None and float(wanted) > 0
+    number = float(wanted) if known else WITHIN
+    _settle(address, "within", f"{number:g}" if number >= 1e-4 else f"{number:.6f}", default, known=known)
+    address.put("within_typed", number)
+    st.number_input(
+        "Enough: Brier within ±", 0.000001, 0.999999, key="within_typed", step=0.001, format="%g",
+        on_change=_typed, args=("within", ".6f"),
+        help="N' is enough where the 95 % interval of the paired difference to the largest N' that is not "
+        "greyed lies inside.",
+    )
+    return number
+
+
+def _settle(address: Address, key: str, value: str, default: str, *, known: bool) -> None:
+    """Takes a value that can be had; one of a link that cannot is told."""
+    if not known and address.moved and key in address.url:
+        address.lost[key] = address.url[key]
+    address.put(key, value)
+    address.note(key, value, default)
+
+
+def _typed(key: str, form: str) -> None:
+    """A number somebody typed, as the address has it."""
+    st.session_state[key] = format(st.session_state[f"{key}_typed"], form).rstrip("0" if "f" in form else "")

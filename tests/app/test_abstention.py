@@ -1,0 +1,142 @@
+"""Does the page Abstention show what refusing buys, and at which threshold a wanted accuracy is had?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from calib_core import load
+from calib_core.analysis.abstention import Abstention, abstention
+from calib_core.analysis.abstention_reading import reading
+from calib_core.analysis.evidence import gather
+from predictions import quiz, samples, write_csv, write_jsonl
+from screens import Visit, choose, figure, said, tiles
+from token_files import positions, write_npz
+
+
+@pytest.fixture
+def file(data: Path) -> Path:
+    return write_csv(data / "quiz.csv", [*quiz(300, model="red"), *quiz(200, seed=6, model="green")])
+
+
+def curve(path: Path, method: str, run: int = 0) -> Abstention:
+    return abstention(gather(load(path)[run], method))
+
+
+def lines(at: AppTest) -> dict[str, dict[str, Any]]:
+    drawn = [trace for trace in figure(at, "abstention")["data"] if "lines" in trace["mode"]]
+    return {trace["name"]: trace for trace in drawn if trace.get("name")}
+
+
+def row(at: AppTest, method: str) -> dict[str, str]:
+    frame = screens.table(at, "Method", "AUROC", "AURC")
+    return {str(name): value for name, value in frame[frame["Method"] == method].iloc[0].items()}
+
+
+def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
+    at = visit("abstention", wanted="0.7")
+    verbal, given = curve(file, "verbal"), curve(file, "given")
+    assert lines(at)["stated confidence"]["y"] == pytest.approx(verbal.accuracy.tolist(), abs=1e-6)
+    assert lines(at)["confidence in the file"]["x"] == pytest.approx(given.share.tolist(), abs=1e-6)
+    assert screens.plain(at.subheader[0].value) == reading([verbal, given], 0.7)
+    for method, own in (("stated confidence", verbal), ("confidence in the file", given)):
+        found = own.for_accuracy(0.7)
+        told = row(at, method)
+        assert told["AUROC"] == f"{own.auroc:.4f}"
+        assert told["AURC"] == f"{own.area:.4f}"
+        wanted = f"{100 * found.share:.1f} %" if found else "never: at best"
+        assert told["Answered at 70 %"].startswith(wanted)
+        assert told["Right of all"] == f"{100 * (own.all.accuracy or 0):.1f} %"
+    assert tiles(at)["Rows used / total"] == "300 / 300"
+    assert "answered when confidence ≥ t" in at.code[0].value
+
+
+def test_the_wanted_accuracy_is_typed_and_goes_into_the_address(file: Path, visit: Visit) -> None:
+    at = choose(visit("abstention", methods="given"), "wanted", "60 %")
+    found = curve(file, "given").for_accuracy(0.6)
+    assert found is not None
+    assert screens.address(at) == {"methods": "given", "wanted": "0.6"}
+    assert tiles(at)["Answered at 60 %"] == f"{100 * found.share:.1f} %"
+    assert tiles(at)["By confidence ≥"] == f"{found.threshold:.15g}"
+    assert tiles(at)["Lower end there"] == f"{100 * (found.low or 0):.1f} %"
+    assert tiles(visit("abstention", methods="given", wanted="0.6")) == tiles(at)
+    choose(at, "wanted", "0.9")
+    assert screens.address(at) == {"methods": "given"}
+
+
+def test_an_accuracy_that_is_not_reached_is_said_so(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", [{**row, "correct": at % 2} for at, row in enumerate(quiz(100))])
+    at = visit("abstention", wanted="1", methods="verbal")
+    assert "No confidence here reaches an accuracy of 100 %" in said(at)
+    assert tiles(at)["By confidence ≥"] == "–"
+    assert row(at, "stated confidence")["Answered at 100 %"].startswith("never: at best ")
+
+
+def test_a_threshold_gives_its_share_and_accuracy(file: Path, visit: Visit) -> None:
+    at = choose(visit("abstention", methods="verbal"), "threshold", "0.8")
+    found = curve(file, "verbal").at_threshold(0.8)
+    told = row(at, "stated confidence")
+    assert told["Answered at t = 0.8"] == f"{100 * found.share:.1f} %"
+    assert told["Right there"].startswith(f"{100 * (found.accuracy or 0):.1f} % (")
+    assert told["Right there"].endswith(f"n = {found.answered}")
+    assert screens.address(at) == {"methods": "verbal", "threshold": "0.8"}
+    marks = [trace for trace in figure(at, "abstention")["data"] if trace.get("name") == "confidence ≥ 0.8"]
+    assert marks[0]["x"] == pytest.approx([found.share])
+    choose(at, "threshold", "")
+    assert screens.address(at) == {"methods": "verbal"}
+
+
+@pytest.mark.parametrize("typed", ["ninety", "1.5", "-0.1", "nan", "inf", "150 %", "%"])
+def test_what_is_no_share_is_told(typed: str, file: Path, visit: Visit) -> None:
+    assert file.exists()
+    at = choose(visit("abstention"), "wanted", typed)
+    assert "Not a share from 0 to 1" in "".join(caption.value for caption in at.sidebar.caption)
+    assert "Answered at 90 %" in tiles(at)
+    at = choose(visit("abstention"), "threshold", typed)
+    assert not [name for name in screens.table(at, "Method", "AURC").columns if "at t =" in name]
+
+
+def test_run_and_methods_are_chosen(file: Path, visit: Visit) -> None:
+    at = choose(visit("abstention"), "run", "green")
+    assert tiles(at)["Rows used / total"] == "200 / 200"
+    assert set(lines(choose(at, "methods_shown", ["verbal"]))) == {"stated confidence"}
+    assert lines(at)["stated confidence"]["y"] == pytest.approx(
+        curve(file, "verbal", run=1).accuracy.tolist(), abs=1e-6
+    )
+    assert screens.address(at) == {"run": "green", "methods": "verbal"}
+
+
+def test_answers_judged_differently_are_told(data: Path, visit: Visit) -> None:
+    rows = [row | {"confidence": 0.5 + at % 5 / 10, "correct": at % 2} for at, row in enumerate(samples())]
+    write_jsonl(data / "ten.jsonl", rows)
+    at = visit("abstention", methods="given,cluster_size")
+    assert "The lines judge different answers: majority answer, greedy answer." in said(at)
+    notes = [note["text"] for note in figure(at, "abstention")["layout"]["annotations"]]
+    assert any("greedy answer" in note for note in notes)
+    assert any("majority answer" in note for note in notes)
+
+
+def test_it_warns_that_the_threshold_is_chosen_on_the_same_rows(file: Path, visit: Visit) -> None:
+    assert file.exists()
+    assert "chosen on the same rows" in said(visit("abstention"))
+
+
+def test_token_level_runs_alone_are_told_why_not(data: Path, visit: Visit) -> None:
+    write_npz(data / "plays.npz", positions(), model="gpt")
+    told = said(visit("abstention"))
+    assert "Refusing needs the confidence of every single question." in told
+
+
+def test_an_empty_folder_is_told_as_everywhere(data: Path, visit: Visit) -> None:
+    assert data.is_dir()
+    assert "There is no prediction file in the data folder" in said(visit("abstention"))
+
+
+def test_the_page_alone_shows_the_same(file: Path, visit: Visit) -> None:
+    assert file.exists()
+    params = {"wanted": "0.6", "threshold": "0.7"}
+    assert tiles(screens.alone("abstention", params)) == tiles(visit("abstention", **params))

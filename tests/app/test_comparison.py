@@ -1,0 +1,201 @@
+"""Does the page Comparison set every run at its accuracy and Brier score, and open the chosen one?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from calib_core import load, score
+from calib_core.analysis.comparison import Comparison, comparison
+from calib_core.analysis.evidence import gather
+from predictions import quiz, samples, write_csv, write_jsonl
+from screens import Visit, choose, figure, said, tiles
+from token_files import positions, write_npz
+
+SIZES = {"small-1b": 1, "small-7b": 7, "large-13b": 13}
+
+
+@pytest.fixture
+def models(data: Path) -> Path:
+    """Three models on one quiz, of which two are one model in two sizes."""
+    return write_csv(data / "quiz.csv", [
+        row
+        for seed, (model, size) in enumerate(SIZES.items())
+        for row in quiz(150 + 10 * seed, seed=seed, model=model, dataset="quiz", params_b=str(size))
+    ])
+
+
+def points(at: AppTest) -> dict[str, tuple[float, float]]:
+    """Key → where the point is drawn."""
+    drawn = [trace for trace in figure(at, "comparison")["data"] if trace.get("customdata")]
+    return {
+        own[0]: (x, y)
+        for trace in drawn
+        for own, x, y in zip(trace["customdata"], trace["x"], trace["y"], strict=True)
+    }
+
+
+def compared(path: Path) -> Comparison:
+    """What the core says of all runs of a file, seen by two methods."""
+    return comparison({
+        f"{run.label}:{method}": gather(run, method) for run in load(path) for method in ("verbal", "given")
+    })
+
+
+def table(at: AppTest) -> Any:
+    return screens.table(at, "brier", "skill", "used")
+
+
+def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visit) -> None:
+    at = visit("comparison")
+    drawn = points(at)
+    assert len(drawn) == 6
+    for run in load(models):
+        for method in ("given", "verbal"):
+            x, y = drawn[f"{run.info.model}-quiz:{method}"]
+            assert x == pytest.approx(score(run, method=method, metric="accuracy").value, abs=1e-6)
+            assert y == pytest.approx(score(run, method=method, metric="brier").value, abs=1e-6)
+    wanted = compared(models)
+    assert screens.plain(at.subheader[0].value) == wanted.reading
+    assert at.code[0].value == wanted.recipe
+    assert tiles(at) == {
+        "Points": "6", "Lowest Brier": f"{wanted.by_brier[0].brier.value:.4f}",
+        "Most accurate": f"{100 * max(point.accuracy.value for point in wanted.points):.1f} %",
+        "Below a(1−a)": f"{sum((point.skill or 0) > 0 for point in wanted.points)} of 6",
+    }
+    shown = table(at)
+    assert shown["brier"].to_list() == pytest.approx([point.brier.value for point in wanted.by_brier])
+    assert shown["skill"].to_list() == pytest.approx([point.skill for point in wanted.by_brier])
+    assert shown["used"].to_list()[0] == f"{wanted.by_brier[0].n_used} / {wanted.by_brier[0].n_total}"
+
+
+def test_names_stand_beside_the_points_and_sizes_are_joined(models: Path, visit: Visit) -> None:
+    assert models.exists()
+    at = visit("comparison", methods="given")
+    data = figure(at, "comparison")["data"]
+    words = [word for trace in data if trace.get("xaxis") == "x1080" for word in trace.get("text", [])]
+    assert {*SIZES, "a(1−a): always say a"} <= set(words)
+    assert set(words) <= {*SIZES, "a(1−a): always say a", "1−a: always say 1"}
+    (line,) = [trace for trace in data if "family" in trace.get("meta", {})]
+    assert line["meta"]["family"] == ["small-1b-quiz:given", "small-7b-quiz:given"]
+
+
+def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Path, visit: Visit) -> None:
+    at = visit("comparison")
+    told = said(at)
+    wanted = compared(models)
+    for trend in wanted.trends:
+        assert trend.reading in told
+        assert trend.correlation is not None
+    assert "over 3 models" in told
+    assert "a(1−a) alone would let it" in told
+
+
+def test_one_model_says_why_there_is_no_correlation(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(150, model="red", dataset="quiz"))
+    at = visit("comparison", methods="given")
+    assert "No rank correlation: 1 model: a rank correlation needs 3 or more." in said(at)
+    assert len(points(at)) == 1
+    assert "Between" not in said(at)
+
+
+def test_the_chosen_point_shows_its_diagram(models: Path, visit: Visit) -> None:
+    assert models.exists()
+    at = visit("comparison", at="small-7b-quiz:verbal")
+    assert "small-7b · quiz, stated confidence" in [screens.plain(element.value) for element in at.subheader]
+    assert sum(count for _, count in screens.targets(at)) == 160
+    rings = [trace for trace in figure(at, "comparison")["data"]
+             if trace.get("marker", {}).get("symbol") == "circle-open"]
+    assert len(rings) == 1
+    links = [node.proto for node in screens.walk(at.main) if isinstance(node, screens.PageLink)]
+    (link,) = [link for link in links if link.label == "Open this run on the page Reliability"]
+    assert "run=small-7b-quiz" in link.query_string
+    assert "method=verbal" in link.query_string
+
+
+def test_a_point_that_is_gone_shows_none(models: Path, visit: Visit) -> None:
+    assert models.exists()
+    assert [chart.key for chart in visit("comparison", at="nobody").get("plotly_chart")] == ["comparison"]
+
+
+def test_any_metric_can_be_on_either_axis(models: Path, visit: Visit) -> None:
+    at = choose(choose(visit("comparison", methods="given"), "x", "ece"), "y", "auroc")
+    assert screens.address(at) == {"methods": "given", "x": "ece", "y": "auroc"}
+    run = load(models)[0]
+    x, y = points(at)["small-1b-quiz:given"]
+    assert x == pytest.approx(score(run, method="given", metric="ece").value, abs=1e-6)
+    assert y == pytest.approx(score(run, method="given", metric="auroc").value, abs=1e-6)
+    assert "always saying" not in said(at).split("Most accurate")[-1]
+    assert "ECE-L1, equal width, M=10" in at.code[0].value
+    choose(at, "m_typed", 20)
+    assert points(at)["small-1b-quiz:given"][0] == pytest.approx(
+        score(run, method="given", metric="ece", bins=20).value, abs=1e-6
+    )
+    assert {"ece", "ece_", "auroc", "auroc_"} <= set(table(at).columns)
+
+
+def test_differing_rows_and_judged_answers_are_told(models: Path, data: Path, visit: Visit) -> None:
+    assert models.exists()
+    rows = [row | {"model": "ten", "dataset": "quiz", "confidence": 0.5, "correct": 1} for row in samples()]
+    write_jsonl(data / "ten.jsonl", rows)
+    told = said(visit("comparison", methods="given,cluster_size"))
+    assert "The points stand on different numbers of rows: 60 to 170." in told
+    assert "Not all points judge the same answer" in told
+    assert "Not shown (3)" in told
+
+
+def test_data_sets_are_not_mixed_unless_asked(models: Path, data: Path, visit: Visit) -> None:
+    assert models.exists()
+    write_csv(data / "other.csv", quiz(90, model="small-1b", dataset="other"))
+    at = visit("comparison", methods="given")
+    assert len(points(at)) == 3
+    at = visit("comparison", methods="given", dataset="*")
+    assert len(points(at)) == 4
+    assert "The points are of 2 data sets: compare within one." in said(at)
+    assert "small-1b · other" in str(figure(at, "comparison"))
+    assert "confidence in the file, other: No rank correlation" in said(at)
+
+
+def test_who_cannot_give_both_metrics_is_told(data: Path, visit: Visit) -> None:
+    sure = [{**row, "correct": 1} for row in quiz(40, model="sure", dataset="quiz")]
+    write_csv(data / "quiz.csv", [*quiz(80, model="red", dataset="quiz"), *sure])
+    at = visit("comparison", methods="given", y="auroc")
+    assert list(points(at)) == ["red-quiz:given"]
+    assert "sure · quiz" in said(at)
+    assert "AUROC is not defined for these rows." in said(at)
+
+
+def test_token_level_runs_are_compared_too(data: Path, visit: Visit) -> None:
+    for name, sharp in (("plain", 1.0), ("sharp", 2.0)):
+        write_npz(data / f"{name}.npz", positions(sharp=sharp), model=name, dataset="plays")
+    at = visit("comparison")
+    assert set(points(at)) == {"plain-plays:tokens", "sharp-plays:tokens"}
+    assert "no interval" in at.code[0].value
+
+
+def test_an_empty_folder_is_told_as_everywhere(data: Path, visit: Visit) -> None:
+    assert data.is_dir()
+    assert "There is no prediction file in the data folder" in said(visit("comparison"))
+
+
+def test_names_from_files_are_shown_as_they_are(data: Path, visit: Visit) -> None:
+    hostile = "![x](http://calib.invalid/a.png) <b>x</b>"
+    write_csv(data / "quiz.csv", [*quiz(60, model=hostile), *quiz(70, model="b")])
+    at = visit("comparison", methods="given")
+    drawn = str([{**trace, "customdata": None} for trace in figure(at, "comparison")["data"]])
+    assert "<b>x</b>" not in drawn
+    assert all("![x](http" not in element.value for element in (*at.caption, *at.subheader, *at.markdown))
+    assert all(hostile not in str(metric.delta) for metric in at.metric)
+
+
+def test_the_page_alone_shows_the_same(models: Path, visit: Visit) -> None:
+    assert models.exists()
+    params = {"methods": "given", "at": "small-1b-quiz:given"}
+    alone, whole = screens.alone("comparison", params), visit("comparison", **params)
+    assert points(alone) == points(whole)
+    assert tiles(alone) == tiles(whole)
+    assert screens.targets(alone) == screens.targets(whole)

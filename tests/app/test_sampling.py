@@ -1,0 +1,200 @@
+"""Does the page Sampling show how the numbers depend on N', what is enough, and one question worked out?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from calib_core import load
+from calib_core.analysis.question_clusters import question_clusters
+from calib_core.analysis.samples import samples
+from calib_core.analysis.samples_draws import Plan
+from calib_core.analysis.samples_result import NAMES, Sampled
+from calib_core.confidence.method import Options
+from calib_core.confidence.subsets import codes
+from calib_core.records import AnswerRun
+from predictions import quiz, write_csv, write_jsonl
+from predictions import samples as sampled_rows
+from screens import Visit, choose, figure, said, tiles
+
+
+@pytest.fixture
+def ten(data: Path) -> Path:
+    """Ten samples a question, with p(True) and an outcome of the greedy answer."""
+    rows = [
+        {**row, "p_true": 0.1 + 0.01 * number, "correct": int(number % 3 > 0)}
+        for number, row in enumerate(sampled_rows())
+    ]
+    return write_jsonl(data / "ten.jsonl", rows)
+
+
+def answers(path: Path) -> AnswerRun:
+    (run,) = load(path)
+    assert isinstance(run, AnswerRun)
+    return run
+
+
+def wanted(path: Path, plan: Plan | None = None, rule: Any = "own") -> Sampled:
+    return samples(answers(path), plan or Plan(), Options(unparseable=rule))
+
+
+def drawn(at: AppTest) -> dict[tuple[str, int], float]:
+    """(method, N') → height of its point in the upper panel."""
+    return {
+        (trace["meta"]["method"], size): height
+        for trace in figure(at, "sampling")["data"]
+        if "method" in trace.get("meta", {}) and "markers" in trace["mode"]
+        for size, height in zip(trace["x"], trace["y"], strict=True)
+    }
+
+
+def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
+    at, result = visit("sampling"), wanted(ten)
+    assert result.sizes == (4, 8)
+    assert set(result.greyed) == {8}
+    for method in NAMES:
+        mean = result.curve(method, "brier").mean
+        assert [drawn(at)[method, size] for size in (4, 8)] == pytest.approx(mean, abs=1e-6)
+    assert at.subheader[0].value.replace("\\", "").replace("\u2060", "") == result.reading
+    assert tiles(at)["Used / total"] == "60 / 60"
+    assert tiles(at)["F_CS: enough at N'"] == "none < 4"
+    assert at.code[0].value.startswith("Brier, N'=4, 8 of N=10, answers compared as numbers, unparseable")
+    assert "100 repeats, seed 0" in at.code[0].value
+    table = screens.table(at, "N'", "F_CN ≤")
+    curve = result.curve("pairwise", "brier")
+    told = [f"{mean:.4f} ± {std:.4f}" for mean, std in zip(curve.mean, curve.std, strict=True)]
+    assert table["F_PC"].to_list() == told
+    assert table["F_CN ≤"].to_list() == ["0.75", "0.875"]
+    assert table["Greyed"].to_list() == ["", "N' > N/2"]
+    assert "N' = 8 is more than half of 10 samples: subsets overlap" in said(at)
+    assert "majority answer of the drawn samples judged" in said(at)
+    assert "level lines: greedy answer judged, on the same questions" in said(at)
+    assert "no logit w/ Path: " in said(at)
+
+
+def test_what_is_enough_is_a_table_and_can_be_chosen(ten: Path, visit: Visit) -> None:
+    at = visit("sampling", sizes="2,4,5", repeats="20")
+    result = wanted(ten, Plan((2, 4, 5), 20))
+    gaps = screens.table(at, "Method", "95 % interval")
+    assert gaps[["Method", "N'"]].to_numpy().tolist() == [[NAMES[m], n] for m in NAMES for n in (2, 4)]
+    gap = result.gaps["cluster_number"][2]
+    assert gaps["Difference"][0] == f"{gap.value:+.4f}".replace("-", "−")
+    assert "Brier score less that at N' = 5, enough within ±0.005" in said(at)
+    choose(at, "within_typed", 0.5)
+    assert screens.address(at)["within"] == "0.5"
+    assert screens.table(at, "Method", "95 % interval")["Enough"].to_list() == ["yes"] * 6
+    assert tiles(at)["F_PC: enough at N'"] == "2"
+    assert "N' = 2 is enough for F_CN, F_CS and F_PC" in said(at)
+
+
+def test_the_metric_is_read_off_the_same_draws(ten: Path, visit: Visit) -> None:
+    at = choose(visit("sampling"), "metric", "ece")
+    assert screens.address(at) == {"metric": "ece"}
+    curve = wanted(ten).curve("cluster_size", "ece")
+    assert drawn(at)["cluster_size", 4] == pytest.approx(curve.mean[0], abs=1e-6)
+    assert at.code[0].value.startswith("ECE-L1, equal width, M=10, right-closed, N'=4, 8")
+
+
+def test_sizes_repeats_and_seed_are_chosen_and_go_into_the_address(ten: Path, visit: Visit) -> None:
+    at = choose(visit("sampling"), "sizes", "5; 2 ,3,5")
+    assert screens.address(at) == {"sizes": "2,3,5"}
+    assert screens.control(at, "sizes").value == "2, 3, 5"
+    choose(at, "repeats_typed", 7)
+    choose(at, "seed_typed", 11)
+    assert screens.address(at) == {"sizes": "2,3,5", "repeats": "7", "seed": "11"}
+    curve = wanted(ten, Plan((2, 3, 5), 7, 11)).curve("cluster_number", "brier")
+    assert [drawn(at)["cluster_number", size] for size in (2, 3, 5)] == pytest.approx(curve.mean, abs=1e-6)
+    again = visit("sampling", sizes="2,3,5", repeats="7", seed="11")
+    assert drawn(again) == drawn(at)
+    assert screens.control(again, "repeats_typed").value == 7
+    choose(at, "sizes", "")
+    assert "sizes" not in screens.address(at)
+    assert {size for _, size in drawn(at)} == {4, 8}
+
+
+def test_what_is_no_size_is_told_and_one_too_large_refused(ten: Path, visit: Visit) -> None:
+    assert ten.exists()
+    at = visit("sampling", sizes="four,-2,4,64")
+    assert {size for _, size in drawn(at)} == {4}
+    assert "Not a number of samples: four, -2" in screens.plain("".join(c.value for c in at.sidebar.caption))
+    assert "N' = 64: no question has so many samples; up to 10 can be drawn here." in said(at)
+
+
+def test_sizes_of_which_none_can_be_had_leave_the_question(ten: Path, visit: Visit) -> None:
+    assert ten.exists()
+    at = visit("sampling", sizes="64")
+    assert "no question has so many samples" in said(at)
+    assert at.get("plotly_chart")[0].key == "clusters"
+
+
+def test_samples_that_do_not_parse_count_as_chosen(ten: Path, visit: Visit) -> None:
+    at = choose(visit("sampling", sizes="4"), "unparseable", "drop")
+    result = wanted(ten, Plan((4,)), "drop")
+    assert drawn(at)["cluster_number", 4] == pytest.approx(
+        result.curve("cluster_number", "brier").mean[0], abs=1e-6
+    )
+    assert "unparseable samples left out" in at.code[0].value
+
+
+def test_one_question_is_worked_out(ten: Path, visit: Visit) -> None:
+    run = answers(ten)
+    at = visit("sampling", place="3")
+    result = question_clusters(run, codes(run, Options()), 2)
+    (bars,) = figure(at, "clusters")["data"]
+    sizes = [each.size for each in result.clusters] + [result.unparsed] * (result.unparsed > 0)
+    assert bars["x"] == sizes
+    lines = at.code[-1].value.splitlines()
+    assert lines == [result.sizes, *result.worked.values()]
+    assert result.reading in said(at)
+    assert "The right answer is 2." in said(at)
+    table = screens.table(at, "Sampled answer", "Samples")
+    assert table["Samples"].to_list() == sizes
+    choose(at, "_place", 1)
+    assert screens.address(at)["place"] == "1"
+    assert at.code[-1].value.splitlines()[0] == question_clusters(run, codes(run, Options()), 0).sizes
+
+
+def test_only_runs_with_samples_are_offered(ten: Path, data: Path, visit: Visit) -> None:
+    assert ten.exists()
+    write_csv(data / "quiz.csv", quiz(50, model="red"))
+    write_jsonl(data / "more.jsonl", [{**row, "model": "more"} for row in sampled_rows(20, 9)])
+    at = visit("sampling")
+    assert screens.control(at, "run").options == ["more (20 rows)", "ten (60 rows)"]
+    choose(at, "run", "ten")
+    assert tiles(at)["Used / total"] == "60 / 60"
+    lost = visit("sampling", run="red")
+    assert len(screens.lost(lost, "run", "red")) == 1
+
+
+def test_without_samples_it_says_what_is_needed(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(50))
+    assert "No run here has several sampled answers a question" in said(visit("sampling"))
+
+
+def test_a_stray_choice_is_told(ten: Path, visit: Visit) -> None:
+    assert ten.exists()
+    at = visit("sampling", repeats="0", seed="x", within="2", metric="full_ece", place="999")
+    for key, value in {"repeats": "0", "seed": "x", "within": "2", "metric": "full_ece"}.items():
+        assert len(screens.lost(at, key, value)) == 1
+    assert "100 repeats, seed 0" in at.code[0].value
+
+
+def test_hostile_names_and_answers_are_text(data: Path, visit: Visit) -> None:
+    nasty = "![x](http://calib.invalid/a.png) <b>y</b> $z$"
+    same = dict.fromkeys(("question", "gold", "model"), nasty)
+    rows = [{"id": f"q{n}", **same, "samples": [nasty, nasty, f"other {n}"]} for n in range(6)]
+    write_jsonl(data / "nasty.jsonl", rows)
+    at = visit("sampling")
+    texts = [element.value for element in (*at.markdown, *at.caption, *at.subheader)]
+    assert not any("![x](" in text for text in texts)
+    assert nasty.replace("\n", " ") in said(at)
+    assert "<b>y" not in str(figure(at, "clusters"))
+
+
+def test_the_page_alone_shows_the_same(ten: Path, visit: Visit) -> None:
+    assert ten.exists()
+    assert tiles(screens.alone("sampling", {"sizes": "2,4"})) == tiles(visit("sampling", sizes="2,4"))

@@ -1,0 +1,75 @@
+"""Can the page Abstention be read and used: an accuracy typed, a threshold, another method, every width?"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+import views
+from looks import KNOWN, WIDTHS, no_fault, resize
+from predictions import quiz
+from serving import Server
+from views import address, tiles, until
+from window import Browse, ColorScheme, Settled
+
+
+def drawn(page: Page) -> dict[str, int]:
+    """Name of each line → how many of its steps the browser has drawn."""
+    found: list[tuple[str, int]] = page.locator(".st-key-abstention .js-plotly-plot").evaluate(
+        """plot => plot._fullData.filter(trace => trace.mode.includes('lines') && trace.showlegend)
+            .map(trace => [trace.name, trace.x.length])"""
+    )
+    return dict(found)
+
+
+def entries(page: Page) -> list[str]:
+    return page.locator(".st-key-abstention .legendtext").all_text_contents()
+
+
+def type_share(page: Page, key: str, text: str) -> None:
+    page.locator(f".st-key-{key} input").fill(text)
+    page.keyboard.press("Enter")
+
+
+def test_a_wanted_accuracy_gives_its_threshold(server: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{server.url}/abstention?run=quiz&methods=verbal&wanted=0.6")
+    steps = len({row["verbal_confidence"] for row in quiz()})
+    until(page, lambda: drawn(page).get("stated confidence"), steps)
+    before = tiles(page)["Answered at 60 %"]
+    type_share(page, "wanted", "70 %")
+    settled(page)
+    until(page, lambda: address(page).get("wanted"), "0.7")
+    assert tiles(page)["Answered at 70 %"] != before
+    reached = tiles(page)["By confidence ≥"] != "–"
+    until(page, lambda: "most answered at 70 %" in entries(page), reached)
+    page.go_back()
+    settled(page)
+    until(page, lambda: tiles(page).get("Answered at 60 %"), before)
+
+
+def test_a_threshold_marks_every_line(server: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{server.url}/abstention?run=quiz")
+    until(page, lambda: len(drawn(page)), 2)
+    assert max(drawn(page).values()) <= 400
+    type_share(page, "threshold", "0.8")
+    settled(page)
+    until(page, lambda: "confidence ≥ 0.8" in entries(page), wanted=True)
+    until(page, lambda: address(page), {"run": "quiz", "threshold": "0.8"})
+    assert views.rows(page, "2 methods at an accuracy of 90 %") == 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "query", ["run=quiz", "run=four&threshold=0.5&wanted=0.5", "run=quiz&methods=verbal&wanted=1"]
+)
+def test_it_can_be_read_at_every_width(
+    query: str, scheme: ColorScheme, server: Server, browse: Browse
+) -> None:
+    window = browse(color_scheme=scheme)
+    page = window.open(f"{server.url}/abstention?{query}")
+    for width in WIDTHS:
+        resize(page, width)
+        assert page.get_by_role("heading", level=1, name="Abstention", exact=True).is_visible()
+        no_fault(page)
+        assert drawn(page)
+    assert [error for error in window.errors if KNOWN not in error] == []

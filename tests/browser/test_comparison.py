@@ -1,0 +1,218 @@
+"""Can the page Comparison be read with forty models, and used: a point clicked, its diagram, another axis?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+import serving
+import views
+from looks import KNOWN, WIDTHS, no_fault, resize
+from predictions import quiz, write_csv
+from serving import Server
+from views import address, click_row, tiles, until
+from window import Browse, ColorScheme, Settled
+
+FAMILIES = (
+    "alpha-{}b", "beta-{}b-chat", "gamma-2-{}b-instruct", "delta-{}b", "Epsilon <b>{}b</b>", "zeta-{}b",
+    "eta-{}b-it", "Theta-{}b",
+)
+SIZES = (1, 7, 13, 34, 70)
+
+LABELS = """plot => {
+    const shown = [...plot.querySelectorAll('.overplot .textpoint text, .overplot .text text')]
+        .filter(text => text.checkVisibility() && text.getBoundingClientRect().width > 0);
+    const panel = plot.querySelector('.draglayer > .xy .nsewdrag').getBoundingClientRect();
+    const box = part => (b => [b.left, b.top, b.right, b.bottom])(part.getBoundingClientRect());
+    const points = [...plot.querySelectorAll('.scatterlayer .trace')]
+        .filter(trace => trace.__data__[0].trace.customdata)
+        .flatMap(trace => [...trace.querySelectorAll('.points path')].map(box));
+    return {words: shown.map(text => text.textContent), boxes: shown.map(box), points,
+            panel: [panel.left, panel.top, panel.right, panel.bottom]};
+}"""
+
+
+def models(path: Path, count: int) -> Path:
+    """So many models in several sizes, each with rows of its own accuracy and sharpness."""
+    chance = random.Random(2)  # noqa: S311  rows, not keys
+    rows: list[dict[str, Any]] = []
+    for number in range(count):
+        size = SIZES[number % 5]
+        name = FAMILIES[number // 5].format(size)
+        right, sharp = 0.25 + 0.12 * (number % 5) + 0.02 * (number // 5), chance.uniform(0.1, 0.8)
+        for row in quiz(60, seed=number):
+            chances = min(max(right + sharp * (chance.random() - 0.5), 0.02), 0.98)
+            answer = {"confidence": round(chances, 3), "correct": int(chance.random() < chances)}
+            rows.append({**row, **answer, "model": name, "dataset": "quiz", "params_b": size})
+    return write_csv(path, rows)
+
+
+@pytest.fixture(scope="module")
+def forty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server on forty models of eight families."""
+    data = tmp_path_factory.mktemp("forty")
+    models(data / "forty.csv", 40)
+    running = serving.start(data, tmp_path_factory.mktemp("home"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server on six models."""
+    data = tmp_path_factory.mktemp("six")
+    models(data / "six.csv", 6)
+    running = serving.start(data, tmp_path_factory.mktemp("home"))
+    yield running
+    running.stop()
+
+
+def drawn(page: Page) -> dict[str, Any]:
+    """The names that can be seen with their boxes, the boxes of the points, and the panel's."""
+    return page.locator(".st-key-comparison .js-plotly-plot").evaluate(LABELS)
+
+
+def points(page: Page) -> int:
+    return len(drawn(page)["points"])
+
+
+def overlapping(boxes: list[list[float]], others: list[list[float]] | None = None) -> list[tuple[int, int]]:
+    """Pairs of boxes with more than a pixel in common each way."""
+    return [
+        (at, place)
+        for at, one in enumerate(boxes)
+        for place, other in enumerate(boxes if others is None else others)
+        if (others is not None or at < place)
+        and min(one[2], other[2]) - max(one[0], other[0]) > 1
+        and min(one[3], other[3]) - max(one[1], other[1]) > 1
+    ]
+
+
+def all_apart(page: Page) -> list[str]:
+    """The names that can be seen; fails where one lies on another, on a point, or beyond the panel."""
+    found = drawn(page)
+    words, boxes, panel = found["words"], found["boxes"], found["panel"]
+    assert [(words[a], words[b]) for a, b in overlapping(boxes)] == []
+    shrunk = [[box[0] + 2, box[1] + 2, box[2] - 2, box[3] - 2] for box in found["points"]]
+    names = [at for at, word in enumerate(words) if ":" not in word]
+    assert [words[names[a]] for a, _ in overlapping([boxes[at] for at in names], shrunk)] == []
+    for box in boxes:
+        assert panel[0] - 1 <= box[0]
+        assert panel[1] - 1 <= box[1]
+        assert box[2] <= panel[2] + 1
+        assert box[3] <= panel[3] + 1
+    return words
+
+
+def click_point(page: Page, at: int) -> None:
+    """Clicks the point at this place (from 0)."""
+    page.locator(".st-key-comparison").scroll_into_view_if_needed()
+    box = drawn(page)["points"][at]
+    page.mouse.move((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+    page.mouse.click((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+
+
+def shown(page: Page) -> tuple[str, int]:
+    """The run whose diagram stands below, and how many rows it has."""
+    if page.locator(".st-key-reliability .js-plotly-plot").count() == 0:
+        return "", 0
+    name = page.locator("[data-testid=stMain] h3").last.inner_text().replace("\u2060", "")
+    return name, sum(count for _, count in views.targets(page))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forty_models_are_all_named_and_no_name_lies_on_another(
+    scheme: ColorScheme, forty: Server, browse: Browse
+) -> None:
+    page = browse(color_scheme=scheme, height=1400).open(f"{forty.url}/comparison?methods=given")
+    until(page, lambda: points(page), 40)
+    words = [word for word in all_apart(page) if "always say" not in word]
+    assert len(words) == len(set(words)) == 40
+    assert "Epsilon <b>13b</b>" in words
+
+
+@pytest.mark.parametrize("width", [1900, 1300, 1100, 900, 700, 560, 420])
+def test_at_every_width_the_names_that_are_shown_are_apart(width: int, forty: Server, browse: Browse) -> None:
+    page = browse(width=width, height=1400).open(f"{forty.url}/comparison?methods=given")
+    until(page, lambda: points(page), 40)
+    words = all_apart(page)
+    named = [word for word in words if "always say" not in word and "no room" not in word]
+    told = [word for word in words if "no room" in word]
+    assert len(named) == len(set(named))
+    assert len(named) >= (40 if width >= 1100 else 25)
+    assert (len(told) == 1) == (len(named) < 40)
+    if told:
+        assert told[0].startswith(f"{40 - len(named)} of 40 points")
+
+
+def test_when_the_window_changes_another_set_of_names_is_shown(forty: Server, browse: Browse) -> None:
+    page = browse(height=1400).open(f"{forty.url}/comparison?methods=given")
+    until(page, lambda: points(page), 40)
+    for width in (420, 760, 1440):
+        resize(page, width)
+        all_apart(page)
+
+
+def test_a_click_on_a_point_shows_its_diagram(six: Server, browse: Browse, settled: Settled) -> None:
+    page = browse(height=1200).open(f"{six.url}/comparison?methods=given")
+    until(page, lambda: points(page), 6)
+    assert shown(page) == ("", 0)
+    click_point(page, 2)
+    settled(page)
+    until(page, lambda: address(page).get("at"), "alpha-13b-quiz:given")
+    until(page, lambda: shown(page), ("alpha-13b · quiz, confidence in the file", 60))
+    assert "alpha-13b" in all_apart(page)
+    click_point(page, 5)
+    settled(page)
+    until(page, lambda: shown(page)[0], "beta-1b-chat · quiz, confidence in the file")
+    page.go_back()
+    settled(page)
+    until(page, lambda: shown(page)[0], "alpha-13b · quiz, confidence in the file")
+    page.get_by_text("Open this run on the page Reliability").click()
+    page.get_by_role("heading", level=1, name="Reliability", exact=True).wait_for()
+    settled(page)
+    assert address(page)["run"] == "alpha-13b-quiz"
+    assert address(page)["method"] == "given"
+
+
+def test_a_row_of_the_table_shows_it_too(six: Server, browse: Browse) -> None:
+    page = browse().open(f"{six.url}/comparison?methods=given")
+    until(page, lambda: views.rows(page, "6 points"), 6)
+    click_row(page, "6 points", 1)
+    until(page, lambda: shown(page)[1], 60)
+    click_row(page, "6 points", 1)
+    until(page, lambda: shown(page), ("", 0))
+
+
+def test_another_metric_on_an_axis_takes_the_curves_away(
+    six: Server, browse: Browse, settled: Settled
+) -> None:
+    page = browse(height=1200).open(f"{six.url}/comparison?methods=given")
+    until(page, lambda: points(page), 6)
+    assert any("always say a" in word for word in all_apart(page))
+    page.locator(".st-key-y input").click()
+    page.get_by_role("option", name="AUROC").click()
+    settled(page)
+    until(page, lambda: address(page).get("y"), "auroc")
+    until(page, lambda: page.locator(".st-key-comparison .ytitle").text_content(), "AUROC (higher is better)")
+    assert not any("always say" in word for word in all_apart(page))
+    assert points(page) == 6
+    assert tiles(page)["Points"] == "6"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("query", ["", "methods=given&at=alpha-7b-quiz:given", "x=ece&y=auroc", "x=nll"])
+def test_it_can_be_read_at_every_width(query: str, scheme: ColorScheme, six: Server, browse: Browse) -> None:
+    window = browse(color_scheme=scheme)
+    page = window.open(f"{six.url}/comparison?{query}")
+    for width in WIDTHS:
+        resize(page, width)
+        assert page.get_by_role("heading", level=1, name="Comparison", exact=True).is_visible()
+        no_fault(page)
+        all_apart(page)
+    assert [error for error in window.errors if KNOWN not in error] == []

@@ -1,0 +1,141 @@
+"""Can the page Sampling be used and read: sizes typed, a question chosen, light, dark and narrow?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+import serving
+import views
+from looks import KNOWN, WIDTHS, no_fault, resize
+from predictions import samples, write_jsonl
+from serving import Server
+from views import address, tiles, until
+from window import Browse, ColorScheme, Settled
+
+
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server on ten samples a question, three baselines that lie near one another, and a hostile name."""
+    data = tmp_path_factory.mktemp("samples")
+    rows = [
+        {
+            **row, "model": "ten <b>!</b>", "correct": int(number % 3 > 0), "p_true": 0.5,
+            "path_mean_prob": 0.52, "answer_mean_prob": 0.51, "question": f"What is {number}?",
+        }
+        for number, row in enumerate(samples())
+    ]
+    rows[1]["samples"] = [str(at) for at in range(10)]
+    write_jsonl(data / "ten.jsonl", rows)
+    assert json.loads((data / "ten.jsonl").read_text().splitlines()[1])["samples"][9] == "9"
+    running = serving.start(data, tmp_path_factory.mktemp("home"))
+    yield running
+    running.stop()
+
+
+def points(page: Page) -> dict[str, int]:
+    """Method → points that the browser has drawn of it in the upper panel, greyed ones included."""
+    found: list[tuple[str, int]] = page.locator(".st-key-sampling .js-plotly-plot").evaluate(
+        """plot => {
+            const groups = [...plot.querySelectorAll('.scatterlayer .trace')];
+            const of = trace => groups.find(group => group.__data__[0].trace.uid === trace.uid);
+            return plot._fullData.filter(trace => trace.meta && 'method' in trace.meta && of(trace))
+                .map(trace => [trace.meta.method, of(trace).querySelectorAll('.points path').length]);
+        }"""
+    )
+    counted: dict[str, int] = {}
+    for method, number in found:
+        counted[method] = counted.get(method, 0) + number
+    return counted
+
+
+def said(page: Page) -> str:
+    """What the page says, without the invisible joiners that keep a file's text literal."""
+    return page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "")
+
+
+THREE = ("cluster_number", "cluster_size", "pairwise")
+
+
+def test_other_sizes_draw_other_points(ten: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{ten.url}/sampling")
+    until(page, lambda: points(page), dict.fromkeys(THREE, 2))
+    assert tiles(page)["Used / total"] == "60 / 60"
+    page.locator(".st-key-sizes input").fill("2, 3, 4, 5, 10")
+    page.keyboard.press("Enter")
+    settled(page)
+    until(page, lambda: points(page), dict.fromkeys(THREE, 5))
+    until(page, lambda: address(page), {"sizes": "2,3,4,5,10"})
+    assert page.locator(".st-key-sampling .xtick text").all_text_contents() == ["2", "3", "4", "5", "10"]
+    assert "N' = 10 is every sample: there is one subset only, and no spread." in said(page)
+    assert views.rows(page, "of three methods at") == 5
+    before = tiles(page)
+    page.locator(".st-key-seed_typed input").fill("7")
+    page.keyboard.press("Enter")
+    settled(page)
+    until(page, lambda: address(page), {"sizes": "2,3,4,5,10", "seed": "7"})
+    assert "seed 7" in views.recipe(page)
+    copy = browse(color_scheme="dark").open(page.url)
+    assert tiles(copy) == tiles(page)
+    page.go_back()
+    settled(page)
+    until(page, lambda: tiles(page), before)
+
+
+def test_what_is_enough_follows_the_number_typed(ten: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{ten.url}/sampling?sizes=2,5")
+    assert tiles(page)["F_CS: enough at N'"] == "none < 5"
+    page.locator(".st-key-within_typed input").fill("0.9")
+    page.keyboard.press("Enter")
+    settled(page)
+    until(page, lambda: tiles(page)["F_CS: enough at N'"], "2")
+    until(page, lambda: address(page), {"sizes": "2,5", "within": "0.9"})
+    legend = page.locator(".st-key-sampling .legendtext").all_text_contents()
+    assert legend == [f"{name} (N' = 2 is enough)" for name in ("F_CN", "F_CS", "F_PC")]
+
+
+def test_a_question_is_chosen_and_worked_out(ten: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{ten.url}/sampling?sizes=2")
+
+    def bars() -> int:
+        return page.locator(".st-key-clusters .barlayer .point").count()
+
+    chooser = page.locator(".st-key-_place input")
+    chooser.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # a page that still scrolls closes the list
+    chooser.click()
+    page.get_by_role("option").nth(1).click()
+    settled(page)
+    until(page, bars, 10)
+    until(page, lambda: address(page), {"sizes": "2", "place": "2"})
+    worked = page.locator("[data-testid=stCode]").last.inner_text()
+    assert "N = 10, |C| = 10, n_i = 1 (chosen), n_j = 1 (9 times)" in worked
+    assert "F_CN = 1 − |C|/N = 1 − 10/10 = 0.0000" in worked
+    assert "F_PC = Π n_i/(n_i+n_j) = (1/(1+1))^9 ≈ 0.0020" in worked
+    assert "9 others are as large: the one sampled first is taken." in said(page)
+
+
+LINKS = (
+    "", "metric=accuracy&place=2", "sizes=2,3,4,5,6,7,8,10&metric=ece", "sizes=8", "metric=auroc&sizes=2,4",
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("query", LINKS)
+def test_it_can_be_read_at_every_width(
+    query: str, scheme: ColorScheme, ten: Server, browse: Browse
+) -> None:
+    window = browse(color_scheme=scheme)
+    page = window.open(f"{ten.url}/sampling?{query}")
+    for width in WIDTHS:
+        resize(page, width)
+        assert page.get_by_role("heading", level=1, name="Sampling", exact=True).is_visible()
+        no_fault(page)
+        for key in ("sampling", "clusters"):
+            box: Any = page.locator(f".st-key-{key} .js-plotly-plot").bounding_box()
+            assert 250 < box["width"] <= width
+    assert [error for error in window.errors if KNOWN not in error] == []

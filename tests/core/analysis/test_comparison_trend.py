@@ -1,0 +1,118 @@
+"""Does the sentence on all points claim what ρ, p and the intervals allow, and no more?"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.analysis.comparison_trend import Trend, trend_of
+from calib_core.records import RunInfo
+
+XY = ("accuracy", "brier")
+
+
+def make_point(
+    name: str, x: float, y: float, *, half: float | None = 0.01, metrics: tuple[str, str] = XY
+) -> Point:
+    def one(metric: str, value: float) -> Measured:
+        if half is None:
+            return Measured(metric, value)
+        return Measured(metric, value, value - half, value + half, "95 %")
+
+    return Point(
+        key=name, run=f"{name} in full", name=name, method="given", x=one(metrics[0], x),
+        y=one(metrics[1], y), accuracy=one("accuracy", x), brier=one("brier", y), skill=None, ece=0.1,
+        n_used=100, n_total=100, judged="greedy answer", recipe="Brier",
+    )
+
+
+def trend(*points: Point, models: dict[str, str] | None = None, xy: tuple[str, str] = XY) -> Trend:
+    infos = {point.key: RunInfo(model=(models or {}).get(point.key, point.key)) for point in points}
+    return trend_of(*xy, points, infos)
+
+
+SIX = [make_point(f"m{at}", 0.3 + 0.1 * at, 0.25 - 0.03 * at) for at in range(6)]
+
+
+def test_six_in_perfect_order_are_more_than_chance() -> None:
+    found = trend(*SIX)
+    assert found.correlation is not None
+    assert (found.correlation.rho, found.models, found.points) == (-1, 6, 6)
+    assert found.reading == (
+        "Brier score falls as accuracy rises: ρ = −1.00 over 6 models (95 % interval −1.00 to "
+        f"−{abs(found.correlation.high):.2f}, p = 0.003). Between the least accurate run (m0, 30.0 %) and "
+        "the most accurate (m5, 80.0 %) the Brier score falls by 0.150 (−0.164 to −0.136); a(1−a) alone "
+        "would let it fall by 0.050."
+    )
+
+
+def test_four_in_perfect_order_are_not() -> None:
+    found = trend(*SIX[:4])
+    assert found.reading.startswith("Whether Brier score and accuracy go together is not clear: ρ = −1.00")
+    assert found.correlation is not None
+    assert found.correlation.n == 4
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "1 model: a rank correlation needs 3 or more"), (2, "2 models: a rank")]
+)
+def test_of_one_or_two_models_it_says_why_there_is_none(count: int, said: str) -> None:
+    found = trend(*SIX[:count])
+    assert found.correlation is None
+    assert found.why is not None
+    assert found.why.startswith(said)
+    assert found.reading.startswith(f"No rank correlation: {said}")
+    assert (found.change is None) == (count == 1)
+
+
+def test_runs_of_one_model_are_counted_as_such() -> None:
+    one = dict.fromkeys((point.key for point in SIX), "red")
+    assert trend(*SIX, models=one).why == "1 model: a rank correlation needs 3 or more"
+    assert trend(*SIX, models=one).change is None
+    two = {"m0": "red", "m1": "red"}
+    found = trend(*SIX, models=two)
+    assert "over 6 runs of 5 models" in found.reading
+    assert "looks surer than it is" in found.reading
+    assert "surer" not in trend(*SIX).reading
+
+
+def test_the_change_is_between_the_ends_and_has_both_intervals_in_it() -> None:
+    change = trend(*SIX).change
+    assert change is not None
+    assert (change.least, change.most) == ("m0", "m5")
+    assert change.brier == pytest.approx(-0.15)
+    assert change.alone == pytest.approx(0.8 * 0.2 - 0.3 * 0.7)
+    assert change.low == pytest.approx(-0.15 - math.hypot(0.01, 0.01))
+    assert change.high == pytest.approx(-0.15 + math.hypot(0.01, 0.01))
+
+
+def test_a_change_within_its_interval_is_none() -> None:
+    wide = [make_point("a", 0.3, 0.2, half=0.1), make_point("b", 0.5, 0.15, half=0.1)]
+    told = "does not change clearly, −0.050 (−0.191 to +0.091); a(1−a) alone would let it rise by 0.040."
+    assert trend(*wide).reading.endswith(f"the Brier score {told}")
+
+
+def test_a_shared_end_or_no_model_more_gives_no_change() -> None:
+    level = [make_point("a", 0.3, 0.2), make_point("b", 0.3, 0.1), make_point("c", 0.5, 0.1)]
+    assert trend(*level).change is None
+    assert "Between" not in trend(*level).reading
+
+
+def test_without_intervals_the_numbers_stand_alone() -> None:
+    bare = [make_point("a", 0.3, 0.2, half=None), make_point("b", 0.5, 0.3, half=None)]
+    assert "the Brier score rises by 0.100; a(1−a)" in trend(*bare).reading
+
+
+def test_of_other_metrics_only_the_ranks_are_spoken_of() -> None:
+    xy = ("ece", "auroc")
+    points = [make_point(f"m{at}", 0.1 * at, 0.1 * at, metrics=xy) for at in range(6)]
+    assert trend(*points, xy=xy).change is None
+    assert trend(*points, xy=xy).reading.startswith("AUROC rises as ECE rises: ρ = +1.00 over 6 models")
+    assert trend(*SIX, xy=("brier", "brier")).why == "both axes are the same metric"
+
+
+def test_values_that_do_not_vary_cannot_be_ranked() -> None:
+    flat = [make_point(f"m{at}", 0.3 + 0.1 * at, 0.2) for at in range(4)]
+    assert trend(*flat).reading.startswith("No rank correlation: all 4 points have the same value on one")

@@ -1,0 +1,111 @@
+"""Is it said which N' is enough, by the interval of the paired difference?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calib_core.analysis.samples import samples
+from calib_core.analysis.samples_draws import Plan
+from calib_core.analysis.samples_enough import Enough, Gap, enough_of, gaps_of, read_enough
+from core.sampled_runs import METHODS, drawn_parts, exact_squares, make_questions, make_run
+
+NAMES = {"a": "F_CN", "b": "F_CS", "c": "F_PC"}
+
+
+def gap(low: float, high: float) -> Gap:
+    return Gap((low + high) / 2, low, high, 100)
+
+
+def test_the_gap_is_the_mean_of_paired_squared_errors() -> None:
+    questions = make_questions(25, 8, lost=0.4)
+    result = samples(make_run(questions), Plan((2, 3, 4), 4, 2))
+    assert result.against == 4
+    for method in METHODS:
+        own = {size: exact_squares(drawn_parts(questions, size, 4, 2), method) for size in (2, 3, 4)}
+        for size in (2, 3):
+            apart = np.array(own[size]) - np.array(own[4])
+            found = result.gaps[method][size]
+            assert found.value == pytest.approx(np.nanmean(apart), abs=1e-12)
+            assert found.questions == np.count_nonzero(~np.isnan(apart))
+            assert found.low < found.value < found.high
+
+
+def test_the_interval_covers_as_often_as_it_says() -> None:
+    """Basic bootstrap of a mean of 300: 95 % of 200 intervals, within four standard errors."""
+    random = np.random.default_rng(8)
+    hits = 0
+    for seed in range(200):
+        squares = {2: random.normal(0.1, 1, (1, 300)), 4: np.zeros((1, 300))}
+        (found,) = gaps_of(squares, (2,), 4, seed)
+        hits += found[2].low <= 0.1 <= found[2].high
+    assert abs(hits / 200 - 0.95) < 4 * (0.95 * 0.05 / 200) ** 0.5
+
+
+def test_the_interval_is_as_wide_as_that_of_a_mean() -> None:
+    random = np.random.default_rng(3)
+    squares = {2: random.normal(0, 1, (8, 2000)), 4: np.zeros((8, 2000))}
+    found = gaps_of(squares, (2,), 4, 0)
+    widths = [each[2].high - each[2].low for each in found]
+    assert np.mean(widths) == pytest.approx(2 * 1.96 / 2000**0.5, rel=0.04)
+
+
+def test_the_interval_is_reflected() -> None:
+    """Of a skewed mean the longer side is where the bootstrap's percentiles are not."""
+    random = np.random.default_rng(1)
+    (found,) = gaps_of({2: random.exponential(1, (1, 30)) ** 2, 4: np.zeros((1, 30))}, (2,), 4, 0)
+    assert found[2].value - found[2].low > found[2].high - found[2].value
+
+
+def test_questions_without_both_are_left_out() -> None:
+    squares = {2: np.array([[0.5, np.nan, 0.1]]), 4: np.array([[0.2, 0.2, np.nan]])}
+    (found,) = gaps_of(squares, (2,), 4, 0)
+    assert found == {}  # one question only: some draws have not one
+    many = {size: np.tile(values, 50) for size, values in squares.items()}
+    (found,) = gaps_of(many, (2,), 4, 0)
+    assert (found[2].value, found[2].questions) == (pytest.approx(0.3), 50)
+    assert gaps_of({2: np.full((1, 9), np.nan), 4: np.zeros((1, 9))}, (2,), 4, 0) == [{}]
+
+
+def test_the_smallest_whose_whole_interval_is_inside() -> None:
+    gaps = {4: gap(0.004, 0.006), 8: gap(-0.005, 0.005), 16: gap(-0.001, 0.001)}
+    assert enough_of("a", gaps, 32, 0.005) == Enough("a", 8, 32, 0.005)
+    assert enough_of("a", gaps, 32, 0.006).size == 4
+    assert enough_of("a", gaps, 32, 0.0005).size is None
+    assert enough_of("a", {4: gap(-0.006, 0.001)}, 32, 0.005).size is None
+
+
+def test_the_paper_s_kind_of_sentence() -> None:
+    near, far = gap(-0.001, 0.001), gap(0.01, 0.02)
+    gaps = {"a": {4: far, 8: far}, "b": {4: far, 8: near}, "c": {4: far, 8: near}}
+    found = [enough_of(method, gaps[method], 16, 0.005) for method in gaps]
+    assert read_enough(found, gaps, NAMES, 1319) == (
+        "N' = 8 is enough for F_CS and F_PC, no N' below 16 is enough for F_CN: enough is a Brier score "
+        "within ±0.005 of that at N' = 16, by its paired 95 % interval over 1,319 questions."
+    )
+
+
+def test_none_and_fewer_that_do_better_are_told() -> None:
+    gaps = {"a": {4: gap(-0.03, -0.02)}, "b": {4: gap(-0.03, 0.03)}}
+    found = [enough_of(method, gaps[method], 8, 0.005) for method in gaps]
+    said = read_enough(found, gaps, NAMES, 10)
+    assert said.startswith("N' = 4 is not enough for F_CN and F_CS: ")
+    assert said.endswith("That of F_CN is lower, so better, at N' = 4.")
+
+
+def test_nothing_to_compare_is_told() -> None:
+    assert "more than half" in read_enough([], {}, NAMES, 10)
+    assert read_enough([Enough("a", None, 4, 0.005)], {"a": {}}, NAMES, 10) == (
+        "Only N' = 4 is not greyed, so there is no smaller N' to compare with it."
+    )
+
+
+def test_another_measure_needs_no_other_draws() -> None:
+    result = samples(make_run(make_questions(40, 16)), Plan((2, 4, 8), 5), within=1e-9)
+    assert [each.size for each in result.enough] == [None] * 3
+    wide = result.at(0.9)
+    assert [each.size for each in wide.enough] == [2] * 3
+    assert wide.reading.startswith("N' = 2 is enough for F_CN, F_CS and F_PC: ")
+    assert "within ±0.9 of that at N' = 8" in wide.reading
+    assert wide.curves is result.curves
+    assert wide.to_frame()["enough"][0] == 2

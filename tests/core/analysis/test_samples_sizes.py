@@ -1,0 +1,59 @@
+"""Which N' are drawn, from which questions, and which are greyed?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calib_core.analysis.samples_sizes import sizes_of
+from calib_core.problems import Unavailable
+
+
+def of(counted: list[int], asked: tuple[int, ...] | None = None, usable: list[int] | None = None):  # noqa: ANN201
+    rows = np.arange(len(counted)) if usable is None else np.array(usable, np.intp)
+    return sizes_of(np.array(counted), rows, asked)
+
+
+@pytest.mark.parametrize(
+    ("counted", "sizes", "against"),
+    [([64] * 5, (4, 8, 16, 32, 64), 32), ([16] * 5, (4, 8, 16), 8), ([40] * 3, (4, 8, 16, 32), 16),
+     ([3] * 3, (3,), None), ([7], (4,), None), ([8], (4, 8), 4)],
+)
+def test_the_papers_sizes_as_far_as_they_go(counted: list[int], sizes: tuple[int, ...], against: int) -> None:
+    found = of(counted)
+    assert (found.sizes, found.against, found.refused) == (sizes, against, {})
+    assert all(2 * size > counted[0] for size in found.greyed)
+
+
+def test_half_of_the_samples_is_not_greyed_and_more_is() -> None:
+    found = of([9, 8, 9], (4, 5))
+    assert (found.samples, found.against, set(found.greyed)) == ((8, 9), 4, {5})
+    assert found.greyed[5].startswith("N' = 5 is more than half of 8 samples: subsets overlap")
+
+
+def test_every_sample_of_every_question_is_told_apart() -> None:
+    assert "every sample" in of([8, 8], (8,)).greyed[8]
+    assert "more than half of 8" in of([8, 9], (8,)).greyed[8]
+
+
+def test_a_size_that_fewer_than_half_have_is_refused() -> None:
+    found = of([16, 16, 64], (8, 64))
+    assert (found.sizes, found.rows.tolist()) == ((8,), [0, 1, 2])
+    why = "N' = 64: 1 of 3 questions have so many samples; up to 16 can be drawn here."
+    assert found.refused == {64: why}
+    assert of([16, 64, 64], (64,)).rows.tolist() == [1, 2]
+    assert of([16, 64], (64,)).rows.tolist() == [1]
+    assert "no question has so many" in of([16, 64], (8, 65)).refused[65]
+
+
+def test_only_usable_questions_count() -> None:
+    found = of([64, 16, 16], usable=[1, 2])
+    assert (found.sizes, found.rows.tolist()) == ((4, 8, 16), [1, 2])
+
+
+@pytest.mark.parametrize("asked", [(1,), (65,), ()])
+def test_nothing_left_is_refused_with_the_reason(asked: tuple[int, ...]) -> None:
+    with pytest.raises(Unavailable, match="N'"):
+        of([64, 64], asked)
+    with pytest.raises(Unavailable, match="Not one question"):
+        of([64], usable=[])

@@ -1,0 +1,46 @@
+"""Which comparisons do the tests of figures draw?  Small ones, put together by hand."""
+
+from __future__ import annotations
+
+from calib_core.analysis.comparison import Comparison
+from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.bins import Scheme
+from calib_core.figures.layout import Figure
+
+
+def make_point(
+    name: str, x: float, y: float, *, method: str = "given", metrics: tuple[str, str] = ("accuracy", "brier"),
+    half: float | None = 0.02,
+) -> Point:
+    """A point whose key is "name:method"."""
+
+    def one(metric: str, value: float) -> Measured:
+        ends = (None, None, None) if half is None else (value - half, value + half, "95 %")
+        return Measured(metric, value, *ends)
+
+    return Point(
+        key=f"{name}:{method}", run=f"{name} in full", name=name, method=method, x=one(metrics[0], x),
+        y=one(metrics[1], y), accuracy=one("accuracy", x), brier=one("brier", y), skill=0.1, ece=0.1,
+        n_used=1000, n_total=1000, judged="greedy answer", recipe="Brier",
+    )
+
+
+def make_comparison(
+    *points: Point,
+    families: tuple[tuple[str, ...], ...] = (),
+    metrics: tuple[str, str] = ("accuracy", "brier"),
+) -> Comparison:
+    return Comparison(
+        x=metrics[0], y=metrics[1], scheme=Scheme(), points=points, families=families, trends=(), refused={},
+        reading="No run here gives both numbers.", unlike=(), recipe="Brier",
+    )
+
+
+def labels(figure: Figure, width: int) -> list[str]:
+    """The words of the set for figures of this width."""
+    return [
+        words
+        for trace in figure["data"]
+        if trace.get("xaxis") == f"x{width}" and trace["mode"] == "text"
+        for words in trace["text"]
+    ]

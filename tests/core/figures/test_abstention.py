@@ -1,0 +1,120 @@
+"""Is every line the curve of its method, thinned only where no eye can see it?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from calib_core.analysis.abstention import Abstention, abstention
+from calib_core.analysis.evidence import gather
+from calib_core.figures.abstention import MOST, abstention_figure, describe_abstention, drawn_steps
+from calib_core.figures.layout import Figure
+from calib_core.figures.theme import DARK, LIGHT, Theme
+from core.made_runs import blocks, given_evidence, made_run
+
+LADDER = abstention(blocks((0.9, 100, 95), (0.6, 100, 60), (0.2, 100, 10)))
+
+
+def lines(figure: Figure) -> dict[str, dict[str, Any]]:
+    drawn = [trace for trace in figure["data"] if "lines" in trace["mode"]]
+    return {trace["name"]: trace for trace in drawn if trace.get("name")}
+
+
+def many(rows: int = 5000) -> Abstention:
+    random = np.random.default_rng(3)
+    confidence = random.random(rows)
+    return abstention(given_evidence(confidence, random.random(rows) < confidence))
+
+
+def test_a_line_is_its_curve() -> None:
+    line = lines(abstention_figure([LADDER], LIGHT))["confidence in the file"]
+    assert line["x"] == pytest.approx(LADDER.share.tolist(), abs=1e-6)
+    assert line["y"] == pytest.approx([0.95, 0.775, 0.55], abs=1e-6)
+    assert line["marker"]["maxdisplayed"] == 0
+    assert line["hovertext"][1] == (
+        "<b>confidence in the file</b><br>confidence ≥ 0.6<br>answered 66.7 % (200)"
+        "<br>right 77.5 % (71.2 % to 82.7 %)"
+    )
+
+
+def test_its_interval_lies_around_it() -> None:
+    (pale,) = [trace for trace in abstention_figure([LADDER], LIGHT)["data"] if trace.get("fill")]
+    low, high = LADDER.interval
+    assert pale["y"] == pytest.approx([*low, *high[::-1]], abs=1e-6)
+
+
+def test_a_long_curve_is_thinned_and_keeps_both_ends() -> None:
+    curve = many()
+    at = drawn_steps(curve)
+    assert at.size <= MOST
+    assert (at[0], at[-1]) == (0, curve.answered.size - 1)
+    assert np.diff(curve.share[at]).max() < 2.5 / MOST
+    line = lines(abstention_figure([curve], LIGHT))["confidence in the file"]
+    assert len(line["x"]) <= MOST
+    assert 0 < line["marker"]["maxdisplayed"] < 20
+    assert drawn_steps(LADDER).tolist() == [0, 1, 2]
+
+
+def test_the_wanted_accuracy_is_a_level_with_a_ring_where_it_is_last_had() -> None:
+    figure = abstention_figure([LADDER], LIGHT, wanted=0.75, threshold=0.9)
+    markers = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    rings = {trace["name"]: (trace["x"], trace["y"]) for trace in markers}
+    assert rings == {
+        "most answered at 75 %": ([pytest.approx(2 / 3)], [0.775]),
+        "confidence ≥ 0.9": ([pytest.approx(1 / 3)], [0.95]),
+    }
+    levels = {shape["y0"]: shape["line"]["dash"] for shape in figure["layout"]["shapes"]}
+    assert set(levels) == {0.55, 0.75}
+    assert levels[0.55] != levels[0.75]
+    words = [note["text"] for note in figure["layout"]["annotations"]]
+    assert words == ["answer all: 55.0 %", "wanted: 75 %"]
+
+
+def test_what_is_not_reached_has_no_ring() -> None:
+    figure = abstention_figure([LADDER], LIGHT, wanted=0.99, threshold=0.95)
+    assert [trace for trace in figure["data"] if trace["mode"] == "markers"] == []
+    assert "wanted: 99 %" in [note["text"] for note in figure["layout"]["annotations"]]
+
+
+def sampled() -> list[Abstention]:
+    run = made_run({
+        "gold": ["1", "2", "3", "4"], "confidence": [0.9, 0.8, 0.4, 0.3],
+        "correct": [True, False, False, False],
+        "samples": [["1", "1"], ["2", "2"], ["3", "5"], ["5", "5"]],
+    })
+    return [abstention(gather(run, method)) for method in ("given", "cluster_size")]
+
+
+def test_answers_judged_differently_have_a_level_each() -> None:
+    figure = abstention_figure(sampled(), LIGHT)
+    words = {note["text"]: note["yanchor"] for note in figure["layout"]["annotations"]}
+    assert words == {
+        "answer all (majority answer): 75.0 %": "bottom", "answer all (greedy answer): 25.0 %": "top",
+    }
+    assert len({line["marker"]["symbol"] for line in lines(figure).values()}) == 2
+
+
+def test_all_that_stands_on_enough_rows_is_in_view() -> None:
+    low, high = abstention_figure([LADDER], LIGHT, wanted=0.3)["layout"]["yaxis"]["range"]
+    assert low < 0.3
+    assert high > 1
+    assert abstention_figure([many()], LIGHT)["layout"]["yaxis"]["range"][0] > 0.3
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_plotly_knows_every_key(theme: Theme) -> None:
+    for curves in ([], [LADDER], sampled()):
+        figure = abstention_figure(curves, theme, wanted=0.9, threshold=0.5)
+        go.Figure(figure)
+        json.dumps(figure, allow_nan=False)
+
+
+def test_the_sentence_has_the_main_numbers() -> None:
+    assert describe_abstention([LADDER]) == (
+        "Accuracy over the share of questions answered. confidence in the file: 55.0 % right answering all, "
+        "77.5 % answering the surer half."
+    )

@@ -1,0 +1,72 @@
+"""Is each cluster a bar of its size, and can chosen, tied and unparsed ones be told apart without colour?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from calib_core.analysis.question_clusters import QuestionClusters, question_clusters
+from calib_core.confidence.method import Options
+from calib_core.confidence.subsets import codes
+from calib_core.figures.clusters import SHOWN, clusters_figure, describe_clusters
+from calib_core.figures.theme import DARK, LIGHT
+from core.sampled_runs import make_run
+
+
+def one(samples: list[str], kind: str = "number") -> QuestionClusters:
+    beside = {"id": "b", "answer_kind": kind, "gold": "5", "samples": ["5"] * 3}
+    run = make_run([{"id": "a", "answer_kind": kind, "gold": "1", "samples": samples}, beside])
+    return question_clusters(run, codes(run, Options()), 0)
+
+
+def drawn(result: QuestionClusters, theme: Any = LIGHT) -> tuple[dict[str, Any], list[str]]:
+    figure = clusters_figure(result, theme)
+    (trace,) = figure["data"]
+    return trace, figure["layout"]["yaxis"]["ticktext"]
+
+
+def test_bars_have_sizes_names_and_marks() -> None:
+    trace, names = drawn(one(["2", "1", "1", "2", "3", "?", "?"]))
+    assert (trace["x"], trace["text"]) == ([2, 2, 1, 2], ["2", "2", "1", "2"])
+    assert names == ["<b>2 ✗, chosen</b>", "1 ✓, tied", "3 ✗", "2 not parsed"]
+    assert trace["meta"]["kinds"] == ["chosen", "tied", "other", "unparsed"]
+    shapes = trace["marker"]["pattern"]["shape"]
+    assert shapes == ["", "/", "", "x"]
+    assert "each a cluster by itself" in trace["hovertext"][3]
+
+
+def test_the_first_is_on_top() -> None:
+    low, high = clusters_figure(one(["1", "1", "2"]), LIGHT)["layout"]["yaxis"]["range"]
+    assert low > high
+
+
+def test_many_small_clusters_share_a_bar() -> None:
+    trace, names = drawn(one([str(number) for number in range(1, SHOWN + 4)]))
+    assert len(names) == SHOWN + 1
+    assert (names[-1], trace["x"][-1]) == ("3 smaller clusters", 3)
+    assert "of 1, 1, 1 samples" in trace["hovertext"][-1]
+
+
+def test_no_sample_parses_and_no_sample_is_no_fault() -> None:
+    trace, names = drawn(one(["?", "?"]))
+    assert (trace["x"], names) == ([2], ["2 not parsed"])
+
+
+def test_answers_are_drawn_as_text() -> None:
+    hostile = one(['<a href="https://x.test">x</a>'] * 2, "text")
+    assert "<a" not in json.dumps(clusters_figure(hostile, DARK))
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_plotly_knows_every_key(theme: Any) -> None:
+    for samples in (["1", "2", "?"], ["?"] * 3, ["1"] * 64):
+        go.Figure(clusters_figure(one(samples), theme))
+
+
+def test_the_sentence_has_the_sizes() -> None:
+    said = describe_clusters(one(["2", "1", "1", "3"]))
+    assert "1: 2 samples; 2: 1 sample; 3: 1 sample" in said
+    assert "Chosen: “1” with 2 of 4 samples, which is right." in said

@@ -1,0 +1,165 @@
+"""Is every point where it belongs, with its intervals, and can it be told from the others and clicked?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from calib_core.figures.comparison import comparison_figure, describe_comparison
+from calib_core.figures.comparison_axes import CERTAIN, CONSTANT
+from calib_core.figures.comparison_labels import WIDTHS
+from calib_core.figures.layout import Figure
+from calib_core.figures.theme import DARK, LIGHT, Theme
+from core.figures.comparisons import labels, make_comparison, make_point
+
+RED, GREEN = make_point("red", 0.5, 0.2), make_point("green", 0.8, 0.1)
+OTHER = make_point("red", 0.55, 0.15, method="cluster_size")
+
+
+def clickable(figure: Figure) -> list[dict[str, Any]]:
+    return [trace for trace in figure["data"] if trace.get("customdata")]
+
+
+def test_points_stand_at_their_numbers_and_carry_their_key() -> None:
+    given, sampled = clickable(comparison_figure(make_comparison(RED, GREEN, OTHER), LIGHT))
+    assert (given["x"], given["y"]) == ([0.5, 0.8], [0.2, 0.1])
+    assert given["customdata"] == [["red:given"], ["green:given"]]
+    assert sampled["customdata"] == [["red:cluster_size"]]
+    assert given["error_y"]["array"] == pytest.approx([0.02, 0.02])
+    assert given["error_x"]["arrayminus"] == pytest.approx([0.02, 0.02])
+    assert given["marker"]["symbol"] != sampled["marker"]["symbol"]
+    assert given["marker"]["color"] != sampled["marker"]["color"]
+    assert given["hovertext"][0] == (
+        "<b>red in full</b><br>confidence in the file<br>Accuracy 50.0 % (48.0 % to 52.0 %)"
+        "<br>Brier score 0.2000 (0.1800 to 0.2200)<br>skill 0.100<br>n = 1,000, greedy answer judged"
+    )
+
+
+def test_a_point_without_an_interval_has_no_bars() -> None:
+    bare = make_point("bare", 0.5, 0.2, half=None)
+    (trace,) = clickable(comparison_figure(make_comparison(bare), LIGHT))
+    assert (trace["error_x"]["array"], trace["error_y"]["arrayminus"]) == ([0], [0])
+    assert "to" not in trace["hovertext"][0].split("<br>")[2]
+
+
+def curves_of(figure: Figure) -> list[dict[str, Any]]:
+    return [trace for trace in figure["data"] if trace.get("line", {}).get("dash")]
+
+
+def test_both_curves_are_those_of_constant_confidences() -> None:
+    constant, certain = curves_of(comparison_figure(make_comparison(RED, GREEN), LIGHT))
+    assert constant["y"] == pytest.approx([a * (1 - a) for a in constant["x"]], abs=1e-5)
+    assert certain["y"] == pytest.approx([1 - a for a in certain["x"]], abs=1e-5)
+    assert constant["line"]["dash"] != certain["line"]["dash"]
+    assert constant["name"] == "below a(1−a): better than always saying a"
+
+
+def test_they_and_their_words_belong_to_accuracy_against_brier_alone() -> None:
+    figure = comparison_figure(make_comparison(RED, GREEN), LIGHT)
+    assert {CONSTANT, CERTAIN} <= set(labels(figure, 1080))
+    swapped = ("brier", "accuracy")
+    points = [make_point("red", 0.2, 0.5, metrics=swapped), make_point("green", 0.1, 0.8, metrics=swapped)]
+    other = comparison_figure(make_comparison(*points, metrics=swapped), LIGHT)
+    assert curves_of(other) == []
+    assert labels(other, 1080) == ["red", "green"]
+    assert other["layout"]["xaxis"]["title"]["text"] == "Brier score (lower is better)"
+    assert other["layout"]["yaxis"]["tickformat"] == ".0%"
+
+
+def test_all_of_a_point_is_in_view_and_so_is_the_curve_over_it() -> None:
+    layout = comparison_figure(make_comparison(RED, GREEN), LIGHT)["layout"]
+    left, right = layout["xaxis"]["range"]
+    low, high = layout["yaxis"]["range"]
+    assert left < 0.48
+    assert right > 0.82
+    assert low < 0.08
+    assert high > 0.25
+
+
+def test_a_metric_is_not_drawn_far_beyond_its_range() -> None:
+    edge = make_comparison(make_point("a", 1.0, 0.0, half=None), make_point("b", 0.5, 0.4))
+    layout = comparison_figure(edge, LIGHT)["layout"]
+    assert 1.0 < layout["xaxis"]["range"][1] < 1.05
+    assert -0.05 < layout["yaxis"]["range"][0] < 0
+
+
+def test_every_width_has_its_own_names_on_an_axis_of_its_own() -> None:
+    figure = comparison_figure(make_comparison(RED, GREEN, OTHER), LIGHT)
+    for width in WIDTHS:
+        assert sorted(set(labels(figure, width)) - {CONSTANT, CERTAIN}) == ["green", "red"]
+        unseen = figure["layout"][f"xaxis{width}"]
+        assert unseen["overlaying"] == "x"
+        assert unseen["range"] == figure["layout"]["xaxis"]["range"]
+        assert unseen["visible"] is False
+
+
+def test_names_have_the_tone_of_their_method() -> None:
+    figure = comparison_figure(make_comparison(OTHER, make_point("red", 0.8, 0.1, method="pairwise")), LIGHT)
+    tones = {
+        trace["textfont"]["color"] for trace in figure["data"]
+        if trace.get("xaxis") == "x1080" and trace["mode"] == "text" and "red" in trace["text"]
+    }
+    assert tones == {LIGHT.series[0], LIGHT.over_text}
+
+
+def test_what_has_no_room_is_told_in_the_picture() -> None:
+    crowd = [make_point(f"a rather long name {at}", 0.5 + at / 5000, 0.2) for at in range(60)]
+    figure = comparison_figure(make_comparison(*crowd), LIGHT)
+    told = [words for words in labels(figure, 300) if "no room" in words]
+    assert len(told) == 1
+    named = sum(words.startswith("a rather") for words in labels(figure, 300))
+    assert told[0] == f"{60 - named} of 60 points have no room for a name: hover."
+
+
+def test_sizes_of_one_model_are_joined_in_order() -> None:
+    result = make_comparison(GREEN, RED, families=(("red:given", "green:given"),))
+    figure = comparison_figure(result, LIGHT)
+    (line,) = [trace for trace in figure["data"] if "family" in trace.get("meta", {})]
+    assert (line["x"], line["y"]) == ([0.5, 0.8], [0.2, 0.1])
+    assert "joined: one model by size" in [trace.get("name") for trace in figure["data"]]
+    alone = comparison_figure(make_comparison(GREEN, RED), LIGHT)
+    assert "joined: one model by size" not in [trace.get("name") for trace in alone["data"]]
+
+
+def test_the_chosen_point_has_a_ring() -> None:
+    def rings(selected: str | None) -> list[tuple[Any, Any]]:
+        figure = comparison_figure(make_comparison(RED, GREEN), LIGHT, selected=selected)
+        return [(t["x"], t["y"]) for t in figure["data"]
+                if t.get("marker", {}).get("symbol") == "circle-open"]
+
+    assert (rings("green:given"), rings("nobody"), rings(None)) == ([([0.8], [0.1])], [], [])
+
+
+def test_a_name_with_markup_is_drawn_as_text() -> None:
+    hostile = make_point('<a href="https://x.test">x</a>', 0.5, 0.2)
+    drawn = comparison_figure(make_comparison(hostile), LIGHT)["data"]
+    for trace in drawn:
+        trace.pop("customdata", None)  # never drawn
+    assert "<a" not in json.dumps(drawn)
+
+
+def test_without_a_point_it_says_so() -> None:
+    figure = comparison_figure(make_comparison(), LIGHT)
+    (words,) = figure["layout"]["annotations"]
+    assert words["text"] == "No run here gives both numbers."
+    go.Figure(figure)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_plotly_knows_every_key(theme: Theme) -> None:
+    result = make_comparison(RED, GREEN, OTHER, families=(("red:given", "green:given"),))
+    figure = comparison_figure(result, theme, selected="red:given")
+    go.Figure(figure)
+    json.dumps(figure, allow_nan=False)
+
+
+def test_the_sentence_has_the_main_numbers() -> None:
+    assert describe_comparison(make_comparison(RED)) == (
+        "Brier score against Accuracy, 1 point. red by confidence in the file: 50.0 % (48.0 % to 52.0 %), "
+        "0.2000 (0.1800 to 0.2200)."
+    )
+    many = [make_point(f"m{at}", 0.5, 0.2) for at in range(10)]
+    assert describe_comparison(make_comparison(*many)).endswith("; and 2 more.")

@@ -1,0 +1,140 @@
+"""Does no name cover another name, a point or the edge, and is one left off only for want of room?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calib_core.figures.label_places import REACH, Place, Spot, places, text_width
+
+WIDTH, HEIGHT = 500.0, 400.0
+Box = tuple[float, float, float, float]
+
+SPOTS = st.lists(
+    st.builds(
+        Spot, st.floats(0, WIDTH), st.floats(0, HEIGHT), st.text("amWi1 -日", min_size=1, max_size=24)
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two boxes have more in common than rounding."""
+    across = min(one[2], other[2]) - max(one[0], other[0])
+    down = min(one[3], other[3]) - max(one[1], other[1])
+    return across > 1e-6 and down > 1e-6
+
+
+def check(spots: tuple[Spot, ...], found: tuple[Place | None, ...], wider: float = 1.0) -> None:
+    """The law, on a panel so many times as wide in which all middles stand at the same share of it."""
+    boxes = [
+        (wider * place.x - place.width / 2, place.box[1], wider * place.x + place.width / 2, place.box[3])
+        for place in found
+        if place is not None
+    ]
+    markers = [
+        (wider * spot.x - REACH, spot.y - REACH, wider * spot.x + REACH, spot.y + REACH) for spot in spots
+    ]
+    for at, box in enumerate(boxes):
+        assert box[0] >= 0
+        assert box[1] >= 0
+        assert box[2] <= wider * WIDTH
+        assert box[3] <= HEIGHT
+        assert not any(overlap(box, other) for other in boxes[at + 1 :])
+        assert not any(overlap(box, marker) for marker in markers)
+
+
+@settings(max_examples=60)
+@given(SPOTS, st.sampled_from([1.0, 1.01, 1.35, 2.0]))
+def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[Spot], wider: float) -> None:
+    found = places(tuple(spots), WIDTH, HEIGHT)
+    assert len(found) == len(spots)
+    check(tuple(spots), found, wider)
+
+
+@settings(max_examples=30)
+@given(SPOTS, st.tuples(st.floats(0, 400), st.floats(0, 350)))
+def test_what_is_taken_stays_free(spots: list[Spot], corner: tuple[float, float]) -> None:
+    taken = (*corner, corner[0] + 90, corner[1] + 40)
+    found = places(tuple(spots), WIDTH, HEIGHT, taken=(taken,))
+    assert not any(place is not None and overlap(place.box, taken) for place in found)
+
+
+def forty(seed: int = 0) -> tuple[Spot, ...]:
+    """Forty models along a line, as accuracy against Brier score has them."""
+    random = np.random.default_rng(seed)
+    x = random.uniform(30, 930, 40)
+    y = 80 + 0.45 * x + random.normal(0, 40, 40)
+    return tuple(Spot(float(x[at]), float(y[at]), f"model-{at}-13b-chat") for at in range(40))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_forty_models_are_all_named_on_a_wide_page(seed: int) -> None:
+    found = places(forty(seed), 960, 640)
+    assert None not in found
+    assert sum(place is not None and place.leader is not None for place in found) < 20
+
+
+def test_the_same_points_give_the_same_places() -> None:
+    spots = forty()
+    first = places(spots, 960, 640)
+    places.cache_clear()
+    assert places(spots, 960, 640) == first
+
+
+def test_a_point_alone_has_its_name_beside_it_and_no_line() -> None:
+    (found,) = places((Spot(200, 200, "alone"),), WIDTH, HEIGHT)
+    assert found is not None
+    assert found.leader is None
+    assert found.box[0] - 200 < 12
+    assert found.box[1] < 200
+
+
+def test_a_name_at_the_edge_turns_inward() -> None:
+    (found,) = places((Spot(495, 5, "a name at the corner"),), WIDTH, HEIGHT)
+    assert found is not None
+    assert found.x < 495
+    assert found.y > 5
+
+
+def test_a_name_far_away_has_a_line_from_its_point_to_its_box() -> None:
+    spots = tuple(Spot(250 + 3 * at, 200 + 2 * at, f"number {at} of twelve") for at in range(12))
+    found = places(spots, WIDTH, HEIGHT)
+    far = [place for place in found if place is not None and place.leader is not None]
+    assert far
+    for place in far:
+        assert place.leader is not None
+        left, top, right, bottom = place.box
+        assert left - 1e-6 <= place.leader[0] <= right + 1e-6
+        assert top - 1e-6 <= place.leader[1] <= bottom + 1e-6
+
+
+def test_where_there_is_no_room_a_name_is_left_off() -> None:
+    assert places((Spot(20, 20, "much too long for such a panel"),), 60, 40) == (None,)
+    crowd = tuple(Spot(50 + at % 5, 50 + at // 5, "a name of a model") for at in range(20))
+    found = places(crowd, 160, 100)
+    assert None in found
+    assert any(place is not None for place in found)
+
+
+def test_thin_lines_are_kept_clear_of_if_that_can_be() -> None:
+    spot = (Spot(200, 200, "name"),)
+    (before,) = places(spot, WIDTH, HEIGHT)
+    assert before is not None
+    line = (before.box[0], before.y - 1, before.box[2], before.y + 1)
+    (after,) = places(spot, WIDTH, HEIGHT, lines=(line,))
+    assert after is not None
+    assert not overlap(after.box, line)
+
+
+def test_no_points_have_no_places() -> None:
+    assert places((), WIDTH, HEIGHT) == ()
+
+
+def test_widths_are_more_than_the_letters_need() -> None:
+    assert text_width("mmmm", 10) > text_width("aaaa", 10) > text_width("iiii", 10)
+    assert text_width("日本", 10) >= 20
+    assert text_width("", 10) == 0

@@ -1,0 +1,29 @@
+"""Can every registered method be told from every other, whatever colours one sees?"""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.confidence import METHODS
+from calib_core.figures.method_look import look
+from calib_core.figures.theme import DARK, LIGHT, Theme
+from core.figures.wcag import contrast
+
+
+def test_no_two_methods_share_a_symbol() -> None:
+    looks = [look(id_, LIGHT) for id_ in METHODS]
+    assert len({drawn.symbol for drawn in looks}) == len(METHODS)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_names_can_be_read_and_symbols_be_seen(theme: Theme) -> None:
+    for id_ in METHODS:
+        drawn = look(id_, theme)
+        assert contrast(drawn.text, theme.page) >= 4.5
+        assert contrast(drawn.colour, theme.page) >= 3
+        assert drawn.marker(theme)["symbol"] == drawn.symbol
+
+
+def test_those_shown_at_first_have_different_colours() -> None:
+    first = ("cluster_size", "pairwise", "cluster_number", "p_true", "logit_path")
+    assert len({look(id_, LIGHT).colour for id_ in first}) == len(first)
