@@ -71,7 +71,10 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileReport:
-    """What one file is: recognised as what, how many rows, what is wrong, what each run can give."""
+    """What one file is: recognised as what, how many rows, what is wrong, what each run can give.
+
+    groups: columns without a name here that sort the rows into groups; unused: those nothing is read from.
+    """
 
     file: str
     format: str
@@ -84,6 +87,7 @@ class FileReport:
     columns: tuple[str, ...]
     unused: tuple[str, ...]
     proposals: Mapping[str, str]
+    groups: tuple[str, ...] = ()
 
     def to_frame(self) -> pl.DataFrame:
         """One row a run and method: run, method, used, missing, left_out, reason."""
@@ -129,6 +133,7 @@ def check(reading: Reading, options: Options | None = None) -> FileReport:
         columns=reading.columns,
         unused=reading.unused,
         proposals=reading.proposals,
+        groups=reading.groups,
     )
 
 

@@ -57,6 +57,8 @@ def one_file(file: File, good: Sequence[str], *, open_: bool) -> None:
             _decision(file, file.report, good)
         for report in file.report.runs:
             _run(report, several=len(file.report.runs) > 1)
+        if file.report.groups:
+            st.caption(f"Columns that make groups: {literal(', '.join(file.report.groups))}.")
         if file.report.unused:
             st.caption(f"Columns not read: {literal(', '.join(file.report.unused))}.")
 

@@ -1,0 +1,78 @@
+"""What is known of many groups: one number each, with its interval, on how many rows?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import polars as pl
+
+from calib_core.analysis.contrasts import Contrast
+from calib_core.analysis.groupings import Grouping
+from calib_core.analysis.groups_reading import Chance
+from calib_core.bins import Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One dot.
+
+    run: key of the run; series: key in `Groups.series` (the run, or the level of a fact); name: of the group,
+    or what the run is called for short; value: the metric, None where it is not defined; low, high: its
+    interval, None where there is none, how: of what kind; n_used: rows, n_total: of them in the file;
+    accuracy, mean_confidence, bias: of the top label; null_median, p: as in `score.Score`; small: fewer than
+    THIN rows.
+    """
+
+    run: str
+    series: str
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    how: str | None
+    n_used: int
+    n_total: int
+    accuracy: float | None
+    mean_confidence: float | None
+    bias: float | None
+    null_median: float | None
+    p: float | None
+    small: bool
+    recipe: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The metric of every group.
+
+    series: key → title, in order; groups: sorted, those of one name together; overall: run → the metric of
+    the whole run, of a grouping of rows; without: run → rows in no group; refused: run → why it has no dots;
+    contrasts: of a grouping of runs; chance: None where nothing can be said of it; reading: one sentence.
+    """
+
+    metric: str
+    scheme: Scheme
+    grouping: Grouping
+    series: Mapping[str, str]
+    groups: tuple[Group, ...]
+    overall: Mapping[str, float | None]
+    without: Mapping[str, int]
+    refused: Mapping[str, str]
+    contrasts: tuple[Contrast, ...]
+    chance: Chance | None
+    reading: str
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a group: the fields of `Group`, series by its title."""
+        rows = [asdict(group) | {"series": self.series[group.series]} for group in self.groups]
+        return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
+    "run": pl.String, "series": pl.String, "name": pl.String, "value": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "how": pl.String, "n_used": pl.Int64, "n_total": pl.Int64, "accuracy": pl.Float64,
+    "mean_confidence": pl.Float64, "bias": pl.Float64, "null_median": pl.Float64, "p": pl.Float64,
+    "small": pl.Boolean, "recipe": pl.String,
+}

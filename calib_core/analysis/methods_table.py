@@ -1,0 +1,221 @@
+"""Which confidence method serves which run best?  The self-consistency paper's Table 1, of one's own runs.
+
+Rows are methods, each run has ECE and Brier, and Brier leads (Wang et al., arXiv 2403.09849): ECE falls for
+a method that says nothing but the average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+import polars as pl
+
+from calib_core.analysis.concentration import concentration
+from calib_core.analysis.evidence import AnswerEvidence
+from calib_core.analysis.restricted import restricted
+from calib_core.analysis.score import score
+from calib_core.analysis.unanswered import with_unanswered
+from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
+from calib_core.problems import Unavailable
+
+Rows = Literal["common", "own"]
+"""Which rows a cell stands on: those every method shown can use in that run, or all that its own can."""
+
+Silent = Literal["missing", "wrong"]
+"""What a question is of which no sample parses: without a confidence, or confidence 0 and wrong."""
+
+Order = Literal["brier", "method"]
+
+COMMON: Final = "rows common to the methods shown"
+NO_COMMON: Final = "No row of this run has a confidence and an outcome for every method shown."
+
+_DECIMALS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One method on one run, both as numbers and as how they were made.
+
+    accuracy: of the judged answer on these rows; n_used: rows these numbers stand on; warning: why the
+    ECE is unreliable, or None; best_ece, best_brier: whether no other cell of the run is lower on the same
+    rows (ties are all best); p: as in `score.Score`, of the ECE.
+    """
+
+    run: str
+    method: str
+    ece: float | None
+    brier: float | None
+    accuracy: float | None
+    mean_confidence: float | None
+    p: float | None
+    n_used: int
+    n_total: int
+    judged: str
+    warning: str | None
+    recipe: str
+    best_ece: bool = False
+    best_brier: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MethodsTable:
+    """The table. runs, methods: keys in the order of columns and rows; cells: by (run, method).
+
+    refused: (run, method) → why there is no such cell; reading: which method has the lowest Brier where.
+    """
+
+    scheme: Scheme
+    rows: Rows
+    silent: Silent
+    runs: tuple[str, ...]
+    methods: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Cell]
+    refused: Mapping[tuple[str, str], str]
+    reading: str
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a cell, runs side by side in order: the fields of `Cell`."""
+        rows = [
+            asdict(cell) for run in self.runs for method in self.methods
+            if (cell := self.cells.get((run, method)))
+        ]
+        return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
+    "run": pl.String, "method": pl.String, "ece": pl.Float64, "brier": pl.Float64, "accuracy": pl.Float64,
+    "mean_confidence": pl.Float64, "p": pl.Float64, "n_used": pl.Int64, "n_total": pl.Int64,
+    "judged": pl.String, "warning": pl.String, "recipe": pl.String, "best_ece": pl.Boolean,
+    "best_brier": pl.Boolean,
+}
+
+
+def methods_table(
+    seen: Mapping[str, Sequence[AnswerEvidence]],
+    scheme: Scheme | None = None,
+    *,
+    rows: Rows = "common",
+    silent: Silent = "missing",
+    order: Order = "brier",
+) -> MethodsTable:
+    """The table of these runs.
+
+    seen: run key → what its methods say of it, each once. order: methods by their mean Brier over the runs
+    that have every method of the table, best first, or as they are registered.
+    """
+    scheme = scheme or Scheme()
+    cells: dict[tuple[str, str], Cell] = {}
+    refused: dict[tuple[str, str], str] = {}
+    for run, evidences in seen.items():
+        counted = [with_unanswered(each) for each in evidences] if silent == "wrong" else list(evidences)
+        if rows == "common":
+            counted = _on_common_rows(counted)
+        column = [_cell(run, each, scheme) for each in counted if each.n_used]
+        refused |= {(run, each.method.id): NO_COMMON for each in counted if not each.n_used}
+        for cell in _with_best(column, counted):
+            cells[run, cell.method] = cell
+    methods = _ordered(cells, tuple(seen), order)
+    return MethodsTable(
+        scheme, rows, silent, tuple(seen), methods, cells, refused, _reading(cells, tuple(seen), rows)
+    )
+
+
+def _on_common_rows(evidences: Sequence[AnswerEvidence]) -> list[AnswerEvidence]:
+    """Every method on the rows that all of them can use; totals stay those of the run."""
+    if len(evidences) < 2:
+        return list(evidences)
+    used = [each.confidences.pairs.rows for each in evidences]
+    both = used[0]
+    for own in used[1:]:
+        both = both[np.isin(both, own)]
+    if all(rows.size == both.size for rows in used):
+        return list(evidences)
+    parts: list[AnswerEvidence] = []
+    for each in evidences:
+        part = restricted(each, both)
+        said = replace(part.confidences, recipe=(*part.confidences.recipe, COMMON))
+        run = replace(part.run, ledger=each.run.ledger)
+        parts.append(AnswerEvidence(run, part.method, part.options, said))
+    return parts
+
+
+def _cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> Cell:
+    ece = score(evidence, "ece", scheme)
+    return Cell(
+        run=run,
+        method=evidence.method.id,
+        ece=ece.value,
+        brier=evidence.brier,
+        accuracy=evidence.accuracy,
+        mean_confidence=evidence.mean_confidence,
+        p=ece.p,
+        n_used=ece.n_used,
+        n_total=ece.n_total,
+        judged=ece.judged,
+        warning=_warning(evidence, scheme),
+        recipe=ece.recipe,
+    )
+
+
+def _warning(evidence: AnswerEvidence, scheme: Scheme) -> str | None:
+    try:
+        return concentration(evidence, scheme).warning
+    except Unavailable:  # more natural bins than are offered: spread out enough
+        return None
+
+
+def _with_best(cells: Sequence[Cell], evidences: Sequence[AnswerEvidence]) -> list[Cell]:
+    """The cells of one run, the lowest marked, where there are several and all stand on the same rows."""
+    rows = [each.confidences.pairs.rows for each in evidences if each.n_used]
+    if len(cells) < 2 or not all(np.array_equal(rows[0], own) for own in rows[1:]):
+        return list(cells)
+    ece, brier = _lowest([cell.ece for cell in cells]), _lowest([cell.brier for cell in cells])
+    return [
+        replace(cell, best_ece=_same(cell.ece, ece), best_brier=_same(cell.brier, brier)) for cell in cells
+    ]
+
+
+def _lowest(values: Sequence[float | None]) -> float | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _same(value: float | None, lowest: float | None) -> bool:
+    return value is not None and lowest is not None and round(value - lowest, _DECIMALS) == 0
+
+
+def _ordered(
+    cells: Mapping[tuple[str, str], Cell], runs: Sequence[str], order: Order
+) -> tuple[str, ...]:
+    """Methods that have a cell, best Brier first; as registered where no run has them all."""
+    methods = [id_ for id_ in METHODS if any((run, id_) in cells for run in runs)]
+    whole = [run for run in runs if all((run, id_) in cells for id_ in methods)]
+    if order == "method" or not whole:
+        return tuple(methods)
+    mean = {id_: sum(cells[run, id_].brier or 0 for run in whole) / len(whole) for id_ in methods}
+    return tuple(sorted(methods, key=mean.__getitem__))
+
+
+def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str], rows: Rows) -> str:
+    """Which method has the lowest Brier, on how many of the runs that can be compared within."""
+    best = {
+        run: [cell for (of, _), cell in cells.items() if of == run and cell.best_brier] for run in runs
+    }
+    compared = {run: found for run, found in best.items() if found}
+    if not cells:
+        return "No run here has a confidence and an outcome for every method shown."
+    if not compared:
+        told = "the methods stand on different rows" if rows == "own" else "each run has one method"
+        return f"Nothing is compared: {told}."
+    if len(compared) == 1:
+        (found,) = compared.values()
+        names = " and ".join(METHODS[cell.method].title for cell in found)
+        return f"Lowest Brier: {names}, {found[0].brier:.4f} on {found[0].n_used:,} rows."
+    wins = {id_: sum(any(cell.method == id_ for cell in found) for found in compared.values())
+            for id_ in METHODS}
+    ranked = sorted((id_ for id_ in METHODS if wins[id_]), key=lambda id_: -wins[id_])
+    told = "; ".join(f"{METHODS[id_].title} in {wins[id_]}" for id_ in ranked)
+    return f"Lowest Brier among {len(compared)} runs: {told}."

@@ -1,0 +1,78 @@
+"""What if a question whose samples all fail to parse counts as answered wrongly, and without confidence?
+
+By default such a row has no self-consistency and lowers n (decision 0004). Counting it is the stricter
+reading: a model that cannot write an answer down is not let off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.analysis.evidence import AnswerEvidence
+from calib_core.confidence.answers import Normaliser
+from calib_core.confidence.clusters import cluster
+from calib_core.confidence.columns import column
+from calib_core.pairs import Pairs
+from calib_core.records import AnswerRun
+
+NO_PARSE = "no sample parses"
+"""The reason under which `missing` counts these rows."""
+
+
+def unanswered_rows(evidence: AnswerEvidence) -> NDArray[np.intp]:
+    """Positions of the rows that have samples, of which none parses, and something to be right about.
+
+    Empty for a method that is not made from several samples.
+    """
+    if not evidence.method.sampled:
+        return np.zeros(0, np.intp)
+    run = evidence.run
+    clusters = cluster(run, Normaliser.of(run), evidence.options.unparseable)
+    silent = (clusters.sampled > 0) & (clusters.largest == 0) & _judgeable(run)
+    return np.setdiff1d(np.flatnonzero(silent), evidence.confidences.pairs.rows).astype(np.intp)
+
+
+def with_unanswered(evidence: AnswerEvidence) -> AnswerEvidence:
+    """The evidence with those rows at confidence 0 and wrong; itself where there are none."""
+    silent = unanswered_rows(evidence)
+    if not silent.size:
+        return evidence
+    said = evidence.confidences
+    order = np.argsort(np.concatenate([said.pairs.rows, silent]), kind="stable")
+    zeros = np.zeros(silent.size, said.pairs.confidence.dtype)
+    pairs = Pairs(
+        np.concatenate([said.pairs.confidence, zeros])[order],
+        np.concatenate([said.pairs.correct, np.zeros(silent.size, np.bool_)])[order],
+        np.concatenate([said.pairs.rows, silent])[order],
+        said.pairs.computed,
+    )
+    left = {reason: count for reason, count in said.missing.items() if reason != NO_PARSE}
+    remaining = said.missing.get(NO_PARSE, silent.size) - silent.size
+    count = f"{silent.size:,} row{'s' if silent.size > 1 else ''}"
+    confidences = replace(
+        said,
+        pairs=pairs,
+        recipe=(*said.recipe, f"no sample parses = confidence 0 and wrong ({count})"),
+        missing=MappingProxyType(left | ({NO_PARSE: remaining} if remaining else {})),
+        answers=None if said.answers is None else _longer(said.answers, silent.size, order),
+    )
+    return AnswerEvidence(evidence.run, evidence.method, evidence.options, confidences)
+
+
+def _longer(answers: pl.Series, by: int, order: NDArray[np.intp]) -> pl.Series:
+    lengthened = pl.concat([answers, pl.repeat(None, by, dtype=answers.dtype, eager=True)])
+    return lengthened[pl.Series(order, dtype=pl.UInt32)]
+
+
+def _judgeable(run: AnswerRun) -> NDArray[np.bool_]:
+    """Which rows have a right answer, or a judgement of the majority, that a sample could have met."""
+    several = (column(run, "gold_all").list.len() > 0).fill_null(value=False)
+    known = several | column(run, "correct_majority").is_not_null()
+    for name in ("gold", "gold_index"):
+        known = known | column(run, name).is_not_null()
+    return known.to_numpy()

@@ -1,0 +1,182 @@
+"""How are the numbers of many groups drawn, so that none hides another?  A row a group, a dot a series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from calib_core.analysis.groups import Group, Groups
+from calib_core.figures.layout import BOTTOM, Figure, axis, note, nothing, paper
+from calib_core.figures.strokes import place_line, run_symbol
+from calib_core.figures.text import lines as broken
+from calib_core.figures.text import plain
+from calib_core.figures.theme import Theme
+from calib_core.metrics import METRICS
+from calib_core.problems import shorten
+
+_NAME: Final = 25
+"""Letters of a group's name beside the axis; the hover has all of it."""
+
+_ENTRY: Final = 19
+_LEAST: Final = 24
+_EACH: Final = 13
+"""Pixels of a line of the legend, of a row, and of each dot in it."""
+
+
+def dots_figure(result: Groups, theme: Theme) -> Figure:
+    """The groups from top to bottom in their order, counts at the right edge.
+
+    A dot has its interval as whiskers; one of few rows is hollow; a short upright stroke is where the number
+    would lie if the confidences were exactly right; an upright line is the value of the whole run.
+    """
+    names = list(dict.fromkeys(group.name for group in result.groups))
+    place = {name: at for at, name in enumerate(names)}
+    offsets = _offsets(result)
+    data: list[dict[str, Any]] = []
+    for at, series in enumerate(result.series):
+        own = [group for group in result.groups if group.series == series]
+        data += _series(result, own, theme, at, {group: place[group.name] + offsets[at] for group in own})
+    drawn = [trace for trace in data if trace.get("showlegend", True)]
+    top = 16 + _ENTRY * max(1, len(drawn))
+    row = max(_LEAST, 8 + _EACH * (len(offsets) if any(offsets) else 1))
+    layout = paper(theme, height=top + BOTTOM + row * max(len(names), 2), top=top)
+    layout["legend"] |= {"entrywidth": 0.98, "y": 1, "yref": "paper", "yanchor": "bottom"}
+    layout["margin"] |= {"l": 8, "r": 52}
+    title = METRICS[result.metric].title
+    return {
+        "data": [*data, _counts(names)] if names else [nothing()],
+        "layout": layout | {
+            "hovermode": "closest",
+            "xaxis": axis(theme, title, standoff=6, range=_range(result), nticks=6, tickformat="~g",
+                          zeroline=True, zerolinecolor=theme.line),
+            "yaxis": _names_axis(theme, names),
+            "yaxis2": _counts_axis(theme, result, names),
+            "shapes": _overall(result, theme),
+            "annotations": [] if names else [
+                note(theme, broken(result.reading, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
+            ],
+        },
+    }
+
+
+def _offsets(result: Groups) -> list[float]:
+    """How far each series stands from the middle of its row; in the middle where a row has one dot."""
+    count = len(result.series)
+    if result.grouping.of == "runs" or count < 2:
+        return [0.0] * max(count, 1)
+    return [0.66 * (at - (count - 1) / 2) / count for at in range(count)]
+
+
+def _series(
+    result: Groups, own: Sequence[Group], theme: Theme, at: int, places: Mapping[Group, float]
+) -> list[dict[str, Any]]:
+    colour, symbol = place_line(at, theme)["color"], run_symbol(at)
+    known = [group for group in own if group.value is not None and math.isfinite(group.value)]
+    values = [group.value or 0.0 for group in known]
+    null = [group for group in known if group.null_median is not None]
+    dots: dict[str, Any] = {
+        "type": "scatter", "mode": "markers", "name": plain(shorten(result.series[own[0].series], 46))
+        if own else "", "cliponaxis": False,
+        "x": [round(value, 7) for value in values] or [None],
+        "y": [places[group] for group in known] or [None],
+        "marker": {
+            "size": 10, "color": colour, "line": {"color": colour, "width": 1.6},
+            "symbol": [f"{symbol}-open" if group.small else symbol for group in known],
+        },
+        "error_x": {
+            "type": "data", "symmetric": False, "color": colour, "thickness": 1.6, "width": 3,
+            "array": [_beyond(group.high, group.value) for group in known],
+            "arrayminus": [_beyond(group.value, group.low) for group in known],
+        },
+        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "hovertext": [_words(group, result) for group in known],
+        "customdata": [[group.run, group.name] for group in known],
+    }
+    if not null:
+        return [dots]
+    return [{
+        "type": "scatter", "mode": "markers", "hoverinfo": "skip", "cliponaxis": False,
+        "x": [round(group.null_median or 0.0, 7) for group in null], "y": [places[group] for group in null],
+        "name": "if calibrated: median", "showlegend": at == len(result.series) - 1, "legendrank": 1001,
+        "marker": {"symbol": "line-ns", "size": 11, "line": {"color": theme.muted, "width": 2}},
+        "unselected": {"marker": {"opacity": 1}},
+    }, dots]
+
+
+def _beyond(high: float | None, low: float | None) -> float:
+    return 0.0 if high is None or low is None else max(0.0, high - low)
+
+
+def _words(group: Group, result: Groups) -> str:
+    """What the hover says of a dot."""
+    told = f"<b>{plain(shorten(group.name, 80))}</b><br>{plain(shorten(result.series[group.series], 60))}"
+    told += f"<br>{METRICS[result.metric].title} {group.value:.4f}"
+    if group.low is not None and group.high is not None:
+        told += f" ({group.low:.4f} to {group.high:.4f})"
+    if group.null_median is not None:
+        told += f"<br>if calibrated {group.null_median:.4f}"
+    return f"{told}<br>n={group.n_used:,}{', few' if group.small else ''}"
+
+
+def _counts(names: Sequence[str]) -> dict[str, Any]:
+    """A trace that is nowhere, for the axis of the counts to be drawn."""
+    return {
+        "type": "scatter", "mode": "markers", "x": [None] * len(names), "y": list(range(len(names))),
+        "yaxis": "y2", "hoverinfo": "skip", "showlegend": False,
+    }
+
+
+def _names_axis(theme: Theme, names: Sequence[str]) -> dict[str, Any]:
+    return axis(
+        theme, range=[len(names) - 0.4, -0.6], tickvals=list(range(len(names))), automargin=True,
+        ticktext=[plain(shorten(name, _NAME)) for name in names], ticks="",
+    )
+
+
+def _counts_axis(theme: Theme, result: Groups, names: Sequence[str]) -> dict[str, Any]:
+    """How many rows each group has, at the right; "200–431" where the series differ."""
+    counts = {name: [group.n_used for group in result.groups if group.name == name] for name in names}
+    told = [
+        f"{min(own):,}" if min(own) == max(own) else f"{min(own):,}–{max(own):,}" for own in counts.values()
+    ]
+    return axis(
+        theme, range=[len(names) - 0.4, -0.6], overlaying="y", side="right", showgrid=False, ticks="",
+        tickvals=list(range(len(names))), ticktext=[f"n={text}" for text in told], automargin=True,
+    )
+
+
+def _overall(result: Groups, theme: Theme) -> list[dict[str, Any]]:
+    """An upright line at the value of each whole run, in that run's colour and dash."""
+    return [
+        {
+            "type": "line", "xref": "x", "yref": "y domain", "x0": value, "x1": value, "y0": 0, "y1": 1,
+            "layer": "below", "line": place_line(at, theme) | {"width": 1.6, "dash": "6px,4px"},
+        }
+        for at, series in enumerate(result.series)
+        if (value := result.overall.get(series)) is not None and math.isfinite(value)
+    ]
+
+
+def _range(result: Groups) -> list[float]:
+    """From zero, or from below it, to beyond the longest whisker."""
+    ends = [
+        end
+        for group in result.groups
+        for end in (group.value, group.low, group.high, group.null_median)
+        if end is not None and math.isfinite(end)
+    ]
+    low, high = min([0.0, *ends]), max(ends, default=1.0)
+    room = 0.05 * (high - low) or 0.05
+    return [low - room if low < 0 else -room / 2, high + room]
+
+
+def describe_dots(result: Groups) -> str:
+    """The figure in one sentence, for who cannot see it: text, not HTML."""
+    names = len(dict.fromkeys(group.name for group in result.groups))
+    few = sum(group.small for group in result.groups)
+    thin = f", {few} of them on fewer than 30 rows" if few else ""
+    return (
+        f"{METRICS[result.metric].title} by {result.grouping.title}, {names} "
+        f"row{'s' if names != 1 else ''}, {len(result.groups)} numbers{thin}. {result.reading}"
+    )

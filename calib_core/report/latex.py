@@ -1,0 +1,88 @@
+r"""How does a table of ECE and Brier become LaTeX that compiles, whatever its names hold?
+
+For a document with `\usepackage{booktabs}`. Text of files is escaped; how each number was made stands in
+comments above the table, one line each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from calib_core.report.paired_table import FLAG, Entry, PairedTable
+
+_ESCAPED: Final[Mapping[str, str]] = MappingProxyType({
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "·": r"\textperiodcentered{}",
+    "–": "--", "−": "$-$", "†": r"\textdagger{}", "[": "{[}", "]": "{]}",
+})
+"""Brackets too: one right after a row's end would be taken for its optional argument."""
+
+
+def escaped(text: str) -> str:
+    """The text as LaTeX prints it, character for character; white space folded, control characters gone."""
+    return "".join(_ESCAPED.get(letter, letter) for letter in _one_line(text))
+
+
+def to_latex(table: PairedTable) -> str:
+    """One `table` environment: a row a method, its accuracy, n and judged answer in small print below it."""
+    title = f"{escaped(table.title)}. Lowest in bold among numbers on the same rows."
+    lines = [
+        *(f"% {_one_line(note)}" for note in table.notes),
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{title}{_legend(table)}}}",
+        rf"\begin{{tabular}}{{l{'rr' * len(table.columns)}}}",
+        r"\toprule",
+        *_heading(table),
+        r"\midrule",
+    ]
+    for method, title in table.rows.items():
+        lines += _row(title, [table.entries.get((column, method)) for column in table.columns])
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _one_line(text: str) -> str:
+    printable = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    return printable.encode("utf-8", "replace").decode()
+
+
+def _legend(table: PairedTable) -> str:
+    if not any(entry.flag for entry in table.entries.values()):
+        return ""
+    return rf" {_ESCAPED[FLAG]}: one or two bins hold most rows, so this ECE describes little else."
+
+
+def _heading(table: PairedTable) -> list[str]:
+    places = range(len(table.columns))
+    lines: list[str] = []
+    for part in (0, 1):  # data set, then model
+        names = [escaped(names[part]) for names in table.columns.values()]
+        if any(names):
+            cells = "".join(rf" & \multicolumn{{2}}{{c}}{{{name}}}" for name in names)
+            lines.append(rf"{cells} \\")
+    rules = " ".join(rf"\cmidrule(lr){{{2 + 2 * at}-{3 + 2 * at}}}" for at in places)
+    return [*lines, rules, rf"Method{' & ECE & Brier' * len(table.columns)} \\"]
+
+
+def _row(title: str, entries: list[Entry | None]) -> list[str]:
+    numbers = "".join(
+        " & -- & --" if entry is None
+        else f" & {_bold(entry.ece, bold=entry.best_ece)}{_ESCAPED[FLAG] if entry.flag else ''}"
+        f" & {_bold(entry.brier, bold=entry.best_brier)}"
+        for entry in entries
+    )
+    lines = [rf"{escaped(title)}{numbers} \\"]
+    if any(entry is not None and entry.below for entry in entries):
+        below = "".join(
+            rf" & \multicolumn{{2}}{{r}}{{\footnotesize {escaped(entry.below if entry else '')}}}"
+            for entry in entries
+        )
+        lines.append(rf"{below} \\")
+    return lines
+
+
+def _bold(number: str, *, bold: bool) -> str:
+    return rf"\textbf{{{escaped(number)}}}" if bold else escaped(number)

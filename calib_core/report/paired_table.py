@@ -1,0 +1,94 @@
+"""What stands in a table of ECE and Brier, before it is HTML or LaTeX?  Rows, pairs of columns, cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from calib_core.analysis.methods_table import Cell, MethodsTable
+from calib_core.analysis.published import QUESTIONS, published_methods
+from calib_core.confidence import METHODS
+
+FLAG = "†"
+"""Stands behind an ECE that the concentration of its confidences makes unreliable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One cell: two numbers as text, which of them are bold, the flag behind the first, what stands below."""
+
+    ece: str
+    brier: str
+    best_ece: bool = False
+    best_brier: bool = False
+    flag: str | None = None
+    below: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTable:
+    """Rows of methods, a pair of columns (ECE, Brier) a run.
+
+    title: of the whole; columns: key → (data set, model), in order; rows: method titles by id, in order;
+    entries: by (column, method); notes: how the numbers were made, each a line.
+    """
+
+    title: str
+    columns: Mapping[str, tuple[str, str]]
+    rows: Mapping[str, str]
+    entries: Mapping[tuple[str, str], Entry]
+    notes: tuple[str, ...]
+
+
+def of_runs(table: MethodsTable, columns: Mapping[str, tuple[str, str]]) -> PairedTable:
+    """A person's own table. columns: run key → (data set, model); runs without a cell are left out."""
+    shown = {run: columns[run] for run in table.runs if any(of == run for of, _ in table.cells)}
+    sets = list(dict.fromkeys(dataset for dataset, _ in shown.values()))
+    order = sorted(shown, key=lambda run: sets.index(shown[run][0]))  # runs of one data set side by side
+    return PairedTable(
+        title="ECE and Brier by confidence method",
+        columns={run: shown[run] for run in order},
+        rows={id_: METHODS[id_].title for id_ in table.methods},
+        entries={key: _entry(cell) for key, cell in table.cells.items()},
+        notes=tuple(
+            f"{' · '.join(part for part in columns[run] if part)}, {METHODS[method].title}: {cell.recipe}"
+            for (run, method), cell in table.cells.items()
+        ),
+    )
+
+
+def _entry(cell: Cell) -> Entry:
+    accuracy = "–" if cell.accuracy is None else f"{100 * cell.accuracy:.1f} %"
+    return Entry(
+        ece=_number(cell.ece),
+        brier=_number(cell.brier),
+        best_ece=cell.best_ece,
+        best_brier=cell.best_brier,
+        flag=cell.warning,
+        below=f"{accuracy} right, n {cell.n_used:,}, {_judged(cell.judged)}",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _judged(judged: str) -> str:
+    """"greedy", "majority", "own top label": the judged answer in the fewest words."""
+    return judged.removesuffix(" answer").removeprefix("its ")
+
+
+def of_paper(dataset: str) -> PairedTable:
+    """The self-consistency paper's table of one of its data sets, as printed."""
+    table = published_methods().filter(dataset=dataset)
+    models = dict(table.select("model", "temperature").unique(maintain_order=True).iter_rows())
+    return PairedTable(
+        title=f"{dataset}, {QUESTIONS[dataset]:,} questions",
+        columns={model: ("", model) for model in models},
+        rows={id_: METHODS[id_].title for id_ in table["method"].unique(maintain_order=True)},
+        entries={
+            (model, method): Entry(ece=f"{ece:.3f}".lstrip("0"), brier=f"{brier:.3f}".lstrip("0"))
+            for model, method, ece, brier in table.select("model", "method", "ece", "brier").iter_rows()
+        },
+        notes=tuple(f"{model}: temperature {heat:g}" for model, heat in models.items()),
+    )

@@ -1,0 +1,169 @@
+"""By what, of which runs and which number does the person want to see groups?  The Groups page's controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import streamlit as st
+
+from calib_core.analysis.evidence import AnswerEvidence
+from calib_core.analysis.families import short_names
+from calib_core.analysis.groupings import Grouping, groupings, level_order, row_groups
+from calib_core.analysis.groups import Sort
+from calib_core.analysis.score import available_metrics
+from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
+from calib_core.problems import Unavailable
+from calib_core.records import AnswerRun
+from pages.parts.address import Address
+from pages.parts.binning import binning_of
+from pages.parts.choice import metric_of
+from pages.parts.many import Many, choose_many
+from pages.parts.runs import Run, slug
+from pages.parts.several import several
+from pages.parts.switches import options
+
+MOST_SERIES: Final = 4
+"""So many runs are told apart in one row of the figure."""
+MOST_PANELS: Final = 9
+FIRST_PANELS: Final = 6
+SORT: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "n"}
+PRESET: Final[Mapping[str, str]] = {
+    "method": "choice_length_normalised", "labels": "all", "renormalise": "no",
+}
+"""How the MMLU replication reads choices; M = 10 and equal width are the defaults."""
+WHAT_TO_DO: Final = (
+    "Nothing sorts these runs into groups. Groups come from a column of the file (“subject”, or any column "
+    "of 2 to 100 different texts, whole numbers or booleans), or from what several runs say of themselves "
+    "(“shots”, “params_b”, “tuning”, “model”): choose more runs, or give such a column."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Runs seen by one method, sorted by one grouping.
+
+    against: the level that others are compared with; panels: ids of the chosen reliability diagrams, names:
+    what each id stands for.
+    """
+
+    many: Many
+    seen: Mapping[str, AnswerEvidence]
+    grouping: Grouping
+    metric: str
+    scheme: Scheme
+    sort: Sort
+    against: str | None
+    panels: tuple[str, ...]
+    names: Mapping[str, str]
+
+    def key(self) -> tuple[object, ...]:
+        """What tells its numbers from any other's, for keeping them."""
+        shown = tuple(self.seen)
+        return (
+            *self.many.key(), shown, self.grouping.id, self.metric, self.scheme, self.sort, self.against
+        )
+
+
+def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
+    """The controls of the page Groups; raises Unavailable where nothing can be grouped."""
+    answers = [run for run in runs if isinstance(run.report.run, AnswerRun)]
+    methods = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in answers)]
+    if not methods:
+        raise Unavailable(WHAT_TO_DO)
+    _preset(methods)
+    most = max(methods, key=lambda id_: sum(id_ in run.report.survey.usable for run in answers))
+    method = address.pick("method", methods, most)
+    st.selectbox("Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title)
+    able = [run for run in answers if method in run.report.survey.usable]
+    many = choose_many(
+        address, able, methods=(method,), most=1,
+        options=options(address, able[0].report.survey.usable[method]),
+    )
+    seen = {
+        one.run.id: one.evidence for one in many.seen if isinstance(one.evidence, AnswerEvidence)
+    }
+    ways = groupings({id_: evidence.run for id_, evidence in seen.items()})
+    if not ways:
+        raise Unavailable(WHAT_TO_DO)
+    by = address.pick("by", list(ways), next(iter(ways)))
+    st.selectbox("Group by", list(ways), key="by", format_func=lambda id_: ways[id_].title)
+    if ways[by].of == "rows":
+        seen = dict(list(seen.items())[:MOST_SERIES])
+    return _numbers(address, many, seen, ways[by])
+
+
+def _numbers(
+    address: Address, many: Many, seen: Mapping[str, AnswerEvidence], grouping: Grouping
+) -> Choice:
+    """The controls below the grouping: which number, in which order, which diagrams."""
+    evidence = next(iter(seen.values()))
+    against = _against(address, seen, grouping)
+    above_the_bins = st.container()
+    scheme = binning_of(address, evidence)
+    with above_the_bins:
+        metric = metric_of(address, available_metrics(evidence, scheme))
+    sort = address.pick("sort", list(SORT), "value")
+    st.segmented_control(
+        "Sorted by", list(SORT), key="sort", required=True, format_func=lambda id_: SORT[id_]
+    )
+    names, default = _panels(seen, grouping)
+    chosen = several(
+        address, "groups", list(names), label="Reliability diagrams", titled=lambda id_: names[id_],
+        default=default, help_=f"Up to {MOST_PANELS} small ones stand below.",
+    )
+    return Choice(
+        many, seen, grouping, metric, scheme, cast("Sort", sort), against, tuple(chosen), names
+    )
+
+
+def _preset(methods: Sequence[str]) -> None:
+    st.button(
+        "As in the MMLU replication", key="mmlu", on_click=_use_preset, width="stretch",
+        icon=":material/auto_awesome_motion:", disabled=PRESET["method"] not in methods,
+        help="All labels, length-normalised, not renormalised, M = 10: how Kadavath et al. and the MMLU "
+        "replication read multiple choice. It needs log-probabilities of the choices and their lengths.",
+    )
+
+
+def _use_preset() -> None:
+    """All at once, so that one step back undoes it."""
+    kept = {
+        key: value for key, value in st.query_params.to_dict().items()
+        if key not in ("m", "binning", "metric")
+    }
+    st.query_params.from_dict({**kept, **PRESET})
+
+
+def _against(
+    address: Address, seen: Mapping[str, AnswerEvidence], grouping: Grouping
+) -> str | None:
+    """The level that the others are compared with, where there is a choice."""
+    if grouping.of == "rows":
+        return None
+    levels = level_order({id_: evidence.run.info for id_, evidence in seen.items()}, grouping.id)
+    if len(levels) < 2 or grouping.id == "dataset":
+        return None
+    against = address.pick("against", levels, levels[0])
+    st.selectbox("Compared with", levels, key="against")
+    return against
+
+
+def _panels(seen: Mapping[str, AnswerEvidence], grouping: Grouping) -> tuple[dict[str, str], list[str]]:
+    """Id → name of everything that a diagram can be drawn of; and the ids shown by default."""
+    if grouping.of == "runs":
+        infos = {id_: evidence.run.info for id_, evidence in seen.items()}
+        names = short_names(infos, {id_: evidence.run.label for id_, evidence in seen.items()})
+        return names, list(names)[:FIRST_PANELS]
+    counts: dict[str, int] = {}
+    for evidence in seen.values():
+        for name in row_groups(evidence.run, grouping).drop_nulls().to_list():
+            counts[name] = counts.get(name, 0) + 1
+    ids: dict[str, str] = {}
+    for name in sorted(counts, key=str.casefold):
+        id_ = slug(name)
+        ids[id_ if id_ not in ids else f"{id_}-{len(ids)}"] = name
+    largest = sorted(ids, key=lambda id_: -counts[ids[id_]])[: max(1, FIRST_PANELS // len(seen))]
+    return ids, [id_ for id_ in ids if id_ in largest]

@@ -1,0 +1,171 @@
+"""Which runs, methods and rows stand in the methods table, and how does it appear?  The page Methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+import polars as pl
+import streamlit as st
+
+from calib_core.analysis.evidence import AnswerEvidence
+from calib_core.analysis.families import short_names
+from calib_core.analysis.methods_table import MethodsTable, Order, Rows, Silent, methods_table
+from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, QUESTIONS
+from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
+from calib_core.confidence.method import Options, Unparseable
+from calib_core.report.latex import to_latex
+from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs
+from calib_core.report.table_html import to_html
+from pages.parts import cache, show
+from pages.parts.address import Address
+from pages.parts.binning import binning_of
+from pages.parts.literal import literal
+from pages.parts.many import Many, choose_many
+from pages.parts.runs import Run
+from pages.parts.switches import UNPARSEABLE
+
+STYLE: Final = Path(__file__).with_name("paired.css")
+ROWS: Final = {"common": "Common to all", "own": "Each its own"}
+SILENT: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
+ORDER: Final = {"brier": "Brier", "method": "Kind"}
+OFFERED: Final = tuple(id_ for id_ in METHODS if id_ != "tokens")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """What the table is made of."""
+
+    many: Many
+    scheme: Scheme
+    rows: Rows
+    silent: Silent
+    order: Order
+
+    def key(self) -> tuple[object, ...]:
+        """What tells its table from any other, for keeping it."""
+        return (*self.many.key(), self.scheme, self.rows, self.silent, self.order)
+
+
+def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
+    """The controls of the page Methods; raises Unavailable where no run fits."""
+    above, below = st.container(), st.container()
+    rule: Unparseable = "own"
+    with below:  # read before the methods are, shown after them
+        if any(METHODS[id_].sampled for run in runs for id_ in run.report.survey.usable):
+            rule = cast("Unparseable", address.pick("unparseable", list(UNPARSEABLE), "own"))
+            st.selectbox(
+                "Samples that do not parse", list(UNPARSEABLE), key="unparseable",
+                format_func=lambda id_: UNPARSEABLE[id_],
+            )
+    with above:
+        many = choose_many(
+            address, runs, methods=OFFERED, most=len(OFFERED), options=Options(unparseable=rule)
+        )
+    with below:
+        silent = _one_of(
+            address, "unanswered", SILENT, "A question of which no sample parses",
+            "For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
+        )
+        rows = _one_of(
+            address, "common", ROWS, "Rows",
+            "Common: in each run, the rows for which every method shown has a confidence and an outcome.",
+        )
+        order = _one_of(address, "sort", ORDER, "Order of the methods", "By mean Brier, or logit before "
+                        "self-consistency before stated, as in the paper.")
+        scheme = binning_of(address, many.seen[0].evidence)
+    return Choice(many, scheme, cast("Rows", rows), cast("Silent", silent), cast("Order", order))
+
+
+def _one_of(address: Address, key: str, titles: dict[str, str], label: str, help_: str) -> str:
+    picked = address.pick(key, list(titles), next(iter(titles)))
+    st.segmented_control(
+        label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_
+    )
+    return picked
+
+
+def result_of(choice: Choice) -> MethodsTable:
+    """The table, computed once."""
+    seen: dict[str, list[AnswerEvidence]] = {run.id: [] for run in choice.many.runs}
+    for one in choice.many.seen:
+        if isinstance(one.evidence, AnswerEvidence):
+            seen[one.run.id].append(one.evidence)
+    return cache.kept(
+        ("methods", *choice.key()),
+        lambda: methods_table(
+            seen, choice.scheme, rows=choice.rows, silent=choice.silent, order=choice.order
+        ),
+    )
+
+
+def own(choice: Choice, result: MethodsTable) -> None:
+    """The person's own table, how it was made, and its downloads."""
+    st.html(STYLE)
+    titles = {run.id: run.title for run in choice.many.runs}
+    table = of_runs(result, _columns(choice.many.runs))
+    st.html(to_html(table))
+    _legend(choice, result)
+    with st.expander(f"How each number was made ({len(table.notes)})", key="recipes"):
+        show.recipe("\n".join(table.notes))
+    for run, why in _without(result).items():
+        st.caption(f":material/block: **{literal(titles[run])}**: {literal(why)}")
+    _downloads(result, table, titles)
+
+
+def _columns(runs: Sequence[Run]) -> dict[str, tuple[str, str]]:
+    """Run id → (data set, model and what else tells the runs of that data set apart)."""
+    found: dict[str, tuple[str, str]] = {}
+    for dataset in dict.fromkeys(run.report.run.info.dataset for run in runs):
+        own = [run for run in runs if run.report.run.info.dataset == dataset]
+        infos = {run.id: run.report.run.info for run in own}
+        names = short_names(infos, {run.id: run.title for run in own})
+        found |= {id_: (dataset or "", name) for id_, name in names.items()}
+    return found
+
+
+def _legend(choice: Choice, result: MethodsTable) -> None:
+    """What bold, the flag and the second line mean; what the order is, and what it does not say."""
+    flagged = [cell for cell in result.cells.values() if cell.warning]
+    st.caption(
+        "Bold and underlined: lowest of its run, where all methods stand on the same rows (ties all). "
+        "Brier leads, as in the paper: a low ECE alone may only mean that a method says the average each "
+        "time. Lowest is not yet better: the page Comparison has the intervals. Below each pair: the share "
+        "of the judged answers that is right, the rows it stands on, and which answer is judged."
+    )
+    if flagged:
+        several = f", {len(flagged)} cells; the first" if len(flagged) > 1 else ""
+        why = literal(flagged[0].warning or "")
+        st.caption(f"{FLAG} An ECE that rests on one or two bins{several}: {why}")
+    if choice.silent == "wrong" and not any(METHODS[id_].sampled for id_ in result.methods):
+        st.caption("No method shown is made from samples, so nothing is counted as wrong for want of one.")
+
+
+def _without(result: MethodsTable) -> dict[str, str]:
+    """Runs without a single row to stand on → why."""
+    return {run: why for (run, _), why in result.refused.items()}
+
+
+def _downloads(result: MethodsTable, table: PairedTable, titles: dict[str, str]) -> None:
+    def frame() -> pl.DataFrame:
+        return result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String))
+
+    with st.container(horizontal=True):
+        show.download("Table as CSV", frame, "methods.csv", key="download_methods")
+        st.download_button(
+            "Table as LaTeX", data=lambda: to_latex(table).encode(), file_name="methods.tex",
+            mime="text/x-tex", key="download_latex", on_click="ignore", icon=":material/download:",
+            help="For a document with \\usepackage{booktabs}. How each number was made stands in comments.",
+        )
+
+
+def published() -> None:
+    """The paper's table, labelled as such."""
+    st.markdown("**Published figures, other models and data, not computed here**")
+    with st.grid(2, min_column_width=640, gap="medium"):
+        for dataset in QUESTIONS:
+            st.html(to_html(of_paper(dataset)))
+    st.caption(f"{METHODS_SOURCE}: {METHODS_SETTING}.")

@@ -1,0 +1,165 @@
+"""Does the page Groups give every group its own number, and pair the runs that differ in one thing?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from calib_core import load, score
+from facts import ROWS, questions, write_facts
+from predictions import quiz, write_csv, write_jsonl
+from screens import Visit, choose, figure, said
+
+
+@pytest.fixture
+def facts(data: Path) -> Path:
+    write_facts(data)
+    return data
+
+
+def dots(at: AppTest) -> dict[str, list[str]]:
+    """Series → the names of its groups, from the top."""
+    drawn = [trace for trace in figure(at, "groups_dots")["data"] if trace.get("customdata")]
+    return {trace["name"]: [own[1] for own in trace["customdata"]] for trace in drawn}
+
+
+def panels(at: AppTest) -> list[str]:
+    return [key for chart in at.get("plotly_chart") if (key := chart.key or "").startswith("panel_")]
+
+
+def alone(folder: Path, subject: str, **info: Any) -> float:
+    """The score of one subject's rows as a file of their own."""
+    rows = [row for row in questions(10, **info) if row["subject"] == subject]
+    path = write_jsonl(folder.parent / "alone.jsonl", rows)
+    value = score(load(path)[0], method="choice_softmax", metric="ece").value
+    assert value is not None
+    return value
+
+
+def test_the_groups_are_the_scores_of_their_rows(facts: Path, visit: Visit) -> None:
+    at = visit("groups", runs="llama-7b-facts-0-shot")
+    table = screens.table(at, "Group", "ECE")
+    assert set(table["Group"]) == set(ROWS)
+    shown = dict(zip(table["Group"], table["ECE"], strict=True))
+    for subject in ("jurisprudence", "sociology"):
+        assert shown[subject] == f"{alone(facts, subject):.4f}"
+    counts = dict(zip(table["Group"], table["n"], strict=True))
+    assert counts == {subject: f"{rows}{' (few)' if rows < 30 else ''}" for subject, rows in ROWS.items()}
+    assert table["ECE"].to_list() == sorted(table["ECE"], reverse=True)
+    assert dots(at)["llama-7b"] == table["Group"].to_list()
+    assert "intervals" in said(at)
+    assert "by chance alone" in said(at)
+
+
+def test_several_runs_are_series(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    at = visit("groups", sort="name")
+    assert list(dots(at)) == ["llama-7b · 0-shot", "llama-7b · 5-shot"]
+    assert [*dots(at).values()] == [sorted(ROWS)] * 2
+    assert screens.table(at, "Group", "Run", "ECE").shape[0] == 2 * len(ROWS)
+
+
+def test_the_categories_of_mmlu_are_known(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    at = visit("groups", by="category", runs="llama-7b-facts-0-shot")
+    assert set(dots(at)["llama-7b"]) == {"STEM", "Other", "Humanities", "Social Sciences"}
+    assert "50 used rows are in no group by category" in said(at)
+
+
+def test_other_columns_of_the_file_are_offered(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    at = visit("groups", runs="llama-7b-facts-0-shot")
+    assert screens.control(at, "by").options == ["subject", "category", "level"]
+    choose(at, "by", "column:level")
+    assert set(dots(at)["llama-7b"]) == {"easy", "hard"}
+    assert screens.address(at)["by"] == "column:level"
+
+
+def test_shots_are_compared_on_the_same_questions(facts: Path, visit: Visit) -> None:
+    at = visit("groups", by="shots", metric="brier")
+    table = screens.table(at, "Difference", "Questions")
+    few, many = (
+        score(load(facts / f"llama-base-{shots}.jsonl")[0], method="choice_softmax", metric="brier").value
+        for shots in (0, 5)
+    )
+    assert few is not None
+    assert many is not None
+    assert table["Difference"].to_list() == ["5-shot − 0-shot"]
+    assert table["Brier score"].to_list() == [f"{many - few:+.4f}".replace("-", "−")]
+    assert table["Questions"].to_list() == [f"{sum(ROWS.values()):,}"]
+    assert dots(at) == {"0-shot": ["llama-7b · 0-shot"], "5-shot": ["llama-7b · 5-shot"]}
+
+
+def test_another_level_to_compare_with(data: Path, visit: Visit) -> None:
+    write_facts(data, shots=(0, 1, 5))
+    at = choose(visit("groups", by="shots"), "against", "5-shot")
+    assert screens.table(at, "Difference")["Difference"].to_list() == ["0-shot − 5-shot", "1-shot − 5-shot"]
+
+
+def test_the_replications_reading_is_one_click_away(facts: Path, visit: Visit) -> None:
+    at = visit("groups", m="20", binning="mass", metric="brier")
+    (button,) = [button for button in at.button if button.label == "As in the MMLU replication"]
+    button.click()
+    screens.run(at)
+    assert screens.address(at) == {
+        "method": "choice_length_normalised", "labels": "all", "renormalise": "no",
+    }
+    told = said(at)
+    assert "ECE-L1, equal width, M=10, right-closed, all labels, K=4" in told
+    assert "not renormalised" in told
+    (run, *_) = load(facts / "llama-base-0.jsonl")
+    assert run.n_total == sum(ROWS.values())
+
+
+def test_the_preset_is_greyed_where_there_are_no_choices(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(100))
+    (button,) = [button for button in visit("groups").button if "MMLU" in button.label]
+    assert button.disabled
+
+
+def test_chosen_groups_have_a_diagram_each(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    at = visit("groups", runs="llama-7b-facts-0-shot", groups="sociology,jurisprudence")
+    assert len(panels(at)) == 2
+    told = said(at)
+    assert "n=20, fewer than 30" in told
+    assert "n=40" in told
+    assert len(panels(visit("groups", runs="llama-7b-facts-0-shot"))) == len(ROWS)
+
+
+def test_more_than_four_runs_are_not_drawn_in_one_row(data: Path, visit: Visit) -> None:
+    write_facts(data, shots=(0, 1, 2, 3, 4))
+    at = visit("groups")
+    assert len(dots(at)) == 4
+    assert "4 of 5 runs are drawn" in said(at)
+
+
+def test_nothing_to_sort_by_says_what_to_do(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", [{**row, "subject": "one"} for row in quiz(60)])
+    told = said(visit("groups"))
+    assert "Nothing sorts these runs into groups." in told
+    assert "subject" in told
+
+
+def test_an_empty_folder_is_told_as_everywhere(data: Path, visit: Visit) -> None:
+    assert data.is_dir()
+    assert "There is no prediction file in the data folder" in said(visit("groups"))
+
+
+def test_names_of_a_file_are_text(data: Path, visit: Visit) -> None:
+    hostile = '<a href="http://calib.invalid">a</a> ![x](http://calib.invalid/a.png)'
+    rows = [{**row, "subject": (hostile, "plain")[at % 2]} for at, row in enumerate(quiz(80))]
+    write_csv(data / "quiz.csv", rows)
+    at = visit("groups")
+    assert hostile in said(at)
+    assert "<a href" not in str(figure(at, "groups_dots")["layout"]["yaxis"]["ticktext"])
+
+
+def test_the_page_alone_shows_the_same(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    params = {"by": "category", "m": "5"}
+    assert dots(screens.alone("groups", params)) == dots(visit("groups", **params))

@@ -1,0 +1,152 @@
+"""Does the page Methods show each method on the rows it says, and the paper's table beside it?"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from calib_core import load, score
+from predictions import quiz, samples, write_csv, write_jsonl
+from screens import Visit, choose, said
+
+CELL = re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>")
+
+
+def tables(at: AppTest) -> list[str]:
+    """The HTML of every table of ECE and Brier, in the page's order."""
+    bodies = [node.proto.body for node in screens.walk(at.main) if getattr(node, "type", "") == "html"]
+    return [body for body in bodies if "<table" in body]
+
+
+def rows(html: str) -> list[list[str]]:
+    """The texts of the cells of each row."""
+    parts = re.findall(r"<tr.*?</tr>", html)
+    return [[unescape(re.sub(r"<[^>]*>", "", cell)) for cell in CELL.findall(part)] for part in parts]
+
+
+def numbers(at: AppTest) -> dict[str, list[str]]:
+    """Method → its numbers in the person's own table."""
+    own = [row for row in rows(tables(at)[0]) if len(row) > 1 and " right, " not in row[0]]
+    return {row[0]: row[1:] for row in own if re.match(r"[\d–]", row[1])}
+
+
+@pytest.fixture
+def two(data: Path) -> Path:
+    """quiz.csv: red has 150 rows and lacks 10 stated confidences; green has 160."""
+    red: list[dict[str, Any]] = quiz(150, model="red", dataset="sums")
+    for row in red[:10]:
+        row["verbal_confidence"] = ""
+    return write_csv(data / "quiz.csv", [*red, *quiz(160, seed=6, model="green", dataset="sums")])
+
+
+def test_every_method_on_the_common_rows(two: Path, visit: Visit) -> None:
+    at = visit("methods")
+    red, green = load(two)
+    shown = numbers(at)
+    assert set(shown) == {"stated confidence", "confidence in the file"}
+    wanted = score(green, method="given", metric="brier")
+    assert shown["confidence in the file"][3] == f"{wanted.value:.4f}"
+    stated = score(red, method="verbal", metric="ece")
+    assert stated.n_used == 140
+    assert shown["stated confidence"][0].rstrip("†") == f"{stated.value:.4f}"
+    assert "n 140, greedy" in tables(at)[0]
+    assert "n 150" not in tables(at)[0]
+    assert "rows common to the methods shown, n=140/150" in said(at)
+    assert [cell for cell in rows(tables(at)[0])[1] if cell] == ["red", "green"]
+    assert tables(at)[0].count("<strong") >= 4
+
+
+def test_each_on_its_own_rows(two: Path, visit: Visit) -> None:
+    at = choose(visit("methods"), "common", "own")
+    assert screens.address(at)["common"] == "own"
+    wanted = score(load(two)[0], method="given", metric="brier")
+    assert numbers(at)["confidence in the file"][1] == f"{wanted.value:.4f}"
+    assert "n 150, greedy" in tables(at)[0]
+
+
+def test_runs_methods_and_m_are_chosen(two: Path, visit: Visit) -> None:
+    assert two.is_file()
+    at = visit("methods", methods="given", m="3", runs="green-sums")
+    assert list(numbers(at)) == ["confidence in the file"]
+    assert len(numbers(at)["confidence in the file"]) == 2
+    wanted = score(load(two)[1], method="given", metric="ece", bins=3)
+    assert numbers(at)["confidence in the file"][0].rstrip("†") == f"{wanted.value:.4f}"
+    assert "<strong" not in tables(at)[0]
+    assert at.subheader[0].value.startswith("Nothing is compared")
+
+
+def test_the_order_follows_brier_or_kind(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(150))
+    at = visit("methods")
+    by_brier = list(numbers(at))
+    values = [float(numbers(at)[name][1]) for name in by_brier]
+    assert values == sorted(values)
+    choose(at, "sort", "method")
+    assert list(numbers(at)) == ["stated confidence", "confidence in the file"]
+
+
+def test_a_question_without_a_readable_sample(data: Path, visit: Visit) -> None:
+    made = samples(30)
+    for row in made[:4]:
+        row["samples"] = ["no", "idea"]
+    write_jsonl(data / "ten.jsonl", [{**row, "answer_kind": "number"} for row in made])
+    at = visit("methods")
+    assert "n 26, majority" in tables(at)[0]
+    before = numbers(at)["self-consistency, F_CS"]
+    choose(at, "unanswered", "wrong")
+    assert "n 30, majority" in tables(at)[0]
+    assert "no sample parses = confidence 0 and wrong (4 rows)" in said(at)
+    assert numbers(at)["self-consistency, F_CS"] != before
+
+
+def test_the_published_tables_are_labelled_and_whole(two: Path, visit: Visit) -> None:
+    assert two.is_file()
+    at = visit("methods")
+    gsm, math = (rows(html) for html in tables(at)[1:])
+    assert gsm[-6] == ["logit w/ Path", ".394", ".399", ".414", ".414", ".178", ".265", ".233", ".252"]
+    assert math[-1] == ["self-consistency, F_PC", ".052", ".220", ".065", ".219", ".143", ".203", ".054",
+                        ".174"]
+    told = said(at)
+    assert "Published figures, other models and data, not computed here" in told
+    assert "N = 16 samples (temperature 0.6 for the pretrained models, 1.0 for the instruct models)" in told
+
+
+def test_no_common_row_says_what_is_wrong(data: Path, visit: Visit) -> None:
+    made: list[dict[str, Any]] = quiz(40)
+    for at, row in enumerate(made):
+        row["confidence" if at % 2 else "verbal_confidence"] = ""
+    write_csv(data / "quiz.csv", made)
+    told = said(visit("methods"))
+    assert "No row of this run has a confidence and an outcome for every method shown." in told
+
+
+def test_what_a_run_cannot_give_is_told(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("methods", dataset="*")
+    assert "Not shown (" in said(at)
+    assert any("–" in row for row in rows(tables(at)[0]))
+
+
+def test_an_empty_folder_is_told_as_everywhere(data: Path, visit: Visit) -> None:
+    assert data.is_dir()
+    assert "There is no prediction file in the data folder" in said(visit("methods"))
+
+
+def test_names_of_a_file_are_text(data: Path, visit: Visit) -> None:
+    hostile = '<img src=http://calib.invalid/b.png> <a href="http://calib.invalid">a</a>'
+    write_csv(data / "quiz.csv", quiz(40, model=hostile, dataset=hostile))
+    own = tables(visit("methods"))[0]
+    assert "<img" not in own
+    assert "<a " not in own
+    assert hostile in unescape(own)
+
+
+def test_the_page_alone_shows_the_same(two: Path, visit: Visit) -> None:
+    assert two.is_file()
+    assert tables(screens.alone("methods", {"m": "5"})) == tables(visit("methods", m="5"))

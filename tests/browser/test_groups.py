@@ -1,0 +1,124 @@
+"""Can the page Groups be used and read: another grouping, the preset, the chosen diagrams?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page
+
+import serving
+import views
+from facts import ROWS, write_facts
+from looks import KNOWN, WIDTHS, no_fault, resize
+from serving import Server
+from views import address, until
+from window import Browse, ColorScheme, Settled
+
+
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server on a model in base and chat, 0- and 5-shot, each with five subjects and a column more."""
+    data = tmp_path_factory.mktemp("groups")
+    write_facts(data, tunings=("base", "chat"))
+    running = serving.start(data, tmp_path_factory.mktemp("home"))
+    yield running
+    running.stop()
+
+
+def dots(page: Page) -> int:
+    """How many dots the browser has drawn."""
+    return page.locator(".st-key-groups_dots .scatterlayer .trace").evaluate_all(
+        """traces => traces.filter(trace => trace.__data__[0].trace.customdata)
+            .map(trace => trace.querySelectorAll('.points path').length).reduce((a, b) => a + b, 0)"""
+    )
+
+
+def names(page: Page) -> list[str]:
+    """The groups' names beside the axis, from the top."""
+    return page.locator(".st-key-groups_dots .yaxislayer-above .ytick text").evaluate_all(
+        """ticks => ticks.map(tick => [tick.getBoundingClientRect().top, tick.textContent])
+            .sort((a, b) => a[0] - b[0]).map(([, text]) => text)"""
+    )
+
+
+def reading(page: Page) -> str:
+    """The sentence above the figure."""
+    return page.locator("[data-testid=stMain] h3").first.inner_text().replace("\u2060", "")
+
+
+def panels(page: Page) -> int:
+    return page.locator("[class*=st-key-panel_] .js-plotly-plot").count()
+
+
+def pick(page: Page, label: str, option: str, settled: Settled) -> None:
+    """Chooses from a select box of the sidebar."""
+    page.get_by_label(label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settled(page)
+
+
+def test_every_group_is_drawn_and_sorted(grouped: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{grouped.url}/groups?runs=llama-7b-facts-0-shot")
+    until(page, lambda: dots(page), len(ROWS))
+    assert len(names(page)) == len(ROWS)
+    page.get_by_text("Name", exact=True).click()
+    settled(page)
+    until(page, lambda: names(page) == sorted(ROWS, key=str.casefold), wanted=True)
+    assert address(page)["sort"] == "name"
+    until(page, lambda: views.rows(page, "5 groups"), len(ROWS))
+
+
+def test_shots_are_compared(grouped: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{grouped.url}/groups")
+    until(page, lambda: dots(page), 4 * len(ROWS))
+    pick(page, "Group by", "shots", settled)
+    until(page, lambda: dots(page), 4)
+    assert address(page)["by"] == "shots"
+    until(page, lambda: views.rows(page, "1 paired differences"), 1)
+    assert "5-shot − 0-shot" in reading(page)
+    pick(page, "Group by", "tuning", settled)
+    until(page, lambda: "chat − base" in reading(page), wanted=True)
+
+
+def test_the_replications_reading_is_one_click(grouped: Server, browse: Browse, settled: Settled) -> None:
+    page = browse().open(f"{grouped.url}/groups?m=20&metric=brier")
+    page.get_by_role("button", name="As in the MMLU replication").click()
+    settled(page)
+    until(page, lambda: "all labels, K=4" in views.recipe(page), wanted=True)
+    for part in ("ECE-L1, equal width, M=10", "by token counts", "not renormalised"):
+        assert part in views.recipe(page)
+    page.go_back()
+    settled(page)
+    until(page, lambda: "Brier" in views.recipe(page), wanted=True)
+
+
+def test_chosen_groups_have_a_small_diagram(grouped: Server, browse: Browse) -> None:
+    page = browse().open(f"{grouped.url}/groups?runs=llama-7b-facts-0-shot&groups=sociology,jurisprudence")
+    until(page, lambda: panels(page), 2)
+    across, down = page.locator(".st-key-panel_0 .js-plotly-plot").evaluate(
+        "plot => [plot._fullLayout.xaxis._length, plot._fullLayout.yaxis._length]"
+    )
+    assert abs(across - down) <= 1
+    assert across > 150
+    label = page.locator(".st-key-panel_0 [role=figure]").get_attribute("aria-label") or ""
+    assert "Reliability diagram" in label
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("query", [
+    "", "by=category&runs=llama-7b-facts-0-shot", "by=shots&metric=bias", "by=column:level&m=100",
+    "method=choice_length_normalised&labels=all&renormalise=no",
+])
+def test_it_can_be_read_at_every_width(
+    query: str, scheme: ColorScheme, grouped: Server, browse: Browse
+) -> None:
+    window = browse(color_scheme=scheme)
+    page = window.open(f"{grouped.url}/groups?{query}")
+    for width in WIDTHS:
+        resize(page, width)
+        assert page.get_by_role("heading", level=1, name="Groups", exact=True).is_visible()
+        until(page, lambda: dots(page) > 0, wanted=True)
+        no_fault(page)
+    assert views.trouble(page) == []
+    assert [error for error in window.errors if KNOWN not in error] == []

@@ -1,0 +1,62 @@
+"""Is a question of which no sample parses counted as wrong where that is asked for, and only then?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calib_core.analysis.evidence import AnswerEvidence, gather
+from calib_core.analysis.score import score
+from calib_core.analysis.unanswered import unanswered_rows, with_unanswered
+from core.confidence_runs import run_of
+
+ROWS: list[dict[str, Any]] = [
+    {"answer_kind": "number", "gold": "1", "samples": ["1", "1", "2"], "p_true": 0.5, "correct": True},
+    {"answer_kind": "number", "gold": "1", "samples": ["no", "idea", "?"], "p_true": 0.5, "correct": False},
+    {"answer_kind": "number", "gold": "1", "samples": ["1", "x", "1"], "p_true": 0.5, "correct": True},
+    {"answer_kind": "number", "gold": "1", "samples": [], "p_true": 0.5, "correct": True},
+    {"answer_kind": "number", "samples": ["no", "idea"], "p_true": 0.5, "correct": True},
+    {"answer_kind": "number", "gold": "1", "samples": ["?", "none", "?"], "p_true": 0.5, "correct": False},
+]
+
+
+def seen(method: str) -> AnswerEvidence:
+    return gather(run_of(ROWS), method)
+
+
+@pytest.mark.parametrize("method", ["cluster_size", "cluster_number", "pairwise"])
+def test_the_rows_have_samples_and_a_gold_and_nothing_that_parses(method: str) -> None:
+    assert unanswered_rows(seen(method)).tolist() == [1, 5]
+
+
+def test_they_count_as_confidence_nought_and_wrong() -> None:
+    before = seen("cluster_size")
+    after = with_unanswered(before)
+    assert before.pairs.rows.tolist() == [0, 2]
+    assert after.pairs.rows.tolist() == [0, 1, 2, 5]
+    assert after.pairs.confidence.tolist() == [2 / 3, 0, 2 / 3, 0]
+    assert after.pairs.correct.tolist() == [True, False, True, False]
+    assert score(after, "accuracy").value == 1 / 2
+    assert after.n_used + sum(after.missing.values()) == len(ROWS)
+    assert after.confidences.answers is not None
+    assert after.confidences.answers.to_list() == ["1", None, "1", None]
+
+
+def test_the_recipe_says_so_with_their_number() -> None:
+    said = score(with_unanswered(seen("cluster_size")), "ece").recipe
+    assert "no sample parses = confidence 0 and wrong (2 rows)" in said
+    assert "no sample parses" not in score(seen("cluster_size"), "ece").recipe
+
+
+def test_other_methods_are_as_they_were() -> None:
+    evidence = seen("p_true")
+    assert unanswered_rows(evidence).size == 0
+    assert with_unanswered(evidence) is evidence
+
+
+def test_nothing_changes_where_every_question_is_answered() -> None:
+    evidence = gather(run_of([ROWS[0], ROWS[2]]), "pairwise")
+    assert with_unanswered(evidence) is evidence
+    assert np.array_equal(unanswered_rows(evidence), [])

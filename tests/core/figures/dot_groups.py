@@ -1,0 +1,32 @@
+"""Which groups do the tests of the dot plot draw?  Small ones, put together by hand."""
+
+from __future__ import annotations
+
+from calib_core.analysis.groupings import Grouping
+from calib_core.analysis.groups import Group, Groups
+from calib_core.bins import Scheme
+
+
+def make_group(
+    name: str, value: float | None, *, run: str = "r", series: str | None = None, n: int = 100,
+    low: float | None = None, high: float | None = None, null: float | None = None,
+) -> Group:
+    """One dot; its interval only where both ends are given."""
+    return Group(
+        run=run, series=series or run, name=name, value=value, low=low, high=high,
+        how=None if low is None else "basic bootstrap 95 %", n_used=n, n_total=n, accuracy=0.5,
+        mean_confidence=0.6, bias=0.1, null_median=null, p=None, small=n < 30, recipe="ECE-L1",
+    )
+
+
+def make_groups(
+    *groups: Group, metric: str = "ece", of: str = "rows", overall: dict[str, float | None] | None = None
+) -> Groups:
+    """A result of these dots, its series in their order."""
+    series = {group.series: group.series for group in groups}
+    return Groups(
+        metric=metric, scheme=Scheme(),
+        grouping=Grouping("subject", "subject", "rows" if of == "rows" else "runs"),
+        series=series, groups=groups, overall=overall or {}, without={}, refused={}, contrasts=(),
+        chance=None, reading="ECE by subject: from 0.1 to 0.3.",
+    )

@@ -1,0 +1,25 @@
+"""Which table of ECE and Brier do the tests of the exports write?  One with everything a name may hold."""
+
+from __future__ import annotations
+
+from calib_core.report.paired_table import Entry, PairedTable
+
+HOSTILE = r'50% of $x^2$ & #1_{a}~\input{x} <b>&amp;</b> [l](http://calib.invalid) | "q"'
+
+
+def made(
+    *, name: str = "model-a", below: str = "61.3 % right, n 1,000, greedy", flag: str | None = None
+) -> PairedTable:
+    """Two runs of two data sets, two methods; the second method lacks the second run."""
+    entries = {
+        ("a", "p_true"): Entry("0.1000", "0.2000", best_brier=True, flag=flag, below=below),
+        ("b", "p_true"): Entry("0.3000", "0.4000", below=below),
+        ("a", "given"): Entry("0.0500", "0.2500", best_ece=True, below=below),
+    }
+    return PairedTable(
+        title="ECE and Brier",
+        columns={"a": ("quiz", name), "b": ("sums", "model-b")},
+        rows={"p_true": "p(True)", "given": "confidence in the file"},
+        entries=entries,
+        notes=(f"{name}: ECE-L1, M=10", "second"),
+    )

@@ -1,0 +1,91 @@
+"""Does the LaTeX hold the whole table, and does no name of a file break out of it?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calib_core.report.latex import escaped, to_latex
+from core.report.paired import HOSTILE, made
+
+COMMANDS = {
+    "textbackslash": "\\", "textasciicircum": "^", "textasciitilde": "~", "textless": "<", "textgreater": ">",
+    "textbar": "|", "textquotedbl": '"', "textperiodcentered": "·", "textdagger": "†",
+}
+
+
+def read(latex: str) -> str:
+    """What LaTeX would print of escaped text."""
+    pattern = r"\\([a-z]+)\{\}|\\([{}$&#%_])|\{([\[\]])\}|(--)|\$(-)\$"
+    return re.sub(pattern, lambda hit: COMMANDS.get(hit[1] or "") or hit[2] or hit[3]
+                  or ("–" if hit[4] else "−"), latex)
+
+
+def test_a_table_of_the_usual_kind() -> None:
+    assert to_latex(made(below="61.3 % right")) == r"""% model-a: ECE-L1, M=10
+% second
+\begin{table}
+\centering
+\caption{ECE and Brier. Lowest in bold among numbers on the same rows.}
+\begin{tabular}{lrrrr}
+\toprule
+ & \multicolumn{2}{c}{quiz} & \multicolumn{2}{c}{sums} \\
+ & \multicolumn{2}{c}{model-a} & \multicolumn{2}{c}{model-b} \\
+\cmidrule(lr){2-3} \cmidrule(lr){4-5}
+Method & ECE & Brier & ECE & Brier \\
+\midrule
+p(True) & 0.1000 & \textbf{0.2000} & 0.3000 & 0.4000 \\
+ & \multicolumn{2}{r}{\footnotesize 61.3 \% right} & \multicolumn{2}{r}{\footnotesize 61.3 \% right} \\
+confidence in the file & \textbf{0.0500} & 0.2500 & -- & -- \\
+ & \multicolumn{2}{r}{\footnotesize 61.3 \% right} & \multicolumn{2}{r}{\footnotesize } \\
+\bottomrule
+\end{tabular}
+\end{table}
+"""
+
+
+def test_a_flag_is_drawn_and_explained() -> None:
+    latex = to_latex(made(flag="one bin"))
+    assert r"0.1000\textdagger{} & \textbf{0.2000}" in latex
+    assert r"\textdagger{}: one or two bins hold most rows" in latex
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "a\\", "%", "[2ex]", "{", "a – b − c · d", "--"])
+def test_escaped_text_is_read_back(text: str) -> None:
+    if "--" not in text:
+        assert read(escaped(text)) == " ".join(text.split())
+    assert "\n" not in escaped(text)
+
+
+def test_lines_become_spaces() -> None:
+    assert escaped("one\ntwo\r\n three\u2028four") == "one two three four"
+
+
+@given(st.text(alphabet=st.sampled_from('\\{}$&#%_^~<>|"[]ab \n\r\t\x0b\x0c\x1c\x85\u2028\u2029\x00')))
+def test_no_mark_of_latex_stands_alone(text: str) -> None:
+    shown = escaped(text)
+    rest = re.sub(r"\\(?:[a-z]+\{\}|[{}$&#%_])|\{[\[\]]\}", "", shown)
+    assert not set(rest) & set('\\{}$&#%_^~<>|"[]')
+    assert len(shown.splitlines()) <= 1
+
+
+def test_a_comment_ends_where_its_line_ends() -> None:
+    latex = to_latex(made(name="evil\n\\input{x}\r\x0b\x0c\x1c\x85\u2028\\end{table}"))
+    assert [line for line in latex.splitlines() if "input" in line and not line.startswith("% ")] == [
+        line for line in latex.splitlines() if r"\textbackslash{}input" in line
+    ]
+    assert latex.count(r"\end{table}") == 1 + sum(
+        line.count(r"\end{table}") for line in latex.splitlines() if line.startswith("%")
+    )
+
+
+def test_every_row_has_every_column() -> None:
+    body = to_latex(made(name=HOSTILE)).split(r"\midrule")[1].split(r"\bottomrule")[0]
+    for line in body.strip().splitlines():
+        assert line.endswith(r" \\")
+        cells = re.split(r"(?<!\\)&", line)
+        spans = sum(2 if "multicolumn" in cell else 1 for cell in cells)
+        assert spans == 5

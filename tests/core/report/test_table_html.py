@@ -1,0 +1,76 @@
+"""Does the HTML table say what each cell is, and is every name in it only text?"""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from calib_core.report.table_html import to_html
+from core.report.paired import HOSTILE, made
+
+
+class Read(HTMLParser):
+    """Tags met, and the text of each cell of each row."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.rows: list[list[str]] = []
+        self.strong: list[str] = []
+        self.titles: list[str] = []
+        self.spans: list[int] = []
+        self._inside: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self._inside.append(tag)
+        self.titles += [value or "" for name, value in attrs if name == "title"]
+        if tag == "tr":
+            self.rows.append([])
+            self.spans.append(0)
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.spans[-1] += int(dict(attrs).get("colspan") or 1)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._inside.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+        if "strong" in self._inside:
+            self.strong.append(data)
+
+
+def test_every_cell_is_where_it_belongs() -> None:
+    read = Read(to_html(made()))
+    assert read.rows == [
+        ["", "quiz", "sums"],
+        ["", "model-a", "model-b"],
+        ["Method", "ECE", "Brier", "ECE", "Brier"],
+        ["p(True)", "0.1000", "0.2000", "0.3000", "0.4000"],
+        ["61.3 % right, n 1,000, greedy", "61.3 % right, n 1,000, greedy"],
+        ["confidence in the file", "0.0500", "0.2500", "–", "–"],
+        ["61.3 % right, n 1,000, greedy", ""],
+    ]
+    assert read.spans == [5, 5, 5, 5, 4, 5, 4]
+    assert read.strong == ["0.2000", "0.0500"]
+
+
+def test_what_is_flagged_says_why() -> None:
+    html = to_html(made(flag='one "bin" <b>'))
+    assert Read(html).rows[3][1] == "0.1000†"
+    assert 'one "bin" <b>' in Read(html).titles
+
+
+def test_names_are_only_text() -> None:
+    read = Read(to_html(made(name=HOSTILE, below=HOSTILE)))
+    assert read.tags <= {
+        "div", "table", "caption", "thead", "tbody", "tr", "td", "th", "span", "strong"
+    }
+    assert read.rows[1][1] == HOSTILE
+    assert read.rows[4] == [HOSTILE, HOSTILE]
+
+
+def test_without_a_second_line_a_method_has_one_row() -> None:
+    assert len(Read(to_html(made(below=""))).rows) == 5
