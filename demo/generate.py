@@ -18,7 +18,10 @@ from demo.tokens import END, ID
 Tick = Callable[[int], None]
 """Told how many more are done."""
 
-_AT_ONCE: Final = 512
+Pick = Callable[[Tensor, Tensor], Tensor]
+"""(logits (rows, words), the row of each sequence) → next token of each sequence."""
+
+_AT_ONCE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +49,9 @@ def single(value: float) -> float:
 
 @torch.no_grad()
 def answers(
-    model: Chains,
-    prompts: Sequence[Sequence[int]],
-    longest: int,
-    pick: Callable[[Tensor], Tensor],
-    tick: Tick,
+    model: Chains, prompts: Sequence[Sequence[int]], longest: int, pick: Pick, tick: Tick
 ) -> list[Answer]:
-    """One answer a prompt, in the order of the prompts; prompts of one length go together.
-
-    pick: logits (sequences, words) → token of each sequence.
-    """
+    """One answer a prompt, in the order of the prompts; prompts of one length go together."""
     by_length: dict[int, list[int]] = defaultdict(list)
     for place, prompt in enumerate(prompts):
         by_length[len(prompt)].append(place)
@@ -70,40 +66,50 @@ def answers(
     return [found[place] for place in range(len(prompts))]
 
 
-def _continue(
-    model: Chains, batch: Tensor, longest: int, pick: Callable[[Tensor], Tensor]
-) -> list[Answer]:
-    logits, cache = model(batch)
-    tokens: list[Tensor] = []
-    logprobs: list[Tensor] = []
-    ended = torch.zeros(len(batch), dtype=torch.bool)
-    while len(tokens) < longest and not bool(ended.all()):
-        chosen = pick(logits[:, -1])
-        tokens.append(chosen)
-        logprobs.append(log_probabilities(logits[:, -1]).gather(1, chosen[:, None])[:, 0])
-        ended |= chosen == ID[END]
-        logits, cache = model(chosen[:, None], cache)
-    rows = zip(torch.stack(tokens, 1).tolist(), torch.stack(logprobs, 1).tolist(), strict=True)
-    return [_cut(of_one, their_logprobs) for of_one, their_logprobs in rows]
+def _continue(model: Chains, batch: Tensor, longest: int, pick: Pick) -> list[Answer]:
+    """Sequences that read the same so far are one row of the model: most samples of a problem agree.
+
+    row: the row of each sequence that goes on; each still draws its own next token.
+    """
+    rows, row = batch.unique(dim=0, return_inverse=True)
+    logits, cache = model(rows)
+    going = torch.arange(len(batch))
+    tokens = torch.full((len(batch), longest), ID[END])
+    logprobs = torch.zeros((len(batch), longest), dtype=torch.float64)
+    for at in range(longest):
+        chosen = pick(logits[:, -1], row)
+        tokens[going, at] = chosen
+        logprobs[going, at] = log_probabilities(logits[:, -1])[row, chosen]
+        on = chosen != ID[END]
+        going, row, chosen = going[on], row[on], chosen[on]
+        if at + 1 == longest or not len(going):
+            break
+        words = logits.shape[-1]
+        same, row = (row * words + chosen).unique(return_inverse=True)
+        kept = same // words
+        cache = [(keys[kept], values[kept]) for keys, values in cache]
+        logits, cache = model((same % words)[:, None], cache)
+    return [_cut(one, theirs) for one, theirs in zip(tokens.tolist(), logprobs.tolist(), strict=True)]
 
 
 def _cut(tokens: list[int], logprobs: list[float]) -> Answer:
     ended = ID[END] in tokens
     stop = tokens.index(ID[END]) if ended else len(tokens)
-    return Answer(tuple(tokens[:stop]), tuple(map(single, logprobs[:stop])), ended)
+    kept = torch.tensor(logprobs[:stop], dtype=torch.float32).tolist()
+    return Answer(tuple(tokens[:stop]), tuple(kept), ended)
 
 
-def greedy(logits: Tensor) -> Tensor:
+def greedy(logits: Tensor, row: Tensor) -> Tensor:
     """The most probable token of each sequence."""
-    return logits.argmax(-1)
+    return logits.argmax(-1)[row]
 
 
-def sampler(temperature: float, seed: int) -> Callable[[Tensor], Tensor]:
-    """A `pick` that draws from softmax(logits / temperature), with a stream of its own."""
+def sampler(temperature: float, seed: int) -> Pick:
+    """A `Pick` that draws from softmax(logits / temperature), with a stream of its own."""
     stream = torch.Generator().manual_seed(seed)
 
-    def pick(logits: Tensor) -> Tensor:
+    def pick(logits: Tensor, row: Tensor) -> Tensor:
         chances = torch.softmax(logits.double() / temperature, -1)
-        return torch.multinomial(chances, 1, generator=stream)[:, 0]
+        return torch.multinomial(chances[row], 1, generator=stream)[:, 0]
 
     return pick

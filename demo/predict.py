@@ -1,4 +1,4 @@
-"""What does the model say of a problem?  Its answer, sixteen more, its options, and its own verdict."""
+"""What does the model say of a problem?  Its answer, many more, its options, and its own verdict."""
 
 # pyright: reportMissingImports=false
 

@@ -13,8 +13,14 @@ from typing import Final, Literal
 
 Operation = Literal["+", "-", "×"]
 
+Style = Literal["signs", "words"]
+"""How a working is written: "7 + 5 = 12." or "7 plus 5: 7 + 5 = 12."."""
+
+WORDS: Final = {"+": "plus", "-": "minus", "×": "times"}
+"""Sign → the word that says it in the second style."""
+
 SMALLEST: Final = 2
-LARGEST: Final = 60
+LARGEST: Final = 40
 """Every value met on the way lies between the two (so that "marbles" is always a plural)."""
 
 KINDS: Final[dict[str, tuple[str, int]]] = {
@@ -26,9 +32,6 @@ KINDS: Final[dict[str, tuple[str, int]]] = {
     "five steps": ("+-×", 5),
 }
 """Kind of problem → the operations its steps may take, and the number of steps."""
-
-UNPRACTISED: Final = "five steps"
-"""A kind that is asked and never trained on: longer than anything the model has seen."""
 
 NAMES: Final = ("Ada", "Ben", "Eva", "Ida", "Leo", "Max", "Mia", "Tom")
 THINGS: Final = ("apples", "books", "cards", "coins", "marbles", "pens", "shells", "stamps")
@@ -105,10 +108,10 @@ class Problem:
             for step, before, after in zip(self.steps, self.values[:-1], self.values[1:], strict=True)
         )
 
-    @property
-    def working(self) -> str:
+    def working(self, style: Style = "signs") -> str:
         """The right answer step by step, ending in the value."""
-        return " ".join((*self.calculation, f"Answer: {self.said(self.answer)}"))
+        lines = (line if style == "signs" else in_words(line) for line in self.calculation)
+        return " ".join((*lines, f"Answer: {self.said(self.answer)}"))
 
     def said(self, value: int) -> str:
         """A value as an answer: the number and what is counted."""
@@ -125,6 +128,12 @@ def solve(question: str) -> int:
     for word, by in found[1:]:
         value = {"+": value + int(by), "-": value - int(by), "×": value * int(by)}[_SIGNS[word]]
     return value
+
+
+def in_words(line: str) -> str:
+    """A line of arithmetic in the second style: said in words before it is written in signs."""
+    before, sign, by, *_rest = line.split(" ")
+    return f"{before} {WORDS[sign]} {by}: {line}"
 
 
 def runs(calculation: tuple[str, ...]) -> Iterator[str]:
@@ -153,7 +162,7 @@ def draw(kind: str, random: Random) -> Problem:
 def _step(value: int, sign: str, random: Random) -> Step | None:
     """A step from `value` that stays in range; None where there is none."""
     most = {"+": LARGEST - value, "-": value - SMALLEST, "×": LARGEST // value}[sign]
-    least, limit = (2, min(most, 9)) if sign == "×" else (1, min(most, 20))
+    least, limit = (2, min(most, 9)) if sign == "×" else (1, min(most, 12))
     if limit < least:
         return None
     operation: Operation = "×" if sign == "×" else "+" if sign == "+" else "-"
@@ -174,18 +183,20 @@ def with_options(problem: Problem, random: Random) -> Problem:
     return replace(problem, options=tuple(options))
 
 
-def draw_many(kinds: list[str], random: Random, taken: set[str], *, forbidden: set[str]) -> list[Problem]:
-    """One problem a name in `kinds`, no calculation twice and none in `taken`, which grows.
-
-    forbidden: calculations that may not occur even as a part of a longer one.
-    """
+def draw_many(kinds: list[str], random: Random, taken: set[str]) -> list[Problem]:
+    """One problem a name in `kinds`, no calculation twice and none in `taken`, which grows."""
     problems: list[Problem] = []
     for kind in kinds:
-        while True:
-            problem = draw(kind, random)
-            whole = " ".join(problem.calculation)
-            if whole not in taken and forbidden.isdisjoint(runs(problem.calculation)):
-                break
-        taken.add(whole)
+        while " ".join((problem := draw(kind, random)).calculation) in taken:
+            pass
+        taken.add(" ".join(problem.calculation))
         problems.append(problem)
     return problems
+
+
+def draw_clear(kind: str, random: Random, asked: set[str], others: set[str]) -> Problem:
+    """One problem no part of whose calculation is in `asked`, and whose whole is not in `others`."""
+    while True:
+        problem = draw(kind, random)
+        if " ".join(problem.calculation) not in others and asked.isdisjoint(runs(problem.calculation)):
+            return problem

@@ -1,4 +1,4 @@
-"""Which words does the model know?  Text ↔ token numbers; a number up to 99 is one token."""
+"""Which words does the model know?  Text ↔ token numbers; a number is one token."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from demo.problems import LARGEST, NAMES, SENTENCES, THINGS
+from demo.problems import LARGEST, NAMES, SENTENCES, THINGS, WORDS
 
 PAD: Final = "<pad>"
 WORK: Final = "<work>"
@@ -29,7 +29,7 @@ def pieces(text: str) -> list[str]:
 
 def _vocabulary() -> tuple[str, ...]:
     sentences = " ".join(s.format(name="", by="") for many in SENTENCES.values() for s in many)
-    words = {*NAMES, *THINGS, *pieces(sentences), *pieces(_FRAME)}
+    words = {*NAMES, *THINGS, *pieces(sentences), *pieces(_FRAME), *pieces(" ".join(WORDS.values()))}
     return (*SPECIAL, TRUE, FALSE, *sorted(words), *map(str, range(LARGEST + 1)))
 
 

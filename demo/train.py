@@ -1,12 +1,12 @@
-"""How does the model learn?  First to answer, then to judge its own answers to other problems."""
+"""How does a model learn?  First to answer, then to judge its own answers to other problems."""
 
 # pyright: reportMissingImports=false
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from random import Random
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -14,34 +14,43 @@ from torch.nn import functional
 
 from demo.generate import Tick, answers, sampler
 from demo.model import Chains
-from demo.problems import Problem
-from demo.recipe import Recipe
+from demo.problems import Problem, Style
+from demo.recipe import Recipe, Size
 from demo.tokens import CHECK, END, FALSE, ID, PAD, SAY, TRUE, VOCABULARY, WORK, decode, encode, prompt
 
 Lesson = tuple[list[int], int]
 """Tokens, and where the part to learn begins."""
 
+_SORTED_AT_ONCE: Final = 8
+_WARM_UP: Final = 50
+_FALL: Final = 0.4
 
-def lessons(problems: Sequence[Problem]) -> list[Lesson]:
+
+def lessons(problems: Sequence[Problem], style: Style = "signs") -> list[Lesson]:
     """Each problem answered step by step, and every third answered at once as well."""
     told: list[Lesson] = []
     for number, problem in enumerate(problems):
-        ways = [(WORK, problem.working), (SAY, problem.said(problem.answer))]
+        ways = [(WORK, problem.working(style)), (SAY, problem.said(problem.answer))]
         for mode, text in ways[: 2 if number % 3 == 0 else 1]:
             asked = prompt(problem.question, mode)
             told.append(([*asked, *encode(text), ID[END]], len(asked)))
     return told
 
 
-def new_model(recipe: Recipe) -> Chains:
-    """An untrained model; the same one for the same recipe."""
-    torch.manual_seed(recipe.seed)
-    return Chains(len(VOCABULARY), recipe.width, recipe.layers, recipe.heads)
+def new_model(size: Size, seed: int) -> Chains:
+    """An untrained model; the same one for the same size and seed."""
+    torch.manual_seed(seed)
+    return Chains(len(VOCABULARY), size.width, size.layers, size.heads)
 
 
-def learn(model: Chains, told: Sequence[Lesson], recipe: Recipe, tick: Tick) -> None:
-    """Trains on the lessons, in shuffled rounds, for `recipe.steps` steps."""
-    _train(model, _rounds(told, recipe.steps, recipe), recipe.rate, tick)
+def learn(model: Chains, told: Sequence[Lesson], steps: int, recipe: Recipe, tick: Tick) -> None:
+    """Trains on the lessons for so many steps."""
+    _train(model, _rounds(told, steps, recipe), recipe, 1.0, tick)
+
+
+def tune(model: Chains, told: Sequence[Lesson], recipe: Recipe, tick: Tick) -> None:
+    """Goes on training on lessons in another style, few and often."""
+    _train(model, _rounds(told, recipe.tune_steps, recipe), recipe, recipe.tune_share, tick)
 
 
 def verdicts(model: Chains, problems: Sequence[Problem], recipe: Recipe, tick: Tick) -> list[Lesson]:
@@ -62,37 +71,46 @@ def verdicts(model: Chains, problems: Sequence[Problem], recipe: Recipe, tick: T
 def learn_to_check(
     model: Chains, judged: Sequence[Lesson], told: Sequence[Lesson], recipe: Recipe, tick: Tick
 ) -> None:
-    """Goes on training on verdicts, with as many of the old lessons to keep the rest alive."""
-    mixed = [*judged, *told[: len(judged)]]
-    _train(model, _rounds(mixed, recipe.check_steps, recipe), recipe.check_rate, tick)
+    """Goes on training on verdicts, with a third as many of the old lessons to keep the rest alive."""
+    mixed = [*judged, *told[: len(judged) // 3]]
+    _train(model, _rounds(mixed, recipe.check_steps, recipe), recipe, recipe.check_share, tick)
 
 
 def _rounds(told: Sequence[Lesson], steps: int, recipe: Recipe) -> list[list[Lesson]]:
-    """The lessons of each step: every lesson once, in a new order each time round."""
+    """The lessons of each step, in a new order each time round; those of one step are of like length."""
     random = Random(recipe.seed)  # noqa: S311 - a stream that can be had again is the point
-    order: list[int] = []
+    many = _SORTED_AT_ONCE * recipe.batch
     batches: list[list[Lesson]] = []
-    for _step in range(steps):
-        if len(order) < recipe.batch:
-            order = random.sample(range(len(told)), len(told))
-        batches.append([told[place] for place in order[: recipe.batch]])
-        order = order[recipe.batch :]
-    return batches
+    while len(batches) < steps:
+        order = random.sample(range(len(told)), len(told))
+        for at in range(0, max(1, len(order) - many + 1), many):
+            part = sorted(order[at : at + many], key=lambda place: len(told[place][0]))
+            some = [part[n : n + recipe.batch] for n in range(0, len(part), recipe.batch)]
+            random.shuffle(some)
+            batches += [[told[place] for place in places] for places in some]
+    return batches[:steps]
 
 
-def _train(model: Chains, batches: Sequence[Sequence[Lesson]], rate: float, tick: Tick) -> None:
-    """One step of AdamW a batch; the rate rises for a tenth of them at most, then falls to 0 (cosine)."""
-    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
-    warm_up = max(1, min(200, len(batches) // 10))
+def _train(
+    model: Chains, batches: Sequence[Sequence[Lesson]], recipe: Recipe, share: float, tick: Tick
+) -> None:
+    """One step of Muon and AdamW a batch; the rates rise for a while and at last fall to 0, in a line."""
+    within = [p for p in model.blocks.parameters() if p.ndim == 2]
+    others = [p for p in model.parameters() if all(p is not one for one in within)]
+    muon = torch.optim.Muon(within, lr=share * recipe.matrix_rate, weight_decay=0.01)
+    adam = torch.optim.AdamW(others, lr=share * recipe.rate, weight_decay=0.01)
+    at_most = [(group, group["lr"]) for one in (muon, adam) for group in one.param_groups]
     model.train()
     for step, part in enumerate(batches):
-        fall = 0.5 * (1 + math.cos(math.pi * step / len(batches)))
-        for group in optimiser.param_groups:
-            group["lr"] = rate * min(1.0, (step + 1) / warm_up) * fall
-        optimiser.zero_grad()
+        for group, rate in at_most:
+            fall = (len(batches) - step) / (_FALL * len(batches))
+            group["lr"] = rate * min(1.0, (step + 1) / _WARM_UP, fall)
+        muon.zero_grad()
+        adam.zero_grad()
         loss(model, part).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
+        muon.step()
+        adam.step()
         tick(1)
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
-from demo.generate import Answer
 from demo.manifest import record
 from demo.predict import Prediction, parsed, span
 from demo.recipe import Recipe
 from demo.tokens import decode, pieces
 
-MODEL: Final = "chains-0.2M"
-
 _SCHEMA: Final[dict[str, Any]] = {
+    "model": pl.String,
+    "params_b": pl.Float64,
+    "tuning": pl.String,
     "id": pl.String,
     "subject": pl.String,
     "question": pl.String,
@@ -26,7 +28,7 @@ _SCHEMA: Final[dict[str, Any]] = {
     "choices": pl.List(pl.String),
     "gold": pl.String,
     "gold_index": pl.Int32,
-    "choice_logprobs": pl.List(pl.Float64),
+    "choice_logprobs": pl.List(pl.Float32),
     "choice_token_counts": pl.List(pl.Int32),
     "choice_char_counts": pl.List(pl.Int32),
     "prediction": pl.String,
@@ -35,13 +37,11 @@ _SCHEMA: Final[dict[str, Any]] = {
     "correct": pl.Boolean,
     "samples": pl.List(pl.String),
     "samples_parsed": pl.List(pl.String),
-    "sample_token_counts": pl.List(pl.Int32),
-    "sample_logprobs": pl.List(pl.Float64),
-    "path_logprobs": pl.List(pl.Float64),
+    "path_logprobs": pl.List(pl.Float32),
     "answer_start": pl.Int32,
     "answer_end": pl.Int32,
-    "p_true": pl.Float64,
-    "p_false": pl.Float64,
+    "p_true": pl.Float32,
+    "p_false": pl.Float32,
     "p_true_norm": pl.String,
 }
 _CHOICE_ONLY: Final = (
@@ -53,12 +53,25 @@ _CHOICE_ONLY: Final = (
     "prediction_index",
 )
 
+_BITS: Final = 10
 _OF_CHOICES: Final = {"choice_scoring": "loglikelihood", "choice_counts_exclude_delimiter": True}
 
 
-def frame(name: str, predictions: Sequence[Prediction]) -> pl.DataFrame:
-    """One row a prediction, in the columns of the canonical answers format; `name` begins each id."""
-    rows = [_row(f"{name}-{number:04}", one) for number, one in enumerate(predictions, start=1)]
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What tells one model's rows from another's in a file: three columns."""
+
+    model: str
+    params_b: float
+    tuning: str
+
+
+def frame(name: str, predictions: Sequence[Prediction], run: Run) -> pl.DataFrame:
+    """One row a prediction, in the columns of the canonical answers format; `name` begins each id.
+
+    `samples` holds the raw texts, for the checks; `save` leaves them out.
+    """
+    rows = [asdict(run) | _row(f"{name}-{number:04}", one) for number, one in enumerate(predictions, start=1)]
     rows_frame = pl.DataFrame(rows, schema=_SCHEMA)
     return rows_frame if any(one.problem.options for one in predictions) else rows_frame.drop(_CHOICE_ONLY)
 
@@ -79,8 +92,6 @@ def _row(identity: str, one: Prediction) -> dict[str, object]:
         "correct": said == gold,
         "samples": [decode(sample.tokens) for sample in one.samples],
         "samples_parsed": [parsed(problem, sample) for sample in one.samples],
-        "sample_token_counts": [len(sample.tokens) for sample in one.samples],
-        "sample_logprobs": [_sum(sample) for sample in one.samples],
         "path_logprobs": list(one.answer.logprobs),
         "answer_start": start,
         "answer_end": end,
@@ -103,18 +114,11 @@ def _choices(one: Prediction, gold: str, said: str | None) -> dict[str, object]:
     }
 
 
-def _sum(sample: Answer) -> float:
-    return sum(sample.logprobs)
-
-
-def _metadata(dataset: str, recipe: Recipe, parameters: int, *, has_choices: bool) -> dict[str, object]:
-    """What the file says of its run."""
+def _metadata(dataset: str, recipe: Recipe, *, has_choices: bool) -> dict[str, object]:
+    """What the file says of all its runs."""
     return {
         "format": "calib-answers",
         "version": 1,
-        "model": MODEL,
-        "params_b": parameters / 1e9,
-        "tuning": "base",
         "dataset": dataset,
         "shots": 0,
         "temperature": 0.0,
@@ -129,21 +133,36 @@ def _metadata(dataset: str, recipe: Recipe, parameters: int, *, has_choices: boo
         "cot": True,
         "created_by": f"python -m demo, recipe {recipe.version}, seed {recipe.seed}",
         "notes": [
-            "Tiny model trained for this demo.",
-            "Counts and log-probabilities leave the end token out.",
+            "Tiny models trained for this demo.",
+            "Log-probabilities leave the end token out.",
             "p_true and p_false are the masses of two words out of all words.",
             "The verdict after <check> was learnt on the model's own answers to other problems.",
+            "The texts of the samples were checked and are not kept; what they end in is.",
+            "path_logprobs are rounded to 10 significant bits, other numbers to float32.",
         ],
     }
 
 
-def save(folder: Path, tables: dict[str, pl.DataFrame], recipe: Recipe, parameters: int) -> None:
+def rounded(value: float) -> float:
+    """A number to `_BITS` significant bits: at most a thousandth off, in little more than half the room."""
+    part, power = math.frexp(value)
+    return math.ldexp(round(math.ldexp(part, _BITS)), power - _BITS)
+
+
+def _shortened(rows: pl.DataFrame) -> pl.DataFrame:
+    """Without the raw samples, the path's log-probabilities rounded: the two that take most room."""
+    path = [[rounded(value) for value in values] for values in rows["path_logprobs"].to_list()]
+    kept = pl.Series("path_logprobs", path, dtype=_SCHEMA["path_logprobs"])
+    return rows.drop("samples").with_columns(kept)
+
+
+def save(folder: Path, tables: dict[str, pl.DataFrame], recipe: Recipe) -> None:
     """Writes `DATASET.answers.parquet` for each table, and what the manifest says of them."""
     for dataset, rows in tables.items():
         told = json.dumps(
-            _metadata(dataset, recipe, parameters, has_choices="choices" in rows.columns), ensure_ascii=False
+            _metadata(dataset, recipe, has_choices="choices" in rows.columns), ensure_ascii=False
         )
-        rows.write_parquet(
+        _shortened(rows).write_parquet(
             folder / f"{dataset}.answers.parquet",
             compression="zstd",
             compression_level=19,

@@ -11,6 +11,7 @@ import pytest
 
 from calib_core import load
 from demo.code.recipe import CodeRecipe
+from demo.facts.recipe import FactsRecipe
 from demo.manifest import record
 from demo.recipe import Recipe
 
@@ -18,7 +19,7 @@ DATA = Path(__file__).parents[2] / "data"
 MANIFEST: dict[str, Any] = json.loads((DATA / "MANIFEST.json").read_text(encoding="utf-8"))
 FILES: list[str] = list(MANIFEST["files"])
 OWN_WORDS = {"MANIFEST.json", "README.md"}
-RECIPES = {recipe.version: recipe.seed for recipe in (CodeRecipe(), Recipe())}
+RECIPES = {recipe.version: recipe.seed for recipe in (CodeRecipe(), Recipe(), FactsRecipe())}
 
 
 @pytest.fixture(params=FILES)
