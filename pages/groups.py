@@ -8,6 +8,7 @@ from pages.parts.shell import shell
 
 choice = shell("groups", choose_groups).chosen
 result = grouped.result_of(choice)
+grouped.verdict(choice, result)
 grouped.dots(choice, result)
 grouped.differences(result)
 grouped.table(choice, result)

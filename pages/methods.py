@@ -3,12 +3,11 @@
 import streamlit as st
 
 from pages.parts import many, methods_table
-from pages.parts.literal import literal
 from pages.parts.shell import shell
 
 choice = shell("methods", methods_table.choose_methods).chosen
 result = methods_table.result_of(choice)
-st.subheader(literal(result.reading), anchor=False)
+methods_table.verdict(choice, result)
 methods_table.own(choice, result)
 many.left_out(choice.many)
 st.divider()

@@ -17,7 +17,7 @@ from calib_core.analysis.concentration import concentration
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.analysis.restricted import restricted
 from calib_core.analysis.score import score
-from calib_core.analysis.unanswered import with_unanswered
+from calib_core.analysis.unanswered import counted_wrong, with_unanswered
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
@@ -113,7 +113,7 @@ def methods_table(
     for run, evidences in seen.items():
         counted = [with_unanswered(each) for each in evidences] if silent == "wrong" else list(evidences)
         if rows == "common":
-            counted = _on_common_rows(counted)
+            counted = _on_common_rows(counted, evidences)
         column = [_cell(run, each, scheme) for each in counted if each.n_used]
         refused |= {(run, each.method.id): NO_COMMON for each in counted if not each.n_used}
         for cell in _with_best(column, counted):
@@ -124,8 +124,13 @@ def methods_table(
     )
 
 
-def _on_common_rows(evidences: Sequence[AnswerEvidence]) -> list[AnswerEvidence]:
-    """Every method on the rows that all of them can use; totals stay those of the run."""
+def _on_common_rows(
+    evidences: Sequence[AnswerEvidence], before: Sequence[AnswerEvidence]
+) -> list[AnswerEvidence]:
+    """Every method on the rows that all of them can use; totals stay those of the run.
+
+    before: the same without the rows that were counted as wrong.
+    """
     if len(evidences) < 2:
         return list(evidences)
     used = [each.confidences.pairs.rows for each in evidences]
@@ -135,9 +140,11 @@ def _on_common_rows(evidences: Sequence[AnswerEvidence]) -> list[AnswerEvidence]
     if all(rows.size == both.size for rows in used):
         return list(evidences)
     parts: list[AnswerEvidence] = []
-    for each in evidences:
+    for each, own in zip(evidences, before, strict=True):
         part = restricted(each, both)
-        said = replace(part.confidences, recipe=(*part.confidences.recipe, COMMON))
+        wrong = both.size - int(np.isin(both, own.confidences.pairs.rows).sum())
+        recipe = (*own.confidences.recipe, *([counted_wrong(wrong)] if wrong else []), COMMON)
+        said = replace(part.confidences, recipe=recipe)
         run = replace(part.run, ledger=each.run.ledger)
         parts.append(AnswerEvidence(run, part.method, part.options, said))
     return parts

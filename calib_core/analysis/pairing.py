@@ -10,7 +10,7 @@ from calib_core.confidence.columns import column
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
-_BETWEEN = "\x1f"
+BETWEEN = "\x1f"
 """Between the parts of a key: a control character, which no id of a file holds."""
 
 
@@ -63,4 +63,4 @@ def _told_apart(run: AnswerRun, names: tuple[str, ...]) -> bool:
 
 def _keys(run: AnswerRun, *names: str) -> pl.Series:
     parts = pl.DataFrame([column(run, name).cast(pl.String) for name in names])
-    return parts.select(key=pl.concat_str(pl.all(), separator=_BETWEEN))["key"]
+    return parts.select(key=pl.concat_str(pl.all(), separator=BETWEEN))["key"]

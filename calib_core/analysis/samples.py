@@ -42,13 +42,14 @@ def samples(
     options: Options | None = None,
     *,
     within: float = WITHIN,
+    scheme: Scheme = SCHEME,
     progress: Progress = _quiet,
 ) -> Sampled:
     """The metrics of the self-consistency methods over N', by drawing parts of the samples.
 
-    within: above 0, in units of the Brier score. The same plan gives the same numbers. Raises Unavailable
-    with the reason where the run has no samples, no size can be served, or a method or metric cannot be
-    drawn; ValueError for other arguments.
+    within: above 0, in units of the Brier score; scheme: of metrics with bins. The same plan gives the same
+    numbers. Raises Unavailable with the reason where the run has no samples, no size can be served, or a
+    method or metric cannot be drawn; ValueError for other arguments.
     """
     plan, options = plan or Plan(), options or Options()
     if plan.repeats < 1 or plan.seed < 0 or not within > 0:
@@ -60,8 +61,8 @@ def samples(
     coded = codes(evidence.run, options)
     served = sizes_of(coded.counted, coded.usable, plan.sizes)
     code, correct = coded.code[served.rows], coded.correct[served.rows]
-    drawn = draw(code, correct, served.sizes, metrics, SCHEME, options.unparseable, plan, progress)
-    return _result(evidence, served, drawn, methods, metrics, plan).at(within)
+    drawn = draw(code, correct, served.sizes, metrics, scheme, options.unparseable, plan, progress)
+    return _result(evidence, served, drawn, methods, metrics, scheme, plan).at(within)
 
 
 def _methods(ids: Sequence[str]) -> tuple[str, ...]:
@@ -85,12 +86,13 @@ def _result(
     drawn: Mapping[int, Draws],
     methods: Sequence[str],
     metrics: Sequence[Metric],
+    scheme: Scheme,
     plan: Plan,
 ) -> Sampled:
     """Everything but what depends on `within`."""
     how = _recipe(evidence, served, plan)
     gaps = _gaps(drawn, served, plan.seed)
-    baselines, lacking = baselines_of(evidence.run, evidence.options, served.rows, metrics, SCHEME)
+    baselines, lacking = baselines_of(evidence.run, evidence.options, served.rows, metrics, scheme)
     return Sampled(
         run=evidence.run.label,
         sizes=served.sizes,
@@ -99,7 +101,9 @@ def _result(
         seed=plan.seed,
         n_used=served.rows.size,
         n_total=evidence.n_total,
-        curves=tuple(_curve(method, metric, served, drawn, how) for method in methods for metric in metrics),
+        curves=tuple(
+            _curve(method, metric, scheme, served, drawn, how) for method in methods for metric in metrics
+        ),
         greyed=MappingProxyType(served.greyed),
         refused=MappingProxyType(served.refused),
         draws=MappingProxyType({size: drawn[size].right.size for size in served.sizes}),
@@ -129,9 +133,11 @@ def _gaps(drawn: Mapping[int, Draws], served: Sizes, seed: int) -> list[Mapping[
     ]
 
 
-def _curve(method: str, metric: Metric, served: Sizes, drawn: Mapping[int, Draws], how: str) -> Curve:
+def _curve(
+    method: str, metric: Metric, scheme: Scheme, served: Sizes, drawn: Mapping[int, Draws], how: str
+) -> Curve:
     values = [drawn[size].values[metric.id][METHODS.index(method)] for size in served.sizes]
-    bins = [scheme_text(scheme_for(metric, SCHEME))] if metric.binned else []
+    bins = [scheme_text(scheme_for(metric, scheme))] if metric.binned else []
     return Curve(
         method=method,
         metric=metric.id,

@@ -51,8 +51,8 @@ def gaps_of(
     """Size → gap to `against`, one mapping a method; sizes: those that are compared.
 
     squares: size → float64 of shape (methods, questions), NaN where a question has none. A question counts
-    where both sizes have it; a size without such a question has no gap. The same questions are drawn for
-    all methods and sizes.
+    where both sizes have it; a size with fewer than two such questions has no gap. The same questions are
+    drawn for all methods and sizes.
     """
     reference = squares[against]
     columns = [squares[size] - reference for size in sizes]
@@ -63,7 +63,7 @@ def gaps_of(
     ends = _means(np.where(known, stacked, 0.0), known, seed)
     found: list[dict[int, Gap]] = [{} for _ in reference]
     for at, (value, low, high) in enumerate(ends):
-        if (questions := int(known[at].sum())) and np.isfinite(low):
+        if (questions := int(known[at].sum())) > 1 and np.isfinite(low):
             place, method = divmod(at, len(found))
             found[method][sizes[place]] = Gap(value, low, high, questions)
     return found

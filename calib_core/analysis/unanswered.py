@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.confidence.answers import Normaliser
 from calib_core.confidence.clusters import cluster
-from calib_core.confidence.columns import column
+from calib_core.confidence.columns import column, unanswered
+from calib_core.confidence.right import every_row, golds_of
 from calib_core.pairs import Pairs
 from calib_core.records import AnswerRun
 
@@ -32,8 +33,9 @@ def unanswered_rows(evidence: AnswerEvidence) -> NDArray[np.intp]:
     if not evidence.method.sampled:
         return np.zeros(0, np.intp)
     run = evidence.run
-    clusters = cluster(run, Normaliser.of(run), evidence.options.unparseable)
-    silent = (clusters.sampled > 0) & (clusters.largest == 0) & _judgeable(run)
+    normaliser = Normaliser.of(run)
+    clusters = cluster(run, normaliser, evidence.options.unparseable)
+    silent = (clusters.sampled > 0) & (clusters.largest == 0) & _judgeable(run, normaliser)
     return np.setdiff1d(np.flatnonzero(silent), evidence.confidences.pairs.rows).astype(np.intp)
 
 
@@ -53,15 +55,19 @@ def with_unanswered(evidence: AnswerEvidence) -> AnswerEvidence:
     )
     left = {reason: count for reason, count in said.missing.items() if reason != NO_PARSE}
     remaining = said.missing.get(NO_PARSE, silent.size) - silent.size
-    count = f"{silent.size:,} row{'s' if silent.size > 1 else ''}"
     confidences = replace(
         said,
         pairs=pairs,
-        recipe=(*said.recipe, f"no sample parses = confidence 0 and wrong ({count})"),
+        recipe=(*said.recipe, counted_wrong(silent.size)),
         missing=MappingProxyType(left | ({NO_PARSE: remaining} if remaining else {})),
         answers=None if said.answers is None else _longer(said.answers, silent.size, order),
     )
     return AnswerEvidence(evidence.run, evidence.method, evidence.options, confidences)
+
+
+def counted_wrong(rows: int) -> str:
+    """What the recipe says of so many rows, at least one."""
+    return f"no sample parses = confidence 0 and wrong ({rows:,} row{'s' if rows > 1 else ''})"
 
 
 def _longer(answers: pl.Series, by: int, order: NDArray[np.intp]) -> pl.Series:
@@ -69,10 +75,12 @@ def _longer(answers: pl.Series, by: int, order: NDArray[np.intp]) -> pl.Series:
     return lengthened[pl.Series(order, dtype=pl.UInt32)]
 
 
-def _judgeable(run: AnswerRun) -> NDArray[np.bool_]:
-    """Which rows have a right answer, or a judgement of the majority, that a sample could have met."""
-    several = (column(run, "gold_all").list.len() > 0).fill_null(value=False)
-    known = several | column(run, "correct_majority").is_not_null()
-    for name in ("gold", "gold_index"):
-        known = known | column(run, name).is_not_null()
-    return known.to_numpy()
+def _judgeable(run: AnswerRun, normaliser: Normaliser) -> NDArray[np.bool_]:
+    """Which rows have a right answer that a sample could have met, or a judgement of their samples.
+
+    A row whose status says that there is nothing to judge has neither.
+    """
+    by_gold = every_row(run).is_in(golds_of(run, normaliser)["row"].implode())
+    judged = column(run, "sample_correct").list.drop_nulls().list.len().fill_null(0) > 0
+    known = by_gold | judged | column(run, "correct_majority").is_not_null()
+    return (known & unanswered(run).is_null()).to_numpy()

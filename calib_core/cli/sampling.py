@@ -12,15 +12,20 @@ from calib_core.analysis.samples import samples as samples_of
 from calib_core.analysis.samples_draws import METHODS, Plan
 from calib_core.analysis.samples_enough import WITHIN
 from calib_core.analysis.samples_result import Sampled
+from calib_core.bins import Scheme
 from calib_core.cli.desk import Desk
 from calib_core.cli.elements import Element, samples_element
 from calib_core.cli.options import (
+    BinningOption,
+    BinsOption,
     FilesArgument,
     FormatOption,
     JsonOption,
+    LabelsOption,
     MapOption,
     MethodOption,
     MetricOption,
+    RenormaliseOption,
     RepeatsOption,
     SeedOption,
     SizesOption,
@@ -32,6 +37,7 @@ from calib_core.cli.sources import Source
 from calib_core.cli.tables import Paper
 from calib_core.cli.text import printable
 from calib_core.confidence.method import Options
+from calib_core.pairs import Labels
 from calib_core.problems import Refused, Unavailable, shorten
 from calib_core.records import Run
 
@@ -52,6 +58,10 @@ def samples(  # noqa: PLR0913  one parameter an option
     repeats: RepeatsOption = 100,
     seed: SeedOption = 0,
     within: WithinOption = WITHIN,
+    bins_asked: BinsOption = 10,
+    binning: BinningOption = "width",
+    labels: LabelsOption = "top",
+    renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
@@ -63,27 +73,39 @@ def samples(  # noqa: PLR0913  one parameter an option
     """
     if not within > 0:
         raise Refused(f"--within: expected a number above 0, found {within:g}.")
-    plan = Plan(
-        _numbers(sizes_asked), repeats, seed, tuple(methods or METHODS), tuple(metrics or METRICS)
-    )
+    plan = Plan(_numbers(sizes_asked), repeats, seed, tuple(methods or METHODS), tuple(metrics or METRICS))
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
     desk, paper = Desk(), Paper()
+    _tell_of_idle_switches(desk, labels, renormalise=renormalise)
+    options, scheme = Options(renormalise, "top", unparseable), Scheme(binning, bins_asked)
     elements: list[Element] = []
     for run in desk.runs(source):
         try:
-            result = _drawn(run, plan, Options(unparseable=unparseable), within)
+            result = _drawn(run, plan, options, within, scheme)
         except Unavailable as reason:
             desk.refuse(f"{run.file}, {run.label}: {reason}")
             continue
         elements += [samples_element(run.file, result, curve) for curve in result.curves]
-        for why in result.refused.values():
-            desk.tell(f"{run.file}, {run.label}: {why}")
-        if not as_json:
-            paper.samples(run.file, result)
+        _show(desk, None if as_json else paper, run, result)
     return desk.leave(elements, as_json=as_json)
 
 
-def _drawn(run: Run, plan: Plan, options: Options, within: float) -> Sampled:
+def _tell_of_idle_switches(desk: Desk, labels: Labels, *, renormalise: bool | None) -> None:
+    if labels != "top":
+        desk.tell("samples is of one confidence a row: --labels changes nothing.")
+    if renormalise is not None:
+        switch = "--renormalise" if renormalise else "--no-renormalise"
+        desk.tell(f"{switch} changes nothing but p_true, where that stands beside the samples.")
+
+
+def _show(desk: Desk, paper: Paper | None, run: Run, result: Sampled) -> None:
+    for why in result.refused.values():
+        desk.tell(f"{run.file}, {run.label}: {why}")
+    if paper is not None:
+        paper.samples(run.file, result)
+
+
+def _drawn(run: Run, plan: Plan, options: Options, within: float, scheme: Scheme) -> Sampled:
     """The result, with progress on stderr if a person looks."""
     console = Console(stderr=True, markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
@@ -93,7 +115,7 @@ def _drawn(run: Run, plan: Plan, options: Options, within: float) -> Sampled:
         def progress(share: float, text: str) -> None:
             bar.update(task, completed=share, description=printable(f"{run.label}: {text}"))
 
-        return samples_of(run, plan, options, within=within, progress=progress)
+        return samples_of(run, plan, options, within=within, scheme=scheme, progress=progress)
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

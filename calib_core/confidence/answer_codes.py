@@ -109,7 +109,8 @@ def _choice_codes(normaliser: Normaliser, sort: _Sort) -> AnswerCodes:
     named = named_index(sort.distinct).fill_null(UNPARSED).cast(pl.Int32).to_numpy()
     index = _looked_up(named, sort.numbers).copy()
     most = normaliser.choices.gather(pl.Series(sort.rows, dtype=pl.UInt32)).fill_null(_MANY).to_numpy()
-    index[index >= np.repeat(most, sort.count)] = UNPARSED
+    if int(named.max(initial=UNPARSED)) >= int(most.min(initial=_MANY)):
+        index[index >= np.repeat(most, sort.count)] = UNPARSED
     _put_listed(index, normaliser, sort)
     found = sort.whole and _put_read(index, normaliser, sort)
     return AnswerCodes(index, found)
@@ -119,9 +120,9 @@ def _put_listed(index: NDArray[np.int32], normaliser: Normaliser, sort: _Sort) -
     """Sets the index of the answers whose text is one of their row's choices."""
     form = text_form(sort.distinct)
     maybe = form.is_in(normaliser.listed["form"].unique().implode()).fill_null(value=False).to_numpy()
-    at = np.flatnonzero(maybe.take(sort.numbers))
-    if not at.size:
+    if not maybe.any():
         return
+    at = np.flatnonzero(maybe.take(sort.numbers))
     # Joined by whole numbers: texts of millions of samples would be hashed once more.
     both = pl.concat([form, normaliser.listed["form"]])
     numbers = _numbered(both)

@@ -172,10 +172,10 @@ def _listed(choices: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     numbers, distinct = coded(long["text"])
     forms = text_form(distinct)
     alike, distinct = coded(forms)
-    long = long.select("row", "index", number=pl.Series(alike[numbers])).filter(
-        pl.Series(forms.is_not_null().to_numpy()[numbers])
-    )
-    long = long.unique(["row", "number"], keep="first", maintain_order=True)
+    number = pl.Series("number", alike[numbers])
+    long = long.select("row", "index", number, of_row=pl.col("row").cast(pl.UInt64) * distinct.len() + number)
+    long = long.filter(pl.Series(forms.is_not_null().to_numpy()[numbers]))
+    long = long.filter(long["of_row"].is_first_distinct())
     long = long.select("row", "index", form=distinct.gather(long["number"]))
     return long, count.set(count == 0, None)
 
@@ -193,7 +193,7 @@ def _kinds(run: AnswerRun) -> pl.Series:
     choice = (column(run, "choices").list.len() > 0).fill_null(value=False) | by_index.fill_null(value=False)
     kind = stated.set(stated.is_not_null() & ~stated.is_in(KINDS), "text")
     kind = kind.set(stated.is_null() & choice, "choice")
-    free = gold.filter(kind.is_null()).drop_nulls()
+    free = gold.filter(kind.is_null()).drop_nulls().unique()
     row = pl.zeros(free.len(), dtype=pl.UInt32, eager=True)
     numbers = free.len() > 0 and not of_kind("number").readings(row, free).has_nulls()
     return kind.fill_null("number" if numbers else "text")

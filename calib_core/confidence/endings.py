@@ -18,6 +18,12 @@ CUE: Final = (
     r"(?:\bthe\s+(?:final\s+|correct\s+)?answer\s+is\b\s*:?"
     r"|(?:^|\n)(?:[\s*>_]|##+)*(?:final\s+|correct\s+)?answer\s*:)"
 )
+_DENIED: Final = (
+    r"(?i)(?:(?:n['’]t|\bnot)\s+(?:\w+\s+)?(?:think|believe|claim|say|mean|agree|sure|certain|convinced|true"
+    r"|correct|know|clear|likely)|\b(?:if|whether|suppose|assume|assuming|doubt))"
+    r"\s+(?:(?:that|if|whether)\s+)?the\s+(?:final\s+|correct\s+)?answer\s+is\b"
+)
+"""An answer that is denied or only supposed: "I don't think the answer is 5", "if the answer is 5"."""
 _MARKUP: Final = " \t\r*_`"
 
 
@@ -29,7 +35,7 @@ def _nested(depth: int) -> str:
 _LAST_BOX: Final = r"(?s)^.*\\(?:boxed|fbox)(.*)$"
 _BOX: Final = rf"(?s)^\s*\{{({_nested(_DEPTH)})\}}"
 _WRAP: Final = r"^\s*\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}\s*$"
-_SENTENCE: Final = r"^(.*?)[.!;](?:\s.*)?$"
+_SENTENCE: Final = r"^(.*?)(?:[.!](?:\s.*)?|;(?:\s+[^\s0-9$+−-].*)?)$"
 _LAST_LINE: Final = r"(?:^|\n)A:[ \t]*([^\n]+?)\s*$"
 
 
@@ -62,11 +68,13 @@ def marked(text: pl.Series) -> list[pl.Series]:
     """What stands at each marker: the last box, and the first and the last place of #### and of the cue.
 
     Each String of the shape of `text`, null where the marker is nowhere; those null throughout are left
-    out. Where they differ the output names several answers, and none of them is its answer.
+    out. A cue that denies or only supposes an answer is none. Where the markers differ the output names
+    several answers, and none of them is its answer.
     """
     found = [boxed(text)]
-    for marker in (HASHES, CUE):
-        found += [after_first(marker, text), after_last(marker, text)]
+    found += [after_first(HASHES, text), after_last(HASHES, text)]
+    said = text.str.replace_all(_DENIED, "")
+    found += [after_first(CUE, said), after_last(CUE, said)]
     return [one for one in found if one.null_count() < one.len()]
 
 

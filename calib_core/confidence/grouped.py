@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Self
 
@@ -14,6 +17,10 @@ from calib_core.confidence.sampled import Sampled
 
 CELLS: Final = 1 << 18
 """Samples that are sorted at a time: about what a core's own cache holds."""
+
+
+WORKERS: Final = min(4, os.cpu_count() or 1)
+"""Threads that sort: numpy lets the others run meanwhile."""
 
 
 class _Found(NamedTuple):
@@ -52,8 +59,8 @@ class Groups:
         majority, tied = np.full(rows, -1, np.int64), np.zeros(rows, np.bool_)
         sizes, firsts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         begin = 0
-        for block in blocks(samples.count):
-            found, unparsed[block] = _groups(samples.table(block))
+        for block, (found, alone) in _at_once(samples, blocks(samples.count)):
+            unparsed[block] = alone
             here = np.bincount(found.row, minlength=block.size)
             number[block] = here
             start[block] = begin + np.cumsum(here) - here
@@ -99,6 +106,25 @@ def blocks(count: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
         high = low + max(1, min(high - low, CELLS // int(lengths[high - 1])))
         yield order[low:high]
         low = high
+
+
+def _at_once(
+    samples: Sampled, some: Iterable[NDArray[np.intp]]
+) -> Iterator[tuple[NDArray[np.intp], tuple[_Found, NDArray[np.int64]]]]:
+    """Each block of rows with its groups, in order; numpy sorts on as many cores as there are."""
+    waiting = deque[tuple[NDArray[np.intp], Future[tuple[_Found, NDArray[np.int64]]]]]()
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for block in some:
+            waiting.append((block, pool.submit(_groups_of, samples, block)))
+            if len(waiting) > 2 * WORKERS:
+                rows, found = waiting.popleft()
+                yield rows, found.result()
+        for rows, found in waiting:
+            yield rows, found.result()
+
+
+def _groups_of(samples: Sampled, rows: NDArray[np.intp]) -> tuple[_Found, NDArray[np.int64]]:
+    return _groups(samples.table(rows))
 
 
 def _groups(codes: NDArray[np.int32]) -> tuple[_Found, NDArray[np.int64]]:

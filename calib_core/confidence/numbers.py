@@ -19,11 +19,13 @@ _ENDS_IN_PERCENT: Final = r"(?i)(?:%|\bper\s?cent)\s*[$€£¥]?\.?\s*$"
 _MAYBE: Final = r"(?i)^(?:[^\p{L}]|\\[dt]?frac|\bper\s?cent\b|e)*$"
 """Whatever has other letters is no number, which is seen without reading on."""
 _SCIENTIFIC: Final = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,2})\.?$"
-_NUMBER: Final = r"^(?<sign>[+-]?)(?<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]*)(?:\.(?<fraction>[0-9]*))?\.?$"
+_WHOLE: Final = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]*"
+"""Not "0,123", in which the comma separates no thousands."""
+_NUMBER: Final = rf"^(?<sign>[+-]?)(?<whole>{_WHOLE})(?:\.(?<fraction>[0-9]*))?\.?$"
 _FRACTION: Final = r"^([+-]?\s*(?:[0-9]{1,30}\s+)?[0-9]{1,30}\s*/\s*[0-9]{1,30})\.?$"
 _LATEX: Final = (
-    (r"\\[dt]?frac\s*\{\s*([+-]?[0-9]+)\s*\}\s*\{\s*([0-9]+)\s*\}", " ${1}/${2}"),
-    (r"\\[dt]?frac\s*([0-9])\s*([0-9])", " ${1}/${2}"),
+    (r"\\[dt]?frac\s*\{\s*([+-]?[0-9]+)\s*\}\s*\{\s*([0-9]+)\s*\}\B", " ${1}/${2}"),
+    (r"\\[dt]?frac\s*([0-9])\s*([0-9])\b", " ${1}/${2}"),
     (r"\\([$%])", "${1}"),
     (r"\{,\}|,\\!", ","),
     (r"\\[()\[\]]", ""),

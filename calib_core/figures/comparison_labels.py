@@ -152,7 +152,8 @@ def _beside(words: str, line: Sequence[tuple[float, float]]) -> list[Box]:
 def _corners(words: str, panel: _Panel) -> list[Box]:
     width, tall = text_width(words, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
     right, low = panel.width - width - 4, panel.height - tall - 4
-    return [(x, y, x + width, y + tall) for y in (low, 4.0) for x in (right, 4.0, right / 2)]
+    rows = (low, 4.0, low - tall - 4, tall + 8)  # the second ones where a curve's words fill the first
+    return [(x, y, x + width, y + tall) for y in rows for x in (right, 4.0, right / 2)]
 
 
 def _inside(box: Box, panel: _Panel) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from calib_core.analysis.samples_result import NAMES, Curve, Sampled
-from calib_core.figures.layout import LABEL_SIZE, SMALL_SIZE, TEXT_SIZE, Figure, axis, note, nothing, paper
+from calib_core.figures.layout import SMALL_SIZE, TEXT_SIZE, Figure, axis, note, nothing, paper
 from calib_core.figures.sampling_levels import SHARE, level_labels, level_lines, levels_of
 from calib_core.figures.sampling_said import LOWER, four, look, rounded, said_labels, said_lines
 from calib_core.figures.stack import Stack, heading_place, stack_of
@@ -22,6 +22,9 @@ EACH: Final = 270
 _PALE: Final = 0.5
 """How strong a greyed point is drawn."""
 
+_GROUND: Final = 0.13
+"""How strong the ground is that they stand on."""
+
 SAME: Final = "majority answer, the same for all three"
 
 
@@ -32,14 +35,13 @@ def sampling_figure(result: Sampled, metric: str, theme: Theme) -> Figure:
     ceiling 1 − 1/N' is in the lower one. metric: one that the result has.
     """
     curves = _drawn(result, metric)
-    entries = [_entry(result, curve, theme, len(curves)) for curve in curves]
+    entries = [*(_entry(result, curve, theme, len(curves)) for curve in curves), *_grey_entry(result, theme)]
     top = 14 + 19 * len(entries)
     stack = stack_of(2, top=top, each=EACH)
     layout = paper(theme, height=stack.height, top=top)
     layout["legend"]["entrywidth"] = 0.98
     low, high = _span(result, curves, metric)
     levels = levels_of(result, metric)
-    ground, words = _greyed(result, theme)
     layout |= {
         "hovermode": "closest",
         "xaxis": _x_axis(result, theme, stack),
@@ -48,13 +50,12 @@ def sampling_figure(result: Sampled, metric: str, theme: Theme) -> Figure:
             theme, "Mean confidence", domain=stack.down[1], range=list(LOWER),
             tickvals=[0, 0.25, 0.5, 0.75, 1],
         ),
-        "shapes": [*ground, *level_lines(levels, theme)],
+        "shapes": [*_greyed(result, theme), *level_lines(levels, theme)],
         "annotations": [
             _heading(f"{METRICS[metric].title} over the number of samples", theme, stack, 0),
             _heading("What they say on average, and the accuracy of the majority", theme, stack, 1),
             *level_labels(levels, theme, (low, high), EACH),
             *level_labels(said_labels(result), theme, LOWER, EACH, "y2"),
-            *words,
         ],
     }
     data = [trace for curve in curves for trace in _curve(result, curve, theme)]
@@ -162,24 +163,34 @@ def _x_axis(result: Sampled, theme: Theme, stack: Stack) -> dict[str, Any]:
     )
 
 
-def _greyed(result: Sampled, theme: Theme) -> tuple[list[Figure], list[Figure]]:
-    """The ground of the sizes that are greyed, from half-way to the last clear one, and words at its foot."""
+def _greyed(result: Sampled, theme: Theme) -> list[Figure]:
+    """The ground of the sizes that are greyed, from half-way to the last clear one."""
     if not result.greyed:
-        return [], []
+        return []
     left, right, _ = _ends(result)
     clear = [size for size in result.sizes if size not in result.greyed]
     border = (math.log10(min(result.greyed)) + math.log10(clear[-1])) / 2 if clear else left
-    ground = [
+    return [
         {
             "type": "rect", "xref": "x", "yref": f"{yref} domain", "layer": "below", "line": {"width": 0},
-            "x0": 10**border, "x1": 10**right, "y0": 0, "y1": 1, "fillcolor": glaze(theme.line, 0.13),
+            "x0": 10**border, "x1": 10**right, "y0": 0, "y1": 1, "fillcolor": glaze(theme.line, _GROUND),
         }
         for yref in ("y", "y2")
     ]
-    return ground, [note(
-        theme, "N' &gt; N/2", xref="x", x=(border + right) / 2, yref="y2 domain", y=0.01, yanchor="bottom",
-        font={"size": LABEL_SIZE, "color": theme.muted},
-    )]
+
+
+def _grey_entry(result: Sampled, theme: Theme) -> list[dict[str, Any]]:
+    """What the grey ground means, in the legend: within the panels, words would stand on lines."""
+    if not result.greyed:
+        return []
+    marker = {
+        "symbol": "square", "size": 13, "color": glaze(theme.line, 2 * _GROUND),
+        "line": {"color": theme.muted, "width": 1},
+    }
+    return [{
+        "type": "scatter", "mode": "markers", "x": [None], "y": [None], "showlegend": True,
+        "name": plain("grey ground: N' > N/2"), "marker": marker, "hoverinfo": "skip",
+    }]
 
 
 def _heading(text: str, theme: Theme, stack: Stack, place: int) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from calib_core.analysis.samples_result import NAMES, Sampled
+from calib_core.figures import method_look
 from calib_core.figures.sampling_levels import Level
-from calib_core.figures.strokes import place_line, points, run_symbol
+from calib_core.figures.strokes import points
 from calib_core.figures.theme import Theme
 
 LOWER: Final = (0.0, 1.08)
@@ -14,9 +15,9 @@ LOWER: Final = (0.0, 1.08)
 
 
 def look(method: str, theme: Theme) -> tuple[dict[str, Any], str]:
-    """Line and symbol of one of the three methods: the same in both panels."""
-    place = list(NAMES).index(method)
-    return place_line(place, theme), run_symbol(place)
+    """Line and symbol of one of the three methods: the same in both panels, and on other pages."""
+    drawn = method_look.look(method, theme)
+    return {"color": drawn.colour, "width": 2.4, "dash": drawn.dash}, drawn.symbol
 
 
 def said_lines(result: Sampled, theme: Theme) -> list[dict[str, Any]]:

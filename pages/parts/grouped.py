@@ -9,16 +9,17 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.groups import Groups, by_rows, by_runs, parts_of
+from calib_core.analysis.groups import Group, Groups, by_rows, by_runs, parts_of
 from calib_core.analysis.reliability import THIN, reliability
 from calib_core.figures.dots import describe_dots, dots_figure
 from calib_core.figures.reliability import describe_reliability
 from calib_core.figures.small_multiples import small_reliability
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable
+from calib_core.problems import Unavailable, shorten
 from pages.parts import cache, show
 from pages.parts.grouping import MOST_PANELS, MOST_SERIES, Choice
 from pages.parts.literal import literal
+from pages.parts.many import names_of
 from pages.parts.runs import slug
 
 _DRAWING: Final = "Drawing the intervals …"
@@ -48,9 +49,43 @@ def result_of(choice: Choice) -> Groups:
     return cache.kept(("groups", *choice.key()), compute)
 
 
-def dots(choice: Choice, result: Groups) -> None:
-    """The reading, the figure, and how it is to be read."""
+def verdict(choice: Choice, result: Groups) -> None:
+    """The reading, the ends of the range as tiles, and how the numbers were made."""
     st.subheader(literal(result.reading), anchor=False)
+    known = [(group.value, group) for group in result.groups if group.value is not None]
+    metric = METRICS[result.metric]
+    if known:
+        least, most = (end(known, key=lambda one: one[0]) for end in (min, max))
+        small, shown = sum(group.small for group in result.groups), choice.seen.values()
+        used, total = sum(one.n_used for one in shown), sum(one.n_total for one in shown)
+        kinds = (len({group.name for group in result.groups}), len(result.series))
+        of, inner = ("Groups", "run") if result.grouping.of == "rows" else ("Runs", "group")
+        show.tiles([
+            (
+                of, str(kinds[0]), f"Small: of fewer than {THIN} rows, drawn hollow.",
+                f"{_count(kinds[1], inner)}, {small} small",
+            ),
+            (f"Lowest {metric.title}", show.number(least[0]), metric.meaning, _whose(least[1], result)),
+            (f"Highest {metric.title}", show.number(most[0]), metric.meaning, _whose(most[1], result)),
+            ("Rows used / total", f"{used:,} / {total:,}", "Of all runs that are drawn."),
+        ])
+    first = next(iter(result.groups), None)
+    if first is not None:
+        show.recipe(f"{first.name}: {first.recipe}" if len(result.groups) > 1 else first.recipe)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' if number != 1 else ''}"
+
+
+def _whose(group: Group, result: Groups) -> str:
+    """The group's name, and the run's where there are several."""
+    more = f", {result.series[group.series]}" if len(result.series) > 1 else ""
+    return literal(shorten(f"{group.name}{more}", 60))
+
+
+def dots(choice: Choice, result: Groups) -> None:
+    """The figure, and how it is to be read."""
     show.figure(dots_figure(result, show.theme()), key="groups_dots", alt=describe_dots(result))
     st.caption(_caption(result))
     if result.chance:
@@ -69,9 +104,6 @@ def dots(choice: Choice, result: Groups) -> None:
             )
     for run, why in result.refused.items():
         st.caption(f":material/block: **{literal(titles[run])}**: {literal(why)}")
-    first = next(iter(result.groups), None)
-    if first is not None:
-        show.recipe(f"{first.name}: {first.recipe}" if len(result.groups) > 1 else first.recipe)
 
 
 def _caption(result: Groups) -> str:
@@ -127,8 +159,11 @@ def table(choice: Choice, result: Groups) -> None:
             **({kind: result.series[group.series]} if len(result.series) > 1 else {}),
             title: show.number(group.value),
             "95 %": "–" if group.low is None else f"{group.low:.4f} to {group.high:.4f}",
-            "If calibrated": show.number(group.null_median),
-            "p": show.number(group.p, ".3f"),
+            **(
+                {"If calibrated": show.number(group.null_median), "p": show.number(group.p, ".3f")}
+                if any(one.null_median is not None for one in result.groups)
+                else {}
+            ),
             "n": f"{group.n_used:,}" + (" (few)" if group.small else ""),
             "Share right": show.percent(group.accuracy),
             "Mean confidence": show.percent(group.mean_confidence),
@@ -173,7 +208,7 @@ def _chosen(choice: Choice) -> Iterator[tuple[str, AnswerEvidence]]:
     if choice.grouping.of == "runs":
         yield from ((choice.names[id_], choice.seen[id_]) for id_ in choice.panels)
         return
-    titles = {run.id: run.title for run in choice.many.runs}
+    titles = names_of([run for run in choice.many.runs if run.id in choice.seen])
     for run, evidence in choice.seen.items():
         parts = parts_of(evidence, choice.grouping)
         for name in (choice.names[id_] for id_ in choice.panels):

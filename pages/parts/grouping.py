@@ -79,7 +79,7 @@ def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
     st.selectbox("Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title)
     able = [run for run in answers if method in run.report.survey.usable]
     many = choose_many(
-        address, able, methods=(method,), most=1,
+        address, able, methods=(method,), most=1, most_of="runs",
         options=options(address, able[0].report.survey.usable[method]),
     )
     seen = {

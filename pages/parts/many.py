@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.families import short_names
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.problems import Unavailable
@@ -68,21 +68,24 @@ def choose_many(
     most: int = 3,
     options: Options | None = None,
     answers_only: bool = True,
+    most_of: Literal["models", "runs"] = "models",
 ) -> Many:
     """The controls of data set, runs and methods, and what they are set to.
 
     methods: those offered, the first `most` that some run can give being shown by default (of a single one
-    nothing is asked); answers_only: leaves token-level runs out. Raises Unavailable where no run fits.
+    nothing is asked); answers_only: leaves token-level runs out; most_of: the data set with most of them is
+    shown first. Raises Unavailable where no run fits.
     """
     fit = [run for run in runs if not answers_only or isinstance(run.report.run, AnswerRun)]
     fit = [run for run in fit if any(id_ in run.report.survey.usable for id_ in methods)]
     if not fit:
         offered = ", ".join(METHODS[id_].title for id_ in methods)
         raise Unavailable(f"No run here gives one of these confidences: {offered}. The page Files says why.")
-    dataset, fit = _dataset(address, fit)
+    dataset, fit = _dataset(address, fit, most_of)
     by_id = {run.id: run for run in fit}
+    names = names_of(fit)
     chosen = several(
-        address, "runs", list(by_id), label="Runs", titled=lambda id_: by_id[id_].title, default=list(by_id)
+        address, "runs", list(by_id), label="Runs", titled=lambda id_: names[id_], default=list(by_id)
     )
     able = [id_ for id_ in methods if any(id_ in by_id[run].report.survey.usable for run in chosen)]
     shown = able if len(methods) == 1 else several(
@@ -93,15 +96,24 @@ def choose_many(
     return _seen(dataset, [run for run in fit if run.id in chosen], ordered, options or Options())
 
 
-def _dataset(address: Address, runs: Sequence[Run]) -> tuple[str | None, list[Run]]:
-    """The control of the data set, and the runs of the chosen one; by default that of the most runs."""
+def names_of(runs: Sequence[Run]) -> dict[str, str]:
+    """Run id → what it is called for short beside these others."""
+    return short_names({run.id: run.report.run.info for run in runs}, {run.id: run.title for run in runs})
+
+
+def _dataset(
+    address: Address, runs: Sequence[Run], most_of: Literal["models", "runs"]
+) -> tuple[str | None, list[Run]]:
+    """The control of the data set, and the runs of the chosen one."""
     names = {run.id: run.report.run.info.dataset for run in runs}
-    counts = Counter(name for name in names.values() if name is not None)
     if len(set(names.values())) < 2:
         return next(iter(names.values())), list(runs)
-    titles = {slug(name): name for name in counts}
-    likely = max(titles, key=lambda id_: counts[titles[id_]])
+    titles = {slug(name): name for name in names.values() if name is not None}
+    of = {id_: [run for run in runs if names[run.id] == name] for id_, name in titles.items()}
+    likely = max(of, key=lambda id_: _breadth(of[id_]) if most_of == "models" else (len(of[id_]), 0))
     picked = address.pick("dataset", [*titles, EVERY], likely)
+    if address.held.get("dataset") == picked:
+        address.note("dataset", picked, "")  # the default here, it may be none on the page it was chosen on
     st.selectbox(
         "Data set", [*titles, EVERY], key="dataset",
         format_func=lambda id_: f"all ({len(runs)} runs)" if id_ == EVERY else titles[str(id_)],
@@ -109,7 +121,12 @@ def _dataset(address: Address, runs: Sequence[Run]) -> tuple[str | None, list[Ru
     )
     if picked == EVERY:
         return None, list(runs)
-    return titles[picked], [run for run in runs if names[run.id] == titles[picked]]
+    return titles[picked], of[picked]
+
+
+def _breadth(runs: Sequence[Run]) -> tuple[int, int]:
+    """How many models these runs are of, by name (checkpoints of one are one), then how many runs."""
+    return len({run.report.run.info.model or run.id for run in runs}), len(runs)
 
 
 def _seen(dataset: str | None, runs: Sequence[Run], methods: Sequence[str], options: Options) -> Many:

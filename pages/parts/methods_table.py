@@ -14,9 +14,12 @@ from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.analysis.families import short_names
 from calib_core.analysis.methods_table import MethodsTable, Order, Rows, Silent, methods_table
 from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, QUESTIONS
+from calib_core.analysis.recipe import scheme_text
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options, Unparseable
+from calib_core.metrics import METRICS
+from calib_core.problems import shorten
 from calib_core.report.latex import to_latex
 from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs
 from calib_core.report.table_html import to_html
@@ -24,7 +27,7 @@ from pages.parts import cache, show
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
 from pages.parts.literal import literal
-from pages.parts.many import Many, choose_many
+from pages.parts.many import Many, choose_many, names_of
 from pages.parts.runs import Run
 from pages.parts.switches import UNPARSEABLE
 
@@ -32,6 +35,7 @@ STYLE: Final = Path(__file__).with_name("paired.css")
 ROWS: Final = {"common": "Common to all", "own": "Each its own"}
 SILENT: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
 ORDER: Final = {"brier": "Brier", "method": "Kind"}
+FEW_BINS: Final = f"Marked {FLAG}: the ECE rests on one or two bins that hold most of the confidences."
 OFFERED: Final = tuple(id_ for id_ in METHODS if id_ != "tokens")
 
 
@@ -54,8 +58,9 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
     """The controls of the page Methods; raises Unavailable where no run fits."""
     above, below = st.container(), st.container()
     rule: Unparseable = "own"
+    sampled = any(METHODS[id_].sampled for run in runs for id_ in run.report.survey.usable)
     with below:  # read before the methods are, shown after them
-        if any(METHODS[id_].sampled for run in runs for id_ in run.report.survey.usable):
+        if sampled:
             rule = cast("Unparseable", address.pick("unparseable", list(UNPARSEABLE), "own"))
             st.selectbox(
                 "Samples that do not parse", list(UNPARSEABLE), key="unparseable",
@@ -69,7 +74,7 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
         silent = _one_of(
             address, "unanswered", SILENT, "A question of which no sample parses",
             "For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
-        )
+        ) if sampled else "missing"
         rows = _one_of(
             address, "common", ROWS, "Rows",
             "Common: in each run, the rows for which every method shown has a confidence and an outcome.",
@@ -102,8 +107,36 @@ def result_of(choice: Choice) -> MethodsTable:
     )
 
 
+def verdict(choice: Choice, result: MethodsTable) -> None:
+    """Which method has the lowest Brier score where, as a sentence and tiles; how all numbers were made."""
+    st.subheader(literal(result.reading), anchor=False)
+    cells = list(result.cells.values())
+    known = [(cell.brier, cell) for cell in cells if cell.brier is not None]
+    if known:
+        least, best = min(known, key=lambda one: one[0])
+        names = names_of([run for run in choice.many.runs if run.id in result.runs])
+        flagged = sum(cell.warning is not None for cell in cells)
+        few, many = (end(cells, key=lambda cell: cell.n_used / cell.n_total) for end in (min, max))
+        more = "" if few.n_used == many.n_used else f"fewest; most {many.n_used:,} / {many.n_total:,}"
+        runs = len({cell.run for cell in cells})
+        show.tiles([
+            (
+                "Methods", str(len(result.methods)), "Rows of the table; its columns are runs.",
+                f"{runs} run{'s' if runs > 1 else ''}",
+            ),
+            (
+                "Lowest Brier", show.number(least), METRICS["brier"].meaning,
+                literal(shorten(f"{names[best.run]}, {METHODS[best.method].title}", 60)),
+            ),
+            ("ECE on few bins", f"{flagged} of {len(cells)}", FEW_BINS),
+            ("Rows used / total", f"{few.n_used:,} / {few.n_total:,}", "Of a run and method.", more),
+        ])
+    which = "common to the methods of a run" if choice.rows == "common" else "each method's own"
+    show.recipe(f"Brier; ECE-L1, {scheme_text(choice.scheme)}; rows: {which}")
+
+
 def own(choice: Choice, result: MethodsTable) -> None:
-    """The person's own table, how it was made, and its downloads."""
+    """The person's own table, how each number was made, and its downloads."""
     st.html(STYLE)
     titles = {run.id: run.title for run in choice.many.runs}
     table = of_runs(result, _columns(choice.many.runs))
@@ -137,7 +170,7 @@ def _legend(choice: Choice, result: MethodsTable) -> None:
         "of the judged answers that is right, the rows it stands on, and which answer is judged."
     )
     if flagged:
-        several = f", {len(flagged)} cells; the first" if len(flagged) > 1 else ""
+        several = f", {len(flagged)} cells; one of them" if len(flagged) > 1 else ""
         why = literal(flagged[0].warning or "")
         st.caption(f"{FLAG} An ECE that rests on one or two bins{several}: {why}")
     if choice.silent == "wrong" and not any(METHODS[id_].sampled for id_ in result.methods):

@@ -78,9 +78,7 @@ def choose_sampling(address: Address, runs: Sequence[Run]) -> Sampling:
             "sample_cluster hold them, a list a row; the README says how."
         )
     id_ = address.pick("run", list(able), next(iter(able)))
-    st.selectbox(
-        "Run", list(able), key="run", format_func=lambda id_: f"{able[id_][0].title} ({size(able[id_][0])})"
-    )
+    st.selectbox("Run", list(able), key="run", format_func=lambda id_: able[id_][0].title)
     run, answers = able[id_]
     st.caption(f"{size(run)}, {literal(run.file.name)}")
     metric = address.pick("metric", USUAL, "brier")

@@ -50,7 +50,7 @@ def verdict(chosen: Sampling, result: Sampled) -> None:
     st.subheader(literal(result.reading), anchor=False)
     show.tiles([
         *(_tile(result, method) for method in result.said),
-        ("Used / total", f"{result.n_used:,} / {result.n_total:,}", USED),
+        ("Rows used / total", f"{result.n_used:,} / {result.n_total:,}", USED),
     ])
     show.recipe(result.curve(next(iter(result.said)), chosen.metric).recipe.replace(", F_CN, ", ", ", 1))
     show.remarks(*_remarks(result))

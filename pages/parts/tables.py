@@ -114,10 +114,10 @@ def overview(table: pl.DataFrame) -> int | None:
 def no_runs(files: Sequence[File]) -> None:
     """What to do where nothing can be shown."""
     if files:
-        st.info(
-            f"None of the {len(files)} files in the data folder is loaded. "
-            "The page Files says what each one is, what is wrong with it and what to do."
-        )
+        which = "The one file in the data folder is not loaded"
+        if len(files) > 1:
+            which = f"None of the {len(files)} files in the data folder is loaded"
+        st.info(f"{which}. The page Files says what each one is, what is wrong with it and what to do.")
         return
     st.info(
         "There is no prediction file in the data folder. Put a CSV, JSONL or Parquet file with one row a "

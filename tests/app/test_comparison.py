@@ -103,6 +103,39 @@ def test_one_model_says_why_there_is_no_correlation(data: Path, visit: Visit) ->
     assert "Between" not in said(at)
 
 
+@pytest.fixture
+def course(data: Path) -> Path:
+    """course.csv: five checkpoints of one model."""
+    return write_csv(data / "course.csv", [
+        {**row, "subject": "law" if at % 2 else "art"} for step in range(5)
+        for at, row in enumerate(
+            quiz(40, seed=step, model="other", dataset="course", checkpoint=f"step{step}")
+        )
+    ])
+
+
+def test_it_opens_on_the_data_set_of_the_most_models(models: Path, course: Path, visit: Visit) -> None:
+    assert models.exists()
+    assert course.exists()
+    at = visit("comparison", methods="given")
+    assert screens.control(at, "dataset").value == "quiz"
+    assert len(points(at)) == 3
+
+
+def test_the_chosen_data_set_stays_where_a_page_opens_on_it(
+    models: Path, course: Path, visit: Visit
+) -> None:
+    assert models.exists()
+    assert course.exists()
+    assert screens.control(visit("groups", method="given"), "dataset").value == "course"
+    at = choose(visit("comparison", methods="given"), "dataset", "course")
+    at = screens.go(at, "groups")
+    assert screens.address(at)["dataset"] == "course"
+    at = screens.go(at, "comparison")
+    assert screens.control(at, "dataset").value == "course"
+    assert "dataset" not in screens.address(choose(at, "dataset", "quiz"))
+
+
 def test_the_chosen_point_shows_its_diagram(models: Path, visit: Visit) -> None:
     assert models.exists()
     at = visit("comparison", at="small-7b-quiz:verbal")

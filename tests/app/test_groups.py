@@ -51,6 +51,10 @@ def test_the_groups_are_the_scores_of_their_rows(facts: Path, visit: Visit) -> N
     assert counts == {subject: f"{rows}{' (few)' if rows < 30 else ''}" for subject, rows in ROWS.items()}
     assert table["ECE"].to_list() == sorted(table["ECE"], reverse=True)
     assert dots(at)["llama-7b"] == table["Group"].to_list()
+    ends = screens.tiles(at)
+    assert (ends["Highest ECE"], ends["Lowest ECE"]) == (table["ECE"].iloc[0], table["ECE"].iloc[-1])
+    every = sum(ROWS.values())
+    assert (ends["Groups"], ends["Rows used / total"]) == (str(len(ROWS)), f"{every} / {every}")
     assert "intervals" in said(at)
     assert "by chance alone" in said(at)
 

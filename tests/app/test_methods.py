@@ -55,6 +55,11 @@ def test_every_method_on_the_common_rows(two: Path, visit: Visit) -> None:
     stated = score(red, method="verbal", metric="ece")
     assert stated.n_used == 140
     assert shown["stated confidence"][0].rstrip("†") == f"{stated.value:.4f}"
+    found = screens.tiles(at)
+    lowest = min(float(row[place]) for row in shown.values() for place in (1, 3))
+    assert found["Lowest Brier"] == f"{lowest:.4f}"
+    assert (found["Methods"], found["Rows used / total"]) == ("2", "140 / 150")
+    assert "rows: common to the methods of a run" in at.code[0].value
     assert "n 140, greedy" in tables(at)[0]
     assert "n 150" not in tables(at)[0]
     assert "rows common to the methods shown, n=140/150" in said(at)

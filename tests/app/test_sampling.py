@@ -60,7 +60,7 @@ def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
         mean = result.curve(method, "brier").mean
         assert [drawn(at)[method, size] for size in (4, 8)] == pytest.approx(mean, abs=1e-6)
     assert at.subheader[0].value.replace("\\", "").replace("\u2060", "") == result.reading
-    assert tiles(at)["Used / total"] == "60 / 60"
+    assert tiles(at)["Rows used / total"] == "60 / 60"
     assert tiles(at)["F_CS: enough at N'"] == "none < 4"
     assert at.code[0].value.startswith("Brier, N'=4, 8 of N=10, answers compared as numbers, unparseable")
     assert "100 repeats, seed 0" in at.code[0].value
@@ -163,9 +163,9 @@ def test_only_runs_with_samples_are_offered(ten: Path, data: Path, visit: Visit)
     write_csv(data / "quiz.csv", quiz(50, model="red"))
     write_jsonl(data / "more.jsonl", [{**row, "model": "more"} for row in sampled_rows(20, 9)])
     at = visit("sampling")
-    assert screens.control(at, "run").options == ["more (20 rows)", "ten (60 rows)"]
+    assert screens.control(at, "run").options == ["more", "ten"]
     choose(at, "run", "ten")
-    assert tiles(at)["Used / total"] == "60 / 60"
+    assert tiles(at)["Rows used / total"] == "60 / 60"
     lost = visit("sampling", run="red")
     assert len(screens.lost(lost, "run", "red")) == 1
 

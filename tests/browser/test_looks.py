@@ -17,11 +17,14 @@ from window import Browse, ColorScheme
 
 PAGES = {
     "": "Start", "reliability": "Reliability", "concentration": "Bin concentration",
-    "robustness": "Robustness", "training": "Training", "files": "Files",
+    "robustness": "Robustness", "comparison": "Comparison", "abstention": "Abstention",
+    "sampling": "Sampling", "methods": "Methods", "groups": "Groups", "training": "Training",
+    "files": "Files",
 }
 FIGURES: Mapping[str, tuple[str, ...]] = {
     "reliability": ("reliability",), "concentration": ("histogram", "cumulative"),
-    "robustness": ("values", "relative"),
+    "robustness": ("values", "relative"), "comparison": ("comparison",), "abstention": ("abstention",),
+    "sampling": ("sampling", "clusters"), "groups": ("groups_dots",),
 }
 THEME: Mapping[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
 

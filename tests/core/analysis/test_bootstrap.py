@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from calib_core.analysis import bootstrap
-from calib_core.analysis.bootstrap import DRAWS, FEWER, difference, interval
+from calib_core.analysis.bootstrap import COVERAGE, DRAWS, FEWER, difference, interval
 from calib_core.analysis.evidence import AnswerEvidence, gather
 from calib_core.analysis.intervals import wilson
 from calib_core.analysis.score import score
@@ -125,6 +127,14 @@ def test_none_where_there_is_no_number() -> None:
     assert interval(blocks((0.9, 5, 3)), "full_ece") is None
 
 
+def test_one_row_says_nothing_of_what_others_would_give() -> None:
+    assert interval(blocks((0.9, 1, 1)), "brier") is None
+    assert interval(blocks((0.9, 1, 1)), "accuracy") is not None
+    assert interval(blocks((0.9, 2, 1)), "brier") is not None
+    with pytest.raises(Unavailable, match="no interval"):
+        difference([(asked([0.2], [0], ["a"]), asked([0.3], [0], ["a"], "b"))], "brier")
+
+
 def test_a_difference_is_of_the_same_questions() -> None:
     first = asked([0.9, 0.9, 0.1], [1, 0, 1], ["a", "b", "only here"])
     second = asked([0.4, 0.9], [1, 1], ["b", "a"], "b")
@@ -151,6 +161,20 @@ def test_rows_of_one_question_go_together() -> None:
     once, twice = difference([(first, second)], "brier"), difference([(first, second)] * 2, "brier")
     assert (twice.low, twice.high) == pytest.approx((once.low, once.high), abs=1e-12)
     assert (twice.questions, twice.pairs) == (200, 2)
+
+
+def test_equal_ids_of_two_data_sets_are_two_questions() -> None:
+    def of(dataset: str, seed: int) -> tuple[AnswerEvidence, AnswerEvidence]:
+        random = np.random.default_rng(seed)
+        ids = [str(at) for at in range(40)]
+        sides = [asked(random.random(40).tolist(), [1, 0] * 20, ids, name) for name in "ab"]
+        first, second = (
+            replace(one, run=replace(one.run, info=replace(one.run.info, dataset=dataset))) for one in sides
+        )
+        return first, second
+
+    found = difference([of("x", 1), of("y", 2)], "brier")
+    assert (found.questions, found.pairs) == (80, 2)
 
 
 def test_the_other_way_round_is_the_negative() -> None:
@@ -195,3 +219,17 @@ def test_every_metric_has_an_interval_or_none_and_never_an_error() -> None:
     for metric in METRICS:
         found = interval(drawn(50, 1), metric)
         assert (found is None) == (METRICS[metric].needs == "distribution")
+
+
+def test_too_few_questions_for_a_number_that_needs_both_outcomes() -> None:
+    first = asked([0.2, 0.7, 0.4], [0, 1, 0], list("abc"))
+    second = asked([0.3, 0.5, 0.9], [0, 1, 0], list("abc"), "b")
+    with pytest.raises(Unavailable, match="not defined in some draws"):
+        difference([(first, second)], "auroc")
+
+
+def test_coverage_is_told_as_it_was_simulated() -> None:
+    measured = (Path(__file__).parents[3] / "benchmarks" / "coverage.md").read_text(encoding="utf-8")
+    for metric, title in (("ece", "ECE"), ("brier", "Brier")):
+        (shares,) = re.findall(rf"^{metric}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
+        assert re.search(rf"{shares} (of data sets )?for {title}", COVERAGE)

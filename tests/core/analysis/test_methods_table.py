@@ -139,6 +139,19 @@ def test_a_question_of_which_no_sample_parses() -> None:
     assert "confidence 0 and wrong (1 row)" in counted.cells["a", "cluster_size"].recipe
 
 
+def test_the_recipe_counts_those_of_the_common_rows_alone() -> None:
+    silent = {"answer_kind": "number", "gold": "1", "samples": ["no", "idea"], "correct": False}
+    rows = [
+        {"answer_kind": "number", "gold": "1", "samples": ["1", "1"], "p_true": 0.5, "correct": True},
+        silent | {"p_true": 0.25}, silent | {"p_true": None}, silent | {"p_true": None},
+    ]
+    of_common = table(run_of(rows), silent="wrong").cells["a", "cluster_size"]
+    assert of_common.n_used == 2
+    assert "confidence 0 and wrong (1 row)" in of_common.recipe
+    own = table(run_of(rows), silent="wrong", rows="own").cells["a", "cluster_size"]
+    assert "confidence 0 and wrong (3 rows)" in own.recipe
+
+
 def test_m_is_the_chosen_one() -> None:
     assert "M=3" in table(scheme=Scheme("width", 3)).cells["a", "given"].recipe
 

@@ -64,6 +64,8 @@ def test_questions_without_both_are_left_out() -> None:
     many = {size: np.tile(values, 50) for size, values in squares.items()}
     (found,) = gaps_of(many, (2,), 4, 0)
     assert (found[2].value, found[2].questions) == (pytest.approx(0.3), 50)
+    one = {2: np.array([[0.5]]), 4: np.array([[0.2]])}
+    assert gaps_of(one, (2,), 4, 0) == [{}]  # every draw is that question: an interval without width
     assert gaps_of({2: np.full((1, 9), np.nan), 4: np.zeros((1, 9))}, (2,), 4, 0) == [{}]
 
 

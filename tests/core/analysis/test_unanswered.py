@@ -56,6 +56,22 @@ def test_other_methods_are_as_they_were() -> None:
     assert with_unanswered(evidence) is evidence
 
 
+def test_a_status_without_an_answer_is_not_counted_and_sample_correct_is_a_judgement() -> None:
+    silent: dict[str, Any] = {"answer_kind": "number", "samples": ["no", "idea"]}
+    rows = [
+        ROWS[0] | {"status": "ok"},
+        silent | {"gold": "1", "status": "error"},
+        silent | {"gold": "1", "status": "ok"},
+        silent | {"sample_correct": [False, False], "status": "ok"},
+        silent | {"gold": "none", "status": "ok"},
+    ]
+    before = gather(run_of(rows), "cluster_size")
+    assert unanswered_rows(before).tolist() == [2, 3]
+    after = with_unanswered(before)
+    assert min(after.missing.values()) > 0
+    assert after.n_used + sum(after.missing.values()) == len(rows)
+
+
 def test_nothing_changes_where_every_question_is_answered() -> None:
     evidence = gather(run_of([ROWS[0], ROWS[2]]), "pairwise")
     assert with_unanswered(evidence) is evidence

@@ -54,6 +54,21 @@ def test_element(call: Call, tmp_path: Path) -> None:
     assert element["reading"].startswith("N' = ")
 
 
+def test_bins_are_taken_and_what_changes_nothing_is_told(call: Call, tmp_path: Path) -> None:
+    path = quiz(tmp_path)
+    words = ("--method", "pairwise", "--metric", "ece", "--sizes", "4", "--repeats", "3", "--json")
+    usual = call("samples", path, *words).element
+    mass = call("samples", path, *words, "--binning", "mass", "--bins", "3")
+    assert mass.code == 0
+    assert usual["recipe"].startswith("ECE-L1, equal width, M=10")
+    assert mass.element["recipe"].startswith("ECE-L1, equal mass, M=3")
+    assert mass.element["sizes"]["4"]["mean"] != usual["sizes"]["4"]["mean"]
+    idle = call("samples", path, *words, "--labels", "all", "--no-renormalise")
+    assert (idle.code, idle.element["sizes"]) == (0, usual["sizes"])
+    assert "--labels changes nothing" in idle.err
+    assert "--no-renormalise changes nothing but p_true" in idle.err
+
+
 def test_the_three_methods_and_usual_metrics_if_none_are_named(call: Call, tmp_path: Path) -> None:
     elements = call("samples", quiz(tmp_path), "--repeats", "3", "--json").elements
     assert [(element["method"], element["metric"]) for element in elements] == [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
@@ -112,6 +113,23 @@ def test_what_has_no_room_is_told_in_the_picture() -> None:
     assert len(told) == 1
     named = sum(words.startswith("a rather") for words in labels(figure, 300))
     assert told[0] == f"{60 - named} of 60 points have no room for a name: hover."
+
+
+def test_it_does_not_stand_on_the_words_of_a_curve() -> None:
+    draw, crowd = np.random.default_rng(6), []
+    for at in range(40):
+        right = min(0.95, max(0.08, 0.2 + 0.7 * at / 39 + draw.normal(0, 0.05)))
+        brier = right * (1 - right) + 0.03 + draw.random() * 0.05
+        crowd.append(make_point(f"model-{at:02d}-with-a-name", right, brier, half=0.06))
+    figure = comparison_figure(make_comparison(*crowd), LIGHT)
+    heights = {
+        words: y for trace in figure["data"] if trace.get("xaxis") == "x300" and trace["mode"] == "text"
+        for words, y in zip(trace["text"], trace["y"], strict=True)
+    }
+    (told,) = [y for words, y in heights.items() if "no room" in words]
+    low, high = figure["layout"]["yaxis"]["range"]
+    for words in (CONSTANT, CERTAIN):
+        assert abs(heights[words] - told) / (high - low) * 400 > 10, words
 
 
 def test_sizes_of_one_model_are_joined_in_order() -> None:

@@ -15,6 +15,7 @@ from calib_core.analysis.samples import samples
 from calib_core.analysis.samples_baselines import Baseline
 from calib_core.analysis.samples_draws import USUAL, Plan
 from calib_core.analysis.samples_result import Sampled
+from calib_core.figures.method_look import look
 from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.figures.theme import DARK, LIGHT, THEMES
 from core.sampled_runs import METHODS, known, make_questions, make_run
@@ -32,6 +33,10 @@ def lines(figure: dict[str, Any], method: str, *, greyed: bool = False) -> list[
         if trace.get("meta", {}).get("method") == method
         and trace["meta"]["greyed"] == greyed and "markers" in trace["mode"]
     ]
+
+
+def legend(figure: dict[str, Any]) -> list[str]:
+    return [trace["name"] for trace in figure["data"] if trace.get("showlegend")]
 
 
 def test_every_mean_is_a_point_at_its_size() -> None:
@@ -68,25 +73,29 @@ def test_greyed_sizes_say_why() -> None:
     grounds = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "rect"]
     assert len(grounds) == 2
     assert grounds[0]["x0"] == pytest.approx(math.sqrt(4 * 6))
-    assert any(note["text"] == "N' &gt; N/2" for note in figure["layout"]["annotations"])
+    assert "grey ground: N' &gt; N/2" in legend(figure)
     clear = sampling_figure(made((2, 4)), "brier", LIGHT)
     assert not any(shape["type"] == "rect" for shape in clear["layout"]["shapes"])
-    assert not any("&gt;" in note["text"] for note in clear["layout"]["annotations"])
+    assert not any("&gt;" in name for name in legend(clear))
 
 
 def test_methods_differ_in_colour_dash_and_symbol() -> None:
     figure = sampling_figure(made(), "brier", DARK)
     own = [lines(figure, method)[0] for method in METHODS]
-    for look in ("color", "dash"):
-        assert len({trace["line"][look] for trace in own}) == 3
+    for part in ("color", "dash"):
+        assert len({trace["line"][part] for trace in own}) == 3
     assert len({trace["marker"]["symbol"] for trace in own}) == 3
+    for method, trace in zip(METHODS, own, strict=True):  # as on the pages that show them beside others
+        drawn = look(method, DARK)
+        assert (trace["line"]["color"], trace["marker"]["symbol"]) == (drawn.colour, drawn.symbol)
 
 
 def test_accuracy_is_one_line_for_all_three() -> None:
     figure = sampling_figure(made(), "accuracy", LIGHT)
     assert [method for method in METHODS if lines(figure, method)] == ["cluster_number"]
-    named = [trace["name"] for trace in figure["data"] if trace.get("showlegend")]
-    assert named == ["Accuracy of the majority answer, the same for all three"]
+    first, *others = legend(figure)
+    assert first == "Accuracy of the majority answer, the same for all three"
+    assert others == ["grey ground: N' &gt; N/2"]
     labels = [note["text"] for note in figure["layout"]["annotations"]]
     assert "greedy answer<br>0.6500" in labels
 
@@ -139,8 +148,7 @@ def test_the_ceiling_of_f_cn_and_the_accuracy_are_below() -> None:
 
 def test_what_is_enough_is_in_the_legend() -> None:
     figure = sampling_figure(made().at(0.9), "brier", LIGHT)
-    named = [trace["name"] for trace in figure["data"] if trace.get("showlegend")]
-    assert named == [f"{name} (N' = 2 is enough)" for name in ("F_CN", "F_CS", "F_PC")]
+    assert legend(figure)[:3] == [f"{name} (N' = 2 is enough)" for name in ("F_CN", "F_CS", "F_PC")]
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
