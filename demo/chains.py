@@ -107,4 +107,5 @@ def make(folder: Path, work: Path | None, console: Console) -> None:
                     tables[dataset].append(rows)
                     right = f"{rows['correct'].sum():,} of {rows.height:,}"
                     console.print(f"{name}, {dataset}: greedy answer right in {right}")
-    save(folder, {dataset: pl.concat(many) for dataset, many in tables.items()}, recipe)
+    # The largest first: pages open on the first run of a file.
+    save(folder, {dataset: pl.concat(reversed(many)) for dataset, many in tables.items()}, recipe)

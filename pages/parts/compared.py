@@ -7,6 +7,7 @@ from typing import Any, Final
 import polars as pl
 import streamlit as st
 
+from calib_core.analysis.bootstrap import COVERAGE
 from calib_core.analysis.comparison import FIXED, Comparison
 from calib_core.analysis.comparison_points import Measured, Point
 from calib_core.analysis.comparison_trend import Trend
@@ -64,7 +65,7 @@ def _whose(point: Point) -> str:
 def caption(result: Comparison) -> None:
     """What the picture shows, then the ranks and the share of a(1−a), method by method."""
     st.caption(
-        "Colour and shape: the method; name: the run; bars: 95 % intervals. "
+        f"Colour and shape: the method; name: the run; bars: 95 % intervals. {COVERAGE} "
         + (CURVES if result.has_curves else "")
         + "Click a point or a row to see its reliability diagram."
     )

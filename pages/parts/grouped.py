@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 import streamlit as st
 
+from calib_core.analysis.bootstrap import COVERAGE
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.analysis.groups import Group, Groups, by_rows, by_runs, parts_of
 from calib_core.analysis.reliability import THIN, reliability
@@ -111,7 +112,7 @@ def _caption(result: Groups) -> str:
     how = next((group.how for group in result.groups if group.how), None)
     told = f"Whiskers: {literal(how)}. " if how else "No interval is known for this number. "
     if how and "bootstrap" in how:
-        told += "Near 0 they hold the truth less often than they say. "
+        told += f"{COVERAGE} "
     few = sum(group.small for group in result.groups)
     told += f"Hollow: fewer than {THIN} rows ({few} of {len(result.groups)}). "
     if any(value is not None for value in result.overall.values()):
