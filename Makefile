@@ -4,7 +4,7 @@
 PORT := 8501
 # A folder of prediction files; empty: the demo data.
 DATA :=
-# Test processes. The browser tests stay together in one of them.
+# Test processes. The browser tests stay together in two of them.
 WORKERS := 2
 # One recipe of the demo data, r1, r2 or r3; empty: all.
 RECIPE :=

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 from urllib.parse import urlsplit
@@ -10,6 +11,13 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 ColorScheme = Literal["light", "dark"]
+
+
+def in_turn(queries: Iterable[str]) -> list[tuple[str, ColorScheme]]:
+    """Each query with light or dark, in turn: `test_looks` opens every page in both."""
+    schemes: tuple[ColorScheme, ColorScheme] = ("light", "dark")
+    return [(query, schemes[place % 2]) for place, query in enumerate(queries)]
+
 
 HERE: Final = frozenset({"127.0.0.1", ""})
 """Hosts a page may ask: this machine; "" is data: and blob:."""

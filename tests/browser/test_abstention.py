@@ -10,7 +10,7 @@ from looks import KNOWN, WIDTHS, no_fault, resize
 from predictions import quiz
 from serving import Server
 from views import address, tiles, until
-from window import Browse, ColorScheme, Settled
+from window import Browse, ColorScheme, Settled, in_turn
 
 
 def drawn(page: Page) -> dict[str, int]:
@@ -58,9 +58,9 @@ def test_a_threshold_marks_every_line(server: Server, browse: Browse, settled: S
     assert views.rows(page, "2 methods at an accuracy of 90 %") == 2
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "query", ["run=quiz", "run=four&threshold=0.5&wanted=0.5", "run=quiz&methods=verbal&wanted=1"]
+    ("query", "scheme"),
+    in_turn(["run=quiz", "run=four&threshold=0.5&wanted=0.5", "run=quiz&methods=verbal&wanted=1"]),
 )
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, server: Server, browse: Browse

@@ -13,7 +13,7 @@ from facts import ROWS, write_facts
 from looks import KNOWN, WIDTHS, no_fault, resize
 from serving import Server
 from views import address, until
-from window import Browse, ColorScheme, Settled
+from window import Browse, ColorScheme, Settled, in_turn
 
 
 @pytest.fixture(scope="module")
@@ -105,11 +105,10 @@ def test_chosen_groups_have_a_small_diagram(grouped: Server, browse: Browse) -> 
     assert "Reliability diagram" in label
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("query", [
+@pytest.mark.parametrize(("query", "scheme"), in_turn([
     "", "by=category&runs=llama-7b-facts-0-shot", "by=shots&metric=bias", "by=column:level&m=100",
     "method=choice_length_normalised&labels=all&renormalise=no",
-])
+]))
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, grouped: Server, browse: Browse
 ) -> None:

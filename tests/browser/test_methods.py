@@ -17,7 +17,7 @@ from looks import KNOWN, WIDTHS, no_fault, resize
 from predictions import choices, quiz, samples, write_jsonl
 from serving import Server
 from views import address, until
-from window import Browse, ColorScheme, Settled
+from window import Browse, ColorScheme, Settled, in_turn
 
 MODELS = ("red", "green", "a-model-with-quite-a-long-name-7b-instruct", "blue")
 
@@ -117,8 +117,9 @@ def test_a_wide_table_scrolls_inside_itself(compared: Server, browse: Browse) ->
     no_fault(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("query", ["dataset=quiz", "dataset=*&common=own", "dataset=open&unanswered=wrong"])
+@pytest.mark.parametrize(("query", "scheme"), in_turn([
+    "dataset=quiz", "dataset=*&common=own", "dataset=open&unanswered=wrong",
+]))
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, compared: Server, browse: Browse
 ) -> None:

@@ -15,7 +15,7 @@ from predictions import choices, write_jsonl
 from serving import Server
 from token_files import positions, write_npz, write_topk
 from views import address, tiles, until
-from window import Browse, ColorScheme, Settled
+from window import Browse, ColorScheme, Settled, in_turn
 
 SEVEN = [5, 10, 20, 50, 100, 200, 500]
 
@@ -135,8 +135,7 @@ LINKS = {
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("query", LINKS)
+@pytest.mark.parametrize(("query", "scheme"), in_turn(LINKS))
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, tokens: Server, browse: Browse
 ) -> None:

@@ -15,7 +15,7 @@ from looks import KNOWN, WIDTHS, no_fault, resize
 from predictions import samples, write_jsonl
 from serving import Server
 from views import address, tiles, until
-from window import Browse, ColorScheme, Settled
+from window import Browse, ColorScheme, Settled, in_turn
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +124,7 @@ LINKS = (
 )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("query", LINKS)
+@pytest.mark.parametrize(("query", "scheme"), in_turn(LINKS))
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, ten: Server, browse: Browse
 ) -> None:

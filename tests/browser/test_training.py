@@ -13,7 +13,7 @@ from looks import KNOWN, WIDTHS, no_fault, resize
 from serving import Server
 from token_files import CLASSES, STEPS, write_checkpoints
 from views import address, click_row, until
-from window import Browse, ColorScheme, Settled
+from window import Browse, ColorScheme, Settled, in_turn
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +105,9 @@ def test_metric_and_m_change_the_line_and_keep_the_checkpoint(trained: Server, b
     assert address(page)["m"] == "6"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("query", ["", "metric=full_ece&at=gpt-plays-step100", "metric=bias", "metric=nll"])
+@pytest.mark.parametrize(("query", "scheme"), in_turn([
+    "", "metric=full_ece&at=gpt-plays-step100", "metric=bias", "metric=nll",
+]))
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, trained: Server, browse: Browse
 ) -> None:
