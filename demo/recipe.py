@@ -29,7 +29,7 @@ class Recipe:
     of an answer at most.
     """
 
-    version: str = "R2.2"
+    version: str = "R2.3"
     seed: int = 20
     per_kind: int = 170
     train: int = 30_000
@@ -40,7 +40,7 @@ class Recipe:
         Size("chains-0.1M", 44, 4, 2, 400),
         Size("chains-0.2M", 64, 4, 4, 550),
         Size("chains-0.4M", 88, 4, 4, 550),
-        Size("chains-0.8M", 128, 4, 4, 1_100),
+        Size("chains-0.8M", 128, 4, 4, 2_600),
     )
     tuned: str = "chains-0.2M"
     batch: int = 64

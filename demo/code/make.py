@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from calib_core.files.sums import write_sums
+from calib_core.files.token_level.sums import write_sums
 from calib_core.records import TokenRun
 from demo.bars import bar, bars
 from demo.code.ngram import counted
