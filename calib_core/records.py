@@ -35,6 +35,8 @@ ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType({
     "gold_index": pl.Int32(),
     "gold_all": pl.List(pl.String()),
     "choice_logprobs": pl.List(pl.Float64()),
+    "choice_logprob_floor": pl.Float64(),
+    "choice_other_mass": pl.Float64(),
     "choice_probs": pl.List(pl.Float64()),
     "choice_token_counts": pl.List(pl.Int32()),
     "choice_char_counts": pl.List(pl.Int32()),
@@ -119,6 +121,24 @@ class Ledger:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A number that the tool which wrote a file worked out itself.
+
+    name: as the tool calls it; value: as stored; rows: how many rows it stands on, None = not said; method:
+    id of the confidence method whose accuracy should be the same number, "" for the greedy answer's, None
+    where the program has no such number; why: why it may differ from ours, "" where it should not; subject:
+    the one whose rows it is of, None = of the whole run.
+    """
+
+    name: str
+    value: float
+    rows: int | None = None
+    method: str | None = None
+    why: str = ""
+    subject: str | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerRun:
     """The answers of one run: one row a question, columns as in `ANSWER_SCHEMA`.
@@ -126,6 +146,8 @@ class AnswerRun:
     file: the file's name below the data folder; label: unique within its file, for people and for
     the command line's `run`; others: columns that the program has no name for and that sort the rows into
     groups, under the file's own names, as Enum, null where missing; as high as `rows`, or without columns.
+    reported: what the tool that wrote the file says of the run; part_of: what runs of several files have in
+    common that are parts of one evaluation (its subjects), None for a run that stands by itself.
     """
 
     file: str
@@ -135,6 +157,8 @@ class AnswerRun:
     rows: pl.DataFrame
     ledger: Ledger
     others: pl.DataFrame = field(default_factory=pl.DataFrame)
+    reported: tuple[Reported, ...] = ()
+    part_of: str | None = None
 
     @property
     def n_total(self) -> int:

@@ -74,10 +74,11 @@ class AnswerEvidence(Evidence):
         if self.options.labels == "top":
             return self.confidences.pairs
         if self.confidences.distribution is None:
-            raise Unavailable(
+            one = (
                 f"{self.method.title} gives one confidence a question: "
                 "pooling all labels needs the probability of every choice."
             )
+            raise Unavailable(self.confidences.undistributed or one)
         return self.confidences.distribution.every_label()
 
     @cached_property
@@ -111,7 +112,8 @@ class AnswerEvidence(Evidence):
         """Why there is no whole distribution to speak of, or None."""
         distribution = self.confidences.distribution
         if distribution is None:
-            return f"{self.method.title} gives one number a question, not a whole distribution."
+            whole = f"{self.method.title} gives one number a question, not a whole distribution."
+            return self.confidences.undistributed or whole
         if not distribution.normalised:
             return (
                 "Unrenormalised choices are no distribution: "

@@ -24,8 +24,8 @@ SHOWN: Final = 1000
 class Questions:
     """The questions behind some pairs.
 
-    frame: one row a pair: row (record number in the file), id, subject and question where the file
-    has them, answer, gold, confidence, right; total: rows of the frame before the search.
+    frame: one row a pair: file (in a run of several), row (record number in the file), id, subject and
+    question where the file has them, answer, gold, confidence, right; total: its rows before the search.
     """
 
     frame: pl.DataFrame
@@ -65,7 +65,7 @@ def questions(
     if bin_number is not None:
         inside = np.flatnonzero(assign(pairs.confidence, scheme, computed=pairs.computed) == bin_number - 1)
     rows = evidence.run.rows
-    known = [name for name in ("row", "id", "subject", "question", "gold") if name in rows.columns]
+    known = [name for name in ("file", "row", "id", "subject", "question", "gold") if name in rows.columns]
     frame = rows.select(known)[pairs.rows[inside]]
     if "gold" not in known:
         frame = frame.with_columns(gold=pl.lit(None, pl.String))

@@ -29,9 +29,6 @@ PAPER_BINS: Final = (5, 10, 20, 50, 100, 200, 500)
 SWEPT: Final = ("ece", "cw_ece", "cw_ece_sum", "full_ece", "full_ece_mass")
 """Metrics shown side by side when none is named."""
 
-CEILED: Final = ("full_ece", "cw_ece_sum")
-"""Metrics that cannot pass 2·mean(1 − p_y)."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
@@ -56,6 +53,12 @@ class Curve:
     null: Null | None
     recipe: str
     remarks: tuple[str, ...] = ()
+
+    @property
+    def span(self) -> float | None:
+        """The largest less the smallest value over M; None where no M has one."""
+        known = [value for value in self.values if value is not None]
+        return max(known) - min(known) if known else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +189,7 @@ def _curve(evidence: Evidence, metric: Metric, bins: tuple[int, ...], ddof: int,
         refused=MappingProxyType(refused),
         rsd=None if np.isnan(spread) else spread,
         ddof=ddof,
-        ceiling=_ceiling(evidence) if metric.id in CEILED and served else None,
+        ceiling=_ceiling(evidence) if metric.ceiled and served else None,
         null=null,
         recipe=_recipe(evidence, metric, schemes, ddof, null),
         remarks=remarks_on(evidence, metric, served, values),

@@ -6,6 +6,7 @@ reading: a model that cannot write an answer down is not let off.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -16,8 +17,11 @@ from numpy.typing import NDArray
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.confidence.answers import Normaliser
 from calib_core.confidence.clusters import cluster
-from calib_core.confidence.columns import column, unanswered
+from calib_core.confidence.columns import column, first_reason, unanswered
+from calib_core.confidence.method import Confidences, Method, Options
+from calib_core.confidence.outcomes import JUDGED
 from calib_core.confidence.right import every_row, golds_of
+from calib_core.confidence.self_consistency import RULES
 from calib_core.pairs import Pairs
 from calib_core.records import AnswerRun
 
@@ -63,6 +67,38 @@ def with_unanswered(evidence: AnswerEvidence) -> AnswerEvidence:
         answers=None if said.answers is None else _longer(said.answers, silent.size, order),
     )
     return AnswerEvidence(evidence.run, evidence.method, evidence.options, confidences)
+
+
+def of_silent_run(run: AnswerRun, method: Method, options: Options) -> AnswerEvidence | None:
+    """What a method of several samples says of a run of which no sample parses: of no row anything.
+
+    As such a run gives no confidence, `gather` refuses it; `with_unanswered` makes pairs of it. None where
+    the method is another, a sample parses, or there is no row that could be counted.
+    """
+    if not method.sampled:
+        return None
+    normaliser = Normaliser.of(run)
+    clusters = cluster(run, normaliser, options.unparseable)
+    if clusters.largest.any():
+        return None
+    why = first_reason(
+        run.rows.height,
+        ("no samples", pl.Series(clusters.sampled == 0)),
+        (NO_PARSE, pl.Series(_judgeable(run, normaliser))),
+        ("no gold", every_row(run) >= 0),
+    )
+    reasons = unanswered(run).fill_null(why).to_list()
+    if NO_PARSE not in reasons:
+        return None
+    nothing = Pairs(np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.intp), computed=True)
+    said = Confidences(
+        nothing,
+        JUDGED["majority"],
+        (RULES[options.unparseable],),
+        MappingProxyType(dict(Counter(reasons))),
+        answers=pl.Series("answer", [], dtype=pl.String),
+    )
+    return AnswerEvidence(run, method, options, said)
 
 
 def counted_wrong(rows: int) -> str:

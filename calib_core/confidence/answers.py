@@ -108,17 +108,17 @@ class Normaliser:
             return alone
         of, outputs = row.gather(longer), text.gather(longer)
         numeric = self.kind.gather(of) == "number"
-        found = [*marked(outputs), last_line(outputs).set(~numeric, None)]
-        forms = [self._whole_or_sentence(of, one).alias(str(at)) for at, one in enumerate(found)]
+        line = last_line(outputs).set(~numeric, None)
+        found = [*marked(outputs), (line, first_sentence(line))]
+        forms = [
+            self._marked_form(of, one).fill_null(self._marked_form(of, sentence)).alias(str(at))
+            for at, (one, sentence) in enumerate(found)
+        ]
         table = pl.DataFrame(forms).with_columns(said=pl.coalesce(pl.all()))
         said, same = table["said"], (pl.exclude("said") == pl.col("said")).fill_null(value=True)
         agree = table.select(agree=pl.all_horizontal(same))["agree"]
         whole = alone.gather(longer).set(said.is_not_null(), None)
         return alone.scatter(longer, said.set(~agree, None).fill_null(whole))
-
-    def _whole_or_sentence(self, row: pl.Series, text: pl.Series) -> pl.Series:
-        """Form of what stands at a marker, else of its first sentence."""
-        return self._marked_form(row, text).fill_null(self._marked_form(row, first_sentence(text)))
 
     def _marked_form(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Form of an answer in a longer output, where a bare number never is the index of a choice."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from calib_core.confidence.choices import by_top_label, choice_rows, flat, softmax
-from calib_core.confidence.columns import as_float64, lacking
+from calib_core.confidence.columns import as_float64, column, lacking
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.pairs import Distribution
 from calib_core.problems import Unavailable
@@ -28,6 +28,7 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
         logprobs,
         "log-probability",
         ("every choice has probability 0", logprobs.list.max() == -np.inf),
+        ("a letter, one token, was scored for each choice", column(run, "choice_other_mass").is_not_null()),
         ("no length of the choices", lengths.is_null()),
         ("a choice's length is unknown", known.list.len() != logprobs.list.len()),
         ("a choice is of length 0", known.list.min() < 1),

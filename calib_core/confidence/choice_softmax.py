@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calib_core.confidence.choices import by_top_label, choice_rows, complete, flat, softmax
 from calib_core.confidence.columns import as_float64, column, lacking, origin
+from calib_core.confidence.listed import closed, of_listed
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.pairs import Distribution
 from calib_core.problems import Unavailable
@@ -17,11 +18,16 @@ from calib_core.records import AnswerRun
 
 
 def _of(run: AnswerRun, _options: Options) -> Confidences:
-    """Softmax of choice_logprobs; choice_probs as stored in a row that lacks one of them."""
+    """Softmax of choice_logprobs; choice_probs as stored in a row that lacks one of them.
+
+    A choice that a list of likely tokens leaves out: see `listed`.
+    """
     if not run.has("choice_logprobs") and not run.has("choice_probs"):
         lack = lacking(run, "choice_logprobs", "choice_probs")
         raise Unavailable(f"{lack}: a number for every choice is needed")
     raw, own = as_float64(column(run, "choice_logprobs")), column(run, "choice_probs")
+    listed = closed(run, raw) if run.has("choice_logprobs", "choice_logprob_floor") else None
+    raw = raw if listed is None else listed.logprobs
     stored = ~complete(raw) & complete(own)
     chosen = choice_rows(
         run,
@@ -38,7 +44,8 @@ def _of(run: AnswerRun, _options: Options) -> Confidences:
     distribution = Distribution(
         probs, sizes, chosen.label, chosen.rows, computed=not as_is.all(), normalised=True
     )
-    return by_top_label(run, distribution, chosen.missing, recipe)
+    said = by_top_label(run, distribution, chosen.missing, recipe)
+    return said if listed is None else of_listed(said, listed.excess, chosen.rows)
 
 
 def _mixed(

@@ -36,6 +36,7 @@ _LAST_BOX: Final = r"(?s)^.*\\(?:boxed|fbox)(.*)$"
 _BOX: Final = rf"(?s)^\s*\{{({_nested(_DEPTH)})\}}"
 _WRAP: Final = r"^\s*\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}\s*$"
 _SENTENCE: Final = r"^(.*?)(?:[.!](?:\s.*)?|;(?:\s+[^\s0-9$+−-].*)?)$"
+_FACTORIAL: Final = r"[0-9)\]}]\s*!"
 _LAST_LINE: Final = r"(?:^|\n)A:[ \t]*([^\n]+?)\s*$"
 
 
@@ -64,18 +65,21 @@ def first_sentence(text: pl.Series) -> pl.Series:
     return _plain(text.str.extract(_SENTENCE, 1))
 
 
-def marked(text: pl.Series) -> list[pl.Series]:
+def marked(text: pl.Series) -> list[tuple[pl.Series, pl.Series]]:
     """What stands at each marker: the last box, and the first and the last place of #### and of the cue.
 
-    Each String of the shape of `text`, null where the marker is nowhere; those null throughout are left
-    out. A cue that denies or only supposes an answer is none. Where the markers differ the output names
-    several answers, and none of them is its answer.
+    Each with its first sentence; String of the shape of `text`, null where the marker is nowhere; those null
+    throughout are left out. A cue that denies or only supposes an answer is none. Where the markers differ
+    the output names several answers, and none of them is its answer. In a box "5!" is a factorial and no
+    sentence of "5".
     """
-    found = [boxed(text)]
-    found += [after_first(HASHES, text), after_last(HASHES, text)]
+    box = boxed(text)
+    found = [after_first(HASHES, text), after_last(HASHES, text)]
     said = text.str.replace_all(_DENIED, "")
     found += [after_first(CUE, said), after_last(CUE, said)]
-    return [one for one in found if one.null_count() < one.len()]
+    sentence = first_sentence(box.set(box.str.contains(_FACTORIAL).fill_null(value=False), None))
+    pairs = [(box, sentence), *((one, first_sentence(one)) for one in found)]
+    return [(one, sentence) for one, sentence in pairs if one.null_count() < one.len()]
 
 
 def _rest(up_to: str, text: pl.Series) -> pl.Series:

@@ -38,7 +38,8 @@ class Confidences:
     label"); recipe: what the method adds to the recipe, each a short phrase; missing: reason → rows
     without this confidence (pairs.n + Σ missing = rows of the run's frame); remarks: counted facts
     such as ties or samples that do not parse, each a short sentence; answers: the judged answer of
-    each pair as text (String, null where the file does not say it), shape (pairs.n,).
+    each pair as text (String, null where the file does not say it), shape (pairs.n,); undistributed: why
+    there is no distribution where the method has one as a rule, "" where that is the method's own nature.
     """
 
     pairs: Pairs
@@ -48,6 +49,7 @@ class Confidences:
     remarks: tuple[str, ...] = ()
     distribution: Distribution | None = None
     answers: pl.Series | None = None
+    undistributed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

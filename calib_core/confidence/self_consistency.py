@@ -77,6 +77,11 @@ def _clustered(run: AnswerRun, unparseable: Unparseable) -> tuple[Normaliser, Cl
     return normaliser, clusters, majority(run, normaliser, clusters)
 
 
+def forget() -> None:
+    """Lets go of the last run's clusters, and with them of the run."""
+    _clustered.cache_clear()
+
+
 def _why(run: AnswerRun, normaliser: Normaliser, clusters: Clusters) -> pl.Series:
     """Why a row has no self-consistency, null where it has; raises Unavailable where no row has."""
     why = first_reason(

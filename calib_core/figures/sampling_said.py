@@ -35,7 +35,8 @@ def said_lines(result: Sampled, theme: Theme) -> list[dict[str, Any]]:
             "marker": {"symbol": "line-ew-open", "size": 16, "color": colour, "line": {"width": 2}},
         })
     traces.append(common | {
-        "mode": "lines", "y": [rounded(right) for right in result.right], "meta": {"accuracy": True},
+        "mode": "lines" if len(x) > 1 else "markers", "marker": {"color": theme.muted, "size": 7},
+        "y": [rounded(right) for right in result.right], "meta": {"accuracy": True},
         "line": {"color": theme.muted, "width": 2, "dash": "2px,3px"},
         "hovertext": [
             f"accuracy of the majority<br>N' = {size}: {four(value)}"

@@ -35,4 +35,5 @@ CW_ECE_SUM: Final = Metric(
     of=cw_ece_sum,
     binning="width",
     reads="classes",
+    ceiled=True,
 )

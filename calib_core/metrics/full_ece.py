@@ -34,4 +34,5 @@ FULL_ECE: Final = Metric(
     binned=True,
     of=full_ece,
     binning="width",
+    ceiled=True,
 )

@@ -28,8 +28,9 @@ class Metric:
     low, high: range (None = unbounded); better: which direction is better; binned: whether the
     number depends on the scheme; of: the number, or None where it is not defined (no rows, one
     outcome only …); remark: something a reader must know of this value, or None; binning: the one
-    binning the metric is defined on, None = any; reads: what sums must keep for it. `of` does not look
-    whether the scheme is of that binning, nor what the sums keep: `analysis` does, once for all metrics.
+    binning the metric is defined on, None = any; reads: what sums must keep for it; ceiled: whether it
+    cannot pass 2·mean(1 − p_y), p_y the probability of the right class. `of` does not look whether the
+    scheme is of that binning, nor what the sums keep: `analysis` does, once for all metrics.
 
     low and high hold for distributions that sum to 1; one off by ε may pass `high` by as much.
     """
@@ -48,3 +49,4 @@ class Metric:
     remark: Callable[[Sums], str | None] = _no_remark
     binning: Binning | None = None
     reads: Reads = "bins"
+    ceiled: bool = False

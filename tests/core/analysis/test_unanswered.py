@@ -9,7 +9,10 @@ import pytest
 
 from calib_core.analysis.evidence import AnswerEvidence, gather
 from calib_core.analysis.score import score
-from calib_core.analysis.unanswered import unanswered_rows, with_unanswered
+from calib_core.analysis.unanswered import of_silent_run, unanswered_rows, with_unanswered
+from calib_core.confidence import METHODS
+from calib_core.confidence.method import Options
+from calib_core.problems import Unavailable
 from core.confidence_runs import run_of
 
 ROWS: list[dict[str, Any]] = [
@@ -76,3 +79,26 @@ def test_nothing_changes_where_every_question_is_answered() -> None:
     evidence = gather(run_of([ROWS[0], ROWS[2]]), "pairwise")
     assert with_unanswered(evidence) is evidence
     assert np.array_equal(unanswered_rows(evidence), [])
+
+
+def test_a_run_of_which_no_sample_parses_is_all_wrong() -> None:
+    silent: list[dict[str, Any]] = [ROWS[1], ROWS[3], {**ROWS[1], "status": "error"}, ROWS[4], ROWS[5]]
+    run = run_of(silent)
+    with pytest.raises(Unavailable, match="no sample parses"):
+        gather(run, "cluster_size")
+    before = of_silent_run(run, METHODS["cluster_size"], Options())
+    assert before is not None
+    assert dict(before.missing) == {
+        "no sample parses": 2, "no samples": 1, "status: error": 1, "no gold": 1,
+    }  # fmt: skip
+    after = with_unanswered(before)
+    assert (after.pairs.rows.tolist(), after.pairs.confidence.tolist()) == ([0, 4], [0, 0])
+    assert score(after, "brier").value == 0
+    assert "no sample parses = confidence 0 and wrong (2 rows)" in score(after, "ece").recipe
+    assert after.n_used + sum(after.missing.values()) == len(silent)
+
+
+def test_a_run_of_which_a_sample_parses_is_not_silent() -> None:
+    assert of_silent_run(run_of(ROWS), METHODS["cluster_size"], Options()) is None
+    assert of_silent_run(run_of(ROWS[1:2]), METHODS["p_true"], Options()) is None
+    assert of_silent_run(run_of(ROWS[4:5]), METHODS["pairwise"], Options()) is None

@@ -180,7 +180,14 @@ def test_the_worked_example_from_its_files(shared: Path, file: str) -> None:
     (run,) = reading.good_runs
     assert isinstance(run, AnswerRun)
     for method, options, *expected in WORKED_OUT:
-        _check_worked_example(run, method, options, tuple(expected))
+        if method != "choice_softmax":
+            _check_worked_example(run, method, options, tuple(expected))
+    said = confidences("choice_softmax", run)
+    assert run.rows["id"].gather(pl.Series(said.pairs.rows)).to_list() == ["mc-1", "gpt-1"]
+    assert said.pairs.confidence.tolist() == pytest.approx([0.740741, 0.823529], abs=1e-6)
+    assert said.pairs.correct.tolist() == [True, False]
+    assert "at most 0.0867 too high" in said.remarks[0]  # .823529 - .736842
+    assert said.distribution is None
 
 
 def _check_worked_example(
