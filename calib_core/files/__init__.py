@@ -7,25 +7,34 @@ name (but a single NumPy array, whose name alone says what it holds), and read o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from calib_core.files import lookalikes
-from calib_core.files.canonical import CANONICAL
-from calib_core.files.folder import scan
+from calib_core.files import lookalikes, partners
+from calib_core.files.folder import listing, scan
 from calib_core.files.format import Format, Head
+from calib_core.files.harness.helm import HELM
+from calib_core.files.harness.inspect_log import INSPECT
+from calib_core.files.harness.lm_eval import LM_EVAL
+from calib_core.files.harness.openai import OPENAI
+from calib_core.files.harness.tgi import TGI
 from calib_core.files.head import head_at
-from calib_core.files.npz import NPZ
-from calib_core.files.raw import Progress
+from calib_core.files.isolation.apart import read_apart
 from calib_core.files.reading import Reading
-from calib_core.files.sums import SUMS
-from calib_core.files.table import TABLE
-from calib_core.files.topk import TOPK
+from calib_core.files.tables.canonical import CANONICAL
+from calib_core.files.tables.raw import Progress
+from calib_core.files.tables.table import TABLE
+from calib_core.files.token_level.npz import NPZ
+from calib_core.files.token_level.sums import SUMS
+from calib_core.files.token_level.topk import TOPK
 from calib_core.problems import Refused
 
-__all__ = ["FORMATS", "Format", "Reading", "read", "scan"]
+__all__ = ["FORMATS", "Format", "Reading", "listing", "parse", "read", "scan"]
 
-FORMATS: Final[dict[str, Format]] = {format_.id: format_ for format_ in (TOPK, SUMS, NPZ, CANONICAL, TABLE)}
+FORMATS: Final[dict[str, Format]] = {format_.id: format_ for format_ in (
+    TOPK, SUMS, NPZ, INSPECT, LM_EVAL, HELM, OPENAI, TGI, CANONICAL, TABLE,
+)}
 """Format id → format; the first that recognises a file reads it."""
 
 
@@ -35,25 +44,55 @@ def read(
     name: str | None = None,
     format: str | None = None,  # noqa: A002  the word people use on the command line
     columns: Mapping[str, str] | None = None,
+    gold: Path | None = None,
+    within: Path | None = None,
     progress: Progress | None = None,
 ) -> Reading:
-    """What a file holds.
+    """What a file holds. It is opened here, and read in a process of its own, within limits.
 
     name: how messages call the file, by default its own name; format: an id of `FORMATS`, by default
     recognised; columns: the file's column → the contract's name for it, beside those that have their
-    name already; progress: told the share done and a short text.
+    name already; gold: a table of right answers by id, for a log that holds none; within: a folder out of
+    which no link may lead; progress: told the share done and a short text.
 
     Several columns may have the name of one list (samples, choices, choice_probs …): they become its
     elements, in the file's order, an empty cell an unknown one. A column with the empty name
     (`{"choices": ""}`; on the command line `--map choices=`) is left out.
 
-    Raises Refused where the file cannot be read, or not as is wished. Bad rows, and a table of which
-    nothing can be used, raise nothing here: see `Reading`.
+    Raises Refused where the file cannot be read, or not as is wished, or reading it takes more than a file
+    of its size may take. Bad rows, and a table of which nothing can be used, raise nothing here: see
+    `Reading`.
     """
-    file = (name or path.name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return read_apart(
+        path,
+        file=(name or path.name).encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        format_id=format,
+        columns=dict(columns or {}),
+        gold=gold,
+        within=within,
+        progress=progress or _silent,
+    )
+
+
+def parse(
+    path: Path,
+    *,
+    file: str,
+    format: str | None = None,  # noqa: A002  as in `read`
+    columns: Mapping[str, str] | None = None,
+    beside: Mapping[str, Path] | None = None,
+    gold: Path | None = None,
+    progress: Progress | None = None,
+) -> Reading:
+    """What a file holds, read in this process; the rest as in `read`.
+
+    For files that are known to be sound: a bad one may end the process, or never be done.
+    file: as messages call it; beside: name → path of the files that are read with it, None = those there.
+    """
     tell = progress or _silent
     tell(0.0, "opening")
-    head = head_at(path, file)
+    found = partners.read_with(path) if beside is None else beside
+    head = replace(head_at(path, file, tell), beside=found, gold=gold)
     return _format_of(head, format).read(head, dict(columns or {}), tell)
 
 

@@ -1,4 +1,4 @@
-"""What lies in an archive of arrays (NPZ), and how is one member streamed out of it?
+"""What lies in an archive (a zip), and how is an array (NPZ) streamed out of it?
 
 Nothing is ever extracted to a file or unpickled, and only the members that are needed are opened.
 """
@@ -20,10 +20,16 @@ MAGIC: Final = b"PK\x03\x04"
 MAX_MEMBERS: Final = 1000
 """More is refused before the list of them is read: no archive of predictions has so many arrays."""
 
+MAX_LISTED: Final = 100_000
+"""As many are listed at all: a log has one for each answer to each question."""
+
+_ENTRY: Final = 160
+"""Bytes that the list of members has for one, its name of about a hundred characters included."""
+
 _TAIL: Final = 22 + 2**16
 """Where the end record of an archive lies: 22 bytes, and a comment of at most so many before them."""
 
-_AGAIN: Final = "It may be cut off, half written or damaged: write or copy it again."
+AGAIN: Final = "It may be cut off, half written or damaged: write or copy it again."
 
 _UNREADABLE: Final = (
     zipfile.BadZipFile,
@@ -40,24 +46,36 @@ _UNREADABLE: Final = (
 
 
 def counted(stream: BinaryIO) -> int:
-    """How many members the end record tells of; 0 where there is none, which opening it will say."""
+    """How many members the end record tells of; 0 where there is none, which opening it will say.
+
+    A list of members that is longer than so many need counts for as many as it has room for.
+    """
     size = stream.seek(0, 2)
-    stream.seek(max(0, size - _TAIL))
+    start = max(0, size - _TAIL)
+    stream.seek(start)
     tail = stream.read()
-    stream.seek(0)
     at = tail.rfind(b"PK\x05\x06")
-    return int.from_bytes(tail[at + 10 : at + 12], "little") if at >= 0 else 0
+    if at < 0:
+        stream.seek(0)
+        return 0
+    number, listed = struct.unpack("<HI", tail[at + 10 : at + 16].ljust(6, b"\0"))
+    locator = tail[max(0, at - 20) : at]
+    if locator[:4] == b"PK\x06\x07":  # the numbers did not fit: they stand in a record of their own
+        stream.seek(min(int.from_bytes(locator[8:16], "little"), size))
+        number, listed = struct.unpack("<QQ", stream.read(56)[32:48].ljust(16, b"\0"))
+    stream.seek(0)
+    return max(number, min(listed, size) // _ENTRY)
 
 
 @contextmanager
-def archive(stream: BinaryIO, file: str) -> Generator[zipfile.ZipFile]:
-    """The archive in an open file. Raises Refused where its list of members cannot be read."""
-    if (members := counted(stream)) > MAX_MEMBERS:
-        raise Refused(f"{file} is an archive of {members:,} members, and at most {MAX_MEMBERS:,} are read.")
+def archive(stream: BinaryIO, file: str, most: int = MAX_MEMBERS) -> Generator[zipfile.ZipFile]:
+    """The archive in an open file. Raises Refused where its list of members is too long or cannot be read."""
+    if (members := counted(stream)) > most:
+        raise Refused(f"{file} is an archive of {members:,} members, and at most {most:,} are read.")
     try:
         opened = zipfile.ZipFile(stream)
     except (*_UNREADABLE, OSError) as error:
-        raise Refused(f"{file} is an archive that cannot be opened ({_reason(error)}). {_AGAIN}") from None
+        raise Refused(f"{file} is an archive that cannot be opened ({reason(error)}). {AGAIN}") from None
     with opened:
         yield opened
 
@@ -70,7 +88,7 @@ def arrays_of(opened: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInf
     found: dict[str, zipfile.ZipInfo] = {}
     for member in opened.infolist():
         shown = repr(shorten(member.orig_filename))
-        if _leads_out(member.orig_filename):
+        if leads_out(member.orig_filename):
             raise Refused(
                 f"{file} has the member {shown}, a name that leads out of the archive: NumPy writes no such "
                 f"names. Save the arrays again with numpy.savez."
@@ -104,13 +122,15 @@ def unpacking(file: str, name: str) -> Generator[None]:
         yield
     except _UNREADABLE as error:
         shown = repr(shorten(name))
-        raise Refused(f"{file}: {shown} in it cannot be unpacked ({_reason(error)}). {_AGAIN}") from None
+        raise Refused(f"{file}: {shown} in it cannot be unpacked ({reason(error)}). {AGAIN}") from None
 
 
-def _leads_out(name: str) -> bool:
+def leads_out(name: str) -> bool:
+    """Whether a member's name would lead out of the folder that an archive is unpacked into."""
     parts = name.replace("\\", "/").split("/")
     return ".." in parts or name.startswith(("/", "\\")) or "\x00" in name or parts[0].endswith(":")
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """What the standard library says of an archive, in short."""
     return shorten(str(error) or type(error).__name__, 120)

@@ -4,44 +4,68 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from calib_core.files.isolation.handles import LEADS_OUT, handle_of, reason, unread
 from calib_core.files.partners import is_partner
 from calib_core.problems import Refused
 
 PASSED_OVER: Final = frozenset({"manifest.json"})
 
 
-def scan(folder: Path) -> tuple[Path, ...]:
-    """The regular files in a folder and its subfolders, sorted by their path below it.
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a folder holds.
 
-    Hidden files and folders, README*, *.md and MANIFEST.json are passed over, and so is what is read
-    with the array beside it (X.target.npy of X.probs.npy); a link is followed only where it stays
-    inside the folder, and no folder is entered twice. Raises Refused where there is
-    no such folder.
+    files: those that may hold predictions, sorted by their path below it; passed_over: what looks like one
+    and is not read, path → why, as a sentence that names it by its path below the folder.
+    """
+
+    files: tuple[Path, ...]
+    passed_over: Mapping[Path, str]
+
+
+def scan(folder: Path) -> tuple[Path, ...]:
+    """The files of `listing`; raises as it does."""
+    return listing(folder).files
+
+
+def listing(folder: Path) -> Listing:
+    """The regular files in a folder and its subfolders, and what is passed over.
+
+    Nothing is said of hidden files and folders, README*, *.md and MANIFEST.json, nor of what is read with
+    the array beside it (X.target.npy of X.probs.npy). A link is followed only where it stays inside the
+    folder, and no folder is entered twice. Raises Refused where there is no such folder.
     """
     try:
         top = folder.resolve(strict=True)
         pending = _children(folder)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         name = folder.name or str(folder)
-        raise Refused(f"{name} is no folder that can be opened ({_reason(error)}).") from None
+        raise Refused(f"{name} is no folder that can be opened ({reason(error)}).") from None
     found: list[Path] = []
+    passed_over: dict[Path, str] = {}
     entered = {top}
     while pending:
         path = pending.pop()
-        if path.name.startswith(".") or not (real := _inside(path, top)):
+        if _unspoken(path.name):
             continue
-        if real.is_dir():
+        real, why = _inside(path, top)
+        if real is None:
+            passed_over[path] = f"{path.relative_to(folder).as_posix()} {why}"
+        elif real.is_dir():
             if real not in entered:
                 entered.add(real)
                 pending.extend(_children_or_none(path))
-        elif _may_hold(path):
+        elif not stat.S_ISREG(mode := _mode(real)):
+            passed_over[path] = f"{path.relative_to(folder).as_posix()}: {unread(mode)}"
+        elif not is_partner(path):
             found.append(path)
-    return tuple(found)
+    return Listing(tuple(found), passed_over)
 
 
 def content(path: Path, file: str) -> bytes:
@@ -62,25 +86,14 @@ def opened(path: Path, file: str) -> Generator[BinaryIO]:
 
     It is opened without waiting: a named pipe would keep a reader for ever.
     """
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except (OSError, ValueError) as error:
-        raise Refused(f"{file} cannot be opened ({_reason(error)}).") from None
+    handle = handle_of(path, file)
     try:
         with os.fdopen(handle, "rb", closefd=False) as stream:
-            _check_regular(os.fstat(handle).st_mode, file)
             yield stream
     except OSError as error:
-        raise Refused(f"{file} cannot be read ({_reason(error)}).") from None
+        raise Refused(f"{file} cannot be read ({reason(error)}).") from None
     finally:
         os.close(handle)
-
-
-def _check_regular(mode: int, file: str) -> None:
-    """Raises Refused for whatever is no regular file."""
-    if not stat.S_ISREG(mode):
-        kind = "a pipe" if stat.S_ISFIFO(mode) else "what is no regular file"
-        raise Refused(f"{file}: {kind} cannot be read: save it to a file first.")
 
 
 def _children(folder: Path) -> list[Path]:
@@ -95,24 +108,23 @@ def _children_or_none(folder: Path) -> list[Path]:
         return []
 
 
-def _inside(path: Path, top: Path) -> Path | None:
-    """Where a path leads, None where that is outside `top` or nowhere."""
+def _inside(path: Path, top: Path) -> tuple[Path | None, str]:
+    """Where a path leads; or None, and why it is not followed."""
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):  # a link to nowhere, or round in a circle
-        return None
-    return real if real.is_relative_to(top) else None
+        return None, "is a link that leads nowhere."
+    return (real, "") if real.is_relative_to(top) else (None, LEADS_OUT)
 
 
-def _may_hold(path: Path) -> bool:
-    name = path.name.lower()
-    if name.startswith("readme") or name.endswith(".md") or name in PASSED_OVER:
-        return False
+def _unspoken(name: str) -> bool:
+    """Whether nobody takes a file or folder of that name for predictions."""
+    low = name.lower()
+    return low.startswith((".", "readme")) or low.endswith(".md") or low in PASSED_OVER
+
+
+def _mode(path: Path) -> int:
     try:
-        return stat.S_ISREG(path.stat().st_mode) and not is_partner(path)
-    except OSError:
-        return False
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+        return path.stat().st_mode
+    except OSError:  # gone since the folder was listed
+        return 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from calib_core.files.raw import Progress
+from calib_core.files.content import Content
 from calib_core.files.reading import Reading
+from calib_core.files.tables.raw import Progress
 
 Kind = Literal["parquet", "json lines", "json list", "json object", "text", "zip", "npy"]
 """What the bytes are, whatever the file is called."""
@@ -18,21 +19,30 @@ Kind = Literal["parquet", "json lines", "json list", "json object", "text", "zip
 class Head:
     """A file's bytes and what a first look at them shows.
 
-    file: as messages call it; data: all its bytes, b"" of the kinds "zip" and "npy", which may be larger
-    than memory and are read from `path`; kind: see `Kind`; objects: up to the first 20 JSON objects;
+    file: as messages call it; content: its bytes, none of the kinds "zip" and "npy", which are read from
+    `path`; kind: see `Kind`; objects: up to the first 20 JSON objects;
     records: all elements of a JSON list (which cannot be parsed in part); names: columns of a Parquet
     file, members of an archive; metadata: the key-value pairs of a Parquet file; path: where the file
-    lies, None where only its bytes are known.
+    lies, None where only its bytes are known; beside: name → path of the files that are read with it, if
+    they are there (`partners.companions`); gold: a table of right answers that the person named, None
+    where none was.
     """
 
     file: str
-    data: bytes
+    content: Content
     kind: Kind
     objects: tuple[Mapping[str, object], ...] = ()
     records: tuple[object, ...] = ()
     names: tuple[str, ...] = ()
     metadata: Mapping[str, str] | None = None
     path: Path | None = None
+    beside: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    gold: Path | None = None
+
+    @property
+    def data(self) -> bytes:
+        """All bytes at once. A large text is better read from `content`."""
+        return self.content.whole()
 
 
 Read: TypeAlias = Callable[[Head, Mapping[str, str], Progress], Reading]
@@ -46,11 +56,12 @@ Raises `problems.Refused` where nothing in the file can be used.
 class Format:
     """One way in which predictions are written down.
 
-    id: as on the command line; title: for people; recognises: whether a file is one, by its content
-    alone; read: see `Read`.
+    id: as on the command line; title: for people; marks: what it is recognised by, for people, to stand
+    after "because it has"; recognises: whether a file is one, by its content alone; read: see `Read`.
     """
 
     id: str
     title: str
+    marks: str
     recognises: Callable[[Head], bool]
     read: Read

@@ -3,125 +3,152 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Final, cast
 
-from calib_core.files import archives, arrays, lookalikes, parquet, seal
-from calib_core.files.folder import beginning, content, opened
+from calib_core.files import archives, lookalikes
+from calib_core.files.content import PIECE, Content, held
+from calib_core.files.folder import beginning as beginning_of
+from calib_core.files.folder import opened
 from calib_core.files.format import Head
-from calib_core.files.json_lines import RepeatedKeyError, lines_of, parse
+from calib_core.files.harness.inspect_archive import is_log
+from calib_core.files.tables import parquet
+from calib_core.files.tables.json_lines import BOM, RepeatedKeyError, lines_of, parse
+from calib_core.files.tables.parquet_footer import check_footer
+from calib_core.files.tables.raw import Progress
+from calib_core.files.token_level import arrays, seal
 from calib_core.problems import Refused, shorten
 
 LOOKED_AT: Final = 20
 """JSON objects looked at: the first alone may be an error record."""
 
-_PIECE: Final = 2**20
 _LOOKED_INTO: Final = 2**20
-_BLANK: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*")
 
 
-def head_at(path: Path, file: str) -> Head:
+def _nobody(_share: float, _text: str) -> None:
+    """Is told, and tells nobody."""
+
+
+def head_at(path: Path, file: str, progress: Progress = _nobody) -> Head:
     """A first look at a file; raises as `head_of`.
 
     Arrays and archives of them may be larger than memory: of these only the kind and the names are read.
     """
-    first = beginning(path, file, len(arrays.MAGIC))
+    first = beginning_of(path, file, len(arrays.MAGIC))
     if first.startswith(arrays.MAGIC):
-        return Head(file, b"", "npy", path=path)
+        return Head(file, Content(b""), "npy", path=path)
     if first.startswith(archives.MAGIC):
         return _archive(path, file)
-    return replace(head_of(content(path, file), file), path=path)
+    return replace(head_of(Content.at(path, file), file, progress), path=path)
 
 
-def head_of(data: bytes, file: str) -> Head:
+def head_of(data: bytes | Content, file: str, progress: Progress = _nobody) -> Head:
     """A first look at a whole file.
 
     Raises Refused where it is empty, no text in UTF-8, half written, or of a kind that is not read.
     """
-    start = _first(data)
+    content = held(data, file)
+    start = _first(content)
     if start == b"":
         raise Refused(f"{file} is empty. Write the predictions again, or choose another file.")
-    if data.startswith(parquet.MAGIC):
-        return _parquet(data, file)
-    if (title := lookalikes.of_bytes(data)) is not None:
+    beginning = content.read(0, _LOOKED_INTO)
+    if beginning.startswith(parquet.MAGIC):
+        return _parquet(content, file)
+    end = content.read(max(_LOOKED_INTO, len(content) - len(parquet.MAGIC)), _LOOKED_INTO)
+    if (title := lookalikes.of_bytes(beginning + end)) is not None:
         raise Refused(lookalikes.refusal(file, title))
-    _check_text(data, file)
+    _check_text(content, file, progress)
     if start == b"[":
-        return _json_list(data, file)
-    return _json(data, file) if start == b"{" else Head(file, data, "text")
+        return _json_list(content, file)
+    return _json(content, file) if start == b"{" else Head(file, content, "text")
 
 
 def _archive(path: Path, file: str) -> Head:
-    """The names in an archive that holds arrays. Raises Refused where it is another archive, or damaged."""
+    """The names in an archive of arrays or of a log. Raises Refused where it is another one, or damaged."""
     with opened(path, file) as stream:
-        if archives.counted(stream) > archives.MAX_MEMBERS:
+        if archives.counted(stream) > archives.MAX_LISTED:
             title = lookalikes.of_bytes(stream.read(_LOOKED_INTO)) or "a zip archive"
             raise Refused(lookalikes.refusal(file, title))
-        with archives.archive(stream, file) as archive:
+        with archives.archive(stream, file, archives.MAX_LISTED) as archive:
             names = tuple(archive.namelist())
-    if any(name.endswith(".npy") for name in names):
-        return Head(file, b"", "zip", names=names, path=path)
+    if any(name.endswith(".npy") for name in names) or is_log(names):
+        return Head(file, Content(b""), "zip", names=names, path=path)
     raise Refused(lookalikes.refusal(file, lookalikes.of_members(names)))
 
 
-def _first(data: bytes) -> bytes:
+def _first(content: Content) -> bytes:
     """The first byte that is no white space, after a byte order mark; b"" where there is none."""
-    blank = _BLANK.match(data)
-    end = blank.end() if blank else 0
-    return data[end : end + 1]
+    begun = 0
+    for piece in content.pieces():
+        text = piece.removeprefix(BOM) if begun == 0 else piece
+        if inside := text.lstrip():
+            return inside[:1]
+        begun += len(piece)
+    return b""
 
 
-def _parquet(data: bytes, file: str) -> Head:
+def _parquet(content: Content, file: str) -> Head:
+    data = content.whole()
     if seal.is_sealed(data) and not seal.is_whole(data):
         raise Refused(
             f"{file} holds saved sums and is not as it was written: it was altered, cut off or damaged. Copy "
             f"it again, or reduce the token-level files again."
         )
+    check_footer(data, file)
     names = tuple(parquet.schema_of(data, file))
-    return Head(file, data, "parquet", names=names, metadata=parquet.metadata_of(data))
+    return Head(file, Content(data, file), "parquet", names=names, metadata=parquet.metadata_of(data))
 
 
-def _check_text(data: bytes, file: str) -> None:
-    """Raises Refused where the bytes are no text in UTF-8."""
+def _check_text(content: Content, file: str, progress: Progress) -> None:
+    """Raises Refused where the bytes are no text in UTF-8. A NUL byte says more than a wrong one does."""
     save = "Save it as UTF-8 text."
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    start = content.read(0, 200)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise Refused(f"{file} is text in UTF-16, and UTF-8 is expected. {save}")
-    if (nul := data.find(b"\x00")) >= 0:
-        line = data.count(b"\n", 0, nul) + 1
-        wide = 4 * data[:200].count(b"\x00") > len(data[:200])
+    nul, wrong = _not_in_text(content, progress)
+    if nul is not None:
+        wide = 4 * start.count(b"\x00") > len(start)
         cause = "it may be in UTF-16" if wide else "it is no text, or a crashed writer never wrote its end"
         raise Refused(
-            f"{file} holds a NUL byte on line {line:,}, and UTF-8 text is expected: {cause}. {save}"
+            f"{file} holds a NUL byte on line {_line_of(content, nul):,}, and UTF-8 text is expected: "
+            f"{cause}. {save}"
         )
-    if (at := _undecodable(data)) is not None:
-        line = data.count(b"\n", 0, at) + 1
+    if wrong is not None:
         raise Refused(
-            f"{file} is not text in UTF-8: line {line:,} holds the byte {data[at]:#04x}, which cannot stand "
-            f"there. It may be in Latin-1 or Windows-1252, or no text at all. {save}"
+            f"{file} is not text in UTF-8: line {_line_of(content, wrong):,} holds the byte "
+            f"{content.read(wrong, 1)[0]:#04x}, which cannot stand there. It may be in Latin-1 or "
+            f"Windows-1252, or no text at all. {save}"
         )
 
 
-def _undecodable(data: bytes) -> int | None:
-    """Where the first byte stands that is no UTF-8; None where all are.
-
-    Looked at in pieces: as one text the bytes would take up to four times their room.
-    """
+def _not_in_text(content: Content, progress: Progress) -> tuple[int | None, int | None]:
+    """Where the first NUL byte stands, and where the first that is no UTF-8; None where there is none."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    for start in range(0, len(data), _PIECE):
-        piece = data[start : start + _PIECE]
-        try:
-            decoder.decode(piece, final=start + _PIECE >= len(data))
-        except UnicodeDecodeError as error:  # its object begins with what was kept of the piece before
-            return start + len(piece) - len(error.object) + error.start
-    return None
+    at, wrong, pending = 0, None, False
+    for piece in content.pieces():
+        if (nul := piece.find(b"\x00")) >= 0:
+            return at + nul, wrong
+        if wrong is None and (pending or not piece.isascii()):
+            try:
+                decoder.decode(piece, final=at + len(piece) >= len(content))
+            except UnicodeDecodeError as error:  # its object begins with what was kept of the piece before
+                wrong = at + len(piece) - len(error.object) + error.start
+            pending = bool(decoder.getstate()[0])
+        at += len(piece)
+        progress(0.0, f"looking at the text, {at:,} of {len(content):,} bytes")
+    return None, wrong
 
 
-def _json_list(data: bytes, file: str) -> Head:
-    records = _whole(data, file)
+def _line_of(content: Content, at: int) -> int:
+    """The line, from 1, on which a byte stands."""
+    return 1 + sum(content.read(start, min(PIECE, at - start)).count(b"\n") for start in range(0, at, PIECE))
+
+
+def _json_list(content: Content, file: str) -> Head:
+    records = _whole(content, file)
     if not isinstance(records, list):
         raise Refused(f"{file}: a JSON list is expected where the file begins with '['. {lookalikes.INSTEAD}")
     elements = tuple(cast("list[object]", records))
@@ -133,18 +160,18 @@ def _json_list(data: bytes, file: str) -> Head:
             f"{file}: a JSON list of objects is expected, and its first element is "
             f"{shorten(repr(elements[0]))}. {lookalikes.INSTEAD}"
         )
-    return Head(file, data, "json list", tuple(objects), elements)
+    return Head(file, content, "json list", tuple(objects), elements)
 
 
-def _json(data: bytes, file: str) -> Head:
+def _json(content: Content, file: str) -> Head:
     """JSON lines where the first line is an object, or else any of the first; else one object."""
-    lines = [line for _, line, _ in islice(lines_of(data), LOOKED_AT)]
+    lines = [line for _, line, _ in islice(lines_of(content), LOOKED_AT)]
     objects = [_object(line) for line in lines]
     if objects[0] is None and (len(lines) == 1 or not any(objects)):
-        whole = _whole(data, file)
+        whole = _whole(content, file)
         if isinstance(whole, dict):
-            return Head(file, data, "json object", (cast("Mapping[str, object]", whole),))
-    return Head(file, data, "json lines", tuple(part for part in objects if part is not None))
+            return Head(file, content, "json object", (cast("Mapping[str, object]", whole),))
+    return Head(file, content, "json lines", tuple(part for part in objects if part is not None))
 
 
 def _object(line: bytes) -> Mapping[str, object] | None:
@@ -157,9 +184,9 @@ def _object(line: bytes) -> Mapping[str, object] | None:
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else None
 
 
-def _whole(data: bytes, file: str) -> object:
+def _whole(content: Content, file: str) -> object:
     try:
-        return parse(data.decode("utf-8-sig"))
+        return parse(content.whole().decode("utf-8-sig"))
     except RepeatedKeyError as repeated:
         raise Refused(
             f"{file}: an object has the key {shorten(str(repeated))!r} more than once, so which value "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Final, cast
+from typing import Final
 
 INSTEAD: Final = (
     "Export one row a question as CSV, JSON lines or Parquet, with columns such as id, confidence, correct."
@@ -26,32 +27,28 @@ _MAGIC: Final = (
 )
 
 _ZIP_MEMBERS: Final = (
-    (b"header.json", "an Inspect log"),
-    (b"_journal/start.json", "an Inspect log"),
     (b".npy", "a NumPy archive (NPZ)"),
     (b"xl/workbook.xml", "an Excel workbook (save the sheet as CSV)"),
     (b"data.pkl", "a PyTorch file"),
 )
 
 _OBJECTS: Final[tuple[tuple[frozenset[str], str], ...]] = (
-    (frozenset({"eval", "status", "samples"}), "an Inspect log"),
-    (frozenset({"eval", "status", "results"}), "an Inspect log"),
-    (frozenset({"eval", "status", "plan"}), "an Inspect log"),
-    (frozenset({"results", "configs", "n-shot"}), "an lm-evaluation-harness results file (no rows)"),
-    (frozenset({"adapter_spec", "request_states"}), "a HELM scenario state"),
-    (frozenset({"scenario_spec", "adapter_spec"}), "a HELM run specification (no rows)"),
-    (frozenset({"instance_id", "stats"}), "HELM per-instance statistics"),
-    (frozenset({"args", "logs"}), "an lmms-eval log"),
-    (frozenset({"doc_id", "resps"}), "an lm-evaluation-harness samples log"),
-    (frozenset({"custom_id", "method", "url"}), "an OpenAI batch input (questions only)"),
-    (frozenset({"generated_text", "details"}), "a text-generation-inference response"),
-    (frozenset({"prompt_token_ids", "outputs"}), "a vLLM output"),
+    (
+        frozenset({"results", "configs", "n-shot"}),
+        "an lm-evaluation-harness results file (no rows: choose the samples_….jsonl of --log_samples)",
+    ),
+    (
+        frozenset({"scenario_spec", "adapter_spec"}),
+        "a HELM run specification (no rows: choose scenario_state.json or per_instance_stats.json)",
+    ),
 )
+
+_YAML: Final = re.compile(rb"(?:#[^\n]*\n\s*)*(?:---\s+)?- [A-Za-z_]\w*:(?:\s|$)")
+"""A list of objects in YAML, perhaps below remarks."""
 
 
 def of_bytes(data: bytes) -> str | None:
     """What a file that is neither Parquet nor text seems to be; None where it may be text."""
-    start = data[:512].lstrip()
     if data.startswith(b"PK\x03\x04"):
         return next((title for mark, title in _ZIP_MEMBERS if mark in data), "a zip archive")
     if data.startswith(b"PK\x05\x06"):
@@ -61,8 +58,17 @@ def of_bytes(data: bytes) -> str | None:
             return title
     if data.endswith(b"PAR1") and b"\x00" in data:
         return "a Parquet file whose beginning is missing"
+    return _of_text(data[:512].lstrip())
+
+
+def _of_text(start: bytes) -> str | None:
+    """What a text is that is no table, by its beginning."""
     if start[:15].lower().startswith((b"<!doctype html", b"<html")):
         return "an HTML page (perhaps the error page of a download)"
+    if start.startswith(b'data: {"'):
+        return "a stream of server-sent events (save the whole response as JSON instead)"
+    if _YAML.match(start):
+        return "a YAML file"
     return "an XML file" if start.startswith(b"<?xml") else None
 
 
@@ -78,19 +84,6 @@ def of_objects(objects: Iterable[Mapping[str, object]]) -> str | None:
         for keys, title in _OBJECTS:
             if keys <= record.keys():
                 return title
-        if (title := _of_response(record)) is not None:
-            return title
-    return None
-
-
-def _of_response(record: Mapping[str, object]) -> str | None:
-    """What a server's answer is. A plain table may have the same keys, with plain values."""
-    if isinstance(record.get("response"), dict):
-        return "an OpenAI batch output"
-    choices = record.get("choices")
-    parts = cast("list[object]", choices) if isinstance(choices, list) else []
-    if any(isinstance(part, dict) and "finish_reason" in part for part in parts):
-        return "a raw OpenAI response"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from calib_core.problems import BadRowsFound, Problem, Refused
 from calib_core.records import Run
@@ -20,7 +20,8 @@ class Reading:
     whose few values sort the rows into groups; proposals: file column → the name
     it probably stands for, never applied (several columns may stand for one name: parts of a list, or
     rivals); notes: what else a person has to know, each a sentence; refusal: why nothing of the file
-    can be used although it could be read, and what to do; None where that is not known here.
+    can be used although it could be read, and what to do; None where that is not known here; read_as: file
+    column → the name it is read as, of files that are tables or become one.
     """
 
     file: str
@@ -35,6 +36,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     refusal: str | None = None
     groups: tuple[str, ...] = ()
+    read_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def runs(self, *, skip_bad_rows: bool) -> tuple[Run, ...]:
         """The runs; skip_bad_rows says that bad rows are to be left out.

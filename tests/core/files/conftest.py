@@ -19,11 +19,11 @@ class ReadText(Protocol):
 
 @pytest.fixture
 def read_text(tmp_path: Path) -> ReadText:
-    r"""`read_text("id,confidence\n…", "quiz.csv", columns={…})` gives the reading."""
+    r"""`read_text("id,confidence\n…", "quiz.csv", columns={…})` gives the reading, made in this process."""
 
     def write_and_read(content: str | bytes, name: str = "quiz.csv", **wishes: Any) -> Reading:
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return files.read(path, **wishes)
+        return files.parse(path, file=name, **wishes)
 
     return write_and_read

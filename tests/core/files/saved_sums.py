@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from calib_core import files
-from calib_core.files.sums import write_sums
+from calib_core.files.token_level.sums import write_sums
 from calib_core.records import Ledger, RunInfo, TokenRun
 from calib_core.tokens.dense import Reducer
 from calib_core.tokens.sums import TokenSums

@@ -20,7 +20,8 @@ CSV = "id,confidence\nq1,0.5\nq2,2\n"
 
 
 def test_the_registry_holds_each_format_under_its_id() -> None:
-    assert list(files.FORMATS) == ["topk", "sums", "npz", "canonical", "table"]
+    known = ["topk", "sums", "npz", "inspect", "lm_eval", "helm", "openai", "tgi", "canonical", "table"]
+    assert list(files.FORMATS) == known
     assert all(format_.id == id_ for id_, format_ in files.FORMATS.items())
 
 

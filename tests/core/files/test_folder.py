@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.files.folder import content, scan
+from calib_core.files.folder import content, listing, scan
+from calib_core.files.isolation.handles import LEADS_OUT
 from calib_core.problems import Refused
 
 
@@ -89,13 +90,13 @@ def test_a_pipe_is_neither_found_nor_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r"^runs cannot be read \(.*directory.*\)"):
+    with pytest.raises(Refused, match=r"^runs cannot be opened \(it is a folder\): name a file in it"):
         content(tmp_path, "runs")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs a device")  # noqa: PTH110
 def test_a_device_is_no_file() -> None:
-    with pytest.raises(Refused, match=r"^quiz: what is no regular file cannot be read: save it to a file"):
+    with pytest.raises(Refused, match=r"^quiz: a device cannot be read: save it to a file"):
         content(Path("/dev/null"), "quiz")
 
 
@@ -109,3 +110,29 @@ def test_what_cannot_be_opened_is_refused_without_its_path(name: str, tmp_path: 
     with pytest.raises(Refused, match=r"^quiz ") as refusal:
         content(tmp_path / name, "quiz")
     assert str(tmp_path) not in str(refusal.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_looks_like_a_file_and_is_not_read_is_said(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    touch(outside, "secret.csv")
+    touch(inside, "a.csv", "sub/b.csv")
+    os.mkfifo(inside / "sub" / "pipe.csv")
+    for name, target in {
+        "out.csv": outside / "secret.csv",
+        "out": outside,
+        "nowhere.csv": inside / "none.csv",
+        "circle.csv": inside / "circle.csv",
+        ".hidden.csv": outside / "secret.csv",
+        "in.csv": inside / "a.csv",
+    }.items():
+        (inside / name).symlink_to(target)
+    found = listing(inside)
+    assert [path.relative_to(inside).as_posix() for path in found.files] == ["a.csv", "in.csv", "sub/b.csv"]
+    assert {path.relative_to(inside).as_posix(): why for path, why in found.passed_over.items()} == {
+        "circle.csv": "circle.csv is a link that leads nowhere.",
+        "nowhere.csv": "nowhere.csv is a link that leads nowhere.",
+        "out": f"out {LEADS_OUT}",
+        "out.csv": f"out.csv {LEADS_OUT}",
+        "sub/pipe.csv": "sub/pipe.csv: a pipe cannot be read: save it to a file first.",
+    }

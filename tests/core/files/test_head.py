@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from calib_core.files import head as head_module
+from calib_core.files import content as content_module
 from calib_core.files.format import Head
 from calib_core.files.head import head_at, head_of
 from calib_core.problems import Refused
@@ -72,7 +72,7 @@ def test_twenty_objects_are_looked_at() -> None:
         (b"{oops", "begins like JSON and is not"),
         (b"[" * 200_000, "nested too deep"),
         (b"PAR1", "Parquet file that cannot be read"),
-        (b"PK\x03\x04....header.json", "looks like an Inspect log, which this version does not read"),
+        (b"PK\x03\x04....xl/workbook.xml", "looks like an Excel workbook .*, which this version does not"),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(content: bytes, said: str) -> None:
@@ -82,7 +82,7 @@ def test_what_cannot_be_read_is_refused_by_name(content: bytes, said: str) -> No
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 5])
 def test_a_letter_across_two_pieces_is_still_a_letter(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head_module, "_PIECE", piece)
+    monkeypatch.setattr(content_module, "PIECE", piece)
     assert look("é😀é😀\n").kind == "text"
     with pytest.raises(Refused, match=r"line 2 holds the byte 0xff"):
         look("é😀\n".encode() + b"ab\xff")
@@ -114,13 +114,24 @@ def test_other_files_are_read_and_keep_their_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "members",
+    [
+        ["header.json"],
+        ["_journal/start.json", *map(str, range(1000))],
+        ["samples/a/b_epoch_2.json"],
+    ],
+)
+def test_of_a_log_that_is_an_archive_the_names_alone_are_read(tmp_path: Path, members: list[str]) -> None:
+    head = head_at(zipped(tmp_path / "a.zip", dict.fromkeys(members, b"{")), "a.zip")
+    assert (head.kind, head.data, head.names) == ("zip", b"", tuple(members))
+
+
+@pytest.mark.parametrize(
     ("members", "said"),
     [
-        (["header.json", "samples/1_epoch_1.json"], "an Inspect log"),
         (["xl/workbook.xml"], "an Excel workbook"),
         (["archive/data.pkl"], "a PyTorch file"),
         (["readme.txt"], "a zip archive"),
-        (["_journal/start.json", *map(str, range(1000))], "an Inspect log"),
         ([*map(str, range(1001))], "a zip archive"),
     ],
 )

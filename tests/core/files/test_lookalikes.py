@@ -14,7 +14,6 @@ from calib_core.files import lookalikes
         (b"\x28\xb5\x2f\xfd", "zstd"),
         (b"\x93NUMPY", "NumPy array"),
         (b"PK\x03\x04  probs.npy", "NPZ"),
-        (b"PK\x03\x04  _journal/start.json", "Inspect"),
         (b"PK\x03\x04  other", "zip"),
         (b"PK\x05\x06", "empty zip"),
         (b"%PDF-1.7", "PDF"),
@@ -24,6 +23,9 @@ from calib_core.files import lookalikes
         (b"version https://git-lfs.github.com/spec/v1\n", "LFS"),
         (b"\n<!DOCTYPE HTML>", "HTML"),
         (b"<?xml version", "XML"),
+        (b'data: {"id": 1}\n\ndata: [DONE]', "server-sent events"),
+        (b"# cases\n- name: first\n  request: {}", "YAML"),
+        (b"---\n- name:\n", "YAML"),
         (b"\x00\x01\x02PAR1", "Parquet file whose beginning is missing"),
     ],
 )
@@ -31,33 +33,29 @@ def test_by_bytes(start: bytes, title: str) -> None:
     assert title in (lookalikes.of_bytes(start) or "")
 
 
-@pytest.mark.parametrize("text", [b"id,confidence\n", b"{}", b"[", b"<b>,x\n", b"PARIS"])
+@pytest.mark.parametrize(
+    "text", [b"id,confidence\n", b"{}", b"[", b"<b>,x\n", b"PARIS", b"- 5,1\n", b"data: x\n"]
+)
 def test_text_may_be_a_table(text: bytes) -> None:
     assert lookalikes.of_bytes(text) is None
 
 
 def test_by_keys_of_any_of_the_objects() -> None:
     first = {"error": "timeout"}
-    second = dict.fromkeys(["doc_id", "doc", "arguments", "resps", "target"], "")
-    assert lookalikes.of_objects([first, second]) == "an lm-evaluation-harness samples log"
+    second = dict.fromkeys(["results", "configs", "versions", "n-shot"], "")
+    title = lookalikes.of_objects([first, second]) or ""
+    assert title.startswith("an lm-evaluation-harness results file (no rows: choose the samples_")
     assert lookalikes.of_objects([first]) is None
     assert lookalikes.of_objects([{"id": 1, "eval": "x", "status": "ok", "confidence": 0.5}]) is None
 
 
-def test_answers_of_servers_by_what_their_keys_hold() -> None:
-    batch = {"custom_id": "q1", "response": {"status_code": 200}}
-    raw = {"id": "x", "choices": [{"index": 0, "finish_reason": "stop"}]}
-    assert lookalikes.of_objects([batch]) == "an OpenAI batch output"
-    assert lookalikes.of_objects([raw]) == "a raw OpenAI response"
-    assert lookalikes.of_objects([{"custom_id": "q1", "response": "B", "choices": ["A", "B"]}]) is None
-    assert lookalikes.of_objects([{"choices": [{"text": "A", "label": 1}]}]) is None
-
-
 def test_by_columns() -> None:
-    assert lookalikes.of_columns(["instance_id", "split", "stats"]) == "HELM per-instance statistics"
+    columns = ["name", "scenario_spec", "adapter_spec"]
+    title = lookalikes.of_columns(columns) or ""
+    assert title.startswith("a HELM run specification (no rows: choose scenario_state.json")
     assert lookalikes.of_columns(["id", "confidence"]) is None
 
 
 def test_the_refusal_names_the_file_its_kind_and_what_to_do() -> None:
-    message = lookalikes.refusal("quiz.eval", "an Inspect log")
-    assert message.startswith("quiz.eval looks like an Inspect log, which this version does not read. Export")
+    message = lookalikes.refusal("quiz.json", "an XML file")
+    assert message.startswith("quiz.json looks like an XML file, which this version does not read. Export")

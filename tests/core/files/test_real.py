@@ -185,7 +185,6 @@ def test_votes_of_several_columns(shared: Path) -> None:
         ("pot-aqua-sc/aqua*.jsonl", ("read as table, 256 rows", "no column samples", "--map answer=gold")),
         ("pot-aqua-sc/gsm8K*.jsonl", ("read as table, 1,317 rows", "no column samples")),
         ("tot-game24/*.json", ("'ys'", "(samples, gold)", "--map idx=id")),
-        ("tgi-ibm-top-tokens/*.yaml", ("none of these is a name", "(confidence, correct)")),
     ],
 )
 def test_what_cannot_be_used_as_it_is_is_told_what_would_be(
@@ -202,15 +201,8 @@ def test_what_cannot_be_used_as_it_is_is_told_what_would_be(
 @pytest.mark.parametrize(
     ("pattern", "title"),
     [
-        ("lm-eval-mmlu-0shot/samples_*.jsonl", "an lm-evaluation-harness samples log"),
-        ("lm-eval-math-samples/samples_*.jsonl", "an lm-evaluation-harness samples log"),
         ("lm-eval-mmlu-5shot/results_*.json", "an lm-evaluation-harness results file"),
-        ("inspect-logs/*.eval", "an Inspect log"),
-        ("inspect-logs/*.json", "an Inspect log"),
-        ("helm-mmlu-redux/*.json", "a HELM scenario state"),
-        ("helm-instances/*/per_instance_stats.json", "HELM per-instance statistics"),
-        ("openai-chat-logprobs/*.json", "a raw OpenAI response"),
-        ("tgi-top-tokens/test_bloom*.json", "a text-generation-inference response"),
+        ("tgi-ibm-top-tokens/*.yaml", "a YAML file"),
     ],
 )
 def test_files_of_other_tools_are_refused_by_name(shared: Path, pattern: str, title: str) -> None:

@@ -1,0 +1,76 @@
+"""What do answers of text-generation-inference hold, with the details of their tokens?
+
+Special tokens, such as the one that ends the text, are no part of the answer. `best_of` sequences are ranked,
+the first being the best: they are no samples. Gold answers come from a table that the person names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from calib_core.files.format import Format, Head
+from calib_core.files.harness.json_values import as_list, as_name, as_object, as_text, is_plain
+from calib_core.files.harness.letters import Position
+from calib_core.files.harness.logged import Record, records_of
+from calib_core.files.harness.response_rows import Names
+from calib_core.files.harness.responses import Answer, Response
+from calib_core.files.harness.server_log import read_responses
+from calib_core.files.reading import Reading
+from calib_core.files.tables.raw import Broken, Progress
+
+_IDS: Final = ("custom_id", "id", "request_id")
+_NUMBERED: Final = "row"
+_MARKS: Final = frozenset({"generated_text", "details"})
+
+
+def recognises(head: Head) -> bool:
+    """Whether one of the first records is an answer with its details. A plain table may have the keys."""
+    return any(each.keys() >= _MARKS and isinstance(each["details"], dict) for each in head.objects)
+
+
+def read(head: Head, mapping: Mapping[str, str], progress: Progress) -> Reading:
+    """The runs of a log of generations. See `format.Read`."""
+    called = next((id_ for id_ in _IDS if any(as_name(each.get(id_)) for each in head.objects)), _NUMBERED)
+    records = [Record(head.objects[0], None, 1.0)] if head.kind == "json object" else records_of(head)
+    responses = [_response(record, called, number) for number, record in enumerate(records, 1)]
+    names = Names(called, "generated_text", "tokens", "top_tokens")
+    return read_responses(head, TGI.id, responses, names, mapping, progress)
+
+
+def _response(record: Record, called: str, number: int) -> Response:
+    value = record.value
+    if isinstance(value, Broken):
+        return Response(line=record.line, share=record.share, broken=value)
+    own = {key: part for key, part in value.items() if key not in (*_IDS, *_MARKS) and is_plain(part)}
+    failed = "error" in value and "generated_text" not in value
+    answer = Answer.of(as_text(value.get("generated_text")), [*_positions(as_object(value.get("details")))])
+    return Response(
+        id=str(number) if called == _NUMBERED else as_name(value.get(called)),
+        model=as_name(value.get("model")),
+        status="error" if failed else None,
+        answers=() if failed else (answer,),
+        own={key: part for key, part in own.items() if key not in ("model", "error", "error_type")},
+        line=record.line,
+        share=record.share,
+    )
+
+
+def _positions(details: Mapping[str, object]) -> Iterator[Position]:
+    """The generated tokens with the likeliest at each, special ones left out."""
+    tops = as_list(details.get("top_tokens"))
+    for at, token in enumerate(map(as_object, as_list(details.get("tokens")))):
+        if token.get("special") is True:
+            continue
+        listed = map(as_object, as_list(tops[at]) if at < len(tops) else ())
+        top = tuple((as_text(other.get("text")) or "", other.get("logprob")) for other in listed)
+        yield Position(as_text(token.get("text")) or "", token.get("logprob"), top)
+
+
+TGI: Final = Format(
+    "tgi",
+    "answers of text-generation-inference, with details",
+    "generated_text with its details",
+    recognises,
+    read,
+)

@@ -1,0 +1,158 @@
+"""Which runs of several files are parts of one evaluation, and what is it as a whole?  MMLU is 57 files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+import polars as pl
+
+from calib_core.records import AnswerRun, Ledger, Reported, Run, RunInfo
+
+FILE: Final = "file"
+"""The column of a united run's rows that says which file each is from; `row` is its record there."""
+
+_NUMBER: Final = re.compile(r"[0-9][0-9.,e-]*")
+
+Key = tuple[str, str, RunInfo]
+
+
+def united(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """The runs in the order of their first part, those that are parts of one evaluation as one run each.
+
+    Parts are runs with the same `part_of` and the same description. One that repeats a question of those
+    before it (id and subject), or stores its numbers in another dtype, stays a run by itself.
+    """
+    return tuple(together(parts) for parts in parts_of(runs))
+
+
+def parts_of(runs: Iterable[Run]) -> tuple[tuple[Run, ...], ...]:
+    """The runs, those that `united` makes one side by side."""
+    found: list[list[Run]] = []
+    places: dict[Key, int] = {}
+    for run in runs:
+        if not isinstance(run, AnswerRun) or run.part_of is None:
+            found.append([run])
+            continue
+        at = places.setdefault((run.part_of, run.format, run.info), len(found))
+        if at == len(found):
+            found.append([run])
+        elif _fits(run, found[at]):
+            found[at].append(run)
+        else:
+            found.append([run])
+    return tuple(map(tuple, found))
+
+
+def together(parts: Sequence[Run], *notes: str) -> Run:
+    """Several parts as one run; one alone as it is. notes: what else has to be known of the whole."""
+    runs = [part for part in parts if isinstance(part, AnswerRun)]
+    if len(runs) < 2:
+        return parts[0]
+    first = runs[0]
+    rows = [part.rows.with_columns(pl.lit(part.file).alias(FILE)) for part in runs]
+    return replace(
+        first,
+        file=f"{first.file} and {len(runs) - 1:,} other{'s' if len(runs) > 2 else ''}",
+        rows=pl.concat(rows, how="diagonal_relaxed"),
+        others=_others(runs),
+        ledger=_ledger(runs, notes),
+        reported=tuple(_reported(runs)),
+    )
+
+
+def _fits(run: AnswerRun, parts: Sequence[Run]) -> bool:
+    """Whether a run can be one more part: no question again, no number stored otherwise."""
+    for part in parts:
+        if not isinstance(part, AnswerRun):
+            return False
+        shared = run.rows.columns & part.rows.schema.keys()
+        if any(not _alike(run.rows.schema[name], part.rows.schema[name]) for name in shared):
+            return False
+        names = [name for name in ("subject", "id") if name in shared]
+        if not names or run.rows.select(names).join(part.rows.select(names), on=names, how="semi").height:
+            return False
+    return True
+
+
+def _alike(one: pl.DataType, other: pl.DataType) -> bool:
+    empty = (pl.Null(), pl.List(pl.Null()))
+    return one == other or one in empty or other in empty
+
+
+def _others(parts: Sequence[AnswerRun]) -> pl.DataFrame:
+    """The columns that sort the rows into groups, null where a part has no such column."""
+    names = dict.fromkeys(name for part in parts for name in part.others.columns)
+    columns: list[pl.Series] = []
+    for name in names:
+        texts = pl.concat([_texts(part, name) for part in parts])
+        kinds = texts.drop_nulls().unique(maintain_order=True)
+        columns.append(texts.cast(pl.Enum(kinds)).alias(name))
+    return pl.DataFrame(columns)
+
+
+def _texts(part: AnswerRun, name: str) -> pl.Series:
+    if name in part.others.columns:
+        return part.others[name].cast(pl.String)
+    return pl.Series([None], dtype=pl.String).new_from_index(0, part.rows.height)
+
+
+def _ledger(parts: Sequence[AnswerRun], notes: Sequence[str]) -> Ledger:
+    ledgers = [part.ledger for part in parts]
+    named = [_subject(part) or part.file for part in parts]
+    shown = ", ".join(named[:5]) + (", …" if len(named) > 5 else "")
+    clipped = sum((Counter(ledger.clipped) for ledger in ledgers), Counter[str]())
+    return Ledger(
+        read=sum(ledger.read for ledger in ledgers),
+        left_out=sum(ledger.left_out for ledger in ledgers),
+        clipped=MappingProxyType(dict(clipped)),
+        off_sum=sum(ledger.off_sum for ledger in ledgers),
+        notes=(
+            f"One run of {len(parts):,} files: {shown}.",
+            *notes,
+            *_notes(ledgers),
+        ),
+    )
+
+
+def _notes(ledgers: Sequence[Ledger]) -> Iterable[str]:
+    """What is said of the parts, once where it differs in its numbers alone."""
+    said: dict[str, list[str]] = {}
+    for ledger in ledgers:
+        for note in dict.fromkeys(ledger.notes):
+            said.setdefault(_NUMBER.sub("#", note), []).append(note)
+    for notes in said.values():
+        if len(set(notes)) == 1 and len(notes) == len(ledgers):
+            yield notes[0]
+        else:
+            such = "" if len(set(notes)) == 1 else ", such as"
+            yield f"In {len(notes):,} of {len(ledgers):,} files{such}: {notes[0]}"
+
+
+def _reported(parts: Sequence[AnswerRun]) -> Iterable[Reported]:
+    """Each of the tool's numbers over all parts, weighted by their rows, and then each part's own."""
+    own: dict[tuple[str, str | None, str], list[Reported]] = {}
+    for part in parts:
+        for one in part.reported:
+            own.setdefault((one.name, one.method, one.why), []).append(one)
+    for (name, method, why), numbers in own.items():
+        rows = sum(one.rows or 0 for one in numbers)
+        if len(numbers) == len(parts) and all(one.rows for one in numbers):
+            mean = sum(one.value * (one.rows or 0) for one in numbers) / rows
+            yield Reported(f"{name}, of all by rows", mean, rows, method, why)
+    for part in parts:
+        subject = _subject(part)
+        if subject is not None:
+            yield from (replace(one, subject=subject) for one in part.reported)
+
+
+def _subject(part: AnswerRun) -> str | None:
+    """The subject of all rows of a part; None where they have several or none."""
+    if "subject" not in part.rows.columns:
+        return None
+    names = part.rows["subject"].unique()
+    return names.item() if names.len() == 1 else None

@@ -1,0 +1,1 @@
+"""How does a plain table, one row a question, become runs?  Parsed, judged cell by cell, told apart."""

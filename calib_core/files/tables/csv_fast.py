@@ -1,0 +1,173 @@
+"""May this delimited text be left to a fast parser, which forgives short records and odd quotes?
+
+It is given blocks of whole records whose quotes stand only where they may, and what it makes of a block is
+held against the block's own bytes: as many line ends and delimiters as so many whole records have.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.files.content import Content
+from calib_core.files.tables.numbers import PLAIN
+from calib_core.files.tables.raw import Wanted
+
+_QUOTE: Final = ord('"')
+_RETURN: Final = ord("\r")
+_NEWLINE: Final = ord("\n")
+
+_LOOKED_AT: Final = 16
+"""Records in which a number is looked for to tell a column of numbers."""
+
+PIECE: Final = 2**25
+"""Bytes read at a time: the fast parser takes so little time that more would be lost between blocks."""
+
+LONGEST: Final = 2**27
+"""Bytes without the end of a record after which no further end is looked for."""
+
+_FAILED: Final = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
+
+def below_header(start: bytes) -> int:
+    """Where the first record begins in the beginning of a text, if its header is one plain line; else 0."""
+    line = start[: start.find(b"\n") + 1]
+    odd = b'"' in line or b"\r" in line[:-2] or not line.strip()
+    return 0 if odd else len(line)
+
+
+def blocks(content: Content, start: int) -> Iterator[bytes]:
+    """The bytes from `start` on in blocks of whole records, as far as quotes stand where they may.
+
+    The last block is what is left where no record ends any more.
+    """
+    kept = b""
+    for piece in content.pieces(start, PIECE):
+        block = kept + piece
+        cut = _end_of_record(block)
+        if not cut and len(block) > LONGEST:
+            yield block
+            return
+        if cut:
+            yield block[:cut]
+        kept = block[cut:]
+    if kept:
+        yield kept
+
+
+def _end_of_record(block: bytes) -> int:
+    """Where the last record ends that does end; 0 where none does."""
+    cut = block.rfind(b"\n") + 1
+    if b'"' not in block or block.count(b'"', 0, cut) % 2 == 0:
+        return cut
+    cells = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(cells == _NEWLINE)
+    outside = np.searchsorted(np.flatnonzero(cells == _QUOTE), ends) % 2 == 0
+    return int(ends[outside][-1]) + 1 if outside.any() else 0
+
+
+def is_well_quoted(block: bytes, delimiter: str) -> bool:
+    """Whether every quote opens a cell, closes one, or is one of two that stand for one within a cell."""
+    if b'"' not in block:
+        return True
+    cells = np.frombuffer(block, np.uint8)
+    quotes = np.flatnonzero(cells == _QUOTE)
+    if quotes.size % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    doubled = np.zeros(opening.size + 1, np.bool_)
+    doubled[1:-1] = opening[1:] == closing[:-1] + 1
+    framed = np.concatenate(([_NEWLINE], cells, [_NEWLINE, _NEWLINE])).astype(np.uint8)
+    apart = {_NEWLINE, ord(delimiter)}
+    opens = doubled[:-1] | np.isin(framed[opening], list(apart))
+    after, later = framed[closing + 2], framed[closing + 3]
+    closes = doubled[1:] | np.isin(after, list(apart)) | ((after == _RETURN) & (later == _NEWLINE))
+    return bool(opens.all() and closes.all())
+
+
+def kinds(block: bytes, delimiter: str, names: Sequence[str], numeric: Wanted) -> dict[str, pl.DataType]:
+    """Column → dtype to be parsed as: that of numbers or flags where the first values are such, else text.
+
+    numeric: columns of which only the number counts, not how it is written.
+    """
+    lines = block[: 2**16].decode("utf-8", "ignore").splitlines(keepends=True)
+    records = list(islice(csv.reader(lines, delimiter=delimiter), _LOOKED_AT))
+    found: dict[str, pl.DataType] = {}
+    for at, name in enumerate(names):
+        cells = [row[at].strip() for row in records if len(row) == len(names)] if numeric(name) else []
+        first = next((cell for cell in cells if cell), "")
+        number, flag = re.search(PLAIN, first), first.lower() in ("true", "false")
+        found[name] = pl.Float64() if number else pl.Boolean() if flag else pl.String()
+    return found
+
+
+def frame_of(block: bytes, delimiter: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+    """The records of a well quoted block; None where it may not be, or cannot be, read so.
+
+    schema: column → text, number or flag; a number or a flag that is not there is null, a text empty.
+    """
+    if len(schema) < 2 or (b"\r" in block and block.count(b"\r") != block.count(b"\r\n")):
+        return None
+    quoted = b'"' in block
+    try:
+        frame = pl.read_csv(
+            block,
+            has_header=False,
+            schema=dict(schema),
+            separator=delimiter,
+            quote_char='"' if quoted else None,
+            empty_string_is_null=False,
+            extra_columns="raise",
+        )
+    except _FAILED:
+        return None
+    if not _is_finite(frame) or not _holds(frame, np.frombuffer(block, np.uint8), delimiter, quoted=quoted):
+        return None
+    return frame
+
+
+def _is_finite(frame: pl.DataFrame) -> bool:
+    """Whether no number is infinite, or none: as text such are none of ours."""
+    numbers = frame.select(pl.selectors.float())
+    return all(bool(values.is_finite().all()) for values in numbers)
+
+
+def _holds(frame: pl.DataFrame, cells: NDArray[np.uint8], delimiter: str, *, quoted: bool) -> bool:
+    """Whether the block has the delimiters and line ends of so many whole records, and no others."""
+    delimiters = np.count_nonzero(cells == ord(delimiter))
+    ends = np.count_nonzero(cells == _NEWLINE) + int(cells[-1] != _NEWLINE)
+    if quoted:
+        texts = [values for values in frame if values.dtype == pl.String]
+        delimiters -= sum(int(values.str.count_matches(delimiter, literal=True).sum()) for values in texts)
+        ends -= int(_ends_within(frame).sum())
+    return delimiters == frame.height * (frame.width - 1) and ends == frame.height
+
+
+def lines_of(frame: pl.DataFrame, above: int, lines: int) -> pl.Series:
+    """The line on which each record begins, of a block of so many lines below so many."""
+    first = pl.int_range(above + 1, above + 1 + frame.height, dtype=pl.Int64, eager=True)
+    if lines == frame.height:
+        return first
+    within = _ends_within(frame)
+    return first + within.cum_sum() - within
+
+
+def lines_in(block: bytes) -> int:
+    """How many lines a block has: every line end counts, a lone carriage return too."""
+    ends = int(np.count_nonzero(np.frombuffer(block, np.uint8) == _NEWLINE)) + (not block.endswith(b"\n"))
+    return ends + (block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0)
+
+
+def _ends_within(frame: pl.DataFrame) -> pl.Series:
+    """How many line ends stand in the cells of each record."""
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    within = [pl.col(name).str.count_matches("\n", literal=True).cast(pl.Int64) for name in texts]
+    none = pl.repeat(0, frame.height, dtype=pl.Int64)
+    return frame.select(ends=pl.sum_horizontal(none, *within))["ends"]

@@ -1,0 +1,244 @@
+"""How do JSON lines, or one JSON list of objects, become records?"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Final, cast
+
+import polars as pl
+
+from calib_core.files.content import Content, held
+from calib_core.files.tables import json_fast
+from calib_core.files.tables.raw import (
+    SLICE,
+    Batch,
+    Broken,
+    RawTable,
+    Slice,
+    Wanted,
+    as_text,
+    no_column,
+    series_of,
+)
+from calib_core.problems import Refused, shorten
+
+BOM: Final = b"\xef\xbb\xbf"
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+Record = dict[str, object]
+
+
+class RepeatedKeyError(Exception):
+    """An object holds one key twice; the argument is the key."""
+
+
+def parse(text: str) -> object:
+    """A JSON text, with bare NaN and Infinity; lone surrogates become U+FFFD.
+
+    Raises ValueError (RecursionError where it nests too deep) where it is not JSON, RepeatedKeyError
+    where an object holds one key twice.
+    """
+    text = text.strip()
+    value, end = cast("tuple[object, int]", _DECODER.raw_decode(text))
+    if end != len(text):
+        raise ValueError(f"something follows the JSON value, at character {end + 1}")
+    return mended(value) if "\\u" in text and _SURROGATE.search(text) else value
+
+
+def _object(pairs: list[tuple[str, object]]) -> Record:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+    return record
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object)
+"""Made once: a new one for each line would take as long as the line."""
+
+
+def mended(value: object) -> object:
+    """The value, text with every lone surrogate replaced: no writer of UTF-8 takes one."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [mended(part) for part in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return {str(mended(key)): mended(part) for key, part in cast("Record", value).items()}
+    return value
+
+
+def lines_of(data: bytes | Content) -> Iterator[tuple[int, bytes, int]]:
+    """Line number from 1, line without its end, and bytes read so far, of each line that is not blank."""
+    content = held(data)
+    return _lines_of(content, _after_mark(content), _line_end(content))
+
+
+def _lines_of(content: Content, at: int, end: bytes) -> Iterator[tuple[int, bytes, int]]:
+    number = 0
+    for block in content.lines(at, end):
+        for line in io.BytesIO(_with_newlines(block, end)):
+            number += 1
+            at += len(line)
+            if text := line.strip():
+                yield number, text, at
+
+
+def _after_mark(content: Content) -> int:
+    """Where the text begins, after a byte order mark."""
+    return len(BOM) if content.read(0, len(BOM)) == BOM else 0
+
+
+def _line_end(content: Content) -> bytes:
+    """What ends a line: a carriage return in a text that has no other ends."""
+    returns = False
+    for piece in content.pieces():
+        if b"\n" in piece:
+            return b"\n"
+        returns = returns or b"\r" in piece
+    return b"\r" if returns else b"\n"
+
+
+def _with_newlines(block: bytes, end: bytes) -> bytes:
+    return block if end == b"\n" else block.replace(end, b"\n")
+
+
+def open_json_lines(
+    data: bytes | Content, file: str, wanted: Wanted, *, skip: int = 0, numeric: Wanted = no_column
+) -> RawTable:
+    """The records of JSON lines (already known to be UTF-8), one object a line, below `skip` lines.
+
+    numeric: columns of which only the number counts, not how it is written. Raises Refused, while the
+    slices are read, where an object holds one key twice.
+    """
+    seen: dict[str, None] = {}
+    return RawTable(None, _Lines(held(data, file), file, wanted, numeric, seen).slices(skip), seen)
+
+
+def open_json_list(records: Sequence[object], wanted: Wanted) -> RawTable:
+    """The records of a parsed JSON list. An element that is no object is a broken record."""
+    seen: dict[str, None] = {}
+
+    def slices() -> Iterator[Slice]:
+        for start in range(0, len(records), SLICE):
+            batch = Batch[Mapping[str, object]]()
+            for at, value in enumerate(records[start : start + SLICE]):
+                if not isinstance(value, dict):
+                    batch.broken.append(_not_an_object(at, as_text(value) or "null"))
+                batch.records.append(cast("Record", value) if isinstance(value, dict) else {})
+            yield slice_of(batch, wanted, seen, (start + len(batch.records)) / len(records))
+
+    return RawTable(None, slices(), seen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lines:
+    """JSON lines on their way to slices. seen: the keys met so far."""
+
+    content: Content
+    file: str
+    wanted: Wanted
+    numeric: Wanted
+    seen: dict[str, None]
+
+    def slices(self, skip: int) -> Iterator[Slice]:
+        """What a fast parser may be trusted with, block by block, by it; every other block with care."""
+        at, above = _after_mark(self.content), 0
+        for above, _, at in islice(lines_of(self.content), skip):  # noqa: B007
+            pass
+        for block in self.content.lines(at, end := _line_end(self.content)):
+            at += len(block)
+            text = _with_newlines(block, end)
+            share = at / len(self.content)
+            if (quick := self._quick(text, above, share)) is not None:
+                yield quick
+            else:
+                yield from self._careful(text, above, share)
+            above += json_fast.lines_in(text)
+
+    def _quick(self, block: bytes, above: int, share: float) -> Slice | None:
+        frame = json_fast.frame_of(block, self.seen, self.numeric, self.wanted)
+        if frame is None:
+            return None
+        self.seen.update(dict.fromkeys(frame.columns))
+        columns = {name: frame[name] for name in frame.columns if self.wanted(name)}
+        lines = pl.int_range(above + 1, above + 1 + frame.height, dtype=pl.Int64, eager=True)
+        again = partial(self._careful, block, above, share)
+        return Slice(frame.height, columns, lines, share, again=again)
+
+    def _careful(self, block: bytes, above: int, share: float) -> Iterator[Slice]:
+        """The records of a block, below so many lines, each parsed by itself."""
+        batch = Batch[Mapping[str, object]]()
+        left = len(block) / len(self.content)
+        for number, line, end in _lines_of(Content(block, self.file), 0, b"\n"):
+            record = _record(line, self.file, above + number, len(batch.records))
+            if isinstance(record, Broken):
+                batch.broken.append(record)
+                record = {}
+            batch.add(record, above + number)
+            if len(batch.records) == SLICE:
+                yield slice_of(batch, self.wanted, self.seen, share - left * (1 - end / len(block)))
+                batch = Batch[Mapping[str, object]]()
+        if batch.records:
+            yield slice_of(batch, self.wanted, self.seen, share)
+
+
+def _record(line: bytes, file: str, number: int, at: int) -> Record | Broken:
+    """The object on a line, or why it is none."""
+    text = line.decode()
+    try:
+        value = parse(text)
+    except RepeatedKeyError as repeated:
+        raise Refused(
+            f"{file}, line {number:,}: the object has the key {shorten(str(repeated))!r} more than once, "
+            f"so which value is meant is not clear. Keep one."
+        ) from None
+    except RecursionError:
+        raise Refused(
+            f"{file}, line {number:,}: the JSON in it is nested too deep to be read. Take the line out."
+        ) from None
+    except ValueError:
+        return Broken(
+            at,
+            kind="not JSON",
+            column="",
+            expected="one JSON object on the line",
+            found=shorten(text),
+            fix="Mend the line, or take it out; the file may be half written.",
+        )
+    return cast("Record", value) if isinstance(value, dict) else _not_an_object(at, text)
+
+
+def _not_an_object(at: int, text: str) -> Broken:
+    return Broken(
+        at,
+        kind="not an object",
+        column="",
+        expected="a JSON object with named values",
+        found=shorten(text),
+        fix='Write the record as {"name": value, …}.',
+    )
+
+
+def slice_of(
+    batch: Batch[Mapping[str, object]], wanted: Wanted, seen: dict[str, None], share: float
+) -> Slice:
+    """The wanted keys of these objects as columns; a key that an object lacks is null there."""
+    rows = batch.records
+    keys: Record = {}
+    for row in rows:
+        keys.update(row)
+    seen.update(dict.fromkeys(keys))
+    columns: dict[str, pl.Series] = {}
+    nested: dict[str, frozenset[int]] = {}
+    for key in keys:
+        if wanted(key):
+            columns[key], nested[key] = series_of(key, [row.get(key) for row in rows])
+    lines = pl.Series(batch.lines, dtype=pl.Int64) if batch.lines else None
+    return Slice(len(rows), columns, lines, share, batch.broken, nested)

@@ -1,0 +1,205 @@
+"""Which rows of a file belong to which run, and what is each run called?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.files.tables.judged import Fault, Positions, faults
+from calib_core.records import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, Ledger, RunInfo
+
+_NONE: Final = pl.DataFrame()
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where rows come from: the file as messages call it, its format's id, what its metadata says."""
+
+    file: str
+    format: str
+    info: RunInfo
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """What is known of the rows beside their values; arrays of shape (rows,), positions within them.
+
+    bad: rows to be left out; adrift: rows whose run cannot be told; clipped: file column → positions
+    of moved values; off_sum: rows whose distribution sums to 1 only nearly; unread: file column →
+    values that could not be read and are no fault, as in `Judged.unread`.
+    """
+
+    bad: NDArray[np.bool_]
+    adrift: NDArray[np.bool_]
+    clipped: Mapping[str, Positions]
+    off_sum: Positions
+    unread: Mapping[str, pl.DataFrame]
+
+
+def identified(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
+    """The rows with what the file's metadata says of the run, where the row does not say it itself."""
+    told = {name: getattr(info, name) for name in RUN_COLUMNS if getattr(info, name) is not None}
+    return rows.with_columns(
+        (pl.col(name).fill_null(value) if name in rows.columns else pl.lit(value)).alias(name)
+        for name, value in told.items()
+    )
+
+
+def repeated_ids(rows: pl.DataFrame, bad: NDArray[np.bool_]) -> tuple[Fault, ...]:
+    """Rows whose id came before in the same run and subject; the first of them is no fault.
+
+    bad: rows that are left out anyway, so that their ids are free; shape (rows,).
+    """
+    if "id" not in rows.columns:
+        return ()
+    told = rows["id"].is_not_null() & pl.Series(~bad)
+    ids = rows["id"] if told.all() else rows["id"].filter(told)
+    if ids.hash().n_unique() == ids.len():  # much the quicker question, and it can only err the other way
+        return ()
+    key = _present(rows, (*RUN_COLUMNS, "subject", "id"))
+    among = rows.select(key).with_columns(at=pl.int_range(pl.len())).filter(told)
+    again = among.filter(~pl.struct(key).is_first_distinct())["at"]
+    mask = np.zeros(rows.height, np.bool_)
+    mask[again.to_numpy()] = True
+    return faults(
+        rows["id"],
+        pl.Series(mask),
+        "repeated id",
+        "an id that is not yet taken in its run and subject",
+        "Give each question one row; other answers to it belong in samples, other runs differ in model, "
+        "dataset, shots or checkpoint.",
+    )
+
+
+def split(
+    rows: pl.DataFrame, judgement: Judgement, origin: Origin, others: pl.DataFrame = _NONE
+) -> tuple[tuple[AnswerRun, ...], tuple[str, ...]]:
+    """The runs in order of their first row, without bad rows; and notes on what belongs to no run.
+
+    rows: as `identified`; others: as in `AnswerRun`, as high as `rows` or without columns.
+    """
+    parts = _parts(rows, judgement)
+    labels: set[str] = set()
+    runs: list[AnswerRun] = []
+    notes: list[str] = []
+    for member in parts:
+        run = _run(rows, member, judgement, origin, others)
+        run = replace(run, label=unique(run.label, labels))
+        if run.rows.height:
+            runs.append(run)
+        else:
+            notes.append(f"All {run.ledger.read:,} rows of {run.label} are bad: the run is left out.")
+    stray = int(judgement.adrift.sum()) if len(parts) > 1 else 0
+    if stray:
+        notes.append(f"{stray:,} bad rows belong to none of the runs, as what they say of their run is bad.")
+    return tuple(runs), tuple(notes)
+
+
+def _parts(rows: pl.DataFrame, judgement: Judgement) -> list[NDArray[np.bool_]]:
+    """One mask a run. Rows adrift belong to the only run, or to none of several."""
+    key = _present(rows, RUN_COLUMNS)
+    known = ~judgement.adrift
+    if not key or not known.any():
+        return [np.ones(rows.height, np.bool_)]
+    groups = (
+        rows.select(key)
+        .with_columns(at=pl.int_range(pl.len()))
+        .filter(pl.Series(known))
+        .group_by(key, maintain_order=True)
+        .agg("at")["at"]
+    )
+    if groups.len() == 1:
+        return [np.ones(rows.height, np.bool_)]
+    masks: list[NDArray[np.bool_]] = []
+    for positions in groups:
+        mask = np.zeros(rows.height, np.bool_)
+        mask[positions.to_numpy()] = True
+        masks.append(mask)
+    return masks
+
+
+def _run(
+    rows: pl.DataFrame,
+    member: NDArray[np.bool_],
+    judgement: Judgement,
+    origin: Origin,
+    others: pl.DataFrame,
+) -> AnswerRun:
+    good = member & ~judgement.bad
+    good_rows = rows if good.all() else rows.filter(pl.Series(good))
+    own = others if good.all() or not others.width else others.filter(pl.Series(good))
+    known = rows.select("row", *_present(rows, INFO_COLUMNS)).filter(pl.Series(member & ~judgement.adrift))
+    info, notes = info_of_rows(known, origin.info)
+    clipped = {name: int(good[at].sum()) for name, at in judgement.clipped.items() if good[at].any()}
+    ledger = Ledger(
+        read=int(member.sum()),
+        left_out=int((member & judgement.bad).sum()),
+        clipped=MappingProxyType(clipped),
+        off_sum=int(good[judgement.off_sum].sum()),
+        notes=notes + _unread(judgement.unread, member) + _single_choices(good_rows),
+    )
+    kept = good_rows.drop(INFO_COLUMNS, strict=False)
+    return AnswerRun(origin.file, origin.format, info.label(stem_of(origin.file)), info, kept, ledger, own)
+
+
+def info_of_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:
+    """What the rows of one run (their `INFO_COLUMNS`) say of it, and what they disagree on.
+
+    A row's word counts more than the metadata's.
+    """
+    told: dict[str, Any] = {}
+    notes: list[str] = []
+    for name in _present(rows, INFO_COLUMNS):
+        values = rows[name].drop_nulls().unique(maintain_order=True).head(3).to_list()
+        if len(values) == 1:
+            told[name] = values[0]
+        elif len(values) > 1:
+            told[name] = None
+            shown = ", ".join(map(str, values[:2]))
+            notes.append(f"{name} differs between rows of this run ({shown}, …), so the run has none.")
+    return replace(info, **told), tuple(notes)
+
+
+def _unread(unread: Mapping[str, pl.DataFrame], member: NDArray[np.bool_]) -> tuple[str, ...]:
+    """A remark on each column of which values of this run could not be read."""
+    notes: list[str] = []
+    for column, values in unread.items():
+        texts = values["found"].filter(pl.Series(member[values["at"].to_numpy()]))
+        if texts.len():
+            shown = ", ".join(texts.unique(maintain_order=True).head(3))
+            count = f"{texts.len():,} row{'s' if texts.len() > 1 else ''}"
+            notes.append(f"{column} cannot be read as a number in {count} ({shown}) and is not known there.")
+    return tuple(notes)
+
+
+def _single_choices(rows: pl.DataFrame) -> tuple[str, ...]:
+    """A remark on rows with one choice only."""
+    name = next(iter(_present(rows, ("choice_logprobs", "choice_probs"))), None)
+    single = int((rows[name].list.len() == 1).sum()) if name else 0
+    return (f"{single:,} rows have a single choice, which is always right.",) if single else ()
+
+
+def _present(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name in rows.columns]
+
+
+def stem_of(file: str) -> str:
+    """The file's name without its folders and its ending."""
+    name = file.rsplit("/", 1)[-1]
+    return name.rsplit(".", 1)[0] or name
+
+
+def unique(label: str, taken: set[str]) -> str:
+    """The label, numbered where another run of the file has it already."""
+    number, unique = 1, label
+    while unique in taken:
+        number += 1
+        unique = f"{label} ({number})"
+    taken.add(unique)
+    return unique

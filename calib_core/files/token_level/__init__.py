@@ -1,0 +1,1 @@
+"""How do files of whole distributions, one row a position, become sums?"""

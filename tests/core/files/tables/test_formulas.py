@@ -1,0 +1,52 @@
+"""Does no text begin as a formula does once it is written, and is it the same once it is read?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calib_core import files
+from calib_core.files.tables.formulas import defused, restored
+from calib_core.report.spreadsheet import to_csv
+from core.files.answer_runs import of_answers
+
+FORMULAS = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1", "''-1"]
+
+
+@given(st.lists(st.sampled_from(FORMULAS) | st.text(alphabet="'=+-@ab1\t")))
+def test_there_and_back(texts: list[str]) -> None:
+    written = pl.DataFrame({"id": texts}, {"id": pl.String}).select(id=defused(pl.col("id")))["id"]
+    assert not [text for text in written if text.startswith(tuple("=+-@\t\r＝＋－＠"))]
+    assert restored(written).to_list() == texts
+
+
+@pytest.mark.parametrize("text", ["'a'", "'; DROP TABLE x", "a=1", "'", ""])
+def test_other_text_is_left_alone(text: str) -> None:
+    assert restored(pl.Series([text])).to_list() == [text]
+    assert pl.select(defused(pl.lit(text))).item() == text
+
+
+def test_only_ids_of_csv_are_restored(tmp_path: Path) -> None:
+    frame = pl.DataFrame({
+        "id": ["=1", "'=2", "-3", "q4"], "prediction": ["=1"] * 4,
+        "confidence": [0.5] * 4, "correct": [1, 0, 1, 0],
+    })
+    path = tmp_path / "export.csv"
+    path.write_bytes(to_csv(frame))
+    run, = of_answers(files.parse(path, file=path.name).good_runs)
+    assert run.rows["id"].to_list() == frame["id"].to_list()
+    assert run.rows["prediction"].to_list() == ["'=1"] * 4
+    path.write_bytes(b'{"id": "\'=1", "confidence": 0.5, "correct": 1}\n')
+    run, = of_answers(files.parse(path, file=path.name).good_runs)
+    assert run.rows["id"].to_list() == ["'=1"]
+
+
+def test_a_row_that_is_read_with_care_is_restored_too(tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    path.write_text("id,confidence,correct\n'=1,0.5,1\n'=2,oops,1\n'=3,0.25,0\n")
+    run, = of_answers(files.parse(path, file=path.name).good_runs)
+    assert run.rows["id"].to_list() == ["=1", "=3"]
