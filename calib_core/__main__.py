@@ -16,6 +16,7 @@ from calib_core.analysis.reliability import reliability
 from calib_core.analysis.score import score as score_of
 from calib_core.bins import Scheme
 from calib_core.cli.comparing import compare
+from calib_core.cli.converting import convert
 from calib_core.cli.desk import BAD_ROWS, REFUSED, Desk, Wish
 from calib_core.cli.elements import (
     Element,
@@ -30,6 +31,7 @@ from calib_core.cli.options import (
     BinsOption,
     FilesArgument,
     FormatOption,
+    GoldOption,
     JsonOption,
     LabelsOption,
     MapOption,
@@ -37,6 +39,7 @@ from calib_core.cli.options import (
     MetricOption,
     RenormaliseOption,
     SkipOption,
+    TogetherOption,
 )
 from calib_core.cli.reducing import reduce
 from calib_core.cli.sampling import samples
@@ -66,9 +69,10 @@ def check(
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
+    gold: GoldOption = None,
 ) -> int:
     """What is each file, what can it give, and what is wrong with it?"""
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     desk, paper = Desk(), Paper()
     elements: list[Element] = []
     for path, name in desk.files(source):
@@ -102,13 +106,15 @@ def score(  # noqa: PLR0913  one parameter an option
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
+    gold: GoldOption = None,
+    together: TogetherOption = False,
 ) -> int:
     """How good is each method, as one number a metric?"""
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels))
     desk, paper = Desk(), Paper()
     elements: list[Element] = []
-    for run in desk.runs(source):
+    for run in desk.runs(source, together=together):
         scores = desk.results(run, wish, wish.metrics or tuple(METRICS), score_of)
         elements += [score_element(run.file, score) for score in scores]
         if scores and not as_json:
@@ -130,16 +136,18 @@ def bins(  # noqa: PLR0913  one parameter an option
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
+    gold: GoldOption = None,
+    together: TogetherOption = False,
 ) -> int:
     """Is it right as often as it says, bin by bin?
 
     --metric (ece if none is named) says which pairs are binned; empty bins are left out.
     """
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels))
     desk, paper = Desk(), Paper()
     elements: list[Element] = []
-    for run in desk.runs(source):
+    for run in desk.runs(source, together=together):
         diagrams = desk.results(run, wish, wish.metrics or ("ece",), reliability)
         elements += [bins_element(run.file, diagram) for diagram in diagrams]
         if not as_json:
@@ -152,6 +160,7 @@ app.command()(sweep)
 app.command()(compare)
 app.command()(samples)
 app.command()(reduce)
+app.command()(convert)
 
 
 def main(words: Sequence[str] | None = None) -> int:

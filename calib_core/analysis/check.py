@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -12,15 +12,18 @@ import polars as pl
 
 from calib_core.analysis.evidence import Evidence, Survey, gather, survey
 from calib_core.confidence import METHODS
+from calib_core.confidence.given import GIVEN
 from calib_core.confidence.method import Options
 from calib_core.confidence.outcomes import greedy_correct
-from calib_core.files.names import as_options
 from calib_core.files.reading import Reading
+from calib_core.files.tables.names import as_options
 from calib_core.problems import MESSAGE_LIMIT, Problem, Refused, Unavailable, shorten
 from calib_core.records import Run, TokenRun
 
 Status = Literal["loads", "asks", "refused"]
 
+PLAINEST: Final = GIVEN.id
+"""The method that asks the least of a file: of one that gives none, what it lacks is said first."""
 SPIKE_SHARE: Final = 0.1
 """A single value that holds this share of a run's rows is pointed out …"""
 SPIKE_ROWS: Final = 20
@@ -73,7 +76,8 @@ class RunReport:
 class FileReport:
     """What one file is: recognised as what, how many rows, what is wrong, what each run can give.
 
-    groups: columns without a name here that sort the rows into groups; unused: those nothing is read from.
+    groups: columns without a name here that sort the rows into groups; unused: those nothing is read from;
+    read_as: column → the name it is read as; notes: what else a person has to know of the reading.
     """
 
     file: str
@@ -88,6 +92,8 @@ class FileReport:
     unused: tuple[str, ...]
     proposals: Mapping[str, str]
     groups: tuple[str, ...] = ()
+    read_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pl.DataFrame:
         """One row a run and method: run, method, used, missing, left_out, reason."""
@@ -118,7 +124,7 @@ _FRAME: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
 
 def check(reading: Reading, options: Options | None = None) -> FileReport:
     """The report of a file that could be read; one that cannot be used or gives no confidence is refused."""
-    runs = tuple(_run_report(run, options) for run in reading.good_runs)
+    runs = tuple(run_report(run, options) for run in reading.good_runs)
     usable = any(report.usable for report in runs)
     status: Status = "refused" if not usable else "asks" if reading.bad_rows else "loads"
     return FileReport(
@@ -134,6 +140,8 @@ def check(reading: Reading, options: Options | None = None) -> FileReport:
         unused=reading.unused,
         proposals=reading.proposals,
         groups=reading.groups,
+        read_as=reading.read_as,
+        notes=reading.notes,
     )
 
 
@@ -156,7 +164,8 @@ def _usable(run: Run, method_id: str) -> bool:
     return True
 
 
-def _run_report(run: Run, options: Options | None) -> RunReport:
+def run_report(run: Run, options: Options | None = None) -> RunReport:
+    """What one run can give."""
     surveyed = survey(run, options)
     return RunReport(
         run=run,
@@ -190,19 +199,31 @@ def _summary(reading: Reading) -> str:
     return " ".join((f"{reading.file}: {counted}, read as {reading.format}.", *reading.notes))
 
 
+def _told_accuracy(report: RunReport) -> str | None:
+    """The accuracy with the rows behind it, None where no outcome is known."""
+    if report.accuracy is None:
+        return None
+    run = report.run
+    known = run.sums.rows if isinstance(run, TokenRun) else greedy_correct(run).drop_nulls().len()
+    return f"{report.accuracy:.4f} ({round(report.accuracy * known):,} of {known:,})"
+
+
 def _nothing_usable(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     """Why nothing in the file can be calibrated, told apart from a file that could not be read."""
     if reading.refusal is not None:
         return reading.refusal
-    accuracy = [f"{report.accuracy:.4f}" for report in runs if report.accuracy is not None]
+    accuracy = [told for report in runs if (told := _told_accuracy(report))]
     known = f" Accuracy where outcomes are known: {', '.join(accuracy[:3])}." if accuracy else ""
+    told = "".join(f" {note}" for note in reading.notes[:5])
     reasons: dict[str, None] = {}
     for report in runs:
-        reasons.update(dict.fromkeys(report.survey.refused.values()))
+        refused = report.survey.refused
+        plainest_first = sorted(refused, key=lambda id_: id_ != PLAINEST)
+        reasons.update(dict.fromkeys(refused[id_] for id_ in plainest_first))
     listed = "".join(f"\n- {reason}" for reason in reasons)
     hint = as_options(reading.proposals)
     mapped = f"\nColumns that look like it: {hint}" if hint else ""
     return (
         f"{reading.file}: read as {reading.format}, {reading.rows:,} rows, but no confidence method has a "
-        f"usable row, so nothing in it can be calibrated.{known}{listed}{mapped}"
+        f"usable row, so nothing in it can be calibrated.{known}{told}{listed}{mapped}"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from calib_core.analysis.comparison import FIXED, comparison
 from calib_core.analysis.comparison_points import Measured, Point, measured
@@ -16,6 +16,7 @@ from calib_core.cli.options import (
     BinsOption,
     FilesArgument,
     FormatOption,
+    GoldOption,
     JsonOption,
     LabelsOption,
     MapOption,
@@ -23,11 +24,13 @@ from calib_core.cli.options import (
     MetricOption,
     RenormaliseOption,
     SkipOption,
+    TogetherOption,
     UnparseableOption,
 )
 from calib_core.cli.sources import Source
 from calib_core.cli.tables import Paper
 from calib_core.confidence.method import Options
+from calib_core.pairs import Labels
 from calib_core.records import Run
 
 
@@ -45,19 +48,19 @@ def compare(  # noqa: PLR0913  one parameter an option
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
+    gold: GoldOption = None,
+    together: TogetherOption = False,
 ) -> int:
     """Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.
 
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric stand beside them. All are of the top label.
     """
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, "top", unparseable))
-    desk = Desk()
-    if labels != "top":
-        desk.tell("compare is of the top label: --labels changes nothing.")
+    desk = _desk(labels)
     asked = (*FIXED, *(metric for metric in wish.metrics if metric not in FIXED))
-    seen, numbers = _numbers(desk, source, wish, asked)
+    seen, numbers = _numbers(desk, desk.runs(source, together=together), wish, asked)
     store = {(id(seen[key][1]), metric): number for (key, metric), number in numbers.items()}
     result = comparison(
         {key: seen[key][1] for key in seen if all((key, metric) in numbers for metric in FIXED)},
@@ -73,13 +76,20 @@ def compare(  # noqa: PLR0913  one parameter an option
     return desk.leave(elements, as_json=as_json)
 
 
+def _desk(labels: Labels) -> Desk:
+    desk = Desk()
+    if labels != "top":
+        desk.tell("compare is of the top label: --labels changes nothing.")
+    return desk
+
+
 def _numbers(
-    desk: Desk, source: Source, wish: Wish, asked: Sequence[str]
+    desk: Desk, runs: Iterable[Run], wish: Wish, asked: Sequence[str]
 ) -> tuple[dict[str, tuple[Run, Evidence]], dict[tuple[str, str], Measured]]:
     """Each run seen by each method, by key, and its numbers by key and metric; what cannot be had is told."""
     seen: dict[str, tuple[Run, Evidence]] = {}
     numbers: dict[tuple[str, str], Measured] = {}
-    for at, run in enumerate(desk.runs(source)):
+    for at, run in enumerate(runs):
         for evidence, number in desk.results(run, wish, asked, _measured):
             key = f"{at}:{evidence.method.id}"
             seen[key] = (run, evidence)

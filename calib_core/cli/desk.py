@@ -15,9 +15,10 @@ from calib_core.analysis.evidence import Evidence, gather, method_of, metric_of,
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
 from calib_core.cli.elements import Element, document
-from calib_core.cli.sources import Source, files_in, names_of
+from calib_core.cli.sources import Source, files_in, names_of, passed_over
 from calib_core.cli.text import printable
 from calib_core.confidence.method import Options
+from calib_core.files.harness.united import united
 from calib_core.problems import BadRowsFound, CalibError, Unavailable
 from calib_core.records import Run
 
@@ -80,10 +81,19 @@ class Desk:
                 parts |= files_in(path)
             except CalibError as reason:
                 self.refuse(str(reason))
+            for reason in passed_over(path):
+                self.tell(reason)
         yield from names_of(parts).items()
 
-    def runs(self, source: Source) -> Iterator[Run]:
-        """Every run that can be computed with; the files of the others are refused or asked about."""
+    def runs(self, source: Source, *, together: bool = False) -> Iterator[Run]:
+        """Every run that can be computed with; the files of the others are refused or asked about.
+
+        together: whether the parts of one evaluation are one run.
+        """
+        runs = self._usable_runs(source)
+        return iter(united(runs)) if together else runs
+
+    def _usable_runs(self, source: Source) -> Iterator[Run]:
         for path, name in self.files(source):
             try:
                 runs = usable_runs(source.read(path, name), skip_bad_rows=source.skip_bad_rows)

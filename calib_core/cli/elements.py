@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 
 from calib_core.analysis.check import FileReport, RunReport
 from calib_core.analysis.reliability import Reliability
+from calib_core.analysis.reported import compared, to_frame
 from calib_core.analysis.samples_result import Curve as SampleCurve
 from calib_core.analysis.samples_result import Sampled
 from calib_core.analysis.score import Score
@@ -196,6 +197,7 @@ def _given(report: RunReport) -> Element:
         "off_sum": ledger.off_sum,
         "spikes": {method: [asdict(spike) for spike in spikes] for method, spikes in report.spikes.items()},
         "notes": list(ledger.notes),
+        "reported": to_frame(compared(report.run, report.survey.usable)).to_dicts(),
     }
 
 

@@ -40,6 +40,13 @@ FormatOption: TypeAlias = Annotated[
         "--format", metavar="ID", show_default=False, help=f"Read every FILE as: {', '.join(FORMATS)}."
     ),
 ]
+TogetherOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--together",
+        help="Make one run of the files that are parts of one evaluation, such as the subjects of MMLU.",
+    ),
+]
 MapOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,6 +54,16 @@ MapOption: TypeAlias = Annotated[
         metavar="COLUMN=NAME",
         show_default=False,
         help="Read this column as that name, or with no NAME not at all. Repeat.",
+    ),
+]
+GoldOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--gold",
+        metavar="TABLE",
+        show_default=False,
+        parser=_path,
+        help="Right answers by id, for logs that hold none: a table with columns such as custom_id, answer.",
     ),
 ]
 MethodOption: TypeAlias = Annotated[

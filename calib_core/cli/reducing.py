@@ -12,12 +12,12 @@ import typer
 
 from calib_core.cli.desk import BAD_ROWS, Desk
 from calib_core.cli.elements import Element, document
+from calib_core.cli.inputs import inputs_beside
 from calib_core.cli.options import FilesArgument, FormatOption, JsonOption, MapOption, SkipOption
 from calib_core.cli.sources import Source
 from calib_core.cli.tables import Paper
-from calib_core.files.partners import companions
-from calib_core.files.parts import Whole, wholes
-from calib_core.files.sums import write_sums
+from calib_core.files.token_level.parts import Whole, wholes
+from calib_core.files.token_level.sums import write_sums
 from calib_core.problems import BadRowsFound, CalibError, Refused
 from calib_core.records import TokenRun
 
@@ -47,12 +47,12 @@ def reduce(
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
     elements: list[Element] = []
     try:
-        inputs = _inputs(desk, source, output)
+        inputs = inputs_beside(desk, source, output, "reduce")
         found = wholes(run for path, name in inputs.items() for run in _runs(desk, source, path, name))
         if desk.code:
             desk.tell(f"Nothing was written to {output.name}: not every file can be used.")
         else:
-            _write(found, output)
+            write_sums([whole.run for whole in found], output)
             elements = [_element(whole, output) for whole in found]
             if not as_json:
                 _print(found, output)
@@ -62,35 +62,6 @@ def reduce(
         sys.stdout.write(document(elements) + "\n")
         sys.stdout.flush()
     return desk.code
-
-
-def _inputs(desk: Desk, source: Source, output: Path) -> dict[Path, str]:
-    """Every file and its name, each once. Raises Refused where the output would take the place of one."""
-    inputs: dict[Path, str] = {}
-    known: set[Path] = set()
-    for path, name in desk.files(source):
-        real = _real(path)
-        if _real(output) in {real, *map(_real, companions(path))}:
-            raise Refused(
-                f"{output.name} is one of the files that are read, and would be lost. Choose another name "
-                f"for -o."
-            )
-        if real in known:
-            desk.tell(f"{name} was given twice and is read once.")
-            continue
-        known.add(real)
-        inputs[path] = name
-    if not inputs and not desk.code:
-        raise Refused("There is no file to reduce.")
-    return inputs
-
-
-def _real(path: Path) -> Path:
-    """Where a path leads; the path itself where it leads nowhere, which reading it will say."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):
-        return path.absolute()
 
 
 def _runs(desk: Desk, source: Source, path: Path, name: str) -> Iterator[TokenRun]:
@@ -108,16 +79,6 @@ def _runs(desk: Desk, source: Source, path: Path, name: str) -> Iterator[TokenRu
         desk.refuse(f"{found}\nTo leave the bad rows out, add --skip-bad-rows.", BAD_ROWS)
     except CalibError as reason:
         desk.refuse(str(reason))
-
-
-def _write(found: Sequence[Whole], output: Path) -> None:
-    """Raises Refused where the file cannot be written."""
-    if output.is_dir():
-        raise Refused(f"{output.name or output} is a folder. Name the file that is to be written: -o FILE")
-    try:
-        write_sums([whole.run for whole in found], output)
-    except OSError as error:
-        raise Refused(f"{output.name} cannot be written ({error.strerror or error}).") from None
 
 
 def _element(whole: Whole, output: Path) -> Element:

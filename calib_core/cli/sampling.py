@@ -20,6 +20,7 @@ from calib_core.cli.options import (
     BinsOption,
     FilesArgument,
     FormatOption,
+    GoldOption,
     JsonOption,
     LabelsOption,
     MapOption,
@@ -30,6 +31,7 @@ from calib_core.cli.options import (
     SeedOption,
     SizesOption,
     SkipOption,
+    TogetherOption,
     UnparseableOption,
     WithinOption,
 )
@@ -66,20 +68,20 @@ def samples(  # noqa: PLR0913  one parameter an option
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
+    gold: GoldOption = None,
+    together: TogetherOption = False,
 ) -> int:
     """How many samples are enough for self-consistency?
 
     Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
-    if not within > 0:
-        raise Refused(f"--within: expected a number above 0, found {within:g}.")
     plan = Plan(_numbers(sizes_asked), repeats, seed, tuple(methods or METHODS), tuple(metrics or METRICS))
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     desk, paper = Desk(), Paper()
-    _tell_of_idle_switches(desk, labels, renormalise=renormalise)
+    _check_switches(desk, within, labels, renormalise=renormalise)
     options, scheme = Options(renormalise, "top", unparseable), Scheme(binning, bins_asked)
     elements: list[Element] = []
-    for run in desk.runs(source):
+    for run in desk.runs(source, together=together):
         try:
             result = _drawn(run, plan, options, within, scheme)
         except Unavailable as reason:
@@ -90,7 +92,10 @@ def samples(  # noqa: PLR0913  one parameter an option
     return desk.leave(elements, as_json=as_json)
 
 
-def _tell_of_idle_switches(desk: Desk, labels: Labels, *, renormalise: bool | None) -> None:
+def _check_switches(desk: Desk, within: float, labels: Labels, *, renormalise: bool | None) -> None:
+    """Tells of switches that change nothing; raises Refused for a difference that none can be within."""
+    if not within > 0:
+        raise Refused(f"--within: expected a number above 0, found {within:g}.")
     if labels != "top":
         desk.tell("samples is of one confidence a row: --labels changes nothing.")
     if renormalise is not None:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from calib_core import files
 from calib_core.cli.text import printable
 from calib_core.files.reading import Reading
-from calib_core.problems import Refused
+from calib_core.problems import CalibError, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +22,27 @@ class Source:
     """Files, and how all of them are to be read.
 
     format: an id of FORMATS, None = recognised by content; columns: file column → the name it is read
-    as, "" = it is not read.
+    as, "" = it is not read; gold: a table of right answers, for files that hold none.
     """
 
     paths: tuple[Path, ...]
     format: str | None
     columns: Mapping[str, str]
     skip_bad_rows: bool
+    gold: Path | None = None
 
     @classmethod
     def of(
-        cls, paths: Sequence[Path], format_id: str | None, maps: Sequence[str] | None, *, skip_bad_rows: bool
+        cls,
+        paths: Sequence[Path],
+        format_id: str | None,
+        maps: Sequence[str] | None,
+        *,
+        skip_bad_rows: bool,
+        gold: Path | None = None,
     ) -> Source:
         """From the options as typed; raises typer.BadParameter for a --map that is not COLUMN=NAME."""
-        return cls(tuple(paths), format_id, _columns(maps or ()), skip_bad_rows)
+        return cls(tuple(paths), format_id, _columns(maps or ()), skip_bad_rows, gold)
 
     def read(self, path: Path, name: str) -> Reading:
         """What is in the file, with progress on stderr if a person looks; raises Refused."""
@@ -48,7 +55,12 @@ class Source:
                 bar.update(task, completed=share, description=printable(f"{name}: {text}"))
 
             return files.read(
-                path, name=name, format=self.format, columns=self.columns or None, progress=progress
+                path,
+                name=name,
+                format=self.format,
+                columns=self.columns or None,
+                gold=self.gold,
+                progress=progress,
             )
 
 
@@ -68,6 +80,14 @@ def files_in(path: Path) -> dict[Path, int]:
     if not found:
         raise Refused(f"{path.name or path}: no prediction file in this folder.")
     return {file: len(file.relative_to(path).parts) for file in found}
+
+
+def passed_over(path: Path) -> tuple[str, ...]:
+    """Why what looks like a file of predictions in a folder is not read, each with its name."""
+    try:
+        return tuple(files.listing(path).passed_over.values()) if path.is_dir() else ()
+    except (CalibError, OSError):  # which `files_in` says
+        return ()
 
 
 def names_of(parts: Mapping[Path, int]) -> dict[Path, str]:

@@ -17,6 +17,7 @@ from calib_core.cli.options import (
     DdofOption,
     FilesArgument,
     FormatOption,
+    GoldOption,
     JsonOption,
     LabelsOption,
     MapOption,
@@ -25,6 +26,7 @@ from calib_core.cli.options import (
     RenormaliseOption,
     SkipOption,
     SweptOption,
+    TogetherOption,
 )
 from calib_core.cli.sources import Source
 from calib_core.cli.tables import Paper
@@ -49,6 +51,8 @@ def sweep(  # noqa: PLR0913  one parameter an option
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
+    gold: GoldOption = None,
+    together: TogetherOption = False,
 ) -> int:
     """Does the number depend on M, and by how much more than noise makes it?
 
@@ -56,13 +60,13 @@ def sweep(  # noqa: PLR0913  one parameter an option
     percentile of draws).
     """
     numbers = _numbers(bins_asked)
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     wish = Wish.of(methods, metrics, Scheme(binning, numbers[0]), Options(renormalise, labels))
     desk, paper = Desk(), Paper()
     why: list[str] = []
     one = partial(_one, numbers, ddof, why, binning)
     elements: list[Element] = []
-    for run in desk.runs(source):
+    for run in desk.runs(source, together=together):
         why.clear()
         made = desk.results(run, wish, wish.metrics or SWEPT, one)
         if not made and why and not wish.metrics:

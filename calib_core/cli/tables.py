@@ -19,7 +19,7 @@ from calib_core.analysis.samples_result import Sampled
 from calib_core.analysis.score import Score
 from calib_core.analysis.sweep import Sweep
 from calib_core.cli.text import printable
-from calib_core.files.names import as_options
+from calib_core.files.tables.names import as_options
 from calib_core.problems import Problem
 
 

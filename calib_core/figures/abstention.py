@@ -93,7 +93,7 @@ def _line(curve: Abstention, theme: Theme) -> list[dict[str, Any]]:
             "type": "scatter", "mode": "lines+markers", "cliponaxis": False,
             "name": plain(METHODS[curve.method].title), "x": share,
             "y": [round(float(value), 6) for value in curve.accuracy[at]],
-            "line": {"color": drawn.colour, "width": 2},
+            "line": {"color": drawn.colour, "width": 2, "dash": drawn.dash},
             "marker": drawn.marker(theme, 8) | {"maxdisplayed": 0 if marked else _SHOWN},
             "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
             "hovertext": [_words(curve, int(place)) for place in at],

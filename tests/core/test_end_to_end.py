@@ -196,12 +196,12 @@ def test_the_worked_example(call: Call, shared: Path) -> None:
         element["method"]: element["value"] + right[element["method"]] for element in biases.elements
     }
     assert right == {
-        "choice_softmax": 1, "choice_length_normalised": 1, "logit_path": 1, "logit_answer": 1, "p_true": 1,
+        "choice_softmax": 0.5, "choice_length_normalised": 1, "logit_path": 1, "logit_answer": 1, "p_true": 1,
         "cluster_number": 0, "cluster_size": 0, "pairwise": 0, "verbal": 1,
     }  # fmt: skip
     for method, value in {
-        "choice_softmax": 0.68 / 0.918, "logit_path": 0.79, "logit_answer": 0.65, "p_true": 0.56,
-        "cluster_number": 0.25, "cluster_size": 0.5, "pairwise": 4 / 9, "verbal": 0.9,
+        "choice_softmax": (0.68 / 0.918 + 0.7 / 0.85) / 2, "logit_path": 0.79, "logit_answer": 0.65,
+        "p_true": 0.56, "cluster_number": 0.25, "cluster_size": 0.5, "pairwise": 4 / 9, "verbal": 0.9,
     }.items():  # fmt: skip
         assert confidence[method] == pytest.approx(value, abs=1e-6)
     halved = call("score", path, "--method", "p_true", "--renormalise", "--metric", "bias", "--json").element

@@ -70,7 +70,7 @@ def test_a_file_that_gives_nothing_is_refused_but_told_apart(bad: tuple[Problem,
     for part in (
         "quiz.csv: read as table",
         "rows, but no confidence method has a usable row",
-        "Accuracy where outcomes are known: 0.7500.",
+        "Accuracy where outcomes are known: 0.7500 (3 of 4).",
         "--map conf_level=confidence",
         "no column confidence",
         "no column samples",
@@ -99,6 +99,12 @@ def test_no_message_is_longer_than_it_may_be() -> None:
 def test_what_else_is_known_of_the_file_is_said() -> None:
     noted = replace(reading(made_run(GOOD)), notes=("All 2 rows of b are bad: the run is left out.",))
     assert check(noted).message.endswith("read as table. All 2 rows of b are bad: the run is left out.")
+
+
+def test_what_was_read_and_noted_is_in_the_report() -> None:
+    report = check(replace(reading(), read_as={"conf": "confidence"}, notes=("Something.",)))
+    assert report.read_as == {"conf": "confidence"}
+    assert report.notes == ("Something.",)
 
 
 def test_every_reason_is_told_once() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from calib_core.cli.sources import Source, files_in, names_of
+from calib_core.cli.sources import Source, files_in, names_of, passed_over
 from calib_core.problems import Refused
 from core.cli_words import GOOD, write
 
@@ -37,6 +37,14 @@ def test_a_file_means_itself_even_if_it_is_not_there(tmp_path: Path) -> None:
 def test_a_folder_means_what_is_in_it(tmp_path: Path) -> None:
     first, second = write(tmp_path, "a.csv", GOOD), write(tmp_path, "more/b.csv", GOOD)
     assert files_in(tmp_path) == {first: 1, second: 2}
+
+
+def test_what_is_passed_over_in_a_folder_is_said(tmp_path: Path) -> None:
+    inside = write(tmp_path, "in/a.csv", GOOD).parent
+    (inside / "link.csv").symlink_to(write(tmp_path, "out.csv", GOOD))
+    (why,) = passed_over(inside)
+    assert why.startswith("link.csv leads out of the folder")
+    assert passed_over(inside / "a.csv") == passed_over(tmp_path / "gone") == ()
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:

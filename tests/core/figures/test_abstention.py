@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -118,3 +119,10 @@ def test_the_sentence_has_the_main_numbers() -> None:
         "Accuracy over the share of questions answered. confidence in the file: 55.0 % right answering all, "
         "77.5 % answering the surer half."
     )
+
+
+def test_lines_are_told_apart_without_colour() -> None:
+    """By their dashes as well as by their symbols, which stand far from one another."""
+    names = ("given", "verbal", "p_true", "cluster_size", "logit_path", "choice_softmax")
+    figure = abstention_figure([replace(LADDER, method=name) for name in names], LIGHT)
+    assert len({line["line"]["dash"] for line in lines(figure).values()}) == len(names)

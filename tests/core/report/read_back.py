@@ -1,0 +1,66 @@
+"""What do the tests of converting share: a run written and read again, and all of its numbers?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from calib_core import files
+from calib_core.analysis.evidence import survey
+from calib_core.analysis.score import available_metrics, scheme_for
+from calib_core.bins import Scheme
+from calib_core.files.reading import Reading
+from calib_core.metrics import METRICS
+from calib_core.records import ANSWER_SCHEMA, AnswerRun, Run
+from calib_core.report.canonical import Source, canonical
+from calib_core.report.canonical_file import Canonical
+
+SOURCE = Source("quiz.csv", "0" * 64, 3)
+KINDS = ("parquet", "jsonl")
+
+
+def written(runs: Sequence[Run], kind: str, *, notes: Sequence[str] = ()) -> Reading:
+    """The runs as one canonical file of that kind, read again."""
+    return reread(canonical(runs, [SOURCE], notes), kind)
+
+
+def reread(made: Canonical, kind: str) -> Reading:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"again.{kind}"
+        path.write_bytes(made.to_parquet() if kind == "parquet" else made.to_json_lines())
+        reading = files.read(path)
+    assert (reading.format, reading.bad_rows, reading.refusal) == ("canonical", 0, None)
+    return reading
+
+
+def content(run: AnswerRun) -> tuple[Any, ...]:
+    """All that numbers are computed from: values with their dtypes, groups, and what is known of the run."""
+    told = [name for name in ANSWER_SCHEMA if name != "row" and run.has(name)]
+    others = run.others.select(pl.all().cast(pl.String))
+    return (
+        run.info,
+        {name: (str(run.rows.schema[name]), run.rows[name].to_list()) for name in told},
+        {name: values for name in others.columns if any(values := others[name].to_list())},
+    )
+
+
+def numbers(run: Run, bins: Sequence[int] = (3, 10)) -> dict[tuple[str, str, int], Any]:
+    """Every metric of every method with n, or that it cannot be had."""
+    found: dict[tuple[str, str, int], Any] = {}
+    surveyed = survey(run)
+    for method, evidence in surveyed.usable.items():
+        for number in bins:
+            refused = available_metrics(evidence, Scheme("width", number))
+            for metric in METRICS.values():
+                scheme = scheme_for(metric, Scheme("width", number))
+                value = (
+                    metric.of(evidence.sums_for(metric, scheme), scheme)
+                    if refused[metric.id] is None
+                    else "refused"
+                )
+                found[method, metric.id, number] = (evidence.n_used, value)
+    return found | {(method, "", 0): "refused" for method in surveyed.refused}

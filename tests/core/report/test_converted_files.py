@@ -1,0 +1,67 @@
+"""Does every file that loads, of whatever format, convert to one that reads back to the same?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from calib_core import files
+from calib_core.analysis.check import check, usable_runs
+from calib_core.problems import CalibError, Refused
+from calib_core.records import AnswerRun, TokenRun
+from calib_core.report.canonical import canonical, source_of
+from core.report.read_back import KINDS, content, numbers, reread
+from serving import ROOT
+
+LARGEST = 3_000_000
+"""Larger files say nothing else, and take long."""
+
+def files_of(shared: Path, name: str) -> list[Path]:
+    found = files.scan(ROOT / "data" if name == "demo" else shared / name)
+    return [path for path in found if path.stat().st_size <= LARGEST]
+
+
+def reading_of(path: Path) -> files.Reading | None:
+    """What a file gives with the columns that are proposed; None where that is nothing."""
+    try:
+        reading = files.read(path)
+        if reading.proposals and not check(reading).runs:
+            reading = files.read(path, columns=dict(reading.proposals))
+        usable_runs(reading, skip_bad_rows=True)
+    except CalibError:
+        return None
+    return reading
+
+
+@pytest.mark.parametrize("folder", ["demo", "fixtures", "real"])
+def test_a_converted_file_reads_back_to_the_same(folder: str, shared: Path) -> None:
+    converted = tokens = 0
+    for path in files_of(shared, folder):
+        reading = reading_of(path)
+        if reading is None:
+            continue
+        runs = reading.runs(skip_bad_rows=True)
+        source = source_of(path, reading.file, reading.rows)
+        if any(isinstance(run, TokenRun) for run in runs):
+            with pytest.raises(Refused, match="calib_core reduce FILE"):
+                canonical(runs, [source])
+            tokens += 1
+            continue
+        made = canonical(runs, [source], reading.notes)
+        answers = [run for run in runs if isinstance(run, AnswerRun)]
+        for kind in KINDS:
+            again = reread(made, kind)
+            found = [run for run in again.good_runs if isinstance(run, AnswerRun)]
+            assert list(map(content, found)) == list(map(content, answers)), path.name
+            assert numbers(found[0], (10,)) == numbers(answers[0], (10,)), path.name
+            assert [check_accuracy(run) for run in found] == [check_accuracy(run) for run in answers]
+            assert set(reading.notes) <= set(again.notes), path.name
+        converted += 1
+    assert converted >= {"demo": 3, "fixtures": 20, "real": 40}[folder]
+    assert tokens >= {"demo": 3, "fixtures": 5, "real": 0}[folder]
+
+
+def check_accuracy(run: AnswerRun) -> int | None:
+    """Right answers of the greedy kind, by their own outcome."""
+    return int(run.rows["correct"].sum()) if run.has("correct") else None
