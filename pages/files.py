@@ -2,17 +2,21 @@
 
 import streamlit as st
 
-from pages.parts import ledger
+from pages.parts import inventory, ledger, uploading
 from pages.parts.shell import shell
 
 here = shell("files")
+uploading.uploader(here.files)
 if not here.files:
     ledger.nothing_here()
-loaded = {run.file.name for run in here.runs}
+loaded = {file for run in here.runs for file in run.parts}
 st.caption(
-    f"{len(here.files)} file{'s' if len(here.files) != 1 else ''} in the data folder, {len(loaded)} loaded, "
+    f"{len(here.files)} file{'s' if len(here.files) != 1 else ''}, {len(loaded)} loaded, "
     f"{len(here.runs)} run{'s' if len(here.runs) != 1 else ''}. The folder is only read, never written to."
 )
-ledger.summary(here.files, loaded)
-for file in here.files:
-    ledger.one_file(file, here.good, open_=file.name not in loaded or len(here.files) == 1)
+shown = inventory.summary(here.files, loaded)
+if len(shown) == len(here.files):
+    ledger.wholes(here.runs)
+for file, key in shown.items():
+    open_ = inventory.is_open(file, shown, loaded, here.files)
+    ledger.one_file(file, key, here.files, here.good, open_=open_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,10 +24,9 @@ settings.load_profile("repeat")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks tests by the fixtures they use, and keeps the browser's in two processes, after the others.
+    """Marks tests by the fixtures they use, and puts the browser's after the others.
 
-    No more, because each starts servers and a Chromium, and whole modules, because they share them; after the
-    others, because Playwright's synchronous interface leaves an event loop running in the thread that the
+    After them, because Playwright's synchronous interface leaves an event loop running in the thread that the
     app tests also use.
 
     Slow tests are left out unless `-m` speaks of them. That is said here, since a `-m` among the options of
@@ -41,14 +39,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "shared" in fixtures:
             item.add_marker("shared")
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
-    browser = [item for item in items if item.get_closest_marker("browser")]
-    loads = [0, 0]
-    for module, count in Counter(item.path for item in browser).most_common():
-        lighter = loads.index(min(loads))
-        loads[lighter] += count
-        for item in browser:
-            if item.path == module:
-                item.add_marker(pytest.mark.xdist_group(f"browser-{lighter}"))
     if "slow" not in config.option.markexpr:
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)

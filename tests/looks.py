@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from playwright.sync_api import Page
 
-from window import settled
+from window import Window, settled
 
 WIDTHS = (1440, 1024, 420)
 KNOWN = "404 (Not Found)"
@@ -68,3 +70,26 @@ def resize(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.wait_for_timeout(400)
     settled(page)
+
+
+def read_at_every_width(
+    window: Window, url: str, heading: str, also: Callable[[Page, int], object] | None = None
+) -> Page:
+    """Opens a page and looks at it at every width; also: what else has to be so there, by width."""
+    page = window.open(url)
+    for width in WIDTHS:
+        resize(page, width)
+        assert page.get_by_role("heading", level=1, name=heading, exact=True).is_visible()
+        if also is not None:
+            also(page, width)
+        no_fault(page)
+    assert [error for error in window.errors if KNOWN not in error] == []
+    return page
+
+
+def figures_fit(page: Page, width: int, *keys: str) -> None:
+    """The figures of these keys are as wide as they can be read, and no wider than the page."""
+    for key in keys:
+        box = page.locator(f".st-key-{key} .js-plotly-plot").bounding_box()
+        assert box is not None
+        assert 250 < box["width"] <= width

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
@@ -54,15 +55,18 @@ class Serve(Protocol):
     def __call__(self, data: Path | None, *, app: Path = ROOT / "app.py") -> Server: ...
 
 
-def start(data: Path | None, home: Path, app: Path = ROOT / "app.py") -> Server:
+def start(
+    data: Path | None, home: Path, app: Path = ROOT / "app.py", options: Sequence[str] = ()
+) -> Server:
     """Starts `app` on the folder `data` (None: the app's own default) and waits until it answers.
 
-    home: an empty folder that stands for the user's home and cache, so that a test neither reads nor
-    leaves anything in the real ones. Raises RuntimeError with the server's own words if it does not come up.
+    home: an empty folder that stands for the user's home, cache and temporary files, so that a test neither
+    reads nor leaves anything in the real ones; options: more of Streamlit's own. Raises RuntimeError with the
+    server's own words if it does not come up.
     """
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(app)]
-    command += [f"--server.port={port}", "--server.headless=true", "--server.fileWatcherType=none"]
+    command += [f"--server.port={port}", "--server.headless=true", "--server.fileWatcherType=none", *options]
     command += ["--", "--data", str(data)] if data is not None else []
     home.mkdir(parents=True, exist_ok=True)
     logfile = home / "server.log"
@@ -82,8 +86,10 @@ def start(data: Path | None, home: Path, app: Path = ROOT / "app.py") -> Server:
 
 def environment(home: Path) -> dict[str, str]:
     """This process's environment with `home` in place of the user's folders, and no choice of data."""
+    (home / "tmp").mkdir(parents=True, exist_ok=True)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("CALIB_", "STREAMLIT_"))}
-    return kept | {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "PYTHONUNBUFFERED": "1"}
+    own = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "TMPDIR": str(home / "tmp")}
+    return kept | own | {"PYTHONUNBUFFERED": "1"}
 
 
 def free_port() -> int:

@@ -174,7 +174,7 @@ def _row(curve: Abstention, wanted: Abstaining) -> dict[str, str]:
         "AUROC": show.number(curve.auroc),
         "AURC": show.number(curve.area),
         "Right of all": show.percent(curve.all.accuracy),
-        "Used / total": f"{curve.n_used:,} / {curve.n_total:,}",
+        "Rows used / total": f"{curve.n_used:,} / {curve.n_total:,}",
         "Judged": curve.judged,
     }
 

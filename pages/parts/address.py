@@ -46,9 +46,7 @@ KEYS = (
     "against",
     "common",
     "unanswered",
-    "preset",
     "sort",
-    "labelled",
 )
 
 

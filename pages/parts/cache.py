@@ -1,7 +1,8 @@
 """What was found in the data folder, and what has been computed from it already?
 
-One store for the whole server. Files are kept by path with their time and size, never by content:
-hashing a large frame by sample gives wrong numbers. Values in it are frozen, so sessions can share them.
+One store for the whole server, and one for the uploads of each session. Files are kept by path with their
+time and size and what a person said of them (`listing.Stamp`), never by content: hashing a large frame by
+sample gives wrong numbers. Values are frozen, so sessions can share them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,7 +26,11 @@ from calib_core.analysis.evidence import Evidence, gather
 from calib_core.confidence.method import Options
 from calib_core.problems import CalibError
 from calib_core.records import Run
+from pages.parts import session
+from pages.parts.listing import Listed, Stamp, in_folder, uploaded
 from pages.parts.literal import literal
+from pages.parts.uploads import Uploads
+from pages.parts.wishes import InCache, Wish, Wishes, cache_folder
 
 T = TypeVar("T")
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -49,12 +54,37 @@ def on_demo_data() -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class File:
-    """One file of the data folder: its report, or why it could not be read."""
+    """One file: its report, or why it could not be read.
 
-    name: str
-    stamp: tuple[int, int]
+    listed: how it was read; unwished: its report without what the person said of it, where that came to
+    nothing; stale: whether that was said of other columns than the file has now, and so passed over.
+    """
+
+    listed: Listed
     report: FileReport | None
     refusal: str | None
+    unwished: FileReport | None = None
+    stale: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its path below the data folder, or what its uploader calls it."""
+        return self.listed.name
+
+    @property
+    def stamp(self) -> Stamp:
+        """What results rest on."""
+        return self.listed.stamp
+
+    @property
+    def wish(self) -> Wish:
+        """What the person said of it."""
+        return self.listed.wish
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether it belongs to one session alone."""
+        return bool(self.stamp.session)
 
 
 @dataclass(eq=False)
@@ -69,47 +99,91 @@ def _store() -> _Store:
     return _Store()
 
 
-def found(folder: Path) -> tuple[File, ...]:
-    """Every prediction file below the folder, each read once until it changes, with progress."""
-    store, paths = _store(), files.scan(folder)
-    fresh = [path for path in paths if path not in store.files or store.files[path].stamp != _stamp(path)]
-    if fresh:
-        bar = st.progress(0.0, "Reading files …")
-        with store.lock:
-            for number, path in enumerate(fresh):
-                if path not in store.files or store.files[path].stamp != _stamp(path):
-                    store.files[path] = _read(path, folder, _reporter(bar, number, len(fresh)))
-            for gone in [path for path in store.files if path.is_relative_to(folder) and path not in paths]:
-                del store.files[gone]
+def found(folder: Path | None) -> tuple[File, ...]:
+    """Every prediction file below the folder and those that this session uploaded, read if they are new."""
+    store, mine = _store(), session.uploads()
+    listed = in_folder(folder, wishes()) if folder else ()
+    paths = [one.path for one in listed]
+    with store.lock:
+        for gone in store.files.keys() - set(paths):
+            del store.files[gone]
+    own = uploaded(mine, paths)
+    fresh = [one for one in listed if _old(one, store)] + [one for one in own if _old(one, mine)]
+    bar = st.progress(0.0, "Reading files …") if fresh else None
+    order = {one.path: number for number, one in enumerate(fresh)}
+
+    def of(one: Listed, kept_in: _Store | Uploads) -> File:
+        with kept_in.lock:
+            if _old(one, kept_in):
+                kept_in.files[one.path] = _read(one, _reporter(bar, order.get(one.path, 0), len(fresh)))
+            return kept_in.files[one.path]
+
+    files_ = (*(of(one, store) for one in listed), *(of(one, mine) for one in own))
+    if bar is not None:
         bar.empty()
-    return tuple(store.files[path] for path in paths)
+    return files_
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        stat = path.stat()
-    except OSError:  # gone since the folder was listed: reading it says so
-        return -1, -1
-    return stat.st_mtime_ns, stat.st_size
+def wishes(file: File | None = None) -> Wishes:
+    """Where is kept what people said of this file; without one, of those of the folder."""
+    return session.uploads().wishes if file and file.uploaded else InCache(cache_folder() / "wishes")
 
 
-def _reporter(bar: DeltaGenerator, number: int, of: int) -> Callable[[float, str], None]:
+def _old(one: Listed, kept_in: _Store | Uploads) -> bool:
+    before = kept_in.files.get(one.path)
+    return before is None or before.stamp != one.stamp
+
+
+def _reporter(bar: DeltaGenerator | None, number: int, of: int) -> Callable[[float, str], None]:
     def report(fraction: float, text: str) -> None:
-        bar.progress(min(1.0, (number + fraction) / of), literal(text))
+        if bar is not None:
+            bar.progress(min(1.0, (number + fraction) / of), literal(text))
 
     return report
 
 
-def _read(path: Path, folder: Path, progress: Callable[[float, str], None]) -> File:
-    name, stamp = path.relative_to(folder).as_posix(), _stamp(path)
+def _read(one: Listed, progress: Callable[[float, str], None]) -> File:
+    """The file as the person wants it read; said of other columns than it has, the wish is passed over."""
+    refusal: str | None = None
+    report: FileReport | None = None
     try:
-        report = check(files.read(path, name=name, progress=progress))
-    except CalibError as refusal:
-        return File(name, stamp, None, str(refusal))
-    return File(name, stamp, report, report.message if report.status == "refused" else None)
+        report = _report(one, one.wish, progress)
+        refusal = report.message if report.status == "refused" else None
+    except CalibError as refused:
+        refusal = str(refused)
+    if not one.wish or (report is not None and one.wish.fits(report.columns) and refusal is None):
+        return File(one, report, refusal)
+    try:
+        unwished = _report(one, _less(one.wish), progress)
+    except CalibError:
+        return File(one, report, refusal)
+    if one.wish.fits(unwished.columns):
+        return File(one, report, refusal, unwished)
+    message = unwished.message if unwished.status == "refused" else None
+    return File(one, unwished, message, stale=True)
 
 
-def evidence(run: Run, stamp: tuple[int, int], method: str, options: Options) -> Evidence:
+def _less(wish: Wish) -> Wish:
+    """The wish without its last part: what a refused one may still be read by."""
+    if wish.columns:
+        return Wish(wish.format, gold=wish.gold)
+    return Wish(wish.format) if wish.gold else Wish()
+
+
+def _report(one: Listed, wish: Wish, progress: Callable[[float, str], None]) -> FileReport:
+    """Raises CalibError where the file cannot be read so."""
+    return check(files.read(
+        one.path,
+        name=one.name,
+        format=wish.format,
+        columns=dict(wish.columns),
+        gold=one.gold if wish.gold else None,
+        within=one.within,
+        progress=progress,
+    ))
+
+
+def evidence(run: Run, stamp: Stamp, method: str, options: Options) -> Evidence:
     """What the method says of the run; raises Unavailable as `gather` does."""
     return kept(
         ("evidence", run.file, stamp, run.label, method, options),
@@ -118,7 +192,7 @@ def evidence(run: Run, stamp: tuple[int, int], method: str, options: Options) ->
     )
 
 
-def seen(report: RunReport, stamp: tuple[int, int], method: str, options: Options) -> Evidence:
+def seen(report: RunReport, stamp: Stamp, method: str, options: Options) -> Evidence:
     """What a method of `report.survey.usable` says of the run; raises as `gather` does."""
     if options == Options():
         return report.survey.usable[method]
@@ -131,7 +205,7 @@ def kept(key: tuple[Hashable, ...], compute: Callable[[], T], most: int = RESULT
     key: begins with the kind of result, a text; most: how many of that kind are kept, the least recently
     used going first.
     """
-    store = _store()
+    store = session.uploads() if _private(key) else _store()
     with store.lock:
         results = store.results.setdefault(str(key[0]), OrderedDict())
         if key in results:
@@ -143,3 +217,10 @@ def kept(key: tuple[Hashable, ...], compute: Callable[[], T], most: int = RESULT
         while len(results) > most:
             results.popitem(last=False)
     return value
+
+
+def _private(key: Hashable) -> bool:
+    """Whether a result rests on an uploaded file, and so belongs to its session alone."""
+    if isinstance(key, tuple):
+        return any(map(_private, cast("tuple[Hashable, ...]", key)))
+    return isinstance(key, Stamp) and bool(key.session)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
 import streamlit as st
-from streamlit.errors import StreamlitPageNotFoundError
 
 from calib_core.analysis.checkpoints import PER_STEP
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.reliability import reliability
 from calib_core.analysis.training import Checkpoint, Training
-from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.training_axis import at_text
-from calib_core.problems import Unavailable
-from pages.parts import cache, show
+from pages.parts import bin_by_bin, show
 from pages.parts.choice import Choice
 from pages.parts.literal import literal
 from pages.parts.runs import Run
@@ -101,37 +98,6 @@ def left_out(result: Training, refused: Mapping[str, str], titles: Mapping[str, 
 
 
 def diagram(choice: Choice, evidence: Evidence, run: Run, script: str) -> None:
-    """The reliability diagram of one checkpoint under its name; script: of the page that has more of it."""
-    st.subheader(literal(run.title), anchor=False)
-    try:
-        result = cache.kept(
-            ("reliability", *choice.key(evidence, run)),
-            lambda: reliability(evidence, choice.metric, choice.scheme),
-        )
-    except Unavailable as reason:
-        st.info(literal(str(reason)))
-        return
-    with st.grid(2, min_column_width=430, gap="medium"):
-        drawn, words = st.container(), st.container()
-    with drawn:
-        show.figure(
-            reliability_figure(result, show.theme(), log_counts=choice.crowded), key="reliability",
-            alt=describe_reliability(result),
-        )
-    with words:
-        st.markdown(literal(result.reading))
-        show.recipe(result.recipe)
-        _link(script, choice, run.id)
-
-
-def _link(script: str, choice: Choice, run: str) -> None:
-    """The checkpoint on the page Reliability, with the same method, metric and bins."""
-    query = {
-        "run": run, "method": choice.evidence.method.id, "metric": choice.metric,
-        "m": str(choice.scheme.bins), "binning": choice.scheme.binning,
-    }
-    label = "Open this checkpoint on the page Reliability"
-    try:
-        st.page_link(script, label=label, icon=":material/show_chart:", query_params=query)
-    except StreamlitPageNotFoundError:  # a page's script run alone by a test
-        st.caption(label)
+    """The reliability diagram of one checkpoint; script: of the page that has more of it."""
+    one = replace(choice, run=run, evidence=evidence)
+    bin_by_bin.diagram(one, run.title, "Open this checkpoint on the page Reliability", script)

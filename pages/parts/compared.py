@@ -176,6 +176,6 @@ def _columns(result: Comparison) -> dict[str, Any]:
         "brier_": text("Brier 95 %", width=130, help="Basic bootstrap, approximate."),
         "skill": number("Skill", format="%+.3f", width=64, help="1 − Brier/(a(1−a)), a the accuracy."),
         "ece_10": number("ECE", format="%.4f", width=68, help="Ten bins of equal width."),
-        "used": text("Used / total"),
+        "used": text("Rows used / total"),
         "judged": text("Judged"),
     }

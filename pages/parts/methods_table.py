@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
 
@@ -15,11 +15,13 @@ from calib_core.analysis.families import short_names
 from calib_core.analysis.methods_table import MethodsTable, Order, Rows, Silent, methods_table
 from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, QUESTIONS
 from calib_core.analysis.recipe import scheme_text
+from calib_core.analysis.unanswered import of_silent_run
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options, Unparseable
 from calib_core.metrics import METRICS
 from calib_core.problems import shorten
+from calib_core.records import AnswerRun
 from calib_core.report.latex import to_latex
 from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs
 from calib_core.report.table_html import to_html
@@ -27,7 +29,7 @@ from pages.parts import cache, show
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
 from pages.parts.literal import literal
-from pages.parts.many import Many, choose_many, names_of
+from pages.parts.many import Many, Seen, choose_many, names_of
 from pages.parts.runs import Run
 from pages.parts.switches import UNPARSEABLE
 
@@ -82,7 +84,22 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
         order = _one_of(address, "sort", ORDER, "Order of the methods", "By mean Brier, or logit before "
                         "self-consistency before stated, as in the paper.")
         scheme = binning_of(address, many.seen[0].evidence)
+    if silent == "wrong":
+        many = _with_silent_runs(many, Options(unparseable=rule))
     return Choice(many, scheme, cast("Rows", rows), cast("Silent", silent), cast("Order", order))
+
+
+def _with_silent_runs(many: Many, options: Options) -> Many:
+    """With the runs of which no sample parses: all of their questions are answered wrongly."""
+    seen = list(many.seen)
+    for run in many.runs:
+        for id_ in many.methods:
+            if (run.id, id_) in many.refused and isinstance(run.report.run, AnswerRun):
+                evidence = of_silent_run(run.report.run, METHODS[id_], options)
+                seen += [] if evidence is None else [Seen(run, evidence)]
+    found = {(one.run.id, one.evidence.method.id) for one in seen}
+    refused = {key: why for key, why in many.refused.items() if key not in found}
+    return replace(many, seen=tuple(seen), refused=refused)
 
 
 def _one_of(address: Address, key: str, titles: dict[str, str], label: str, help_: str) -> str:

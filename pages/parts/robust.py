@@ -85,7 +85,7 @@ def _tile(curve: Curve) -> tuple[str, str, str, str]:
     """The RSD of one metric of the chosen run, beside that of its null."""
     metric = METRICS[curve.metric]
     null = curve.null.rsd_median if curve.null else None
-    span = _span(curve)
+    span = curve.span
     told = "" if span is None else f" Largest − smallest value over these M: {span:.4g}."
     how = f"standard deviation / mean over M in {{{_set(curve.bins)}}}, ddof {curve.ddof}"
     return (
@@ -94,11 +94,6 @@ def _tile(curve: Curve) -> tuple[str, str, str, str]:
         f"{metric.title}: {how}.{told}",
         "" if null is None else f"if calibrated {show.percent(null)}",
     )
-
-
-def _span(curve: Curve) -> float | None:
-    known = [value for value in curve.values if value is not None]
-    return max(known) - min(known) if known else None
 
 
 def _set(bins: Sequence[int]) -> str:
@@ -137,7 +132,7 @@ def full_ece(results: Sequence[Sweep]) -> None:
             show.number(curve.ceiling),
             "No binning can give more: p is the probability of the right class.",
         ),
-        ("Used / total", f"{results[0].n_used:,} / {results[0].n_total:,}", "Rows or positions."),
+        ("Rows used / total", f"{results[0].n_used:,} / {results[0].n_total:,}", "Rows or positions."),
     ])
 
 
@@ -168,7 +163,7 @@ def _row(result: Sweep, curve: Curve, *, several: bool) -> dict[str, str]:
         "5–95 %": f"{show.percent(null.rsd_low)} to {show.percent(null.rsd_high)}" if null and known else "–",
         "Draws with a larger RSD": show.percent(null.rsd_p if null else None),
         **{f"M={bins}": _value(curve, at, bins) for at, bins in enumerate(curve.bins)},
-        "Largest − smallest": "–" if (span := _span(curve)) is None else f"{span:.4g}",
+        "Largest − smallest": "–" if (span := curve.span) is None else f"{span:.4g}",
     }
 
 

@@ -17,7 +17,7 @@ from pages.parts.address import Address
 from pages.parts.binning import NotServed
 from pages.parts.cache import File
 from pages.parts.literal import literal
-from pages.parts.runs import Run, runs_of, slug
+from pages.parts.runs import Run, file_id, runs_of
 
 C = TypeVar("C")
 
@@ -141,7 +141,7 @@ def shell(page_id: str, choose: Chooser[C] | None = None) -> Surroundings[C] | S
 
 def _files() -> tuple[File, ...]:
     folder = cache.data_folder()
-    return cache.found(folder) if folder.is_dir() else ()
+    return cache.found(folder if folder.is_dir() else None)
 
 
 def _links(container: DeltaGenerator, now: dict[str, str]) -> None:
@@ -167,7 +167,7 @@ def _left_out(files: Sequence[File], good: Sequence[str]) -> None:
         if file.report is None or file.report.status != "asks":
             continue
         count = f"{file.report.bad_rows:,} of {file.report.rows:,} rows"
-        if slug(file.name) in good:
+        if file_id(file) in good:
             st.info(
                 f"**{literal(file.name)}**: {count} are bad and left out. See Files.", icon=":material/rule:"
             )

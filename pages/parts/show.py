@@ -9,6 +9,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.evidence import Evidence
+from calib_core.figures.as_drawn import AsDrawn
 from calib_core.figures.theme import THEMES, Theme
 from calib_core.report.spreadsheet import to_csv
 from pages.parts.literal import literal
@@ -77,7 +78,7 @@ def figure(
 ) -> None:
     """A figure with its sentence for screen readers; `on_select` is called when a point is clicked."""
     st.plotly_chart(
-        dict(drawn),
+        AsDrawn(drawn),
         key=key,
         alt=alt,
         theme=None,

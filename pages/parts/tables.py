@@ -19,6 +19,7 @@ COLUMNS: Final = {
     "share": st.column_config.ProgressColumn(
         "Part of gap", format="%.1f %%", min_value=0, max_value=100, width=98, help="Its part of Σ|Y − C|."
     ),
+    "File": st.column_config.TextColumn("File", width=360),
     "title": st.column_config.TextColumn("Confidence method"),
     "run": st.column_config.TextColumn("Run"),
     "rows": st.column_config.NumberColumn("Rows", format="localized"),
@@ -94,21 +95,26 @@ def plain(frame: pl.DataFrame, key: str, alt: str) -> None:
     )
 
 
-def overview(table: pl.DataFrame) -> int | None:
-    """The runs at hand; the position of the row somebody clicked."""
+def one_of(frame: pl.DataFrame, key: str, alt: str) -> int | None:
+    """A table of which a row can be clicked; the position of the one that is."""
     event = st.dataframe(
-        table.drop("method"),
-        key="overview",
+        frame,
+        key=key,
         hide_index=True,
         column_config=COLUMNS,
         placeholder="–",
-        height="content" if table.height <= 14 else 520,
+        height="content" if frame.height <= 14 else 520,
         on_select="rerun",
         selection_mode="single-row",
-        alt=f"{table.height} rows, one a run and confidence method",
+        alt=alt,
     )
     rows = event["selection"]["rows"]
     return rows[0] if rows else None
+
+
+def overview(table: pl.DataFrame) -> int | None:
+    """The runs at hand; the position of the row somebody clicked."""
+    return one_of(table.drop("method"), "overview", f"{table.height} rows, one a run and confidence method")
 
 
 def no_runs(files: Sequence[File]) -> None:
@@ -122,6 +128,7 @@ def no_runs(files: Sequence[File]) -> None:
     st.info(
         "There is no prediction file in the data folder. Put a CSV, JSONL or Parquet file with one row a "
         "question into it (columns such as `id`, `confidence`, `correct`), or an NPZ with a distribution a "
-        "position of a text (`probs` and `target`), and reload, or start the app on another folder: "
-        "`streamlit run app.py -- --data FOLDER`. The README lists the columns that are read."
+        "position of a text (`probs` and `target`), and reload; or upload files on the page Files; "
+        "or start the app on another folder: `streamlit run app.py -- --data FOLDER`. The README lists "
+        "the columns that are read."
     )

@@ -13,10 +13,11 @@ from screens import Visit
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that the app takes for its data."""
+    """An empty folder that the app takes for its data, and a cache folder that is not the person's."""
     folder = tmp_path / "predictions"
     folder.mkdir()
     monkeypatch.setenv("CALIB_DATA", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return folder
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import calib_core
 import screens
+from pages.parts.address import KEYS
 from screens import Visit, address, choose, control, go, lost, said, tiles
+from serving import ROOT
 
 
 def test_a_link_shows_what_it_says(folder: Path, visit: Visit) -> None:
@@ -182,3 +185,16 @@ def test_the_bin_stays_when_nothing_of_it_changes(folder: Path, visit: Visit) ->
     at = go(go(at, "concentration"), "reliability")
     assert address(at) == {"bin": "6", "log": "1"}
     assert "Questions in" in said(at)
+
+
+def test_every_key_of_the_address_is_asked_for_somewhere() -> None:
+    """One that is not would be carried from page to page for nobody."""
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages").rglob("*.py"))
+    source += (ROOT / "app.py").read_text(encoding="utf-8")
+    named = {key for key in KEYS if len(re.findall(rf'"{key}"', source)) > 1}
+    assert named == set(KEYS)
+
+
+def test_what_is_used_of_the_rows_is_called_the_same_everywhere() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages").rglob("*.py"))
+    assert re.findall(r'"[Uu]sed / total', source) == []

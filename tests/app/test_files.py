@@ -88,6 +88,16 @@ def test_a_refused_file_says_what_to_do(data: Path, visit: Visit) -> None:
     assert str(data) not in messages
 
 
+def test_a_long_refusal_folds_away_what_each_method_would_need(data: Path, visit: Visit) -> None:
+    write_csv(data / "sure.csv", [{"id": row["id"], "gold": row["gold"]} for row in quiz(10)])
+    at = visit("files")
+    (shown,) = (screens.plain(error.value) for error in at.error)
+    assert "no confidence method has a usable row" in shown
+    assert "choice_logprobs" not in shown
+    (folded,) = (block for block in at.expander if "would need" in block.label)
+    assert "choice_logprobs" in screens.plain(folded.caption[0].value)
+
+
 def test_columns_that_are_not_read_are_named(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", [{**row, "weather": "fine"} for row in quiz(10)])
     assert "weather" in said(visit("files"))
@@ -112,3 +122,21 @@ def test_the_page_alone_shows_the_same(data: Path, visit: Visit) -> None:
     (data / "one.jsonl").write_text(json.dumps({"confidence": 0.5, "correct": 1}) + "\n")
     alone, whole = screens.alone("files", {}), visit("files")
     assert table(alone, "File", "State").equals(table(whole, "File", "State"))
+
+
+def test_of_many_files_those_that_ask_for_something_come_first(data: Path, visit: Visit) -> None:
+    for number in range(31):
+        write_csv(data / f"good{number:02}.csv", quiz(5))
+    (data / "zz.csv").write_text("colour,size\nred,1\n")
+    at = visit("files")
+    assert len(table(at, "File", "State")) == 32
+    names = [screens.plain(block.label) for block in at.expander]
+    assert len(names) == 30
+    assert "zz.csv" in names
+    assert "30 of 32 files" in said(at)
+
+
+def test_two_names_that_make_one_key_are_two_files(data: Path, visit: Visit) -> None:
+    write_csv(data / "a b.csv", quiz(20))
+    write_csv(data / "a-b.csv", quiz(30))
+    assert table(visit("files"), "File", "Rows")["Rows"].tolist() == [20, 30]

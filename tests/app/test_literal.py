@@ -172,3 +172,30 @@ def test_tables_and_options_hold_the_text_itself(data: Path, visit: Visit) -> No
     questions = screens.table(at, "question", "confidence")
     assert set(questions["question"]) == set(questions["gold"]) == {text}
     assert screens.control(at, "run").options[0].startswith(f"model {text} · set {text}")
+
+
+def many_hostile_runs() -> list[dict[str, Any]]:
+    """A run of each text: its model, checkpoint, column, subject, answers and samples are called so."""
+    return [
+        {**row, "id": f"{number} {text}", "subject": text, "question": text, "gold": text,
+         "model": f"m {text}",
+         "tuning": text, "dataset": "set", f"c {text}": text, "correct": number % 2, "prediction": text,
+         "samples": [text, text, f"{text}!", "b"], "checkpoint": f"{step} {text}"}
+        for at, text in enumerate(HOSTILE)
+        for step in ((1, 2) if at < 3 else (1,))
+        for number, row in enumerate(quiz(6, seed=step))
+    ]
+
+
+@pytest.mark.parametrize("page", screens.SCRIPTS)
+def test_no_text_of_many_runs_is_read_as_anything_on_any_page(page: str, data: Path, visit: Visit) -> None:
+    write_jsonl(data / "many.jsonl", many_hostile_runs())
+    bad = [{"confidence": 7, "correct": 1}, {"confidence": 0.5, "correct": 1}]
+    write_csv(data / "**bad** ![x](x.png).csv", bad)
+    at = visit(page)
+    sent = read_as_markdown(at)
+    assert not [text for text in HOSTILE if raw(folded(text), sent) or raw(text, sent)]
+    bodies = [node.proto.body for node in screens.walk(at._tree) if getattr(node, "type", "") == "html"]
+    drawn = [chart.proto.spec for chart in at.get("plotly_chart")]
+    for text in (*bodies, *drawn):
+        assert not re.search(r"<(?:img|script|iframe|a )", text)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 import views
-from looks import KNOWN, WIDTHS, no_fault, resize
+from looks import read_at_every_width
 from predictions import quiz
 from serving import Server
 from views import address, tiles, until
@@ -65,11 +65,8 @@ def test_a_threshold_marks_every_line(server: Server, browse: Browse, settled: S
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, server: Server, browse: Browse
 ) -> None:
-    window = browse(color_scheme=scheme)
-    page = window.open(f"{server.url}/abstention?{query}")
-    for width in WIDTHS:
-        resize(page, width)
-        assert page.get_by_role("heading", level=1, name="Abstention", exact=True).is_visible()
-        no_fault(page)
+    def some_drawn(page: Page, _width: int) -> None:
         assert drawn(page)
-    assert [error for error in window.errors if KNOWN not in error] == []
+
+    url = f"{server.url}/abstention?{query}"
+    read_at_every_width(browse(color_scheme=scheme), url, "Abstention", some_drawn)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 import serving
 import views
-from looks import KNOWN, WIDTHS, no_fault, resize
+from looks import read_at_every_width, resize
 from predictions import quiz, write_csv
 from serving import Server
 from views import address, click_row, tiles, until
@@ -209,11 +209,7 @@ def test_another_metric_on_an_axis_takes_the_curves_away(
     "", "methods=given&at=alpha-7b-quiz:given", "x=ece&y=auroc", "x=nll",
 ]))
 def test_it_can_be_read_at_every_width(query: str, scheme: ColorScheme, six: Server, browse: Browse) -> None:
-    window = browse(color_scheme=scheme)
-    page = window.open(f"{six.url}/comparison?{query}")
-    for width in WIDTHS:
-        resize(page, width)
-        assert page.get_by_role("heading", level=1, name="Comparison", exact=True).is_visible()
-        no_fault(page)
-        all_apart(page)
-    assert [error for error in window.errors if KNOWN not in error] == []
+    read_at_every_width(
+        browse(color_scheme=scheme), f"{six.url}/comparison?{query}", "Comparison",
+        lambda page, _width: all_apart(page),
+    )

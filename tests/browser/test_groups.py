@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 import serving
 import views
 from facts import ROWS, write_facts
-from looks import KNOWN, WIDTHS, no_fault, resize
+from looks import read_at_every_width
 from serving import Server
 from views import address, until
 from window import Browse, ColorScheme, Settled, in_turn
@@ -112,12 +112,8 @@ def test_chosen_groups_have_a_small_diagram(grouped: Server, browse: Browse) -> 
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, grouped: Server, browse: Browse
 ) -> None:
-    window = browse(color_scheme=scheme)
-    page = window.open(f"{grouped.url}/groups?{query}")
-    for width in WIDTHS:
-        resize(page, width)
-        assert page.get_by_role("heading", level=1, name="Groups", exact=True).is_visible()
-        until(page, lambda: dots(page) > 0, wanted=True)
-        no_fault(page)
+    page = read_at_every_width(
+        browse(color_scheme=scheme), f"{grouped.url}/groups?{query}", "Groups",
+        lambda page, _width: until(page, lambda: dots(page) > 0, wanted=True),
+    )
     assert views.trouble(page) == []
-    assert [error for error in window.errors if KNOWN not in error] == []

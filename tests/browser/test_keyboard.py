@@ -67,7 +67,9 @@ def test_every_choice_by_keys(demo_server: Server, browse: Browse, settled: Sett
     page.locator(".st-key-_log input").focus()
     page.keyboard.press("Space")
     plot = page.locator(".st-key-reliability .js-plotly-plot")
-    views.until(page, lambda: plot.evaluate("plot => plot._fullLayout?.yaxis2.type"), "log")
+    # while the page is drawn anew, the chart of before may still stand beside the new one
+    views.until(page, lambda: plot.last.evaluate("plot => plot._fullLayout?.yaxis2.type"), "log")
+    views.until(page, plot.count, 1)
 
 
 def test_a_bin_by_keys(demo_server: Server, browse: Browse, settled: Settled) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 import serving
 import views
-from looks import KNOWN, WIDTHS, no_fault, resize
+from looks import no_fault, read_at_every_width
 from predictions import choices, quiz, samples, write_jsonl
 from serving import Server
 from views import address, until
@@ -123,12 +123,9 @@ def test_a_wide_table_scrolls_inside_itself(compared: Server, browse: Browse) ->
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, compared: Server, browse: Browse
 ) -> None:
-    window = browse(color_scheme=scheme)
-    page = window.open(f"{compared.url}/methods?{query}")
-    for width in WIDTHS:
-        resize(page, width)
-        assert page.get_by_role("heading", level=1, name="Methods", exact=True).is_visible()
-        no_fault(page)
+    page = read_at_every_width(
+        browse(color_scheme=scheme), f"{compared.url}/methods?{query}", "Methods"
+    )
     ink = page.locator("table.paired tbody th").first.evaluate(
         "cell => [getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor]"
     )
@@ -136,4 +133,3 @@ def test_it_can_be_read_at_every_width(
     assert light == ([False, True] if scheme == "light" else [True, False])
     assert page.get_by_text("not computed here").is_visible()
     assert views.trouble(page) == []
-    assert [error for error in window.errors if KNOWN not in error] == []

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
 import serving
 import views
-from looks import KNOWN, WIDTHS, no_fault, resize
+from looks import figures_fit, read_at_every_width
 from predictions import choices, write_jsonl
 from serving import Server
 from token_files import positions, write_npz, write_topk
@@ -139,15 +138,9 @@ LINKS = {
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, tokens: Server, browse: Browse
 ) -> None:
-    window = browse(color_scheme=scheme)
-    page = window.open(f"{tokens.url}/robustness?{query}")
-    for width in WIDTHS:
-        resize(page, width)
-        assert page.get_by_role("heading", level=1, name="Robustness", exact=True).is_visible()
-        no_fault(page)
-        for key in ("values", "relative"):
-            box: Any = page.locator(f".st-key-{key} .js-plotly-plot").bounding_box()
-            assert 250 < box["width"] <= width
+    page = read_at_every_width(
+        browse(color_scheme=scheme), f"{tokens.url}/robustness?{query}", "Robustness",
+        lambda page, width: figures_fit(page, width, "values", "relative"),
+    )
     headings = page.locator(".st-key-values .annotation-text").all_text_contents()
     assert sum(text.startswith(("Scale", "Divided")) for text in headings) == LINKS[query]
-    assert [error for error in window.errors if KNOWN not in error] == []

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
 import serving
 import views
-from looks import KNOWN, WIDTHS, no_fault, resize
+from looks import figures_fit, read_at_every_width
 from predictions import samples, write_jsonl
 from serving import Server
 from views import address, tiles, until
@@ -128,13 +127,7 @@ LINKS = (
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, ten: Server, browse: Browse
 ) -> None:
-    window = browse(color_scheme=scheme)
-    page = window.open(f"{ten.url}/sampling?{query}")
-    for width in WIDTHS:
-        resize(page, width)
-        assert page.get_by_role("heading", level=1, name="Sampling", exact=True).is_visible()
-        no_fault(page)
-        for key in ("sampling", "clusters"):
-            box: Any = page.locator(f".st-key-{key} .js-plotly-plot").bounding_box()
-            assert 250 < box["width"] <= width
-    assert [error for error in window.errors if KNOWN not in error] == []
+    read_at_every_width(
+        browse(color_scheme=scheme), f"{ten.url}/sampling?{query}", "Sampling",
+        lambda page, width: figures_fit(page, width, "sampling", "clusters"),
+    )

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 import serving
 import views
-from looks import KNOWN, WIDTHS, no_fault, resize
+from looks import read_at_every_width
 from serving import Server
 from token_files import CLASSES, STEPS, write_checkpoints
 from views import address, click_row, until
@@ -111,14 +111,11 @@ def test_metric_and_m_change_the_line_and_keep_the_checkpoint(trained: Server, b
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, trained: Server, browse: Browse
 ) -> None:
-    window = browse(color_scheme=scheme)
-    page = window.open(f"{trained.url}/training?{query}")
-    for width in WIDTHS:
-        resize(page, width)
-        assert page.get_by_role("heading", level=1, name="Training", exact=True).is_visible()
-        no_fault(page)
+    def all_drawn(page: Page, _width: int) -> None:
         assert points(page) == len(STEPS) + 2
-    assert [error for error in window.errors if KNOWN not in error] == []
+
+    url = f"{trained.url}/training?{query}"
+    read_at_every_width(browse(color_scheme=scheme), url, "Training", all_drawn)
 
 
 def test_without_a_checkpoint_it_says_what_to_do(server: Server, browse: Browse) -> None:

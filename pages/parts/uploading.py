@@ -1,0 +1,60 @@
+"""How do files get from a browser into its session, and out again?  The controls of the page Files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.typing import UploadedFile
+
+from calib_core.problems import Refused
+from pages.parts import session
+from pages.parts.cache import File
+from pages.parts.literal import literal
+
+_TURN = "_upload_turn"
+_TROUBLE = "_upload_trouble"
+
+
+def uploader(files: Sequence[File]) -> None:
+    """Where files are dropped, what became of them, and the button that removes all of them."""
+    turn = st.session_state.setdefault(_TURN, 0)
+    st.file_uploader(
+        "Upload files for this session alone",
+        accept_multiple_files=True,
+        key=f"upload_{turn}",
+        on_change=_take,
+        args=(turn,),
+        help="They are read as the files of the folder are, nobody else sees them, and they are gone when "
+        "you leave. Files that belong together (a samples log and its results, an array and its target) go "
+        "up together.",
+    )
+    for trouble in st.session_state.pop(_TROUBLE, ()):
+        st.error(literal(trouble), icon=":material/upload_file:")
+    count = sum(file.uploaded for file in files)
+    if session.uploads():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"{count} file{'s' if count != 1 else ''} uploaded: marked so on every page.")
+            st.button("Remove all uploaded files", key="remove_uploads", on_click=session.uploads().close)
+
+
+def remove(file: File, key: str) -> None:
+    """The button that removes one uploaded file."""
+    st.button(
+        "Remove this file", key=f"remove_{key}", icon=":material/delete:",
+        on_click=session.uploads().remove, args=(file.name,),
+    )
+
+
+def _take(turn: int) -> None:
+    """Keeps what was uploaded where files are read from, and gives the browser an empty uploader again."""
+    taken: list[UploadedFile] = st.session_state[f"upload_{turn}"]
+    troubles: list[str] = []
+    for file in taken:
+        try:
+            session.uploads().add(file.name, file.getbuffer())
+        except Refused as refusal:
+            troubles.append(str(refusal))
+        session.drop(file.file_id)
+    st.session_state[_TROUBLE] = troubles
+    st.session_state[_TURN] = turn + 1

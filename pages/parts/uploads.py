@@ -1,0 +1,187 @@
+"""Where do files lie that somebody uploaded, and when do they go?
+
+In a folder of their session, which nobody but the server's user may enter, below one folder of the
+server's. The session's folder goes when the session ends, the server's when the server does; what a
+killed server left behind goes when the next one starts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Hashable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final
+
+from calib_core.confidence import self_consistency
+from calib_core.files import partners
+from calib_core.problems import Refused, shorten
+from pages.parts.wishes import InSession
+
+try:
+    import fcntl
+except ImportError:  # no POSIX: nothing tells a folder in use from one left behind, so none is removed
+    fcntl = None
+
+MOST: Final = 1_000_000_000
+"""Bytes that one session may have uploaded at a time."""
+PREFIX: Final = "calib-uploads-"
+LOCK: Final = ".in-use"
+YOUNG: Final = 3600.0
+"""Seconds for which a folder without its lock is taken for one that a server is just making."""
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+-]")
+_STORE_LOCK = RLock()
+_store: Path | None = None
+_owner = 0
+
+
+class Uploads:
+    """The uploaded files of one session, and whatever is computed of them.
+
+    token: tells its results from those of any other session; files, results: what `cache` keeps of them.
+    The name from the browser is a label; on the disk a file has a name of letters, digits and a few marks,
+    as like it as can be, since partner files know each other by their names.
+    """
+
+    def __init__(self) -> None:
+        self.token = secrets.token_hex(8)
+        self.lock = RLock()
+        self.wishes = InSession()
+        self.files: dict[Path, Any] = {}
+        self.results: dict[str, OrderedDict[tuple[Hashable, ...], Any]] = {}
+        self._folder: Path | None = None
+        self._labels: dict[str, Path] = {}
+
+    @property
+    def labels(self) -> dict[str, Path]:
+        """Label → where it lies, of the files that are read for themselves: no partners of others."""
+        with self.lock:
+            return {label: path for label, path in self._labels.items() if not partners.is_partner(path)}
+
+    def __bool__(self) -> bool:
+        return bool(self._labels)
+
+    def add(self, label: str, data: bytes | memoryview) -> None:
+        """Keeps a file; one of the same label goes. Raises Refused where there is no room for it."""
+        label = shorten(label.encode("utf-8", "replace").decode().replace("\0", "\ufffd"), 200)
+        with self.lock:
+            others = (path for other, path in self._labels.items() if other != label)
+            if sum(path.stat().st_size for path in others) + len(data) > MOST:
+                raise Refused(
+                    f"{label} was not taken: a session may have {MOST // 1_000_000:,} MB of uploaded files. "
+                    "Remove some, or put the files into the data folder."
+                )
+            path = self._labels.get(label) or self._free(label)
+            try:
+                with open(path, "wb", opener=_private) as file:
+                    file.write(data)
+            except OSError as error:
+                path.unlink(missing_ok=True)
+                self._labels.pop(label, None)
+                raise Refused(f"{label} could not be kept ({error.strerror}).") from None
+            self._labels[label] = path
+
+    def remove(self, label: str) -> None:
+        """One file is gone, with what was computed of it."""
+        with self.lock:
+            if (path := self._labels.pop(label, None)) is not None:
+                path.unlink(missing_ok=True)
+                self.files.pop(path, None)
+                self.wishes.forget(path)
+            self.results.clear()
+
+    def close(self) -> None:
+        """Every file is gone, with all that was computed of them."""
+        with self.lock:
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+            self._labels.clear()
+            self.files.clear()
+            self.results.clear()
+            self.wishes.kept.clear()
+            self_consistency.forget()
+
+    def _free(self, label: str) -> Path:
+        """Where a file of this label is to lie."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(dir=_server_folder()))
+        taken = set(self._labels.values())
+        name = _UNSAFE.sub("_", label)[-150:].lstrip(".") or "file"
+        path = self._folder / name
+        while path in taken:
+            path = self._folder / f"{secrets.token_hex(4)}-{name}"
+        return path
+
+
+@asynccontextmanager
+async def lifespan(_app: object) -> AsyncGenerator[None]:
+    """From a server's start to its end: no uploaded file outlives it."""
+    sweep()
+    yield
+    end()
+
+
+def sweep() -> None:
+    """Removes what servers that are no longer there have left behind."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if _is_ours(folder) and _is_left(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def end() -> None:
+    """Removes every uploaded file of this server."""
+    global _store  # noqa: PLW0603 (one folder a process)
+    with _STORE_LOCK:
+        if _store is not None and os.getpid() == _owner:  # a forked child ends as well
+            shutil.rmtree(_store, ignore_errors=True)
+            _store = None
+
+
+def _server_folder() -> Path:
+    """This server's folder, made when it is first needed and locked for as long as the server lives."""
+    global _store, _owner
+    with _STORE_LOCK:
+        if _store is None or not _store.is_dir():
+            _store, _owner = Path(tempfile.mkdtemp(prefix=PREFIX)), os.getpid()
+            handle = os.open(_store / LOCK, os.O_RDWR | os.O_CREAT, 0o600)  # open until the process ends
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            atexit.register(end)
+        return _store
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether it is a folder, and no link to one, of the server's own user."""
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and fcntl is not None and status.st_uid == os.getuid()
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether the server that made it is gone."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return time.time() - folder.lstat().st_mtime > YOUNG
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # pyright: ignore[reportOptionalMemberAccess]
+    except OSError:  # the server that holds it lives
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)

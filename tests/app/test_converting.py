@@ -1,0 +1,79 @@
+"""Does the page Files give each loaded file in the project's own format, and the same runs with it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calib_core import files
+from calib_core.records import AnswerRun
+from core.report.read_back import content, numbers
+from pages.parts import converting
+from predictions import choices, quiz, write_csv, write_jsonl
+from screens import Visit, said
+from token_files import positions, write_npz
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """File name → what its button would send."""
+    sent: dict[str, Any] = {}
+    real = converting.st.download_button
+
+    def button(label: str, **wishes: Any) -> bool:
+        sent[wishes["file_name"]] = wishes["data"]
+        return real(label, **wishes)
+
+    monkeypatch.setattr(converting.st, "download_button", button)
+    return sent
+
+
+def test_each_loaded_file_has_a_button(
+    data: Path, visit: Visit, given: dict[str, Any], tmp_path: Path
+) -> None:
+    write_csv(data / "good.csv", [*quiz(40, model="red"), *quiz(50, model="blue")])
+    write_jsonl(data / "four.answers.jsonl", choices(30))
+    write_csv(data / "bad.csv", [{"confidence": 1.5, "correct": 1}, {"confidence": 0.5, "correct": 0}])
+    (data / "colours.csv").write_text("colour,size\nred,1\n")
+    visit("files")
+    assert sorted(given) == ["four.answers.parquet", "good.answers.parquet"]
+    for source in ("four.answers.jsonl", "good.csv"):
+        name = f"{source.partition('.')[0]}.answers.parquet"
+        (tmp_path / name).write_bytes(given[name]())
+        before, after = files.read(data / source), files.read(tmp_path / name)
+        assert after.format == "canonical"
+        for run, again in zip(before.good_runs, after.good_runs, strict=True):
+            assert isinstance(run, AnswerRun)
+            assert isinstance(again, AnswerRun)
+            assert content(again) == content(run)
+            assert numbers(again, (10,)) == numbers(run, (10,))
+
+
+def test_bad_rows_are_left_out_once_that_is_chosen(
+    data: Path, visit: Visit, given: dict[str, Any], tmp_path: Path
+) -> None:
+    rows = [{"confidence": 1.5, "correct": 1}, {"confidence": 0.5, "correct": 0}]
+    write_csv(data / "bad.csv", rows)
+    visit("files", good="bad.csv")
+    (tmp_path / "out.parquet").write_bytes(given["bad.answers.parquet"]())
+    reading = files.read(tmp_path / "out.parquet")
+    assert (reading.rows, reading.bad_rows) == (1, 0)
+    assert "1 of 2 rows were bad and are left out." in reading.notes
+
+
+def test_a_file_that_is_gone_is_given_as_it_was_read(
+    data: Path, visit: Visit, given: dict[str, Any], tmp_path: Path
+) -> None:
+    write_csv(data / "good.csv", quiz(40))
+    visit("files")
+    (data / "good.csv").unlink()
+    (tmp_path / "out.parquet").write_bytes(given["good.answers.parquet"]())
+    assert files.read(tmp_path / "out.parquet").rows == 40
+
+
+def test_token_level_files_are_reduced_instead(data: Path, visit: Visit, given: dict[str, Any]) -> None:
+    write_npz(data / "plays.npz", positions(), model="gpt", dataset="plays")
+    assert "calib_core reduce FILE" in said(visit("files"))
+    assert given == {}
