@@ -1,0 +1,132 @@
+"""What does the app make of one file?  A process that imports as the app's server does, asked over a pipe.
+
+One JSON object a line in, one a line out. It lives as long as the session, so that what kills it is seen.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from calib_core import files
+from calib_core.analysis.check import FileReport, check, usable_runs
+from calib_core.analysis.evidence import gather
+from calib_core.analysis.questions import questions
+from calib_core.analysis.score import score
+from calib_core.files.reading import Reading
+from calib_core.problems import BadRowsFound, CalibError, Unavailable
+from calib_core.records import AnswerRun, Run
+from calib_core.report.spreadsheet import to_csv
+from hostile.figures import figures
+
+Answer = dict[str, Any]
+
+PREFERRED: Final[Mapping[str, tuple[str, ...]]] = {
+    "samples": ("cluster_size",),
+    "helm": ("given", "choice_softmax"),
+    "conf": ("given",),
+}
+"""Shape of a file → the methods its manifest's figures speak of, the first usable one of them."""
+
+
+def load(folder: Path, name: str, shape: str, columns: Mapping[str, str], *, good: bool) -> Answer:
+    """One file of the folder, read and judged; good: its bad rows are left out."""
+    reading = files.read(folder / name, name=name, columns=columns, within=folder)
+    report = check(reading)
+    if report.status == "refused" and report.proposals and not columns:
+        return load(folder, name, shape, dict(report.proposals), good=good)
+    told = _told(report)
+    try:
+        runs = usable_runs(reading, skip_bad_rows=good)
+    except BadRowsFound as asked:
+        return {**told, "loaded": False, "message": str(asked)}
+    return {**told, "loaded": True, "message": report.message, **_scored(reading, report, runs, shape)}
+
+
+def _told(report: FileReport) -> Answer:
+    """What is said of a file whether it loads or asks."""
+    cells = [cell for problem in report.problems for cell in problem.first]
+    return {
+        "rows": report.rows,
+        "bad_rows": report.bad_rows,
+        "bad": sorted({cell.row for cell in cells})[:20],
+        "places": [(cell.row, cell.line) for cell in cells],
+        "texts": [
+            report.file, report.message, *report.columns, *map(str, cells),
+            *(each.run.label for each in report.runs),
+        ],
+    }
+
+
+def _scored(reading: Reading, report: FileReport, runs: tuple[Run, ...], shape: str) -> Answer:
+    usable = sorted({id_ for each in report.runs for id_ in each.usable})
+    wished = (*PREFERRED.get(shape, ("choice_softmax",)), "cluster_size", "given")
+    method = next((id_ for id_ in wished if id_ in usable), usable[0])
+    found = [_run(run, method) for run in runs]
+    return {
+        "rows": reading.rows - reading.bad_rows,
+        "usable": usable,
+        "missing": sum(one["missing"] for one in found),
+        "values": [one["values"] for one in found],
+        "ids": [id_ for one in found for id_ in one["ids"]],
+        "questions": [text for one in found for text in one["texts"]],
+        "exported": [one["exported"] for one in found],
+    }
+
+
+def _run(run: Run, method: str) -> Answer:
+    assert isinstance(run, AnswerRun)
+    try:
+        evidence = gather(run, method)
+    except Unavailable:
+        return {"missing": run.rows.height, "values": {}, "ids": [], "texts": [], "exported": ""}
+    values: Answer = {"n": evidence.n_used}
+    pairs = evidence.pairs
+    values["accuracy"] = float(pairs.correct.mean())
+    values["brier"] = values["brier_top"] = score(evidence, "brier").value
+    if evidence.no_distribution is None:
+        values["brier_multi"] = score(evidence, "brier_multi").value
+    asked = questions(evidence)
+    ids = asked.frame["id"].cast(pl.String).to_list() if "id" in asked.frame.columns else []
+    return {
+        "missing": run.rows.height - evidence.n_used,
+        "values": values | figures(run, evidence),
+        "ids": ids,
+        "texts": [*run.others.columns, *_texts(asked.frame)],
+        "exported": to_csv(asked.frame).decode(),
+    }
+
+
+def _texts(frame: pl.DataFrame) -> list[str]:
+    """Every text of a table."""
+    texts = (values for values in frame if values.dtype == pl.String)
+    return [text for values in texts for text in values.drop_nulls()]
+
+
+def answer(folder: Path, wish: Mapping[str, Any]) -> Answer:
+    """What one line in leads to; a person's error is an answer, anything else is told as a crash."""
+    try:
+        return load(folder, wish["path"], wish["shape"], {}, good=wish["good"])
+    except CalibError as refusal:
+        return {"loaded": False, "message": str(refusal)}
+    except BaseException as crash:  # noqa: BLE001  a panic of polars is no Exception, and the host must live
+        traceback.print_exc()
+        return {"loaded": False, "message": f"CRASH Traceback {type(crash).__name__}: {crash}"}
+
+
+def main(folder: Path) -> None:
+    """Answers until the pipe is closed."""
+    for line in sys.stdin:
+        said = answer(folder, json.loads(line))
+        sys.stdout.write(json.dumps({"message": "", "texts": [], "usable": [], "values": [], **said}) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,127 @@
+"""Does a person's browser show the hostile texts as they are, wherever a page shows them?
+
+One server has all files of hostile texts, another the same files with plain words in their place. A few pages
+show all of them at once: each text must stand there character for character, and the page must have no link,
+image, formula, icon, heading or mark of its own that the plain one lacks.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, Dialog
+
+import serving
+import window as windows
+from hostile.manifest import CASES, Case
+
+SHOWN: Final = {"literal": ("methods", "comparison", "groups"), "names": ("", "groups")}
+"""Family → pages that show all of its texts: models and columns; names of files that have bad rows."""
+
+PAGES: Final = ("", "methods", "comparison", "groups", "files")
+
+TAGS: Final = (
+    "a", "b", "blockquote", "code", "del", "dialog", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
+    "iframe", "img", "input", "li", "math", "ol", "pre", "script", "strong", "sub", "sup", "svg a",
+    "table:not([role=grid])", "u", "ul", ".katex", "[class*=Badge]", "[class*=colored]",
+    "[data-testid=stIconMaterial]", "[data-testid=stIconEmoji]",
+)
+"""What an interpreted text becomes: counted, and compared with a page of plain words."""
+
+TEXTS: Final = [
+    case for case in CASES
+    if case.get("literal") and case["family"] in SHOWN and not Path(case["path"]).name.startswith(".")
+]
+"""The cases whose texts are shown; a hidden file is not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One page. text: all of it, white space folded; count: of each of TAGS; strangers: other hosts asked."""
+
+    text: str
+    count: dict[str, int]
+    strangers: list[str]
+    dialogs: list[str]
+
+
+def squeeze(text: str) -> str:
+    """White space as single spaces, without what parts the marks; half a character as U+FFFD."""
+    whole = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return " ".join(whole.replace("\u2060", "").replace("↵", " ").split())
+
+
+@pytest.fixture(scope="module")
+def pages(
+    hostile: Path, chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[Seen, Seen]]:
+    """Page → what is seen of it with hostile texts, and with plain ones."""
+    folder = tmp_path_factory.mktemp("literal")
+    sides: list[dict[str, Seen]] = []
+    for side in ("hostile", "plain"):
+        for number, case in enumerate(TEXTS):
+            word = "" if side == "hostile" else f"word{number:03}"
+            _write(case, hostile / "data", folder / side, word)
+        server = serving.start(folder / side, tmp_path_factory.mktemp("home"))
+        try:
+            sides.append({page: _seen(chromium, f"{server.url}/{page}") for page in PAGES})
+        finally:
+            server.stop()
+    return {page: (sides[0][page], sides[1][page]) for page in sides[0]}
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: ascii(case["name"]))
+def test_what_is_shown_is_what_is_in_the_file(case: Case, pages: dict[str, tuple[Seen, Seen]]) -> None:
+    for page in SHOWN[case["family"]]:
+        for text in case["literal"]:
+            assert squeeze(text) in pages[page][0].text, page
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_is_made_of_it(page: str, pages: dict[str, tuple[Seen, Seen]]) -> None:
+    seen, plain = pages[page]
+    assert seen.count == plain.count
+    assert seen.strangers == seen.dialogs == []
+
+
+def _write(case: Case, made: Path, folder: Path, word: str) -> None:
+    """The case's file, a word in place of its text where one is given; one of an odd name has a bad row."""
+    source = made / case["path"]
+    if not source.is_file():
+        return
+    text, name = source.read_text(encoding="utf-8", errors="surrogateescape"), case["path"]
+    if case["family"] == "names":
+        text += "q5,most,1\n"
+        name = f"names/{word}.csv" if word else name
+    elif word:
+        for shown in case["literal"]:
+            text = text.replace(json.dumps(shown)[1:-1], word).replace(shown, word)
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+COUNTED: Final = """tags => Object.fromEntries(
+    tags.map(tag => [tag, document.body.querySelectorAll(tag).length]))"""
+
+
+def _seen(chromium: Browser, url: str) -> Seen:
+    window = windows.open_window(chromium, "light", 1440, 900)
+    dialogs: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    try:
+        window.page.on("dialog", dismiss)
+        page = window.open(url)
+        count: dict[str, int] = page.evaluate(COUNTED, TAGS)
+        text = squeeze(page.evaluate("() => document.body.textContent"))
+        return Seen(text, count, window.strangers(), dialogs)
+    finally:
+        window.context.close()

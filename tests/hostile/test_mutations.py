@@ -1,0 +1,81 @@
+"""Do 2,000 spoilt files lead to a result or a message, and is no number changed on the quiet?
+
+What is asked of each is told in `verdict`; a longer run is `make fuzz`.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from hostile import mutate
+from hostile.fuzz import judged, spoilt
+from hostile.goods import LOGS, goods
+from hostile.verdict import Judge
+
+NUMBER: Final = 2_000
+AT_ONCE: Final = 500
+
+
+@pytest.mark.parametrize("first", range(0, NUMBER, AT_ONCE))
+def test_spoilt_files(shared: Path, first: int) -> None:
+    assert shared.is_dir()
+    said = list(judged(range(first, first + AT_ONCE)))
+    assert len(said) == AT_ONCE
+    assert [one for one in said if one["faults"]] == []
+    outcomes = {one["outcome"] for one in said}
+    assert {"result", "asks", "refused"} <= outcomes, "the mutations are all too mild, or all too rough"
+
+
+def test_every_kind_of_file_is_among_them(shared: Path, tmp_path: Path) -> None:
+    assert shared.is_dir()
+    known = goods(tmp_path)
+    made = {"csv", "jsonl", "json", "parquet", "npz-tokens", "npz-answers", "npy", "sums", "topk"}
+    assert {good.id for good in known} > made | {id_ for id_, *_ in LOGS}
+    assert len(known) <= NUMBER / 50
+
+
+def test_a_seed_spoils_in_one_way(tmp_path: Path) -> None:
+    known = goods(tmp_path)
+    assert spoilt(known, 7) == spoilt(known, 7)
+    assert any(spoilt(known, seed)[1] != known[seed % len(known)].files for seed in range(len(known)))
+
+
+@pytest.mark.parametrize("change", {*mutate.TEXT, *mutate.BINARY}, ids=lambda change: change.__name__)
+def test_every_change_changes(change: mutate.Change) -> None:
+    data = b'{"id": "a", "n": 0.25}\n{"id": "b", "n": 0.75}\n{"id": "c", "n": 1}\n'
+    assert any(change(random.Random(seed), data) != data for seed in range(5))  # noqa: S311  not keys
+
+
+OTHERWISE: Final = {
+    "csv": (b"0.", b"0.1"),
+    "jsonl": (b'"p_true": 0.', b'"p_true": 0.1'),
+    "openai": (b'"logprob": -', b'"logprob": -1'),
+    "tgi": (b'"logprob": -0', b'"logprob": -1'),
+    "lm_eval": (b"mcq question", b"other question"),
+    "canonical": (b"-0.", b"-1."),
+}
+"""Good file → what is in it, and what stands there instead, everywhere."""
+
+
+@pytest.mark.parametrize("id_", OTHERWISE)
+def test_what_is_changed_on_the_quiet_is_seen(shared: Path, tmp_path: Path, id_: str) -> None:
+    assert shared.is_dir()
+    good = next(good for good in goods(tmp_path) if good.id == id_)
+    judge = Judge(tmp_path / "work", [good])
+    altered = {**good.files, good.main: good.files[good.main].replace(*OTHERWISE[id_])}
+    assert judge.faults(good, altered)["faults"] == []
+    assert judge.faults(good, good.files, read=altered)["faults"], "read otherwise than the file says"
+    assert judge.faults(good, good.files, read=good.files) == {"outcome": "result", "faults": []}
+
+
+def test_a_row_lost_without_a_word_is_seen(tmp_path: Path) -> None:
+    for good in goods(tmp_path):
+        if good.id in ("csv", "jsonl"):
+            judge = Judge(tmp_path / "work", [good])
+            shorter = {**good.files, good.main: good.files[good.main].rstrip().rpartition(b"\n")[0] + b"\n"}
+            assert judge.faults(good, shorter)["faults"] == []
+            assert judge.faults(good, good.files, read=shorter)["faults"], good.id

@@ -1,0 +1,237 @@
+"""What came of one spoilt file, and is every number that it shows what its bytes say?
+
+1. A result or a message: nothing is raised but what is meant for a person, within 2,000 characters, naming
+   the file and no folder of the machine.
+2. No row is lost without a word: the rows read, and the bad ones among them, are as many as the records that
+   a careful reading finds.
+3. No number is changed on the quiet: a record that the mutation left as it was gives what it gave in the good
+   file, and another gives, of a plain table, what its own text says, column by column. Of logs no more rows
+   may differ than records do, unless a new note says why; sums are the good file's or refused; of arrays the
+   positions, the right ones and the confidence add up to what NumPy finds.
+
+A spoilt record of a log may lawfully give other values (its bytes say something else now), and what it gives
+is the business of that format's own tests.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from calib_core import files
+from calib_core.analysis.check import check
+from calib_core.analysis.score import score
+from calib_core.files.reading import Reading
+from calib_core.problems import BadRowsFound, CalibError
+from calib_core.records import AnswerRun, TokenRun
+from hostile import careful
+from hostile.goods import Good
+from hostile.verdict_arrays import of_arrays
+
+Row = tuple[tuple[str, Any], ...]
+
+NUMBERS: Final = ("confidence", "verbal_confidence", "p_true", "p_false")
+TEXTS: Final = ("id", "subject", "question")
+"""Columns whose cells are shown as they are."""
+_HASHED: Final = re.compile(r" \([0-9a-f]{64}\)$")
+"""What documents of one number are told apart by, where a spoilt one has taken another's number."""
+CLIPPED: Final = 1e-6
+"""Values up to so far outside [0, 1] are moved onto its edge, and the ledger says so."""
+
+
+class Judge:
+    """Reads spoilt files in a folder and compares them with the good ones."""
+
+    def __init__(self, folder: Path, goods: Sequence[Good]) -> None:
+        self._folder = folder
+        self._sound = {good.id: self._read(good, good.files) for good in goods}
+        refused = {id_: message for id_, (reading, message) in self._sound.items() if reading is None}
+        assert not refused, f"no good files: {refused}"
+
+    def faults(
+        self, good: Good, spoilt: Mapping[str, bytes], read: Mapping[str, bytes] | None = None
+    ) -> dict[str, Any]:
+        """outcome: "result", "asks" or "refused"; faults: what should not be, each in words.
+
+        read: what the program is given, by default what it is judged by; for tests of this judge.
+        """
+        reading, message = self._read(good, spoilt if read is None else read)
+        wrong = list(_of_message(good, message, self._folder))
+        if reading is None:
+            return {"outcome": "refused", "faults": wrong}
+        sound = self._sound[good.id][0]
+        assert sound is not None
+        with suppress(careful.UnclearError):
+            wrong += _of_rows(good, spoilt, sound, reading)
+        return {"outcome": "asks" if reading.bad_rows else "result", "faults": wrong[:5]}
+
+    def _read(self, good: Good, contents: Mapping[str, bytes]) -> tuple[Reading | None, str]:
+        """The file read, reported and scored; None where it is refused, with the message."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir()
+        for name, data in contents.items():
+            (self._folder / name).write_bytes(data)
+        gold = self._folder / good.gold if good.gold else None
+        try:
+            reading = files.parse(self._folder / good.main, file=good.main, gold=gold)
+            report = check(reading)
+            if report.status == "refused":
+                return None, report.message
+        except CalibError as refusal:
+            return None, str(refusal)
+        for run in report.runs:
+            for evidence in run.survey.usable.values():
+                assert math.isfinite(score(evidence, "brier").value or 0.0)
+        try:
+            reading.runs(skip_bad_rows=False)
+        except BadRowsFound as asked:
+            return reading, str(asked)
+        return reading, report.message
+
+
+def _of_message(good: Good, message: str, folder: Path) -> Iterator[str]:
+    if len(message) > 2000 or "Traceback" in message or str(folder) in message:
+        yield f"a message that should not be: {message[:300]}"
+    if not any(name in message for name in good.files):
+        yield f"a message that names no file: {message[:300]}"
+
+
+def _of_rows(good: Good, spoilt: Mapping[str, bytes], sound: Reading, reading: Reading) -> Iterator[str]:
+    data = spoilt[good.main]
+    if good.records in ("npz", "npy"):
+        yield from of_arrays(good, spoilt, reading)
+    elif good.records == "sealed":
+        if _sums(reading) != _sums(sound):
+            yield "sealed sums were altered and read all the same"
+    elif good.records == "topk":
+        if not reading.bad_rows and reading.rows != len(careful.jsonl(data)):
+            yield f"{reading.rows} rows of {len(careful.jsonl(data))} lines"
+    elif good.records in careful.VALUES:
+        yield from _of_table(good, data, reading)
+    beside = all(spoilt[name] == data for name, data in good.files.items() if name != good.main)
+    new = bool(good.gold) and bool(_notes(reading) - _notes(sound))
+    if good.records in careful.RECORDS and good.records != "topk" and beside and not new:
+        yield from _of_records(careful.RECORDS[good.records], good.files[good.main], data, sound, reading)
+    elif not good.records or (good.gold and not beside):
+        yield from _of_log(good, spoilt, sound, reading)
+
+
+def _of_log(good: Good, spoilt: Mapping[str, bytes], sound: Reading, reading: Reading) -> Iterator[str]:
+    """More rows that differ than records, where nothing above the records does and nothing new is noted."""
+    if _notes(reading) - _notes(sound):
+        raise careful.UnclearError
+    strange = Counter(filter(None, _shown(reading).values())) - Counter(_shown(sound).values())
+    touched = 0
+    if not good.main.endswith(".eval"):
+        before, now = careful.parts(good.files), careful.parts(spoilt)
+        changed = (before - now) + (now - before)
+        if any(careful.ABOVE in part for part in changed) or (good.numbered and _moved(good, spoilt)):
+            raise careful.UnclearError
+        touched = changed.total()
+    if strange.total() > touched:
+        yield f"{strange.total()} rows differ and {touched} records: {[*strange][:1]}"
+
+
+def _notes(reading: Reading) -> set[str]:
+    """What is noted, whatever the numbers in it, and how many choices there are: of a log, all rows tell."""
+    notes = (*reading.notes, *(note for run in reading.good_runs for note in run.ledger.notes))
+    widths = {len(dict(row).get("choice_logprobs", ())) for row in _shown(reading).values()}
+    return {*(re.sub(r"[\d.]+", "#", note) for note in notes), f"{max(widths, default=0)} choices"}
+
+
+def _moved(good: Good, spoilt: Mapping[str, bytes]) -> bool:
+    """Whether lines stand in other places: their number is what right answers are joined on."""
+    before, now = careful.lines(good.files[good.main]), careful.lines(spoilt[good.main])
+    return len(before) != len(now) or any(line in before for line in _elsewhere(before, now))
+
+
+def _elsewhere(before: Sequence[bytes], now: Sequence[bytes]) -> list[bytes]:
+    return [new for old, new in zip(before, now, strict=True) if old != new]
+
+
+def _of_records(
+    split: Callable[[bytes], list[Any]], was: bytes, now: bytes, sound: Reading, reading: Reading
+) -> Iterator[str]:
+    """Rows lost; rows that differ although their records do not."""
+    before, after = split(was), split(now)
+    if reading.format != sound.format or sound.rows != len(before):
+        return
+    if reading.rows != len(after):
+        yield f"{reading.rows} rows of {len(after)} records"
+        return
+    kept = sum(run.rows.height for run in reading.good_runs if isinstance(run, AnswerRun))
+    whole = sum(run.rows.height for run in sound.good_runs if isinstance(run, AnswerRun)) == sound.rows
+    if whole and kept + reading.bad_rows != reading.rows:
+        yield f"{reading.rows} rows, {reading.bad_rows} bad and {kept} kept"
+    known = {before[at - 1]: shown for at, shown in _shown(sound).items()}
+    for at, shown in _shown(reading).items():
+        expected = known.get(after[at - 1])
+        if expected is not None and expected != shown:
+            yield f"row {at} was not touched: it gave {_difference(expected, shown)}"
+
+
+def _of_table(good: Good, data: bytes, reading: Reading) -> Iterator[str]:
+    """Of every row: each number and text is what the record says under that name."""
+    if reading.format != "table":
+        return
+    told = careful.VALUES[good.records](data)
+    if reading.rows != len(told):
+        yield f"{reading.rows} rows of {len(told)} records"
+        return
+    for at, shown in _shown(reading).items():
+        for name, value in shown:
+            if name in NUMBERS and value is not None and not _says(told[at - 1].get(name), value):
+                yield f"row {at}: {name} is {value}, and the file says {told[at - 1].get(name)!r}"
+            if name in TEXTS and value is not None and not _spells(told[at - 1].get(name), value):
+                yield f"row {at}: {name} is {value!r}, and the file says {told[at - 1].get(name)!r}"
+
+
+def _says(text: Any, value: float) -> bool:
+    try:
+        percent = isinstance(text, str) and text.rstrip().endswith("%")
+        said = float(text.rstrip().removesuffix("%")) / 100 if percent else float(text)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    clipped = value in (0.0, 1.0) and abs(said - value) <= CLIPPED
+    return clipped or math.isclose(said, value)
+
+
+def _spells(text: Any, value: str) -> bool:
+    said = text if isinstance(text, str) else repr(text)
+    clean = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return clean.strip() == value.strip() or not isinstance(text, str)
+
+
+def _sums(reading: Reading) -> list[Any]:
+    runs = [run for run in reading.good_runs if isinstance(run, TokenRun)]
+    return [(run.label, run.sums.rows, run.sums.top.right, run.sums.occurrences.tolist()) for run in runs]
+
+
+def _shown(reading: Reading) -> dict[int, Row]:
+    """Record number → every value of its row, by column."""
+    found: dict[int, Row] = {}
+    for run in reading.good_runs:
+        if isinstance(run, AnswerRun):
+            for row in run.rows.to_dicts():
+                values = {name: value for name, value in row.items() if name != "row" and value is not None}
+                found[row["row"]] = tuple(sorted((name, _plain(value)) for name, value in values.items()))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A value to compare: lists can be hashed, and an id stands without what tells it from another's."""
+    if isinstance(value, str):
+        return _HASHED.sub("", value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _difference(one: Row, other: Row) -> str:
+    was, now = dict(one), dict(other)
+    names = [name for name in {*was, *now} if was.get(name) != now.get(name)]
+    return "; ".join(f"{name} {was.get(name)!r} and gives {now.get(name)!r}" for name in sorted(names)[:3])
