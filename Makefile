@@ -4,10 +4,13 @@
 PORT := 8501
 # A folder of prediction files; empty: the demo data.
 DATA :=
-# Test processes. The browser tests stay together in two of them.
+# Test processes. A module's tests stay together in one of them.
 WORKERS := 2
 # One recipe of the demo data, r1, r2 or r3; empty: all.
 RECIPE :=
+# How many spoilt files `make fuzz` reads, and the seed of the first.
+N := 20000
+SEED := 0
 # Passed on to pytest, e.g. make check-fast PYTEST_ARGS="-k brier -x"
 PYTEST_ARGS :=
 # The Python that makes the virtual environment; empty: the first of these that is 3.11 or newer.
@@ -20,7 +23,7 @@ export DATA
 # The steps of `make test` are to come in their order, also under `make -j`.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data demo-check picture clean
+.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data demo-check fuzz picture clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is"
@@ -34,11 +37,11 @@ test: .venv/.test-ready ## everything: lint, types, import contracts, all tests
 	export CHROMIUM; \
 	$(MAKE) --no-print-directory lint && \
 	echo "== pytest (browser: $$CHROMIUM)" && \
-	$(PY) -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 check-fast: lint ## the same without the browser
 	@echo "== pytest, without the browser tests"
-	@$(PY) -m pytest -n $(WORKERS) --dist loadgroup -m "not browser" $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -m "not browser" $(PYTEST_ARGS)
 
 lint: ruff types imports ## ruff, pyright and the import contracts
 
@@ -66,6 +69,9 @@ demo-data: build/demo-venv/.ready ## train the demo's models and predict again (
 
 demo-check: build/demo-venv/.check-ready ## make a small recipe again and compare with data/ (PyTorch, minutes)
 	@build/demo-venv/bin/python -m pytest --noconftest -m slow tests/core/test_demo_again.py $(PYTEST_ARGS)
+
+fuzz: .venv/.test-ready ## spoil good files of every format and read them (N=20000 SEED=0)
+	@$(PY) tests/hostile/fuzz.py --number "$(N)" --seed "$(SEED)"
 
 picture: .venv/.test-ready ## take the README's picture again
 	@PYTHONPATH=".:tests" $(PY) docs/picture.py
