@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.confidence.answers import KINDS, Kind, Normaliser, named_index, of_kind, text_form
-from calib_core.confidence.coded import coded
+from calib_core.confidence.coded import coded, looked_up
 from calib_core.confidence.numbers import is_percent
 
 UNPARSED: Final = -1
@@ -88,12 +88,7 @@ def _codes(normaliser: Normaliser, sort: _Sort) -> AnswerCodes:
         forms = one.readings(row, sort.distinct)
     percent = sort.kind == "number" and bool(is_percent(sort.distinct.filter(forms.is_not_null())).any())
     found = bool(forms.ne_missing(alone).any())
-    return AnswerCodes(_looked_up(_numbered(forms), sort.numbers), found, percent)
-
-
-def _looked_up(table: NDArray[np.int32], numbers: NDArray[np.uint32]) -> NDArray[np.int32]:
-    # Not numpy's take, which would first copy the numbers as 64-bit ones.
-    return pl.Series(table).gather(pl.Series(numbers)).to_numpy()
+    return AnswerCodes(looked_up(_numbered(forms), sort.numbers), found, percent)
 
 
 def _numbered(forms: pl.Series) -> NDArray[np.int32]:
@@ -107,7 +102,7 @@ def _numbered(forms: pl.Series) -> NDArray[np.int32]:
 def _choice_codes(normaliser: Normaliser, sort: _Sort) -> AnswerCodes:
     """The index of the choice that each answer names: equal text first, then letter, then index."""
     named = named_index(sort.distinct).fill_null(UNPARSED).cast(pl.Int32).to_numpy()
-    index = _looked_up(named, sort.numbers).copy()
+    index = looked_up(named, sort.numbers)
     most = normaliser.choices.gather(pl.Series(sort.rows, dtype=pl.UInt32)).fill_null(_MANY).to_numpy()
     if int(named.max(initial=UNPARSED)) >= int(most.min(initial=_MANY)):
         index[index >= np.repeat(most, sort.count)] = UNPARSED
@@ -118,18 +113,14 @@ def _choice_codes(normaliser: Normaliser, sort: _Sort) -> AnswerCodes:
 
 def _put_listed(index: NDArray[np.int32], normaliser: Normaliser, sort: _Sort) -> None:
     """Sets the index of the answers whose text is one of their row's choices."""
-    form = text_form(sort.distinct)
-    maybe = form.is_in(normaliser.listed["form"].unique().implode()).fill_null(value=False).to_numpy()
+    places = normaliser.place(text_form(sort.distinct))
+    maybe = places.is_not_null().to_numpy()
     if not maybe.any():
         return
     at = np.flatnonzero(maybe.take(sort.numbers))
+    row = pl.Series(np.repeat(sort.rows, sort.count)[at], dtype=pl.UInt32)
     # Joined by whole numbers: texts of millions of samples would be hashed once more.
-    both = pl.concat([form, normaliser.listed["form"]])
-    numbers = _numbered(both)
-    listed = normaliser.listed.select("row", "index", form=pl.Series(numbers[form.len() :]))
-    row = np.repeat(sort.rows, sort.count)[at].astype(np.uint32)
-    asked = pl.DataFrame({"row": row, "form": numbers[sort.numbers[at]]})
-    found = asked.join(listed, on=["row", "form"], how="left", maintain_order="left")["index"]
+    found = normaliser.index_of(row, places.gather(pl.Series(sort.numbers[at])))
     known = found.is_not_null().to_numpy()
     index[at[known]] = found.drop_nulls().cast(pl.Int32).to_numpy()
 

@@ -61,12 +61,14 @@ def choice_name(index: pl.Series) -> pl.Series:
 class Normaliser:
     """How the answers of one run are normalised.
 
-    kind: the kind of answer of each row of the run, String, shape (rows,); listed: the choices,
-    columns row, form (their text form) and index, one row a distinct text; choices: how many choices
-    each row has, shape (rows,), null where the run does not say.
+    kind: the kind of answer of each row of the run, String, shape (rows,); texts: the text forms of the
+    choices, each once; listed: the choices, columns row, text (its place in `texts`) and index, one row a
+    distinct text of a row; choices: how many choices each row has, shape (rows,), null where the run does
+    not say.
     """
 
     kind: pl.Series
+    texts: pl.Series
     listed: pl.DataFrame
     choices: pl.Series
 
@@ -146,8 +148,18 @@ class Normaliser:
 
     def _listed_index(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Index of the row's choice that is this text; null where none is."""
-        answers = pl.DataFrame({"row": row.cast(pl.UInt32), "form": text_form(text)})
-        return answers.join(self.listed, on=["row", "form"], how="left", maintain_order="left")["index"]
+        return self.index_of(row, self.place(text_form(text)))
+
+    def place(self, forms: pl.Series) -> pl.Series:
+        """Where each of these text forms stands in `texts`: UInt32, null where it is no choice's."""
+        places = pl.DataFrame({"text": self.texts}).with_row_index("place")
+        asked = pl.DataFrame({"text": forms})
+        return asked.join(places, on="text", how="left", maintain_order="left")["place"]
+
+    def index_of(self, row: pl.Series, place: pl.Series) -> pl.Series:
+        """0-based index of the choice with this text; null where the row has none. place: see `place`."""
+        asked = pl.DataFrame({"row": row.cast(pl.UInt32), "text": place})
+        return asked.join(self.listed, on=["row", "text"], how="left", maintain_order="left")["index"]
 
 
 def of_kind(kind: Kind, choices: Sequence[str] = ()) -> Normaliser:
@@ -162,22 +174,20 @@ def normalise(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
     return cast("str | None", one.forms(pl.Series([0], dtype=pl.UInt32), pl.Series([text])).item())
 
 
-def _listed(choices: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
-    """The choices as a table of distinct texts, and their number a row."""
+def _listed(choices: pl.Series) -> tuple[pl.Series, pl.DataFrame, pl.Series]:
+    """The distinct texts of choices, which of them each row has, and how many choices that are."""
     count = choices.list.len().cast(pl.Int64)
     rows = pl.DataFrame({"row": pl.int_range(choices.len(), dtype=pl.UInt32, eager=True), "text": choices})
     rows = rows.filter(pl.col("text").list.len() > 0)
     long = rows.with_columns(index=pl.int_ranges(pl.col("text").list.len())).explode("text", "index")
     # The same few texts are the choices of many rows: each is normalised once, and compared by its number.
     numbers, distinct = coded(long["text"])
-    forms = text_form(distinct)
-    alike, distinct = coded(forms)
-    number = pl.Series("number", alike[numbers])
-    long = long.select("row", "index", number, of_row=pl.col("row").cast(pl.UInt64) * distinct.len() + number)
-    long = long.filter(pl.Series(forms.is_not_null().to_numpy()[numbers]))
-    long = long.filter(long["of_row"].is_first_distinct())
-    long = long.select("row", "index", form=distinct.gather(long["number"]))
-    return long, count.set(count == 0, None)
+    places, texts = coded(text_form(distinct))
+    of_each = places[numbers]
+    long = long.with_columns(text=pl.Series(of_each))
+    long = long.filter(pl.Series(texts.is_not_null().to_numpy()[of_each]))
+    of_row = long["row"].cast(pl.UInt64) * texts.len() + long["text"]
+    return texts, long.filter(of_row.is_first_distinct()), count.set(count == 0, None)
 
 
 def _kinds(run: AnswerRun) -> pl.Series:
@@ -193,7 +203,15 @@ def _kinds(run: AnswerRun) -> pl.Series:
     choice = (column(run, "choices").list.len() > 0).fill_null(value=False) | by_index.fill_null(value=False)
     kind = stated.set(stated.is_not_null() & ~stated.is_in(KINDS), "text")
     kind = kind.set(stated.is_null() & choice, "choice")
-    free = gold.filter(kind.is_null()).drop_nulls().unique()
-    row = pl.zeros(free.len(), dtype=pl.UInt32, eager=True)
-    numbers = free.len() > 0 and not of_kind("number").readings(row, free).has_nulls()
-    return kind.fill_null("number" if numbers else "text")
+    return kind.fill_null("number" if _all_numbers(gold.filter(kind.is_null()).drop_nulls()) else "text")
+
+
+def _all_numbers(texts: pl.Series) -> bool:
+    """Whether every text reads as a number, and there is one."""
+
+    def are(some: pl.Series) -> bool:
+        row = pl.zeros(some.len(), dtype=pl.UInt32, eager=True)
+        return not of_kind("number").readings(row, some).has_nulls()
+
+    # Where they are words the first of them says so.
+    return texts.len() > 0 and are(texts.head(1)) and are(texts.unique())

@@ -1,16 +1,23 @@
-"""Which texts are the same?  Many texts → whole numbers, by looking each up in a table of hashes."""
+"""Which texts are the same?  Many texts → whole numbers, by dictionaries that several threads fill."""
 
 from __future__ import annotations
 
-from typing import Final
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-_SLOT_BITS: Final = 20
-_AT_ONCE: Final = 1 << 17
-_EMPTY: Final = np.iinfo(np.uint32).max
+WORKERS: Final = min(4, os.cpu_count() or 1)
+"""Threads that number, look up and sort: polars and numpy let the others run meanwhile."""
+
+_ALONE: Final = 1 << 16
+"""So few values are not worth a thread."""
+
+T = TypeVar("T")
 
 
 def coded(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
@@ -19,43 +26,19 @@ def coded(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
     text: String, shape (n,). Returns uint32 of shape (n,), from 0 on, and the distinct texts in that order;
     null is one of the texts.
     """
-    numbers, distinct, other = _by_slot(text)
-    if not other.size:
-        return numbers, distinct
-    more, texts = _by_dictionary(text.gather(pl.Series(other, dtype=pl.UInt32)))
-    numbers[other] = more + np.uint32(distinct.len())
-    return numbers, pl.concat([distinct, texts])
-
-
-def _by_slot(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series, NDArray[np.intp]]:
-    """The slot that each text's hash falls into, numbered as they come, and the first text of each.
-
-    The third value is where another text than the slot's first one has fallen into it.
-    """
-    table = np.full(1 << _SLOT_BITS, _EMPTY, np.uint32)
-    numbers = np.empty(text.len(), np.uint32)
-    distinct = text.clear()
-    others = [np.empty(0, np.intp)]
-    # A part at a time stays in the core's cache, and its memory is used again for the next.
-    for low in range(0, text.len(), _AT_ONCE):
-        part, here = text.slice(low, _AT_ONCE), numbers[low : low + _AT_ONCE]
-        slot = (part.hash().to_numpy() >> np.uint64(64 - _SLOT_BITS)).view(np.int64)
-        table.take(slot, out=here, mode="clip")
-        if here.max() == _EMPTY:
-            new = np.flatnonzero(here == _EMPTY)
-            slots, at = np.unique(slot[new], return_index=True)
-            table[slots] = np.arange(distinct.len(), distinct.len() + slots.size)
-            firsts = part.gather(pl.Series(new[at], dtype=pl.UInt32))
-            distinct = pl.concat([distinct, firsts], rechunk=True)
-            table.take(slot, out=here, mode="clip")
-        same = distinct.gather(pl.Series(here)).eq_missing(part)
-        if not same.all():
-            others.append(low + (~same).arg_true().to_numpy())
-    return numbers, distinct, np.concatenate(others).astype(np.intp)
+    parts = in_parts(lambda part: _by_dictionary(text[part]), text.len())
+    if len(parts) < 2:
+        return parts[0] if parts else (np.empty(0, np.uint32), text.clear())
+    # A dictionary a part, and one of the texts in them: threads that share one wait for each other.
+    places, texts = _by_dictionary(pl.concat([distinct for _, distinct in parts]))
+    ends = np.cumsum([distinct.len() for _, distinct in parts])
+    of_parts = np.split(places.view(np.int32), ends[:-1])
+    found = [looked_up(of_part, own) for of_part, (own, _) in zip(of_parts, parts, strict=True)]
+    return np.concatenate(found).view(np.uint32), texts
 
 
 def _by_dictionary(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
-    """The same for any texts, slower: polars' own dictionary, one of its own for each call."""
+    """The same by polars' own dictionary, one of its own for each call."""
     categories = pl.Categories.random()
     # The series holds the dictionary: without it the categories are gone.
     held = text.cast(pl.Categorical(categories))
@@ -63,3 +46,25 @@ def _by_dictionary(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
     missing = pl.Series(text.name, [None], dtype=pl.String) if held.has_nulls() else texts.clear()
     numbers = held.to_physical().fill_null(texts.len()).to_numpy()
     return numbers, pl.concat([texts, missing])
+
+
+def looked_up(table: NDArray[np.int32], numbers: NDArray[np.uint32]) -> NDArray[np.int32]:
+    """What a table has for each of the numbers, the places in it; shape of `numbers`."""
+    values, found = pl.Series(table), np.empty(numbers.size, np.int32)
+
+    def look_up(part: slice) -> None:
+        # Not numpy's take, which would first copy the numbers as 64-bit ones.
+        found[part] = values.gather(pl.Series(numbers[part])).to_numpy()
+
+    in_parts(look_up, numbers.size)
+    return found
+
+
+def in_parts(work: Callable[[slice], T], size: int) -> list[T]:
+    """What comes of some work on 0 … size − 1, a part of them a thread."""
+    step = max(_ALONE, -(-size // WORKERS))
+    parts = [slice(low, min(low + step, size)) for low in range(0, size, step)]
+    if len(parts) < 2:
+        return list(map(work, parts))
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return list(pool.map(work, parts))

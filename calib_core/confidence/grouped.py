@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,22 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.confidence.answer_codes import UNPARSED
+from calib_core.confidence.coded import WORKERS
 from calib_core.confidence.sampled import Sampled
 
 CELLS: Final = 1 << 18
 """Samples that are sorted at a time: about what a core's own cache holds."""
 
 
-WORKERS: Final = min(4, os.cpu_count() or 1)
-"""Threads that sort: numpy lets the others run meanwhile."""
-
-
 class _Found(NamedTuple):
-    """The groups of a block of rows, row by row, each row's ascending in size; arrays of one shape."""
+    """The groups of a block of rows, row by row, each row's ascending in code.
+
+    row, size, first: arrays of one shape, the groups'; unparsed: of each row of the block, as in `Groups`.
+    """
 
     row: NDArray[np.int32]
     size: NDArray[np.int32]
-    first: NDArray[np.integer[Any]]
+    first: NDArray[np.int32]
+    unparsed: NDArray[np.int64]
+
+
+class _Block(NamedTuple):
+    """The groups of a block of rows, and of each row how many, its largest, where that begins, and ties."""
+
+    groups: _Found
+    number: NDArray[np.int64]
+    largest: NDArray[np.int64]
+    majority: NDArray[np.int64]
+    tied: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,15 +69,13 @@ class Groups:
         majority, tied = np.full(rows, -1, np.int64), np.zeros(rows, np.bool_)
         sizes, firsts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         begin = 0
-        for block, (found, alone) in _at_once(samples, blocks(samples.count)):
-            unparsed[block] = alone
-            here = np.bincount(found.row, minlength=block.size)
-            number[block] = here
-            start[block] = begin + np.cumsum(here) - here
-            largest[block], majority[block], tied[block] = _majority(found, here)
-            sizes.append(found.size)
-            firsts.append(found.first.astype(np.int32))
-            begin += found.size.size
+        for block, found in _at_once(samples, blocks(samples.count)):
+            unparsed[block], number[block] = found.groups.unparsed, found.number
+            start[block] = begin + np.cumsum(found.number) - found.number
+            largest[block], majority[block], tied[block] = found.largest, found.majority, found.tied
+            sizes.append(found.groups.size)
+            firsts.append(found.groups.first)
+            begin += found.groups.size.size
         flat = (np.concatenate(sizes), np.concatenate(firsts))
         return cls(*flat, start, number, largest, majority, tied, unparsed)
 
@@ -110,12 +118,12 @@ def blocks(count: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
 
 def _at_once(
     samples: Sampled, some: Iterable[NDArray[np.intp]]
-) -> Iterator[tuple[NDArray[np.intp], tuple[_Found, NDArray[np.int64]]]]:
+) -> Iterator[tuple[NDArray[np.intp], _Block]]:
     """Each block of rows with its groups, in order; numpy sorts on as many cores as there are."""
-    waiting = deque[tuple[NDArray[np.intp], Future[tuple[_Found, NDArray[np.int64]]]]]()
+    waiting = deque[tuple[NDArray[np.intp], Future[_Block]]]()
     with ThreadPoolExecutor(WORKERS) as pool:
         for block in some:
-            waiting.append((block, pool.submit(_groups_of, samples, block)))
+            waiting.append((block, pool.submit(_block, samples, block)))
             if len(waiting) > 2 * WORKERS:
                 rows, found = waiting.popleft()
                 yield rows, found.result()
@@ -123,12 +131,14 @@ def _at_once(
             yield rows, found.result()
 
 
-def _groups_of(samples: Sampled, rows: NDArray[np.intp]) -> tuple[_Found, NDArray[np.int64]]:
-    return _groups(samples.table(rows))
+def _block(samples: Sampled, rows: NDArray[np.intp]) -> _Block:
+    found = _groups(samples.table(rows))
+    number = np.bincount(found.row, minlength=rows.size)
+    return _Block(found, number, *_majority(found, number))
 
 
-def _groups(codes: NDArray[np.int32]) -> tuple[_Found, NDArray[np.int64]]:
-    """The groups of each row of a table of codes that parse, and how many samples do not."""
+def _groups(codes: NDArray[np.int32]) -> _Found:
+    """The groups of each row of a table of codes that parse."""
     rows, width = codes.shape
     bits = max(1, (width - 1).bit_length())
     kind = np.int32 if int(codes.max()) < 1 << (31 - bits) else np.int64
@@ -136,21 +146,21 @@ def _groups(codes: NDArray[np.int32]) -> tuple[_Found, NDArray[np.int64]]:
     packed = np.left_shift(codes, bits, dtype=kind)
     packed |= np.arange(width, dtype=kind)
     packed.sort(axis=1)
-    code = packed >> bits
+    flat = packed.ravel()
+    code = flat >> bits
     begins = np.empty(code.shape, np.bool_)
-    begins[:, 0] = True
-    np.not_equal(code[:, 1:], code[:, :-1], out=begins[:, 1:])
+    np.not_equal(code[1:], code[:-1], out=begins[1:])
+    begins[::width] = True
     at = np.flatnonzero(begins).astype(np.int32)
     size = np.diff(at, append=np.int32(code.size))
-    row = at // np.int32(width)
-    least = packed.ravel().take(at)
-    parsed = least >= 0
-    unparsed = np.zeros(rows, np.int64)
-    if parsed.all():
-        return _Found(row, size, least & ((1 << bits) - 1)), unparsed
-    alone = least >> bits == UNPARSED
-    unparsed[row[alone]] = size[alone]
-    return _Found(row[parsed], size[parsed], least[parsed] & ((1 << bits) - 1)), unparsed
+    row, least = at // np.int32(width), flat.take(at)
+    first = (least & ((1 << bits) - 1)).astype(np.int32)
+    parsed, unparsed = least >= 0, np.zeros(rows, np.int64)
+    if not parsed.all():
+        alone = least >> bits == UNPARSED
+        unparsed[row[alone]] = size[alone]
+        row, size, first = row[parsed], size[parsed], first[parsed]
+    return _Found(row, size, first, unparsed)
 
 
 def _majority(

@@ -18,6 +18,8 @@ _PERCENT: Final = r"(?i)^(.*?)\s*(?:%|\bper\s?cent\b)\s*([$€£¥]?)\.?$"
 _ENDS_IN_PERCENT: Final = r"(?i)(?:%|\bper\s?cent)\s*[$€£¥]?\.?\s*$"
 _MAYBE: Final = r"(?i)^(?:[^\p{L}]|\\[dt]?frac|\bper\s?cent\b|e)*$"
 """Whatever has other letters is no number, which is seen without reading on."""
+_PLAIN: Final = r"^(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9])$"
+"""Numbers that are in their one form already, as most are."""
 _SCIENTIFIC: Final = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,2})\.?$"
 _WHOLE: Final = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]*"
 """Not "0,123", in which the comma separates no thousands."""
@@ -42,8 +44,9 @@ def number_form(text: pl.Series) -> pl.Series:
     terms: "2/6" → "1/3", "1 1/2" → "1.5". Exact: no rounding, however long. Null where the text is no
     number, e.g. "1,23", "18 apples", "1/0". String, shape of `text`.
     """
-    maybe = text.str.contains(_MAYBE).fill_null(value=False).arg_true()
-    forms = pl.Series("form", [None], dtype=pl.String).new_from_index(0, text.len())
+    plain = text.str.contains(_PLAIN).fill_null(value=False)
+    forms = text.set(~plain, None).alias("form")
+    maybe = (text.str.contains(_MAYBE).fill_null(value=False) & ~plain).arg_true()
     return forms.scatter(maybe, _each_once(text.gather(maybe))) if maybe.len() else forms
 
 

@@ -157,8 +157,9 @@ class Child:
             match kind, wire.parsed(body):
                 case wire.PROGRESS, [int() | float() as share, str() as text]:
                     progress(float(share), text)
-                case wire.TREE, {"tree": tree, "last": bool() as last}:
-                    return transport.unpacked(tree, self._blobs(limits, end).__next__), not last
+                case wire.TREE, {"tree": tree}:
+                    reading = transport.unpacked(tree, self._blobs(limits, end).__next__)
+                    return reading, not self._last(limits, end)
                 case wire.REFUSED, {"why": str() as why, "last": bool() as last}:
                     return Refused(why), not last
                 case wire.FAILED, {"what": str() as what, "where": str() as where}:
@@ -166,6 +167,15 @@ class Child:
                     return Refused(f"{request.file} {_failed(what, limits)}"), False
                 case _:
                     raise wire.BrokenTalkError("a message out of turn")
+
+    def _last(self, limits: Limits, end: float) -> bool:
+        """Whether the process ends, now that it has handed everything over."""
+        kind, body = wire.take(self._line, min(end, time.monotonic() + limits.quiet), 0)
+        match kind, wire.parsed(body):
+            case wire.DONE, {"last": bool() as last}:
+                return last
+            case _:
+                raise wire.BrokenTalkError("no end where one was told of")
 
     def _blobs(self, limits: Limits, end: float) -> Iterator[bytearray]:
         left = limits.answer

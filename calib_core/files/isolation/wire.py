@@ -22,8 +22,10 @@ READY: Final = b"r"
 PROGRESS: Final = b"p"
 """JSON: the share that is done, and a short text."""
 TREE: Final = b"t"
-"""JSON: a reading's tree (`transport`), whose blobs follow, and whether the process ends after it."""
+"""JSON: a reading's tree (`transport`), whose blobs follow."""
 BLOB: Final = b"b"
+DONE: Final = b"d"
+"""JSON, after the last blob: whether the process ends now."""
 REFUSED: Final = b"x"
 """JSON: why the file is refused."""
 FAILED: Final = b"f"
@@ -85,7 +87,7 @@ def take(line: socket.socket, deadline: float, limit: int) -> tuple[bytes, bytea
     deadline, EndedError where nobody is there any more, BrokenTalkError where this is no message.
     """
     kind, length = HEAD.unpack(_filled(line, bytearray(HEAD.size), deadline))
-    known = kind in (READY, PROGRESS, TREE, BLOB, REFUSED, FAILED)
+    known = kind in (READY, PROGRESS, TREE, BLOB, DONE, REFUSED, FAILED)
     if not known or length > (limit if kind == BLOB else TEXT_LIMIT):
         raise BrokenTalkError(f"a message {kind!r} of {length:,} bytes")
     return kind, _filled(line, bytearray(length), deadline)

@@ -110,12 +110,9 @@ def _answer(line: socket.socket, request: dict[str, Any], handles: list[int], id
     """Reads one file and says what is in it; whether another may come."""
     try:
         _limit(request["memory"], request["seconds"])
-        reading = _read(line, request, handles)
+        _hand_over(line, _read(line, request, handles))
         last = _pages()[1] > idle[1] + GROWN
-        tree, blobs = transport.packed(reading)
-        wire.send_json(line, wire.TREE, {"tree": tree, "last": last})
-        for blob in blobs:
-            wire.send(line, wire.BLOB, blob)
+        wire.send_json(line, wire.DONE, {"last": last})
     except CalibError as refusal:
         last = _pages()[1] > idle[1] + GROWN
         wire.send_json(line, wire.REFUSED, {"why": str(refusal), "last": last})
@@ -125,6 +122,14 @@ def _answer(line: socket.socket, request: dict[str, Any], handles: list[int], id
         return False
     signal.setitimer(signal.ITIMER_REAL, 0)
     return not last
+
+
+def _hand_over(line: socket.socket, reading: Reading) -> None:
+    """Sends a reading, of which nothing is kept here."""
+    tree, blobs = transport.packed(reading)
+    wire.send_json(line, wire.TREE, {"tree": tree})
+    for blob in blobs:
+        wire.send(line, wire.BLOB, blob)
 
 
 def _read(line: socket.socket, request: dict[str, Any], handles: list[int]) -> Reading:

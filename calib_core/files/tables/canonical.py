@@ -17,6 +17,7 @@ from calib_core.files.tables.raw import Progress
 from calib_core.files.tables.roles import Roles
 from calib_core.files.tables.runs import Origin
 from calib_core.files.tables.table import open_table, read_rows, read_table
+from calib_core.files.tables.told_numbers import told_numbers
 from calib_core.problems import Refused, shorten
 from calib_core.records import AnswerOf, AnswerRun, RunInfo
 
@@ -89,9 +90,11 @@ def _as_told(reading: Reading, metadata: Mapping[str, object]) -> Reading:
         for run in reading.good_runs
         if isinstance(run, AnswerRun)
     )
+    numbers, doubts = told_numbers(metadata, runs)
+    runs = tuple(replace(run, reported=told) for run, told in zip(runs, numbers, strict=True))
     said = {f"{of}{note}" for run in runs for note in run.ledger.notes for of in ("", f"{run.label}: ")}
     notes = (note for note in _texts(metadata, NOTES, reading.file) or () if note not in said)
-    return replace(reading, good_runs=runs, notes=tuple(dict.fromkeys((*reading.notes, *notes))))
+    return replace(reading, good_runs=runs, notes=tuple(dict.fromkeys((*reading.notes, *notes, *doubts))))
 
 
 def _as_narrow(stored: pl.DataType, narrow: str) -> pl.DataType:

@@ -22,6 +22,7 @@ _INDEX: Final = numbers.whole(0, pl.Int32())
 
 COLUMNS: Final = MappingProxyType[str, Judge]({
     "id": words.text,
+    "trial_of": words.text,
     "subject": words.text,
     "question": words.prose,
     "status": words.text,

@@ -161,24 +161,25 @@ class _Records:
                 yield from self._careful(self.content, at, above)
                 return
             at += len(block)
-            yield from self._of_block(block, above, at / len(self.content), numeric)
-            above += csv_fast.lines_in(block)
+            lines = csv_fast.lines_in(block)
+            yield from self._of_block(block, range(above, above + lines), at / len(self.content), numeric)
+            above += lines
 
-    def _of_block(self, block: bytes, above: int, share: float, numeric: Wanted) -> Iterator[Slice]:
-        """A well quoted block below so many lines: numbers as such if they all are, else as text."""
+    def _of_block(self, block: bytes, lines: range, share: float, numeric: Wanted) -> Iterator[Slice]:
+        """A well quoted block of these lines, from 0 on: numbers as such if they all are, else as text."""
         delimiter = self.layout.delimiter
         texts = dict.fromkeys(self.names, pl.String())
         kinds = csv_fast.kinds(block, delimiter, self.names, numeric)
         frame = csv_fast.frame_of(block, delimiter, kinds) if kinds != texts else None
-        again = None if frame is None else partial(self._of_block, block, above, share, no_column)
+        again = None if frame is None else partial(self._of_block, block, lines, share, no_column)
         if frame is None:
             frame = csv_fast.frame_of(block, delimiter, texts)
         if frame is None:
-            yield from self._careful(Content(block, self.file), 0, above, share)
+            yield from self._careful(Content(block, self.file), 0, lines.start, share)
             return
         columns = {name: frame[name] for name in self.names if self.wanted(name)}
-        lines = csv_fast.lines_of(frame, above, csv_fast.lines_in(block))
-        yield Slice(frame.height, columns, lines, share, again=again)
+        begins = csv_fast.lines_of(frame, lines.start, len(lines))
+        yield Slice(frame.height, columns, begins, share, again=again)
 
     def _careful(
         self, content: Content, start: int = 0, above: int = 0, share: float | None = None

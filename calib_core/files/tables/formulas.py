@@ -6,6 +6,7 @@ makes the step reversible: taking one apostrophe off gives back the text.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -31,16 +32,36 @@ def restored(texts: pl.Series) -> pl.Series:
     return texts.str.replace(f"^'({_BEGINNING})", "$1")
 
 
-def with_ids_restored(slices: Iterator[Slice], is_id: Wanted) -> Iterator[Slice]:
+def with_ids_restored(slices: Iterator[Slice], is_id: Wanted, taken: Counter[str]) -> Iterator[Slice]:
     """The records of a CSV file, which may have been written for a spreadsheet, with their ids as they were.
 
-    is_id: which column of the file holds them.
+    is_id: which column of the file holds them; taken: counts the apostrophes taken off in each column.
     """
     for part in slices:
         ids = {name: restored(values) for name, values in part.columns.items() if is_id(name)}
-        again = None if part.again is None else partial(_again, part.again, is_id)
+        here = Counter({name: _differing(part.columns[name], values) for name, values in ids.items()})
+        taken.update(here)
+        again = None if part.again is None else partial(_again, part.again, is_id, taken, here)
         yield replace(part, columns={**part.columns, **ids}, again=again)
 
 
-def _again(read: Callable[[], Iterator[Slice]], is_id: Wanted) -> Iterator[Slice]:
-    return with_ids_restored(read(), is_id)
+def remarks(taken: Counter[str]) -> tuple[str, ...]:
+    """A sentence on each column of which apostrophes were taken off."""
+    return tuple(
+        f"In {count:,} row{'s' if count > 1 else ''} {name} begins with an apostrophe before a sign that "
+        f"begins a formula, as tables for spreadsheets are written: it is read without the apostrophe."
+        for name, count in taken.items()
+        if count
+    )
+
+
+def _differing(one: pl.Series, other: pl.Series) -> int:
+    return 0 if one is other else int((one != other).sum())
+
+
+def _again(
+    read: Callable[[], Iterator[Slice]], is_id: Wanted, taken: Counter[str], before: Counter[str]
+) -> Iterator[Slice]:
+    """The same records, read with more care: what was counted of them is counted anew."""
+    taken.subtract(before)
+    return with_ids_restored(read(), is_id, taken)

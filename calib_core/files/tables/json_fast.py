@@ -17,6 +17,7 @@ from typing import Final, cast
 import numpy as np
 import polars as pl
 
+from calib_core.files.tables.csv_fast import count
 from calib_core.files.tables.raw import Wanted, every_column
 
 SAMPLED: Final = 64
@@ -97,8 +98,7 @@ def frame_of(
 
 def lines_in(block: bytes) -> int:
     """How many lines a block has; the last may lack its end."""
-    ends = np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n"))
-    return int(ends) + (not block.endswith(b"\n"))
+    return count(np.frombuffer(block, np.uint8), ord("\n")) + (not block.endswith(b"\n"))
 
 
 def _with_nulls(block: bytes, wanted: Wanted) -> bytes | None:

@@ -74,8 +74,11 @@ def list_of(element: Judge, dtype: pl.DataType) -> Judge:
         elements = lists.filter((lists.list.len() > 0).fill_null(value=False)).explode()
         inner = element(elements)
         problems = (*wrong, *(_of_rows(fault, owner, elements) for fault in inner.faults))
-        values = _gathered(inner.values, owner, lists.len()).alias(raw.name)
-        return Judged(values, problems, owner[inner.clipped])
+        if inner.values is elements:
+            values = without(lists, pl.Series(sizes == 0))
+        else:
+            values = _gathered(inner.values, sizes, owner)
+        return Judged(values.alias(raw.name), problems, owner[inner.clipped])
 
     return judge
 
@@ -143,6 +146,8 @@ def possible(judge: Judge) -> Judge:
 
     def judge_finite(raw: pl.Series) -> Judged:
         judged = judge(raw)
+        if not judged.values.explode().is_infinite().any():
+            return judged
         infinite = pl.element().is_infinite().fill_null(value=False)
         wrong = judged.values.list.eval(infinite).list.all().fill_null(value=False)
         fault = faults(
@@ -157,12 +162,14 @@ def possible(judge: Judge) -> Judge:
     return judge_finite
 
 
-def _gathered(flat: pl.Series, owner: Positions, rows: int) -> pl.Series:
+def _gathered(flat: pl.Series, sizes: Positions, owner: Positions) -> pl.Series:
     """Elements put back into one list a row; a row that owns none is null."""
+    if (sizes == sizes[0]).all():
+        return flat.reshape((sizes.size, int(sizes[0]))).arr.to_list()
     lists = pl.DataFrame({"owner": owner, "value": flat}).group_by("owner", maintain_order=True).agg("value")
-    if lists.height == rows:
+    if lists.height == sizes.size:
         return lists["value"]
-    every = pl.DataFrame({"owner": np.arange(rows)})
+    every = pl.DataFrame({"owner": np.arange(sizes.size)})
     return every.join(lists, on="owner", how="left", maintain_order="left")["value"]
 
 

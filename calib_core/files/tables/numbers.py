@@ -7,7 +7,7 @@ also take "0_1", "nan" and full-width digits.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 import polars as pl
 
@@ -76,6 +76,8 @@ def within(raw: pl.Series, limits: Range, shown: pl.Series | None = None) -> Jud
 
     shown: the values as messages show them, where `raw` is already a reading of them.
     """
+    if _all_within(raw, limits):
+        return Judged(raw)
     shown = raw if shown is None else shown
     numbers, no_number = parsed(raw)
     exact = numbers.cast(pl.Float64)
@@ -90,6 +92,16 @@ def within(raw: pl.Series, limits: Range, shown: pl.Series | None = None) -> Jud
     wrong = faults(shown, no_number, "not a number", limits.expected, _PLAIN_FIX)
     far_off = faults(shown, outside, OUT_OF_RANGE, limits.expected, limits.fix)
     return Judged(kept.alias(raw.name), wrong + far_off, where(clipped))
+
+
+def _all_within(raw: pl.Series, limits: Range) -> bool:
+    """Whether these are stored floats, all inside their range and none of them a zero, which has a sign."""
+    if not raw.dtype.is_float() or raw.is_nan().any():
+        return False
+    low, high = cast("float | None", raw.min()), cast("float | None", raw.max())
+    if low is None or high is None:
+        return False
+    return limits.low <= low and high <= limits.high and (low > 0 or high < 0)
 
 
 def probability(raw: pl.Series) -> Judged:

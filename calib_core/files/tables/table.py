@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from calib_core.files.tables import agree, gold
 from calib_core.files.tables.collect import Collected, judge
 from calib_core.files.tables.columns import NUMBERS
 from calib_core.files.tables.csv_text import COMMAS, LAYOUTS, Layout, header_of, open_csv
-from calib_core.files.tables.formulas import with_ids_restored
+from calib_core.files.tables.formulas import remarks, with_ids_restored
 from calib_core.files.tables.gather import gathered
 from calib_core.files.tables.glance import first_rows, looks_like
 from calib_core.files.tables.gold_join import with_gold
@@ -61,10 +62,12 @@ def read_rows(
     layout = _layout(head.content, roles) if head.kind == "text" else COMMAS
     groups = _group_columns(head, roles)
     table = open_table(head, groups.wanted, skip, layout, lambda column: roles.role(column) in NUMBERS)
+    taken = Counter[str]()
     if head.kind == "text":
-        ids = with_ids_restored(table.slices, lambda column: roles.role(column) == "id")
+        ids = with_ids_restored(table.slices, lambda column: roles.role(column) == "id", taken)
         table = replace(table, slices=ids)
-    return read_table(table, head, groups, progress, origin, layout=layout)
+    reading = read_table(table, head, groups, progress, origin, layout=layout)
+    return replace(reading, notes=(*reading.notes, *remarks(taken)))
 
 
 def read_table(

@@ -115,6 +115,8 @@ def test_it_reads_one_file_after_another(ask: Ask) -> None:
         ("wire.send(LINE, wire.BLOB, b'x'); time.sleep(60)", r"no answer that can be understood"),
         ("wire.send(LINE, wire.READY); time.sleep(60)", r"no answer that can be understood"),
         ("wire.send_json(LINE, wire.TREE, {'tree': {}, 'last': False}); time.sleep(9)", r"no answer that"),
+        ("worker._hand_over(LINE, good()); wire.send(LINE, wire.READY); time.sleep(60)", r"no answer that"),
+        ("worker._hand_over(LINE, good()); os._exit(1)", r"\(status 1\)"),
         ("LINE.sendall(wire.HEAD.pack(wire.TREE, 100) + b'{'); os._exit(1)", r"\(status 1\)"),
         ("LINE.sendall(wire.HEAD.pack(wire.TREE, 100) + b'{'); time.sleep(60)", r"was stopped after"),
         ("LINE.sendall(wire.HEAD.pack(wire.TREE, 2**62)); time.sleep(60)", r"no answer that can be"),
@@ -177,14 +179,6 @@ def test_it_knows_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch, as
     assert "CALIB_SECRET" not in text
     assert "POLARS_MAX_THREADS" in text
     assert text.endswith("/")
-
-
-def test_one_that_grew_makes_room_for_another(ask: Ask) -> None:
-    with child("global kept; kept = b'x' * (300 * 2**20); return good()") as one:
-        outcome, again = ask(one, limits=Limits(2**30, LIMITS.answer, 10.0, 20.0))
-        assert isinstance(outcome, Reading)
-        assert not again
-        assert not one.alive
 
 
 @pytest.mark.parametrize("name", ["quiz.csv", "[q]?.csv", "http:x.csv", "a\x1b[31mb.csv", "a\udcff.csv"])

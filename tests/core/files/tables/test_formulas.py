@@ -50,3 +50,13 @@ def test_a_row_that_is_read_with_care_is_restored_too(tmp_path: Path) -> None:
     path.write_text("id,confidence,correct\n'=1,0.5,1\n'=2,oops,1\n'=3,0.25,0\n")
     run, = of_answers(files.parse(path, file=path.name).good_runs)
     assert run.rows["id"].to_list() == ["=1", "=3"]
+
+
+def test_what_is_taken_off_is_said(tmp_path: Path) -> None:
+    """A table of somebody else's may have such ids of its own: none loses its apostrophe in silence."""
+    path = tmp_path / "export.csv"
+    path.write_text("qid,confidence,correct\n'=1,0.5,1\n'=2,oops,1\nq3,0.25,0\n'a',0.25,0\n")
+    (note,) = files.parse(path, file=path.name, columns={"qid": "id"}).notes
+    assert note.startswith("In 2 rows qid begins with an apostrophe before a sign that begins a formula")
+    path.write_text("id,confidence,correct\n'a,0.5,1\n")
+    assert files.parse(path, file=path.name).notes == ()

@@ -100,6 +100,23 @@ def test_lists_keep_their_stored_dtype(dtype: pl.DataType) -> None:
     assert judged.values.to_list() == [raw.to_list()[0], None, None]
 
 
+@pytest.mark.parametrize("last", [0.25, -0.0, 1.0000001])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[0.5, 0.25], [0.75, 1.0]],
+        [[0.5], [0.75, 1.0], [0.5, None, 0.1]],
+        [[0.5, 0.5], [], None, [0.75, 0.1]],
+        [None, [], [0.5]],
+    ],
+)
+def test_every_row_keeps_its_own_elements(rows: list[list[float] | None], last: float) -> None:
+    judged = PROBS(pl.Series("p", [*rows, [last]], dtype=pl.List(pl.Float64)))
+    expected = [row or None for row in rows] + [[min(max(last, 0.0), 1.0)]]
+    assert repr(judged.values.to_list()) == repr(expected).replace("-0.0", "0.0")
+    assert judged.values.name == "p"
+
+
 def test_a_column_without_any_list() -> None:
     assert PROBS(pl.Series([None, None])).values.to_list() == [None, None]
     assert kinds(PROBS(pl.Series([0.5, None]))) == {"not a list": [0]}

@@ -89,6 +89,25 @@ def test_minus_zero_becomes_zero() -> None:
     assert math.copysign(1.0, zero) == 1.0
 
 
+@given(
+    st.lists(st.none() | st.sampled_from([0.0, -0.0, 0.5, 1.0, 1.0000001, 1.5, math.nan, -math.inf, -0.5])),
+    st.sampled_from([pl.Float32(), pl.Float64()]),
+    st.sampled_from([numbers.PROBABILITY, numbers.LOG_PROBABILITY, numbers.AMOUNT]),
+)
+def test_numbers_that_need_no_look_are_judged_like_others(
+    values: list[float | None], dtype: pl.DataType, limits: numbers.Range
+) -> None:
+    raw = pl.Series("p", values, dtype=dtype)
+    quick = numbers.within(raw, limits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbers, "_all_within", lambda *_: False)
+        slow = numbers.within(raw, limits)
+    assert repr(quick.values.to_list()) == repr(slow.values.to_list())
+    assert (quick.values.dtype, quick.values.name) == (dtype, "p")
+    assert kinds(quick) == kinds(slow)
+    assert quick.clipped.tolist() == slow.clipped.tolist()
+
+
 @pytest.mark.parametrize("dtype", [pl.Float16(), pl.Float32(), pl.Float64()])
 def test_a_stored_float_keeps_its_dtype_and_value(dtype: pl.DataType) -> None:
     raw = pl.Series([0.3, None, 1.0], dtype=dtype)
