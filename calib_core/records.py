@@ -26,6 +26,7 @@ INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "token
 ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType({
     "row": pl.Int64(),
     "id": pl.String(),
+    "trial_of": pl.String(),
     "subject": pl.String(),
     "question": pl.String(),
     "status": pl.String(),
@@ -76,9 +77,14 @@ def is_missing(values: pl.Series) -> pl.Series:
 
     A value that is there and wrong ("N/A" in a number column, NaN) is bad, not missing.
     """
-    if values.dtype == pl.String:
-        return (values.str.strip_chars() == "").fill_null(value=True)
-    return values.is_null()
+    if values.dtype != pl.String:
+        return values.is_null()
+    # White space stands before "!" or behind ASCII, so that few texts have to be looked at more closely.
+    maybe = ((values < "!") | (values > "~")).fill_null(value=True)
+    if not maybe.any():
+        return maybe
+    at = maybe.arg_true()
+    return maybe.scatter(at, (values.gather(at).str.strip_chars() == "").fill_null(value=True))
 
 
 @dataclass(frozen=True, slots=True)

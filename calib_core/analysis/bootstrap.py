@@ -21,6 +21,7 @@ from calib_core.analysis.resampling import equally_weighted, weighted
 from calib_core.analysis.restricted import restricted
 from calib_core.analysis.reweighted import FORMS, added_up_anew, has_form, units_of
 from calib_core.analysis.score import scheme_for
+from calib_core.analysis.trials import asked_again, question_numbers, worth
 from calib_core.binned import FINEST
 from calib_core.bins import Scheme, bin_of
 from calib_core.metrics.metric import Metric
@@ -76,26 +77,36 @@ def interval(
     Pairs of one confidence a row are drawn by rows, or by cells beyond EACH rows; metrics of all classes or
     all labels by rows. None where the number is not defined, only bounds are known, there is one row only
     (every draw is that row), or there are no single rows to draw (token-level sums, whose positions depend on
-    one another; too many rows for a metric that has to be added up anew).
+    one another; too many rows for a metric that has to be added up anew). Where the file asks questions again
+    (`trials`) questions are drawn, up to EACH of them, and Wilson's rows are as many as theirs are worth.
     """
     metric = metric_of(metric_id)
     scheme = scheme_for(metric, scheme or Scheme())
     if not isinstance(evidence, AnswerEvidence) or not evidence.n_used or evidence.refusal(metric, scheme):
         return None
+    question = question_numbers(evidence.run, evidence.confidences.pairs.rows)
     if metric_id == "accuracy":
-        pairs = evidence.confidences.pairs
-        low, high = wilson(np.array([pairs.correct.sum()]), np.array([pairs.n]))
-        return Interval(float(low[0]), float(high[0]), 0, 0, "Wilson 95 %")
+        return _of_accuracy(evidence.confidences.pairs.correct, question)
     value = metric.of(evidence.sums_for(metric, scheme), scheme)
-    if value is None or not np.isfinite(value) or evidence.n_used < 2:
+    units = evidence.n_used if question is None else int(question.max()) + 1
+    if value is None or not np.isfinite(value) or units < 2:
         return None
-    drawn = _drawn(evidence, metric, scheme, seed)
+    drawn = _drawn(evidence, metric, scheme, seed, question)
     ends = None if drawn is None else _reflected(value, drawn)
     if drawn is None or ends is None:
         return None
     low = ends[0] if metric.low is None else max(ends[0], metric.low)
     high = ends[1] if metric.high is None else min(ends[1], metric.high)
-    return Interval(low, high, drawn.size, seed, _how(drawn.size, seed, "rows"))
+    of = "rows" if question is None else f"{units:,} questions asked again"
+    return Interval(low, high, drawn.size, seed, _how(drawn.size, seed, of))
+
+
+def _of_accuracy(correct: NDArray[np.bool_], question: NDArray[np.intp] | None) -> Interval:
+    """Wilson's interval; question: of each row where some come again, None where none does."""
+    rows = float(correct.size) if question is None else worth(correct, question)
+    low, high = wilson(np.array([correct.mean() * rows]), np.array([rows]))
+    of = "" if question is None else f" of {int(question.max()) + 1:,} questions asked again"
+    return Interval(float(low[0]), float(high[0]), 0, 0, f"Wilson 95 %{of}")
 
 
 def difference(
@@ -166,6 +177,8 @@ def _paired(
         if not both.any():
             raise Unavailable(f"{first.run.label} and {second.run.label} share no usable question.")
         sides.append((restricted(first, at_first[both]), restricted(second, at_second[both])))
+        again = asked_again(first.run)
+        key = key if again is None else again.gather(pl.Series(at_first, dtype=pl.UInt32))
         # Ids count anew in each data set.
         keys.append(f"{first.run.info.dataset or ''}{BETWEEN}" + key.filter(pl.Series(both)))
     if not sides:
@@ -193,16 +206,23 @@ def _redraw(
 
 
 def _drawn(
-    evidence: AnswerEvidence, metric: Metric, scheme: Scheme, seed: int
+    evidence: AnswerEvidence,
+    metric: Metric,
+    scheme: Scheme,
+    seed: int,
+    question: NDArray[np.intp] | None,
 ) -> NDArray[np.float64] | None:
-    """The metric in each draw of as many rows; None where rows are too many to be added up anew."""
-    n = evidence.n_used
+    """The metric in each draw of as many rows, or questions; None where these are too many.
+
+    question: of each usable row where some come again, None where none does.
+    """
+    n = evidence.n_used if question is None else int(question.max()) + 1
     if n <= EACH:
         used = restricted(evidence, evidence.confidences.pairs.rows)
-        redraw = _redraw(used, metric, scheme, np.arange(n))
+        redraw = _redraw(used, metric, scheme, np.arange(n) if question is None else question)
         draws = DRAWS if has_form(metric, scheme) else FEWER
         return np.concatenate([redraw(weights) for weights in equally_weighted(n, draws, seed)])
-    if not has_form(metric, scheme) or evidence.options.labels == "all":
+    if question is not None or not has_form(metric, scheme) or evidence.options.labels == "all":
         return None
     pairs = evidence.pairs
     cell = bin_of(pairs.confidence, FINEST) * 2 + pairs.correct

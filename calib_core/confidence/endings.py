@@ -1,7 +1,7 @@
 """Where in a longer output does its answer stand?
 
-Marked endings only, as GSM8K, MATH and chain-of-thought outputs have them. What has none is not searched
-for the last number in it or the like: that would be a guess.
+Marked endings only, as GSM8K, MATH and chain-of-thought outputs have them, and the field "answer" of a
+JSON object. What has none is not searched for the last number in it or the like: that would be a guess.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 import polars as pl
+
+from calib_core.files.harness.answer_field import last_object
 
 _DEPTH: Final = 5
 """How deep braces may nest inside a box."""
@@ -45,6 +47,24 @@ def boxed(text: pl.Series) -> pl.Series:
     return text.str.extract(_LAST_BOX, 1).str.extract(_BOX, 1).str.replace(_WRAP, "${1}")
 
 
+def in_object(text: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The answer in the JSON object that each output ends with, and what stands before that object.
+
+    Null and the output itself where it ends with none; see `answer_field.last_object`.
+    """
+    bare = text.str.strip_chars()
+    closed = (bare.str.starts_with("{") & bare.str.ends_with("}")) | bare.str.ends_with("```")
+    at = (closed & bare.str.contains('(?i)answer *"')).fill_null(value=False).arg_true()
+    found = [last_object(output) for output in bare.gather(at)]
+    here = [(place, *one) for place, one in zip(at, found, strict=True) if one[1] is not None]
+    places = [place for place, _, _ in here]
+    answers = pl.Series(text.name, [None], dtype=pl.String).new_from_index(0, text.len())
+    if not here:
+        return answers, text
+    before = [rest or None for _, rest, _ in here]
+    return answers.scatter(places, [answer for _, _, answer in here]), text.clone().scatter(places, before)
+
+
 def after_first(marker: str, text: pl.Series) -> pl.Series:
     """The rest of the line after the first place where the pattern `marker` is; null where it is nowhere."""
     return _rest(rf"(?is)^.*?{marker}[\s*_]*", text)
@@ -68,17 +88,20 @@ def first_sentence(text: pl.Series) -> pl.Series:
 def marked(text: pl.Series) -> list[tuple[pl.Series, pl.Series]]:
     """What stands at each marker: the last box, and the first and the last place of #### and of the cue.
 
-    Each with its first sentence; String of the shape of `text`, null where the marker is nowhere; those null
-    throughout are left out. A cue that denies or only supposes an answer is none. Where the markers differ
-    the output names several answers, and none of them is its answer. In a box "5!" is a factorial and no
-    sentence of "5".
+    Of an output that ends with a JSON object also the answer in it, and the other markers are those before
+    the object. Each with its first sentence; String of the shape of `text`, null where the marker is nowhere;
+    those null throughout are left out. A cue that denies or only supposes an answer is none. Where the
+    markers differ the output names several answers, and none of them is its answer. In a box or an object
+    "5!" is a factorial and no sentence of "5".
     """
+    inside, text = in_object(text)
     box = boxed(text)
     found = [after_first(HASHES, text), after_last(HASHES, text)]
     said = text.str.replace_all(_DENIED, "")
     found += [after_first(CUE, said), after_last(CUE, said)]
-    sentence = first_sentence(box.set(box.str.contains(_FACTORIAL).fill_null(value=False), None))
-    pairs = [(box, sentence), *((one, first_sentence(one)) for one in found)]
+    held = [(one, first_sentence(one.set(one.str.contains(_FACTORIAL).fill_null(value=False), None)))
+            for one in (inside, box)]  # fmt: skip
+    pairs = [*held, *((one, first_sentence(one)) for one in found)]
     return [(one, sentence) for one, sentence in pairs if one.null_count() < one.len()]
 
 

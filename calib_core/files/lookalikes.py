@@ -41,7 +41,26 @@ _OBJECTS: Final[tuple[tuple[frozenset[str], str], ...]] = (
         frozenset({"scenario_spec", "adapter_spec"}),
         "a HELM run specification (no rows: choose scenario_state.json or per_instance_stats.json)",
     ),
+    (
+        frozenset({"instance_id", "predicted_text", "stats"}),
+        "HELM's predictions for its web pages (choose the scenario_state.json of the same run)",
+    ),
+    (
+        frozenset({"instance_id", "train_trial_index", "request"}),
+        "HELM's requests for its web pages (choose the scenario_state.json of the same run)",
+    ),
+    (
+        frozenset({"id", "epoch", "input", "target", "messages", "output"}),
+        "a sample taken out of an Inspect log (choose the .eval or .json log itself)",
+    ),
+    (
+        frozenset({"id", "epoch", "input", "target", "scores"}),
+        "the summaries of an Inspect log (no log-probabilities: choose the .eval or .json log itself)",
+    ),
 )
+
+_OWN: Final = frozenset({"confidence", "correct"})
+"""Columns of a table that somebody made to be read here, whatever else is in it."""
 
 _YAML: Final = re.compile(rb"(?:#[^\n]*\n\s*)*(?:---\s+)?- [A-Za-z_]\w*:(?:\s|$)")
 """A list of objects in YAML, perhaps below remarks."""
@@ -82,7 +101,7 @@ def of_objects(objects: Iterable[Mapping[str, object]]) -> str | None:
     """The tool that wrote such JSON objects, by the keys one of them has; None where it is none known."""
     for record in objects:
         for keys, title in _OBJECTS:
-            if keys <= record.keys():
+            if keys <= record.keys() and not record.keys() & _OWN:
                 return title
     return None
 

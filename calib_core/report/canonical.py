@@ -18,8 +18,9 @@ from calib_core.files.folder import opened
 from calib_core.files.tables.canonical import ANSWERS, GROUPS, KEY, NOTES, PART_OF, SOURCE_ROW, VERSION
 from calib_core.files.tables.columns import COLUMNS
 from calib_core.files.tables.group_columns import MOST_COLUMNS, MOST_GROUPS
+from calib_core.files.tables.told_numbers import IN_FULL, REPORTED
 from calib_core.problems import Refused, shorten
-from calib_core.records import ANSWER_SCHEMA, INFO_COLUMNS, RUN_COLUMNS, AnswerRun, Run, TokenRun
+from calib_core.records import ANSWER_SCHEMA, INFO_COLUMNS, RUN_COLUMNS, AnswerRun, Reported, Run, TokenRun
 from calib_core.report.canonical_file import Canonical
 
 _TAKEN: Final = frozenset((*COLUMNS, SOURCE_ROW, KEY))
@@ -186,7 +187,7 @@ def _told(runs: Sequence[AnswerRun]) -> dict[str, object]:
 
 
 def _reported(runs: Sequence[AnswerRun]) -> dict[str, object]:
-    """The tool's own numbers: metric → value, for each run by its label where there are several."""
+    """The tool's own numbers: metric → value, for each run by its label where there are several; in full."""
     told = {
         run.label: {each.name: each.value for each in run.reported if each.subject is None}
         for run in runs
@@ -194,7 +195,21 @@ def _reported(runs: Sequence[AnswerRun]) -> dict[str, object]:
     }
     if not told:
         return {}
-    return {"reported": told if len(runs) > 1 else next(iter(told.values()))}
+    in_full = [_in_full(each, run) for run in runs for each in run.reported]
+    return {REPORTED: told if len(runs) > 1 else next(iter(told.values())), IN_FULL: in_full}
+
+
+def _in_full(each: Reported, run: AnswerRun) -> dict[str, object]:
+    """One number with all that is known of it, and of which run it is.
+
+    Rows that are left out cannot be told from those that are here any more, so it is said that they were.
+    """
+    left_out = run.ledger.left_out if each.rows is not None and each.subject is None else 0
+    gone = f"{left_out:,} bad row{'s were' if left_out > 1 else ' was'} left out when it was converted."
+    why = " ".join(part for part in (each.why, gone if left_out else "") if part)
+    told: dict[str, object] = {name: getattr(run.info, name) for name in RUN_COLUMNS}
+    told |= asdict(each) | {"why": why or None}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _notes(runs: Sequence[AnswerRun]) -> Iterator[str]:

@@ -58,6 +58,7 @@ def main_split(items: Sequence[Item]) -> str | None:
 def entries(items: Sequence[Item], spec: Spec) -> Iterator[Entry]:
     """A row for each item. Copies (perturbed, of another split) are runs of their own."""
     none, split = unrecorded(items), main_split(items)
+    trials = len({item.trial for item in items}) > 1
     for at, item in enumerate(items, 1):
         share = at / len(items)
         if item.broken is not None:
@@ -67,6 +68,7 @@ def entries(items: Sequence[Item], spec: Spec) -> Iterator[Entry]:
         fields["dataset"] = spec.dataset_of(item.perturbation, item.split if item.split != split else None)
         again = f" (trial {item.trial})" if item.trial else ""
         fields["instance_id"] = None if item.id is None else f"{item.id}{again}"
+        fields["trial_of"] = item.id if trials else None
         fields["subject"] = spec.subject
         yield Entry(fields, share=share, broken=None if none else _doubtful(item.logprob))
 
@@ -98,10 +100,10 @@ def notes(items: Sequence[Item], spec: Spec, outcome: str | None) -> Iterator[st
     for name, count in Counter(item.split for item in items).items():
         if name is not None and name != split:
             yield f"{count:,} rows are of the split {name}, not {split}: a run of their own."
-    if trials := {item.trial for item in items if item.trial}:
+    if (trials := len({item.trial for item in items})) > 1:
         yield (
-            f"Questions come {len(trials) + 1} times, once for each train_trial_index: their rows are "
-            f"counted as if they were of different questions."
+            f"Questions come {trials:,} times, once for each train_trial_index: an interval takes all rows "
+            f"of a question together, while p and the whiskers of bins count each row by itself."
         )
     if (differing := spec.differing_shots) is not None:
         yield differing

@@ -153,7 +153,10 @@ def _reading(docs: Sequence[Doc], golds: Golds, task: Task) -> Iterator[str]:
     if golds.how:
         yield f"The right choice is read {golds.how}, which agrees with acc in {golds.agreed:,} documents."
     if any(doc.unconditional for doc in docs):
-        yield "The log-probabilities without the question (acc_mutual_info) are left out."
+        yield (
+            "The log-probabilities without the question (of acc_mutual_info) are left out: no confidence "
+            "here subtracts them, and choice_softmax is of those with the question."
+        )
     if task.true_false:
         yield "The choices are True and False: p(True) is of True, and right where True is the right choice."
     inside = [sum(map(exp, doc.numeric)) for doc in docs if doc.best is not None]

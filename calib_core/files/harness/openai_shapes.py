@@ -11,6 +11,7 @@ from typing import Final
 
 from calib_core.files.harness.json_values import as_list, as_name, as_object, as_text, as_whole, is_plain
 from calib_core.files.harness.letters import Listed, Position, positions_of
+from calib_core.files.harness.prompt_scores import prompt_scores
 from calib_core.files.harness.responses import Answer, Response
 
 REQUEST: Final = frozenset({"custom_id", "method", "url"})
@@ -77,12 +78,19 @@ def _holds_answers(body: Mapping[str, object]) -> bool:
 
 def _answers(body: Mapping[str, object]) -> Iterator[Answer]:
     for choice in map(as_object, as_list(body.get("choices"))):
-        yield _chat(choice) if "message" in choice else _legacy(choice, as_object(body.get("usage")))
+        answer = _chat(choice) if "message" in choice else _legacy(choice, as_object(body.get("usage")))
+        yield _scored(answer, choice, body)
     if "outputs" in body:
         for output in map(as_object, as_list(body["outputs"])):
-            yield Answer.of(as_text(output.get("text")), [*_dumped(output)])
+            yield _scored(Answer.of(as_text(output.get("text")), [*_dumped(output)]), output, body)
     elif "output" in body and (said := _responded(body)) is not None:
         yield said
+
+
+def _scored(answer: Answer, choice: Mapping[str, object], body: Mapping[str, object]) -> Answer:
+    """The answer with vLLM's log-probabilities of its prompt, unless it repeats the prompt already."""
+    scores = () if answer.echo else prompt_scores(choice, body)
+    return replace(answer, unclear=True) if scores is None else replace(answer, echo=scores or answer.echo)
 
 
 def _chat(choice: Mapping[str, object]) -> Answer:

@@ -62,7 +62,9 @@ def scored(answers: Sequence[Answer], choices: Collection[str] = ()) -> Scored |
     echoes = [answer.echo for answer in answers]
     if len(echoes) < 2 or not all(echoes):
         return None
-    tokens = ([token for token, _ in echo] for echo in echoes)
+    tokens = [[token for token, _ in echo] for echo in echoes]
+    if all(each == tokens[0] for each in tokens):
+        return None  # one prompt, answered several times
     alike = sum(1 for _ in takewhile(_same, zip(*tokens, strict=False)))
     starts = [_start(echo, choices, alike) for echo in echoes]
     ends = [echo[start:] for echo, start in zip(echoes, starts, strict=True)]

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final
 
-from calib_core.files.harness.json_values import as_list, as_text, as_whole, is_wrong
-from calib_core.files.harness.letters import LETTERS, TRUTH, above_one, bad_list, choice_fields, letters_of
+from calib_core.files.harness.answer_field import answer_field
+from calib_core.files.harness.inferred_letters import inferred_letters, letter_index
+from calib_core.files.harness.json_values import as_list, is_wrong
+from calib_core.files.harness.letters import TRUTH, above_one, bad_list, choice_fields, letters_of
 from calib_core.files.harness.response_groups import scored
-from calib_core.files.harness.responses import Answer, Response, Symbol, answer_field
+from calib_core.files.harness.responses import Answer, Response, Symbol
 from calib_core.files.harness.translated import Entry
 from calib_core.files.tables.gold_table import Joined
 from calib_core.files.tables.raw import Broken
 
-_LETTER: Final = re.compile(r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$")
+_UNCLEAR: Final = (
+    "it is not told which token of prompt_logprobs is the prompt's own (prompt_token_ids is missing): they "
+    "are not read"
+)
+_ALONE: Final = (
+    "the log-probabilities of the prompt are not used: they score choices where each choice ends a prompt of "
+    "its own, with ids that differ by /0, /1 …"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,8 @@ class Rows:
 
     several: whether any of them has several answers, so that none is the greedy one; joined: the right
     answers of another table; counts: what a reader of the numbers has to know, filled in while the rows are
-    made; outside: the probability that the letters of a row leave over, of each row that has letters.
+    made; outside: the probability that the letters of a row leave over, of each row that has letters;
+    inferred: which letters are choices where the file does not say, at most one sentence.
     """
 
     responses: Sequence[Response]
@@ -56,18 +65,22 @@ class Rows:
     joined: Joined | None = None
     counts: Counter[str] = field(default_factory=Counter[str])
     outside: list[float] = field(default_factory=list[float])
+    inferred: list[str] = field(default_factory=list[str])
 
     def entries(self) -> Iterator[Entry]:
         """A row for each response, in the log's order."""
         golds = [self._gold(response) for response in self.responses]
         said = {str(gold["gold"]).strip().lower() for gold in golds if gold.get("gold") is not None}
         truth = bool(said) and said <= set(TRUTH)
-        options = None if truth else self._options(golds)
+        answers = (answer for response in self.responses for answer in response.answers)
+        options = None if truth else inferred_letters(golds, answers)
+        if options is not None:
+            self.inferred.append(options.note)
         for response, gold in zip(self.responses, golds, strict=True):
             if response.broken is not None:
                 yield Entry({}, response.line, response.share, response.broken)
                 continue
-            fields = self._row(response, gold, options, truth=truth)
+            fields = self._row(response, gold, options and options.count, truth=truth)
             broken = fields.pop("", None)
             yield Entry(
                 fields, response.line, response.share, broken if isinstance(broken, Broken) else None
@@ -78,28 +91,6 @@ class Rows:
         told = {} if self.joined is None else dict(self.joined.of(response.id))
         return told | {key: value for key, value in response.own.items() if value is not None}
 
-    def _options(self, golds: Sequence[Mapping[str, object]]) -> int | None:
-        """How many letters the questions choose from, None where the right answers are no letters.
-
-        Up to the last letter that is a right answer, that a tenth of the rows with a letter answer with, or
-        that is listed, with all before it, in at least half of these.
-        """
-        known = [gold["gold"] for gold in golds if gold.get("gold") is not None]
-        right = [at for value in known if (at := _letter_index(value)) is not None]
-        right += [at for gold in golds if (at := as_whole(gold.get("gold_index"))) is not None]
-        if known and not right:
-            return None
-        answers = [answer for response in self.responses for answer in response.answers]
-        symbols = [answer.letter for answer in answers if answer.letter]
-        answered = Counter(symbol.what for symbol in symbols)
-        given = [LETTERS.index(what) for what, count in answered.items() if 10 * count >= len(symbols)]
-        listed = Counter(letter for symbol in symbols for letter in symbol.masses.logs)
-        run = 0
-        while run < len(LETTERS) and 2 * listed[LETTERS[run]] >= max(len(symbols), 1):
-            run += 1
-        count = max((*right, *given, run - 1), default=-1) + 1
-        return count if count > 1 else None
-
     def _row(
         self, response: Response, gold: Mapping[str, object], options: int | None, *, truth: bool
     ) -> dict[str, object]:
@@ -109,7 +100,7 @@ class Rows:
         }
         listed = [str(choice) for choice in as_list(gold.get("choices"))]
         count = len(listed) or options
-        if count and not listed and (at := _letter_index(gold.get("gold"))) is not None:
+        if count and not listed and (at := letter_index(gold.get("gold"))) is not None:
             row["gold_index"] = at
         self.counts[response.status or "answered"] += 1
         if response.status is not None or not response.answers:
@@ -121,6 +112,8 @@ class Rows:
                 "choice_token_counts": list(choices.counts),
             }
         first = response.answers[0]
+        self.counts["unclear"] += any(answer.unclear for answer in response.answers)
+        self.counts["alone"] += bool(first.echo)
         if self.several:
             row["samples"] = [self._said(answer.text) or "" for answer in response.answers]
         else:
@@ -131,6 +124,7 @@ class Rows:
             return row | self._truth(first.truth, gold)
         if count and self._is_letter(gold):
             row["answer_kind"] = "choice"
+            self.counts["inferred"] += not listed
             row |= self._letters(first.letter, count) if not first.wrong else {}
         return row
 
@@ -143,7 +137,7 @@ class Rows:
     def _is_letter(self, gold: Mapping[str, object]) -> bool:
         """Whether a question has choices: by these, by its right answer, or nothing says otherwise."""
         told = gold.get("gold")
-        return told is None or bool(as_list(gold.get("choices"))) or _letter_index(told) is not None
+        return told is None or bool(as_list(gold.get("choices"))) or letter_index(told) is not None
 
     def _tokens(self, answer: Answer, choices: int) -> dict[str, object]:
         """The log-probabilities of the answer's tokens; a list with a wrong one as it is, to be found so.
@@ -205,6 +199,8 @@ class Rows:
             told.append(f"Of {len(self.responses):,} responses {', '.join(parts)}.")
         if self.joined is not None:
             told += self.joined.notes([response.id for response in self.responses])
+        if counts["inferred"]:
+            told += [f"In {counts['inferred']:,} rows {what}." for what in self.inferred]
         if self.outside:
             told.append(
                 f"Tokens that are no letter have {fmean(self.outside):.3g} on average: letter_mass is the "
@@ -216,15 +212,11 @@ class Rows:
             ("reasoned", "text stands before the letter, whose probabilities hang on it"),
             ("certain", "a token's log-probability is exactly 0.0, which is rounded to certainty"),
             ("json", "the answer is a JSON object, whose field 'answer' is read"),
+            ("unclear", _UNCLEAR),
+            ("alone", _ALONE),
             ("truth", "the right answer is true or false: the probability of True is p_true"),
         )
         told += [f"In {counts[key]:,} rows {what}." for key, what in rows if counts[key]]
         if self.several:
             told.append("Several answers a question are its samples; none of them is the greedy answer.")
         return tuple(told)
-
-
-def _letter_index(gold: object) -> int | None:
-    """Position of the choice that a right answer names as a letter."""
-    match = _LETTER.match((as_text(gold) or "").strip())
-    return None if match is None else LETTERS.index(match[1].upper())

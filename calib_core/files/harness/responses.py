@@ -5,12 +5,9 @@ Only what a row needs is kept of an answer's tokens: a log may be larger than th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
-from calib_core.files.harness.json_values import as_name, as_object
 from calib_core.files.harness.letters import (
     Masses,
     Position,
@@ -23,11 +20,7 @@ from calib_core.files.harness.letters import (
     truth_of,
     wrong_in,
 )
-from calib_core.files.tables.json_lines import RepeatedKeyError, parse
 from calib_core.files.tables.raw import Broken
-
-_FENCED: Final = re.compile(r"^```(?:json)?\s*(\{.*\})\s*```$", re.DOTALL)
-_ANSWER_KEYS: Final = ("answer", "final_answer", "correct_answer")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +44,8 @@ class Answer:
     text: None where there is none; path: log-probability of each token, as in the file where one is wrong,
     null where one is not known, None where there are none; wrong: listed log-probabilities that are wrong;
     letter, truth: see `Symbol`; echo: (token, log-probability) of prompt and answer, where the answer repeats
-    its prompt; refused: whether the model refused.
+    its prompt, or of the prompt alone, where that is scored; unclear: whether its scores cannot be read;
+    refused: whether the model refused.
     """
 
     text: str | None
@@ -60,6 +54,7 @@ class Answer:
     letter: Symbol | None = None
     truth: Symbol | None = None
     echo: tuple[tuple[str, object], ...] = ()
+    unclear: bool = False
     refused: bool = False
 
     @classmethod
@@ -91,19 +86,6 @@ class Response:
     line: int | None = None
     share: float = 0.0
     broken: Broken | None = None
-
-
-def answer_field(text: str | None) -> str | None:
-    """What stands under "answer" in a text that is one JSON object, also between ``` fences; else None."""
-    bare_text = _FENCED.sub(r"\1", (text or "").strip())
-    if not bare_text.startswith("{"):
-        return None
-    try:
-        told = as_object(parse(bare_text))
-    except (ValueError, RecursionError, RepeatedKeyError):
-        return None
-    value = next((told[key] for key in told if key.lower().replace(" ", "_") in _ANSWER_KEYS), None)
-    return as_name(value) or (repr(value) if isinstance(value, float) else None)
 
 
 def _symbol(positions: Sequence[Position], symbol_of: SymbolOf) -> Symbol | None:

@@ -49,6 +49,21 @@ def test_by_keys_of_any_of_the_objects() -> None:
     assert lookalikes.of_objects([{"id": 1, "eval": "x", "status": "ok", "confidence": 0.5}]) is None
 
 
+@pytest.mark.parametrize(
+    ("keys", "instead"),
+    [
+        ("instance_id predicted_text train_trial_index stats", "scenario_state.json"),
+        ("instance_id train_trial_index request", "scenario_state.json"),
+        ("id epoch input target scores completed", ".eval or .json log itself"),
+        ("id epoch input target messages output scores", "a sample taken out of an Inspect log"),
+    ],
+)
+def test_parts_of_a_tool_s_files_name_the_one_to_give(keys: str, instead: str) -> None:
+    record = dict.fromkeys(keys.split(), "")
+    assert instead in (lookalikes.of_objects([record]) or "")
+    assert lookalikes.of_objects([{**record, "confidence": 0.5}]) is None
+
+
 def test_by_columns() -> None:
     columns = ["name", "scenario_spec", "adapter_spec"]
     title = lookalikes.of_columns(columns) or ""

@@ -150,6 +150,10 @@ def test_what_the_metadata_says() -> None:
         "temperature": 0.7, "tokens_seen": 10, "path_of": "majority", "p_true_of": "sample_0",
         "answer_normaliser": "number", "sources": [{"name": "quiz.csv", "sha256": "0" * 64, "rows": 3}],
         "reported": {"acc": 0.5}, "part_of": "mmlu", "groups": [], "notes": None,
+        "reported_in_full": [{
+            "name": "acc", "value": 0.5, "rows": 4, "why": "2 bad rows were left out when it was converted.",
+            "model": "m", "dataset": "d", "shots": 5, "checkpoint": "step1",
+        }],
     }  # fmt: skip
     assert made.notes == (
         "2 of 6 rows were bad and are left out.",

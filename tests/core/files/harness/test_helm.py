@@ -11,6 +11,7 @@ import pytest
 
 from calib_core import files
 from calib_core.analysis.check import check, usable_runs
+from calib_core.analysis.trials import asked_again
 from calib_core.files.folder import scan
 from calib_core.files.reading import Reading
 from calib_core.problems import BadRowsFound
@@ -156,8 +157,21 @@ def test_trials_repeat_questions_and_are_counted_apart(tmp_path: Path) -> None:
     reading = read_states(
         tmp_path, *(state("id0", completion(" A", -0.5 - trial), trial=trial) for trial in range(2))
     )
-    assert only_run(reading).rows["id"].to_list() == ["id0", "id0 (trial 1)"]
+    run = only_run(reading)
+    assert run.rows["id"].to_list() == ["id0", "id0 (trial 1)"]
+    assert run.rows["trial_of"].to_list() == ["id0", "id0"]
+    named = asked_again(run)
+    assert named is not None
+    assert named.n_unique() == 1
     assert any("Questions come 2 times" in note for note in reading.notes)
+    assert any("an interval takes all rows of a question together" in note for note in reading.notes)
+
+
+def test_one_trial_is_no_trial(tmp_path: Path) -> None:
+    states = [state(f"id{at}", completion(" A", -0.5)) for at in range(2)]
+    reading = read_states(tmp_path, *states)
+    assert not only_run(reading).has("trial_of")
+    assert not any("train_trial_index" in note for note in reading.notes)
 
 
 def test_nothing_but_zeros_is_not_recorded_and_refused_with_rows_and_accuracy(tmp_path: Path) -> None:

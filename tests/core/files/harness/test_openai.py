@@ -211,3 +211,24 @@ def test_damaged_lines_and_repeated_ids_are_bad_rows(tmp_path: Path) -> None:
     reading = files.read(path)
     assert (reading.rows, reading.bad_rows) == (3, 2)
     assert {cell.line for problem in reading.problems for cell in problem.first} == {2, 3}
+
+
+def test_letters_that_the_file_does_not_say_are_named_with_what_shows_them(tmp_path: Path) -> None:
+    def told(*lines: dict[str, Any], **wishes: Any) -> list[str]:
+        notes = read_lines(tmp_path, *lines, **wishes).notes
+        return [note for note in notes if "are taken to be" in note]
+
+    (right,) = told(letter(FOUR[:2], "a", gold="A"), letter(FOUR[:2], "b", gold="C"))
+    assert right == (
+        "In 2 rows the choices are not told and are taken to be A to C: in the whole file, C is the last "
+        "letter that is a right answer."
+    )
+    (listed,) = told(letter(FOUR, "a", gold="A"), letter(FOUR, "b", gold="B"))
+    assert "A to D: in the whole file, at least half of the lists of likely tokens hold each" in listed
+    named = (("D", 0.5), ("A", 0.5))
+    (given,) = told(letter(FOUR[:2], "a", gold="A"), letter(named, "b", gold="B"))
+    assert "A to D: in the whole file, D is the last letter that at least a tenth of" in given
+    (two,) = told(letter(FOUR[:2], "a", gold="A"), letter(FOUR[:2], "b", gold="B"))
+    assert "taken to be A and B:" in two
+    choices = {"choices": ["red", "blue"], "gold": "red"}
+    assert told(letter(FOUR[:2], "a", **choices)) == []

@@ -10,7 +10,7 @@ import pytest
 
 from calib_core.analysis.evidence import gather
 from calib_core.confidence.outcomes import greedy_correct
-from calib_core.files.harness.responses import answer_field
+from calib_core.files.harness.answer_field import answer_field
 from calib_core.problems import Unavailable
 from core.files.server_logs import batch, chat, confidences, letter, only_run, read_lines, table, token
 

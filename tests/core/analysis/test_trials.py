@@ -1,0 +1,106 @@
+"""Do rows that ask one question again widen an interval as much as they have to, and only then?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calib_core.analysis.bootstrap import difference, interval
+from calib_core.analysis.evidence import AnswerEvidence, gather
+from calib_core.analysis.trials import asked_again, question_numbers, worth
+from calib_core.records import RunInfo
+from core.made_runs import made_run
+
+EVERY = ("accuracy", "brier", "ece", "mce")
+
+
+def run_of(
+    confidence: list[float], correct: list[bool], trial_of: Sequence[str | None] | None, **more: Any
+) -> AnswerEvidence:
+    ids = [f"r{at}" for at in range(len(correct))]
+    columns = {"id": ids, "confidence": confidence, "correct": correct, **more}
+    run = made_run(columns if trial_of is None else {**columns, "trial_of": trial_of})
+    return gather(replace(run, info=RunInfo(model="m")), "given")
+
+
+def thrice(trial_of: list[str | None] | None = None, questions: int = 60) -> AnswerEvidence:
+    """Sixty questions asked three times, with the same answer each time."""
+    random = np.random.default_rng(5)
+    confidence = np.repeat(0.5 + 0.5 * random.random(questions), 3)
+    correct = np.repeat(random.random(questions) < 0.6, 3)
+    return run_of(confidence.tolist(), correct.tolist(), trial_of)
+
+
+def names(questions: int = 60) -> list[str | None]:
+    return [f"q{at}" for at in range(questions) for _ in range(3)]
+
+
+@pytest.mark.parametrize("metric", EVERY)
+def test_copies_say_no_more_than_the_question_alone(metric: str) -> None:
+    whole = thrice(names())
+    once = run_of(
+        whole.pairs.confidence[::3].tolist(), whole.pairs.correct[::3].tolist(), None
+    )
+    together, alone, apart = interval(whole, metric), interval(once, metric), interval(thrice(), metric)
+    assert together is not None
+    assert alone is not None
+    assert apart is not None
+    assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=2e-3)
+    assert together.high - together.low > 1.3 * (apart.high - apart.low)
+    assert "60 questions asked again" in together.how
+    assert "asked again" not in apart.how
+
+
+def test_what_rows_are_worth() -> None:
+    question = np.repeat(np.arange(4), 2)
+    right = np.array([1, 1, 1, 0, 0, 0, 1, 1], bool)
+    share = Fraction(5, 8)
+    sums = [2 * (1 - share), 1 - 2 * share, -2 * share, 2 * (1 - share)]
+    variance = Fraction(4, 3) * sum(one**2 for one in sums) / 64
+    assert worth(right, question) == pytest.approx(float(share * (1 - share) / variance))
+    assert worth(np.ones(8, bool), question) == worth(np.zeros(8, bool), question) == 4
+    assert worth(np.array([1, 0] * 4, bool), question) == 8  # no more than the rows there are
+    assert worth(right[:2], question[:2]) == 1
+
+
+def test_a_question_is_one_within_its_subject_and_rows_without_a_name_are_alone() -> None:
+    trial_of: list[str | None] = ["a", "a", "a", None, None, "b"]
+    subject = ["law", "law", "art", "law", "law", "law"]
+    run = run_of([0.5] * 6, [True] * 6, trial_of, subject=subject).run
+    named = asked_again(run)
+    assert named is not None
+    assert named[0] == named[1]
+    assert named.n_unique() == 5
+    numbers = question_numbers(run, np.arange(6))
+    assert numbers is not None
+    assert len(set(numbers.tolist())) == int(numbers.max()) + 1 == 5
+    assert question_numbers(run, np.array([0, 2, 3])) is None  # none of these comes again
+    assert asked_again(run_of([0.5] * 2, [True] * 2, ["a", "b"]).run) is None
+    assert asked_again(run_of([0.5] * 2, [True] * 2, None).run) is None
+
+
+def test_one_question_has_no_interval_but_of_its_accuracy() -> None:
+    evidence = run_of([0.5, 0.6, 0.7], [True, False, True], ["a"] * 3)
+    assert interval(evidence, "brier") is None
+    found = interval(evidence, "accuracy")
+    assert found is not None
+    assert found.high - found.low > 0.7
+
+
+def test_a_difference_draws_questions_whole() -> None:
+    first, second = thrice(names()), thrice(names())
+    other = run_of(
+        np.clip(second.pairs.confidence + 0.1, 0, 1).tolist(), second.pairs.correct.tolist(), names()
+    )
+    together = difference([(first, other)], "brier")
+    assert together.questions == 60
+    lone = run_of(other.pairs.confidence.tolist(), other.pairs.correct.tolist(), None)
+    apart = difference([(thrice(), lone)], "brier")
+    assert apart.questions == 180
+    assert together.value == pytest.approx(apart.value)
+    assert together.high - together.low > 1.4 * (apart.high - apart.low)
