@@ -1,0 +1,68 @@
+"""Do names that plotly reads as formulas or as HTML stand in a figure as they are, under the mouse too?
+
+Two runs and two groups with such names, on pages whose figures name them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+import serving
+import window as windows
+from hostile.test_literal_pages import squeeze
+from predictions import quiz, write_csv
+from serving import Server
+
+NAMES: Final = ("$\\frac{a}{b}$ %{y:.2f} &lt;", "<b>x</b><a href='//a'>y</a>")
+PAGES: Final = ("comparison", "groups")
+
+DRAWN: Final = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg text')]
+    .map(text => text.textContent).join('\\n')"""
+POINTS: Final = """() => [...document.querySelectorAll('.js-plotly-plot .scatterlayer .trace')]
+    .flatMap(trace => [...trace.querySelectorAll('.points path')])
+    .map(point => point.getBoundingClientRect())
+    .filter(box => box.width > 0 && box.top > 0)
+    .map(box => [box.left + box.width / 2, box.top + box.height / 2]).slice(0, 40)"""
+MADE: Final = """() => document.querySelectorAll('.js-plotly-plot :is(svg a, b, sup, .katex, .MathJax, math)'
+    + ', .js-plotly-plot svg [style*="font-weight: bold"]').length"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server on two runs, whose rows are of two groups; the names of both are read as something else."""
+    data = tmp_path_factory.mktemp("figures")
+    rows = [row for seed, name in enumerate(NAMES) for row in quiz(60, seed, model=name)]
+    write_csv(data / "two.csv", [{**row, "subject": NAMES[at % 2]} for at, row in enumerate(rows)])
+    running = serving.start(data, tmp_path_factory.mktemp("home"))
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_names_stand_in_figures_as_they_are(name: str, server: Server, chromium: Browser) -> None:
+    window = windows.open_window(chromium, "light", 1440, 1600)
+    try:
+        page = window.open(f"{server.url}/{name}")
+        drawn, hovered = squeeze(page.evaluate(DRAWN)), _hovered(page)
+        for text in NAMES:
+            assert squeeze(text) in drawn, "in the figure"
+            assert squeeze(text) in hovered, "under the mouse"
+        assert page.evaluate(MADE) == 0
+        assert window.strangers() == []
+    finally:
+        window.context.close()
+
+
+def _hovered(page: Page) -> str:
+    """What stands beside the mouse, at each point in turn."""
+    found: list[str] = []
+    for x, y in page.evaluate(POINTS):
+        page.mouse.move(x + 3, y + 3)
+        page.mouse.move(x, y)
+        page.wait_for_timeout(150)
+        found += page.locator(".js-plotly-plot .hoverlayer text").all_text_contents()
+    return squeeze("\n".join(found))
