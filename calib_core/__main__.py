@@ -42,6 +42,7 @@ from calib_core.cli.options import (
     TogetherOption,
 )
 from calib_core.cli.reducing import reduce
+from calib_core.cli.reporting import report
 from calib_core.cli.sampling import samples
 from calib_core.cli.sources import Source
 from calib_core.cli.sweeping import sweep
@@ -161,6 +162,7 @@ app.command()(compare)
 app.command()(samples)
 app.command()(reduce)
 app.command()(convert)
+app.command()(report)
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -4,20 +4,20 @@ import streamlit as st
 
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from pages.parts import compared, comparing, comparing_point, show
-from pages.parts.literal import literal
 from pages.parts.shell import PAGES, shell
 
 wanted = shell("comparison", comparing.choose_comparison).chosen
 result = comparing.result_of(wanted)
 chosen = compared.selected(result)
-st.subheader(literal(result.reading), anchor=False)
+show.reading(result.reading, comparing.looking_at(wanted, result))
 compared.tiles(result)
 show.recipe(result.recipe)
 show.remarks(*result.unlike)
 show.figure(
-    comparison_figure(result, show.theme(), selected=chosen),
+    lambda theme: comparison_figure(result, theme, selected=chosen),
     key="comparison",
     alt=describe_comparison(result),
+    export=compared.export(result),
     on_select=lambda: compared.from_figure("comparison"),
 )
 compared.caption(result)

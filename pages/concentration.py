@@ -3,10 +3,10 @@
 import streamlit as st
 
 from calib_core.analysis.concentration import concentration
-from calib_core.bins import MAX_BINS
 from calib_core.figures.concentration import describe_histogram, histogram_figure
 from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
 from calib_core.problems import Unavailable
+from calib_core.report.sections.concentration import caption
 from pages.parts import cache, show, spread
 from pages.parts.choice import choose_confidences
 from pages.parts.literal import literal
@@ -26,18 +26,23 @@ for evidence in (choice.evidence, *choice.beside):
         results.append(result)
 
 if results:
-    spread.methods(results)
+    spread.methods(choice, results)
     with st.grid(2 if len(results) == 1 else 1, min_column_width=430, gap="medium"):
         histogram, cumulative = st.container(), st.container()
     with histogram:
-        st.markdown("**Histogram of confidences**")
-        show.figure(histogram_figure(results, show.theme()), key="histogram", alt=describe_histogram(results))
-    with cumulative:
-        st.markdown(f"**Cumulative share of {results[0].unit}, fullest bin first**")
+        st.subheader("Histogram of confidences", anchor=False)
         show.figure(
-            cumulative_figure(results, show.theme()), key="cumulative", alt=describe_cumulative(results)
+            lambda theme: histogram_figure(results, theme),
+            key="histogram",
+            alt=describe_histogram(results),
+            export=spread.export(choice, results, "Histogram of confidences"),
         )
-    st.caption(
-        f"Amber: the two fullest bins. Fine strip: the same {results[0].unit} in {MAX_BINS:,} bins. "
-        "The steeper the cumulative line rises, the fewer bins the ECE rests on."
-    )
+    with cumulative:
+        st.subheader(f"Cumulative share of {results[0].unit}, fullest bin first", anchor=False)
+        show.figure(
+            lambda theme: cumulative_figure(results, theme),
+            key="cumulative",
+            alt=describe_cumulative(results),
+            export=spread.export(choice, results, "Cumulative share"),
+        )
+    st.caption(caption(results[0]))

@@ -1,8 +1,6 @@
 """What was loaded, what was left out, and why?"""
 
-import streamlit as st
-
-from pages.parts import inventory, ledger, uploading
+from pages.parts import inventory, ledger, show, uploading
 from pages.parts.shell import shell
 
 here = shell("files")
@@ -10,7 +8,7 @@ uploading.uploader(here.files)
 if not here.files:
     ledger.nothing_here()
 loaded = {file for run in here.runs for file in run.parts}
-st.caption(
+show.looking(
     f"{len(here.files)} file{'s' if len(here.files) != 1 else ''}, {len(loaded)} loaded, "
     f"{len(here.runs)} run{'s' if len(here.runs) != 1 else ''}. The folder is only read, never written to."
 )

@@ -10,7 +10,7 @@ choice = shell("groups", choose_groups).chosen
 result = grouped.result_of(choice)
 grouped.verdict(choice, result)
 grouped.dots(choice, result)
-grouped.differences(result)
+grouped.differences(choice, result)
 grouped.table(choice, result)
 many.left_out(choice.many)
 st.divider()

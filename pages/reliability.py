@@ -5,14 +5,17 @@ import streamlit as st
 from calib_core.analysis.reliability import THIN, reliability
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.problems import Unavailable
-from pages.parts import cache, drill, show, tables
+from pages.parts import cache, drill, exporting, show, tables
 from pages.parts.address import flag
-from pages.parts.choice import choose
+from pages.parts.lines_view import lines
+from pages.parts.lining import choose_lines
 from pages.parts.literal import literal
 from pages.parts.shell import shell
-from pages.parts.verdict import bounds, verdict
+from pages.parts.verdict import bins_export, bounds, verdict
 
-choice = shell("reliability", choose).chosen
+wanted = shell("reliability", choose_lines).chosen
+choice = wanted.choice
+lines(wanted)
 try:
     result = cache.kept(
         ("reliability", *choice.key()),
@@ -27,17 +30,18 @@ with st.grid(2, min_column_width=430, gap="medium"):
     diagram, table = st.container(), st.container()
 with diagram:
     title, switch = st.columns([2, 1], vertical_alignment="center")
-    title.markdown("**Reliability diagram**")
+    title.subheader("Reliability diagram", anchor=False)
     with switch:
         log_counts = flag("log", "Log counts", default=choice.crowded)
     show.figure(
-        reliability_figure(result, show.theme(), log_counts=log_counts, selected=selected),
+        lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
         key="reliability",
         alt=describe_reliability(result),
+        export=bins_export(choice, result, "Reliability diagram"),
         on_select=lambda: drill.from_figure("reliability"),
     )
 with table:
-    st.markdown("**Per-bin table**")
+    st.subheader("Per-bin table", anchor=False)
     tables.bins(result, selected)
     st.caption(
         f"Gap = confidence − accuracy: above zero is over-confident. Empty bins are left out. "
@@ -49,5 +53,8 @@ with table:
         )
         + (literal(choice.evidence.no_questions or "") or "Click a bar or a row to see its questions.")
     )
-    show.download("Table as CSV", result.to_frame, f"{choice.slug}-bins.csv", key="download_bins")
+    exporting.table(
+        bins_export(choice, result, "Per-bin table"), "bins", shown=tables.bin_rows(result),
+        columns=tables.COLUMNS,
+    )
 drill.questions(choice, result, selected)

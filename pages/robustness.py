@@ -3,9 +3,10 @@
 import streamlit as st
 
 from calib_core.analysis.sweep import sweep
-from calib_core.figures.relative import relative_figure
+from calib_core.figures.relative import describe_relative, relative_figure
 from calib_core.figures.robustness import describe_robustness, values_figure
-from pages.parts import cache, pool, robust, show
+from calib_core.report.sections.robustness import CAPTION
+from pages.parts import cache, pool, robust, show, waiting
 from pages.parts.choice import choose_sweep
 from pages.parts.shell import shell
 
@@ -16,23 +17,31 @@ results = [
         ("sweep", *choice.key(evidence, run), wanted.bins, wanted.metrics, wanted.ddof),
         lambda evidence=evidence: sweep(evidence, wanted.metrics, wanted.bins, ddof=wanted.ddof),
     )
-    for run, evidence in ((choice.run, choice.evidence), *wanted.beside)
+    for run, evidence in waiting.each(
+        ((choice.run, choice.evidence), *wanted.beside), "Drawing what chance alone would give:"
+    )
 ]
 robust.verdict(choice, results)
 with st.grid(2, min_column_width=430, gap="medium"):
     values, relative = st.container(), st.container()
 with values:
-    st.markdown("**Values**")
-    show.figure(values_figure(results, show.theme()), key="values", alt=describe_robustness(results))
+    st.subheader("Values", anchor=False)
+    show.figure(
+        lambda theme: values_figure(results, theme, choice.places),
+        key="values",
+        alt=describe_robustness(results),
+        export=robust.export(choice, results, "Values"),
+    )
 with relative:
-    st.markdown("**Relative to the curve's own mean**")
-    show.figure(relative_figure(results, show.theme()), key="relative", alt=describe_robustness(results))
+    st.subheader("Relative to the curve's own mean", anchor=False)
+    show.figure(
+        lambda theme: relative_figure(results, theme, choice.places),
+        key="relative",
+        alt=describe_relative(results),
+        export=robust.export(choice, results, "Relative to the curve's own mean"),
+    )
     robust.full_ece(results)
-st.caption(
-    "Pale: where the same confidences would put the first run's curve if they were exactly right (5th to "
-    "95th percentile; dotted: the median); the table has that of every run. ECE is on a scale of 0 to 1, "
-    "Full-ECE and K·cw-ECE on one of 0 to 2: each scale has a panel of its own."
-)
+st.caption(CAPTION)
 robust.table(choice, results)
 robust.published()
 with st.grid(2, min_column_width=430, gap="medium"):

@@ -4,8 +4,8 @@ import streamlit as st
 
 from calib_core.analysis.training import training
 from calib_core.figures.training import describe_training, training_figure
+from calib_core.report.sections.training import CAPTION
 from pages.parts import cache, checkpoints, show, trainings
-from pages.parts.literal import literal
 from pages.parts.shell import PAGES, shell
 
 here = shell("training", trainings.choose_training)
@@ -16,17 +16,15 @@ result = cache.kept(
     lambda: training(evidences, choice.metric, choice.scheme),
 )
 chosen = checkpoints.selected(result)
-st.subheader(literal(result.reading), anchor=False)
+show.reading(result.reading, trainings.looking_at(choice, result, evidences))
 show.figure(
-    training_figure(result, show.theme(), selected=chosen),
+    lambda theme: training_figure(result, theme, selected=chosen, places=trainings.places(here.runs)),
     key="training",
     alt=describe_training(result),
+    export=checkpoints.export(choice, result, "Metric over training"),
     on_select=lambda: checkpoints.from_figure("training"),
 )
-st.caption(
-    "Pale: where a checkpoint's own confidences would put the number if they were exactly right (5th to 95th "
-    "percentile; dotted: the median). Click a point or a row to see its reliability diagram."
-)
+st.caption(f"{CAPTION} Click a point or a row to see its reliability diagram.")
 show.recipe(trainings.recipes(result))
 checkpoints.table(choice, result, chosen)
 checkpoints.left_out(result, refused, {id_: run.title for id_, run in runs.items()})

@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from window import Window, settled
 
-WIDTHS = (1440, 1024, 420)
+WIDTHS = (1920, 1440, 1024, 420)
 KNOWN = "404 (Not Found)"
 """Streamlit looks for its server beside the page's address first, and above it when it is not there."""
 
@@ -17,7 +17,7 @@ SIDEWAYS = """() => [document.documentElement, ...document.querySelectorAll('[da
 
 CUT_OFF = """() => {
     const seen = '[data-testid=stMetricValue], [data-testid=stMetricLabel], [data-testid=stPageLink-NavLink],'
-        + ' h1, h3, [data-testid=stCaptionContainer], [data-testid=stAlertContainer],'
+        + ' h1, h2, h3, [data-testid=stCaptionContainer], [data-testid=stAlertContainer],'
         + ' [data-testid=stCode] pre, [data-testid=stMain] button, [data-testid=stMain] label';
     return [...document.querySelectorAll(seen)]
         .filter(box => box.checkVisibility() && box.clientWidth > 0)
@@ -56,6 +56,23 @@ TILES_APART = """() => {
             && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1)).length;
 }"""
 
+AT_REST = """() => new Promise(done => {
+    const began = performance.now();
+    let last = '', same = 0;
+    const look = () => {
+        const main = document.querySelector('[data-testid=stMain]');
+        const plots = [...document.querySelectorAll('.js-plotly-plot')];
+        const drawn = plots.map(plot => plot.querySelector('.main-svg')?.getBoundingClientRect().width ?? 0);
+        const fit = plots.every((plot, at) => Math.abs(plot.clientWidth - drawn[at]) <= 1);
+        const now = [main.scrollHeight, main.scrollWidth, ...drawn].join();
+        same = fit && now === last ? same + 1 : 0;
+        last = now;
+        if (same >= 6 || performance.now() - began > 5000) done(); else requestAnimationFrame(look);
+    };
+    look();
+})"""
+"""Every figure is as wide as its place, and nothing has moved for six frames."""
+
 
 def no_fault(page: Page) -> None:
     assert page.evaluate(SIDEWAYS) == [0, 0], "the page scrolls sideways"
@@ -68,8 +85,8 @@ def no_fault(page: Page) -> None:
 
 def resize(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_timeout(400)
-    settled(page)
+    page.evaluate(AT_REST)
+    settled(page, quiet=0.1)
 
 
 def read_at_every_width(

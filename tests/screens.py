@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final, Protocol
+from urllib.parse import parse_qsl
 
 import pandas as pd
 from streamlit.testing.v1 import AppTest
@@ -16,6 +17,7 @@ from serving import ROOT
 SECONDS: Final = 60.0
 SCRIPTS: Final = {
     "start": "app.py",
+    "tour": "pages/tour.py",
     "reliability": "pages/reliability.py",
     "concentration": "pages/concentration.py",
     "robustness": "pages/robustness.py",
@@ -25,10 +27,12 @@ SCRIPTS: Final = {
     "methods": "pages/methods.py",
     "groups": "pages/groups.py",
     "training": "pages/training.py",
+    "report": "pages/report.py",
     "files": "pages/files.py",
 }
 TITLES: Final = {
     "start": "Start",
+    "tour": "Tour",
     "reliability": "Reliability",
     "concentration": "Bin concentration",
     "robustness": "Robustness",
@@ -38,8 +42,12 @@ TITLES: Final = {
     "methods": "Methods",
     "groups": "Groups",
     "training": "Training",
+    "report": "Report",
     "files": "Files",
 }
+TEXTS: Final = frozenset({
+    "title", "header", "subheader", "caption", "markdown", "error", "warning", "info", "code",
+})
 ESCAPED: Final = re.compile(r"\u2060?\\([!-/:-@\[-`{-~])|\*\*")
 
 
@@ -80,7 +88,7 @@ def go(at: AppTest, page: str) -> AppTest:
     links = [node for node in walk(at.sidebar) if isinstance(node, PageLink)]
     query = next(link.proto.query_string for link in links if link.value == TITLES[page])
     at.query_params.clear()
-    for key, _, value in (part.partition("=") for part in query.split("&") if part):
+    for key, value in parse_qsl(query):
         at.query_params[key] = value
     at.switch_page(SCRIPTS[page])
     return run(at)
@@ -105,7 +113,7 @@ def said(at: AppTest) -> str:
     for node in walk(at.main):
         if isinstance(node, Block):
             texts.append(plain(getattr(node, "label", "")))
-        elif node.type in ("title", "subheader", "caption", "markdown", "error", "warning", "info", "code"):
+        elif node.type in TEXTS:
             texts.append(plain(str(node.value)))
     return "\n".join(text for text in texts if text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -114,6 +115,27 @@ def _table(binned: Binned, share: NDArray[np.float64]) -> pl.DataFrame:
     )
 
 
+def reading(results: Sequence[Concentration]) -> str:
+    """What the page shows in one sentence; results: one or more methods, those without rows passed over."""
+    known = sorted(
+        ((result.top_two, result) for result in results if result.top_two is not None), key=itemgetter(0)
+    )
+    if not known:
+        return f"No {results[0].unit[:-1]} has both a confidence and an outcome."
+    (least, first), (most, last) = known[0], known[-1]
+    if len(known) > 1:
+        return (
+            f"The two fullest bins hold {percent(least)} of the {first.unit} by {first.title} "
+            f"and {percent(most)} by {last.title}."
+        )
+    if first.table.height == 1:
+        return f"All {first.n_used:,} {first.unit} lie in one bin."
+    return (
+        f"The two fullest of {first.bins:,} bins hold {percent(least)} of the {first.n_used:,} {first.unit}, "
+        f"which are as spread out as over {first.effective or 1:.1f} equally full bins."
+    )
+
+
 def compare(results: Sequence[Concentration]) -> pl.DataFrame:
     """One row a method: title, top_two, effective, ece, at_zero, at_one, distinct, used, rows."""
     return pl.DataFrame(
@@ -147,6 +169,6 @@ def _warning(ece: float, two: NDArray[np.float64], scheme: Scheme, unit: Unit) -
         return f"{where}: the ECE of {ece:.4f} describes little else."
     return (
         f"{where}, so the ECE of {ece:.4f} says little more than that their average confidence is near "
-        "their accuracy. It does not say that higher confidence is righter: look at Brier and AUROC before "
-        "trusting it."
+        "their accuracy. It does not say that higher confidence is righter: look at the Brier score and "
+        "AUROC before trusting it."
     )

@@ -12,11 +12,12 @@ Z_95: Final = 1.959963984540054
 
 
 def wilson(
-    correct: NDArray[np.int64], count: NDArray[np.int64]
+    correct: NDArray[np.int64] | NDArray[np.float64], count: NDArray[np.int64] | NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lower and upper end of the 95 % interval of each share correct/count.
 
-    correct, count: whole numbers of shape (n,), 0 ≤ correct ≤ count, count ≥ 1. Wilson (1927),
+    correct, count: numbers of shape (n,), whole but where rows hang together (`trials.worth`), 0 ≤ correct ≤
+    count, count ≥ 1. Wilson (1927),
     score interval without continuity correction.
     """
     share = correct / count

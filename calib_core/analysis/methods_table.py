@@ -220,9 +220,9 @@ def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str], rows: R
     if len(compared) == 1:
         (found,) = compared.values()
         names = " and ".join(METHODS[cell.method].title for cell in found)
-        return f"Lowest Brier: {names}, {found[0].brier:.4f} on {found[0].n_used:,} rows."
+        return f"Lowest Brier score: {names}, {found[0].brier:.4f} on {found[0].n_used:,} rows."
     wins = {id_: sum(any(cell.method == id_ for cell in found) for found in compared.values())
             for id_ in METHODS}
     ranked = sorted((id_ for id_ in METHODS if wins[id_]), key=lambda id_: -wins[id_])
     told = "; ".join(f"{METHODS[id_].title} in {wins[id_]}" for id_ in ranked)
-    return f"Lowest Brier among {len(compared)} runs: {told}."
+    return f"Lowest Brier score among {len(compared)} runs: {told}."

@@ -2,36 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence
-from calib_core.bins import Scheme
+from calib_core.analysis.overview_look import TEN, WORDS, Look, look_of
+from calib_core.analysis.overview_reading import headline
+from calib_core.analysis.recipe import scheme_text
 from calib_core.metrics import METRICS
 
 
-def overview(runs: Mapping[str, Iterable[Evidence]]) -> pl.DataFrame:
-    """One row a run and method: run (the mapping's key), method, title, rows, used, accuracy, brier, ece.
+@dataclass(frozen=True, slots=True, eq=False)
+class Overview:
+    """Every run at first sight.
 
-    accuracy, brier, ece: of the top label, null where not defined; ece over ten equal-width bins.
+    first: each run by its first method, the highest ECE first; every: each run by each of its methods,
+    likewise; headline, more: what the first ones come to, `more` "" where that is all; recipe: how
+    the numbers are made.
     """
-    records = [
-        {
-            "run": name,
-            "method": evidence.method.id,
-            "title": evidence.method.title,
-            "rows": evidence.n_total,
-            "used": evidence.n_used,
-            "accuracy": evidence.accuracy,
-            "brier": evidence.brier,
-            "ece": METRICS["ece"].of(evidence.top_sums, Scheme()),
-        }
-        for name, evidences in runs.items()
-        for evidence in evidences
-    ]
-    schema = {
-        "run": pl.String, "method": pl.String, "title": pl.String, "rows": pl.Int64, "used": pl.Int64,
-        "accuracy": pl.Float64, "brier": pl.Float64, "ece": pl.Float64,
-    }
-    return pl.DataFrame(records, schema=schema)
+
+    first: tuple[Look, ...]
+    every: tuple[Look, ...]
+    headline: str
+    more: str
+    recipe: str
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a run and method.
+
+        run, method, title, rows, used, confidence, accuracy, brier, ece, verdict, recipe.
+        """
+        return frame_of(self.every).with_columns(recipe=pl.lit(self.recipe))
+
+
+def overview(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
+    """Runs by name, each by the methods it gives, of which the first is the one that is shown first."""
+    first = _looks({name: own[:1] for name, own in runs.items()}, among=len(runs))
+    told, more = headline(first)
+    return Overview(
+        first=first,
+        every=_looks(runs, among=len(runs)),
+        headline=told,
+        more=more,
+        recipe=_recipe(len(first)),
+    )
+
+
+def frame_of(looks: Sequence[Look]) -> pl.DataFrame:
+    """One row a look, without its curve; accuracy, brier, ece: null where not defined."""
+    return pl.DataFrame([_record(look) for look in looks], schema=_SCHEMA)
+
+
+_SCHEMA: Final = pl.Schema({
+    "run": pl.String(), "method": pl.String(), "title": pl.String(), "rows": pl.Int64(), "used": pl.Int64(),
+    "confidence": pl.Float64(), "accuracy": pl.Float64(), "brier": pl.Float64(), "ece": pl.Float64(),
+    "verdict": pl.String(),
+})
+
+
+def _record(look: Look) -> dict[str, object]:
+    named: dict[str, object] = {name: getattr(look, name) for name in _SCHEMA if name != "verdict"}
+    return named | {"verdict": WORDS[look.kind]}
+
+
+def _looks(runs: Mapping[str, Sequence[Evidence]], among: int) -> tuple[Look, ...]:
+    looks = [look_of(name, evidence, among) for name, own in runs.items() for evidence in own]
+    return tuple(sorted(looks, key=lambda look: -(look.ece or 0.0)))
+
+
+def _recipe(runs: int) -> str:
+    """"ECE-L1, equal width, M=10, right-closed, top label; over- or under-confident: …"."""
+    together = "" if runs == 1 else f", all {runs} runs together (Bonferroni)"
+    return (
+        f"accuracy; Brier; {METRICS['ece'].recipe}, {scheme_text(TEN)}, top label; over- or under-confident: "
+        f"mean gap beyond chance at 95 %{together}"
+    )

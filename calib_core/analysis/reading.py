@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.analysis.basis import Unit
-from calib_core.analysis.intervals import Z_95
+from calib_core.analysis.tendency import FEW, tendency
 from calib_core.bins import Binned
-
-FEW: Final = 30
-"""Under so many rows the sentence says that they are too few."""
 
 MOSTLY: Final = 2 / 3
 """Bins that carry this part of the gap are said to carry most of it."""
@@ -66,17 +62,13 @@ def _of_all_choices(binned: Binned, n: int, unit: Unit) -> str:
 
 def _verdict(binned: Binned, n: int, unit: Unit) -> str:
     """Over- or under-confident, both, or neither, as far as the rows can tell (95 %)."""
-    signed = binned.confidence - binned.correct
-    excess = float(signed.sum())
-    # If every confidence were exactly right, the gap of a bin would have variance Σ c(1 − c).
-    variance = np.maximum(0.0, binned.confidence - binned.squared)
-    clear = np.abs(signed) > _chance(variance, tests=binned.size)
-    over, under = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
-    if abs(excess) <= Z_95 * float(np.sqrt(variance.sum())):
-        if not clear.any():
-            return f": no more apart than {n:,} {unit} differ by chance"
+    found = tendency(binned)
+    over, under, clear = found.over, found.under, found.clear
+    if found.kind == "neither":
+        return f": no more apart than {n:,} {unit} differ by chance"
+    if found.kind == "mixed":
         return _only_on_average(binned, over * clear, under * clear)
-    if excess > 0:
+    if found.kind == "over":
         name, mine, other_name, other = "over-confident", over, "under-confident", under * clear
     else:
         name, mine, other_name, other = "under-confident", under, "over-confident", over * clear
@@ -91,16 +83,6 @@ def _only_on_average(binned: Binned, over: NDArray[np.float64], under: NDArray[n
     sides = (("over-confident", over), ("under-confident", under))
     told = ", ".join(f"{name} {_where(binned, side)}" for name, side in sides if side.any())
     return f", close on average only: {told}"
-
-
-def _chance(variance: NDArray[np.float64], tests: int) -> NDArray[np.float64]:
-    """How far apart Σc and Σy of each bin may be by chance, in rows, all `tests` bins together at 95 %.
-
-    Bonferroni's normal quantile z of σ = √variance, and (z² + 2)/6 rows for what a few rows have of skew
-    and of steps: the Cornish-Fisher term with the largest skew there can be, and half a row.
-    """
-    z = NormalDist().inv_cdf(1 - 0.025 / tests)
-    return z * np.sqrt(variance) + (z * z + 2) / 6
 
 
 def _comma(where: str) -> str:

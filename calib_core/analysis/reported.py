@@ -73,7 +73,7 @@ def to_frame(numbers: Sequence[Compared]) -> pl.DataFrame:
 
 
 def _one(run: AnswerRun, reported: Reported, usable: Mapping[str, Evidence]) -> Compared:
-    if reported.method is None:
+    if reported.method is None or reported.method not in {GREEDY, *METHODS}:
         why = reported.why or "No number here is meant to be this one."
         return Compared(reported, None, 0, "", None, why)
     rows, correct = _outcomes(run, reported.method, usable)

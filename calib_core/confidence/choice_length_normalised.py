@@ -60,6 +60,10 @@ def _lengths(run: AnswerRun) -> tuple[pl.Series, str]:
 CHOICE_LENGTH_NORMALISED: Final = Method(
     id="choice_length_normalised",
     title="logit, length-normalised",
+    meaning=(
+        "As the softmax over the choices, but with each choice's log-probability divided by its "
+        "length first, so that a long choice is not held against it."
+    ),
     source="p_k ∝ exp(ℓ_k / length_k); MMLU calibration replication after Kadavath et al. 2022",
     needs="the log-probability (choice_logprobs) and the length (choice_token_counts, choice_char_counts) "
     "of every choice; gold",

@@ -65,6 +65,10 @@ def _mixed(
 CHOICE_SOFTMAX: Final = Method(
     id="choice_softmax",
     title="logit, softmax over the choices",
+    meaning=(
+        "The probability of the choice it takes, read off the probabilities of all choices, which are "
+        "made to sum to 1."
+    ),
     source="p_k = exp(ℓ_k) / Σ_j exp(ℓ_j); MMLU calibration replication after Kadavath et al. 2022",
     needs="the log-probability of every choice (choice_logprobs), or its probability (choice_probs); gold",
     of=_of,

@@ -37,6 +37,10 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
 CLUSTER_NUMBER: Final = Method(
     id="cluster_number",
     title="self-consistency, F_CN",
+    meaning=(
+        "Equal sampled answers make a cluster: 1 minus the number of clusters divided by that of "
+        "samples, so the fewer different answers, the surer."
+    ),
     source="F_CN = 1 − |C|/N; Wang et al., arXiv 2403.09849",
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,

@@ -25,6 +25,10 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
 CLUSTER_SIZE: Final = Method(
     id="cluster_size",
     title="self-consistency, F_CS",
+    meaning=(
+        "Equal sampled answers make a cluster: the share of the samples that is in the largest one, "
+        "the majority answer's."
+    ),
     source="F_CS = n_i/N of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,

@@ -23,6 +23,7 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
 GIVEN: Final = Method(
     id="given",
     title="confidence in the file",
+    meaning="The number that the file's column “confidence” holds, however it was made.",
     source="one column of the file, as it stands",
     needs="one number from 0 to 1 a question (confidence); an outcome",
     of=_of,

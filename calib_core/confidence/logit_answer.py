@@ -38,6 +38,10 @@ def _spans(run: AnswerRun) -> pl.Series:
 LOGIT_ANSWER: Final = Method(
     id="logit_answer",
     title="logit w/ Answer",
+    meaning=(
+        "The mean probability of the tokens of the answer alone, as the model gave them when it wrote "
+        "them."
+    ),
     source="mean of p(token) over the answer's tokens; Wang et al., arXiv 2403.09849",
     needs="token log-probabilities of the answer (answer_logprobs, or answer_start and answer_end in "
     "path_logprobs) or their mean probability (answer_mean_prob); an outcome",

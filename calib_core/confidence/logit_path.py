@@ -22,6 +22,7 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
 LOGIT_PATH: Final = Method(
     id="logit_path",
     title="logit w/ Path",
+    meaning="The mean probability of all tokens that the model wrote, its reasoning and the answer.",
     source="mean of p(token) over the reasoning path and the answer; Wang et al., arXiv 2403.09849",
     needs="token log-probabilities of the whole answer (path_logprobs) or their mean probability "
     "(path_mean_prob); an outcome",

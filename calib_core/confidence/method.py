@@ -56,17 +56,24 @@ class Confidences:
 class Method:
     """One way to a confidence.
 
-    id: as in addresses and on the command line; title: for people; source: paper and formula;
-    needs: in plain words, the columns it is computed from; of: raises `problems.Unavailable` with the
-    reason where the run cannot give it (no column, or not one usable row); renormalises: whether it reads
+    id: as in addresses and on the command line; title: for people; meaning: one plain sentence for the
+    help text, on how the number is come by; source: paper and formula; needs: in plain words, the columns
+    it is computed from; of: raises `problems.Unavailable` with the reason where the run cannot
+    give it (no column, or not one usable row); renormalises: whether it reads
     `Options.renormalise`; sampled: whether it is made from several sampled answers, so that it reads
     `Options.unparseable` and its confidences fall on few values by construction.
     """
 
     id: str
     title: str
+    meaning: str
     source: str
     needs: str
     of: Callable[[AnswerRun, Options], Confidences]
     renormalises: bool = False
     sampled: bool = False
+
+    @property
+    def help(self) -> str:
+        """What it is, and its formula, for the help text wherever it is chosen."""
+        return f"{self.meaning} {self.source}."

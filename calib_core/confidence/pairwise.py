@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.confidence.clusters import Clusters
+from calib_core.confidence.coded import WORKERS
 from calib_core.confidence.exact import pairwise_of
-from calib_core.confidence.grouped import WORKERS
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.confidence.self_consistency import self_consistency
 from calib_core.records import AnswerRun
@@ -37,6 +37,10 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
 PAIRWISE: Final = Method(
     id="pairwise",
     title="self-consistency, F_PC",
+    meaning=(
+        "Equal sampled answers make a cluster: how clearly the largest one beats each other one in "
+        "turn, multiplied over all of them."
+    ),
     source="F_PC = Π_{j≠i} n_i/(n_i + n_j) of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,

@@ -23,6 +23,10 @@ def _of(_run: AnswerRun, _options: Options) -> NoReturn:
 TOKENS: Final = Method(
     id="tokens",
     title="token level",
+    meaning=(
+        "The probability of the likeliest next token at each position of a text; metrics of the "
+        "distribution read every token's."
+    ),
     source="top label for ECE, all classes for Full-ECE; Full-ECE paper (Liu et al. 2024)",
     needs="a distribution over the vocabulary and the right token at each position of a text",
     of=_of,

@@ -23,6 +23,7 @@ def _of(run: AnswerRun, options: Options) -> Confidences:
 VERBAL: Final = Method(
     id="verbal",
     title="stated confidence",
+    meaning="The number that the model wrote when it was asked how sure it is.",
     source="a number the model wrote, as parsed",
     needs="the confidence that the model wrote (verbal_confidence); an outcome",
     of=_of,

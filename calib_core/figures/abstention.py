@@ -29,6 +29,9 @@ _SHOWN: Final = 9
 """Else so many stand along the line, only to tell it from the others."""
 
 _PANEL: Final = 380
+_NEAR: Final = 0.12
+"""Levels nearer than this part of the panel would have their names run into one another."""
+
 _ENTRY: Final = 19
 _ROWS: Final = 20
 """Accuracies of fewer rows than this do not decide what is in view: 1 of 1 and 0 of 1 are no news."""
@@ -156,7 +159,9 @@ def _levels(
         words.append(_label(f"answer all{whose}: {percent(value)}", value, theme, above, "left"))
     if wanted is not None and low <= wanted <= 1:
         shapes.append(_level(wanted, theme, "7px,5px"))
-        words.append(_label(f"wanted: {target_text(wanted)}", wanted, theme, "bottom", "right"))
+        crowded = any(abs(wanted - value) < _NEAR * (1.01 - low) for value, _ in levels)
+        side = "right" if crowded else "left"  # at the right the lines come down through it
+        words.append(_label(f"wanted: {target_text(wanted)}", wanted, theme, "bottom", side))
     return shapes, words
 
 

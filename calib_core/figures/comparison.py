@@ -153,12 +153,12 @@ def _ring(result: Comparison, theme: Theme, selected: str | None) -> list[dict[s
 
 def describe_comparison(result: Comparison) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
-    name = f"{METRICS[result.y].title} against {METRICS[result.x].title}"
+    x, y = METRICS[result.x].title, METRICS[result.y].title
     told = "; ".join(
-        f"{shorten(point.name, _NAME)} by {METHODS[point.method].title}: {_number(point.x)}, "
-        f"{_number(point.y)}"
+        f"{shorten(point.name, _NAME)} by {METHODS[point.method].title}: {x} {_number(point.x)}, "
+        f"{y} {_number(point.y)}"
         for point in result.points[:8]
     )
     more = f"; and {len(result.points) - 8} more" if len(result.points) > 8 else ""
     count = f"{len(result.points)} point{'' if len(result.points) == 1 else 's'}"
-    return f"{name}, {count}. {told or 'No point'}{more}."
+    return f"{y} against {x}, {count}. {told or 'No point'}{more}."

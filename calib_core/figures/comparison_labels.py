@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
@@ -64,6 +64,16 @@ def name_axes(view: View) -> dict[str, Any]:
     """The axes that the sets of names are on: the figure's own, unseen."""
     unseen = {"overlaying": "x", "range": list(view.x), "visible": False, "fixedrange": True}
     return {f"xaxis{width}": dict(unseen) for width in WIDTHS}
+
+
+def at_width(figure: Mapping[str, Any], width: float) -> dict[str, Any]:
+    """A figure with the set of names for this width alone, for where no style sheet picks one.
+
+    Any other figure is given back as it is.
+    """
+    fits = f"x{max((one for one in WIDTHS if one <= width), default=WIDTHS[0])}"
+    others = {f"x{one}" for one in WIDTHS} - {fits}
+    return {**figure, "data": [trace for trace in figure["data"] if trace.get("xaxis") not in others]}
 
 
 def _set(result: Comparison, panel: _Panel, theme: Theme, xaxis: str) -> list[dict[str, Any]]:

@@ -19,6 +19,8 @@ from calib_core.figures.text import lines
 from calib_core.figures.theme import Theme
 
 _TOP: Final = 36
+_ALONE: Final = 50
+"""Pixels above the panels; of a single one, as many as above the cumulative line beside it."""
 
 TOLD_APART: Final = 200
 """So many lines of the finest bins can be pointed at one by one."""
@@ -33,12 +35,13 @@ def histogram_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
     results: one or more, in two columns. Counts stand on the bars; the two fullest bins are amber and
     outlined.
     """
-    grid = grid_of(len(results), top=_TOP)
+    top = _TOP if len(results) > 1 else _ALONE
+    grid = grid_of(len(results), top=top)
     tables = [placed(result.table, result.scheme) for result in results]
     heights = [share * label_room(table, grid.columns) for table in tables for share in table["share"]]
     finest = [count / result.n_used for result in results for count in result.finest["count"]]
     tops = max(heights, default=1), max(finest, default=1) * 1.1
-    layout = paper(theme, height=grid.height, top=_TOP) | {
+    layout = paper(theme, height=grid.height, top=top) | {
         "annotations": _titles(results, theme, grid),
         "shapes": [
             _equally_full(result, theme, cell) for result, cell in zip(results, grid.cells, strict=True)

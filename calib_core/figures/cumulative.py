@@ -15,8 +15,9 @@ MARKED: Final = 50
 """Every bin has a marker up to so many."""
 
 _PLOT: Final = 300
+_ALONE: Final = 270
 _ENTRY: Final = 19
-"""Pixels of the panel, and of one line of the legend."""
+"""Pixels of the panel (of a single line, it ends where the histogram beside it does), of a legend's line."""
 
 _RIGHT: Final = 0.6
 """Beyond this part of the width, words stand on the left of their mark."""
@@ -35,7 +36,7 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
     bins = max(1, *(result.bins for result in results))
     levels = sorted({result.bins for result in results if result.bins})
     top = 12 + _ENTRY * (len(results) + len(levels) + 2 if several else 2)
-    layout = paper(theme, height=_PLOT + top + BOTTOM, top=top)
+    layout = paper(theme, height=(_PLOT if several else _ALONE) + top + BOTTOM, top=top)
     if several:  # a title is as long as a telephone is wide
         layout["legend"]["entrywidth"] = 0.98
     return {

@@ -9,8 +9,9 @@ from typing import Any, Final
 from calib_core.analysis.sweep import Curve, Sweep
 from calib_core.figures.bin_axis import bin_axis
 from calib_core.figures.layout import TEXT_SIZE, note, paper
+from calib_core.figures.run_look import run_look
 from calib_core.figures.stack import Stack, heading_place, stack_of
-from calib_core.figures.strokes import metric_line, points, run_symbol
+from calib_core.figures.strokes import metric_line, points
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme
 from calib_core.metrics import METRICS
@@ -34,12 +35,21 @@ def short(metric: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One curve with where it belongs. place: of its run, from 0; alone: whether there is only one run."""
+    """One curve with where it belongs.
+
+    place: of its run among those drawn, from 0; known: of its run among all at hand, which gives it its
+    symbol; alone: whether there is only one run.
+    """
 
     curve: Curve
     run: str
     place: int
+    known: int
     alone: bool
+
+    def marker(self, colour: str, theme: Theme) -> dict[str, Any]:
+        """The run's symbol in this colour."""
+        return points(colour, run_look(self.known, theme).symbol, theme)
 
     @property
     def title(self) -> str:
@@ -54,11 +64,12 @@ class Drawn:
         return "2" if METRICS[self.curve.metric].high == 2 else "1"
 
 
-def drawn_of(results: Sequence[Sweep]) -> Iterator[Drawn]:
-    """Every curve of every run, run by run."""
+def drawn_of(results: Sequence[Sweep], places: Sequence[int] = ()) -> Iterator[Drawn]:
+    """Every curve of every run, run by run; places: of the runs among all at hand, else among these."""
     for place, result in enumerate(results):
+        known = places[place] if places else place
         for curve in result.curves:
-            yield Drawn(curve, result.run, place, alone=len(results) == 1)
+            yield Drawn(curve, result.run, place, known, alone=len(results) == 1)
 
 
 def begin(
@@ -93,7 +104,7 @@ def line_of(
     return {
         "type": "scatter", "mode": "lines+markers", "yaxis": yaxis, "cliponaxis": False, "showlegend": False,
         "x": list(each.curve.bins), "y": [None if value is None else round(value, 7) for value in values],
-        "line": line, "marker": points(line["color"], run_symbol(each.place), theme),
+        "line": line, "marker": each.marker(line["color"], theme),
         "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
         "hovertext": [
             f"{name}<br>M = {bins:,}<br>{told}" for bins, told in zip(each.curve.bins, words, strict=True)
@@ -116,12 +127,13 @@ def legend_of(drawn: Sequence[Drawn], theme: Theme, *, relative: bool) -> list[d
         told = ", ".join(f"{100 * curve.rsd:.1f}" for curve in own if curve.rsd is not None)
         rsd = f" (RSD {told} %)" if relative and told else ""
         line = metric_line(metric, theme)
-        symbol = {"marker": points(line["color"], run_symbol(0), theme)} if drawn[0].alone else {}
+        symbol = {"marker": drawn[0].marker(line["color"], theme)} if drawn[0].alone else {}
         mode = "lines+markers" if drawn[0].alone else "lines"
         entries.append(_entry(f"{short(metric)}{rsd}", mode, line=line, **symbol))
-    for place, run in dict.fromkeys((each.place, each.run) for each in drawn if not each.alone):
-        marker = points(theme.text, run_symbol(place), theme)
-        entries.append(_entry(shorten(run, _NAME), "markers", marker=marker))
+    entries += [
+        _entry(shorten(each.run, _NAME), "markers", marker=each.marker(theme.text, theme))
+        for each in {each.place: each for each in drawn if not each.alone}.values()
+    ]
     if not relative and any(each.curve.null for each in drawn if each.place == 0):
         whose = "" if drawn[0].alone else " (first run)"
         line = {"color": theme.muted, "width": 9}

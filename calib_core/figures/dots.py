@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from calib_core.analysis.groups import Group, Groups
 from calib_core.figures.layout import BOTTOM, Figure, axis, note, nothing, paper
-from calib_core.figures.strokes import place_line, run_symbol
+from calib_core.figures.run_look import RunLook, run_look
 from calib_core.figures.text import lines as broken
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme
@@ -24,19 +24,22 @@ _EACH: Final = 13
 """Pixels of a line of the legend, of a row, and of each dot in it."""
 
 
-def dots_figure(result: Groups, theme: Theme) -> Figure:
+def dots_figure(result: Groups, theme: Theme, places: Mapping[str, int] | None = None) -> Figure:
     """The groups from top to bottom in their order, counts at the right edge.
 
     A dot has its interval as whiskers; one of few rows is hollow; a short upright stroke is where the number
-    would lie if the confidences were exactly right; an upright line is the value of the whole run.
+    would lie if the confidences were exactly right; an upright line is the value of the whole run. places:
+    series that are runs → the run's place among all at hand; others take theirs here.
     """
     names = list(dict.fromkeys(group.name for group in result.groups))
     place = {name: at for at, name in enumerate(names)}
     offsets = _offsets(result)
     data: list[dict[str, Any]] = []
+    looks = _looks(result, theme, places or {})
     for at, series in enumerate(result.series):
         own = [group for group in result.groups if group.series == series]
-        data += _series(result, own, theme, at, {group: place[group.name] + offsets[at] for group in own})
+        spots = {group: place[group.name] + offsets[at] for group in own}
+        data += _series(result, own, theme, looks[series], spots)
     drawn = [trace for trace in data if trace.get("showlegend", True)]
     top = 16 + _ENTRY * max(1, len(drawn))
     row = max(_LEAST, 8 + _EACH * (len(offsets) if any(offsets) else 1))
@@ -52,7 +55,7 @@ def dots_figure(result: Groups, theme: Theme) -> Figure:
                           zeroline=True, zerolinecolor=theme.line),
             "yaxis": _names_axis(theme, names),
             "yaxis2": _counts_axis(theme, result, names),
-            "shapes": _overall(result, theme),
+            "shapes": _overall(result, looks),
             "annotations": [] if names else [
                 note(theme, broken(result.reading, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
             ],
@@ -68,10 +71,16 @@ def _offsets(result: Groups) -> list[float]:
     return [0.66 * (at - (count - 1) / 2) / count for at in range(count)]
 
 
+def _looks(result: Groups, theme: Theme, places: Mapping[str, int]) -> dict[str, RunLook]:
+    """Series → its colour and symbol."""
+    return {series: run_look(places.get(series, at), theme) for at, series in enumerate(result.series)}
+
+
 def _series(
-    result: Groups, own: Sequence[Group], theme: Theme, at: int, places: Mapping[Group, float]
+    result: Groups, own: Sequence[Group], theme: Theme, look: RunLook, places: Mapping[Group, float]
 ) -> list[dict[str, Any]]:
-    colour, symbol = place_line(at, theme)["color"], run_symbol(at)
+    colour, symbol = look.colour, look.symbol
+    last = bool(own) and own[0].series == list(result.series)[-1]
     known = [group for group in own if group.value is not None and math.isfinite(group.value)]
     values = [group.value or 0.0 for group in known]
     null = [group for group in known if group.null_median is not None]
@@ -98,7 +107,7 @@ def _series(
     return [{
         "type": "scatter", "mode": "markers", "hoverinfo": "skip", "cliponaxis": False,
         "x": [round(group.null_median or 0.0, 7) for group in null], "y": [places[group] for group in null],
-        "name": "if calibrated: median", "showlegend": at == len(result.series) - 1, "legendrank": 1001,
+        "name": "if calibrated: median", "showlegend": last, "legendrank": 1001,
         "marker": {"symbol": "line-ns", "size": 11, "line": {"color": theme.muted, "width": 2}},
         "unselected": {"marker": {"opacity": 1}},
     }, dots]
@@ -146,14 +155,14 @@ def _counts_axis(theme: Theme, result: Groups, names: Sequence[str]) -> dict[str
     )
 
 
-def _overall(result: Groups, theme: Theme) -> list[dict[str, Any]]:
+def _overall(result: Groups, looks: Mapping[str, RunLook]) -> list[dict[str, Any]]:
     """An upright line at the value of each whole run, in that run's colour and dash."""
     return [
         {
             "type": "line", "xref": "x", "yref": "y domain", "x0": value, "x1": value, "y0": 0, "y1": 1,
-            "layer": "below", "line": place_line(at, theme) | {"width": 1.6, "dash": "6px,4px"},
+            "layer": "below", "line": looks[series].line(1.6) | {"dash": "6px,4px"},
         }
-        for at, series in enumerate(result.series)
+        for series in result.series
         if (value := result.overall.get(series)) is not None and math.isfinite(value)
     ]
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from calib_core.analysis.reading import percent
 from calib_core.analysis.sweep import Sweep
-from calib_core.figures.curves import begin, drawn_of, heading, legend_of, line_of
+from calib_core.figures.curves import Drawn, begin, drawn_of, heading, legend_of, line_of
 from calib_core.figures.layout import Figure, axis, nothing
 from calib_core.figures.theme import Theme
 
 
-def relative_figure(results: Sequence[Sweep], theme: Theme) -> Figure:
+def relative_figure(results: Sequence[Sweep], theme: Theme, places: Sequence[int] = ()) -> Figure:
     """Each metric divided by its own mean over M (log), with the RSD in the legend.
 
-    A metric of which some M has no exact value has no mean, and no line here.
+    A metric of which some M has no exact value has no mean, and no line here. places: of the runs among all
+    at hand.
     """
-    drawn = [each for each in drawn_of(results) if each.curve.rsd is not None]
+    drawn = [each for each in drawn_of(results, places) if each.curve.rsd is not None]
     entries = legend_of(drawn, theme, relative=True)
     layout, stack = begin(theme, results, entries, panels=1)
     data: list[dict[str, Any]] = []
     highest = 1.0
     for each in drawn:
-        values = [value for value in each.curve.values if value is not None]
-        mean = sum(values) / len(values)
-        shares = [value / mean for value in values]
+        shares = _shares(each)
         highest = max(highest, *shares)
         data.append(line_of(each, theme, "y", shares, [f"{share:.2f} × its mean" for share in shares]))
     layout["yaxis"] = axis(
@@ -38,3 +38,23 @@ def relative_figure(results: Sequence[Sweep], theme: Theme) -> Figure:
     words = "Relative to its own mean" if drawn else "No metric has one value at every M"
     layout["annotations"].append(heading(words, theme, stack))
     return {"data": [*entries, *data] or [nothing()], "layout": layout}
+
+
+def _shares(each: Drawn) -> list[float]:
+    """A curve that has a value at every M, over its own mean."""
+    values = [value for value in each.curve.values if value is not None]
+    mean = sum(values) / len(values)
+    return [value / mean for value in values]
+
+
+def describe_relative(results: Sequence[Sweep]) -> str:
+    """The figure in one sentence, for who cannot see it: text, not HTML."""
+    drawn = [each for each in drawn_of(results) if each.curve.rsd is not None]
+    told = "; ".join(_curve_of(each) for each in drawn)
+    return f"Metrics divided by their own mean over M. {told or 'No metric has one value at every M'}."
+
+
+def _curve_of(each: Drawn) -> str:
+    shares, name = _shares(each), each.title if each.alone else f"{each.title}, {each.run}"
+    rsd = percent(each.curve.rsd or 0.0)
+    return f"{name}: from {min(shares):.2f} to {max(shares):.2f} times its mean, RSD {rsd}"

@@ -24,12 +24,13 @@ SMALL: Final = 0.005
 """Axes that end below have ticks such as 2e-4."""
 
 
-def values_figure(results: Sequence[Sweep], theme: Theme) -> Figure:
+def values_figure(results: Sequence[Sweep], theme: Theme, places: Sequence[int] = ()) -> Figure:
     """Each metric over M (log), one panel a scale, with the null band of the first run's curves.
 
-    results: one or more sweeps over the same M. Where only bounds are known a bar stands instead of a point.
+    results: one or more sweeps over the same M; places: of their runs among all at hand. Where only bounds
+    are known a bar stands instead of a point.
     """
-    drawn = list(drawn_of(results))
+    drawn = list(drawn_of(results, places))
     scales = [scale for scale in _SCALES if any(each.scale == scale for each in drawn)]
     entries = legend_of(drawn, theme, relative=False)
     layout, stack = begin(theme, results, entries, panels=max(len(scales), 1))

@@ -1,6 +1,6 @@
-"""How is the line of one metric told from another's, and the points of one run from another's?
+"""How is the line of one metric told from another's, and what does a point or a band look like?
 
-Colour and dash say the metric, the symbol says the run: on every figure that has both.
+Colour and dash say the metric, the symbol says the run (`run_look`): on every figure that has both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from calib_core.figures.theme import Theme, glaze
 from calib_core.metrics import METRICS
 
 _DASHES: Final = ("solid", "7px,4px", "2px,3px", "8px,3px,2px,3px", "12px,4px")
-_SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon")
 _ORDER: Final = (*SWEPT, *(id_ for id_ in METRICS if id_ not in SWEPT))
 
 BAND: Final = 0.16
@@ -30,20 +29,6 @@ def metric_line(metric: str, theme: Theme) -> dict[str, Any]:
         "width": 2.4,
         "dash": _DASHES[(place + place // len(_DASHES)) % len(_DASHES)],
     }
-
-
-def place_line(place: int, theme: Theme) -> dict[str, Any]:
-    """Colour, width and dash of the line at this place (from 0), where lines are runs."""
-    return {
-        "color": theme.series[place % len(theme.series)],
-        "width": 2.4,
-        "dash": _DASHES[(place + place // len(_DASHES)) % len(_DASHES)],
-    }
-
-
-def run_symbol(place: int) -> str:
-    """The symbol of the run at this place (from 0)."""
-    return _SYMBOLS[place % len(_SYMBOLS)]
 
 
 def points(colour: str, symbol: str, theme: Theme, size: float = 8) -> dict[str, Any]:

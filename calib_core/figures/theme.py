@@ -24,8 +24,10 @@ class Theme:
     Text (4.5:1 or more on `page`): text; muted: ticks and what is said in passing; over_text,
     under_text, highlight_text: words about what has that colour. Graphics (3:1 or more): line: axes;
     bar: solid part of a bar; over, under: the gap of an over- and an under-confident bin; count: bars
-    of counts; highlight_line: outline of whatever is highlighted; series: one colour a method, in
-    order. highlight: a fill that always has that outline; grid: meant to be seen barely.
+    of counts; highlight_line: outline of whatever is highlighted; series: of lines and symbols that are
+    metrics, methods or runs, in order: the hues of Okabe and Ito, as light or dark as it takes for any two
+    to be apart for every kind of colour vision. highlight: a fill that always has that outline; grid: meant
+    to be seen barely.
     """
 
     name: Literal["light", "dark"]
@@ -62,7 +64,7 @@ LIGHT: Final = Theme(
     over_text="#B04A00",
     under_text="#00704F",
     highlight_text="#8A5F00",
-    series=("#0072B2", "#D55E00", "#009E73", "#A3447F", "#4A5462"),
+    series=("#0072B2", "#D55E00", "#009E73", "#7B2A63", "#6C6D72", "#4B3F11"),
 )
 
 DARK: Final = Theme(
@@ -81,7 +83,7 @@ DARK: Final = Theme(
     over_text="#FF8A47",
     under_text="#2FC79A",
     highlight_text="#F0B73A",
-    series=("#56B4E9", "#FF8A47", "#2FC79A", "#E08BC0", "#AEB8C6"),
+    series=("#56B4E9", "#FF8A47", "#7CE8A8", "#C94FB0", "#F2F5F9", "#8F7000"),
 )
 
 THEMES: Final[Mapping[str, Theme]] = MappingProxyType({theme.name: theme for theme in (LIGHT, DARK)})

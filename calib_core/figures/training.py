@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from calib_core.analysis.training import Checkpoint, Line, Training
 from calib_core.figures.layout import Figure, axis, note, nothing, paper
-from calib_core.figures.strokes import band, middle, place_line, points, run_symbol
+from calib_core.figures.run_look import RunLook, run_look
+from calib_core.figures.strokes import band, middle
 from calib_core.figures.text import lines as broken
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme
@@ -24,27 +25,31 @@ _NAME: Final = 46
 """Letters of a line's name in the legend."""
 
 
-def training_figure(result: Training, theme: Theme, *, selected: str | None = None) -> Figure:
+def training_figure(
+    result: Training, theme: Theme, *, selected: str | None = None, places: Mapping[str, int] | None = None
+) -> Figure:
     """The metric against tokens seen or step, with the null band of each line below it.
 
-    selected: key of the run to ring, without effect where it is no point. Every point that takes hover and
-    click has `customdata` rows that begin with the run's key.
+    selected: key of the run to ring, without effect where it is no point; places: run key → its place among
+    all at hand: a line is many runs, and looks as the last of them, the trained model, does. Every point that
+    takes hover and click has `customdata` rows that begin with the run's key.
     """
     drawn = [line for line in result.lines if line.points]
     entries = len(drawn) + any(_null(line) for line in drawn)
     top = 14 + _ENTRY * max(entries, 1)
     layout = paper(theme, height=_PLOT + top, top=top)
     layout["legend"]["entrywidth"] = 0.98  # a model's name is as long as a telephone is wide
-    places = positions([point.at for line in drawn for point in line.points])
+    across = positions([point.at for line in drawn for point in line.points])
     data: list[dict[str, Any]] = []
-    for place, line in enumerate(drawn):
-        data += _line(line, theme, place, places)
-    data += [*_ring(drawn, theme, places, selected), *_band_entry(drawn, theme)]
+    for at, line in enumerate(drawn):
+        look = run_look((places or {}).get(line.points[-1].run, at), theme)
+        data += _line(line, theme, look, across)
+    data += [*_ring(drawn, theme, across, selected), *_band_entry(drawn, theme)]
     return {
         "data": data or [nothing()],
         "layout": layout | {
             "hovermode": "closest",
-            "xaxis": training_axis(theme, result.axis, places),
+            "xaxis": training_axis(theme, result.axis, across),
             "yaxis": _value_axis(result, theme, drawn),
             "annotations": [] if drawn else [
                 note(
@@ -60,22 +65,21 @@ def _null(line: Line) -> list[Checkpoint]:
     return [point for point in line.points if point.null_median is not None]
 
 
-def _line(line: Line, theme: Theme, place: int, places: dict[float, float]) -> list[dict[str, Any]]:
+def _line(line: Line, theme: Theme, look: RunLook, places: dict[float, float]) -> list[dict[str, Any]]:
     """Null band and median below, then the points, joined."""
-    look = place_line(place, theme)
     traces: list[dict[str, Any]] = []
     if known := _null(line):
         x = [places[point.at] for point in known]
         low = [point.null_low or 0.0 for point in known]
         high = [point.null_high or 0.0 for point in known]
-        traces.append(band(x, low, high, look["color"]))
-        traces.append(middle(x, [point.null_median or 0.0 for point in known], look["color"]))
+        traces.append(band(x, low, high, look.colour))
+        traces.append(middle(x, [point.null_median or 0.0 for point in known], look.colour))
     own = [point for point in line.points if point.value is not None and math.isfinite(point.value)]
     traces.append({
         "type": "scatter", "mode": "lines+markers", "cliponaxis": False, "name": plain(_short(line.title)),
         "x": [places[point.at] for point in own] or [None],
         "y": [round(point.value or 0.0, 7) for point in own] or [None],
-        "line": look, "marker": points(look["color"], run_symbol(place), theme, size=10),
+        "line": look.line(), "marker": look.marker(theme, 10),
         "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
         "hovertext": [_words(line, point) for point in own],
         "customdata": [[point.run] for point in own],

@@ -23,7 +23,8 @@ class Metric:
     """One number read off the sums.
 
     id: as in addresses and on the command line; title: for people; recipe: its name in a recipe line
-    ("ECE-L1"); meaning: one plain sentence for the help text; source: paper and equation, or formula;
+    ("ECE-L1"); meaning: one plain sentence for the help text, which says what direction is better; source:
+    paper and equation, or formula;
     needs: "pairs" (one confidence a row) or "distribution" (every choice's, sums kept by class);
     low, high: range (None = unbounded); better: which direction is better; binned: whether the
     number depends on the scheme; of: the number, or None where it is not defined (no rows, one
@@ -50,3 +51,8 @@ class Metric:
     binning: Binning | None = None
     reads: Reads = "bins"
     ceiled: bool = False
+
+    @property
+    def help(self) -> str:
+        """What it is, its direction and its formula, for the help text wherever it is chosen or shown."""
+        return f"{self.meaning} {self.source}."

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import polars as pl
+
 from calib_core.analysis.methods_table import Cell, MethodsTable
 from calib_core.analysis.published import QUESTIONS, published_methods
 from calib_core.confidence import METHODS
@@ -76,6 +78,22 @@ def _number(value: float | None) -> str:
 def _judged(judged: str) -> str:
     """"greedy", "majority", "own top label": the judged answer in the fewest words."""
     return judged.removesuffix(" answer").removeprefix("its ")
+
+
+def to_frame(table: PairedTable) -> pl.DataFrame:
+    """The table with one heading a column: a row a method, two columns a run, all text; * on the lowest."""
+    made = {"Method": list(table.rows.values())}
+    for column, names in table.columns.items():
+        name = " · ".join(part for part in names if part)
+        name = name if f"{name}: ECE" not in made else f"{name} ({len(made)})"
+        cells = [table.entries.get((column, method)) for method in table.rows]
+        made[f"{name}: ECE"] = [
+            "–" if cell is None else cell.ece + "*" * cell.best_ece + FLAG * bool(cell.flag) for cell in cells
+        ]
+        made[f"{name}: Brier"] = [
+            "–" if cell is None else cell.brier + "*" * cell.best_brier for cell in cells
+        ]
+    return pl.DataFrame(made, schema=dict.fromkeys(made, pl.String))
 
 
 def of_paper(dataset: str) -> PairedTable:

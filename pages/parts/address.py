@@ -12,6 +12,9 @@ from typing import cast
 
 import streamlit as st
 
+from calib_core.problems import shorten
+from pages.parts.literal import literal
+
 KEYS = (
     "run",
     "method",
@@ -43,10 +46,17 @@ KEYS = (
     "wanted",
     "by",
     "groups",
+    "lines",
+    "search",
     "against",
     "common",
     "unanswered",
     "sort",
+    "every",
+    "step",
+    "large",
+    "pages",
+    "reported",
 )
 
 
@@ -119,6 +129,15 @@ class Address:
         else:
             self.now[key] = value
 
+    def check(self, key: str, allowed: Sequence[str]) -> None:
+        """Carries on what the page's body will read under `key`; of a link, only if it is allowed."""
+        self.picked.add(key)
+        wanted = self.held.get(key, "")
+        if self.moved and wanted and wanted not in allowed:
+            self.lost[key] = wanted
+        else:
+            self.note(key, wanted, "")
+
     def keep(self) -> None:
         """Carries on what this page has no control for."""
         for key in KEYS:
@@ -128,7 +147,8 @@ class Address:
     def write(self) -> None:
         """Puts the choice into the address, leaving parameters of others alone."""
         if not self.moved and _but_bin(self.now) != _but_bin(self.held):
-            self.now.pop("bin", None)  # a bin of other bins
+            self.now.pop("bin", None)  # a bin of other bins, and what is looked for in it
+            self.now.pop("search", None)
         if self.now != self.url:
             others = {key: value for key, value in st.query_params.to_dict().items() if key not in KEYS}
             st.query_params.from_dict({**others, **self.now})
@@ -137,7 +157,31 @@ class Address:
 
 
 def _but_bin(choice: dict[str, str]) -> dict[str, str]:
-    return {key: value for key, value in choice.items() if key != "bin"}
+    return {key: value for key, value in choice.items() if key not in ("bin", "search")}
+
+
+def not_here(key: str, why: str) -> None:
+    """Says of a value that only the page's body can judge that it is not to be had, and forgets it."""
+    value = st.query_params.get(key, "")
+    st.warning(f"The link asks for {key} “{literal(shorten(value, 40))}”, {why}")
+    st.query_params.pop(key, None)
+    for held in ("_url", "_held"):
+        st.session_state.get(held, {}).pop(key, None)
+
+
+def typed(key: str, label: str, placeholder: str) -> str:
+    """A text in the body of a page, kept in the address; the label is for screen readers alone."""
+    st.session_state[key] = st.query_params.get(key, "")
+    return st.text_input(
+        label, key=key, placeholder=placeholder, label_visibility="collapsed", on_change=_typed, args=(key,)
+    )
+
+
+def _typed(key: str) -> None:
+    if text := str(st.session_state[key]).strip():
+        st.query_params[key] = text
+    else:
+        st.query_params.pop(key, None)
 
 
 def flag(key: str, label: str, *, default: bool = False) -> bool:
@@ -160,6 +204,8 @@ def pick_here(key: str, label: str, options: Sequence[str], help_: str, default:
     widget = f"_{key}"
     held = st.query_params.get(key, "")
     place = int(held) if held.isdecimal() and 1 <= int(held) <= len(options) else default + 1
+    if held and str(place) != held:
+        not_here(key, f"which is not here. Shown: {place}.")
     st.session_state[widget] = place
     st.selectbox(
         label,

@@ -6,8 +6,10 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.check import RunReport
-from calib_core.analysis.reported import Compared, compared
+from calib_core.analysis.reported import Compared, compared, to_frame
 from pages.parts import tables
+from pages.parts.exporting import Export, named
+from pages.parts.literal import literal
 
 
 def reported(report: RunReport, key: str) -> None:
@@ -18,12 +20,19 @@ def reported(report: RunReport, key: str) -> None:
     st.markdown(f"**The tool's own numbers**: {verdict(numbers)}")
     rows = [_row(one) for one in numbers]
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    frame = frame.drop(name for name in ("Subject", "Why") if frame[name].null_count() == frame.height)
+    frame = frame.drop(name for name in ("Subject",) if frame[name].null_count() == frame.height)
     tables.plain(
         frame,
         key=f"reported_{key}",
         alt=f"{len(rows)} numbers of the tool that wrote the file, beside ours",
+        export=Export(
+            named(report.run.label, "reported"), lambda: to_frame(numbers),
+            f"theirs: as {report.run.file} says; ours: from its rows",
+            f"Reported numbers of {report.run.label}",
+        ),
     )
+    for why, names in _whys(numbers).items():
+        st.caption(literal(f"{', '.join(names)}: {why}"))
 
 
 def verdict(numbers: tuple[Compared, ...]) -> str:
@@ -47,5 +56,14 @@ def _row(one: Compared) -> dict[str, str | float | int | None]:
         "Our rows": one.n if one.ours is not None else None,
         "Equal": agrees,
         "Ours is": one.ours_is or None,
-        "Why": one.why or None,
     }
+
+
+def _whys(numbers: tuple[Compared, ...]) -> dict[str, list[str]]:
+    """Why a number differs, or has no counterpart → the numbers of which that is so."""
+    found: dict[str, list[str]] = {}
+    for one in numbers:
+        if one.why:
+            of = f" ({one.reported.subject})" if one.reported.subject else ""
+            found.setdefault(one.why, []).append(f"{one.reported.name}{of}")
+    return found

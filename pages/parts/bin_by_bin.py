@@ -11,11 +11,12 @@ from calib_core.problems import Unavailable
 from pages.parts import cache, show
 from pages.parts.choice import Choice
 from pages.parts.literal import literal
+from pages.parts.verdict import bins_export
 
 
 def diagram(choice: Choice, title: str, label: str, script: str) -> None:
     """The reliability diagram of a point, under its title; label: of the link to the page `script`."""
-    st.subheader(literal(title), anchor=False)
+    st.header(literal(title), anchor=False)
     try:
         result = cache.kept(
             ("reliability", *choice.key()), lambda: reliability(choice.evidence, choice.metric, choice.scheme)
@@ -27,8 +28,8 @@ def diagram(choice: Choice, title: str, label: str, script: str) -> None:
         drawn, words = st.container(), st.container()
     with drawn:
         show.figure(
-            reliability_figure(result, show.theme(), log_counts=choice.crowded), key="reliability",
-            alt=describe_reliability(result),
+            lambda theme: reliability_figure(result, theme, log_counts=choice.crowded), key="reliability",
+            alt=describe_reliability(result), export=bins_export(choice, result, "Reliability diagram"),
         )
     with words:
         st.markdown(literal(result.reading))

@@ -26,7 +26,7 @@ from calib_core.analysis.evidence import Evidence, gather
 from calib_core.confidence.method import Options
 from calib_core.problems import CalibError
 from calib_core.records import Run
-from pages.parts import session
+from pages.parts import session, waiting
 from pages.parts.listing import Listed, Stamp, in_folder, uploaded
 from pages.parts.literal import literal
 from pages.parts.uploads import Uploads
@@ -211,7 +211,8 @@ def kept(key: tuple[Hashable, ...], compute: Callable[[], T], most: int = RESULT
         if key in results:
             results.move_to_end(key)
             return results[key]
-    value = compute()
+    with waiting.told(str(key[0])):
+        value = compute()
     with store.lock:
         results[key] = value
         while len(results) > most:

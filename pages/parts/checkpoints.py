@@ -8,14 +8,16 @@ from dataclasses import replace
 import polars as pl
 import streamlit as st
 
-from calib_core.analysis.checkpoints import PER_STEP
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.training import Checkpoint, Training
-from calib_core.figures.training_axis import at_text
-from pages.parts import bin_by_bin, show
+from calib_core.metrics import METRICS
+from calib_core.report.sections import training as section
+from pages.parts import bin_by_bin, exporting
 from pages.parts.choice import Choice
+from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
 from pages.parts.runs import Run
+from pages.parts.trainings import recipes
 
 
 def selected(result: Training) -> str | None:
@@ -46,11 +48,11 @@ def from_figure(key: str) -> None:
 def table(choice: Choice, result: Training, chosen: str | None) -> None:
     """One row a checkpoint; a click on one selects it, a second takes it back."""
     runs = [point.run for point in _points(result)]
-    place = "Step" if result.axis == PER_STEP else "Tokens seen"
-    rows = [_row(line.title, point, place) for line in result.lines for point in line.points]
+    rows = section.rows(result)
+    shown = pl.DataFrame(rows, infer_schema_length=None)
     key = f"checkpoints_{chosen}"
     st.dataframe(
-        pl.DataFrame(rows, infer_schema_length=None),
+        shown,
         key=key,
         hide_index=True,
         placeholder="–",
@@ -62,29 +64,24 @@ def table(choice: Choice, result: Training, chosen: str | None) -> None:
         else None,
         alt=f"{len(rows)} checkpoints",
     )
-    show.download(
-        "Table as CSV", result.to_frame, f"training-{choice.evidence.method.id}-{choice.metric}.csv",
-        key="download_training",
+    exporting.table(export(choice, result, "Table of checkpoints"), "training", shown=shown)
+
+
+def export(choice: Choice, result: Training, what: str) -> Export:
+    """Every checkpoint of every line."""
+    scheme, method = choice.scheme, choice.evidence.method
+    bins = (scheme.binning, scheme.bins) if METRICS[choice.metric].binned else ()
+    lines = few((line.title for line in result.lines), "lines")
+    return Export(
+        named("training", *lines, method.id, choice.metric, *bins),
+        result.to_frame, recipes(result), what,
+        f"{', '.join(lines).replace('-lines', ' lines')}, {method.title}",
     )
 
 
 def _from_table(key: str, runs: list[str]) -> None:
     rows = st.session_state[key].selection.rows
     select(runs[rows[0]] if rows else None)
-
-
-def _row(line: str, point: Checkpoint, place: str) -> dict[str, str]:
-    known = point.null_low is not None and point.null_high is not None
-    return {
-        "Line": line,
-        "Checkpoint": point.label,
-        place: at_text(point.at),
-        "Value": show.number(point.value),
-        "If calibrated": show.number(point.null_median),
-        "5–95 %": f"{show.number(point.null_low)} to {show.number(point.null_high)}" if known else "–",
-        "p": show.number(point.p, ".3f"),
-        "Used": f"{point.n_used:,}",
-    }
 
 
 def left_out(result: Training, refused: Mapping[str, str], titles: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.preferred import telling
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
@@ -40,14 +41,23 @@ class Choice:
     @property
     def slug(self) -> str:
         """Run, method, metric and M, for the names of downloads."""
-        return (
-            f"{self.run.id}-{self.evidence.method.id}-{self.metric}-{self.scheme.binning}-{self.scheme.bins}"
-        )
+        bins = "" if self.scheme.binning == "natural" else f"-{self.scheme.bins}"
+        return f"{self.run.id}-{self.evidence.method.id}-{self.metric}-{self.scheme.binning}{bins}"
+
+    @property
+    def of(self) -> str:
+        """Run and method in words, for the title of a file."""
+        return f"{self.run.title}, {self.evidence.method.title}"
 
     @property
     def crowded(self) -> bool:
         """Whether the first bin of the diagram dwarfs all others: every class of a vocabulary is in it."""
         return isinstance(self.run.report.run, TokenRun) and METRICS[self.metric].needs == "distribution"
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The place of each run of the sweep among all runs at hand."""
+        return (self.run.place, *(run.place for run, _ in self.sweeping.beside))
 
     @property
     def sweeping(self) -> Sweeping:
@@ -95,7 +105,8 @@ def choose_sweep(address: Address, runs: Sequence[Run]) -> Choice:
 def one_run(address: Address, runs: Sequence[Run]) -> tuple[Run, Evidence]:
     """The controls of one run and of its method with its switches. Raises as `choose`."""
     by_id = {run.id: run for run in runs}
-    run_id = address.pick("run", list(by_id), runs[0].id)
+    most = {run.id: next(iter(run.report.survey.usable.values())).n_used for run in runs}
+    run_id = address.pick("run", list(by_id), telling(most))
     st.selectbox("Run", list(by_id), key="run", format_func=lambda id_: _run_title(by_id[id_]))
     run = by_id[run_id]
     st.caption(f"{size(run)}, {literal(run.file.name)}")
@@ -145,7 +156,7 @@ def _method(address: Address, run: Run) -> Evidence:
         list(usable),
         key="method",
         format_func=lambda id_: METHODS[id_].title,
-        help="How a number between 0 and 1 is read off what the model left behind.",
+        help=METHODS[method].help,
     )
     chosen = options(address, usable[method])
     return cache.seen(run.report, run.file.stamp, method, chosen)
@@ -160,7 +171,7 @@ def metric_of(address: Address, reasons: Mapping[str, str | None]) -> str:
         usable,
         key="metric",
         format_func=lambda id_: METRICS[id_].title,
-        help=METRICS[metric].meaning,
+        help=METRICS[metric].help,
     )
     return metric
 

@@ -2,85 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import streamlit as st
 
-from calib_core.analysis.bootstrap import COVERAGE
 from calib_core.analysis.comparison import FIXED, Comparison
 from calib_core.analysis.comparison_points import Measured, Point
-from calib_core.analysis.comparison_trend import Trend
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
-from calib_core.problems import shorten
-from pages.parts import show
+from calib_core.report.sections import comparison
+from pages.parts import exporting, show
+from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
-
-CURVES: Final = (
-    "Dashed: a(1−a), what always saying the model's own accuracy a would score; below it a confidence tells "
-    "right from wrong. Dotted: 1−a, what always saying 1 would score. "
-)
-SKILL: Final = (
-    "Points with a lower Brier score than a constant confidence equal to the run's own accuracy (skill above "
-    "0); below the number: how many with their whole interval."
-)
 
 
 def tiles(result: Comparison) -> None:
     """How many points, the best of each kind, and how many beat a constant."""
-    points = result.points
-    if not points:
-        return
-    best = result.by_brier[0]
-    right = max(points, key=lambda point: point.accuracy.value)
-    judged = [point for point in points if point.skill is not None]
-    sure = sum(point.brier.high is not None and point.brier.high < point.constant for point in judged)
-    runs, methods = len({point.run for point in points}), len({point.method for point in points})
-    show.tiles([
-        ("Points", str(len(points)), "One a run and confidence method.", _count(runs, methods)),
-        (
-            "Lowest Brier", show.number(best.brier.value), METRICS["brier"].meaning,
-            literal(shorten(_whose(best), 60)),
-        ),
-        (
-            "Most accurate", show.percent(right.accuracy.value), f"Judged on the {right.judged}.",
-            literal(shorten(right.name, 60)),
-        ),
-        (
-            "Below a(1−a)", f"{sum((point.skill or 0) > 0 for point in judged)} of {len(judged)}", SKILL,
-            f"{sure} with the whole interval",
-        ),
-    ])
-
-
-def _count(runs: int, methods: int) -> str:
-    return f"{runs} run{'s' if runs > 1 else ''}, {methods} method{'s' if methods > 1 else ''}"
-
-
-def _whose(point: Point) -> str:
-    return f"{point.name}, {METHODS[point.method].title}"
+    if result.points:
+        show.tiles([tile._replace(below=literal(tile.below)) for tile in comparison.tiles(result)])
 
 
 def caption(result: Comparison) -> None:
     """What the picture shows, then the ranks and the share of a(1−a), method by method."""
-    st.caption(
-        f"Colour and shape: the method; name: the run; bars: 95 % intervals. {COVERAGE} "
-        + (CURVES if result.has_curves else "")
-        + "Click a point or a row to see its reliability diagram."
-    )
+    st.caption(f"{comparison.caption(result)} Click a point or a row to see its reliability diagram.")
     if len(result.trends) == 1:
         st.markdown(literal(result.trends[0].reading))
         return
     several = len({trend.dataset for trend in result.trends}) > 1
-    st.markdown("\n".join(
-        f"- **{literal(_name(trend, several=several))}**: {literal(trend.reading)}" for trend in result.trends
-    ))
-
-
-def _name(trend: Trend, *, several: bool) -> str:
-    of = trend.dataset or "no data set named"
-    return f"{METHODS[trend.method].title}, {of}" if several else METHODS[trend.method].title
+    named = {comparison.trend_name(trend, several=several): trend.reading for trend in result.trends}
+    st.markdown("\n".join(f"- **{literal(name)}**: {literal(reading)}" for name, reading in named.items()))
 
 
 def selected(result: Comparison) -> str | None:
@@ -108,8 +60,9 @@ def table(result: Comparison, chosen: str | None) -> None:
     """One row a point, the lowest Brier score first; a click on one selects it, a second takes it back."""
     keys = [point.key for point in result.by_brier]
     widget = f"points_{chosen}"
+    shown = pl.DataFrame([_row(point, result) for point in result.by_brier], infer_schema_length=None)
     st.dataframe(
-        pl.DataFrame([_row(point, result) for point in result.by_brier], infer_schema_length=None),
+        shown,
         key=widget,
         hide_index=True,
         column_config=_columns(result),
@@ -122,8 +75,20 @@ def table(result: Comparison, chosen: str | None) -> None:
         else None,
         alt=f"{len(keys)} points, the lowest Brier score first",
     )
-    show.download(
-        "Table as CSV", result.to_frame, f"comparison-{result.x}-{result.y}.csv", key="download_comparison"
+    exporting.table(
+        replace(export(result), what="Table of points"), "points", shown=shown, columns=_columns(result)
+    )
+
+
+def export(result: Comparison) -> Export:
+    """Every point with its intervals."""
+    binned = any(METRICS[id_].binned for id_ in (result.x, result.y))
+    bins = (result.scheme.binning, result.scheme.bins) if binned else ()
+    sets = {trend.dataset for trend in result.trends}
+    methods = few((point.method for point in result.points), "methods")
+    return Export(
+        named("comparison", *methods, result.x, result.y, *bins),
+        result.to_frame, result.recipe, "Comparison", ", ".join(sorted(filter(None, sets))),
     )
 
 
@@ -168,14 +133,16 @@ def _columns(result: Comparison) -> dict[str, Any]:
     return {
         "run": text("Run"),
         "title": text("Confidence method"),
-        **{own.id: number(own.title, format="%.4f", help=own.meaning) for own in others},
+        **{own.id: number(own.title, format="%.4f", help=own.help) for own in others},
         **{f"{own.id}_": text(f"{own.title} 95 %") for own in others},
-        "accuracy": number("Accuracy", format="%.1f %%", width=80, help=METRICS["accuracy"].meaning),
+        "accuracy": number("Accuracy", format="%.1f %%", width=80, help=METRICS["accuracy"].help),
         "accuracy_": text("Accuracy 95 %", width=100, help="Wilson."),
-        "brier": number("Brier", format="%.4f", width=68, help=METRICS["brier"].meaning),
+        "brier": number("Brier", format="%.4f", width=68, help=METRICS["brier"].help),
         "brier_": text("Brier 95 %", width=130, help="Basic bootstrap, approximate."),
         "skill": number("Skill", format="%+.3f", width=64, help="1 − Brier/(a(1−a)), a the accuracy."),
-        "ece_10": number("ECE", format="%.4f", width=68, help="Ten bins of equal width."),
+        "ece_10": number(
+            "ECE", format="%.4f", width=68, help=f"Ten bins of equal width. {METRICS['ece'].help}"
+        ),
         "used": text("Rows used / total"),
         "judged": text("Judged"),
     }

@@ -10,6 +10,7 @@ import streamlit as st
 from calib_core.analysis.comparison import FIXED, Comparison, comparison
 from calib_core.analysis.comparison_points import Measured, measured
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.looking import Looking, bins_of, looking
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
@@ -54,6 +55,7 @@ def choose_comparison(address: Address, runs: Sequence[Run]) -> Comparing:
         _axis(address, axis, allowed, default)
         for axis, default in zip(("x", "y"), FIXED, strict=True)
     )
+    address.check("at", [key_of(one) for one in many.seen])
     scheme = Scheme()
     if METRICS[x].binned or METRICS[y].binned:
         scheme = binning_of(address, many.seen[0].evidence)
@@ -64,7 +66,7 @@ def _axis(address: Address, key: str, allowed: Sequence[str], default: str) -> s
     picked = address.pick(key, allowed, default)
     st.selectbox(
         "Across" if key == "x" else "Upward", allowed, key=key, format_func=lambda id_: METRICS[id_].title,
-        help=METRICS[picked].meaning,
+        help=METRICS[picked].help,
     )
     return picked
 
@@ -93,6 +95,18 @@ def result_of(wanted: Comparing) -> Comparison:
 
     return cache.kept(
         ("comparison", *wanted.many.key(), wanted.x, wanted.y, wanted.scheme), compute
+    )
+
+
+def looking_at(wanted: Comparing, result: Comparison) -> Looking:
+    """The points, of which runs and by which methods."""
+    seen = [wanted.seen[point.key] for point in result.points]
+    x, y = (METRICS[id_].title for id_ in (wanted.x, wanted.y))
+    many = f"{len(seen)} point{'s' if len(seen) != 1 else ''}"
+    binned = METRICS[wanted.x].binned or METRICS[wanted.y].binned
+    return looking(
+        many, [one.run.title for one in seen], [one.evidence for one in seen], (x, f"upward: {y}"),
+        bins_of(wanted.scheme) if binned else "",
     )
 
 

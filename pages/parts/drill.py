@@ -10,21 +10,27 @@ import streamlit as st
 from calib_core.analysis.questions import SHOWN
 from calib_core.analysis.questions import questions as questions_of
 from calib_core.analysis.reliability import Reliability
-from pages.parts import cache, show, tables
+from pages.parts import cache, tables
+from pages.parts.address import not_here, typed
 from pages.parts.choice import Choice
+from pages.parts.exporting import Export, named
 from pages.parts.literal import literal
 
 
 def selected(table: pl.DataFrame) -> int | None:
     """The number of the selected bin (from 1), as the address has it; None where there is no such bin."""
     wanted = st.query_params.get("bin", "")
-    return next((number for number in table["bin"].to_list() if str(number) == wanted), None)
+    found = next((number for number in table["bin"].to_list() if str(number) == wanted), None)
+    if wanted and found is None:
+        not_here("bin", "which is empty here, or not there.")
+    return found
 
 
 def select(bin_: int | None) -> None:
     """Selects a bin: it goes into the address, so a link shows the same questions."""
     if bin_ is None:
         st.query_params.pop("bin", None)
+        st.query_params.pop("search", None)
     else:
         st.query_params["bin"] = str(bin_)
 
@@ -51,14 +57,9 @@ def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:
         return
     place = result.table.row(by_predicate=pl.col("bin") == bin_, named=True)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.subheader(f"Questions in {literal(place['interval'])}", anchor=False, width="content")
+        st.header(f"Questions in {literal(place['interval'])}", anchor=False, width="content")
         st.button("Close", key="close_bin", on_click=select, args=(None,), icon=":material/close:")
-    search = st.text_input(
-        "Search",
-        key="search",
-        placeholder="id, question, answer or gold contains …",
-        label_visibility="collapsed",
-    )
+    search = typed("search", "Search", "id, question, answer or gold contains …")
     found = cache.kept(
         ("questions", *choice.key(), bin_, search),
         lambda: questions_of(choice.evidence, choice.metric, choice.scheme, bin_number=bin_, search=search),
@@ -74,7 +75,10 @@ def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:
         )
     )
     shown = found.shown.with_columns(right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong")))
-    tables.plain(shown, key="question_rows", alt=f"{found.frame.height} questions of the selected bin")
-    show.download(
-        "Questions as CSV", lambda: found.frame, f"{choice.slug}-bin-{bin_}.csv", key="download_questions"
+    export = Export(
+        named(choice.slug, "bin", bin_, *([search] if search else [])), lambda: found.frame, result.recipe,
+        "Questions", f"{choice.of}, confidence in {place['interval']}",
+    )
+    tables.plain(
+        shown, key="question_rows", alt=f"{found.frame.height} questions of the selected bin", export=export
     )

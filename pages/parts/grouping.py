@@ -15,6 +15,7 @@ from calib_core.analysis.groups import Sort
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
+from calib_core.confidence.method import Method
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from pages.parts.address import Address
@@ -59,6 +60,16 @@ class Choice:
     panels: tuple[str, ...]
     names: Mapping[str, str]
 
+    @property
+    def method(self) -> Method:
+        """The one that all runs are seen by."""
+        return next(iter(self.seen.values())).method
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Series → place of the run among all at hand; by facts of runs no series is a run."""
+        return {run.id: run.place for run in self.many.runs} if self.grouping.of == "rows" else {}
+
     def key(self) -> tuple[object, ...]:
         """What tells its numbers from any other's, for keeping them."""
         shown = tuple(self.seen)
@@ -76,7 +87,10 @@ def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
     _preset(methods)
     most = max(methods, key=lambda id_: sum(id_ in run.report.survey.usable for run in answers))
     method = address.pick("method", methods, most)
-    st.selectbox("Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title)
+    st.selectbox(
+        "Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title,
+        help=METHODS[method].help,
+    )
     able = [run for run in answers if method in run.report.survey.usable]
     many = choose_many(
         address, able, methods=(method,), most=1, most_of="runs",

@@ -10,8 +10,9 @@ import polars as pl
 import streamlit as st
 
 from calib_core.files import FORMATS
-from pages.parts import keeping, tables
+from pages.parts import keeping, rereading, tables
 from pages.parts.cache import File
+from pages.parts.exporting import Export
 from pages.parts.runs import file_id
 
 AT_ONCE: Final = 30
@@ -20,23 +21,23 @@ AT_ONCE: Final = 30
 
 def summary(files: Sequence[File], loaded: Collection[File]) -> dict[File, str]:
     """One line a file, and a key for each that is shown in full: all, the first, or the one clicked."""
-    answering = {file.wish.gold for file in files} - {None}
     rows = [
         {
-            "State": _state(file, loaded, answering),  # first: of a long name only a part is seen on a phone
+            "State": _state(file, loaded, files),  # first: of a long name only a part is seen on a phone
             "File": file.name,
             "From": "uploaded" if file.uploaded else "folder",
             "Rows": file.report.rows if file.report else None,
             "Bad rows": file.report.bad_rows if file.report else None,
             "Runs": len(file.report.runs) if file.report else None,
-            "Recognised as": FORMATS[file.report.format].title if file.report else "–",
+            "Recognised as": _short(FORMATS[file.report.format].title) if file.report else "–",
         }
         for file in files
     ]
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    if not any(file.uploaded for file in files):
-        frame = frame.drop("From")
-    chosen = tables.one_of(frame, key="files", alt=f"{len(files)} files")
+    alike = {"From": "folder", "Bad rows": 0, "Runs": 1}
+    frame = frame.drop(name for name, value in alike.items() if (frame[name].fill_null(value) == value).all())
+    export = Export("files", lambda: frame, f"{len(files)} files, {len(loaded)} loaded", "Table of files")
+    chosen = tables.one_of(frame, key="files", alt=f"{len(files)} files", export=export)
     keys = _keys(files)
     if chosen is not None and chosen < len(files):
         return {files[chosen]: keys[files[chosen]]}
@@ -53,16 +54,24 @@ def is_open(
     """Whether a block is open: of one that asks for something, or was just decided on, or stands alone."""
     answering = {other.wish.gold for other in files}
     asks = file not in loaded and keeping.real_path(file) not in answering
+    asks = asks and not rereading.answers_for(file, files)
     return len(shown) == 1 or shown[file] in keeping.was_decided() or asks
 
 
-def _state(file: File, loaded: Collection[File], answering: Collection[str | None]) -> str:
+def _state(file: File, loaded: Collection[File], files: Sequence[File]) -> str:
     """In a word or three."""
     if file in loaded:
         return "loaded, good rows only" if file.report and file.report.bad_rows else "loaded"
     if file.report and file.report.status == "asks":
         return "bad rows: your decision"
-    return "right answers" if keeping.real_path(file) in answering else "refused"
+    if keeping.real_path(file) in {other.wish.gold for other in files}:
+        return "right answers"
+    return "right answers?" if rereading.answers_for(file, files) else rereading.needs(file) or "refused"
+
+
+def _short(title: str) -> str:
+    """A format's title without what stands in parentheses."""
+    return title.partition(" (")[0]
 
 
 def _keys(files: Sequence[File]) -> dict[File, str]:

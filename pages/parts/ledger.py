@@ -11,15 +11,17 @@ import streamlit as st
 from calib_core.analysis.check import FileReport, RunReport
 from calib_core.confidence import METHODS
 from calib_core.files import FORMATS
-from calib_core.problems import BadCell, shorten
-from pages.parts import audit, converting, keeping, rereading, show, tables, uploading
+from calib_core.problems import BadCell, Problem, shorten
+from pages.parts import audit, converting, keeping, refusals, rereading, show, tables, uploading
 from pages.parts.cache import File
+from pages.parts.exporting import Export, named
 from pages.parts.literal import literal
 from pages.parts.runs import Run, file_id
 
 SPIKES: Final = "Many rows at one value"
-FOLDED: Final = 4
-"""Lines of a refusal shown at once; of a longer one, those on methods other than the plainest are folded."""
+EXPECTED: Final = "Expected"
+TO_DO: Final = "What to do"
+WHY: Final = "Why"
 
 
 def nothing_here() -> NoReturn:
@@ -34,24 +36,12 @@ def one_file(file: File, key: str, files: Sequence[File], good: Sequence[str], *
     with st.expander(f"{literal(file.name)}{mark}", expanded=open_):
         _recognised(file)
         if file.refusal is not None or file.report is None:
-            _refused(file.refusal or "")
+            refusals.refused(file, files)
         else:
             _loaded(file, file.report, key, good)
         rereading.wanted(file, files, key)
         if file.uploaded:
             uploading.remove(file, key)
-
-
-def _refused(message: str) -> None:
-    """Why it is not loaded; where every method has a reason of its own, all but the first folded below."""
-    lines = message.splitlines()
-    reasons = [line for line in lines if line.startswith("- ")][1:] if len(lines) > FOLDED else []
-    st.error(
-        literal_lines("\n".join(line for line in lines if line not in reasons)), icon=":material/block:"
-    )
-    if reasons:
-        with st.expander(f"What the other confidence methods would need ({len(reasons)})"):
-            st.caption(literal_lines("\n".join(line.removeprefix("- ") for line in reasons)))
 
 
 def _recognised(file: File) -> None:
@@ -83,11 +73,6 @@ def _few(names: Sequence[str], most: int = 40) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
-def literal_lines(text: str) -> str:
-    """Text shown as it is, its line breaks kept."""
-    return "  \n".join(literal(line) for line in text.splitlines())
-
-
 def _decision(file: File, report: FileReport, key: str, good: Sequence[str]) -> None:
     """The bad rows, and the button that leaves them out."""
     id_ = file_id(file)
@@ -107,13 +92,21 @@ def _decision(file: File, report: FileReport, key: str, good: Sequence[str]) -> 
             args=(id_, good, key),
         )
     for number, problem in enumerate(report.problems):
-        first = f", the first {len(problem.first)}" if problem.count > len(problem.first) else ""
-        st.markdown(f"**{literal(problem.kind)}**: {_rows(problem.count)}{first}")
-        tables.plain(
-            pl.DataFrame([_place(cell) for cell in problem.first], infer_schema_length=None),
-            key=f"problem_{key}_{number}",
-            alt=f"{problem.count} rows: {problem.kind}",
-        )
+        _problem(problem, f"problem_{key}_{number}")
+
+
+def _problem(problem: Problem, key: str) -> None:
+    """One kind of trouble: what all its rows have in common once, above the table of them."""
+    first = f", the first {len(problem.first)}" if problem.count > len(problem.first) else ""
+    st.markdown(f"**{literal(problem.kind)}**: {_rows(problem.count)}{first}")
+    frame = pl.DataFrame([_place(cell) for cell in problem.first], infer_schema_length=None)
+    alike = [name for name in (EXPECTED, TO_DO) if frame[name].n_unique() == 1]
+    if alike:
+        st.caption(refusals.literal_lines("\n".join(f"{name}: {frame[name][0]}" for name in alike)))
+    frame = frame.drop(alike, [name for name in ("Line",) if frame[name].null_count() == frame.height])
+    told = f"{_rows(problem.count)}{first}: {problem.kind}"
+    export = Export(named(key), lambda: frame, told, f"Table of bad rows, {problem.kind}")
+    tables.plain(frame, key=key, alt=f"{problem.count} rows: {problem.kind}", export=export)
 
 
 def choose_good(id_: str, good: Sequence[str], key: str) -> None:
@@ -135,9 +128,9 @@ def _place(cell: BadCell) -> dict[str, str | int | None]:
         "Row": cell.row,
         "Line": cell.line,
         "Column": cell.column or "(whole row)",
-        "Expected": cell.expected,
+        EXPECTED: cell.expected,
         "Found": cell.found,
-        "What to do": cell.fix,
+        TO_DO: cell.fix,
     }
 
 
@@ -165,25 +158,40 @@ def one_run(report: RunReport, key: str, *, several: bool) -> None:
     if report.accuracy is not None:
         facts.append(f"accuracy of the greedy answer {show.percent(report.accuracy)}")
     st.caption(literal("; ".join(facts) + "."))
-    rows = [_method_row(report, id_) for id_ in (*report.survey.usable, *report.survey.refused)]
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    tables.plain(
-        frame if any(report.spikes.values()) else frame.drop(SPIKES),
-        key=f"methods_{key}",
-        alt=f"Methods of {run.label}: {len(report.usable)} usable, {len(report.survey.refused)} not",
-    )
+    _methods(report, key)
     audit.reported(report, key)
     show.remarks(*run.ledger.notes)
+
+
+def _methods(report: RunReport, key: str) -> None:
+    """The methods that serve the run, and below what the others would need."""
+    if report.usable:
+        rows = [_method_row(report, id_) for id_ in report.usable]
+        frame = pl.DataFrame(rows, infer_schema_length=None)
+        frame = frame.drop(name for name in (WHY, SPIKES) if not any(frame[name]))
+        refused = len(report.survey.refused)
+        tables.plain(
+            frame,
+            key=f"methods_{key}",
+            alt=f"Methods of {report.run.label}: {len(report.usable)} usable, {refused} not",
+            export=Export(
+                named(report.run.label, "methods"), lambda: frame,
+                f"{_rows(report.run.ledger.read)} read of {report.run.file}",
+                f"Methods of {report.run.label}",
+            ),
+        )
+    else:
+        st.caption("No confidence method has a usable row.")
+    refusals.unusable(dict(report.survey.refused))
 
 
 def _method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
     missing = report.missing.get(id_, {})
     spikes = [f"{spike.count:,} at {spike.value:g}" for spike in report.spikes.get(id_, ())]
     return {
-        "Method": METHODS[id_].title,
-        "Used": report.usable.get(id_),
-        "Missing": sum(missing.values()) if id_ in report.usable else None,
-        "Why": report.survey.refused.get(id_)
-        or "; ".join(f"{count:,} {why}" for why, count in missing.items()),
+        "Confidence method": METHODS[id_].title,
+        "Used": report.usable[id_],
+        "Missing": sum(missing.values()),
+        WHY: "; ".join(f"{count:,} {why}" for why, count in missing.items()),
         SPIKES: ", ".join(spikes[:3]),
     }

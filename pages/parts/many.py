@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal
 
 import streamlit as st
 
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.families import short_names
+from calib_core.analysis.preferred import PREFERRED
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.problems import Unavailable
@@ -19,12 +21,6 @@ from pages.parts.address import Address
 from pages.parts.literal import literal
 from pages.parts.runs import Run, slug
 from pages.parts.several import several
-
-PREFERRED: Final = (
-    "cluster_size", "p_true", "logit_path", "choice_softmax", "given", "verbal",
-    *(id_ for id_ in METHODS if id_ != "tokens"), "tokens",
-)
-"""Which methods are shown first where not all are: those that differ most in how they come about."""
 
 EVERY: Final = "*"
 """The data set's id in the address where runs of all of them are shown."""
@@ -69,15 +65,18 @@ def choose_many(
     options: Options | None = None,
     answers_only: bool = True,
     most_of: Literal["models", "runs"] = "models",
+    also: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> Many:
     """The controls of data set, runs and methods, and what they are set to.
 
     methods: those offered, the first `most` that some run can give being shown by default (of a single one
     nothing is asked); answers_only: leaves token-level runs out; most_of: the data set with most of them is
-    shown first. Raises Unavailable where no run fits.
+    shown first; also: run id → methods that the page itself makes something of. Raises Unavailable where no
+    run fits.
     """
     fit = [run for run in runs if not answers_only or isinstance(run.report.run, AnswerRun)]
-    fit = [run for run in fit if any(id_ in run.report.survey.usable for id_ in methods)]
+    can = {run.id: {*run.report.survey.usable, *also.get(run.id, ())} for run in fit}
+    fit = [run for run in fit if can[run.id].intersection(methods)]
     if not fit:
         offered = ", ".join(METHODS[id_].title for id_ in methods)
         raise Unavailable(f"No run here gives one of these confidences: {offered}. The page Files says why.")
@@ -87,13 +86,15 @@ def choose_many(
     chosen = several(
         address, "runs", list(by_id), label="Runs", titled=lambda id_: names[id_], default=list(by_id)
     )
-    able = [id_ for id_ in methods if any(id_ in by_id[run].report.survey.usable for run in chosen)]
+    able = [id_ for id_ in methods if any(id_ in can[run] for run in chosen)]
     shown = able if len(methods) == 1 else several(
         address, "methods", [id_ for id_ in METHODS if id_ in able], label="Confidence methods",
         titled=lambda id_: METHODS[id_].title, default=[id_ for id_ in METHODS if id_ in able[:most]],
     )
     ordered = [id_ for id_ in METHODS if id_ in shown]
-    return _seen(dataset, [run for run in fit if run.id in chosen], ordered, options or Options())
+    runs = [run for run in fit if run.id in chosen]
+    made = any(id_ in also.get(run.id, ()) for run in runs for id_ in ordered)
+    return _seen(dataset, runs, ordered, options or Options(), none_is_fine=made)
 
 
 def names_of(runs: Sequence[Run]) -> dict[str, str]:
@@ -129,7 +130,9 @@ def _breadth(runs: Sequence[Run]) -> tuple[int, int]:
     return len({run.report.run.info.model or run.id for run in runs}), len(runs)
 
 
-def _seen(dataset: str | None, runs: Sequence[Run], methods: Sequence[str], options: Options) -> Many:
+def _seen(
+    dataset: str | None, runs: Sequence[Run], methods: Sequence[str], options: Options, *, none_is_fine: bool
+) -> Many:
     seen: list[Seen] = []
     refused: dict[tuple[str, str], str] = {}
     for run in runs:
@@ -142,7 +145,7 @@ def _seen(dataset: str | None, runs: Sequence[Run], methods: Sequence[str], opti
                 seen.append(Seen(run, cache.seen(run.report, run.file.stamp, method, options)))
             except Unavailable as reason:
                 refused[run.id, method] = str(reason)
-    if not seen:
+    if not seen and not none_is_fine:
         raise Unavailable("None of the chosen runs gives one of the chosen confidences.")
     return Many(dataset, tuple(runs), tuple(methods), tuple(seen), refused)
 

@@ -18,6 +18,7 @@ MEANINGS: Final = MappingProxyType[str, str]({
     "p_true": "probability of “true” for its own answer",
     "p_false": "probability of “false”",
     "p_true_norm": "how p_true was made from both",
+    "trial_of": "the question that a row asks again",
     "choices": "list: the choices' texts",
     "choice_logprobs": "list: a log-probability a choice",
     "choice_probs": "list: a probability a choice",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
@@ -11,33 +11,30 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.families import short_names
+from calib_core.analysis.looking import Looking, bins_of, looking
 from calib_core.analysis.methods_table import MethodsTable, Order, Rows, Silent, methods_table
-from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, QUESTIONS
-from calib_core.analysis.recipe import scheme_text
-from calib_core.analysis.unanswered import of_silent_run
+from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, QUESTIONS, published_methods
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options, Unparseable
-from calib_core.metrics import METRICS
-from calib_core.problems import shorten
-from calib_core.records import AnswerRun
 from calib_core.report.latex import to_latex
-from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs
+from calib_core.report.paired_table import PairedTable, of_paper, of_runs, to_frame
+from calib_core.report.sections import methods as section
 from calib_core.report.table_html import to_html
-from pages.parts import cache, show
+from pages.parts import cache, exporting, show
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
+from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
-from pages.parts.many import Many, Seen, choose_many, names_of
+from pages.parts.many import Many, choose_many, names_of
 from pages.parts.runs import Run
+from pages.parts.silent import silent_runs, with_silent_runs
 from pages.parts.switches import UNPARSEABLE
 
 STYLE: Final = Path(__file__).with_name("paired.css")
 ROWS: Final = {"common": "Common to all", "own": "Each its own"}
 SILENT: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
-ORDER: Final = {"brier": "Brier", "method": "Kind"}
-FEW_BINS: Final = f"Marked {FLAG}: the ECE rests on one or two bins that hold most of the confidences."
+ORDER: Final = {"brier": "Brier score", "method": "Kind"}
 OFFERED: Final = tuple(id_ for id_ in METHODS if id_ != "tokens")
 
 
@@ -60,7 +57,8 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
     """The controls of the page Methods; raises Unavailable where no run fits."""
     above, below = st.container(), st.container()
     rule: Unparseable = "own"
-    sampled = any(METHODS[id_].sampled for run in runs for id_ in run.report.survey.usable)
+    silent_here = silent_runs(runs, OFFERED)
+    sampled = any(METHODS[id_].sampled for run in runs for id_ in run.report.survey.usable) or silent_here
     with below:  # read before the methods are, shown after them
         if sampled:
             rule = cast("Unparseable", address.pick("unparseable", list(UNPARSEABLE), "own"))
@@ -68,44 +66,45 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
                 "Samples that do not parse", list(UNPARSEABLE), key="unparseable",
                 format_func=lambda id_: UNPARSEABLE[id_],
             )
-    with above:
-        many = choose_many(
-            address, runs, methods=OFFERED, most=len(OFFERED), options=Options(unparseable=rule)
-        )
-    with below:
         silent = _one_of(
             address, "unanswered", SILENT, "A question of which no sample parses",
             "For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
+            on_change=_all_again,
         ) if sampled else "missing"
+    with above:
+        many = choose_many(
+            address, runs, methods=OFFERED, most=len(OFFERED), options=Options(unparseable=rule),
+            also=silent_here if silent == "wrong" else {},
+        )
+    if silent == "wrong":
+        many = with_silent_runs(many, Options(unparseable=rule))
+    with below:
         rows = _one_of(
             address, "common", ROWS, "Rows",
             "Common: in each run, the rows for which every method shown has a confidence and an outcome.",
         )
-        order = _one_of(address, "sort", ORDER, "Order of the methods", "By mean Brier, or logit before "
-                        "self-consistency before stated, as in the paper.")
+        order = _one_of(
+            address, "sort", ORDER, "Order of the methods",
+            "By mean Brier score, or logit before self-consistency before stated, as in the paper.",
+        )
         scheme = binning_of(address, many.seen[0].evidence)
-    if silent == "wrong":
-        many = _with_silent_runs(many, Options(unparseable=rule))
     return Choice(many, scheme, cast("Rows", rows), cast("Silent", silent), cast("Order", order))
 
 
-def _with_silent_runs(many: Many, options: Options) -> Many:
-    """With the runs of which no sample parses: all of their questions are answered wrongly."""
-    seen = list(many.seen)
-    for run in many.runs:
-        for id_ in many.methods:
-            if (run.id, id_) in many.refused and isinstance(run.report.run, AnswerRun):
-                evidence = of_silent_run(run.report.run, METHODS[id_], options)
-                seen += [] if evidence is None else [Seen(run, evidence)]
-    found = {(one.run.id, one.evidence.method.id) for one in seen}
-    refused = {key: why for key, why in many.refused.items() if key not in found}
-    return replace(many, seen=tuple(seen), refused=refused)
+def _all_again() -> None:
+    """Other methods can be shown now: where all were, all are."""
+    if "methods" not in st.query_params:
+        st.session_state.pop("methods", None)
 
 
-def _one_of(address: Address, key: str, titles: dict[str, str], label: str, help_: str) -> str:
+def _one_of(
+    address: Address, key: str, titles: dict[str, str], label: str, help_: str,
+    on_change: Callable[[], None] | None = None,
+) -> str:
     picked = address.pick(key, list(titles), next(iter(titles)))
     st.segmented_control(
-        label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_
+        label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_,
+        on_change=on_change,
     )
     return picked
 
@@ -126,96 +125,82 @@ def result_of(choice: Choice) -> MethodsTable:
 
 def verdict(choice: Choice, result: MethodsTable) -> None:
     """Which method has the lowest Brier score where, as a sentence and tiles; how all numbers were made."""
-    st.subheader(literal(result.reading), anchor=False)
-    cells = list(result.cells.values())
-    known = [(cell.brier, cell) for cell in cells if cell.brier is not None]
-    if known:
-        least, best = min(known, key=lambda one: one[0])
-        names = names_of([run for run in choice.many.runs if run.id in result.runs])
-        flagged = sum(cell.warning is not None for cell in cells)
-        few, many = (end(cells, key=lambda cell: cell.n_used / cell.n_total) for end in (min, max))
-        more = "" if few.n_used == many.n_used else f"fewest; most {many.n_used:,} / {many.n_total:,}"
-        runs = len({cell.run for cell in cells})
-        show.tiles([
-            (
-                "Methods", str(len(result.methods)), "Rows of the table; its columns are runs.",
-                f"{runs} run{'s' if runs > 1 else ''}",
-            ),
-            (
-                "Lowest Brier", show.number(least), METRICS["brier"].meaning,
-                literal(shorten(f"{names[best.run]}, {METHODS[best.method].title}", 60)),
-            ),
-            ("ECE on few bins", f"{flagged} of {len(cells)}", FEW_BINS),
-            ("Rows used / total", f"{few.n_used:,} / {few.n_total:,}", "Of a run and method.", more),
-        ])
-    which = "common to the methods of a run" if choice.rows == "common" else "each method's own"
-    show.recipe(f"Brier; ECE-L1, {scheme_text(choice.scheme)}; rows: {which}")
+    show.reading(result.reading, _looking_at(choice, result))
+    names = names_of([run for run in choice.many.runs if run.id in result.runs])
+    if tiles := section.tiles(result, names):
+        show.tiles([tile._replace(below=literal(tile.below)) for tile in tiles])
+    show.recipe(section.recipe(result))
+
+
+def _looking_at(choice: Choice, result: MethodsTable) -> Looking:
+    """The table, of which runs and methods."""
+    seen = [one for one in choice.many.seen if one.run.id in result.runs]
+    rows = "rows common to the methods of a run" if choice.rows == "common" else "each method's own rows"
+    number = f"ECE, {bins_of(choice.scheme)}, and Brier score"
+    made = looking(
+        "Table", [one.run.title for one in seen], [one.evidence for one in seen], ("runs", "down: methods"),
+        number,
+    )
+    return replace(made, rows=rows)
 
 
 def own(choice: Choice, result: MethodsTable) -> None:
     """The person's own table, how each number was made, and its downloads."""
     st.html(STYLE)
     titles = {run.id: run.title for run in choice.many.runs}
-    table = of_runs(result, _columns(choice.many.runs))
+    infos = {run.id: run.report.run.info for run in choice.many.runs}
+    table = of_runs(result, section.columns(infos, titles))
     st.html(to_html(table))
     _legend(choice, result)
     with st.expander(f"How each number was made ({len(table.notes)})", key="recipes"):
         show.recipe("\n".join(table.notes))
-    for run, why in _without(result).items():
+    for run, why in section.without(result).items():
         st.caption(f":material/block: **{literal(titles[run])}**: {literal(why)}")
-    _downloads(result, table, titles)
-
-
-def _columns(runs: Sequence[Run]) -> dict[str, tuple[str, str]]:
-    """Run id → (data set, model and what else tells the runs of that data set apart)."""
-    found: dict[str, tuple[str, str]] = {}
-    for dataset in dict.fromkeys(run.report.run.info.dataset for run in runs):
-        own = [run for run in runs if run.report.run.info.dataset == dataset]
-        infos = {run.id: run.report.run.info for run in own}
-        names = short_names(infos, {run.id: run.title for run in own})
-        found |= {id_: (dataset or "", name) for id_, name in names.items()}
-    return found
+    _export(choice, result, table)
 
 
 def _legend(choice: Choice, result: MethodsTable) -> None:
     """What bold, the flag and the second line mean; what the order is, and what it does not say."""
-    flagged = [cell for cell in result.cells.values() if cell.warning]
     st.caption(
-        "Bold and underlined: lowest of its run, where all methods stand on the same rows (ties all). "
-        "Brier leads, as in the paper: a low ECE alone may only mean that a method says the average each "
-        "time. Lowest is not yet better: the page Comparison has the intervals. Below each pair: the share "
-        "of the judged answers that is right, the rows it stands on, and which answer is judged."
+        section.LEGEND
     )
-    if flagged:
-        several = f", {len(flagged)} cells; one of them" if len(flagged) > 1 else ""
-        why = literal(flagged[0].warning or "")
-        st.caption(f"{FLAG} An ECE that rests on one or two bins{several}: {why}")
+    for told in section.flagged(result):
+        st.caption(literal(told))
     if choice.silent == "wrong" and not any(METHODS[id_].sampled for id_ in result.methods):
         st.caption("No method shown is made from samples, so nothing is counted as wrong for want of one.")
 
 
-def _without(result: MethodsTable) -> dict[str, str]:
-    """Runs without a single row to stand on → why."""
-    return {run: why for (run, _), why in result.refused.items()}
+def _export(choice: Choice, result: MethodsTable, table: PairedTable) -> None:
+    titles = {run.id: run.title for run in choice.many.runs}
 
-
-def _downloads(result: MethodsTable, table: PairedTable, titles: dict[str, str]) -> None:
     def frame() -> pl.DataFrame:
         return result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String))
 
-    with st.container(horizontal=True):
-        show.download("Table as CSV", frame, "methods.csv", key="download_methods")
-        st.download_button(
-            "Table as LaTeX", data=lambda: to_latex(table).encode(), file_name="methods.tex",
-            mime="text/x-tex", key="download_latex", on_click="ignore", icon=":material/download:",
-            help="For a document with \\usepackage{booktabs}. How each number was made stands in comments.",
-        )
+    export = Export(
+        named("methods", *few(result.runs, "runs"), "ece-brier", choice.scheme.binning, choice.scheme.bins),
+        frame, section.recipe(result), "Table of methods",
+    )
+    exporting.table(
+        export, "methods", shown=to_frame(table), latex=lambda: to_latex(table).encode()
+    )
 
 
 def published() -> None:
     """The paper's table, labelled as such."""
-    st.markdown("**Published figures, other models and data, not computed here**")
+    st.subheader("Published figures, other models and data, not computed here", anchor=False)
     with st.grid(2, min_column_width=640, gap="medium"):
         for dataset in QUESTIONS:
-            st.html(to_html(of_paper(dataset)))
+            table = of_paper(dataset)
+            st.html(to_html(table))
+            _export_published(dataset, table)
     st.caption(f"{METHODS_SOURCE}: {METHODS_SETTING}.")
+
+
+def _export_published(dataset: str, table: PairedTable) -> None:
+    export = Export(
+        named("published", dataset, "ece", "brier"), lambda: published_methods().filter(dataset=dataset),
+        f"{METHODS_SOURCE}: {METHODS_SETTING}", f"Published table of {dataset}",
+    )
+    exporting.table(
+        export, f"published_{dataset}", shown=to_frame(table), latex=lambda: to_latex(table).encode()
+    )

@@ -15,6 +15,7 @@ from calib_core.records import TokenRun
 from pages.parts import show, tables
 from pages.parts.address import pick_here
 from pages.parts.choice import Choice
+from pages.parts.exporting import Export, named
 from pages.parts.literal import literal
 
 OFFERED: Final = 500
@@ -23,7 +24,7 @@ OFFERED: Final = 500
 
 def picture(choice: Choice, bins: tuple[int, ...]) -> None:
     """The Full-ECE paper's Figure 1 of one position or question, with M = 10 or the smallest of the set."""
-    st.markdown("**Which pairs go into which bin?**")
+    st.subheader("Which pairs go into which bin?", anchor=False)
     try:
         result = _chosen(choice, 10 if 10 in bins else bins[0])
     except Unavailable as reason:
@@ -32,7 +33,14 @@ def picture(choice: Choice, bins: tuple[int, ...]) -> None:
     if result is None:
         st.caption("No single positions are kept with these sums.")
         return
-    show.figure(pools_figure(result, show.theme()), key="pools", alt=describe_pools(result))
+    export = Export(
+        named(choice.run.id, choice.evidence.method.id, "pools", result.title.partition(":")[0], result.bins),
+        lambda: result.table, f"M={result.bins}, K={result.classes}, {result.title}",
+        "Which pairs go into which bin", f"{choice.of}, {result.title}",
+    )
+    show.figure(
+        lambda theme: pools_figure(result, theme), key="pools", alt=describe_pools(result), export=export
+    )
     st.caption(literal(f"M = {result.bins}. {result.reading}"))
 
 
@@ -55,7 +63,7 @@ def occurrences(choice: Choice) -> None:
     run = choice.evidence.run
     if not isinstance(run, TokenRun):
         return
-    st.markdown("**How often the classes occur**")
+    st.subheader("How often the classes occur", anchor=False)
     table = occurrences_table(run.sums.occurrences)
     shown = table.select(
         pl.col("occurs").alias("As the right class"),
@@ -63,7 +71,14 @@ def occurrences(choice: Choice) -> None:
         pl.format("{} %", (pl.col("share") * 100).round(1)).alias("Share of K"),
         pl.col("positions").alias("Positions"),
     )
-    tables.plain(shown, key="occurrences", alt=f"How often {run.sums.classes} classes occur")
+    export = Export(
+        named(choice.run.id, "occurrences"), lambda: table,
+        f"classes of the vocabulary by how often they are right, K={run.sums.classes}, {run.label}",
+        "How often the classes occur", choice.run.title,
+    )
+    tables.plain(
+        shown, key="occurrences", alt=f"How often {run.sums.classes} classes occur", export=export
+    )
     st.caption(
         f"K = {run.sums.classes:,}. Classwise ECE averages over all of them, also those that never occur. "
         "Published (Full-ECE paper, 5,000 test sentences): 30 % never, 41 % one to ten times."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -29,6 +30,10 @@ MOST: Final = 60
 OFFERED: Final = 2_000
 """Columns among which those are chosen."""
 
+GOLDS: Final = frozenset({"gold", "gold_index", "gold_all"})
+RIGHT_ANSWERS: Final = "needs right answers"
+NAMES: Final = "columns to be named"
+
 AS_IT_IS: Final = "as it is"
 LEFT_OUT: Final = "left out"
 
@@ -43,8 +48,6 @@ def wanted(file: File, files: Sequence[File], key: str) -> None:
     proposed = likeliest(base.proposals) if base else {}
     if proposed and not file.wish:
         st.caption(f"Proposed, and not read so until you apply it: {keeping.pairs(proposed)}.")
-    if flags := sorted({"--gold", "--map"} & set((file.refusal or "").split())):
-        st.caption(literal(f"On this page, what {' and '.join(flags)} would say is chosen below."))
     asked = _asks(file, files, proposed)
     if not st.toggle("Read it otherwise: columns, right answers, format", value=asked, key=f"reread_{key}"):
         return
@@ -62,8 +65,32 @@ def _asks(file: File, files: Sequence[File], proposed: Mapping[str, str]) -> boo
     """Whether the controls begin open: of a refused file that they are likely to make readable."""
     if file.refusal is None or file.wish:
         return False
-    joined = "--gold" in file.refusal.split() and bool(_tables(file, files))
-    return joined or not ASIDE.issuperset(proposed.values())
+    if needs(file) == RIGHT_ANSWERS and _tables(file, files):
+        return True
+    return not ASIDE.issuperset(proposed.values())
+
+
+def needs(file: File) -> str | None:
+    """What a refused file wants that a person can likely say here; None where that is not known."""
+    if file.refusal is None or file.wish:
+        return None
+    if "--gold" in file.refusal.split():
+        return RIGHT_ANSWERS
+    base = file.unwished or file.report
+    proposed = likeliest(base.proposals) if base else {}
+    return None if ASIDE.issuperset(proposed.values()) else NAMES
+
+
+def answers_for(file: File, files: Sequence[File]) -> bool:
+    """Whether a refused table seems to hold the right answers that some other file wants."""
+    base = file.report
+    if file.refusal is None or file.wish or base is None or base.format not in TABLES:
+        return False
+    read_as = {*base.read_as.values(), *likeliest(base.proposals).values()}
+    if not read_as & GOLDS or not read_as <= ASIDE | GOLDS:
+        return False
+    return any(needs(other) == RIGHT_ANSWERS and keeping.real_path(file) in _tables(other, files)
+               for other in files)  # fmt: skip
 
 
 def _tables(file: File, files: Sequence[File]) -> dict[str, str]:
@@ -97,14 +124,27 @@ def _gold(file: File, base: FileReport | None, files: Sequence[File], key: str) 
         return None
     tables = _tables(file, files)
     options = [None, *tables]
+    draft = file.wish.gold or _likely(file, files)
     return st.selectbox(
         "Right answers from",
         options,
-        index=options.index(file.wish.gold) if file.wish.gold in options else 0,
+        index=options.index(draft) if draft in options else 0,
         key=f"gold_{key}",
         format_func=lambda real: tables[real] if real else "the file itself",
         help="A table of this folder, or an uploaded one, with a column of ids and one of right answers.",
     )
+
+
+def _likely(file: File, files: Sequence[File]) -> str | None:
+    """The real path of the table whose name is most like the log's; None without one that seems to fit."""
+    own = _words(file.name)
+    found = {keeping.real_path(other): _words(other.name) for other in files if answers_for(other, files)}
+    found = {real: words for real, words in found.items() if real in _tables(file, files)}
+    return max(found, key=lambda real: (len(own & found[real]), -len(found[real])), default=None)
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def _is_table(file: File) -> bool:

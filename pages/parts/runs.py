@@ -20,7 +20,8 @@ class Run:
     """One run to look at.
 
     id: for the address, ASCII, the same as long as the file says the same; file: it is from, or what stands
-    for its files where there are several; parts: these.
+    for its files where there are several; parts: these; place: among all runs at hand by their ids, from 0,
+    uploaded ones last, which gives a run its colour, dash and symbol on every page.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Run:
     file: File
     report: RunReport
     parts: tuple[File, ...]
+    place: int
 
 
 def slug(text: str) -> str:
@@ -73,9 +75,11 @@ def runs_of(files: Sequence[File], good: Iterable[str]) -> tuple[Run, ...]:
                 file=file,
                 report=report,
                 parts=parts,
+                place=0,
             )
         )
-    return tuple(runs)
+    order = sorted(runs, key=lambda run: (run.file.uploaded, run.id))
+    return tuple(replace(run, place=order.index(run)) for run in runs)
 
 
 def _parts(loaded: Sequence[tuple[File, RunReport]]) -> list[list[tuple[File, RunReport]]]:

@@ -9,6 +9,7 @@ from typing import Final
 
 import streamlit as st
 
+from calib_core.analysis.preferred import telling
 from calib_core.analysis.samples_draws import USUAL, Plan
 from calib_core.analysis.samples_enough import WITHIN
 from calib_core.analysis.samples_sizes import PAPER_SIZES, sizes_of
@@ -77,13 +78,14 @@ def choose_sampling(address: Address, runs: Sequence[Run]) -> Sampling:
             "No run here has several sampled answers a question. The columns samples, samples_parsed or "
             "sample_cluster hold them, a list a row; the README says how."
         )
-    id_ = address.pick("run", list(able), next(iter(able)))
+    used = {id_: run.report.survey.usable[SAMPLED].n_used for id_, (run, _) in able.items()}
+    id_ = address.pick("run", list(able), telling(used))
     st.selectbox("Run", list(able), key="run", format_func=lambda id_: able[id_][0].title)
     run, answers = able[id_]
     st.caption(f"{size(run)}, {literal(run.file.name)}")
     metric = address.pick("metric", USUAL, "brier")
-    meaning = METRICS[metric].meaning
-    st.selectbox("Metric", USUAL, key="metric", format_func=lambda id_: METRICS[id_].title, help=meaning)
+    help_ = METRICS[metric].help
+    st.selectbox("Metric", USUAL, key="metric", format_func=lambda id_: METRICS[id_].title, help=help_)
     sizes = _sizes(address, _usual(run, answers))
     left, right = st.columns(2)
     with left:

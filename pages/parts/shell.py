@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitPageNotFoundError
 
 from calib_core.problems import Unavailable, shorten
-from pages.parts import cache, tables
+from pages.parts import cache, sharing, tables
 from pages.parts.address import Address
 from pages.parts.binning import NotServed
 from pages.parts.cache import File
@@ -32,9 +32,11 @@ class Page:
     icon: str
 
 
+DEMO: Final = " Demo data: tiny models trained for this demo."
 STYLE: Final = Path(__file__).with_name("style.css")
 PAGES: Final = {
     "start": Page("app.py", "Start", "What is here, and where to begin?", ":material/home:"),
+    "tour": Page("pages/tour.py", "Tour", "What is calibration, on this data?", ":material/tour:"),
     "reliability": Page(
         "pages/reliability.py", "Reliability", "Is it right as often as it says?", ":material/show_chart:"
     ),
@@ -74,6 +76,7 @@ PAGES: Final = {
         "Does calibration improve as training goes on?",
         ":material/timeline:",
     ),
+    "report": Page("pages/report.py", "Report", "What can I send?", ":material/summarize:"),
     "files": Page(
         "pages/files.py", "Files", "What was loaded, what was left out, and why?", ":material/folder_open:"
     ),
@@ -107,9 +110,7 @@ def shell(page_id: str, choose: Chooser[C] | None = None) -> Surroundings[C] | S
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
     st.html(STYLE)
     st.title(page.title, anchor=False)
-    st.caption(
-        page.question + (" Demo data: tiny models trained for this demo." if cache.on_demo_data() else "")
-    )
+    st.caption(page.question + (DEMO if cache.on_demo_data() else ""))
     address = Address(page_id)
     files = _files()
     good = tuple(part for part in address.held.get("good", "").split(",") if part)
@@ -128,6 +129,8 @@ def shell(page_id: str, choose: Chooser[C] | None = None) -> Surroundings[C] | S
                 trouble = reason
     address.keep()
     address.write()
+    with st.sidebar:
+        sharing.copy_link(page_id, address)
     _links(links, address.now)
     _lost(address)
     if page_id != "files":
@@ -155,10 +158,19 @@ def _links(container: DeltaGenerator, now: dict[str, str]) -> None:
 
 
 def _lost(address: Address) -> None:
-    """A link may name what is not here: said, and the rest shown."""
-    for key, value in address.lost.items():
-        shown = literal(address.now.get(key, "the default"))
-        st.warning(f"The link asks for {key} “{literal(shorten(value))}”, which is not here. Shown: {shown}.")
+    """A link may name what is not here: said once, in one message, and the rest shown."""
+    if not address.lost:
+        return
+    asked = ", ".join(f"{key} “{literal(shorten(value))}”" for key, value in address.lost.items())
+    shown = ", ".join(f"{key} {literal(shorten(_instead(address, key)))}" for key in address.lost)
+    which = "which is not here" if len(address.lost) == 1 else "which are not here"
+    st.warning(f"The link asks for {asked}, {which}. Shown: {shown}.", icon=":material/link_off:")
+
+
+def _instead(address: Address, key: str) -> str:
+    """What is shown in the place of what is not here."""
+    value = address.now.get(key) or str(st.session_state.get(key) or "") or "none"
+    return "the rest" if "," in value else value
 
 
 def _left_out(files: Sequence[File], good: Sequence[str]) -> None:

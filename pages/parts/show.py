@@ -1,18 +1,21 @@
-"""How does a result appear on a page?  Tiles, recipe, figure, table, download: the same on every page."""
+"""How does a result appear on a page?  Tiles, recipe, figure: the same on every page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import polars as pl
 import streamlit as st
 
-from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.looking import Looking
 from calib_core.figures.as_drawn import AsDrawn
 from calib_core.figures.theme import THEMES, Theme
-from calib_core.report.spreadsheet import to_csv
+from calib_core.report import numbers
+from pages.parts import exporting
+from pages.parts.exporting import Export
 from pages.parts.literal import literal
+
+number, percent = numbers.number, numbers.percent
 
 CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": False, "responsive": True}
 
@@ -20,18 +23,6 @@ CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": Fals
 def theme() -> Theme:
     """The figure theme of the page as it is now."""
     return THEMES[st.context.theme.type or "light"]
-
-
-def number(value: float | None, form: str = ".4f") -> str:
-    """A number for a tile; a dash where it is not defined."""
-    if value is None:
-        return "–"
-    return "∞" if value == float("inf") else format(value, form)
-
-
-def percent(value: float | None) -> str:
-    """A share for a tile: one decimal, with the sign."""
-    return "–" if value is None else f"{100 * value:.1f} %"
 
 
 def tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
@@ -48,6 +39,18 @@ def tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) ->
             )
 
 
+def reading(sentence: str, of: Looking) -> None:
+    """What the data comes to, and below it what one is looking at: the first two lines of a page."""
+    st.header(literal(sentence), anchor=False)
+    looking(of.words)
+
+
+def looking(words: str) -> None:
+    """What one is looking at: which runs, methods, number, rows and axes."""
+    with st.container(key="looking"):
+        st.caption(f":material/visibility: {literal(words)}")
+
+
 def recipe(text: str) -> None:
     """How the numbers above were made, as one monospaced line that wraps."""
     st.code(text, language=None, wrap_lines=True)
@@ -60,25 +63,19 @@ def remarks(*texts: str | None) -> None:
         st.caption(f":material/info: {told}")
 
 
-def rows_help(evidence: Evidence) -> str:
-    """Why fewer rows are used than there are."""
-    parts = [
-        f"{count:,} {literal(reason)}" for reason, count in evidence.missing.items() if count
-    ]
-    if left_out := evidence.run.ledger.left_out:
-        parts.append(f"{left_out:,} bad rows left out")
-    return f"Not used: {'; '.join(parts)}." if parts else "Every row has a confidence and an outcome."
-
-
 def figure(
-    drawn: Mapping[str, Any],
+    draw: Callable[[Theme], Mapping[str, Any]],
     key: str,
     alt: str,
+    export: Export,
     on_select: Callable[[], None] | None = None,
 ) -> None:
-    """A figure with its sentence for screen readers; `on_select` is called when a point is clicked."""
+    """A figure with its sentence for screen readers, and its menu of files.
+
+    draw: makes it for a theme, the page's or that of a file; on_select: called when a point is clicked.
+    """
     st.plotly_chart(
-        AsDrawn(drawn),
+        AsDrawn(draw(theme())),
         key=key,
         alt=alt,
         theme=None,
@@ -86,17 +83,4 @@ def figure(
         on_select=on_select or "ignore",
         selection_mode="points",
     )
-
-
-def download(label: str, frame: Callable[[], pl.DataFrame], name: str, key: str) -> None:
-    """A table as CSV, made when it is asked for."""
-    st.download_button(
-        label,
-        data=lambda: to_csv(frame()),
-        file_name=name,
-        mime="text/csv",
-        key=key,
-        on_click="ignore",
-        icon=":material/download:",
-        help="Text that a spreadsheet would run as a formula has an apostrophe in front.",
-    )
+    exporting.figure(draw, export, key)

@@ -3,68 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import polars as pl
 import streamlit as st
 
-from calib_core.analysis.concentration import Concentration, compare
+from calib_core.analysis.concentration import Concentration, compare, reading
+from calib_core.analysis.looking import Looking, bins_of, looking
+from calib_core.report.sections.concentration import tiles
 from pages.parts import show, tables
+from pages.parts.choice import Choice
+from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
 
 
-def methods(results: Sequence[Concentration]) -> None:
-    """The warnings, the numbers and the recipes of one method or of several side by side."""
+def methods(choice: Choice, results: Sequence[Concentration]) -> None:
+    """The sentence, warnings, numbers and recipes of one method or of several side by side."""
+    show.reading(reading(results), _looking_at(choice, results))
     for result in results:
         if result.warning:
             name = f"**{literal(result.title)}**: " if len(results) > 1 else ""
             st.warning(name + literal(result.warning), icon=":material/warning:")
     if len(results) == 1:
-        _tiles(results[0])
+        show.tiles(tiles(results[0]))
         show.recipe(results[0].recipe)
     else:
-        tables.plain(compare(results), key="methods", alt=f"{len(results)} methods side by side")
+        compared = compare(results)
+        tables.plain(
+            compared, key="methods", alt=f"{len(results)} methods side by side",
+            export=replace(export(choice, results, "Methods side by side"), frame=lambda: compared),
+        )
         show.recipe("\n".join(f"{result.title}: {result.recipe}" for result in results))
 
 
-def _tiles(result: Concentration) -> None:
-    show.tiles(
-        [
-            (
-                "Top two bins",
-                show.percent(result.top_two),
-                f"Share of the {result.unit} in the two fullest bins.",
-            ),
-            (
-                "Effective bins",
-                f"{show.number(result.effective, '.1f')} of {result.bins}",
-                f"1/Σw², w = a bin's share of the {result.unit}: so many full bins would be as spread out.",
-            ),
-            ("Distinct values", show.number(result.distinct, ",d"), _known(result, "Different confidences.")),
-            (
-                "ECE",
-                show.number(result.ece),
-                "Of the same bins. Lower is better, if the bins can be trusted.",
-            ),
-            ("At exactly 0", show.percent(result.at_zero), _certain(result, "wrong")),
-            ("At exactly 1", show.percent(result.at_one), _certain(result, "right")),
-            (
-                "Non-empty bins",
-                f"{result.table.height} of {result.bins}",
-                "Empty bins have no accuracy and add nothing to the ECE.",
-            ),
-            (
-                f"{result.unit.capitalize()} used / total",
-                f"{result.n_used:,} / {result.n_total:,}",
-                f"{result.unit.capitalize()} with confidence and outcome.",
-            ),
-        ]
+def _looking_at(choice: Choice, results: Sequence[Concentration]) -> Looking:
+    """The histogram, of which run and by which methods."""
+    seen = {one.method.id: one for one in (choice.evidence, *choice.beside)}
+    return looking(
+        "Confidences", [choice.run.title], [seen[result.method] for result in results],
+        ("confidence", f"upward: share of {results[0].unit}"), bins_of(choice.scheme),
     )
 
 
-def _certain(result: Concentration, outcome: str) -> str:
-    return _known(result, f"Share of the {result.unit} that are certain to be {outcome}.")
+def export(choice: Choice, results: Sequence[Concentration], what: str) -> Export:
+    """The bins of every method."""
+    methods = few((result.method for result in results), "methods")
+    recipe = "\n".join(f"{result.title}: {result.recipe}" for result in results)
+    return Export(
+        named(choice.run.id, *methods, what, choice.scheme.binning, choice.scheme.bins),
+        lambda: pl.concat([result.to_frame() for result in results]),
+        results[0].recipe if len(results) == 1 else recipe, what, choice.run.title,
+    )
 
-
-def _known(result: Concentration, text: str) -> str:
-    """The help of a number that single confidences are needed for."""
-    kept = result.distinct is not None
-    return text if kept else f"{text} Not known: of a token-level run only sums are kept."

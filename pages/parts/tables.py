@@ -9,10 +9,14 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.reliability import Reliability
-from pages.parts import drill
+from calib_core.metrics import METRICS
+from pages.parts import drill, exporting
 from pages.parts.cache import File
+from pages.parts.exporting import Export
 
 COLUMNS: Final = {
+    "interval": st.column_config.TextColumn("Bin"),
+    "count": st.column_config.NumberColumn("n", format="localized"),
     "confidence": st.column_config.NumberColumn("Conf.", format="%.3f", width=56, help="Mean confidence."),
     "accuracy": st.column_config.NumberColumn("Acc.", format="%.3f", width=54, help="Share that is right."),
     "gap": st.column_config.NumberColumn("Gap", format="%+.3f", width=62, help="Confidence − accuracy."),
@@ -26,8 +30,8 @@ COLUMNS: Final = {
     "used": st.column_config.NumberColumn(
         "Used", format="localized", help="Rows with a confidence and an outcome."
     ),
-    "brier": st.column_config.NumberColumn("Brier", format="%.4f", help="Lower is better."),
-    "ece": st.column_config.NumberColumn("ECE", format="%.4f", help="Lower is better."),
+    "brier": st.column_config.NumberColumn("Brier", format="%.4f", help=METRICS["brier"].help),
+    "ece": st.column_config.NumberColumn("ECE", format="%.4f", help=METRICS["ece"].help),
     "right": st.column_config.TextColumn("Right or wrong", help="Whether the judged answer is right."),
     "id": st.column_config.TextColumn("Id"),
     "subject": st.column_config.TextColumn("Subject"),
@@ -39,7 +43,11 @@ COLUMNS: Final = {
     "at_zero": st.column_config.NumberColumn("At exactly 0", format="%.1f %%"),
     "at_one": st.column_config.NumberColumn("At exactly 1", format="%.1f %%"),
     "distinct": st.column_config.NumberColumn("Distinct values", format="localized"),
-    "row": st.column_config.NumberColumn("Row", format="plain", help="Record number in the file, from 1."),
+    **dict.fromkeys(
+        ("Rows", "Bad rows", "Runs", "Classes", "Positions", "Draws"),
+        st.column_config.NumberColumn(format="localized"),
+    ),
+    "row": st.column_config.NumberColumn("Row", format="%d", help="Record number in the file, from 1."),
 }
 
 SHARES: Final = ("top_two", "at_zero", "at_one")
@@ -55,9 +63,14 @@ def _count_width(counts: pl.Series) -> int:
     return max(52, 20 + 7 * len(f"{counts.max() or 0:,}"))
 
 
+def bin_rows(result: Reliability) -> pl.DataFrame:
+    """The per-bin table as it is to be read."""
+    return result.table.select("interval", "count", "confidence", "accuracy", "gap", pl.col("share") * 100)
+
+
 def bins(result: Reliability, selected: int | None) -> None:
     """The per-bin table; a click on a row selects its bin."""
-    shown = result.table.select("interval", "count", "confidence", "accuracy", "gap", pl.col("share") * 100)
+    shown = bin_rows(result)
     numbers = result.table["bin"].to_list()
     key = f"bin_rows_{selected}"
     st.dataframe(
@@ -66,10 +79,8 @@ def bins(result: Reliability, selected: int | None) -> None:
         hide_index=True,
         column_config={
             **COLUMNS,
-            "interval": st.column_config.TextColumn("Bin", width=_width(shown["interval"])),
-            "count": st.column_config.NumberColumn(
-                "n", format="localized", width=_count_width(shown["count"])
-            ),
+            "interval": {**COLUMNS["interval"], "width": _width(shown["interval"])},
+            "count": {**COLUMNS["count"], "width": _count_width(shown["count"])},
         },
         placeholder="–",
         height="content" if shown.height <= 12 else 480,
@@ -82,10 +93,14 @@ def bins(result: Reliability, selected: int | None) -> None:
     )
 
 
-def plain(frame: pl.DataFrame, key: str, alt: str) -> None:
-    """A table to read and to scroll; shares are shown in percent."""
+def plain(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
+    """A table to read and to scroll, with its menu of files; shares are shown in percent.
+
+    export: None where it is an excerpt of another one, whose menu has all of it.
+    """
+    shown = frame.with_columns(pl.col(name) * 100 for name in SHARES if name in frame.columns)
     st.dataframe(
-        frame.with_columns(pl.col(name) * 100 for name in SHARES if name in frame.columns),
+        shown,
         key=key,
         hide_index=True,
         column_config=COLUMNS,
@@ -93,10 +108,12 @@ def plain(frame: pl.DataFrame, key: str, alt: str) -> None:
         height="content" if frame.height <= 12 else 420,
         alt=alt,
     )
+    if export is not None:
+        exporting.table(export, key, shown=shown, columns=COLUMNS)
 
 
-def one_of(frame: pl.DataFrame, key: str, alt: str) -> int | None:
-    """A table of which a row can be clicked; the position of the one that is."""
+def one_of(frame: pl.DataFrame, key: str, alt: str, export: Export) -> int | None:
+    """A table of which a row can be clicked, with its menu of files; the position of the one that is."""
     event = st.dataframe(
         frame,
         key=key,
@@ -108,13 +125,9 @@ def one_of(frame: pl.DataFrame, key: str, alt: str) -> int | None:
         selection_mode="single-row",
         alt=alt,
     )
+    exporting.table(export, key, shown=frame, columns=COLUMNS)
     rows = event["selection"]["rows"]
     return rows[0] if rows else None
-
-
-def overview(table: pl.DataFrame) -> int | None:
-    """The runs at hand; the position of the row somebody clicked."""
-    return one_of(table.drop("method"), "overview", f"{table.height} rows, one a run and confidence method")
 
 
 def no_runs(files: Sequence[File]) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import streamlit as st
 
 from calib_core.analysis.checkpoints import placing
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.looking import Looking, bins_of, looking
 from calib_core.analysis.score import available_metrics
 from calib_core.analysis.training import Training
 from calib_core.confidence import METHODS
+from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from pages.parts import cache
 from pages.parts.address import Address
@@ -38,7 +41,11 @@ def choose_training(address: Address, runs: Sequence[Run]) -> Choice:
     methods = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in placed)]
     most = max(methods, key=lambda id_: sum(id_ in run.report.survey.usable for run in placed))
     method = address.pick("method", methods, most)
-    st.selectbox("Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title)
+    st.selectbox(
+        "Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title,
+        help=METHODS[method].help,
+    )
+    address.check("at", [run.id for run in placed])
     run = [run for run in placed if method in run.report.survey.usable][-1]
     chosen = options(address, run.report.survey.usable[method])
     evidence = cache.seen(run.report, run.file.stamp, method, chosen)
@@ -49,6 +56,11 @@ def choose_training(address: Address, runs: Sequence[Run]) -> Choice:
         metric = metric_of(address, metrics)
     not_possible(run.report.survey.refused, metrics)
     return Choice(run, evidence, metric, scheme)
+
+
+def places(runs: Sequence[Run]) -> dict[str, int]:
+    """Run id → its place among all runs at hand."""
+    return {run.id: run.place for run in runs}
 
 
 def checkpoints(runs: Sequence[Run]) -> list[Run]:
@@ -72,6 +84,19 @@ def evidences(choice: Choice, runs: Sequence[Run]) -> tuple[dict[str, Evidence],
         except Unavailable as reason:
             refused[run.id] = str(reason)
     return found, refused
+
+
+def looking_at(choice: Choice, result: Training, evidences: Mapping[str, Evidence]) -> Looking:
+    """The lines, of how many checkpoints and of what."""
+    points = [point for line in result.lines for point in line.points]
+    title = METRICS[result.metric].title
+    made = looking(
+        f"{title} of {len(points)} checkpoint{'s' if len(points) != 1 else ''}",
+        [line.title for line in result.lines], [evidences[point.run] for point in points],
+        (result.axis.lower(), f"upward: {title}"),
+        bins_of(choice.scheme) if METRICS[result.metric].binned else "",
+    )
+    return replace(made, kind="lines")
 
 
 def recipes(result: Training) -> str:

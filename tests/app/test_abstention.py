@@ -33,8 +33,8 @@ def lines(at: AppTest) -> dict[str, dict[str, Any]]:
 
 
 def row(at: AppTest, method: str) -> dict[str, str]:
-    frame = screens.table(at, "Method", "AUROC", "AURC")
-    return {str(name): value for name, value in frame[frame["Method"] == method].iloc[0].items()}
+    frame = screens.table(at, "Confidence method", "AUROC", "AURC")
+    return {str(name): value for name, value in frame[frame["Confidence method"] == method].iloc[0].items()}
 
 
 def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
@@ -42,7 +42,7 @@ def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
     verbal, given = curve(file, "verbal"), curve(file, "given")
     assert lines(at)["stated confidence"]["y"] == pytest.approx(verbal.accuracy.tolist(), abs=1e-6)
     assert lines(at)["confidence in the file"]["x"] == pytest.approx(given.share.tolist(), abs=1e-6)
-    assert screens.plain(at.subheader[0].value) == reading([verbal, given], 0.7)
+    assert screens.plain(at.header[0].value) == reading([verbal, given], 0.7)
     for method, own in (("stated confidence", verbal), ("confidence in the file", given)):
         found = own.for_accuracy(0.7)
         told = row(at, method)
@@ -97,7 +97,7 @@ def test_what_is_no_share_is_told(typed: str, file: Path, visit: Visit) -> None:
     assert "Not a share from 0 to 1" in "".join(caption.value for caption in at.sidebar.caption)
     assert "Answered at 90 %" in tiles(at)
     at = choose(visit("abstention"), "threshold", typed)
-    assert not [name for name in screens.table(at, "Method", "AURC").columns if "at t =" in name]
+    assert not [name for name in screens.table(at, "Confidence method", "AURC").columns if "at t =" in name]
 
 
 def test_run_and_methods_are_chosen(file: Path, visit: Visit) -> None:

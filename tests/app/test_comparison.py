@@ -60,10 +60,10 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
             assert x == pytest.approx(score(run, method=method, metric="accuracy").value, abs=1e-6)
             assert y == pytest.approx(score(run, method=method, metric="brier").value, abs=1e-6)
     wanted = compared(models)
-    assert screens.plain(at.subheader[0].value) == wanted.reading
+    assert screens.plain(at.header[0].value) == wanted.reading
     assert at.code[0].value == wanted.recipe
     assert tiles(at) == {
-        "Points": "6", "Lowest Brier": f"{wanted.by_brier[0].brier.value:.4f}",
+        "Points": "6", "Lowest Brier score": f"{wanted.by_brier[0].brier.value:.4f}",
         "Most accurate": f"{100 * max(point.accuracy.value for point in wanted.points):.1f} %",
         "Below a(1−a)": f"{sum((point.skill or 0) > 0 for point in wanted.points)} of 6",
     }
@@ -139,7 +139,7 @@ def test_the_chosen_data_set_stays_where_a_page_opens_on_it(
 def test_the_chosen_point_shows_its_diagram(models: Path, visit: Visit) -> None:
     assert models.exists()
     at = visit("comparison", at="small-7b-quiz:verbal")
-    assert "small-7b · quiz, stated confidence" in [screens.plain(element.value) for element in at.subheader]
+    assert "small-7b · quiz, stated confidence" in [screens.plain(element.value) for element in at.header]
     assert sum(count for _, count in screens.targets(at)) == 160
     rings = [trace for trace in figure(at, "comparison")["data"]
              if trace.get("marker", {}).get("symbol") == "circle-open"]
@@ -221,7 +221,7 @@ def test_names_from_files_are_shown_as_they_are(data: Path, visit: Visit) -> Non
     at = visit("comparison", methods="given")
     drawn = str([{**trace, "customdata": None} for trace in figure(at, "comparison")["data"]])
     assert "<b>x</b>" not in drawn
-    assert all("![x](http" not in element.value for element in (*at.caption, *at.subheader, *at.markdown))
+    assert all("![x](http" not in element.value for element in (*at.caption, *at.header, *at.markdown))
     assert all(hostile not in str(metric.delta) for metric in at.metric)
 
 

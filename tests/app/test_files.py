@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import screens
+from calib_core.confidence import METHODS
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, said, table, tables
 
@@ -23,6 +25,7 @@ def test_one_line_a_file(data: Path, visit: Visit) -> None:
     assert shown["Rows"][["good.csv", "deeper/four.jsonl", "bad.csv"]].tolist() == [90, 30, 2]
     assert shown["Runs"][["good.csv", "deeper/four.jsonl"]].tolist() == [2, 1]
     assert shown["Bad rows"]["bad.csv"] == 1
+    assert "From" not in shown.columns
     states = shown["State"]
     assert states["good.csv"] == states["deeper/four.jsonl"] == "loaded"
     assert len({states["good.csv"], states["bad.csv"], states["colours.csv"]}) == 3
@@ -35,19 +38,27 @@ def test_every_method_with_its_rows_or_its_reason(data: Path, visit: Visit) -> N
     for row in rows[5:9]:
         row["correct"] = row["gold"] = row["prediction"] = ""
     write_csv(data / "quiz.csv", rows)
-    shown = table(visit("files"), "Method", "Used").set_index("Method")
+    at = visit("files")
+    shown = table(at, "Confidence method", "Used").set_index("Confidence method")
     assert shown["Used"]["stated confidence"] == 91
     assert shown["Missing"]["stated confidence"] == 9
+    assert shown["Why"]["stated confidence"].startswith("5 no stated confidence") or shown["Why"].all()
     assert shown["Used"]["confidence in the file"] == 96
-    assert shown["Used"].count() == 2
-    assert shown["Why"][shown["Used"].isna()].str.len().min() > 10
+    assert len(shown) == 2
+    (others,) = (block for block in at.expander if "would need" in block.label)
+    needed = screens.plain(others.caption[0].value).split("\n")
+    assert len(needed) == len(METHODS) - 2
+    assert str(len(needed)) in others.label
+    assert {line.split(":")[0].strip() for line in needed} == {
+        method.title for method in METHODS.values() if method.title not in shown.index
+    }
 
 
 def test_many_rows_at_one_value_are_pointed_out(data: Path, visit: Visit) -> None:
     rows = [{**row, "confidence": 0.9 if number < 60 else row["confidence"] * 0.999}
             for number, row in enumerate(quiz(200))]
     write_csv(data / "quiz.csv", rows)
-    shown = table(visit("files"), "Method", "Used").set_index("Method")
+    shown = table(visit("files"), "Confidence method", "Used").set_index("Confidence method")
     assert shown["Many rows at one value"]["confidence in the file"] == "60 at 0.9"
 
 
@@ -60,19 +71,28 @@ def test_values_moved_onto_the_edge_are_counted(data: Path, visit: Visit) -> Non
 def test_bad_rows_with_their_place_and_what_to_do(data: Path, visit: Visit) -> None:
     lines = [f'{{"id": "q{n}", "confidence": {1.5 if n % 2 else 0.5}, "correct": 1}}' for n in range(50)]
     (data / "half.jsonl").write_text("\n".join(lines) + "\n")
-    shown = table(visit("files"), "Row", "Expected")
+    at = visit("files")
+    shown = table(at, "Row", "Found")
     assert shown["Row"].tolist() == shown["Line"].tolist() == list(range(2, 42, 2))
     assert set(shown["Column"]) == {"confidence"}
     assert set(shown["Found"]) == {"1.5"}
-    assert shown["Expected"].str.len().min() > 5
-    assert shown["What to do"].str.len().min() > 5
-    assert "25 of 50" in said(visit("files"))
+    text = said(at)
+    assert re.search(r"Expected: .{5,}\n.*What to do: .{5,}", screens.plain(text))  # once, not in each line
+    assert "25 of 50" in text
+
+
+def test_what_differs_between_bad_rows_stands_with_each(data: Path, visit: Visit) -> None:
+    lines = ['{"confidence": 2, "correct": 1}', '{"path_logprobs": [0.5], "confidence": 0.5, "correct": 1}']
+    (data / "odd.jsonl").write_text("\n".join([*lines, '{"confidence": 0.25, "correct": 1}']) + "\n")
+    shown = table(visit("files"), "Row", "Found")
+    assert shown["Column"].tolist() == ["confidence", "path_logprobs"]
+    assert shown["Expected"].nunique() == 2
 
 
 def test_kinds_of_trouble_are_told_apart(data: Path, visit: Visit) -> None:
     lines = ["id,confidence,correct", "a,0.5,1", "b,N/A,1", "c,0.5,maybe", "d,0.4,0,extra", "a,0.6,1"]
     (data / "mixed.csv").write_text("\n".join(lines) + "\n")
-    rows = [row for frame in tables(visit("files"), "Row", "Expected") for row in frame["Row"].tolist()]
+    rows = [row for frame in tables(visit("files"), "Row", "Found") for row in frame["Row"].tolist()]
     assert set(rows) >= {2, 3, 4, 5}
 
 
@@ -109,12 +129,12 @@ def test_a_run_a_block(data: Path, visit: Visit) -> None:
     text = said(at)
     assert "red" in text
     assert "blue" in text
-    assert [frame["Used"].max() for frame in tables(at, "Method", "Used")] == [40, 50]
+    assert [frame["Used"].max() for frame in tables(at, "Confidence method", "Used")] == [40, 50]
 
 
 def test_lists_in_cells_of_a_csv(data: Path, visit: Visit) -> None:
     write_csv(data / "four.csv", choices(30))
-    shown = table(visit("files"), "Method", "Used").set_index("Method")
+    shown = table(visit("files"), "Confidence method", "Used").set_index("Confidence method")
     assert shown["Used"]["logit, softmax over the choices"] == 30
 
 
@@ -130,7 +150,7 @@ def test_of_many_files_those_that_ask_for_something_come_first(data: Path, visit
     (data / "zz.csv").write_text("colour,size\nred,1\n")
     at = visit("files")
     assert len(table(at, "File", "State")) == 32
-    names = [screens.plain(block.label) for block in at.expander]
+    names = [screens.plain(block.label) for block in at.expander if "would need" not in block.label]
     assert len(names) == 30
     assert "zz.csv" in names
     assert "30 of 32 files" in said(at)

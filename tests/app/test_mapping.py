@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,11 @@ def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> Non
     rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]
     write_csv(data / "likely.csv", rows)
     at = visit("files")
-    assert state(at) == {"likely.csv": "refused"}
+    assert state(at) == {"likely.csv": "columns to be named"}
+    (asked,) = (screens.plain(warning.value) for warning in at.warning)
+    assert "--map" not in asked
+    assert "'conf', 'is_correct'" in asked
+    assert not at.error
     assert "conf as confidence, is_correct as correct" in said(at)
     at.button(key="apply_likely.csv").click()
     assert state(screens.run(at)) == {"likely.csv": "loaded"}
@@ -80,14 +83,15 @@ def test_a_proposal_can_be_changed(data: Path, visit: Visit) -> None:
     rows = [{"conf": row["confidence"], "is_correct": row["correct"], "c2": 0.25} for row in quiz(40)]
     write_csv(data / "likely.csv", rows)
     at = say(visit("files"), "likely.csv", {"is_correct": "correct", "c2": "confidence"})
-    assert table(at, "Method", "Many rows at one value")["Many rows at one value"][0] == "40 at 0.25"
+    shown = table(at, "Confidence method", "Many rows at one value")
+    assert shown["Many rows at one value"][0] == "40 at 0.25"
     assert "conf as" not in said(at)
 
 
 def test_a_column_can_be_left_out(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(60))
     at = say(visit("files"), "quiz.csv", {"verbal_confidence": "left out"})
-    shown = table(at, "Method", "Used").set_index("Method")
+    shown = table(at, "Confidence method", "Used").set_index("Confidence method")
     assert shown["Used"].count() == 1
     assert "verbal_confidence left out" in said(at)
 
@@ -107,7 +111,7 @@ def test_parts_of_a_list_at_once(data: Path, visit: Visit) -> None:
     at = screens.run(at)
     assert state(at) == {"votes.csv": "loaded"}
     assert "which as id, one, two, three as samples" in said(at)
-    shown = table(at, "Method", "Used").set_index("Method")["Used"].dropna()
+    shown = table(at, "Confidence method", "Used").set_index("Confidence method")["Used"].dropna()
     assert set(shown) == {30}
 
 
@@ -159,56 +163,6 @@ def test_a_format_can_be_named(data: Path, visit: Visit) -> None:
     assert "read as" in said(at)
     at.button(key="forget_odd.csv").click()
     assert "colour" in "\n".join(screens.plain(error.value) for error in screens.run(at).error)
-
-
-def test_right_answers_come_from_a_table_of_the_folder(data: Path, visit: Visit) -> None:
-    write_jsonl(data / "answers.jsonl", [response(number) for number in range(20)])
-    gold = [{"custom_id": f"q{number}", "gold": "AB"[number % 2]} for number in range(20)]
-    write_csv(data / "gold.csv", gold)
-    at = visit("files")
-    assert state(at)["answers.jsonl"] == "refused"
-    choose(at, "reread_answers.jsonl", value=True)
-    real = os.path.realpath(data / "gold.csv")
-    assert control(at, "gold_answers.jsonl").options == ["the file itself", "gold.csv"]
-    choose(at, "gold_answers.jsonl", real)
-    at.button(key="apply_answers.jsonl").click()
-    at = screens.run(at)
-    assert state(at)["answers.jsonl"] == "loaded"
-    assert at.expander[0].proto.expanded  # what came of it is in sight
-    assert "right answers from gold.csv" in said(at)
-    write_csv(data / "gold.csv", gold[:15])
-    assert "15 of 20 rows" in said(visit("files"))
-    (data / "gold.csv").unlink()
-    at = visit("files")
-    assert state(at)["answers.jsonl"] == "refused"
-    assert "no longer here" in "\n".join(warning.value for warning in at.warning)
-    assert str(data) not in said(at)
-
-
-def test_right_answers_are_asked_for_where_there_is_a_table_of_them(data: Path, visit: Visit) -> None:
-    write_jsonl(data / "answers.jsonl", [response(number) for number in range(20)])
-    at = visit("files")
-    assert not control(at, "reread_answers.jsonl").value
-    at.file_uploader[0].set_value([("gold.csv", b"custom_id,gold\nq0,A\nq1,B\n", "text/csv")])
-    at = screens.run(at)
-    assert state(at)["gold.csv"] == "refused"
-    choose(at, "reread_answers.jsonl", value=True)
-    assert control(at, "gold_answers.jsonl").options == ["the file itself"]  # an upload is one session's own
-    write_csv(data / "gold.csv", [{"custom_id": "q0", "gold": "A"}])
-    at = visit("files")
-    assert control(at, "reread_answers.jsonl").value
-    assert "what --gold would say is chosen below" in said(at)
-
-
-def response(number: int) -> dict[str, object]:
-    """One line of an OpenAI batch output: a letter with the log-probabilities of the likeliest ones."""
-    tops = [{"token": letter, "logprob": value, "bytes": None} for letter, value in
-            (("A", -0.2 - number / 100), ("B", -1.8 + number / 100))]
-    content = [{"token": "A", "logprob": tops[0]["logprob"], "bytes": None, "top_logprobs": tops}]
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "A"},
-              "logprobs": {"content": content}}
-    body = {"object": "chat.completion", "model": "m", "choices": [choice]}
-    return {"custom_id": f"q{number}", "response": {"status_code": 200, "body": body}, "error": None}
 
 
 def test_what_an_uploaded_file_means_is_said_for_its_session_alone(

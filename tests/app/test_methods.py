@@ -57,7 +57,7 @@ def test_every_method_on_the_common_rows(two: Path, visit: Visit) -> None:
     assert shown["stated confidence"][0].rstrip("†") == f"{stated.value:.4f}"
     found = screens.tiles(at)
     lowest = min(float(row[place]) for row in shown.values() for place in (1, 3))
-    assert found["Lowest Brier"] == f"{lowest:.4f}"
+    assert found["Lowest Brier score"] == f"{lowest:.4f}"
     assert (found["Methods"], found["Rows used / total"]) == ("2", "140 / 150")
     assert "rows: common to the methods of a run" in at.code[0].value
     assert "n 140, greedy" in tables(at)[0]
@@ -83,7 +83,7 @@ def test_runs_methods_and_m_are_chosen(two: Path, visit: Visit) -> None:
     wanted = score(load(two)[1], method="given", metric="ece", bins=3)
     assert numbers(at)["confidence in the file"][0].rstrip("†") == f"{wanted.value:.4f}"
     assert "<strong" not in tables(at)[0]
-    assert at.subheader[0].value.startswith("Nothing is compared")
+    assert at.header[0].value.startswith("Nothing is compared")
 
 
 def test_the_order_follows_brier_or_kind(data: Path, visit: Visit) -> None:
@@ -155,3 +155,20 @@ def test_names_of_a_file_are_text(data: Path, visit: Visit) -> None:
 def test_the_page_alone_shows_the_same(two: Path, visit: Visit) -> None:
     assert two.is_file()
     assert tables(screens.alone("methods", {"m": "5"})) == tables(visit("methods", m="5"))
+
+
+def test_a_run_alone_of_which_no_sample_parses_has_its_rows_too(data: Path, visit: Visit) -> None:
+    made = [{**row, "samples": ["no", "idea"], "answer_kind": "number", "confidence": 0.5, "correct": 1}
+            for row in samples(12)]
+    write_jsonl(data / "silent.jsonl", made)
+    at = visit("methods")
+    assert list(numbers(at)) == ["confidence in the file"]
+    choose(at, "unanswered", "wrong")
+    found = numbers(at)
+    assert {name for name in found if name.startswith("self-consistency")} == {
+        "self-consistency, F_CN", "self-consistency, F_CS", "self-consistency, F_PC",
+    }
+    assert found["self-consistency, F_CS"][:2] == ["0.0000†", "0.0000"]
+    assert "no sample parses = confidence 0 and wrong (12 rows)" in said(at)
+    choose(at, "methods_shown", ["cluster_size"])
+    assert list(numbers(at)) == ["self-consistency, F_CS"]

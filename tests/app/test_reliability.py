@@ -33,7 +33,7 @@ def test_the_tiles_are_the_scores(metric: str, m: int, data: Path, visit: Visit)
     assert accuracy is not None
     chosen = at.metric[0]
     assert (screens.plain(chosen.label), chosen.value) == (METRICS[metric].title, shown(score(metric)))
-    assert tiles(at)["Brier"] == shown(brier)
+    assert tiles(at)["Brier score"] == shown(brier)
     assert tiles(at)["Accuracy"] == f"{100 * accuracy:.1f} %"
     assert tiles(at)["Rows used / total"] == "90 / 90"
 

@@ -59,7 +59,7 @@ def test_figure_tiles_and_table_are_the_sweep(tokens: Path, visit: Visit) -> Non
     assert told["RSD"] == f"{100 * full.rsd:.1f} %"
     assert told["If calibrated"] == f"{100 * full.null.rsd_median:.1f} %"
     assert told["M=500"] == f"{full.values[-1]:.4f}"
-    assert at.subheader[0].value.replace("\\", "").replace("\u2060", "") == result.reading
+    assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.reading
     assert at.code[0].value == result.curves[0].recipe
     bands = [trace for trace in figure(at, "values")["data"] if trace.get("fill")]
     assert len(bands) == len(SWEPT)

@@ -59,7 +59,7 @@ def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
     for method in NAMES:
         mean = result.curve(method, "brier").mean
         assert [drawn(at)[method, size] for size in (4, 8)] == pytest.approx(mean, abs=1e-6)
-    assert at.subheader[0].value.replace("\\", "").replace("\u2060", "") == result.reading
+    assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.reading
     assert tiles(at)["Rows used / total"] == "60 / 60"
     assert tiles(at)["F_CS: enough at N'"] == "none < 4"
     assert at.code[0].value.startswith("Brier, N'=4, 8 of N=10, answers compared as numbers, unparseable")
@@ -79,14 +79,15 @@ def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
 def test_what_is_enough_is_a_table_and_can_be_chosen(ten: Path, visit: Visit) -> None:
     at = visit("sampling", sizes="2,4,5", repeats="20")
     result = wanted(ten, Plan((2, 4, 5), 20))
-    gaps = screens.table(at, "Method", "95 % interval")
-    assert gaps[["Method", "N'"]].to_numpy().tolist() == [[NAMES[m], n] for m in NAMES for n in (2, 4)]
+    gaps = screens.table(at, "Confidence method", "95 % interval")
+    own = gaps[["Confidence method", "N'"]].to_numpy().tolist()
+    assert own == [[NAMES[m], n] for m in NAMES for n in (2, 4)]
     gap = result.gaps["cluster_number"][2]
     assert gaps["Difference"][0] == f"{gap.value:+.4f}".replace("-", "−")
     assert "Brier score less that at N' = 5, enough within ±0.005" in said(at)
     choose(at, "within_typed", 0.5)
     assert screens.address(at)["within"] == "0.5"
-    assert screens.table(at, "Method", "95 % interval")["Enough"].to_list() == ["yes"] * 6
+    assert screens.table(at, "Confidence method", "95 % interval")["Enough"].to_list() == ["yes"] * 6
     assert tiles(at)["F_PC: enough at N'"] == "2"
     assert "N' = 2 is enough for F_CN, F_CS and F_PC" in said(at)
 
@@ -147,7 +148,7 @@ def test_one_question_is_worked_out(ten: Path, visit: Visit) -> None:
     (bars,) = figure(at, "clusters")["data"]
     sizes = [each.size for each in result.clusters] + [result.unparsed] * (result.unparsed > 0)
     assert bars["x"] == sizes
-    lines = at.code[-1].value.splitlines()
+    lines = at.main.code[-1].value.splitlines()
     assert lines == [result.sizes, *result.worked.values()]
     assert result.reading in said(at)
     assert "The right answer is 2." in said(at)
@@ -155,7 +156,7 @@ def test_one_question_is_worked_out(ten: Path, visit: Visit) -> None:
     assert table["Samples"].to_list() == sizes
     choose(at, "_place", 1)
     assert screens.address(at)["place"] == "1"
-    assert at.code[-1].value.splitlines()[0] == question_clusters(run, codes(run, Options()), 0).sizes
+    assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, codes(run, Options()), 0).sizes
 
 
 def test_only_runs_with_samples_are_offered(ten: Path, data: Path, visit: Visit) -> None:
@@ -189,7 +190,7 @@ def test_hostile_names_and_answers_are_text(data: Path, visit: Visit) -> None:
     rows = [{"id": f"q{n}", **same, "samples": [nasty, nasty, f"other {n}"]} for n in range(6)]
     write_jsonl(data / "nasty.jsonl", rows)
     at = visit("sampling")
-    texts = [element.value for element in (*at.markdown, *at.caption, *at.subheader)]
+    texts = [element.value for element in (*at.markdown, *at.caption, *at.header)]
     assert not any("![x](" in text for text in texts)
     assert nasty.replace("\n", " ") in said(at)
     assert "<b>y" not in str(figure(at, "clusters"))

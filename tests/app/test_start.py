@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1.element_tree import PageLink
 
 import calib_core
 import screens
@@ -12,13 +13,12 @@ from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, address, table
 
 
-def test_every_run_and_method_with_its_numbers(data: Path, visit: Visit) -> None:
+def test_one_row_a_run_and_every_method_on_demand(data: Path, visit: Visit) -> None:
     write_jsonl(data / "choice.jsonl", choices(model="blue", dataset="four"))
     write_csv(data / "quiz.csv", [*quiz(200, model="red"), *quiz(100, seed=6, model="green")])
-    shown = table(visit("start"), "run", "ece")
     runs = [*calib_core.load(data / "choice.jsonl"), *calib_core.load(data / "quiz.csv")]
-    metrics = ("accuracy", "brier", "ece")
     methods = {"blue · four": ("choice_softmax", "choice_length_normalised", "p_true")}
+    metrics = ("accuracy", "brier", "ece")
     expected = [
         (run.label, run.n_total, *(
             calib_core.score(run, method=method, metric=metric).value for metric in metrics
@@ -27,18 +27,63 @@ def test_every_run_and_method_with_its_numbers(data: Path, visit: Visit) -> None
         for method in methods.get(run.label, ("verbal", "given"))
     ]
     assert [run.label for run in runs] == ["blue · four", "red", "green"]
-    found = shown[["run", "rows", "accuracy", "brier", "ece"]].itertuples(index=False, name=None)
-    assert list(found) == expected
+    at = visit("start")
+    first = [expected[0], expected[3], expected[5]]
+    assert rows_of(at) == sorted(first, key=lambda row: -(row[-1] or 0))
+    screens.choose(at, "_every", value=True)
+    assert address(at) == {"every": "1"}
+    assert rows_of(at) == sorted(expected, key=lambda row: -(row[-1] or 0))
+
+
+def rows_of(at: screens.AppTest) -> list[tuple[object, ...]]:
+    shown = table(at, "run", "ece")[["run", "used", "accuracy", "brier", "ece"]]
+    return list(shown.itertuples(index=False, name=None))
+
+
+def test_the_curve_is_a_picture_of_our_own_in_the_page(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(200, model='"/><script>x</script>'))
+    (curve,) = table(visit("start"), "run", "curve")["curve"]
+    assert curve.startswith("data:image/svg+xml,")
+    assert "script" not in curve
 
 
 def test_a_row_leads_to_its_diagram(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", [*quiz(50, model="red"), *quiz(60, seed=6, model="green")])
-    at = visit("start")
-    at.session_state["overview"] = {"selection": {"rows": [3], "columns": [], "cells": []}}
+    at = visit("start", every="1")
+    shown = table(at, "run", "title")
+    (place,) = [
+        at_ for at_, (run, title) in enumerate(zip(shown["run"], shown["title"], strict=True))
+        if (run, title) == ("green", "confidence in the file")
+    ]
+    at.session_state["overview"] = {"selection": {"rows": [place], "columns": [], "cells": []}}
     screens.run(at)
     assert at.title[0].value == "Reliability"
     assert address(at) == {"run": "green", "method": "given"}
     assert screens.tiles(at)["Rows used / total"] == "60 / 60"
+
+
+def test_a_row_of_a_file_whose_bad_rows_are_left_out(data: Path, visit: Visit) -> None:
+    rows = quiz(50)
+    rows[7]["confidence"] = "85%"
+    write_csv(data / "quiz.csv", rows)
+    at = visit("start", good="quiz.csv")
+    at.session_state["overview"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    screens.run(at)
+    assert address(at)["good"] == "quiz.csv"
+    assert screens.tiles(at)["Rows used / total"].endswith(" / 50")
+
+
+def test_the_headline_and_the_two_ways(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", [*quiz(400, model="red"), *quiz(400, seed=6, model="green")])
+    at = visit("start", run="red", method="given")
+    told = screens.said(at)
+    assert "Of 2 runs, 2 are over-confident." in told
+    assert "all 2 runs together (Bonferroni)" in told
+    links = {link.label: link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)}
+    assert set(links) == {"**Look at the data**", "**Take the tour**"}
+    assert {link.query_string for link in links.values()} == {"run=red&method=given"}
+    write_csv(data / "quiz.csv", [*quiz(4, model="red")])
+    assert "The one run here, red, has too few rows to be judged." in screens.said(visit("start"))
 
 
 def test_two_files_with_runs_of_one_name_are_told_apart(data: Path, visit: Visit) -> None:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core import load, score
+from calib_core.metrics import METRICS
 from predictions import quiz, write_csv
 from screens import Visit, choose, figure, said
 from token_files import STEPS, positions, write_checkpoints, write_npz
@@ -34,10 +35,10 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     assert figure(at, "training")["layout"]["xaxis"]["title"]["text"] == "Training step (log)"
     table = screens.table(at, "Checkpoint", "If calibrated")
     assert table["Checkpoint"].to_list() == [f"step{step}" for step in STEPS]
-    assert table["Value"].to_list() == [f"{number.value:.4f}" for number in wanted]
+    assert table[METRICS["full_ece"].title].to_list() == [f"{number.value:.4f}" for number in wanted]
     assert table["p"].to_list() == [f"{number.p:.3f}" for number in wanted]
     assert "M=20" in at.code[0].value
-    assert at.subheader[0].value.startswith("Full")
+    assert at.header[0].value.startswith("Full")
 
 
 def test_every_model_has_its_line_and_others_are_told_why_not(
@@ -71,7 +72,7 @@ def test_an_empty_folder_is_told_as_everywhere(data: Path, visit: Visit) -> None
 def test_the_chosen_checkpoint_shows_its_diagram(checkpoints: list[Path], visit: Visit) -> None:
     at = visit("training", metric="full_ece", at="gpt-plays-step1600")
     (run,) = load(checkpoints[2])
-    assert "gpt · plays · step1600" in [screens.plain(element.value) for element in at.subheader]
+    assert "gpt · plays · step1600" in [screens.plain(element.value) for element in at.header]
     whole = sum(count for _, count in screens.targets(at))
     assert whole == run.n_total * 60
     assert figure(at, "reliability")["layout"]["yaxis2"]["type"] == "log"

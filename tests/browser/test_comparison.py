@@ -121,7 +121,7 @@ def shown(page: Page) -> tuple[str, int]:
     """The run whose diagram stands below, and how many rows it has."""
     if page.locator(".st-key-reliability .js-plotly-plot").count() == 0:
         return "", 0
-    name = page.locator("[data-testid=stMain] h3").last.inner_text().replace("\u2060", "")
+    name = page.locator("[data-testid=stMain] h2").last.inner_text().replace("\u2060", "")
     return name, sum(count for _, count in views.targets(page))
 
 

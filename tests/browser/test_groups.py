@@ -44,7 +44,7 @@ def names(page: Page) -> list[str]:
 
 def reading(page: Page) -> str:
     """The sentence above the figure."""
-    return page.locator("[data-testid=stMain] h3").first.inner_text().replace("\u2060", "")
+    return page.locator("[data-testid=stMain] h2").first.inner_text().replace("\u2060", "")
 
 
 def panels(page: Page) -> int:

@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
+import tomllib
+
 from playwright.sync_api import Page
 
 import views
 from calib_core.metrics import METRICS
-from serving import Server
+from serving import ROOT, Server
 from window import Browse, Settled
 
-FOCUSED = """() => {
+FOCUSED = """async primary => {
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))));
     const here = document.activeElement;
     const keyed = here.closest('[class*=st-key-]');
     const key = keyed && [...keyed.classList].find(name => name.startsWith('st-key-'));
     const name = key ? key.slice(7).replace(/_\\d+$/, '') : '';
-    return [name, here.tagName, here.type || '', here.innerText || ''];
+    const around = [here, here.parentElement, here.parentElement?.parentElement].filter(box => box);
+    const marked = around.map(box => getComputedStyle(box)).some(({outline, boxShadow, borderColor}) =>
+        !/none|\\b0px/.test(outline) || boxShadow !== 'none' || borderColor === primary);
+    return [name, here.tagName, here.type || '', here.innerText || '', marked];
 }"""
+PRIMARY = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]["light"]["primaryColor"]
 
 
-def stops(page: Page, presses: int = 80) -> list[tuple[str, str, str, str]]:
-    """Where Tab stops: key of the control, tag, type and text."""
-    seen: list[tuple[str, str, str, str]] = []
+def stops(page: Page, presses: int = 80) -> list[tuple[str, str, str, str, bool]]:
+    """Where Tab stops: key of the control, tag, type and text, and whether it is seen to be there."""
+    primary = f"rgb({', '.join(str(part) for part in bytes.fromhex(PRIMARY[1:]))})"
+    seen: list[tuple[str, str, str, str, bool]] = []
     for _ in range(presses):
         page.keyboard.press("Tab")
-        key, tag, type_, text = page.evaluate(FOCUSED)
-        seen.append((key, tag, type_, text))
+        seen.append(tuple(page.evaluate(FOCUSED, primary)))
     return seen
 
 
 def test_tab_reaches_every_control_in_reading_order(demo_server: Server, browse: Browse) -> None:
     page = browse().open(f"{demo_server.url}/reliability")
+    page.emulate_media(reduced_motion="reduce")  # else a mark comes bit by bit
     page.locator("body").focus()
     reached = stops(page)
     keys = list(dict.fromkeys(key for key, *_ in reached if key))
     sidebar = ["run", "method", "labels", "metric", "binning", "m_step", "m_typed", "not_possible"]
     assert [key for key in keys if key in sidebar] == sidebar
-    assert set(keys) >= {"_log", "bin_rows_None", "download_bins"}
-    links = [text.splitlines()[-1] for _, tag, _, text in reached if tag == "A" and text]
+    assert set(keys) >= {"_log", "bin_rows_None", "export_figure_reliability", "export_table_bins"}
+    links = [text.splitlines()[-1] for _, tag, _, text, _ in reached if tag == "A" and text]
     assert set(links) >= {"Start", "Reliability", "Bin concentration", "Files"}
+    unmarked = [stop for stop in reached if not stop[-1] and stop[1] in {"A", "BUTTON", "INPUT", "SUMMARY"}]
+    assert unmarked == [], unmarked
 
 
 def choose(page: Page, key: str, typed: str, settled: Settled) -> None:

@@ -107,10 +107,13 @@ def in_bin(low: float, high: float) -> list[str]:
     return [row["id"] for row in quiz() if low < row["confidence"] <= high]
 
 
-def downloaded(page: Page, key: str, folder: Path) -> list[dict[str, str]]:
-    """What the download button of this key gives, read as CSV."""
+def downloaded(page: Page, table: str, folder: Path) -> list[dict[str, str]]:
+    """What the menu of the table with this key gives as CSV, read."""
+    page.locator(f".st-key-menu_table_{table} button").click()
     with page.expect_download() as event:
-        page.locator(f".st-key-{key} button").first.click()
+        page.get_by_test_id("stPopoverBody").get_by_role("button", name="CSV").click()
+    page.keyboard.press("Escape")
+    page.get_by_test_id("stPopoverBody").wait_for(state="hidden")
     arrived: Download = event.value
     path = folder / arrived.suggested_filename
     arrived.save_as(path)
@@ -127,15 +130,15 @@ def test_a_bar_shows_its_questions(server: Server, browse: Browse, settled: Sett
     assert count == len(in_bin(0.8, 0.9))
     until(page, lambda: rows(page, QUESTIONS), count)
     held = address(page)
-    assert [row["id"] for row in downloaded(page, "download_questions", tmp_path)] == in_bin(0.8, 0.9)
+    assert [row["id"] for row in downloaded(page, "question_rows", tmp_path)] == in_bin(0.8, 0.9)
     page.locator(".st-key-search input").fill("is 11")
     page.keyboard.press("Enter")
     settled(page)
     wanted = [row["id"] for row in quiz() if row["id"] in in_bin(0.8, 0.9) and "is 11" in row["question"]]
     assert 0 < len(wanted) < count
     until(page, lambda: rows(page, QUESTIONS), len(wanted))
-    assert [row["id"] for row in downloaded(page, "download_questions", tmp_path)] == wanted
-    assert address(page) == held
+    assert [row["id"] for row in downloaded(page, "question_rows", tmp_path)] == wanted
+    assert address(page) == held | {"search": "is 11"}
     click_bar(page, bars(page) - 1)
     found = sum(row["id"] in in_bin(0.9, 1) and "is 11" in row["question"] for row in quiz())
     until(page, lambda: rows(page, QUESTIONS), found)
@@ -150,7 +153,7 @@ def test_a_row_of_the_table_shows_its_questions(server: Server, browse: Browse, 
     number, count = shown[2]
     until(page, lambda: address(page).get("bin"), str(number))
     until(page, lambda: rows(page, QUESTIONS), count)
-    assert len(downloaded(page, "download_bins", tmp_path)) == len(shown)
+    assert len(downloaded(page, "bins", tmp_path)) == len(shown)
     click_row(page, BINS, 4)
     until(page, lambda: address(page).get("bin"), str(shown[4][0]))
     until(page, lambda: rows(page, QUESTIONS), shown[4][1])

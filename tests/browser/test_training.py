@@ -52,7 +52,7 @@ def click_point(page: Page, line: int, at: int) -> None:
 
 def shown(page: Page) -> tuple[str | None, int]:
     """The checkpoint whose diagram stands below, and how many pairs it has."""
-    name = page.locator("[data-testid=stMain] h3").filter(has_text="step")
+    name = page.locator("[data-testid=stMain] h2").filter(has_text="step")
     if page.locator(".st-key-reliability .js-plotly-plot").count() == 0 or name.count() == 0:
         return None, 0
     return name.last.inner_text().replace("\u2060", ""), sum(count for _, count in views.targets(page))
@@ -92,10 +92,10 @@ def test_a_row_of_the_table_shows_it_too(trained: Server, browse: Browse) -> Non
 def test_metric_and_m_change_the_line_and_keep_the_checkpoint(trained: Server, browse: Browse) -> None:
     page = browse().open(f"{trained.url}/training?at=gpt-plays-step400")
     until(page, lambda: shown(page)[0], "gpt · plays · step400")
-    before = page.locator("[data-testid=stMain] h3").first.inner_text()
+    before = page.locator("[data-testid=stMain] h2").first.inner_text()
     views.type_m(page, 100)
     until(page, lambda: "M=100" in views.recipe(page), wanted=True)
-    assert page.locator("[data-testid=stMain] h3").first.inner_text() != before
+    assert page.locator("[data-testid=stMain] h2").first.inner_text() != before
     assert shown(page)[0] == "gpt · plays · step400"
     assert points(page) == len(STEPS) + 2
     views.type_m(page, 7)

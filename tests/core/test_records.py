@@ -12,6 +12,8 @@ from calib_core.records import is_missing
     ("values", "missing"),
     [
         (pl.Series([None, "", " \t", "N/A", "0"]), [True, True, True, False, False]),
+        (pl.Series(["\n", "\u00a0\u3000", " a", "\u00a0a ", "~", "é", "\x7f"]), [True] * 2 + [False] * 5),
+        (pl.Series(["a", "b"]), [False, False]),
         (pl.Series([None, 0.0, float("nan")]), [True, False, False]),
         (pl.Series([None, [], [None]], dtype=pl.List(pl.String)), [True, False, False]),
         (pl.Series([None, None]), [True, True]),

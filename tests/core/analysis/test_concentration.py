@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from calib_core.analysis.concentration import CONCENTRATED, compare, concentration
+from calib_core.analysis.concentration import CONCENTRATED, compare, concentration, reading
 from calib_core.bins import Binning, Scheme
 from calib_core.confidence.method import Options
 from calib_core.problems import Unavailable
@@ -83,7 +85,7 @@ def test_a_concentrated_confidence_is_warned_of(
     warning = concentration(blocks(*parts), scheme).warning
     assert warning is not None
     assert warning.startswith(said)
-    assert ("Brier and AUROC" in warning) == ("rows, so" in said)
+    assert ("Brier score and AUROC" in warning) == ("rows, so" in said)
 
 
 @pytest.mark.parametrize(
@@ -152,3 +154,19 @@ def test_methods_side_by_side() -> None:
     assert frame["at_one"].to_list() == [0.0, 1.0]
     assert frame["distinct"].to_list() == [2, 1]
     assert frame["used"].to_list() == frame["rows"].to_list() == [10, 4]
+
+
+def test_the_sentence_says_what_the_page_shows() -> None:
+    two = concentration(blocks((0.15, 1, 0), (0.55, 3, 1), (0.95, 6, 4)))
+    assert reading([two]) == (
+        "The two fullest of 10 bins hold 90.0 % of the 10 rows, which are as spread out as over 2.2 equally "
+        "full bins."
+    )
+    one = concentration(blocks((0.95, 6, 4)))
+    none = replace(one, top_two=None)
+    assert reading([one]) == "All 6 rows lie in one bin."
+    assert reading([none]) == reading([none, none]) == "No row has both a confidence and an outcome."
+    assert reading([none, two]) == reading([two])
+    assert reading([one, two]) == (
+        f"The two fullest bins hold 90.0 % of the rows by {two.title} and 100.0 % by {one.title}."
+    )

@@ -73,7 +73,7 @@ def test_ties_are_all_best() -> None:
     assert [result.cells["a", id_].best_brier for id_ in ("given", "verbal")] == [True, True]
     assert [result.cells["a", id_].best_ece for id_ in ("given", "verbal")] == [True, True]
     assert result.reading == (
-        "Lowest Brier: stated confidence and confidence in the file, 0.1667 on 3 rows."
+        "Lowest Brier score: stated confidence and confidence in the file, 0.1667 on 3 rows."
     )
 
 
@@ -104,7 +104,7 @@ def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
 def test_several_runs_are_counted_not_averaged() -> None:
     result = methods_table({"a": seen(WORSE), "b": seen(BETTER)})
     assert result.reading == (
-        "Lowest Brier among 2 runs: stated confidence in 1; confidence in the file in 1."
+        "Lowest Brier score among 2 runs: stated confidence in 1; confidence in the file in 1."
     )
 
 

@@ -177,7 +177,7 @@ def test_no_single_positions_can_be_looked_up() -> None:
 
 
 def test_overview_and_check() -> None:
-    row = overview({"a": [WHOLE]}).row(0, named=True)
+    row = overview({"a": [WHOLE]}).to_frame().row(0, named=True)
     assert (row["method"], row["used"], row["rows"]) == ("tokens", 60, 60)
     assert row["ece"] == score(WHOLE, "ece").value
     (run,) = check(reading(WHOLE.run)).runs

@@ -114,6 +114,38 @@ def test_a_number_at_a_marker_is_a_choice_by_its_text_and_never_by_its_index() -
     assert read("choice", "The answer is 2.", choices=("7", "3", "1")) == [None]
 
 
+@pytest.mark.parametrize(
+    ("kind", "found", "output"),
+    [
+        ("choice", "B", '{"answer": "B"}'),
+        ("choice", "B", ' {"reasoning": "A is too small.", "Final Answer": "(b)"}\n'),
+        ("choice", "B", '```json\n{"answer": "B"}\n```'),
+        ("choice", "B", '{"why": "The answer is C, one might think.", "answer": "B"}'),
+        ("choice", "B", 'Iron it is.\n```JSON\n{"answer": "iron"}\n```\n'),
+        ("choice", "B", 'So the answer is B.\n```\n{"answer": "B"}\n```'),
+        ("choice", None, 'So the answer is C.\n```\n{"answer": "B"}\n```'),
+        ("choice", None, '```json\n{"answer": "A"}\n```\nno:\n```json\n{"answer": "B"}\n```'),
+        ("choice", None, '{"answer": "A", "final_answer": "B"}'),
+        ("choice", "A", '{"answer": "A", "final_answer": "A"}'),
+        ("choice", None, '{"answer": "A", "answer": "B"}'),
+        ("choice", None, '{"answer": 1}'),
+        ("choice", None, '{"answer": ["A", "B"]}'),
+        ("choice", None, '{"choice": "B"}'),
+        ("choice", None, '{"answer": "B"'),
+        ("number", "18", '{"answer": 18}'),
+        ("number", "18", '{"steps": ["9 * 2"], "answer": "$18.00"}'),
+        ("number", "0.5", '{"answer": 0.5}'),
+        ("number", None, '{"answer": "5!"}'),
+        ("number", None, '{"answer": null}'),
+        ("text", "paris", '{"answer": "Paris."}'),
+        ("text", '{"city": "paris"}', '{"city": "Paris"}'),
+    ],
+)
+def test_the_answer_in_a_json_object_is_read(kind: Kind, found: str | None, output: str) -> None:
+    choices = ("salt", "iron", "a bridge") if kind == "choice" else ()
+    assert read(kind, output, "no answer", output, choices=choices)[::2] == [found, found]
+
+
 def test_an_answer_that_stands_alone_is_read_as_before() -> None:
     texts = ["18", "$1,800", "x", "3/4", None]
     one, row = of_kind("number"), pl.zeros(5, dtype=pl.UInt32, eager=True)

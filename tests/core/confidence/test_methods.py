@@ -207,3 +207,15 @@ def test_an_unknown_choice_of_the_worked_example_is_a_missing_distribution() -> 
     assert said.pairs.confidence[0] == pytest.approx(
         math.exp(-0.385662) / sum(map(math.exp, (-4.017384, -0.385662, -1.514128))), abs=TOLERANCE
     )
+
+
+@pytest.mark.parametrize("method_id", METHODS)
+def test_the_help_text_is_one_sentence_and_its_formula(method_id: str) -> None:
+    method = METHODS[method_id]
+    assert method.meaning.endswith(".")
+    assert ". " not in method.meaning
+    assert method.help == f"{method.meaning} {method.source}."
+
+
+def test_no_two_methods_are_explained_alike() -> None:
+    assert len({method.meaning for method in METHODS.values()}) == len(METHODS)

@@ -11,6 +11,7 @@ import pytest
 from calib_core.analysis.concentration import Concentration
 from calib_core.bins import Scheme
 from calib_core.figures.concentration import TOLD_APART, describe_histogram, histogram_figure
+from calib_core.figures.cumulative import cumulative_figure
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.results import make_concentration
 
@@ -128,3 +129,8 @@ def test_the_sentence_has_the_main_numbers(spiky: Concentration) -> None:
         "Histogram of confidences. stated confidence: 90.0 % of 10 rows in the two fullest of 10 bins, "
         "as spread out as 2.2 equally full ones; p(True): no rows."
     )
+
+
+def test_alone_it_begins_and_ends_where_the_cumulative_figure_beside_it_does(spiky: Concentration) -> None:
+    ours, beside = (figure([spiky], LIGHT)["layout"] for figure in (histogram_figure, cumulative_figure))
+    assert (ours["height"], ours["margin"]) == (beside["height"], beside["margin"])

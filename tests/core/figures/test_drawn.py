@@ -11,11 +11,14 @@ import pytest
 from playwright.sync_api import Browser, Page
 from plotly.offline import get_plotlyjs
 
+from calib_core.analysis.lines import Lines, lines
 from calib_core.bins import Scheme
 from calib_core.figures.concentration import histogram_figure
 from calib_core.figures.cumulative import cumulative_figure
+from calib_core.figures.lines import lines_figure
 from calib_core.figures.reliability import reliability_figure
 from calib_core.figures.theme import DARK, LIGHT
+from core.compared_runs import model_run
 from core.figures.results import make_concentration, make_reliability
 
 SIXTEENTHS: Final = [place / 16 for place in range(17) for _ in range(place + 1)]
@@ -54,6 +57,13 @@ def boxes(page: Page, selector: str) -> list[Box]:
     return [tuple(box) for box in page.evaluate(BOXES, selector)]
 
 
+def six_lines() -> Lines:
+    """As many as there may be, with names that are cut."""
+    seen = {f"m{right}": model_run(f"a-model-with-a-rather-long-name-{right}b-chat", right)
+            for right in range(20, 140, 20)}
+    return lines(seen)
+
+
 def figures() -> dict[str, dict[str, Any]]:
     several = [
         make_concentration(SIXTEENTHS, title="logit, softmax over the choices"), make_concentration(EVEN),
@@ -67,6 +77,7 @@ def figures() -> dict[str, dict[str, Any]]:
             make_reliability(Scheme("natural"), pairs=(SIXTEENTHS, [1] * len(SIXTEENTHS))), DARK
         ),
         "empty": reliability_figure(make_reliability(pairs=([], [])), LIGHT),
+        "lines": lines_figure(six_lines(), DARK),
         "histogram": histogram_figure(several[:1], LIGHT),
         "histograms": histogram_figure(several, DARK),
         "cumulative": cumulative_figure(several[:1], LIGHT),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.figures.relative import relative_figure
+from calib_core.figures.relative import describe_relative, relative_figure
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.sweeps import make_curve, make_sweep, named, of_metric
 
@@ -38,3 +38,14 @@ def test_without_any_curve_it_says_so() -> None:
     assert "No metric has one value at every M" in figure["layout"]["annotations"][0]["text"]
     assert all(x is None for trace in figure["data"] for x in trace["x"])
     assert go.Figure(figure).data
+
+
+def test_the_sentence_has_the_spread_of_each_curve() -> None:
+    bounds = make_curve("full_ece", (0.1, None, None), bounds={10: (0.1, 0.2), 100: (0.1, 0.3)})
+    ours = make_sweep(make_curve("ece"), bounds)
+    flat = make_sweep(make_curve("ece", (0.2, 0.2, 0.2)), run="flat")
+    opening = "Metrics divided by their own mean over M. ECE"
+    assert describe_relative([ours]) == f"{opening}: from 0.50 to 1.50 times its mean, RSD 40.8 %."
+    both = describe_relative([ours, flat])
+    assert both.endswith("; ECE, flat: from 1.00 to 1.00 times its mean, RSD 0.0 %.")
+    assert describe_relative([make_sweep(bounds)]).endswith("No metric has one value at every M.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from calib_core.analysis.sweep import SWEPT
-from calib_core.figures.strokes import BAND, band, metric_line, middle, place_line, run_symbol
+from calib_core.figures.strokes import BAND, band, metric_line, middle
 from calib_core.figures.theme import LIGHT, glaze
 from calib_core.metrics import METRICS
 
@@ -15,11 +15,6 @@ def test_no_two_metrics_have_the_same_line() -> None:
     assert len({(line["color"], line["dash"]) for line in lines}) == len(METRICS)
     swept = [metric_line(metric, LIGHT) for metric in SWEPT]
     assert len({line["dash"] for line in swept}) == len({line["color"] for line in swept}) == len(SWEPT)
-
-
-def test_runs_have_symbols_and_lines_of_their_own() -> None:
-    assert len({run_symbol(place) for place in range(7)}) == 7
-    assert len({(line["color"], line["dash"]) for line in (place_line(at, LIGHT) for at in range(10))}) == 10
 
 
 def test_a_band_goes_there_below_and_back_above() -> None:

@@ -1,0 +1,136 @@
+"""What do several reliability lines say together, and what keeps them from being compared?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from calib_core.analysis.lines_result import Line
+from calib_core.analysis.reading import short
+from calib_core.analysis.tendency import Kind
+from calib_core.metrics.metric import Better, Metric
+from calib_core.records import RunInfo
+
+_ENDS: Final[Mapping[Better, tuple[str, str]]] = {
+    "lower": ("Lowest {}", "highest"),
+    "higher": ("Highest {}", "lowest"),
+    "zero": ("{} nearest to 0", "farthest from it"),
+}
+"""What the better and the worse end of a metric are called."""
+
+_KINDS: Final[Mapping[Kind, str]] = {
+    "over": "over-confident on average",
+    "under": "under-confident on average",
+    "mixed": "close on average only",
+    "neither": "no farther off than chance",
+    "few": "on too few rows to say",
+}
+
+APART: Final = 2
+"""So many times as many pairs, and a difference of numbers of pairs is spoken of."""
+
+
+def read_lines(lines: Sequence[Line], labels: Mapping[str, str], metric: Metric) -> str:
+    """The best and the worst number, and how many lines say more than they are right."""
+    if not lines:
+        return "None of the chosen lines can be drawn."
+    if len(lines) == 1:
+        return f"{labels[lines[0].key]}: {lines[0].result.reading}"
+    return " ".join(text for text in (_ends(lines, labels, metric), _leanings(lines)) if text)
+
+
+def _ends(lines: Sequence[Line], labels: Mapping[str, str], metric: Metric) -> str:
+    known = {line.key: line.result.score.value for line in lines}
+    values = {key: value for key, value in known.items() if value is not None and math.isfinite(value)}
+    if not values:
+        return f"{metric.title} is not known for any of the {len(lines)} lines."
+    told = ""
+    if lacking := len(lines) - len(values):
+        told = f" It is not known, or infinite, for {lacking} of the {len(lines)}."
+    shown = {key: _number(value) for key, value in values.items()}
+    if len(set(shown.values())) == 1:
+        return f"{_alike(values, labels, metric, len(lines))} {next(iter(shown.values()))}.{told}"
+    far = {key: -value if metric.better == "higher" else abs(value) if metric.better == "zero" else value
+           for key, value in values.items()}
+    best, worst = min(far, key=far.__getitem__), max(far, key=far.__getitem__)
+    first, last = _ENDS[metric.better]
+    opening = first.format(_inside(metric.title))
+    return (
+        f"{opening[0].upper()}{opening[1:]}: {_whose(best, shown, labels)}, {shown[best]}; "
+        f"{last}: {_whose(worst, shown, labels)}, {shown[worst]}.{told}"
+    )
+
+
+def _alike(values: Mapping[str, float], labels: Mapping[str, str], metric: Metric, lines: int) -> str:
+    """The beginning of a sentence on lines that have one number."""
+    if len(values) == 1:
+        return f"{labels[next(iter(values))]}: {metric.title}"
+    every = {2: "Both"}.get(lines, f"All {lines}") if len(values) == lines else str(len(values))
+    return f"{every} lines have the same {_inside(metric.title)},"
+
+
+def _inside(title: str) -> str:
+    """A metric's title within a sentence: "accuracy", but "ECE" and "Brier"."""
+    return title if title.startswith("Brier") or not title[1:].islower() else title.lower()
+
+
+def _number(value: float) -> str:
+    return short(value).replace("-", "−")
+
+
+def _whose(key: str, shown: Mapping[str, str], labels: Mapping[str, str]) -> str:
+    """The line's label, and those of others with the very same number."""
+    return " and ".join(labels[other] for other, number in shown.items() if number == shown[key])
+
+
+def _leanings(lines: Sequence[Line]) -> str:
+    """How many lines are over-confident on average, how many under-confident, how many neither."""
+    leans = [line.leans for line in lines if line.leans is not None]
+    if not leans:
+        return ""
+    told = [(leans.count(kind), words) for kind, words in _KINDS.items() if kind in leans]
+    if len(told) == 1 and len(leans) == len(lines):
+        return f"{'Both' if len(leans) == 2 else f'All {len(leans)}'} are {told[0][1]}."
+    counts = [f"{count} {'is' if count == 1 else 'are'} {words}" for count, words in told]
+    of = "" if len(leans) == len(lines) else " that pool one pair a row or position"
+    return f"Of the {len(leans)} lines{of}, {', '.join(counts)}." if len(leans) > 1 else ""
+
+
+def unlike(
+    lines: Sequence[Line], labels: Mapping[str, str], infos: Mapping[str, RunInfo], metric: Metric
+) -> tuple[str, ...]:
+    """What differs between the lines besides run and method, each a sentence."""
+    told: list[str] = []
+    judged = _by({line.key: line.result.judged for line in lines})
+    if len(judged) > 1:
+        told.append(f"The lines judge different answers: {_groups(judged, labels)}.")
+    datasets = _by({line.key: infos[line.key].dataset or "not named" for line in lines})
+    if len(datasets) > 1:
+        told.append(f"The lines are of {len(datasets)} data sets, so of different questions: "
+                    f"{_groups(datasets, labels)}.")
+    pooled = _by({line.key: line.pooled for line in lines})
+    if len(pooled) > 1:
+        told.append(f"What is pooled differs: {_groups(pooled, labels)}.")
+    counts = sorted(line.result.score.n_used for line in lines)
+    if counts and counts[-1] >= APART * max(counts[0], 1):
+        chance = f": on fewer, {metric.title} is larger by chance alone" if (
+            metric.binned and metric.better == "lower"
+        ) else ""
+        told.append(f"The lines stand on {counts[0]:,} to {counts[-1]:,} rows or positions{chance}.")
+    return tuple(told)
+
+
+def _by(values: Mapping[str, str]) -> dict[str, list[str]]:
+    """Value → the keys that have it, in order."""
+    found: dict[str, list[str]] = {}
+    for key, value in values.items():
+        found.setdefault(value, []).append(key)
+    return found
+
+
+def _groups(found: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> str:
+    """"greedy answer (A, B); majority answer (C)"."""
+    return "; ".join(
+        f"{value} ({' / '.join(labels[key] for key in keys)})" for value, keys in found.items()
+    )

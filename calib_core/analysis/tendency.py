@@ -1,0 +1,67 @@
+"""Is it over-confident, under-confident, both or neither, as far as the rows can tell?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.bins import Binned
+
+FEW: Final = 30
+"""Fewer pairs are too few to say."""
+
+Kind = Literal["few", "neither", "mixed", "over", "under"]
+"""mixed: the averages agree and some bins do not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tendency:
+    """What the gaps of some bins come to, beside what chance allows.
+
+    kind: "few" below FEW pairs, else judged at 95 %; over, under: the gap of each bin towards that side, in
+    pairs, ≥ 0, shape (bins,); limit: how large it may be by chance, all bins together at 95 %; clear: whether
+    it is larger.
+    """
+
+    kind: Kind
+    over: NDArray[np.float64]
+    under: NDArray[np.float64]
+    limit: NDArray[np.float64]
+    clear: NDArray[np.bool_]
+
+
+def tendency(binned: Binned, among: int = 1) -> Tendency:
+    """Whether the average gap, or that of a bin, is more than chance gives.
+
+    binned: pairs that do not depend on one another; among: of how many runs this is one, all of which are to
+    be judged at 95 % together (Bonferroni), 1 or more.
+    """
+    signed = binned.confidence - binned.correct
+    # If every confidence were exactly right, the gap of a bin would have variance Σ c(1 − c).
+    variance = np.maximum(0.0, binned.confidence - binned.squared)
+    limit = _chance(variance, tests=max(binned.size, 1) * among)
+    clear = np.abs(signed) > limit
+    excess = float(signed.sum())
+    kind: Kind = "few" if int(binned.count.sum()) < FEW else "over" if excess > 0 else "under"
+    if kind != "few" and abs(excess) <= _quantile(among) * float(np.sqrt(variance.sum())):
+        kind = "mixed" if clear.any() else "neither"
+    return Tendency(kind, np.maximum(signed, 0.0), np.maximum(-signed, 0.0), limit, clear)
+
+
+def _quantile(tests: int) -> float:
+    """How many standard deviations 95 % of so many tests together stay within."""
+    return NormalDist().inv_cdf(1 - 0.025 / tests)
+
+
+def _chance(variance: NDArray[np.float64], tests: int) -> NDArray[np.float64]:
+    """How far apart Σc and Σy of each bin may be by chance, in pairs, all `tests` together at 95 %.
+
+    Bonferroni's normal quantile z of σ = √variance, and (z² + 2)/6 rows for what a few rows have of skew
+    and of steps: the Cornish-Fisher term with the largest skew there can be, and half a row.
+    """
+    z = _quantile(tests)
+    return z * np.sqrt(variance) + (z * z + 2) / 6

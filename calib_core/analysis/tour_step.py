@@ -1,0 +1,106 @@
+"""What is one step of the tour?  A heading, two sentences with this data's numbers, and its picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from calib_core.analysis.comparison import Comparison
+from calib_core.analysis.concentration import Concentration
+from calib_core.analysis.question_clusters import QuestionClusters
+from calib_core.analysis.reliability import Reliability
+from calib_core.analysis.sweep import Sweep
+
+Kind = Literal["answer", "bin", "whole", "bins", "samples", "models"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing that may be the answer. chosen: whether it is judged; right: None where not known."""
+
+    text: str
+    confidence: float
+    chosen: bool
+    right: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class OneAnswer:
+    """The answer to one question. question: None where the file has no texts; options: as they were given."""
+
+    question: str | None
+    options: tuple[Option, ...]
+    confidence: float
+    right: bool
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row an option: answer, confidence, chosen, right."""
+        return pl.DataFrame(
+            [(one.text, one.confidence, one.chosen, one.right) for one in self.options],
+            schema={"answer": pl.String, "confidence": pl.Float64, "chosen": pl.Boolean, "right": pl.Boolean},
+            orient="row",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What some answers say and how many are right: shares; low, high: 95 % Wilson of `right`."""
+
+    name: str
+    said: float
+    right: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAndRight:
+    """Several such pairs. unit: what is counted."""
+
+    pairs: tuple[Pair, ...]
+    unit: str
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a pair: name, said, right, right_low, right_high, count."""
+        return pl.DataFrame(
+            [(one.name, one.said, one.right, one.low, one.high, one.count) for one in self.pairs],
+            schema={
+                "name": pl.String, "said": pl.Float64, "right": pl.Float64, "right_low": pl.Float64,
+                "right_high": pl.Float64, "count": pl.Int64,
+            },
+            orient="row",
+        )
+
+
+Picture: TypeAlias = (
+    OneAnswer | SaidAndRight | Reliability | Sweep | QuestionClusters | Comparison | Concentration
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One step.
+
+    heading: what it is about, and what there is to see where the data decides that; sentences: two, with
+    numbers of this data; chosen: what of the data is shown and by which rule; recipe: how the numbers are
+    made.
+    """
+
+    kind: Kind
+    heading: str
+    sentences: tuple[str, str]
+    picture: Picture
+    chosen: str
+    recipe: str
+
+    def to_frame(self) -> pl.DataFrame:
+        """The numbers of the picture, with the recipe beside every row."""
+        return self.picture.to_frame().with_columns(recipe=pl.lit(self.recipe))
+
+
+def counted(count: int, noun: str) -> str:
+    """"1,020 answers", "1 answer"; noun: "answers" or "positions"."""
+    return f"{count:,} {noun if count != 1 else noun[:-1]}"

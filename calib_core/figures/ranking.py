@@ -1,0 +1,105 @@
+"""How is it drawn which of several runs is accurate and honest, to be read from afar?  One row a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from calib_core.analysis.comparison import Comparison
+from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.analysis.reading import percent
+from calib_core.figures.layout import TEXT_SIZE, Figure, axis, note, paper
+from calib_core.figures.text import plain
+from calib_core.figures.theme import Theme
+from calib_core.problems import shorten
+
+SHOWN: Final = 10
+"""So many runs have a row: more cannot be read from afar."""
+
+_ROW: Final = 58
+_NAME: Final = 44
+_PANELS: Final = ([0, 0.44], [0.56, 1])
+
+
+def ranking_figure(result: Comparison, theme: Theme) -> Figure:
+    """Accuracy at the left, Brier score at the right, with 95 % intervals, the lowest Brier score first."""
+    points = shown(result)
+    layout = paper(theme, height=112 + _ROW * len(points), top=58)
+    layout["margin"] |= {"l": 14, "r": 22}
+    highest = max((point.brier.high or point.brier.value for point in points), default=1.0)
+    headings = ("<b>Is right</b><br>higher is better", "<b>Brier score</b><br>lower is better")
+    layout |= {
+        "hovermode": "closest", "showlegend": False,
+        "xaxis": axis(theme, domain=_PANELS[0], range=[0, 1], tickvals=[0, 0.5, 1], tickformat=".0%"),
+        "xaxis2": axis(theme, domain=_PANELS[1], range=[0, 1.15 * highest or 1], nticks=4, anchor="y2"),
+        "yaxis": _rows(theme, points), "yaxis2": _rows(theme, points, anchor="x2", matches="y"),
+        "annotations": [
+            *(
+                note(
+                    theme, text, xref="paper", yref="paper", x=across[0], xanchor="left", y=1,
+                    yanchor="bottom", yshift=10, align="left", font={"size": TEXT_SIZE, "color": theme.text},
+                )
+                for text, across in zip(headings, _PANELS, strict=True)
+            ),
+            *(
+                note(
+                    theme, plain(shorten(point.name, _NAME)), x=0, xanchor="left", y=at - 0.34,
+                    yanchor="middle", font={"size": TEXT_SIZE, "color": theme.text},
+                )
+                for at, point in enumerate(points)
+            ),
+        ],
+    }
+    right = _dots([point.accuracy for point in points], points, theme, theme.bar, "circle")
+    brier = _dots([point.brier for point in points], points, theme, theme.over, "diamond")
+    return {"data": [right, brier | {"xaxis": "x2", "yaxis": "y2"}], "layout": layout}
+
+
+def shown(result: Comparison) -> Sequence[Point]:
+    """The points that have a row."""
+    return result.by_brier[:SHOWN]
+
+
+def _rows(theme: Theme, points: Sequence[Point], **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    return axis(
+        theme, range=[max(len(points), 1) - 0.5, -0.6], showticklabels=False, ticks="", showgrid=False, **more
+    )
+
+
+def _dots(
+    own: Sequence[Measured], points: Sequence[Point], theme: Theme, colour: str, symbol: str
+) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "markers", "cliponaxis": False, "hoverinfo": "text",
+        "x": [round(one.value, 7) for one in own], "y": [at + 0.12 for at in range(len(own))],
+        "marker": {"size": 12, "symbol": symbol, "color": colour, "line": {"color": theme.page, "width": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+        "error_x": {
+            "type": "data", "symmetric": False, "width": 5, "thickness": 2, "color": colour,
+            "array": [0 if one.high is None else round(max(0.0, one.high - one.value), 7) for one in own],
+            "arrayminus": [0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in own],
+        },
+        "hovertext": [
+            f"<b>{plain(shorten(point.run, 60))}</b><br>{_number(one)}"
+            for point, one in zip(points, own, strict=True)
+        ],
+    }
+
+
+def _number(one: Measured) -> str:
+    def form(value: float) -> str:
+        return percent(value) if one.metric == "accuracy" else f"{value:.4f}"
+
+    return form(one.value) if one.low is None or one.high is None else (
+        f"{form(one.value)} ({form(one.low)} to {form(one.high)})"
+    )
+
+
+def describe_ranking(result: Comparison) -> str:
+    """The rows in words, for who cannot see them: text, not HTML."""
+    told = "; ".join(
+        f"{shorten(point.name, _NAME)}: right {_number(point.accuracy)}, Brier score {_number(point.brier)}"
+        for point in shown(result)
+    )
+    more = len(result.points) - SHOWN
+    return f"Accuracy and Brier score, the lowest first. {told}{f'; and {more} more' if more > 0 else ''}."

@@ -1,0 +1,159 @@
+"""How does a figure become a PNG or an SVG, and what does a person do where it cannot?
+
+Kaleido draws it with a Chromium; it is an extra (requirements-export.txt). It runs in a process of its own,
+one at a time, which is ended with all that it started.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Literal, TypeAlias
+
+from calib_core.figures.as_drawn import AsDrawn
+from calib_core.figures.comparison_labels import at_width
+from calib_core.problems import Unavailable
+from calib_core.report.picture_frame import Frame, cleaned
+from calib_core.report.picture_process import FONT, ORDER, PICTURE
+
+Kind: TypeAlias = Literal["png", "svg"]
+
+PIXELS: Final = 1600
+"""Width of a PNG: of a slide, or of a column in print at 300 dots an inch and more."""
+
+WIDE: Final = 800
+SQUARE: Final = 560
+NARROW: Final = 420
+LOW: Final = 330
+"""Widths in pixels, to which letters are set: of a figure, of one with a square panel, of one that is LOW."""
+
+SECONDS: Final = 60.0
+"""So long a picture may take: one takes two or three where the machine has nothing else to do."""
+
+INSTALL: Final = "python -m pip install -r requirements-export.txt"
+BROWSER: Final = "BROWSER_PATH"
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_PROGRAM: Final = (
+    "import sys; sys.path.extend(sys.argv[2:]); from calib_core.report import picture_process; "
+    "picture_process.main(sys.argv[1])"
+)
+_LOG: Final = logging.getLogger(__name__)
+_ONE: Final = Lock()
+
+
+def lacking() -> str | None:
+    """Why no picture can be made here, and the line to type; None where it can."""
+    if importlib.util.find_spec("kaleido") is None:
+        return f"PNG and SVG need Kaleido, which is not installed. Type in the program's folder: {_line()}"
+    named = os.environ.get(BROWSER)
+    if named and not (Path(named).is_file() and os.access(named, os.X_OK)):
+        return f"PNG and SVG need a browser. {BROWSER} names none that can be run: name another, or unset it."
+    if browser() is None:
+        return (
+            "PNG and SVG need a Chromium or Chrome, and none was found. Type: sudo apt-get install chromium "
+            f"(Debian, Ubuntu), or kaleido_get_chrome; or name one in the variable {BROWSER}."
+        )
+    return None
+
+
+def _line() -> str:
+    """The line that installs it where this program runs."""
+    own = Path(sys.prefix) == _ROOT / ".venv"
+    return f".venv/bin/{INSTALL}" if own else INSTALL
+
+
+def browser() -> str | None:
+    """The browser that Kaleido takes: what BROWSER_PATH names, its own, or one of the system's."""
+    if named := os.environ.get(BROWSER):
+        return named
+    found: Any = importlib.import_module("choreographer.browsers.chromium")
+    return found.Chromium.find_browser(skip_local=False)
+
+
+def picture(
+    drawn: Mapping[str, Any], kind: Kind, *, title: str, recipe: str, font: bytes | None = None,
+    seconds: float = SECONDS,
+) -> bytes:
+    """The figure on white paper, with a title above and how it was made below.
+
+    drawn: with the colours of `theme.LIGHT`; title, recipe: text as files have it; font: WOFF2 of the
+    letters, put into the file; None: the system's; seconds: how long it may take. Raises Unavailable with
+    what to do.
+    """
+    if reason := lacking():
+        raise Unavailable(reason)
+    figure = cleaned(AsDrawn(drawn).to_dict())
+    width, height = size_of(figure)
+    order = {
+        "figure": at_width(figure, width), "kind": kind, "scale": PIXELS / width, "browser": browser(),
+        "seconds": seconds, "frame": asdict(Frame(width, height, title, recipe)),
+    }
+    if not _ONE.acquire(timeout=seconds):
+        raise Unavailable("Other pictures are being drawn. Try again in a minute.")
+    try:
+        with tempfile.TemporaryDirectory(prefix="calib-picture-", ignore_cleanup_errors=True) as folder:
+            return _made(Path(folder), order, font, seconds)
+    finally:
+        _ONE.release()
+
+
+def size_of(figure: Mapping[str, Any]) -> tuple[int, int]:
+    """Width and height in pixels; a square panel is as wide as the picture."""
+    layout: Mapping[str, Any] = figure["layout"]
+    height = int(layout.get("height") or 450)
+    upward: Mapping[str, Any] = layout.get("yaxis", {})
+    if "scaleanchor" not in upward:
+        return WIDE, height
+    width = NARROW if height < LOW else SQUARE
+    margin: Mapping[str, int] = layout.get("margin", {})
+    low, high = upward.get("domain", (0, 1))
+    side = (width - margin.get("l", 0) - margin.get("r", 0)) / (high - low)
+    return width, round(side) + margin.get("t", 0) + margin.get("b", 0)
+
+
+def _made(folder: Path, order: Mapping[str, Any], font: bytes | None, seconds: float) -> bytes:
+    (folder / ORDER).write_text(json.dumps(order), "utf-8")
+    if font is not None:
+        (folder / FONT).write_bytes(font)
+    roots = (_ROOT, Path(importlib.import_module("kaleido").__file__ or "").parents[1])
+    process = subprocess.Popen(  # noqa: S603  this program itself
+        [sys.executable, "-I", "-B", "-c", _PROGRAM, str(folder), *map(str, roots)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
+        env={**os.environ, "TMPDIR": str(folder)}, start_new_session=True,
+    )
+    try:
+        _, told = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise Unavailable(
+            f"Drawing the picture was stopped after {seconds:g} s. Try again when the machine is less busy."
+        ) from None
+    finally:
+        _end(process, folder)
+    made = folder / PICTURE
+    if made.exists():
+        return made.read_bytes()
+    _LOG.warning("no picture: %s", told.decode("utf-8", "replace")[-2000:])
+    raise Unavailable("The browser that draws pictures failed. Try again; the terminal says more.")
+
+
+def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Ends the process and what it has started, which is known by the folder that it was told to write to."""
+    process.kill()
+    process.wait()
+    if process.stderr is not None:
+        process.stderr.close()
+    for told in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # gone, or another person's
+            if os.fsencode(folder) in told.read_bytes():
+                os.kill(int(told.parent.name), signal.SIGKILL)

@@ -1,0 +1,108 @@
+"""How does text become HTML in which it is only text?  Tags, lists, tiles, tables."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Final
+
+import polars as pl
+
+from calib_core.report.parts import Table, Tile
+
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs"})
+_KEPT: Final = frozenset("\t\n\u200c\u200d")
+"""Line ends, and the joiners that some scripts and emoji need."""
+
+_NUMBER: Final = re.compile(
+    r"[–∞]|[+−]?[\d.,]+(?:e[-+]?\d+)?(?: ?%)?(?: \(few\))?(?: ?(?:±|to|/) ?[−+]?[\d.,]+ ?%?)?"
+)
+
+
+def text(words: str) -> str:
+    """Words of anybody as HTML that shows them; what would steer or hide them is shown by its code."""
+    seen = "".join(
+        letter if unicodedata.category(letter) not in _UNSEEN or letter in _KEPT
+        else letter.encode("unicode_escape").decode()
+        for letter in words
+    )
+    return escape(seen, quote=True)
+
+
+def tag(name: str, inside: str, /, **attributes: str | None) -> str:
+    """One element; attributes: as text (`class_` for class), None = without; inside: HTML already."""
+    said = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{text(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{said}>{inside}</{name}>"
+
+
+def paragraphs(class_: str, lines: Iterable[str]) -> str:
+    """Each line a paragraph; nothing of empty ones."""
+    return "".join(tag("p", text(line), class_=class_) for line in lines if line)
+
+
+def bullets(class_: str, lines: Sequence[str]) -> str:
+    """A list of lines."""
+    return tag("ul", "".join(tag("li", text(line)) for line in lines), class_=class_) if lines else ""
+
+
+def code(lines: Sequence[str]) -> str:
+    """Lines in letters of one width, each its own."""
+    return tag("pre", tag("code", "\n".join(map(text, lines))), class_="recipe") if lines else ""
+
+
+def tiles(values: Sequence[Tile]) -> str:
+    """The numbers that lead; what each means is told when one points at it."""
+    inside = "".join(
+        tag(
+            "div",
+            tag("dt", text(tile.label)) + tag("dd", text(tile.value), class_="value")
+            + (tag("dd", text(tile.below), class_="below") if tile.below else ""),
+            title=tile.help or None,
+        )
+        for tile in values
+    )
+    return tag("dl", inside, class_="tiles") if values else ""
+
+
+def table(made: Table) -> str:
+    """A table in a box that scrolls sideways by itself, its heading repeated on every printed page."""
+    frame = made.frame
+    if not frame.width:
+        return ""
+    numeric = [_numeric(frame[name]) for name in frame.columns]
+    head = "".join(
+        tag("th", text(name), scope="col", class_="number" if is_number else None)
+        for name, is_number in zip(frame.columns, numeric, strict=True)
+    )
+    body = "".join(tag("tr", _cells(row, numeric)) for row in frame.iter_rows())
+    inside = tag("thead", tag("tr", head)) + tag("tbody", body)
+    if made.title:
+        inside = tag("caption", text(made.title)) + inside
+    box = tag(
+        "div", tag("table", inside), class_="scroll", role="region", tabindex="0",
+        aria_label=made.title or "Table",
+    )
+    return box + paragraphs("note", [made.note])
+
+
+def _cells(row: Sequence[str], numeric: Sequence[bool]) -> str:
+    return "".join(
+        tag("td", text(cell), class_="number" if is_number else "hash" if _is_hash(cell) else None)
+        for cell, is_number in zip(row, numeric, strict=True)
+    )
+
+
+def _is_hash(cell: str) -> bool:
+    return len(cell) == 64 and " " not in cell
+
+
+def _numeric(column: pl.Series) -> bool:
+    """Whether all cells that are not empty are numbers or intervals, so that they stand to the right."""
+    cells = [cell for cell in column.to_list() if cell]
+    return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)

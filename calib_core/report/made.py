@@ -1,0 +1,65 @@
+"""With what was a report made, when, and how is it made again?"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from calib_core.files.folder import opened
+from calib_core.files.partners import companions
+from calib_core.problems import Refused
+from calib_core.report.subject import FileBytes
+
+_PROJECT: Final = Path(__file__).resolve().parents[2] / "pyproject.toml"
+
+
+_PIECE: Final = 1 << 20
+"""Bytes read at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """When: with its time zone. command: the line that makes it again; place: where it is to be typed."""
+
+    when: datetime
+    command: str
+    place: str
+
+
+@cache
+def program() -> str:
+    """The program and what its numbers depend on: "Calib 0.1.0, Python 3.11.7, numpy 2.4.6, polars 2.1.0"."""
+    own = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"]
+    others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "polars", "plotly"))
+    return f"Calib {own}, Python {platform.python_version()}, {others}"
+
+
+def bytes_of(paths: Iterable[tuple[Path, str]]) -> tuple[FileBytes, ...]:
+    """Size and checksum of files, each with its name; of one that cannot be read neither."""
+    return tuple(_bytes_of(path, name) for path, name in paths)
+
+
+def _bytes_of(path: Path, name: str) -> FileBytes:
+    try:
+        digest, size = hashlib.sha256(), 0
+        with opened(path, name) as stream:
+            while piece := stream.read(_PIECE):
+                digest.update(piece)
+                size += len(piece)
+        return FileBytes(name, size, digest.hexdigest())
+    except Refused:
+        return FileBytes(name, 0, "")
+
+
+def read_together(path: Path, name: str, gold: Path | None = None) -> list[tuple[Path, str]]:
+    """The file, those beside it that are read with it, and the table of right answers; each with its name."""
+    beside = [(other, other.name) for other in companions(path) if other.is_file()]
+    return [(path, name), *beside, *([(gold, gold.name)] if gold else [])]

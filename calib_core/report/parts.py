@@ -1,0 +1,104 @@
+"""What does a report consist of, before it is a document?  Sections, blocks, tiles, figures, tables.
+
+All text is as it stands in files and results: whoever writes the document escapes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from calib_core.figures.as_drawn import AsDrawn
+from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.report.paired_table import PairedTable
+
+Progress = Callable[[float, str], object]
+"""Told the share of the work that is done, in [0, 1], and what is being done."""
+
+
+class Tile(NamedTuple):
+    """One number that leads. help: what it means; below: a word on it."""
+
+    label: str
+    value: str
+    help: str = ""
+    below: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """One figure, drawn for a light and for a dark page.
+
+    title: above it, "" where the block's says enough; alt: the sentence that stands for it where it cannot be
+    seen; light, dark: what plotly draws; narrow: whether it reads best at half of a page's width.
+    """
+
+    title: str
+    alt: str
+    light: Mapping[str, Any]
+    dark: Mapping[str, Any]
+    narrow: bool = False
+
+    @classmethod
+    def of(
+        cls, draw: Callable[[Theme], Mapping[str, Any]], alt: str, title: str = "", *, narrow: bool = False
+    ) -> Drawn:
+        """Both forms of a figure; draw: theme → figure."""
+        light, dark = (AsDrawn(draw(theme)).to_dict() for theme in (LIGHT, DARK))
+        return cls(title, alt, light, dark, narrow)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """One table. frame: cells as they are read, all text; note: how it is read."""
+
+    title: str
+    frame: pl.DataFrame
+    note: str = ""
+
+    @classmethod
+    def of(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> Table:
+        """From rows that share their columns; a missing value is an empty cell."""
+        names = list(rows[0]) if rows else []
+        columns = {name: [_text(row.get(name)) for row in rows] for name in names}
+        return cls(title, pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)), note)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """One result: of a run, of a data set.
+
+    title: whose it is; by: the confidence method; reading: what it comes to; recipes: how the numbers were
+    made, a line each; captions: how the figures are read; remarks: what else has to be known;
+    paired: tables of ECE and Brier score.
+    """
+
+    title: str
+    by: str = ""
+    reading: str = ""
+    tiles: tuple[Tile, ...] = ()
+    recipes: tuple[str, ...] = ()
+    figures: tuple[Drawn, ...] = ()
+    tables: tuple[Table, ...] = ()
+    paired: tuple[PairedTable, ...] = ()
+    captions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """What one page says. blocks: at least one."""
+
+    id: str
+    title: str
+    question: str
+    blocks: tuple[Block, ...]

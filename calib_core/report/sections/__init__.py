@@ -1,0 +1,47 @@
+"""Which pages has a report?  One module a page: a subject in, what its page shows out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from calib_core.report.parts import Progress, Section
+from calib_core.report.sections import (
+    abstention,
+    comparison,
+    concentration,
+    files,
+    groups,
+    methods,
+    overview,
+    reliability,
+    robustness,
+    sampling,
+    training,
+)
+from calib_core.report.subject import Subject
+
+__all__ = ["SECTIONS", "Page"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a report.
+
+    section: raises Unavailable, saying why, where the runs have nothing to say to the question.
+    """
+
+    title: str
+    question: str
+    section: Callable[[Subject, Progress], Section]
+
+
+SECTIONS: Final[dict[str, Page]] = {
+    made.ID: Page(made.TITLE, made.QUESTION, made.section)
+    for made in (
+        overview, reliability, concentration, robustness, comparison, abstention, sampling, methods, groups,
+        training, files,
+    )
+}
+"""Page id → page, in the order in which they stand."""

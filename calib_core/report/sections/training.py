@@ -1,0 +1,109 @@
+"""Does calibration improve as training goes on?  One block: every model's checkpoints as a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from calib_core.analysis.checkpoints import PER_STEP, placing
+from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.training import Checkpoint, Training, training
+from calib_core.confidence import METHODS
+from calib_core.figures.training import describe_training, training_figure
+from calib_core.figures.training_axis import at_text
+from calib_core.metrics import METRICS
+from calib_core.problems import Unavailable
+from calib_core.report.numbers import number, span
+from calib_core.report.parts import Block, Drawn, Progress, Section, Table
+from calib_core.report.subject import RunHere, Subject
+
+ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
+
+NO_CHECKPOINT: Final = (
+    "No run here is a checkpoint of a training. Put one file a checkpoint into the data folder, each with "
+    "“tokens_seen” (a whole number) or “checkpoint” (“step500”, “checkpoint-500” or digits): as a column, "
+    "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
+)
+CAPTION: Final = (
+    "Pale: where a checkpoint's own confidences would put the number if they were exactly right (5th to 95th "
+    "percentile; dotted: the median)."
+)
+
+
+def section(subject: Subject, tell: Progress) -> Section:
+    """The lines of each metric asked for. Raises Unavailable where no run is a checkpoint."""
+    keyed = {str(at): run for at, run in enumerate(subject.runs)}
+    placed = placing(
+        {key: run.report.run.info for key, run in keyed.items()},
+        {key: run.report.run.n_total for key, run in keyed.items()},
+    )
+    on_axis = [keyed[place.run] for line in placed.lines.values() for place in line]
+    if not on_axis:
+        raise Unavailable(NO_CHECKPOINT)
+    method = most_given(on_axis, subject.asked.methods)
+    evidences: dict[str, Evidence] = {}
+    refused: list[str] = []
+    for at, (key, run) in enumerate(keyed.items()):
+        tell(at / len(keyed), run.title)
+        try:
+            evidences[key] = subject.evidence(run, method)
+        except Unavailable as reason:
+            refused.append(f"{run.title}: {reason}")
+    blocks: list[Block] = []
+    for metric in subject.asked.metrics or ("ece",):
+        result = training(evidences, metric, subject.asked.scheme)
+        if result.lines:
+            blocks.append(_block(METHODS[method].title, result, keyed, refused))
+    if not blocks:
+        raise Unavailable("No run here is a checkpoint that gives this number.")
+    return Section(ID, TITLE, QUESTION, tuple(blocks))
+
+
+def most_given(runs: Sequence[RunHere], asked: Sequence[str]) -> str:
+    """The method that most of these runs give, of those asked for where one is given."""
+    given = [id_ for id_ in METHODS if any(id_ in run.usable for run in runs)]
+    among = [id_ for id_ in given if id_ in asked] or given
+    return max(among, key=lambda id_: sum(id_ in run.usable for run in runs))
+
+
+def _block(method: str, result: Training, runs: dict[str, RunHere], refused: Sequence[str]) -> Block:
+    reasons = {**result.without, **result.refused}
+    places = {key: run.place for key, run in runs.items()}
+    return Block(
+        title="",
+        by=method,
+        reading=result.reading,
+        recipes=tuple(recipes(result)),
+        figures=(
+            Drawn.of(lambda theme: training_figure(result, theme, places=places), describe_training(result)),
+        ),
+        tables=(Table.of("", rows(result)),),
+        captions=(CAPTION,),
+        remarks=(*refused, *(f"{runs[key].title}: {why}" for key, why in reasons.items())),
+    )
+
+
+def recipes(result: Training) -> list[str]:
+    """How the points were made: one line where that is the same for all but the rows."""
+    made = {point.recipe for line in result.lines for point in line.points}
+    return sorted(made) or ["No checkpoint."]
+
+
+def rows(result: Training) -> list[dict[str, object]]:
+    """One row a checkpoint."""
+    place = "Step" if result.axis == PER_STEP else "Tokens seen"
+    names = place, METRICS[result.metric].title
+    return [_row(line.title, point, *names) for line in result.lines for point in line.points]
+
+
+def _row(line: str, point: Checkpoint, place: str, metric: str) -> dict[str, object]:
+    return {
+        "Line": line,
+        "Checkpoint": point.label,
+        place: at_text(point.at),
+        metric: number(point.value),
+        "If calibrated": number(point.null_median),
+        "5–95 %": span(point.null_low, point.null_high),
+        "p": number(point.p, ".3f"),
+        "Used": f"{point.n_used:,}",
+    }

@@ -1,0 +1,189 @@
+"""Of what is a report made?  Runs, files, and how the numbers are asked for."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from calib_core.analysis.check import FileReport, RunReport, run_report
+from calib_core.analysis.evidence import AnswerEvidence, Evidence, gather
+from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
+from calib_core.confidence.method import Options
+from calib_core.files.harness.united import parts_of, together
+from calib_core.problems import Refused, Unavailable, shorten
+from calib_core.records import AnswerRun, TokenRun
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the numbers are asked for. methods, metrics: by name, () = as the pages choose by themselves."""
+
+    methods: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    scheme: Scheme = field(default_factory=Scheme)
+    options: Options = field(default_factory=Options)
+
+    @property
+    def metric(self) -> str:
+        """The metric of pages that show one."""
+        return self.metrics[0] if self.metrics else "ece"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """What a file was when it was read. size: bytes; sha256: hexadecimal, "" where it could not be read."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileHere:
+    """One file. report: None where it could not be read; refusal: why nothing of it is used, None otherwise.
+
+    name: as messages call it; read_with: it and the files that are read with it.
+    """
+
+    name: str
+    report: FileReport | None
+    refusal: str | None
+    read_with: tuple[FileBytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunHere:
+    """One run.
+
+    title: what tells it from all others of the report; place: among all runs at hand, from 0, which gives a
+    run its colour, dash and symbol.
+    """
+
+    title: str
+    report: RunReport
+    place: int = 0
+
+    @property
+    def usable(self) -> Mapping[str, Evidence]:
+        """Method id → what it says of the run, without any switch."""
+        return self.report.survey.usable
+
+
+_Key: TypeAlias = tuple[int, str, Options]
+"""The run's identity, the method, the switches."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """What is reported."""
+
+    runs: tuple[RunHere, ...]
+    files: tuple[FileHere, ...]
+    asked: Asked
+    _made: dict[_Key, Evidence] = field(default_factory=dict[_Key, Evidence])
+
+    def evidence(self, run: RunHere, method: str, options: Options | None = None) -> Evidence:
+        """What the method says of the run, under the switches asked for that it has.
+
+        Raises Unavailable where it says nothing.
+        """
+        plain = run.usable.get(method)
+        if plain is None:
+            why = run.report.survey.refused.get(method)
+            raise Unavailable(why or f"{run.title} does not give {METHODS[method].title}.")
+        wanted = fitting(options or self.asked.options, plain)
+        if wanted == Options():
+            return plain
+        key = (id(run), method, wanted)
+        if key not in self._made:
+            self._made[key] = gather(run.report.run, method, wanted)
+        return self._made[key]
+
+    def methods_of(self, run: RunHere) -> tuple[str, ...]:
+        """Those asked for that the run gives; where there is none, the one its pages open with."""
+        usable = tuple(run.usable)
+        return tuple(id_ for id_ in usable if id_ in self.asked.methods) or usable[:1]
+
+    @property
+    def answers(self) -> tuple[RunHere, ...]:
+        """The runs of answers to questions."""
+        return tuple(run for run in self.runs if isinstance(run.report.run, AnswerRun))
+
+
+def fitting(options: Options, evidence: Evidence) -> Options:
+    """The switches without those that change nothing of this method."""
+    if not evidence.has_distribution:
+        options = replace(options, labels="top")
+    return options if evidence.method.renormalises else replace(options, renormalise=None)
+
+
+def titled(reports: Sequence[RunReport]) -> tuple[RunHere, ...]:
+    """The runs, each called so that no two are called the same."""
+    labels = Counter(report.run.label for report in reports)
+    named = [
+        report.run.label if labels[report.run.label] == 1 else f"{report.run.label} ({report.run.file})"
+        for report in reports
+    ]
+    order = sorted(range(len(named)), key=lambda at: _sorted_as(named[at]))
+    return tuple(
+        RunHere(title, report, order.index(at))
+        for at, (title, report) in enumerate(zip(named, reports, strict=True))
+    )
+
+
+def _sorted_as(title: str) -> str:
+    """As the app sorts runs: by what of a title stands in an address."""
+    return re.sub(r"[^a-z0-9.]+", "-", title.lower()).strip("-")
+
+
+def by_dataset(runs: Sequence[RunHere]) -> dict[str | None, list[RunHere]]:
+    """The runs of each data set, in the order in which these occur; numbers are compared within one."""
+    found: dict[str | None, list[RunHere]] = {}
+    for run in runs:
+        found.setdefault(run.report.run.info.dataset, []).append(run)
+    return found
+
+
+def of_answers(evidence: Evidence) -> AnswerEvidence | None:
+    """The evidence of an answer-level run; None of a token-level one."""
+    return evidence if isinstance(evidence, AnswerEvidence) else None
+
+
+def is_tokens(run: RunHere) -> bool:
+    """Whether a row of the run is a position of a text."""
+    return isinstance(run.report.run, TokenRun)
+
+
+def size_text(run: RunHere) -> str:
+    """"1,319 rows", or "16,384 positions" of a text."""
+    unit = "positions" if is_tokens(run) else "rows"
+    return f"{run.report.run.n_total:,} {unit}"
+
+
+def whole(reports: Sequence[RunReport]) -> tuple[RunReport, ...]:
+    """The reports, those of parts of one evaluation as one."""
+    own = {id(report.run): report for report in reports}
+    return tuple(
+        own[id(parts[0])] if len(parts) == 1 else run_report(together(parts))
+        for parts in parts_of([report.run for report in reports])
+    )
+
+
+def chosen(runs: Sequence[RunHere], names: Sequence[str]) -> tuple[RunHere, ...]:
+    """The runs of these titles or labels, all where none is named.
+
+    Raises Refused for a name that no run has, and where there is no run at all.
+    """
+    if not runs:
+        raise Refused("There is no run to report: no file was loaded.")
+    for name in names:
+        if not any(name in (run.title, run.report.run.label) for run in runs):
+            listed = "; ".join(run.title for run in runs[:20]) + ("; …" if len(runs) > 20 else "")
+            raise Refused(f"--run: there is no run {shorten(name)!r}. Runs: {listed}")
+    return tuple(
+        run for run in runs if not names or run.title in names or run.report.run.label in names
+    )

@@ -1,0 +1,131 @@
+"""What does the front door show?  The runs at hand as a table, and the two ways on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+import streamlit as st
+from streamlit.errors import StreamlitPageNotFoundError
+
+from calib_core.analysis.looking import Looking, bins_of, counted_of, methods_of
+from calib_core.analysis.overview import Overview, frame_of, overview
+from calib_core.analysis.overview_look import TEN, Look
+from calib_core.figures.spark import HEIGHT, WIDTH, spark
+from pages.parts import cache, exporting, show, tables
+from pages.parts.address import flag
+from pages.parts.exporting import Export
+from pages.parts.literal import literal
+from pages.parts.runs import Run
+from pages.parts.shell import PAGES
+
+_ROOM: Final = 8
+"""Pixels of a row beside those of its curve."""
+
+_CURVE: Final = (
+    "Accuracy over confidence in ten bins; dashes: as often right as it says. A stem that hangs down is "
+    "over-confident. Larger points have more rows; a bin without rows has none."
+)
+COLUMNS: Final = {
+    **tables.COLUMNS,
+    "run": st.column_config.TextColumn("Run", width=250),
+    "curve": st.column_config.ImageColumn("Curve", width=WIDTH + 16, help=_CURVE),
+    "verdict": st.column_config.TextColumn("It is", width=146),
+    "confidence": st.column_config.NumberColumn(
+        "Says", format="%.3f", width=56, help="Mean confidence: how often it says it is right."
+    ),
+    "accuracy": st.column_config.NumberColumn(
+        "Is right", format="%.3f", width=62, help="Accuracy: the share that is right."
+    ),
+    "title": st.column_config.TextColumn("Confidence method", width=200),
+}
+
+
+def result_of(runs: Sequence[Run]) -> Overview:
+    """The runs at first sight, computed once."""
+    return cache.kept(
+        ("overview", *((run.id, run.title, run.file.stamp) for run in runs)),
+        lambda: overview({run.title: tuple(run.report.survey.usable.values()) for run in runs}),
+    )
+
+
+def ways(runs: Sequence[Run]) -> None:
+    """The two ways on, as large links that keep a run that is chosen already."""
+    held = _held("run", "method", "good")
+    with st.container(horizontal=True, key="ways"):
+        for page, label in (("reliability", "Look at the data"), ("tour", "Take the tour")):
+            try:
+                st.page_link(
+                    PAGES[page].script, label=f"**{label}**", icon=PAGES[page].icon, width="content",
+                    query_params=held or None,
+                )
+            except StreamlitPageNotFoundError:  # the script run alone by a test
+                st.caption(label)
+    st.caption(
+        f"{len(runs)} run{'s' if len(runs) > 1 else ''} to look at; the tour shows what calibration is, on "
+        "this data, in six pictures and three minutes."
+    )
+
+
+def _held(*keys: str) -> dict[str, str]:
+    """What the address says of these."""
+    return {key: value for key, value in st.query_params.to_dict().items() if key in keys}
+
+
+def runs_table(runs: Sequence[Run], result: Overview) -> None:
+    """One row a run, or one a run and method; a click on a row goes to its reliability diagram."""
+    several = len(result.every) > len(result.first)
+    every = several and flag("every", "Every confidence method")
+    looks = result.every if every else result.first
+    chosen = _clicked(looks)
+    what = "Highest ECE first. Click a row to see its reliability diagram."
+    if several and not every:
+        what = f"Each run by the first confidence method it gives. {what}"
+    st.caption(what)
+    show.recipe(result.recipe)
+    exporting.table(
+        Export("runs", result.to_frame, result.recipe, "Table of runs", f"{len(runs)} runs"), "overview",
+        shown=frame_of(looks).drop("method"), columns=COLUMNS,
+    )
+    if chosen is not None:
+        run = next(run for run in runs if run.title == chosen.run)
+        query = {"run": run.id, "method": chosen.method, **_held("good")}
+        st.switch_page(PAGES["reliability"].script, query_params=query)
+
+
+def _clicked(looks: Sequence[Look]) -> Look | None:
+    """Draws the table; the row somebody clicked."""
+    theme, several = show.theme(), len(looks) > len({look.run for look in looks})
+    shown = frame_of(looks).select(
+        "run", pl.Series("curve", [spark(look, theme) for look in looks], dtype=pl.String), "verdict",
+        "confidence", "accuracy", "brier", "ece", "used", "title",
+    )
+    event = st.dataframe(
+        shown,
+        key="overview",
+        hide_index=True,
+        column_config=COLUMNS,
+        placeholder="–",
+        row_height=HEIGHT + _ROOM,
+        height="content" if shown.height <= 12 else 630,
+        on_select="rerun",
+        selection_mode="single-row",
+        alt=f"{shown.height} rows, one a run{' and confidence method' if several else ''}",
+    )
+    rows = event["selection"]["rows"]
+    return looks[rows[0]] if rows else None
+
+
+def reading(result: Overview) -> None:
+    """What the runs come to."""
+    looks = result.first
+    units = sorted({look.unit for look in looks}, reverse=True)
+    rows = counted_of([(look.used, look.rows) for look in looks], " or ".join(units))
+    methods = methods_of([look.method for look in looks])
+    show.reading(result.headline, Looking(
+        "Table", [look.run for look in looks], methods,
+        f"confidence, accuracy, Brier score and ECE, {bins_of(TEN)}", rows,
+    ))
+    if result.more:
+        st.markdown(literal(result.more))

@@ -1,0 +1,81 @@
+"""Which step of the tour, of which run, by which confidence, how large?  The controls of the page Tour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from calib_core.analysis.comparison_points import Measured, measured
+from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.tour import STEPS, tour_step
+from calib_core.analysis.tour_step import Kind, Step
+from calib_core.analysis.tour_subject import Candidate, Subject, most_telling, why
+from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
+from pages.parts import cache
+from pages.parts.address import Address
+from pages.parts.choice import size
+from pages.parts.comparing import NUMBERS
+from pages.parts.runs import Run
+
+NUMBERED = tuple(str(at) for at in range(1, len(STEPS) + 1))
+"""Steps as the address has them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Touring:
+    """What the page Tour shows. at: the step, from 1; large: for a projector; why: of this run, or ""."""
+
+    subject: Subject
+    runs: tuple[Run, ...]
+    at: int
+    large: bool
+    why: str
+
+    @property
+    def kind(self) -> Kind:
+        """The step."""
+        return STEPS[self.at - 1]
+
+    @property
+    def run(self) -> Run:
+        """The run that the tour is of."""
+        return next(run for run in self.runs if run.id == self.subject.run)
+
+
+def choose_tour(address: Address, runs: Sequence[Run]) -> Touring:
+    """Run and method at the side; step and size of type stand in the page itself."""
+    candidates = {run.id: Candidate(run.title, run.report.survey.usable) for run in runs}
+    by_id, telling = {run.id: run for run in runs}, most_telling(candidates)
+    run_id = address.pick("run", list(by_id), telling)
+    st.selectbox(
+        "Run", list(by_id), key="run", format_func=lambda id_: f"{by_id[id_].title} ({size(by_id[id_])})"
+    )
+    usable = candidates[run_id].usable
+    method = address.pick("method", list(usable), next(iter(usable)))
+    st.selectbox(
+        "Confidence method", list(usable), key="method", format_func=lambda id_: METHODS[id_].title,
+        help=METHODS[method].help,
+    )
+    at = int(address.pick("step", NUMBERED, "1"))
+    large = address.pick("large", ["1", "0"], "0") == "1"
+    reason = why(candidates, run_id) if run_id == telling else ""
+    return Touring(Subject(run_id, method, candidates), tuple(runs), at, large, reason)
+
+
+def computed(chosen: Touring) -> Step:
+    """The step, computed once. Raises Unavailable where the data cannot give it."""
+    stamps = {(run.report.run.file, run.report.run.label): run.file.stamp for run in chosen.runs}
+
+    def stored(evidence: Evidence, metric: str, scheme: Scheme) -> Measured:
+        run = (evidence.run.file, evidence.run.label)
+        key = ("measured", *run, stamps[run], evidence.method.id, evidence.options, metric, scheme)
+        return cache.kept(key, lambda: measured(evidence, metric, scheme), most=NUMBERS)
+
+    everything = tuple((run.id, run.title, run.file.stamp) for run in chosen.runs)
+    return cache.kept(
+        ("tour", chosen.kind, chosen.subject.run, chosen.subject.method, everything),
+        lambda: tour_step(chosen.kind, chosen.subject, stored),
+    )

@@ -1,0 +1,238 @@
+"""Can every figure and every table of every page be taken away, with its numbers and its recipe?"""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from calib_core.problems import Unavailable
+from calib_core.report import figure_file
+from pages.parts import exporting
+from predictions import write_csv
+from screens import Visit, said, walk
+from token_files import positions, write_checkpoints, write_npz
+
+PAGES: Final = [page for page in screens.SCRIPTS if page not in {"tour", "report"}]
+"""Those of figures and tables that are there to be looked into."""
+
+NAME: Final = re.compile(r"[a-z0-9.-]{1,140}\.(csv|parquet|md|tex)")
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Key of a menu's button → (the file's name, what makes it)."""
+    sent: dict[str, Any] = {}
+    real = exporting.st.download_button
+
+    def button(label: str, **wishes: Any) -> bool:
+        sent[wishes["key"]] = (wishes["file_name"], wishes["data"])
+        return real(label, **wishes)
+
+    monkeypatch.setattr(exporting.st, "download_button", button)
+    return sent
+
+
+@pytest.fixture
+def everything(data: Path, folder: Path) -> Path:
+    """Answers of every kind, a training, and positions of a text."""
+    write_checkpoints(data)
+    write_npz(data / "text.npz", positions(), model="text")
+    return folder
+
+
+def menus(at: AppTest) -> list[str]:
+    """The keys of the menus on the page."""
+    blocks = (getattr(node, "proto", None) for node in walk(at.main))
+    ids = [block.id for block in blocks if block is not None and type(block).__name__ == "Block"
+           and block.HasField("popover")]
+    return [id_.split("-", 2)[2] for id_ in ids if "-export_" in id_]
+
+
+def opened(at: AppTest) -> AppTest:
+    """The page with all its menus open."""
+    for key in menus(at):
+        at.session_state[key] = True
+    return screens.run(at)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_figure_and_table_has_its_menu(page: str, everything: Path, visit: Visit) -> None:
+    assert everything
+    at = visit(page)
+    found = menus(at)
+    charts = [chart.key for chart in at.get("plotly_chart")]
+    assert [f"export_figure_{key}" for key in charts] == [key for key in found if "_figure_" in key]
+    tables = [key for key in found if "_table_" in key]
+    assert len(tables) == len(set(tables)) >= len(at.dataframe)
+    assert charts or at.dataframe or tables
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_of_a_page_can_be_read_again(
+    page: str, everything: Path, visit: Visit, offered: dict[str, Any]
+) -> None:
+    assert everything
+    at = opened(visit(page))
+    files = {key: made for key, made in offered.items() if key.startswith("save_")}
+    assert len({name for name, _ in files.values() if name.endswith(".csv")}) >= 1
+    for key, (name, made) in files.items():
+        assert NAME.fullmatch(name), name
+        content: bytes = made()
+        menu, _, ending = key.rpartition("_")
+        assert name.endswith(f".{ending}")
+        if ending == "csv":
+            frame = pl.read_csv(content, infer_schema_length=None)
+            assert frame.height > 0, name
+            assert "recipe" in frame.columns
+            assert frame["recipe"].null_count() == 0
+        elif ending == "parquet":
+            csv = pl.read_csv(files[f"{menu}_csv"][1](), infer_schema_length=None)
+            assert pl.read_parquet(io.BytesIO(content)).columns == csv.columns
+        elif ending == "md":
+            assert content.decode().startswith("**")
+            assert "\n|" in content.decode()
+        else:
+            assert content.decode().rstrip().endswith(r"\end{table}")
+    assert menus(at)
+
+
+DRAWN: Final[dict[str, tuple[str, dict[str, str], str, str]]] = {
+    "reliability": ("reliability", {}, "accuracy", "y"),
+    "concentration": ("cumulative", {}, "cumulative", "y"),
+    "robustness": ("values", {}, "value", "y"),
+    "comparison": ("comparison", {}, "brier", "y"),
+    "abstention": ("abstention", {}, "accuracy", "y"),
+    "sampling": ("sampling", {}, "mean", "y"),
+    "groups": ("groups_dots", {}, "value", "x"),
+    "training": ("training", {}, "value", "y"),
+}
+
+
+@pytest.mark.parametrize("page", DRAWN)
+def test_the_csv_has_the_numbers_that_are_drawn(
+    page: str, everything: Path, visit: Visit, offered: dict[str, Any]
+) -> None:
+    assert everything
+    key, params, name, axis = DRAWN[page]
+    at = opened(visit(page, **params))
+    frame = pl.read_csv(offered[f"save_figure_{key}_csv"][1](), infer_schema_length=None)
+    inside = {round(float(value), 4) for value in frame[name].drop_nulls()}
+    drawn = [
+        {round(float(value), 4) for value in trace[axis] if isinstance(value, int | float)}
+        for trace in screens.figure(at, key)["data"]
+        if isinstance(trace.get(axis), list)
+    ]
+    assert inside
+    shown = set().union(*drawn)
+    assert len(inside & shown) >= min(3, len(inside)), (sorted(inside)[:5], sorted(shown)[:20])
+
+
+def test_markdown_reads_as_the_page_does(everything: Path, visit: Visit, offered: dict[str, Any]) -> None:
+    assert everything
+    at = opened(visit("reliability"))
+    table = screens.table(at, "interval", "gap")
+    lines = offered["save_table_bins_md"][1]().decode().splitlines()
+    assert lines[2] == "| Bin | n | Conf. | Acc. | Gap | Part of gap |"
+    row = table.iloc[-1]
+    gap = f"{row['gap']:+.3f}".replace("-", "−")
+    cells = [f"{row['count']:,}", f"{row['confidence']:.3f}", f"{row['accuracy']:.3f}", gap]
+    assert " | ".join(cells) in lines[3 + len(table)]
+    assert lines[-1] == f"Recipe: {at.code[0].value.partition(', p over')[0]}  "
+
+
+def test_the_name_says_run_method_metric_and_bins(
+    everything: Path, visit: Visit, offered: dict[str, Any]
+) -> None:
+    assert everything
+    opened(visit("reliability", run="red", method="verbal", metric="brier", m="20", binning="mass"))
+    assert offered["save_table_bins_csv"][0] == "red-verbal-brier-mass-20.csv"
+    opened(visit("reliability", run="red", method="verbal", binning="natural"))
+    assert offered["save_table_bins_csv"][0] == "red-verbal-ece-natural.csv"
+
+
+def test_formulas_are_defused_and_text_is_text(
+    data: Path, visit: Visit, offered: dict[str, Any]
+) -> None:
+    rows = [
+        {"id": '=HYPERLINK("x")', "model": "$x$ | <b>", "confidence": 0.85, "correct": at % 2}
+        for at in range(40)
+    ]
+    write_csv(data / "bad.csv", [{**row, "id": f"{row['id']}{at}"} for at, row in enumerate(rows)])
+    opened(visit("reliability", bin="9"))
+    assert "'=HYPERLINK" in offered["save_table_question_rows_csv"][1]().decode()
+    assert r"\$x\$ \| \<b\>" in offered["save_table_bins_md"][1]().decode()
+    assert r"\$x\$ \textbar{} \textless{}b\textgreater{}" in offered["save_table_bins_tex"][1]().decode()
+
+
+def pictured(at: AppTest, kind: str) -> AppTest:
+    """After a click on a picture's button."""
+    at.button(key=f"draw_figure_reliability_{kind}").click()
+    return screens.run(at)
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_a_picture_is_drawn_when_asked_for(
+    kind: str, everything: Path, visit: Visit, offered: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert everything
+    asked: list[dict[str, Any]] = []
+
+    def picture(drawn: dict[str, Any], kind: str, **more: Any) -> bytes:
+        asked.append({"drawn": drawn, "kind": kind, **more})
+        return b"picture"
+
+    monkeypatch.setattr(figure_file, "lacking", lambda: None)
+    monkeypatch.setattr(figure_file, "picture", picture)
+    at = opened(visit("reliability", run="red", method="verbal"))
+    assert not asked
+    pictured(at, kind)
+    (order,) = asked
+    assert (order["kind"], offered[f"save_figure_reliability_{kind}"]) == (
+        kind, (f"red-verbal-ece-width-10.{kind}", b"picture")
+    )
+    assert order["title"].startswith("Reliability diagram: ")
+    assert "stated confidence" in order["title"]
+    assert order["recipe"].startswith("ECE-L1, equal width, M=10")
+    assert order["drawn"]["layout"]["font"]["color"] == "#0B0F14"
+    assert order["font"][:4] == b"wOF2"
+
+
+def test_why_a_picture_cannot_be_had(
+    everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert everything
+    monkeypatch.setattr(figure_file, "lacking", lambda: "PNG and SVG need Kaleido. Type: pip install X")
+    at = opened(visit("reliability"))
+    assert at.button(key="draw_figure_reliability_png").disabled
+    assert at.button(key="draw_figure_reliability_svg").disabled
+    assert "PNG and SVG need Kaleido. Type: pip install X" in said(at)
+
+
+def test_a_picture_that_fails_says_why(
+    everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert everything
+
+    def picture(*_: object, **__: object) -> bytes:
+        raise Unavailable("stopped after 60 s *now*")
+
+    monkeypatch.setattr(figure_file, "lacking", lambda: None)
+    monkeypatch.setattr(figure_file, "picture", picture)
+    at = pictured(opened(visit("reliability")), "png")
+    assert [screens.plain(error.value) for error in at.error] == ["stopped after 60 s *now*"]
+
+
+def test_names_of_files_are_safe_and_short() -> None:
+    assert exporting.named("A_b/c", "ECE", 10) == "a-b-c-ece-10"
+    long = exporting.named(*("model" * 10 for _ in range(9)), "one")
+    other = exporting.named(*("model" * 10 for _ in range(9)), "two")
+    assert len(long) <= exporting.MOST_LETTERS + 9
+    assert long != other
+    assert exporting.named("модель") != exporting.named("другая")

@@ -1,0 +1,208 @@
+"""Does a link show what was chosen, in a fresh session, and the rest of it where a run is missing?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import screens
+from pages.parts import sharing
+from pages.parts.address import KEYS
+from pages.parts.runs import slug
+from predictions import quiz, samples, write_csv, write_jsonl
+from screens import SCRIPTS, Visit, address, choose, figure, said, tiles
+from token_files import write_checkpoints
+
+Steps = list[tuple[str, Any]]
+
+BY_HAND: Final[dict[str, Steps]] = {
+    "reliability": [
+        ("run", "green-quiz"), ("method", "verbal"), ("m_step", 20), ("binning", "mass"), ("metric", "mce"),
+        ("_log", True), ("lines_shown", ["green-quiz~verbal", "red-quiz~given"]),
+    ],
+    "concentration": [("run", "green-quiz"), ("beside", ["given"]), ("m_typed", 12)],
+    "robustness": [
+        ("run", "green-quiz"), ("runs_shown", ["red-quiz"]), ("metrics_shown", ["ece", "mce"]),
+        ("ms", "5, 9, 20"), ("ddof", "1"),
+    ],
+    "comparison": [("runs_shown", ["green-quiz"]), ("x", "bias"), ("y", "ece"), ("m_step", 15)],
+    "abstention": [("run", "green-quiz"), ("methods_shown", ["verbal"]), ("wanted", "0.6"),
+                   ("threshold", "70 %")],
+    "sampling": [("run", "nine"), ("metric", "ece"), ("sizes", "2, 4"), ("seed_typed", 3), ("_place", 5)],
+    "methods": [("runs_shown", ["green-quiz"]), ("sort", "method"), ("common", "own")],
+    "groups": [
+        ("method", "verbal"), ("runs_shown", ["green-quiz"]), ("metric", "brier"),
+        ("sort", "name"), ("groups_shown", ["words"]),
+    ],
+    "training": [("metric", "full_ece"), ("m_step", 20)],
+}
+"""Page → controls and what a hand sets them to: the green run, or the samples nine, where a run is chosen."""
+
+GONE: Final = {"sampling": "nine.jsonl", "training": "gpt-000400.npz"}
+"""Page → the file that is taken away, else the green model's rows."""
+
+
+@pytest.fixture
+def full(data: Path) -> Path:
+    """Runs for every page."""
+    write_csv(data / "red.csv", quiz(90, model="red", dataset="quiz"))
+    write_csv(data / "green.csv", quiz(80, seed=6, model="green", dataset="quiz"))
+    write_jsonl(data / "ten.jsonl", samples(30))
+    write_jsonl(data / "nine.jsonl", samples(25, seed=8))
+    write_checkpoints(data)
+    return data
+
+
+def shown(at: AppTest) -> list[Any]:
+    """Everything that a person sees of the page's main part."""
+    charts = [figure(at, chart.key) for chart in at.get("plotly_chart") if chart.key]
+    frames = [element.value.to_dict() for element in at.dataframe]
+    return [said(at), tiles(at), charts, frames]
+
+
+def by_hand(at: AppTest, steps: Steps) -> AppTest:
+    for key, value in steps:
+        choose(at, key, value)
+    return at
+
+
+@pytest.mark.parametrize("page", list(BY_HAND))
+def test_what_was_chosen_by_hand_is_shown_by_its_link(page: str, full: Path, visit: Visit) -> None:
+    assert full.is_dir()
+    at = by_hand(visit(page), BY_HAND[page])
+    plain = visit(page)
+    assert shown(plain) != shown(at), "the choice changes nothing"
+    again = visit(page, **address(at))
+    assert shown(again) == shown(at)
+    assert address(again) == address(at)
+    assert screens.lost(again) == []
+    copied = visit(page, **copied_choice(again))
+    assert shown(copied) == shown(at), "the link to be copied is the same page"
+
+
+def copied_choice(at: AppTest) -> dict[str, str]:
+    link = next(code.value for code in at.sidebar.code)
+    return dict(parse_qsl(urlsplit(link).query))
+
+
+@pytest.mark.parametrize("page", list(BY_HAND))
+def test_a_link_to_a_run_that_is_not_here_says_so_once_and_shows_the_rest(
+    page: str, full: Path, visit: Visit
+) -> None:
+    at = by_hand(visit(page), BY_HAND[page])
+    params = copied_choice(at) | ({"at": "gpt-plays-step400"} if page == "training" else {})
+    gone = next(full.glob(GONE.get(page, "green.csv")), None)
+    assert gone is not None, sorted(path.name for path in full.iterdir())
+    gone.unlink()
+    there = visit(page, **params)
+    (told,) = screens.lost(there)
+    assert {"sampling": "nine", "training": "gpt-plays-step400"}.get(page, "green-quiz") in told
+    assert there.get("plotly_chart") or page == "methods"
+    assert tiles(there) or page == "training"
+    assert screens.lost(screens.run(there)) == [], "said once"
+    assert shown(there) == shown(visit(page, **address(there)))
+
+
+def test_several_things_that_are_not_here_are_one_message(full: Path, visit: Visit) -> None:
+    assert full.is_dir()
+    at = visit("reliability", run="nobody", method="magic", metric="rouge", m="20")
+    (told,) = screens.lost(at)
+    assert "run “nobody”, method “magic”, metric “rouge”, which are not here" in told
+    assert tiles(at)["ECE"]
+
+
+@pytest.mark.parametrize(
+    ("page", "key"), [("reliability", "bin"), ("robustness", "place"), ("sampling", "place")]
+)
+def test_a_bin_or_a_question_that_is_not_here_is_said_once(
+    page: str, key: str, full: Path, visit: Visit
+) -> None:
+    assert full.is_dir()
+    at = visit(page, **{key: "99999"})
+    assert len(screens.lost(at, key, "99999")) == 1
+    assert key not in address(at)
+    assert screens.lost(screens.run(at)) == []
+
+
+@pytest.mark.parametrize(("page", "key"), [("comparison", "at"), ("training", "at")])
+def test_a_point_that_is_not_here_is_said_once(page: str, key: str, full: Path, visit: Visit) -> None:
+    assert full.is_dir()
+    at = visit(page, **{key: "nobody:given"})
+    assert len(screens.lost(at, key, "nobody:given")) == 1
+    assert key not in address(at)
+    assert screens.lost(screens.run(at)) == []
+
+
+def test_a_point_of_another_page_is_not_asked_for(full: Path, visit: Visit) -> None:
+    assert full.is_dir()
+    at = screens.go(visit("comparison", at="green-quiz:given"), "training")
+    assert screens.lost(at) == []
+    assert address(screens.go(at, "comparison"))["at"] == "green-quiz:given"
+
+
+def test_what_is_looked_for_in_a_bin_is_in_the_link(full: Path, visit: Visit) -> None:
+    assert full.is_dir()
+    at = choose(visit("reliability", run="green-quiz", method="given", bin="8"), "search", "is 11")
+    assert address(at)["search"] == "is 11"
+    assert shown(visit("reliability", **address(at))) == shown(at)
+    choose(at, "m_step", 20)
+    assert not {"bin", "search"} & set(address(at))
+
+
+def test_the_link_to_copy_is_the_page_s_own_choice_alone(full: Path, visit: Visit) -> None:
+    assert full.is_dir()
+    at = by_hand(visit("robustness"), BY_HAND["robustness"])
+    at = screens.go(at, "reliability")
+    assert {"runs", "metrics", "ms"} <= set(address(at))
+    assert copied_choice(at) == {"run": "green-quiz", "method": "verbal"}
+
+
+def test_every_page_has_the_control_and_every_key_its_page(
+    full: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key that no page names as its own would be left out of every link to be copied."""
+    assert full.is_dir()
+    picked = {key for keys in sharing.IN_BODY.values() for key in keys}
+    real: Callable[..., dict[str, str]] = sharing.shared
+
+    def noted(page: str, now: dict[str, str], own: set[str]) -> dict[str, str]:
+        picked.update(own)
+        return real(page, now, own)
+
+    monkeypatch.setattr(sharing, "shared", noted)
+    for page in SCRIPTS:
+        (link,) = (code.value for code in visit(page, run="green-quiz", method="verbal").sidebar.code)
+        assert urlsplit(link).path == f"/{'' if page == 'start' else page}"
+    rare = {"labels", "renormalise", "good", "against"}
+    assert set(KEYS) - picked <= rare
+
+
+def test_a_link_is_short_enough_for_a_chat(data: Path, visit: Visit) -> None:
+    """Twelve runs with the long names that runs have; everything chosen that can be."""
+    models = [f"meta-llama/Llama-{of}-{size}b-chat-hf" for of in (2, 3) for size in (7, 13, 70)]
+    runs = [(model, shots) for model in models for shots in (0, 5)]
+    for number, (model, shots) in enumerate(runs):
+        rows = quiz(40, seed=number, model=model, dataset="mmlu-pro", shots=str(shots))
+        write_csv(data / f"{number}.csv", rows)
+    chosen = [slug(f"{model} · mmlu-pro · {shots}-shot") for model, shots in runs][::2]
+    bins: Steps = [("m_typed", 137), ("binning", "mass")]
+    pages: dict[str, Steps] = {
+        "reliability": [
+            ("lines_shown", [f"{id_}~given" for id_ in chosen]), ("metric", "mce"), *bins, ("_log", True),
+        ],
+        "robustness": [("runs_shown", chosen[1:]), ("ms", "5, 10, 15, 20, 50, 100, 200"), ("ddof", "1")],
+        "comparison": [("runs_shown", chosen), ("x", "bias"), ("y", "mce"), *bins],
+        "groups": [("runs_shown", chosen[:4]), ("metric", "mce"), ("sort", "name"), *bins],
+    }
+    for page, steps in pages.items():
+        at = visit(page)
+        for key, value in steps:
+            choose(at, key, value)
+        link = "https://calib.example.org" + at.sidebar.code[0].value
+        assert len(link) < 300, (page, len(link), link)
+        assert shown(visit(page, **copied_choice(at))) == shown(at)

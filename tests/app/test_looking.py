@@ -1,0 +1,69 @@
+"""Does every page say what one is looking at, once, at the same place, and of the data that is loaded?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import screens
+from calib_core.confidence import METHODS
+from calib_core.metrics import METRICS
+from screens import Visit
+
+MARK = ":material/visibility: "
+HEADED = sorted(set(screens.SCRIPTS) - {"files", "report", "tour", "training"})
+"""Pages on which a finding stands first; nothing of `folder` is a training."""
+
+
+def lines(at: screens.AppTest) -> list[str]:
+    """What is said of what one is looking at."""
+    found = [screens.plain(caption.value) for caption in at.caption]
+    return [text.removeprefix(MARK) for text in found if text.startswith(MARK)]
+
+
+@pytest.mark.parametrize("page", HEADED)
+def test_it_stands_right_below_what_the_data_comes_to(page: str, folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit(page)
+    (line,) = lines(at)
+    texts = [
+        screens.plain(str(node.value)) for node in screens.walk(at.main)
+        if not isinstance(node, screens.Block) and node.type in ("header", "caption", "metric")
+    ]
+    first = screens.plain(at.header[0].value)
+    assert texts[texts.index(first) + 1] == MARK + line
+    assert (" Across: " in line) == (page != "start")
+    assert line.endswith(".")
+
+
+def test_it_names_run_method_metric_bins_rows_and_axes(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("reliability", run="red", m="20", binning="mass")
+    (line,) = lines(at)
+    assert line == (
+        "Reliability diagram of red by stated confidence: ECE, 20 bins of equal mass, 150 of 150 rows. "
+        "Across: confidence; upward: accuracy; below: how many are in each bin."
+    )
+    (line,) = lines(visit("start"))
+    assert line == (
+        "Table of 4 runs by 3 methods: confidence, accuracy, Brier score and ECE, 10 bins of equal width, "
+        "60 to 160 rows each."
+    )
+
+
+@pytest.mark.parametrize("page", ["files", "report", "tour"])
+def test_pages_without_one_finding_say_what_they_are_of(page: str, folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    (line,) = lines(visit(page))
+    assert {"files": "3 files, 3 loaded, 4 runs.", "report": " pages of 4 runs by each run's first ",
+            "tour": " rows."}[page] in line
+
+
+def test_the_help_of_a_chosen_metric_and_method_is_the_registries(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("reliability", run="red", metric="auroc")
+    assert screens.control(at, "metric").help == METRICS["auroc"].help
+    assert screens.control(at, "method").help == METHODS["verbal"].help
+    number = next(metric for metric in at.metric if metric.label == "AUROC")
+    assert "higher is better" in number.help

@@ -1,0 +1,187 @@
+"""Does the page Report make one file with the numbers that the pages show, for the choice made on them?"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import screens
+from calib_core.__main__ import main
+from calib_core.report.sections import SECTIONS
+from pages.parts import reporting
+from pages.parts.shell import PAGES
+from pages.parts.wishes import InCache, Wish, cache_folder, fingerprint
+from predictions import quiz, write_csv
+from reports import Node, read, said, section
+from screens import Visit, tiles
+from serving import ROOT
+
+Given = dict[str, Callable[[], bytes]]
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Given:
+    """What the page's button would send, under its key."""
+    sent: Given = {}
+    real = reporting.st.download_button
+
+    def button(label: str, **wishes: Any) -> bool:
+        sent[wishes["key"]] = wishes["data"]
+        return real(label, **wishes)
+
+    monkeypatch.setattr(reporting.st, "download_button", button)
+    return sent
+
+
+def report(given: Given) -> Node:
+    """The report as the last visit would make it."""
+    return read(given["make_report"]().decode("utf-8"))
+
+
+def told(at: screens.AppTest) -> str:
+    """The sentence that the page leads with."""
+    return screens.plain(at.header[0].value) if at.header else ""
+
+
+SHOWN = (
+    "reliability", "concentration", "robustness", "abstention", "sampling", "methods", "groups", "comparison",
+)
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_the_numbers_of_a_page(page: str, folder: Path, visit: Visit, given: Given) -> None:
+    assert len(list(folder.iterdir())) == 3
+    visit("report", pages=page)
+    blocks = section(report(given), page)
+    at = visit(page)
+    own = tiles(at)
+    found = [block for block in blocks if own.items() <= block.tiles.items()]
+    assert found, (own, [block.tiles for block in blocks])
+    if told(at):
+        assert told(at) in [block.all("p", "reading")[0].text for block in found]
+    recipes = "\n".join(element.value for element in at.code)
+    assert all(line in recipes for line in found[0].all("pre")[0].text.splitlines()[:1])
+
+
+@pytest.mark.parametrize("page", ["reliability", "concentration", "training", "methods"])
+def test_the_numbers_of_the_demo_data(
+    page: str, visit: Visit, given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALIB_DATA", str(ROOT / "data"))
+    visit("report", pages=page)
+    blocks = section(report(given), page)
+    at = visit(page)
+    own = tiles(at)
+    found = [block for block in blocks if own.items() <= block.tiles.items()]
+    assert found
+    assert told(at) in [block.all("p", "reading")[0].text for block in found]
+
+
+def test_each_page_of_a_report_asks_what_its_page_asks() -> None:
+    for id_, page in SECTIONS.items():
+        if id_ != "overview":
+            assert (page.title, page.question) == (PAGES[id_].title, PAGES[id_].question)
+    assert set(PAGES) - set(SECTIONS) == {"start", "tour", "report"}
+
+
+def test_the_choice_of_the_other_pages_is_taken_over(folder: Path, visit: Visit, given: Given) -> None:
+    at = visit("reliability", method="given", m="20", binning="mass", metric="ace", run="green")
+    at = screens.go(at, "report")
+    assert "by confidence in the file: ACE, 20 bins of equal mass" in screens.said(at)
+    visit("report", **screens.address(at), pages="reliability", reported="green,four")
+    four, green = section(report(given), "reliability")
+    assert [block.all("h3")[0].text for block in (four, green)] == ["four", "green"]
+    own = tiles(visit("reliability", method="given", m="20", binning="mass", metric="ace", run="green"))
+    assert own.items() <= green.tiles.items()
+    assert "logit" in four.all("p", "by")[0].text, "a run without that confidence is shown by its first"
+    assert folder.is_dir()
+
+
+@pytest.mark.parametrize("params", [
+    {"pages": "overview,reliability,files"},
+    {"pages": "reliability,files", "reported": "green", "m": "7", "method": "given", "labels": "all"},
+])
+def test_the_command_line_of_it_makes_the_same(
+    params: dict[str, str], folder: Path, visit: Visit, given: Given, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:
+    at = visit("report", **params)
+    made = report(given)
+    line = made.one("again").all("pre")[0].text
+    assert line in [element.value for element in at.code]
+    assert str(tmp_path) not in made.text
+    monkeypatch.chdir(folder)
+    assert main(shlex.split(line)[3:]) == 0
+    capsys.readouterr()
+    again = read((folder / "calibration-report.html").read_text(encoding="utf-8"))
+    assert said(again) == said(made)
+
+
+def test_bad_rows_are_left_out_as_decided(
+    data: Path, visit: Visit, given: Given, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = quiz(60)
+    rows[3]["confidence"] = 1.7
+    write_csv(data / "bad.csv", rows)
+    write_csv(data / "good.csv", quiz(50, seed=8))
+    visit("report", pages="overview,files")
+    made = report(given)
+    assert "nobody has decided to leave them out" in made.one("files").text
+    assert len(section(made, "overview")[0].rows) == 1
+    visit("report", pages="overview,files", good="bad.csv")
+    made = report(given)
+    assert "1 of 60 rows are bad and left out of every number." in made.one("files").text
+    line = made.one("again").all("pre")[0].text
+    assert "--skip-bad-rows" in line
+    monkeypatch.chdir(data)
+    assert main(shlex.split(line)[3:]) == 0
+    capsys.readouterr()
+    assert said(read((data / "calibration-report.html").read_text(encoding="utf-8"))) == said(made)
+
+
+def test_how_far_it_is_and_what_came_of_it_is_noted(folder: Path, visit: Visit, given: Given) -> None:
+    at = visit("report", pages="overview,training")
+    assert folder.is_dir()
+    assert "how far it is stands here" in screens.said(at)
+    work: reporting.Work = at.session_state["_report_work"]
+    seen: list[str] = []
+    note = work.note
+    work.note = lambda share, doing: (seen.append(doing), note(share, doing))  # type: ignore[method-assign]
+    report(given)
+    assert seen[0] == "checksums of the files"
+    assert "Overview: red" in seen
+    assert (work.share, work.doing) == (0.0, "")
+    screens.run(at)
+    assert [screens.plain(box.value) for box in at.success] == [work.told]
+    assert "1 page of 4 runs" in work.told
+    assert "Training (No run here is a checkpoint of a training)" in work.told
+
+
+def test_what_stops_it_is_said(data: Path, visit: Visit, given: Given) -> None:
+    write_csv(data / "quiz.csv", quiz(20))
+    at = visit("report", pages="sampling")
+    with pytest.raises(Exception, match="No page has anything to say"):
+        report(given)
+    screens.run(at)
+    assert "No page has anything to say of these runs" in screens.plain(at.error[0].value)
+
+
+def test_a_mapping_is_in_the_line_or_said_not_to_be(data: Path, visit: Visit, given: Given) -> None:
+    rows = [{"sure": row["confidence"], "correct": row["correct"]} for row in quiz(30)]
+    path = write_csv(data / "a.csv", rows)
+    wish = Wish(columns=(("sure", "confidence"),), seen=fingerprint(["sure", "correct"]))
+    InCache(cache_folder() / "wishes").keep(path, wish)
+    visit("report", pages="overview")
+    made = report(given)
+    assert "--map sure=confidence" in made.one("again").all("pre")[0].text
+    assert len(section(made, "overview")[0].rows) == 1
+    write_csv(data / "b.csv", quiz(30))
+    visit("report", pages="overview")
+    made = report(given)
+    assert "--map" not in made.one("again").all("pre")[0].text
+    assert "which one line cannot say" in made.one("again").text

@@ -1,0 +1,145 @@
+"""Does the tour walk through six pictures of the data at hand, by buttons, by address, and large?"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1.element_tree import PageLink
+
+import screens
+from predictions import quiz, samples, write_csv, write_jsonl
+from screens import Visit, address, said, walk
+from token_files import positions, write_npz
+
+HEADINGS = [
+    "What a confidence is", "What calibrated means", "Over-confident, and where",
+    "Why one number is not enough",
+    "Several answers instead of one", "Which model to trust",
+]
+KINDS = ("answer", "bin", "whole", "bins", "samples", "models")
+
+
+def heading(at: screens.AppTest) -> str:
+    (found,) = [*at.header, *at.subheader]
+    return found.value
+
+
+def letters(at: screens.AppTest) -> float:
+    """Size of the figure's letters, in pixels."""
+    return screens.figure(at, "tour_picture_whole")["layout"]["font"]["size"]
+
+
+def press(at: screens.AppTest, key: str) -> screens.AppTest:
+    screens.control(at, key).click()
+    return screens.run(at)
+
+
+def test_six_steps_by_the_button_and_back(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("tour", run="red", method="given")
+    seen = [heading(at)]
+    for step in range(2, 7):
+        press(at, "tour_next")
+        seen.append(heading(at))
+        assert address(at)["step"] == str(step)
+        assert f"{step} of 6" in said(at)
+        assert screens.figure(at, f"tour_picture_{KINDS[step - 1]}")["data"]
+    assert seen == HEADINGS
+    assert screens.control(at, "tour_next").disabled
+    press(at, "tour_back")
+    assert heading(at) == HEADINGS[4]
+    assert not screens.control(at, "tour_back").disabled
+
+
+def test_the_arrow_keys_are_those_of_the_buttons(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("tour")
+    keys = {button.key: button.proto.shortcut for button in at.button if button.proto.shortcut}
+    assert keys == {"tour_back": "left", "tour_next": "right"}
+    assert screens.control(at, "tour_back").disabled
+
+
+def test_step_run_and_size_from_the_address(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("tour", run="red", method="given", step="3", large="1")
+    assert heading(at) == HEADINGS[2]
+    assert "red says " in said(at)
+    small = letters(visit("tour", run="red", method="given", step="3"))
+    assert letters(at) > small
+    press(at, "tour_4")
+    assert address(at) == {"run": "red", "method": "given", "step": "4", "large": "1"}
+    press(at, "tour_size")
+    assert address(at) == {"run": "red", "method": "given", "step": "4"}
+
+
+def test_an_impossible_step_is_told_and_the_first_is_shown(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("tour", step="9")
+    assert screens.lost(at, "step", "9")
+    assert heading(at) == HEADINGS[0]
+
+
+def test_the_run_is_the_most_telling_one_and_the_page_says_why(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    told = said(visit("tour"))
+    assert (
+        "Tour of green by stated confidence: 160 of 160 rows. Of the 3 runs with questions that can be read, "
+        "it has the most"
+    ) in told
+    other = said(visit("tour", run="red"))
+    assert "Tour of red by stated confidence: " in other
+    assert "most rows" not in other
+
+
+def test_a_step_leads_to_its_page_with_the_run(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("tour", run="red", method="given", step="4")
+    (link,) = [node for node in walk(at.main) if isinstance(node, PageLink)]
+    assert link.proto.query_string == "run=red&method=given"
+    assert "Robustness" in link.label
+
+
+def test_a_calibrated_run_is_not_called_over_confident(data: Path, visit: Visit) -> None:
+    chance = random.Random(3)  # noqa: S311 (rows, not keys)
+    rows = quiz(1500)
+    for row in rows:
+        row["correct"] = int(chance.random() < row["confidence"])
+    write_csv(data / "quiz.csv", rows)
+    at = visit("tour", method="given", step="3")
+    assert heading(at) == "No sign of over- or under-confidence"
+    assert "over-confident" not in said(at)
+    write_csv(data / "quiz.csv", quiz(1500))
+    at = visit("tour", method="given", step="3")
+    assert heading(at) == "Over-confident, and where"
+    assert ": over-confident" in said(at)
+
+
+@pytest.mark.parametrize("step", ["1", "2", "3", "4", "5", "6"])
+def test_a_text_alone_has_every_step(step: str, data: Path, visit: Visit) -> None:
+    write_npz(data / "text.npz", positions())
+    at = visit("tour", step=step)
+    assert ("positions" if step in "12345" else "token level") in said(at)
+    assert at.get("plotly_chart")
+
+
+def test_samples_are_told_where_there_are_some(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "ten.jsonl", samples())
+    assert "Asked 10 times question" in said(visit("tour", step="5"))
+    (data / "ten.jsonl").unlink()
+    write_csv(data / "quiz.csv", quiz(40))
+    assert "quiz gave its 40 answers once each, so agreement" in said(visit("tour", step="5"))
+
+
+def test_texts_of_a_file_are_shown_as_text(data: Path, visit: Visit) -> None:
+    hostile = "![x](http://x.test) **b** $x^2$"
+    rows = [
+        row | dict.fromkeys(("question", "prediction", "gold", "model"), hostile) for row in quiz(40)
+    ]
+    write_csv(data / "quiz.csv", rows)
+    for step in "126":
+        at = visit("tour", step=step)
+        assert hostile in said(at)
+        shown = [element.value for element in at.markdown]
+        assert not any("![x](" in text or "$x^" in text for text in shown)

@@ -1,0 +1,41 @@
+"""Does the link that the page offers to copy show the same lines again, in the browser?"""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+from serving import Server
+from views import address, click_row, until
+from window import Browse, settled
+
+LINES = "lines=chains-0.8m-chains-choice-0-shot,chains-35k-chains-choice-0-shot"
+
+
+def legend(page: Page) -> list[str]:
+    return page.locator(".st-key-lines_figure .legendtext").all_inner_texts()
+
+
+def offered(page: Page) -> str:
+    """The link that the control at the end of the sidebar shows."""
+    page.get_by_role("button", name="Copy link").click()
+    settled(page)
+    return page.locator("[data-testid=stPopoverBody] [data-testid=stCode]").inner_text().strip()
+
+
+def test_the_copied_link_shows_the_lines_again_and_a_row_opens_its_run(
+    demo_server: Server, browse: Browse
+) -> None:
+    page = browse().open(f"{demo_server.url}/reliability?m=20&{LINES}")
+    before = legend(page)
+    names = [name.partition(" · ")[0] for name in before]
+    assert names == ["chains-0.8M", "chains-35k", "perfect calibration"]
+    link = offered(page)
+    assert link.startswith(f"{demo_server.url}/reliability?")
+    assert len(link) < 300
+    page.keyboard.press("Escape")
+    click_row(page, "2 lines", 1)
+    until(page, lambda: address(page).get("run"), "chains-35k-chains-choice-0-shot")
+    again = browse(width=420, color_scheme="dark").open(link)
+    assert legend(again) == before
+    wide = again.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 420

@@ -1,0 +1,79 @@
+"""Does one click give a file that a browser without a network shows whole, on a screen and on paper?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from serving import Server
+from window import Browse
+
+DRAWN = """() => [...document.querySelectorAll('figure .canvas')].every(plot =>
+    plot.matches('.js-plotly-plot') && plot.data.length > 0 && plot.querySelector('.main-svg path'))"""
+INK = "() => getComputedStyle(document.querySelector('.js-plotly-plot .xtitle')).fill"
+PAPER = "() => getComputedStyle(document.body).backgroundColor"
+SIDEWAYS = "() => document.documentElement.scrollWidth - innerWidth"
+BEYOND = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg')].filter(svg => {
+    const box = svg.getBoundingClientRect(), place = svg.closest('figure').getBoundingClientRect();
+    return box.width > place.width + 1 || box.width < 200;
+}).length"""
+
+
+def made(server: Server, browse: Browse, folder: Path) -> Path:
+    """The file that the page's one click gives."""
+    page = browse().open(f"{server.url}/report")
+    with page.expect_download(timeout=120_000) as download:
+        page.get_by_role("button", name="Make and download the report").click()
+        expect(page.get_by_role("progressbar")).to_be_visible(timeout=30_000)
+    assert re.fullmatch(r"calibration-report-\d{4}-\d\d-\d\d\.html", download.value.suggested_filename)
+    told = page.get_by_text(re.compile(r"Made in \d+ s.*\d+ pages of 3 runs"))
+    expect(told).to_be_visible(timeout=20_000)
+    path = folder / "report.html"
+    download.value.save_as(path)
+    return path
+
+
+def brightness(colour: str) -> float:
+    return sum(int(part) for part in re.findall(r"\d+", colour)[:3]) / 3
+
+
+def every_figure(page: Page) -> None:
+    page.wait_for_function(DRAWN, timeout=60_000)
+    assert page.locator("figure.drawn").count() == page.locator("figure").count() > 10
+    assert page.evaluate(SIDEWAYS) <= 0, "the report scrolls sideways"
+    page.wait_for_function(f"() => ({BEYOND})() === 0", timeout=60_000)
+
+
+def test_a_report_opens_without_a_network_and_prints(
+    server: Server, browse: Browse, chromium: Browser, tmp_path: Path
+) -> None:
+    path = made(server, browse, tmp_path)
+    context = chromium.new_context(offline=True, viewport={"width": 1440, "height": 900})
+    asked: list[str] = []
+    errors: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    page = context.new_page()
+    page.goto(path.as_uri())
+    every_figure(page)
+    assert brightness(page.evaluate(PAPER)) > 200
+    assert brightness(page.evaluate(INK)) < 100
+    paper = page.pdf(prefer_css_page_size=True, print_background=True)
+    assert paper.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) > 5
+    page.set_viewport_size({"width": 420, "height": 900})
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(400)
+    page.wait_for_function(f"() => {{ const ink = ({INK})(); return parseInt(ink.slice(4)) > 127; }}")
+    every_figure(page)
+    assert brightness(page.evaluate(PAPER)) < 60
+    page.get_by_role("button", name="Light colours").click()
+    page.wait_for_function(f"() => {{ const ink = ({INK})(); return parseInt(ink.slice(4)) < 127; }}")
+    assert brightness(page.evaluate(PAPER)) > 200
+    assert page.evaluate("document.images.length") == 0
+    assert errors == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    context.close()

@@ -1,0 +1,51 @@
+"""Does the sentence say what is shown: runs, methods, number, rows and axes?"""
+
+import pytest
+
+from calib_core.analysis.looking import Looking, bins_of, counted_of, methods_of, number_of
+from calib_core.bins import Scheme
+
+
+def test_one_run_by_one_method_is_named_with_its_number_its_rows_and_its_axes() -> None:
+    made = Looking(
+        "Reliability diagram", ("A",), ("p(True)",), "ECE, 10 bins of equal width", "90 of 100 rows",
+        ("confidence", "upward: accuracy"),
+    )
+    assert made.words == (
+        "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows. "
+        "Across: confidence; upward: accuracy."
+    )
+
+
+def test_two_are_named_more_are_counted_and_what_is_not_there_is_not_spoken_of() -> None:
+    assert Looking("Table", ("A", "B"), ("x", "y", "z")).words == "Table of A and B by 3 methods."
+    assert Looking("Table", ("A", "B", "C"), ()).words == "Table of 3 runs."
+    assert Looking("Table", (), ()).words == "Table of 0 runs."
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], ""),
+        ([(1300, 1319)], "1,300 of 1,319 rows"),
+        ([(90, 100), (90, 100)], "90 of 100 rows each"),
+        ([(90, 100), (80, 100)], "80 to 90 of 100 rows"),
+        ([(90, 100), (1000, 2000)], "90 to 1,000 rows each"),
+        ([(90, 100), (90, 200)], "90 rows each"),
+    ],
+)
+def test_rows_of_several_are_told_as_a_span_unless_they_are_the_same(
+    rows: list[tuple[int, int]], words: str
+) -> None:
+    assert counted_of(rows, "rows") == words
+
+
+def test_bins_are_told_of_metrics_that_need_them() -> None:
+    assert number_of("ece", Scheme("mass", 20)) == "ECE, 20 bins of equal mass"
+    assert number_of("brier", Scheme("mass", 20)) == "Brier score"
+    assert bins_of(Scheme("width", 1)) == "1 bin of equal width"
+    assert bins_of(Scheme("natural")) == "one bin a distinct confidence"
+
+
+def test_a_method_that_comes_twice_is_named_once() -> None:
+    assert methods_of(["p_true", "verbal", "p_true"]) == ("p(True)", "stated confidence")

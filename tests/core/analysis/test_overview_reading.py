@@ -1,0 +1,64 @@
+"""Does the front door's headline say what the runs show, whatever runs they are?"""
+
+from __future__ import annotations
+
+import re
+
+from calib_core.analysis.overview import overview
+from core.made_runs import blocks
+from core.made_tokens import dense_evidence, some_rows
+from core.tours import CALIBRATED, OVER, UNDER
+
+
+def test_several_runs_of_every_kind() -> None:
+    result = overview({
+        "bad": [blocks(*OVER)], "worse": [blocks((0.95, 200, 20))], "shy": [blocks(*UNDER)],
+        "good": [blocks(*CALIBRATED)], "tiny": [blocks((0.9, 3, 1))],
+        "wavering": [blocks((0.95, 200, 150), (0.35, 200, 110))],
+    })
+    assert result.headline == (
+        "Of 6 runs, 2 are over-confident, 1 is under-confident, 1 is close on average only, 1 shows no "
+        "sign of either and 1 has too few rows to say."
+    )
+    assert result.more == (
+        "The lowest ECE, 0.0000, is that of good, which says 65.0 % on average and is right 65.0 %. Right "
+        "most often is shy, which says 55.0 % on average and is right 80.0 %."
+    )
+
+
+def test_calibrated_runs_alone() -> None:
+    result = overview({"a": [blocks(*CALIBRATED)], "b": [blocks((0.8, 100, 80))]})
+    assert result.headline == "Of 2 runs, 2 show no sign of over- or under-confidence."
+
+
+def test_the_most_honest_may_be_the_most_accurate() -> None:
+    result = overview({"a": [blocks((0.9, 100, 90))], "b": [blocks(*OVER)]})
+    assert result.more.endswith(
+        "is that of a, which says 90.0 % on average and is right 90.0 %, the most of all."
+    )
+
+
+def test_one_run() -> None:
+    told = [overview({"red": [blocks(*kind)]}).headline for kind in (OVER, UNDER, CALIBRATED)]
+    assert told == [
+        "red says 81.7 % on average and is right 56.7 %: it is over-confident.",
+        "red says 55.0 % on average and is right 80.0 %: it is under-confident.",
+        "red says 65.0 % on average and is right 65.0 %: no more apart than 400 rows differ by chance.",
+    ]
+    assert overview({"red": [blocks((0.9, 3, 1))]}).headline == (
+        "The one run here, red, has too few rows to be judged."
+    )
+
+
+def test_forty_runs_and_few_rows() -> None:
+    many = overview({f"run {at}": [blocks(*OVER)] for at in range(40)})
+    assert many.headline == "Of 40 runs, 40 are over-confident."
+    few = overview({"a": [blocks((0.9, 3, 1))], "b": [blocks((0.9, 4, 1))]})
+    assert (few.headline, few.more) == ("None of the 2 runs here has rows enough to be judged.", "")
+
+
+def test_answers_and_texts_are_not_compared() -> None:
+    text = dense_evidence(*some_rows(200, 8))
+    result = overview({"text": [text], "red": [blocks(*OVER)], "blue": [blocks((0.95, 200, 100))]})
+    assert re.match(r"Of the 2 with answers, the lowest ECE, 0\.\d+, is that of red,", result.more)
+    assert overview({"a": [text], "b": [text]}).more.startswith("The lowest ECE, ")

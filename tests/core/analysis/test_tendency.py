@@ -1,0 +1,61 @@
+"""Is over- or under-confidence claimed where the rows show it, and nowhere else?"""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.analysis.tendency import FEW, tendency
+from calib_core.binned import Binned
+from calib_core.bins import BinSums, Scheme
+from core.tours import CALIBRATED, OVER, UNDER, Block, drawn
+
+
+def binned(*blocks: Block) -> Binned:
+    said = [value for value, rows, _ in blocks for _ in range(rows)]
+    right = [at < good for _, rows, good in blocks for at in range(rows)]
+    return BinSums.from_pairs(said, right).binned(Scheme())
+
+
+@pytest.mark.parametrize(("blocks", "kind"), [
+    (CALIBRATED, "neither"), (OVER, "over"), (UNDER, "under"),
+    (((0.95, 200, 150), (0.35, 200, 110)), "mixed"),
+    (((0.9, FEW - 1, 0),), "few"), (((0.9, FEW, 0),), "over"), (((1.0, 40, 40),), "neither"),
+    (((1.0, 1000, 999),), "over"),
+])
+def test_what_the_gaps_come_to(blocks: tuple[Block, ...], kind: str) -> None:
+    assert tendency(binned(*blocks)).kind == kind
+
+
+def test_nothing_is_too_few() -> None:
+    assert tendency(binned()).kind == "few"
+
+
+def test_a_gap_at_the_edge_of_chance() -> None:
+    # 400 rows at 0.5: σ = 10 rows, so 19 rows off are within 1.96 σ, and 20 are not.
+    assert tendency(binned((0.5, 400, 181))).kind == "neither"
+    assert tendency(binned((0.5, 400, 180))).kind == "over"
+    assert tendency(binned((0.5, 400, 220))).kind == "under"
+
+
+def test_many_runs_are_judged_together() -> None:
+    off = binned((0.5, 400, 175))  # 2.5 σ: beyond chance alone, not as the largest of forty
+    assert (tendency(off).kind, tendency(off, among=40).kind) == ("over", "neither")
+    assert tendency(binned((0.5, 400, 150)), among=40).kind == "over"
+
+
+def test_the_sides_and_which_bins_are_clear() -> None:
+    found = tendency(binned((0.95, 200, 120), (0.35, 20, 8)))
+    assert found.over.tolist() == pytest.approx([0.0, 70.0])
+    assert found.under.tolist() == pytest.approx([1.0, 0.0])
+    assert found.clear.tolist() == [False, True]
+    assert found.limit.tolist() == pytest.approx([5.952, 8.079], abs=1e-3)
+
+
+def test_calibrated_runs_are_rarely_called_off() -> None:
+    kinds = [
+        tendency(BinSums.from_pairs(run.rows["confidence"].to_numpy(), run.rows["correct"].to_numpy())
+                 .binned(Scheme())).kind
+        for run in (drawn(300, seed) for seed in range(400))
+    ]
+    assert kinds.count("over") + kinds.count("under") <= 0.08 * len(kinds)  # 5 % of 400, and 2.7 σ of it
+    assert kinds.count("mixed") <= 0.08 * len(kinds)

@@ -1,0 +1,110 @@
+"""Do the first two steps tell one answer and one bin as they are?"""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.analysis.concentration import Concentration
+from calib_core.analysis.tour_step import OneAnswer, SaidAndRight
+from core.made_runs import made_run
+from core.made_tokens import dense_sums, some_rows, token_run
+from core.tours import CALIBRATED, OVER, UNDER, answers, told
+
+
+def test_the_answer_nearest_to_the_average() -> None:
+    step = told("answer", answers((0.9, 2, 2), (0.6, 1, 0), (0.2, 2, 0)))
+    assert step.sentences == (
+        "Asked “What is 2?”, red answers “none” and is 60.0 % sure: that number is its confidence.",
+        (
+            "This time it is wrong (right is “2”), and from one answer nobody can tell whether 60.0 % is "
+            "too much or too little: that takes all 5 of them together."
+        ),
+    )
+    assert isinstance(step.picture, OneAnswer)
+    assert [(one.text, round(one.confidence, 9), one.chosen, one.right) for one in step.picture.options] == [
+        ("none", 0.6, True, False), ("it is wrong", 0.4, False, None),
+    ]
+    assert "first whose confidence is nearest to the average" in step.chosen
+
+
+def test_every_choice_of_a_question() -> None:
+    run = made_run({
+        "question": ["Which?"] * 2, "choices": [["a", "b", "c"]] * 2, "gold_index": [1, 1],
+        "choice_probs": [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]],
+    })
+    picture = told("answer", run, method="choice_softmax").picture
+    assert isinstance(picture, OneAnswer)
+    assert [(one.text, one.confidence, one.chosen, one.right) for one in picture.options] == [
+        ("a", 0.7, True, False), ("b", 0.2, False, True), ("c", 0.1, False, False),
+    ]
+
+
+def test_choices_without_texts_have_letters() -> None:
+    run = made_run({"gold_index": [0], "choice_probs": [[0.7, 0.3]]})
+    step = told("answer", run, method="choice_softmax")
+    assert isinstance(step.picture, OneAnswer)
+    assert [one.text for one in step.picture.options] == ["A", "B"]
+    assert step.sentences[0].startswith("On row 1, model · quiz answers “A”")
+
+
+def test_a_run_without_texts_says_the_row_or_the_id() -> None:
+    bare = {"confidence": [0.5], "correct": [True]}
+    assert told("answer", made_run(bare)).sentences == (
+        "On row 1, model · quiz gives an answer and is 50.0 % sure: that number is its confidence.",
+        (
+            "This time it is right, and from one answer nobody can tell whether 50.0 % is too much or too "
+            "little: that would take more than this one."
+        ),
+    )
+    assert told("answer", made_run({**bare, "id": ["q7"]})).sentences[0].startswith("On question q7, ")
+
+
+def test_a_long_question_is_cut_and_the_answer_stays() -> None:
+    step = told("answer", made_run({
+        "question": ["word " * 200], "prediction": ["yes"], "confidence": [0.5], "correct": [True],
+    }))
+    assert "…”, model · quiz answers “yes”" in step.sentences[0]
+    assert len(step.sentences[0]) < 330
+
+
+def test_of_a_text_all_positions_are_shown() -> None:
+    run = token_run(dense_sums(*some_rows(400, 5)))
+    step = told("answer", run, method="tokens")
+    assert isinstance(step.picture, Concentration)
+    assert step.sentences[0].startswith(
+        "At each of 400 positions of a text, model · text names the next token"
+    )
+    assert "only sums are kept" in step.sentences[1]
+    assert told("bin", run, method="tokens").sentences[1].endswith("positions can tell.")
+
+
+@pytest.mark.parametrize(("blocks", "verdict"), [
+    (CALIBRATED, "as often as it says, as far as 100 answers can tell."),
+    (OVER, "less often than it says, by more than chance."),
+    (UNDER, "more often than it says, by more than chance."),
+    (((0.9, 29, 1),), "fewer than 30 answers are too few to judge by."),
+])
+def test_the_fullest_bin(blocks: tuple[tuple[float, int, int], ...], verdict: str) -> None:
+    assert told("bin", answers(*blocks)).sentences[1].endswith(verdict)
+
+
+def test_the_numbers_of_the_fullest_bin() -> None:
+    step = told("bin", answers(*OVER))
+    assert step.sentences == (
+        (
+            "In (0.9, 1], the fullest of ten bins, red says 95.0 % on average: calibrated means that 95.0 "
+            "% of the 200 answers there should be right, give or take 4.0 points of chance."
+        ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
+        "Right are 120 of 200, which is 60.0 %: less often than it says, by more than chance.",
+    )
+    assert isinstance(step.picture, SaidAndRight)
+    (pair,) = step.picture.pairs
+    assert (pair.said, pair.right, pair.count) == (pytest.approx(0.95), 0.6, 200)
+    assert pair.low < 0.6 < pair.high < 0.95
+    assert step.to_frame()["right"].to_list() == [0.6]
+
+
+def test_one_row() -> None:
+    step = told("bin", answers((0.9, 1, 1)))
+    assert "of the 1 answer there should be right" in step.sentences[0]
+    assert step.sentences[1].startswith("Right are 1 of 1, which is 100.0 %: fewer than 30")

@@ -1,0 +1,156 @@
+"""Is each line drawn as its numbers are, told from the others, and faint where few rows stand behind it?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from calib_core.analysis.evidence import Evidence, gather
+from calib_core.analysis.lines import Lines, lines
+from calib_core.bins import Scheme
+from calib_core.figures.layout import Figure
+from calib_core.figures.lines import describe_lines, lines_figure
+from calib_core.figures.lines_look import line_looks
+from calib_core.figures.method_look import look
+from calib_core.figures.run_look import run_look
+from calib_core.figures.theme import DARK, LIGHT
+from core.compared_runs import model_run
+from core.made_runs import blocks, given_evidence, made_run
+
+TWO = {
+    "a": blocks((0.95, 100, 60), (0.55, 80, 50), (0.15, 10, 3)),
+    "b": blocks((0.45, 50, 20), (0.75, 40, 30)),
+}
+
+
+def two(**more: Any) -> Lines:
+    return lines(TWO, titles={"a": "first", "b": "second"}, **more)
+
+
+def marks(figure: Figure, key: str) -> list[dict[str, Any]]:
+    return [trace for trace in figure["data"] if trace.get("meta", {}).get("line") == key]
+
+
+def shares(figure: Figure, key: str) -> dict[str, Any]:
+    return next(trace for trace in figure["data"] if trace.get("meta", {}).get("shares") == key)
+
+
+def test_a_point_a_bin_at_confidence_and_accuracy_and_the_hover_counts() -> None:
+    made = two()
+    figure = lines_figure(made, LIGHT)
+    for line in made.lines:
+        points = {
+            (own[1], x, y)
+            for trace in marks(figure, line.key)
+            for own, x, y in zip(trace["customdata"], trace["x"], trace["y"], strict=True)
+        }
+        table = line.result.table
+        assert points == {
+            (bin_, round(confidence, 5), round(accuracy, 5))
+            for bin_, confidence, accuracy in table.select("bin", "confidence", "accuracy").iter_rows()
+        }
+    told = "\n".join(marks(figure, "a")[0]["hovertext"])
+    assert "<b>first</b>" in told
+    assert "(0.9, 1]: 100 rows" in told
+
+
+def test_thin_bins_are_hollow_small_and_the_line_to_them_is_pale() -> None:
+    figure = lines_figure(two(), LIGHT)
+    full, thin = marks(figure, "a")
+    assert [trace["meta"]["thin"] for trace in (full, thin)] == [False, True]
+    assert thin["marker"]["symbol"] == f"{full['marker']['symbol']}-open"
+    assert thin["marker"]["size"] < full["marker"]["size"]
+    assert [own[1] for own in thin["customdata"]] == [2]
+    paths = [trace for trace in figure["data"] if trace.get("mode") == "lines" and 0.15 in trace["x"]
+             and trace.get("yaxis") != "y2"]
+    (pale,) = paths
+    assert pale["line"]["color"] != full["marker"]["color"]
+    strong = [
+        trace for trace in figure["data"] if trace.get("mode") == "lines" and trace["x"][:2] == [0.55, 0.95]
+    ]
+    assert strong[0]["line"]["color"] == full["marker"]["color"]
+    assert strong[0]["line"]["width"] > pale["line"]["width"]
+
+
+def test_the_shares_of_each_line_are_of_its_own_pairs_and_fall_to_zero_between() -> None:
+    trace = shares(lines_figure(two(), LIGHT), "b")
+    assert trace["x"] == [0.4, 0.4, 0.5, 0.5, 0.7, 0.7, 0.8, 0.8]
+    assert trace["y"] == pytest.approx([0, 50 / 90, 50 / 90, 0, 0, 40 / 90, 40 / 90, 0], abs=1e-6)
+
+
+def test_the_legend_has_what_differs_and_the_number() -> None:
+    figure = lines_figure(two(), LIGHT)
+    names = [trace["name"] for trace in figure["data"] if trace.get("showlegend", True)]
+    values = {line.key: line.result.score.value for line in two().lines}
+    assert names == ["perfect calibration", *(
+        f"{title} · ECE {values[key]:.4f}" for key, title in (("a", "first"), ("b", "second"))
+    )]
+
+
+def test_runs_look_as_these_runs_do_and_methods_as_these_methods_do() -> None:
+    by_run = lines({f"m{right}": model_run(f"m{right}", right) for right in (60, 140)})
+    looks = line_looks(by_run, {"m60": 4, "m140": 11}, DARK)
+    assert looks == {"m60": run_look(4, DARK), "m140": run_look(11, DARK)}
+    run = made_run({"confidence": [0.4] * 40, "verbal_confidence": [0.6] * 40, "correct": [True, False] * 20})
+    both = ("given", "verbal")
+    of_one = lines({id_: gather(run, id_) for id_ in both})
+    for id_, own in line_looks(of_one, dict.fromkeys(both, 4), DARK).items():
+        method = look(id_, DARK)
+        assert (own.colour, own.dash, own.symbol) == (method.colour, method.dash, method.symbol)
+
+
+def test_where_both_differ_the_run_has_colour_and_dash_and_the_method_the_symbol() -> None:
+    columns = {"confidence": [0.4] * 40, "verbal_confidence": [0.6] * 40, "correct": [True, False] * 20}
+    seen: dict[str, Evidence] = {}
+    for name in ("a", "b"):
+        run = made_run(columns, label=name)
+        seen |= {f"{name}~{id_}": gather(run, id_) for id_ in ("given", "verbal")}
+    looks = line_looks(lines(seen), {key: 2 if key < "b" else 9 for key in seen}, LIGHT)
+    assert len({(own.colour, own.dash, own.symbol) for own in looks.values()}) == 4
+    assert looks["a~given"].colour == looks["a~verbal"].colour == run_look(2, LIGHT).colour
+    assert looks["a~given"].symbol == looks["b~given"].symbol == look("given", LIGHT).symbol
+    assert looks["b~given"].dash == run_look(9, LIGHT).dash
+
+
+def test_a_chosen_line_is_broader() -> None:
+    plain, chosen = (lines_figure(two(), LIGHT, selected=key) for key in (None, "b"))
+    widths = [[t["line"]["width"] for t in figure["data"] if t.get("mode") == "lines+markers"]
+              for figure in (plain, chosen)]
+    assert widths[0][0] == widths[0][1] == widths[1][0] < widths[1][1]
+
+
+@pytest.mark.parametrize("scheme", [Scheme(bins=1), Scheme(bins=500), Scheme("mass"), Scheme("natural")])
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_binning_is_drawn_as_plain_data(scheme: Scheme, theme: Any) -> None:
+    figure = lines_figure(two(scheme=scheme), theme)
+    assert json.loads(json.dumps(figure)) == figure
+    for key in TWO:
+        across = shares(figure, key)["x"]
+        assert across == sorted(across)
+        assert 0 <= across[0] <= across[-1] <= 1
+
+
+def test_no_line_and_a_number_that_is_not_defined_are_said() -> None:
+    nothing = lines_figure(lines({}), LIGHT)
+    assert "None of the" in nothing["layout"]["annotations"][0]["text"]
+    assert "None of the chosen lines can be drawn" in describe_lines(lines({}))
+    right = lines({"right": given_evidence([0.5] * 40, [1] * 40), **TWO}, "auroc")
+    assert any(trace.get("name", "").endswith("AUROC –") for trace in lines_figure(right, LIGHT)["data"])
+    assert "AUROC –, accuracy 100.0 %" in describe_lines(right)
+
+
+def test_the_sentence_has_each_line_s_numbers() -> None:
+    told = describe_lines(two())
+    assert told.startswith("Reliability diagram of 2 lines, confidence in the file. first: ECE ")
+    assert "second: ECE" in told
+    assert "accuracy 55.6 %, mean confidence 58.3 %, 90 used, 2 bins" in told
+
+
+def test_names_from_files_are_drawn_letter_by_letter() -> None:
+    hostile = lines(TWO, titles={"a": "<b>x</b>", "b": "y&z"})
+    words = json.dumps(lines_figure(hostile, LIGHT))
+    assert "<b>x</b>" not in words.replace("<b>&lt;b&gt;x", "")
+    assert "&lt;b&gt;x&lt;/b&gt;" in words
+    assert "y&amp;z" in words

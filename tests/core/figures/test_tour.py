@@ -1,0 +1,123 @@
+"""Does each step have its picture, with its own numbers, in valid plotly, and larger for a projector?"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from calib_core.analysis.tour import STEPS, tour_step
+from calib_core.analysis.tour_step import OneAnswer, Option, Pair, SaidAndRight
+from calib_core.analysis.tour_subject import Subject
+from calib_core.figures.enlarged import TIMES, enlarged
+from calib_core.figures.one_answer import SHOWN, describe_one_answer, one_answer_figure
+from calib_core.figures.ranking import SHOWN as ROWS
+from calib_core.figures.ranking import describe_ranking, ranking_figure
+from calib_core.figures.said_right import describe_said_right, said_right_figure
+from calib_core.figures.theme import DARK, LIGHT
+from calib_core.figures.tour import LEAST, LEAST_LARGE, describe_tour, tour_figure
+from core.made_tokens import dense_sums, some_rows, token_run
+from core.sampled_runs import make_questions, make_run
+from core.tours import OVER, answers, candidates, told
+
+HOSTILE = "<a href='http://x.test'>x</a>&"
+RUNS = {
+    "given": answers(*OVER), "tokens": token_run(dense_sums(*some_rows(80, 5))),
+    "cluster_size": make_run(make_questions(12)),
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+@pytest.mark.parametrize("method", RUNS)
+def test_every_picture_is_valid_in_both_sizes(kind: Any, method: str) -> None:
+    picture = tour_step(kind, Subject("0", method, candidates(RUNS[method]))).picture
+    for theme in (LIGHT, DARK):
+        small, large = tour_figure(picture, theme), tour_figure(picture, theme, large=True)
+        for drawn in (small, large):
+            go.Figure(drawn)
+            assert drawn["data"]
+        assert small["layout"]["height"] >= LEAST
+        assert large["layout"]["height"] >= LEAST_LARGE
+        assert large["layout"]["height"] > small["layout"]["height"]
+        assert large["layout"]["font"]["size"] == TIMES * small["layout"]["font"]["size"]
+    assert re.search(r"\d", describe_tour(picture))
+
+
+def test_options_as_bars_with_what_is_right() -> None:
+    result = OneAnswer("Which?", (
+        Option("a", 0.7, chosen=True, right=False), Option(HOSTILE, 0.2, chosen=False, right=True),
+        Option("c", 0.1, chosen=False, right=False),
+    ), 0.7, right=False)
+    drawn = one_answer_figure(result, LIGHT)
+    (bars,) = drawn["data"]
+    assert (bars["x"], bars["text"]) == ([0.7, 0.2, 0.1], ["70.0 %", "20.0 %", "10.0 %"])
+    assert bars["marker"]["color"][0] == LIGHT.bar not in bars["marker"]["color"][1:]
+    names = [note["text"] for note in drawn["layout"]["annotations"]]
+    assert names[0] == "<b>a ✗ wrong</b>"
+    assert names[1].startswith("&lt;a href=")
+    assert names[1].endswith("✓ right")
+    assert names[2] == "c"
+    assert describe_one_answer(result).startswith("One answer, wrong, confidence 70.0 %. a: 70.0 %; ")
+
+
+def test_many_options_share_a_bar_and_keep_the_chosen() -> None:
+    options = tuple(Option(f"o{at}", at / 190, chosen=at == 0, right=at == 1) for at in range(20))
+    (bars,) = one_answer_figure(OneAnswer(None, options, 0.0, right=False), LIGHT)["data"]
+    assert len(bars["x"]) == SHOWN
+    assert bars["x"][0] == 0.0
+    assert bars["hovertext"][-1].startswith("<b>13 others</b>")
+    assert sum(bars["x"]) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_said_and_right_with_its_interval() -> None:
+    pairs = (Pair(HOSTILE, 0.9, 0.6, 0.5, 0.7, 80), Pair("b", 0.2, 0.3, 0.1, 0.4, 9))
+    result = SaidAndRight(pairs, "answers")
+    drawn = said_right_figure(result, LIGHT)
+    said, right, numbers = drawn["data"]
+    assert (said["x"], right["x"]) == ([0.9, 0.2], [0.6, 0.3])
+    assert right["error_x"]["array"] == [0.1, 0.1]
+    assert right["error_x"]["arrayminus"] == [0.1, 0.2]
+    assert numbers["text"] == ["90.0 %", "20.0 %", "60.0 %", "30.0 %"]
+    assert drawn["layout"]["annotations"][0]["text"].startswith("<b>&lt;a href")
+    assert describe_said_right(result).endswith("b: says 20.0 %, is right 30.0 % (10.0 % to 40.0 %).")
+
+
+def test_the_lowest_brier_score_is_on_top_and_many_runs_are_cut() -> None:
+    runs = [answers((0.9, 30, at), model=f"m{at}") for at in range(14)]
+    result = told("models", *runs).picture
+    drawn: Any = ranking_figure(result, LIGHT)  # pyright: ignore[reportArgumentType]
+    right, brier = drawn["data"]
+    assert len(brier["x"]) == len(right["x"]) == ROWS
+    assert brier["x"] == sorted(brier["x"])
+    assert right["x"][0] == round(13 / 30, 7)
+    assert describe_ranking(result).endswith("; and 4 more.")  # pyright: ignore[reportArgumentType]
+
+
+def test_enlarging_leaves_data_and_the_original_alone() -> None:
+    small = {
+        "data": [
+            {"type": "bar", "x": [1, 2], "width": 0.5, "marker": {"line": {"width": 2}}, "showlegend": True},
+            {"type": "scatter", "y": [[3]], "marker": {"size": [4, 5]}, "line": {"width": 1}},
+        ],
+        "layout": {
+            "height": 100, "font": {"size": 10}, "margin": {"l": 5}, "annotations": [{"yshift": 3, "y": 1}],
+        },
+    }
+    large = enlarged(small, 2)
+    bar, line = large["data"]
+    assert (bar["width"], bar["x"], bar["showlegend"]) == (0.5, [1, 2], True)
+    assert bar["marker"]["line"]["width"] == 4
+    assert (line["y"], line["line"]["width"]) == ([[3]], 2)
+    layout = large["layout"]
+    assert (layout["height"], layout["font"]["size"], layout["margin"]["l"]) == (150, 20, 10)
+    assert layout["annotations"] == [{"yshift": 6, "y": 1}]
+    assert small["layout"]["height"] == 100
+
+
+def test_a_large_legend_has_a_line_an_entry_and_room_for_it() -> None:
+    picture = told("whole", answers(*OVER)).picture
+    small, large = tour_figure(picture, LIGHT), tour_figure(picture, LIGHT, large=True)
+    assert small["layout"]["legend"]["entrywidth"] < large["layout"]["legend"]["entrywidth"] == 0.98
+    assert large["layout"]["margin"]["t"] >= TIMES * (small["layout"]["margin"]["t"] + 2 * 19)

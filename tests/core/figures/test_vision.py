@@ -1,0 +1,170 @@
+"""Can what stands for different things be told apart, whatever colours one sees, and in grey?
+
+Two colours are apart when half of the people notice their difference (vision.py). Where two are not, a dash,
+a symbol, a hatch or a width says the same: of every pair that a legend explains, for everyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, Final
+
+import pytest
+
+from calib_core.analysis.abstention import abstention
+from calib_core.analysis.lines import lines
+from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
+from calib_core.figures.abstention import abstention_figure
+from calib_core.figures.bars import OVER, UNDER, plain_gap
+from calib_core.figures.comparison import comparison_figure
+from calib_core.figures.concentration import histogram_figure
+from calib_core.figures.cumulative import cumulative_figure
+from calib_core.figures.dots import dots_figure
+from calib_core.figures.layout import Figure
+from calib_core.figures.lines import lines_figure
+from calib_core.figures.relative import relative_figure
+from calib_core.figures.reliability import reliability_figure
+from calib_core.figures.robustness import values_figure
+from calib_core.figures.run_look import run_look
+from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.figures.training import training_figure
+from core.figures.comparisons import make_comparison, make_point
+from core.figures.dot_groups import make_group, make_groups
+from core.figures.results import make_concentration, make_reliability
+from core.figures.sweeps import make_curve, make_line, make_sweep, make_training
+from core.figures.vision import AREA, SEEN, apart, lab
+from core.made_runs import blocks
+
+BOTH = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+SEVEN: Final = "abcdefg"
+METRICS: Final = ("ece", "cw_ece", "cw_ece_sum", "full_ece", "full_ece_mass")
+BLIND: Final = tuple(vision for vision in SEEN if vision not in ("normal", "grey"))
+
+
+def of_methods(theme: Theme) -> Figure:
+    ladder = abstention(blocks((0.9, 100, 95), (0.6, 100, 60)))
+    return abstention_figure([replace(ladder, method=name) for name in METHODS], theme)
+
+
+def of_points(theme: Theme) -> Figure:
+    return comparison_figure(
+        make_comparison(*(make_point("m", 0.4 + at / 50, 0.2, method=id_) for at, id_ in enumerate(METHODS))),
+        theme,
+    )
+
+
+def of_groups(theme: Theme) -> Figure:
+    return dots_figure(make_groups(*(make_group("law", 0.2, run=run, null=0.1) for run in SEVEN)), theme)
+
+
+def of_sweeps(figure: Callable[..., Figure], theme: Theme) -> Figure:
+    return figure([make_sweep(*map(make_curve, METRICS), run=run) for run in SEVEN], theme)
+
+
+FIGURES: Final[dict[str, Callable[[Theme], Figure]]] = {
+    "reliability": lambda theme: reliability_figure(make_reliability(), theme),
+    "reliability, M = 200": lambda theme: reliability_figure(make_reliability(Scheme("width", 200)), theme),
+    "histogram": lambda theme: histogram_figure([make_concentration([0.1, 0.5, 0.9])], theme),
+    "cumulative": lambda theme: cumulative_figure(
+        [make_concentration([0.1, 0.5, 0.9], title=name) for name in SEVEN], theme
+    ),
+    "values": lambda theme: of_sweeps(values_figure, theme),
+    "relative": lambda theme: of_sweeps(relative_figure, theme),
+    "lines": lambda theme: lines_figure(
+        lines({name: blocks((0.9, 100, 60), (0.5, 80, 50)) for name in SEVEN[:6]},
+              titles={name: name for name in SEVEN}),
+        theme,
+    ),
+    "comparison": of_points,
+    "abstention": of_methods,
+    "groups": of_groups,
+    "training": lambda theme: training_figure(
+        make_training(*(make_line(name, (10, 0.3), (100, 0.2)) for name in SEVEN)), theme
+    ),
+}
+
+
+def one(part: Any) -> Any:
+    return part[0] if isinstance(part, list) else part
+
+
+def ink(trace: dict[str, Any]) -> str:
+    """The colour that one knows an entry of a legend by."""
+    if "fillcolor" in trace:
+        return trace["fillcolor"]
+    lined = "lines" in trace.get("mode", "")
+    return one(trace["line" if lined else "marker"]["color"])
+
+
+def shape(trace: dict[str, Any]) -> tuple[Any, ...]:
+    """All else that one knows it by: kind, dash, symbol, hatch, and whether a line is broad."""
+    mode, marker, line = trace.get("mode", ""), trace.get("marker", {}), trace.get("line", {})
+    dash = (line.get("dash", "solid"), line.get("width", 2) > 4) if "lines" in mode else ()
+    symbol = one(marker.get("symbol", "circle")) if "markers" in mode else ""
+    hatch = marker.get("pattern", {}).get("shape", "")
+    return trace["type"], mode, dash, symbol, hatch, trace.get("fill", "")
+
+
+def entries(figure: Figure) -> dict[str, dict[str, Any]]:
+    """What the legend explains, by its words."""
+    shown = (trace for trace in figure["data"] if trace.get("name") and trace.get("showlegend") is not False)
+    return {trace["name"]: trace for trace in shown}
+
+
+def alike(traces: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    """Pairs that somebody cannot tell apart: both names, and how one sees."""
+    for first, second in combinations(traces, 2):
+        for vision in SEEN:
+            if shape(first) == shape(second) and apart(ink(first), ink(second), vision) < 1:
+                yield first["name"], second["name"], vision
+
+
+@BOTH
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_entry_of_a_legend_is_told_from_every_other(name: str, theme: Theme) -> None:
+    figure = FIGURES[name](theme)
+    traces = list(entries(figure).values())
+    assert len(traces) > 1 or name == "histogram"
+    assert list(alike(traces)) == []
+
+
+@BOTH
+def test_what_has_colour_alone_is_apart_for_everyone(theme: Theme) -> None:
+    """From a hundred bins on there is no hatch: a bar, and a gap to either side, are areas of colour."""
+    colours = (theme.bar, plain_gap(theme, theme.over, OVER), plain_gap(theme, theme.under, UNDER))
+    for first, second in combinations(colours, 2):
+        assert min(apart(first, second, vision, AREA) for vision in SEEN) >= 1
+
+
+@BOTH
+def test_over_and_under_are_apart_to_the_colour_blind_by_colour_as_well(theme: Theme) -> None:
+    pairs = [(theme.over, theme.under), (theme.over_text, theme.under_text), (theme.bar, theme.over)]
+    assert min(apart(*pair, vision) for pair in pairs for vision in BLIND) >= 1.3
+
+
+@BOTH
+def test_runs_whose_colours_run_together_have_another_dash_and_another_symbol(theme: Theme) -> None:
+    for first, second in combinations([run_look(place, theme) for place in range(35)], 2):
+        if min(apart(first.colour, second.colour, vision) for vision in SEEN) < 1:
+            assert (first.dash, first.symbol) != (second.dash, second.symbol)
+
+
+@BOTH
+def test_the_first_runs_are_apart_by_colour_dash_and_symbol_each(theme: Theme) -> None:
+    looks = [run_look(place, theme) for place in range(5)]
+    assert len({look.dash for look in looks}) == len({look.symbol for look in looks}) == len(looks)
+    for first, second in combinations(looks, 2):
+        assert min(apart(first.colour, second.colour, vision) for vision in ("normal", *BLIND)) >= 1
+
+
+def test_colours_are_seen_as_the_papers_have_them() -> None:
+    assert lab("#FF0000") == pytest.approx((53.24, 80.09, 67.20), abs=0.01)
+    for vision in SEEN:  # white, black and grey are the same to everyone
+        assert lab("#808080", vision) == pytest.approx(lab("#808080"), abs=0.05)
+    red, green = "#C03030", "#607020"  # the pair that gave the deficiency its name
+    assert apart(red, green, "normal") > 3 * apart(red, green, "deutan")
+    assert apart("#0060C0", "#C0B000", "protan") > 3
+    assert apart("#000000", "#FFFFFF", "grey", 0.5) == pytest.approx(100 / (5.079 + 0.751 / 0.5), abs=0.01)

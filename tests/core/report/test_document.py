@@ -1,0 +1,161 @@
+"""Is a report one file that asks nothing of anybody, in which every text is only text?"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from calib_core import files
+from calib_core.analysis.check import check
+from calib_core.report.made import Made, bytes_of, read_together
+from calib_core.report.reporting import Report, report
+from calib_core.report.sections import SECTIONS
+from calib_core.report.subject import Asked, FileHere, Subject, titled, whole
+from predictions import choices, quiz, samples, write_csv, write_jsonl
+from reports import Node, figures, read, section, unpacked
+from token_files import positions, write_npz
+
+EVIL = (
+    "</script><script>alert(1)</script> <img src=http://calib.invalid/a.png onerror=alert(2)> "
+    "<a href='https://calib.invalid'>a</a> ]]> &amp; \" ' $x^2$ {{7*7}} \u202eevil\u202c"
+)
+OUTWARD = {"src", "srcset", "action", "formaction", "poster", "data", "background", "ping", "xlink:href"}
+LOADING = ("img", "iframe", "object", "embed", "link", "base", "form", "svg", "video")
+MADE = Made(datetime(2026, 11, 22, 9, 5, tzinfo=UTC), "python -m calib_core report", "Anywhere.")
+
+
+def made_of(*paths: Path, pages: tuple[str, ...] = (), asked: Asked | None = None) -> Report:
+    """The report of these files."""
+    checked = [check(files.read(path)) for path in paths]
+    here = tuple(
+        FileHere(one.file, one, None, bytes_of(read_together(path, one.file)))
+        for path, one in zip(paths, checked, strict=True)
+    )
+    runs = titled(whole([run for one in checked for run in one.runs]))
+    return report(Subject(runs, here, asked or Asked()), pages, MADE)
+
+
+@pytest.fixture(scope="module")
+def evil(tmp_path_factory: pytest.TempPathFactory) -> Node:
+    """A report of runs of which every text wants to be more than text."""
+    folder = tmp_path_factory.mktemp("evil")
+    wicked = dict.fromkeys(("subject", "question", "prediction", "gold", "model", "dataset"), EVIL)
+    rows = [{**row, **wicked, EVIL: ("x", "y")[at % 2]} for at, row in enumerate(quiz(40))]
+    own = {"model": f"{EVIL}2", "dataset": EVIL, "samples": [EVIL, "1", EVIL]}
+    many = [{**row, **own} for row in samples(30)]
+    paths = (write_jsonl(folder / "a<b>&.jsonl", rows), write_jsonl(folder / "ten.jsonl", many))
+    return read(made_of(*paths).html)
+
+
+def test_no_element_that_leads_or_loads(evil: Node) -> None:
+    for node in evil.walk():
+        assert not OUTWARD & node.attributes.keys(), node
+        assert not [name for name in node.attributes if name.startswith("on")], node
+        assert node.attributes.get("href", "#").startswith("#"), node
+        assert node.tag not in LOADING, node
+    assert [node.attributes.get("id") for node in evil.all("script")] == ["plotly", "figures", None]
+    assert "url(" not in evil.all("style")[0].text
+    assert "@import" not in evil.all("style")[0].text
+
+
+def test_text_of_files_is_shown_as_it_stands(evil: Node) -> None:
+    shown = EVIL.replace("\u202e", "\\u202e").replace("\u202c", "\\u202c")
+    titles = [node.text for node in evil.all("h3")]
+    assert any(title.startswith(shown) for title in titles)
+    assert shown in " ".join(node.text for node in section(evil, "overview")[0].all("td"))
+    assert "a<b>&.jsonl" in [row[0] for row in section(evil, "files")[0].rows]
+    assert "alert(1)" not in evil.all("script")[2].text
+
+
+def test_nothing_may_be_fetched_and_nothing_else_may_run(evil: Node) -> None:
+    policy = next(
+        node.attributes["content"] for node in evil.all("meta")
+        if node.attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert {rules["base-uri"], rules["form-action"]} == {"'none'"}
+    own = [evil.all("script")[2].text, unpacked(evil, "plotly")]
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in own]
+    assert rules["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
+    assert not re.search(r"https?:|unsafe-eval|\*", policy)
+    assert "connect-src" not in rules
+
+
+def test_every_figure_is_there_for_both_themes_and_in_words(evil: Node) -> None:
+    drawn = figures(evil)
+    boxes = evil.all("div", "canvas")
+    assert [int(box.attributes["data-figure"]) for box in boxes] == list(range(len(drawn)))
+    assert len(drawn) > 8
+    for figure in drawn:
+        assert figure["light"]["data"]
+        assert figure["light"]["layout"]["font"]["color"] != figure["dark"]["layout"]["font"]["color"]
+    for node in evil.all("figure"):
+        (alt,) = node.all("p", "alt")
+        assert re.search(r"\d", alt.text)
+
+
+def test_every_page_opens_with_its_question(evil: Node) -> None:
+    for node in evil.all("section")[:-2]:
+        page = SECTIONS[node.attributes["id"]]
+        assert node.all("h2")[0].text == page.question
+        assert node.all("p", "kicker")[0].text == page.title
+    header = evil.all("header")[0].text
+    assert "22 November 2026, 09:05 UTC" in header
+    assert re.search(r"Calib \d+\.\d+\.\d+, Python 3\.\d+", header)
+    assert evil.one("again").all("pre")[0].text == MADE.command
+
+
+def test_twenty_runs_stay_below_five_megabytes(tmp_path: Path) -> None:
+    rows = [row for at in range(20) for row in quiz(200, seed=at, model=f"model {at}", dataset="quiz")]
+    quick = ("overview", "reliability", "concentration", "robustness", "abstention", "methods", "files")
+    made = made_of(write_csv(tmp_path / "quiz.csv", rows), pages=quick)
+    assert len(made.html.encode()) < 5_000_000
+    document = read(made.html)
+    assert len(section(document, "reliability")) == 20
+    assert len(figures(document)) == 20 * 6
+    assert made.html.count("plotly.js v") == 0, "packed, and once"
+    assert len(unpacked(document, "plotly")) > 1_000_000
+
+
+def test_what_has_nothing_to_say_is_left_out(tmp_path: Path) -> None:
+    made = made_of(write_csv(tmp_path / "quiz.csv", [{"confidence": 0.5, "correct": 1}]))
+    assert set(made.left_out) == {"comparison", "sampling", "methods", "groups", "training"}
+    assert made.pages == ("overview", "reliability", "concentration", "robustness", "abstention", "files")
+    header = read(made.html).all("header")[0].text
+    assert "Comparison (There is one run only, and nothing to compare it with)" in header
+
+
+def test_a_run_of_tokens(tmp_path: Path) -> None:
+    path = write_npz(tmp_path / "code.npz", positions(200), model="gpt", tokens_seen=1000)
+    made = made_of(path)
+    assert set(made.left_out) == {"comparison", "abstention", "sampling", "methods", "groups"}
+    (block,) = section(read(made.html), "reliability")
+    assert block.tiles["Positions used / total"] == "200 / 200"
+    told = read(made.html).one("robustness").text
+    assert "How often the classes occur" in told
+    assert "Position 1" in told
+
+
+def test_numbers_that_are_not_there(tmp_path: Path) -> None:
+    """All right and all sure: no AUROC, a skill that is not defined, an ECE of 0."""
+    rows = [{"id": str(at), "model": f"m{at % 2}", "confidence": 1.0, "correct": 1} for at in range(8)]
+    document = read(made_of(write_csv(tmp_path / "sure.csv", rows)).html)
+    assert section(document, "reliability")[0].tiles["ECE"] == "0.0000"
+    assert "–" in {cell for row in section(document, "comparison")[0].rows for cell in row}
+    figures(document)
+
+
+def test_choices_are_pooled_as_asked(tmp_path: Path) -> None:
+    from calib_core.confidence.method import Options  # noqa: PLC0415  one test's
+
+    path = write_jsonl(tmp_path / "four.jsonl", choices(50))
+    made = made_of(path, pages=("reliability",), asked=Asked(options=Options(labels="all")))
+    (block,) = section(read(made.html), "reliability")
+    assert "all labels" in block.all("pre")[0].text
+    assert "No whiskers" in block.text

@@ -1,0 +1,136 @@
+"""Does a figure become a picture, and is it said what to do where it does not?"""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chromium as chromium_lookup
+from calib_core.figures.comparison_labels import WIDTHS, at_width
+from calib_core.problems import Unavailable
+from calib_core.report import figure_file
+
+FIGURE: dict[str, Any] = {
+    "data": [{"type": "bar", "x": ["$x^2$", "<b>b", "c\x01"], "y": [1, 3, 2]}],
+    "layout": {"height": 300, "xaxis": {"title": {"text": "$x^2$ Confidence"}}, "margin": {"t": 10}},
+}
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Chromium, for Kaleido too."""
+    found = chromium_lookup.find()
+    monkeypatch.setenv(figure_file.BROWSER, str(found))
+    return found
+
+
+def left() -> list[str]:
+    """Processes that a picture has left behind."""
+    found: list[str] = []
+    for told in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = told.read_bytes().decode("utf-8", "replace")
+        except OSError:
+            continue
+        if "calib-picture-" in words:
+            found.append(words)
+    return found
+
+
+def test_without_kaleido_the_line_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figure_file.importlib.util, "find_spec", lambda _: None)
+    reason = figure_file.lacking()
+    assert reason is not None
+    assert "Kaleido" in reason
+    assert reason.endswith("python -m pip install -r requirements-export.txt")
+    with pytest.raises(Unavailable, match="requirements-export"):
+        figure_file.picture(FIGURE, "png", title="t", recipe="r")
+
+
+def test_the_extra_is_what_the_line_installs() -> None:
+    lines = (Path(__file__).parents[3] / "requirements-export.txt").read_text().splitlines()
+    assert [line for line in lines if line.startswith("kaleido==")]
+    assert "requirements-export.txt" in figure_file.INSTALL
+
+
+def test_without_a_browser_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(figure_file.BROWSER, raising=False)
+    monkeypatch.setattr(figure_file, "browser", lambda: None)
+    reason = figure_file.lacking()
+    assert reason is not None
+    assert "apt-get install chromium" in reason
+    assert "BROWSER_PATH" in reason
+
+
+@pytest.mark.parametrize("named", ["/nonexistent", "/usr", "requirements.txt"])
+def test_a_browser_that_is_none(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(figure_file.BROWSER, named)
+    assert "BROWSER_PATH names none" in (figure_file.lacking() or "")
+
+
+def test_a_square_panel_is_as_wide_as_the_picture() -> None:
+    margin = {"l": 56, "r": 14, "t": 50, "b": 48}
+    tall = {"layout": {"height": 560, "margin": margin, "yaxis": {"scaleanchor": "x", "domain": [0.5, 1]}}}
+    assert figure_file.size_of(tall) == (560, 2 * 490 + 98)
+    low = {"layout": {"height": 300, "margin": margin, "yaxis": {"scaleanchor": "x"}}}
+    assert figure_file.size_of(low) == (420, 350 + 98)
+    assert figure_file.size_of({"layout": {"height": 410}}) == (800, 410)
+
+
+def test_one_set_of_names_is_kept() -> None:
+    traces = [{"xaxis": f"x{width}"} for width in WIDTHS] + [{"xaxis": "x"}, {}]
+    kept = at_width({"data": traces, "layout": {}}, 800)["data"]
+    assert kept == [{"xaxis": "x680"}, {"xaxis": "x"}, {}]
+    assert at_width({"data": traces, "layout": {}}, 100)["data"][0] == {"xaxis": "x300"}
+
+
+@pytest.mark.browser
+def test_one_that_takes_too_long_is_ended(browser: Path) -> None:
+    assert browser
+    begun = time.monotonic()
+    with pytest.raises(Unavailable, match=r"stopped after 1\.5 s"):
+        figure_file.picture(FIGURE, "png", title="t", recipe="r", seconds=1.5)
+    assert time.monotonic() - begun < 20
+    assert left() == []
+
+
+@pytest.mark.browser
+def test_others_are_waited_for_and_no_longer(browser: Path) -> None:
+    assert browser
+    with figure_file._ONE, pytest.raises(Unavailable, match="Other pictures are being drawn"):
+        figure_file.picture(FIGURE, "png", title="t", recipe="r", seconds=0.2)
+
+
+def test_a_browser_that_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv(figure_file.BROWSER, "/bin/false")
+    with pytest.raises(Unavailable, match="failed"):
+        figure_file.picture(FIGURE, "png", title="t", recipe="r")
+    assert "no picture" in caplog.text
+    assert left() == []
+
+
+@pytest.mark.browser
+def test_a_png_and_an_svg(browser: Path) -> None:
+    assert browser
+    png = figure_file.picture(FIGURE, "png", title="Run $a$", recipe="ECE, M=10")
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">I", png[16:20]) == (figure_file.PIXELS,)
+    svg = figure_file.picture(FIGURE, "svg", title="Run $a$", recipe="ECE, M=10").decode()
+    for words in ("<title>Run $a$</title>", "<desc>ECE, M=10</desc>", "$x^2$ Confidence", ">$x^2$<"):
+        assert words in svg
+    assert "MathJax" not in svg
+    assert left() == []
+
+
+def test_the_order_is_plain_data() -> None:
+    figure = {"data": [{"x": (1, 2), "name": None}], "layout": {"height": 300}}
+    assert json.loads(json.dumps(figure_file.cleaned(figure))) == {
+        "data": [{"x": [1, 2], "name": None}], "layout": {"height": 300}
+    }

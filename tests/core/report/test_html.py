@@ -1,0 +1,60 @@
+"""Is text only text in the elements of a report, and are numbers where they are looked for?"""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from calib_core.report import html
+from calib_core.report.numbers import count, number, percent, signed, span
+from calib_core.report.parts import Table, Tile
+from reports import read
+
+
+@pytest.mark.parametrize("words", ["<b>x</b>", "a & b &lt;", "\"'><script>", "$x$ {y}", "é ∞ \u200d"])
+def test_text_is_read_back_as_it_was(words: str) -> None:
+    (paragraph,) = read(html.tag("p", html.text(words), title=words)).all("p")
+    assert (paragraph.text, paragraph.attributes["title"]) == (words, words)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [("a\u202eb", "a\\u202eb"), ("a\x00b\x1b[1m", "a\\x00b\\x1b[1m"), ("\ud800", "\\ud800")],
+)
+def test_what_steers_or_hides_text_is_shown_by_its_code(words: str, shown: str) -> None:
+    assert html.text(words) == shown
+    html.text(words).encode("utf-8")
+
+
+def test_a_table_has_headings_and_its_numbers_to_the_right() -> None:
+    rows = [
+        {"Run": "a<b", "n": 1200, "Value": "0.0123", "95 %": "0.01 to 0.02", "Gap": "−0.031", "Text": "9 x"},
+        {"Run": "c", "n": 3, "Value": "–", "95 %": "–", "Gap": "+0.200", "Text": None},
+    ]
+    document = read(html.table(Table.of("A title", rows, "A note.")))
+    assert [head.text for head in document.all("th")] == ["Run", "n", "Value", "95 %", "Gap", "Text"]
+    right = [head.text for head in document.all("th", "number")]
+    assert right == ["n", "Value", "95 %", "Gap"]
+    assert document.rows == [["a<b", "1,200", "0.0123", "0.01 to 0.02", "−0.031", "9 x"],
+                             ["c", "3", "–", "–", "+0.200", ""]]
+    assert document.all("caption")[0].text == "A title"
+    assert document.all("p", "note")[0].text == "A note."
+    assert html.table(Table("", pl.DataFrame())) == ""
+
+
+def test_tiles_say_what_they_mean() -> None:
+    document = read(html.tiles([Tile("ECE", "0.1", "Lower is better.", "p = 0.1"), Tile("n", "3")]))
+    assert document.tiles == {"ECE": "0.1", "n": "3"}
+    first, second = document.all("div")
+    assert first.attributes["title"] == "Lower is better."
+    assert "title" not in second.attributes
+    assert html.tiles([]) == ""
+
+
+def test_numbers_in_words() -> None:
+    assert (number(None), number(float("inf")), number(0.12345)) == ("–", "∞", "0.1235")
+    assert (percent(None), percent(0.5)) == ("–", "50.0 %")
+    assert (signed(-0.5, "+.3f"), signed(None)) == ("−0.500", "–")
+    assert (span(-1, 2, ".1f"), span(None, 2)) == ("−1.0 to 2.0", "–")
+    assert span(0.1, 0.2, ".1f", 100) == "10.0 to 20.0"
+    assert (count(1, "run"), count(1200, "row")) == ("1 run", "1,200 rows")

@@ -1,0 +1,69 @@
+"""Which runs does the tour tell of in its tests?  Small ones whose every number is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from calib_core.analysis.evidence import Evidence, survey
+from calib_core.analysis.tour import tour_step
+from calib_core.analysis.tour_step import Kind, Step
+from calib_core.analysis.tour_subject import Candidate, Subject
+from calib_core.records import AnswerRun, Run, RunInfo
+from core.made_runs import made_run
+
+Block = tuple[float, int, int]
+"""(confidence, rows, right ones among them)."""
+
+CALIBRATED: tuple[Block, ...] = ((0.95, 100, 95), (0.75, 100, 75), (0.55, 100, 55), (0.35, 100, 35))
+OVER: tuple[Block, ...] = ((0.95, 200, 120), (0.55, 100, 50))
+UNDER: tuple[Block, ...] = ((0.65, 200, 180), (0.35, 100, 60))
+
+
+def answers(
+    *blocks: Block, model: str = "red", dataset: str | None = "quiz", **more: Sequence[Any]
+) -> AnswerRun:
+    """A run with a stored confidence, and a question and a gold answer a row."""
+    said = [value for value, rows, _ in blocks for _ in range(rows)]
+    right = [at < good for _, rows, good in blocks for at in range(rows)]
+    columns: dict[str, Sequence[Any]] = {
+        "question": [f"What is {at}?" for at in range(len(said))],
+        "prediction": [str(at) if good else "none" for at, good in enumerate(right)],
+        "gold": [str(at) for at in range(len(said))],
+        "confidence": said, "correct": right, **more,
+    }
+    made = made_run(columns, label=f"{model} · quiz")
+    return replace(made, info=RunInfo(model=model, dataset=dataset))
+
+
+def drawn(rows: int, seed: int) -> AnswerRun:
+    """Confidences of all sizes, and outcomes drawn from them: calibrated, and off by chance as data is."""
+    random = np.random.default_rng(seed)
+    said = random.beta(4, 2, rows)
+    return made_run({"confidence": said, "correct": [bool(one) for one in random.random(rows) < said]})
+
+
+def candidates(*runs: Run) -> dict[str, Candidate]:
+    """The runs by key: "0", "1" …"""
+    return {str(at): Candidate(run.label, survey(run).usable) for at, run in enumerate(runs)}
+
+
+def subject(*runs: Run, shown: int = 0, method: str = "given") -> Subject:
+    return Subject(str(shown), method, candidates(*runs))
+
+
+def told(kind: Kind, *runs: Run, **which: Any) -> Step:
+    """One step of the tour of the first run, or of `shown`."""
+    return tour_step(kind, subject(*runs, **which))
+
+
+def words(step: Step) -> str:
+    return " ".join((step.heading, *step.sentences))
+
+
+def evidences(**runs: Run) -> Mapping[str, tuple[Evidence, ...]]:
+    """What `overview` takes: each run by every method it gives."""
+    return {name: tuple(survey(run).usable.values()) for name, run in runs.items()}
