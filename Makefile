@@ -11,6 +11,8 @@ RECIPE :=
 # How many spoilt files `make fuzz` reads, and the seed of the first.
 N := 20000
 SEED := 0
+# Pages whose pictures `make screens` takes, by the beginnings of their names; empty: all.
+ONLY :=
 # Passed on to pytest, e.g. make check-fast PYTEST_ARGS="-k brier -x"
 PYTEST_ARGS :=
 # The Python that makes the virtual environment; empty: the first of these that is 3.11 or newer.
@@ -23,7 +25,7 @@ export DATA
 # The steps of `make test` are to come in their order, also under `make -j`.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data demo-check fuzz picture clean
+.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data demo-check fuzz picture walk screens clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is"
@@ -76,6 +78,12 @@ fuzz: .venv/.test-ready ## spoil good files of every format and read them (N=200
 picture: .venv/.test-ready ## take the README's picture again
 	@PYTHONPATH=".:tests" $(PY) docs/picture.py
 
+walk: .venv/.test-ready ## record the README's walk through the app again
+	@PYTHONPATH=".:tests" $(PY) docs/walk.py
+
+screens: .venv/.test-ready ## take pictures of every page at four widths, light and dark (ONLY=start,groups)
+	@PYTHONPATH=".:tests" ONLY="$(ONLY)" $(PY) docs/screens.py
+
 clean: ## remove the virtual environments and every cache
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -86,7 +94,7 @@ clean: ## remove the virtual environments and every cache
 	@$(PY) -m pip install --quiet --requirement requirements.txt
 	@touch $@
 
-.venv/.test-ready: requirements-dev.txt .venv/.run-ready
+.venv/.test-ready: requirements-dev.txt requirements-export.txt .venv/.run-ready
 	@echo "Installing what testing needs (once, about a minute) ..."
 	@$(PY) -m pip install --quiet --requirement requirements-dev.txt
 	@touch $@
