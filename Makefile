@@ -4,8 +4,8 @@
 PORT := 8501
 # A folder of prediction files; empty: the demo data.
 DATA :=
-# Test processes. A module's tests stay together in one of them.
-WORKERS := 2
+# Test processes: one more than cores, as browser tests wait a lot. A module's tests stay together in one of them.
+WORKERS := 3
 # One recipe of the demo data, r1, r2 or r3; empty: all.
 RECIPE :=
 # How many spoilt files `make fuzz` reads, and the seed of the first.

@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Marks tests by the fixtures they use, and puts the browser's after the others.
 
     After them, because Playwright's synchronous interface leaves an event loop running in the thread that the
-    app tests also use.
+    app tests also use. The folder of many short modules comes last, so that all processes end together.
 
     Slow tests are left out unless `-m` speaks of them. That is said here, since a `-m` among the options of
     every run would give way to the one of `make check-fast`.
@@ -38,7 +38,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("browser")
         if "shared" in fixtures:
             item.add_marker("shared")
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    own = ROOT / "tests" / "browser"
+    items.sort(key=lambda item: (item.get_closest_marker("browser") is not None, own in item.path.parents))
     if "slow" not in config.option.markexpr:
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)

@@ -7,9 +7,11 @@ are valid, which is tested.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from plotly.basedatatypes import BaseFigure
+
+from calib_core.figures.as_sent import as_sent
 
 
 class AsDrawn(BaseFigure):
@@ -20,14 +22,4 @@ class AsDrawn(BaseFigure):
 
     def to_dict(self) -> dict[str, Any]:
         """The figure as it is sent."""
-        return cast("dict[str, Any]", _set(self._drawn))
-
-
-def _set(part: object) -> object:
-    if isinstance(part, Mapping):
-        named = cast("Mapping[str, object]", part)
-        return {name: _set(value) for name, value in named.items() if value is not None}
-    if isinstance(part, list):
-        parts = cast("list[object]", part)
-        return [_set(value) for value in parts] if any(isinstance(one, Mapping) for one in parts) else parts
-    return part
+        return as_sent(self._drawn)

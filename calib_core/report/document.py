@@ -9,13 +9,12 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import importlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
-
-from plotly.offline import get_plotlyjs
 
 from calib_core.confidence import METHODS
 from calib_core.figures.theme import DARK, LIGHT, Theme
@@ -96,7 +95,8 @@ def _colours(theme: Theme) -> str:
 @cache
 def _plotly() -> tuple[str, str]:
     """plotly.js packed, and as it runs."""
-    script = get_plotlyjs()
+    # Loaded here: it costs more than all the rest of the command line.
+    script: str = importlib.import_module("plotly.offline").get_plotlyjs()
     return _packed(script), script
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal, TypeAlias
 
-from calib_core.figures.as_drawn import AsDrawn
+from calib_core.figures.as_sent import as_sent
 from calib_core.figures.comparison_labels import at_width
 from calib_core.problems import Unavailable
 from calib_core.report.picture_frame import Frame, cleaned
@@ -40,6 +40,11 @@ LOW: Final = 330
 
 SECONDS: Final = 60.0
 """So long a picture may take: one takes two or three where the machine has nothing else to do."""
+
+LETTERS: Final = 20
+"""Of the folder for temporary files: below it the browser has a socket, whose path is 107 bytes at most."""
+
+SHORT: Final = "/tmp"  # noqa: S108  tempfile makes a folder of its own in it
 
 INSTALL: Final = "python -m pip install -r requirements-export.txt"
 BROWSER: Final = "BROWSER_PATH"
@@ -93,7 +98,7 @@ def picture(
     """
     if reason := lacking():
         raise Unavailable(reason)
-    figure = cleaned(AsDrawn(drawn).to_dict())
+    figure = cleaned(as_sent(drawn))
     width, height = size_of(figure)
     order = {
         "figure": at_width(figure, width), "kind": kind, "scale": PIXELS / width, "browser": browser(),
@@ -102,10 +107,18 @@ def picture(
     if not _ONE.acquire(timeout=seconds):
         raise Unavailable("Other pictures are being drawn. Try again in a minute.")
     try:
-        with tempfile.TemporaryDirectory(prefix="calib-picture-", ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(
+            prefix="calib-picture-", dir=_place(), ignore_cleanup_errors=True
+        ) as folder:
             return _made(Path(folder), order, font, seconds)
     finally:
         _ONE.release()
+
+
+def _place() -> str:
+    """The folder for temporary files, or one with a shorter name where that one's is too long."""
+    own = tempfile.gettempdir()
+    return own if len(own) <= LETTERS or not os.access(SHORT, os.W_OK) else SHORT
 
 
 def size_of(figure: Mapping[str, Any]) -> tuple[int, int]:

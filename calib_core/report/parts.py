@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from calib_core.figures.as_drawn import AsDrawn
+from calib_core.figures.as_sent import as_sent
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from calib_core.report.paired_table import PairedTable
 
@@ -47,7 +47,7 @@ class Drawn:
         cls, draw: Callable[[Theme], Mapping[str, Any]], alt: str, title: str = "", *, narrow: bool = False
     ) -> Drawn:
         """Both forms of a figure; draw: theme → figure."""
-        light, dark = (AsDrawn(draw(theme)).to_dict() for theme in (LIGHT, DARK))
+        light, dark = (as_sent(draw(theme)) for theme in (LIGHT, DARK))
         return cls(title, alt, light, dark, narrow)
 
 

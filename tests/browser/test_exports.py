@@ -21,7 +21,7 @@ PATIENCE = 1000 * figure_file.SECONDS
 def saved(page: Page, button: str, folder: Path) -> Path:
     """The file that a button gives."""
     with page.expect_download(timeout=PATIENCE) as event:
-        page.get_by_test_id("stPopoverBody").get_by_role("button", name=button).click()
+        page.get_by_test_id("stPopoverBody").get_by_role("button", name=button).click(timeout=PATIENCE)
     path = folder / event.value.suggested_filename
     event.value.save_as(path)
     return path

@@ -12,7 +12,7 @@ LINES = "lines=chains-0.8m-chains-choice-0-shot,chains-35k-chains-choice-0-shot"
 
 
 def legend(page: Page) -> list[str]:
-    return page.locator(".st-key-lines_figure .legendtext").all_inner_texts()
+    return page.locator(".st-key-lines_figure .legendtext").all_text_contents()
 
 
 def offered(page: Page) -> str:
