@@ -128,7 +128,7 @@ def test_whatever_a_parser_does_is_a_message(body: str, says: str, ask: Ask) -> 
     with child(body, kept) as one:
         started = time.monotonic()
         outcome, again = ask(one, limits=SHORT)
-        assert time.monotonic() - started < 20, "it was not the limit of seconds that ended it"
+        assert time.monotonic() - started < 5
         assert isinstance(outcome, Refused)
         text = str(outcome)
         assert text.startswith("bad.csv")
