@@ -106,7 +106,9 @@ def _filled(line: socket.socket, room: bytearray, deadline: float | None) -> byt
     view = memoryview(room)
     while view:
         if deadline is not None:
-            line.settimeout(max(deadline - time.monotonic(), 0.001))
+            if (left := deadline - time.monotonic()) <= 0:  # also where there is always more to take
+                raise LateError
+            line.settimeout(left)
         try:
             got = line.recv_into(view)
         except TimeoutError:
