@@ -1,4 +1,4 @@
-"""Which texts are the same?  Many texts → whole numbers, by dictionaries that several threads fill."""
+"""Which texts are the same?  Many texts → whole numbers, by hashes that are held against the texts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ WORKERS: Final = min(4, os.cpu_count() or 1)
 _ALONE: Final = 1 << 16
 """So few values are not worth a thread."""
 
+_FEW: Final = 1 << 14
+"""So many texts tell whether they are mostly different ones, as whole outputs are."""
+
+_BITS: Final = 20
+"""Of a hash: 2^20 slots, few of which several of some thousand texts share."""
+
 T = TypeVar("T")
 
 
@@ -26,19 +32,50 @@ def coded(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
     text: String, shape (n,). Returns uint32 of shape (n,), from 0 on, and the distinct texts in that order;
     null is one of the texts.
     """
-    parts = in_parts(lambda part: _by_dictionary(text[part]), text.len())
-    if len(parts) < 2:
-        return parts[0] if parts else (np.empty(0, np.uint32), text.clear())
-    # A dictionary a part, and one of the texts in them: threads that share one wait for each other.
-    places, texts = _by_dictionary(pl.concat([distinct for _, distinct in parts]))
-    ends = np.cumsum([distinct.len() for _, distinct in parts])
-    of_parts = np.split(places.view(np.int32), ends[:-1])
-    found = [looked_up(of_part, own) for of_part, (own, _) in zip(of_parts, parts, strict=True)]
-    return np.concatenate(found).view(np.uint32), texts
+    if text.len() < _FEW or text[:_FEW].n_unique() > _FEW // 2:
+        return _by_dictionary(text)
+    first, slots = _slots(text)
+    used = np.flatnonzero(first >= 0)
+    texts = text.gather(first[used])
+    first[used] = np.arange(used.size, dtype=np.int32)
+    numbers = looked_up(first, slots).view(np.uint32)
+    # The slot of several texts names one of them; the others are found by their not being it.
+    at = _unlike(text, texts, numbers)
+    if at.size:
+        more, further = _by_dictionary(text.gather(at))
+        numbers[at], texts = more + np.uint32(texts.len()), pl.concat([texts, further])
+    return numbers, texts
+
+
+def _unlike(text: pl.Series, texts: pl.Series, numbers: NDArray[np.uint32]) -> NDArray[np.intp]:
+    """Where a text is not the one that its number stands for."""
+
+    def unlike(part: slice) -> NDArray[np.intp]:
+        other = texts.gather(pl.Series(numbers[part])).ne_missing(text[part])
+        return part.start + np.flatnonzero(other.to_numpy())
+
+    return np.concatenate(in_parts(unlike, text.len()))
+
+
+def _slots(text: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+    """Where in `text` one of the texts of each slot stands, −1 = it has none; and the slot of each text.
+
+    A text's slot is the beginning of its hash, so that equal texts have the same.
+    """
+    first, slots = np.full(1 << _BITS, -1, np.int32), np.empty(text.len(), np.uint32)
+
+    def enter(part: slice) -> None:
+        own = text[part].hash().to_numpy() >> np.uint64(64 - _BITS)
+        slots[part] = own
+        # Where several threads write to a slot, one of their places is in it: any will do.
+        first[own.view(np.int64)] = np.arange(part.start, part.stop, dtype=np.int32)
+
+    in_parts(enter, text.len())
+    return first, slots
 
 
 def _by_dictionary(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
-    """The same by polars' own dictionary, one of its own for each call."""
+    """The same by polars' own dictionary."""
     categories = pl.Categories.random()
     # The series holds the dictionary: without it the categories are gone.
     held = text.cast(pl.Categorical(categories))

@@ -31,9 +31,21 @@ def test_parts_come_to_one_numbering(alone: int, texts: list[str | None]) -> Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_ALONE", alone)
         patch.setattr(module, "WORKERS", 3)
+        patch.setattr(module, "_FEW", 4)
         assert agrees(texts)
         assert agrees([None if at % 11 == 0 else str(at % 13) for at in range(100)])
         assert agrees([str(at) for at in range(100)])
+
+
+@pytest.mark.parametrize("bits", [1, 3, 20])
+@given(texts=TEXTS)
+def test_texts_of_one_slot_are_told_apart(bits: int, texts: list[str | None]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_ALONE", 8)
+        patch.setattr(module, "_FEW", 4)
+        patch.setattr(module, "_BITS", bits)
+        assert agrees(["a", "a", "a", "b", *texts])
+        assert agrees(["a"] * 10 + [None if at % 11 == 0 else str(at % 13) for at in range(100)])
 
 
 def test_each_number_is_looked_up_in_whatever_part(monkeypatch: pytest.MonkeyPatch) -> None:

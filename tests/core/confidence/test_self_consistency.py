@@ -138,9 +138,10 @@ def many_samples(draw: st.DrawFn) -> Row:
 @given(rows=st.lists(many_samples(), min_size=1, max_size=5))
 def test_up_to_64_samples_are_exact(rule: str, rows: list[Row]) -> None:
     rows = [*rows, {"answer_kind": "number", "gold": "0", "samples": [str(at) for at in range(64)]}]
+    run = run_of(rows)
     for method in METHODS:
         expected = [oracle.self_consistency(row, method, rule) for row in rows]
-        assert agrees(confidences(method, run_of(rows), unparseable=rule), expected)
+        assert agrees(confidences(method, run, unparseable=rule), expected)
 
 
 @pytest.mark.parametrize("rule", ["own", "one", "drop"])
@@ -149,9 +150,10 @@ def test_up_to_64_samples_are_exact(rule: str, rows: list[Row]) -> None:
 def test_another_order_of_samples_changes_nothing_but_ties(rule: str, rows: list[Row], data: Any) -> None:
     rows = [*rows, {"answer_kind": "number", "gold": "0", "samples": ["0", "0", "1"]}]
     shuffled = [{**row, "samples": data.draw(st.permutations(row["samples"]))} for row in rows]
+    run, other = run_of(rows), run_of(shuffled)
     for method in METHODS:
-        said = confidences(method, run_of(rows), unparseable=rule)
-        again = confidences(method, run_of(shuffled), unparseable=rule)
+        said = confidences(method, run, unparseable=rule)
+        again = confidences(method, other, unparseable=rule)
         assert said.pairs.confidence.tolist() == again.pairs.confidence.tolist()
         assert (said.remarks, said.missing) == (again.remarks, again.missing)
         exact = [oracle.sampled(rows[at], rule) for at in said.pairs.rows]
