@@ -72,6 +72,13 @@ class Binned:
         mean = self.confidence / self.count
         return self.squared / self.count - mean**2 <= (SAME * mean) ** 2
 
+    def drawn(self, correct: NDArray[np.int64], confident_correct: NDArray[np.float64]) -> Binned:
+        """The same bins with other outcomes; written out, as it is asked for in every draw of a null."""
+        return Binned(
+            self.scheme, self.group, self.index, self.low, self.high, self.count, correct, self.confidence,
+            self.squared, confident_correct,
+        )
+
     def coarser(self, scheme: Scheme) -> Binned:
         """The bins of another equal-width scheme whose M divides this one's: bins nest (decision 0001)."""
         index = self.index // (self.scheme.bins // scheme.bins)

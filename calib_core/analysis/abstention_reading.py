@@ -10,8 +10,7 @@ from calib_core.analysis.reading import percent
 from calib_core.confidence import METHODS
 
 CHOSEN_HERE = (
-    "Each t is chosen on the same rows that it is judged on, so on new questions expect less: "
-    "the lower end of the interval is the safer number, and even that knows nothing of the choosing."
+    "Each t is chosen on the rows it is judged on: on new questions expect less, and rather the lower end."
 )
 
 

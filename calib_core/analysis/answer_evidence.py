@@ -13,6 +13,7 @@ from calib_core.analysis.basis import Evidence, Unit, draws_all_classes
 from calib_core.analysis.pair_draws import PairDraws
 from calib_core.analysis.redrawn import Redrawn
 from calib_core.analysis.row_draws import RowDraws
+from calib_core.analysis.trials import alike, question_numbers
 from calib_core.bins import BinSums, Scheme
 from calib_core.confidence.method import Confidences
 from calib_core.metrics.metric import Metric
@@ -37,6 +38,11 @@ class AnswerEvidence(Evidence):
     def n_used(self) -> int:
         """Rows with a confidence and an outcome."""
         return self.confidences.pairs.n
+
+    @cached_property
+    def alike(self) -> float:
+        """By the questions that are asked again."""
+        return alike(question_numbers(self.run, self.confidences.pairs.rows))
 
     @property
     def judged(self) -> str:

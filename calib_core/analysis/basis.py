@@ -49,6 +49,11 @@ class Evidence(ABC):
     def n_used(self) -> int:
         """Rows or positions with a confidence and an outcome."""
 
+    @cached_property
+    def alike(self) -> float:
+        """How many of the rows or positions may say the same (`trials.alike`): 1 where all are asked once."""
+        return 1.0
+
     @property
     def n_total(self) -> int:
         """Rows or positions of the run in its file."""

@@ -35,8 +35,7 @@ EACH: Final = 20_000
 """Up to so many rows each is drawn by itself; more are drawn by cells of 1/3000 and outcome."""
 
 COVERAGE: Final = (
-    "In simulations such 95 % intervals held the truth in 76 to 93 % of data sets for ECE, less often the "
-    "closer it is to 0, and in 92 to 98 % for Brier."
+    "In simulations such intervals held the truth in 76 to 93 % of data sets for ECE, 92 to 98 % for Brier."
 )
 """As benchmarks/coverage.md has it."""
 

@@ -127,7 +127,7 @@ def _line(
         run=title,
         method=evidence.method.id,
         result=result,
-        leans=None if dependent else tendency(evidence.binned(metric, scheme), among).kind,
+        leans=None if dependent else tendency(evidence.binned(metric, scheme), among, evidence.alike).kind,
         pooled=_pooled(evidence, dependent=dependent, all_classes=draws_all_classes(metric)),
         recipe=result.score.recipe if metric.binned else result.recipe,
     )

@@ -102,13 +102,13 @@ def share_above(drawn: NDArray[np.float64], observed: float) -> float:
 
 
 def rsd(values: NDArray[np.float64], ddof: int = 0) -> NDArray[np.float64]:
-    """Standard deviation over mean along the first axis; NaN where the mean is 0.
+    """Standard deviation over mean along the first axis; NaN where the mean is 0 but for rounding.
 
     values: shape (M's, …); ddof: 0 of a population, as in the Full-ECE paper, or 1 of a sample.
     """
     mean = values.mean(axis=0)
     spread = values.std(axis=0, ddof=ddof) if values.shape[0] > ddof else np.full_like(mean, np.nan)
-    return np.divide(spread, mean, out=np.full_like(mean, np.nan), where=mean > 0)
+    return np.divide(spread, mean, out=np.full_like(mean, np.nan), where=mean > TIED)
 
 
 def _spread(table: NDArray[np.float64], observed: Sequence[float], ddof: int) -> dict[str, float]:

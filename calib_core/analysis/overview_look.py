@@ -62,7 +62,7 @@ def look_of(name: str, evidence: Evidence, among: int) -> Look:
         accuracy=evidence.accuracy,
         brier=evidence.brier,
         ece=METRICS["ece"].of(evidence.top_sums, TEN),
-        kind=tendency(binned, among).kind,
+        kind=tendency(binned, among, evidence.alike).kind,
         curve=bin_table(binned, with_intervals=False).select(
             "bin", "count", "confidence", "accuracy", "thin"
         ),

@@ -19,7 +19,7 @@ def headline(looks: Sequence[Look]) -> tuple[str, str]:
         return _too_few(looks), ""
     if len(looks) == 1:
         return _of_one(judged[0]), ""
-    return _counted(looks), _extremes(judged)
+    return _counted(looks), _extremes(judged, looks)
 
 
 def _too_few(looks: Sequence[Look]) -> str:
@@ -61,22 +61,33 @@ def _clause(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}" if count else ""
 
 
-def _extremes(judged: Sequence[Look]) -> str:
+def _extremes(judged: Sequence[Look], looks: Sequence[Look]) -> str:
     """The lowest ECE and the highest accuracy; answers and texts are not compared with one another.
 
-    judged: runs with rows enough, the lowest ECE first.
+    judged: those of `looks` with rows enough, the lowest ECE first.
     """
     answers = [look for look in judged if look.unit == "rows"]
     own = answers or judged
-    which = f"Of the {len(own)} with answers, the" if 1 < len(own) < len(judged) else "The"
+    said = ["answers"] if len(own) < len(judged) else []
     if len(own) == 1:
         return f"{own[0].run} {_said(own[0])}."
     honest, right = own[0], max(own, key=lambda look: look.accuracy or 0.0)
+    if any(_beats(look, honest, right) for look in looks if look.kind == "few"):
+        said.append("rows enough")
+    which = f"Of the {len(own)} with {' and '.join(said)}, the" if said else "The"
     lowest = f"{honest.ece or 0.0:.4f}"
     opening = f"{which} lowest ECE, {lowest}, is that of {honest.run}, which {_said(honest)}"
     if right.accuracy == honest.accuracy:
-        return f"{opening}, the most of all."
+        alone = [look.accuracy for look in own].count(right.accuracy) == 1
+        return f"{opening}, {'the most of all' if alone else 'as often as any'}."
     return f"{opening}. Right most often is {right.run}, which {_said(right)}."
+
+
+def _beats(look: Look, honest: Look, right: Look) -> bool:
+    """Whether one with too few rows has a lower ECE or a higher accuracy than those that are named."""
+    if look.ece is None or look.accuracy is None:
+        return False
+    return look.ece < (honest.ece or 0.0) or look.accuracy > (right.accuracy or 0.0)
 
 
 def _said(look: Look) -> str:

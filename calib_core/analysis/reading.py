@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.analysis.basis import Unit
-from calib_core.analysis.tendency import FEW, tendency
+from calib_core.analysis.tendency import FEW, Tendency, tendency
 from calib_core.bins import Binned
 
 MOSTLY: Final = 2 / 3
@@ -18,9 +18,15 @@ NO_GAP: Final = 1e-9
 """A mean gap up to here is rounding: no gap at all."""
 
 
+ROUNDED: Final = 1e-12
+"""A number up to here is what rounding left of 0: sums are exact to so much."""
+
+
 def short(value: float) -> str:
     """Four decimals, or three digits of a number that would have none of them: "0.0312", "2.41e-07"."""
-    return f"{value:.4f}" if value == 0 or abs(value) >= 0.00095 else f"{value:.3g}"
+    if abs(value) <= ROUNDED:
+        return "0.0000"
+    return f"{value:.4f}" if abs(value) >= 0.00095 else f"{value:.3g}"
 
 
 def percent(share: float) -> str:
@@ -28,11 +34,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows") -> str:
+def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows", alike: float = 1.0) -> str:
     """One sentence on the whole, and where the gap lies.
 
     dependent: the pairs are all choices of each row, whose mean confidence and share of right ones
-    are both 1/K by construction, so only the gaps are spoken of; unit: what is counted.
+    are both 1/K by construction, so only the gaps are spoken of; unit: what is counted; alike: as in
+    `tendency`.
     """
     if not binned.size:
         return f"No {unit[:-1]} has both a confidence and an outcome."
@@ -43,7 +50,7 @@ def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows") -> str:
     opening = f"Says {percent(said)} on average, is right {percent(right)}"
     if n < FEW:
         return f"{opening}: {n} {f'{unit} are' if n > 1 else f'{unit[:-1]} is'} too few to say more."
-    return f"{opening}{_verdict(binned, n, unit)}."
+    return f"{opening}{_verdict(binned, tendency(binned, alike=alike), n, unit)}."
 
 
 def _of_all_choices(binned: Binned, n: int, unit: Unit) -> str:
@@ -60,9 +67,8 @@ def _of_all_choices(binned: Binned, n: int, unit: Unit) -> str:
     return f"{subject} are {apart}{_comma(_where(binned, binned.absolute_gap))}."
 
 
-def _verdict(binned: Binned, n: int, unit: Unit) -> str:
+def _verdict(binned: Binned, found: Tendency, n: int, unit: Unit) -> str:
     """Over- or under-confident, both, or neither, as far as the rows can tell (95 %)."""
-    found = tendency(binned)
     over, under, clear = found.over, found.under, found.clear
     if found.kind == "neither":
         return f": no more apart than {n:,} {unit} differ by chance"

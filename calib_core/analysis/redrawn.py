@@ -7,7 +7,7 @@ off a draw by the very function that reads it off the data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +136,7 @@ def added_up(
 
     def bins(number: int) -> Binned:
         correct = right[number].astype(np.int64)
-        return replace(binned, correct=correct, confident_correct=weighed[number])
+        return binned.drawn(correct, weighed[number])
 
     lacking = np.bincount(place[order], drawn.mean(axis=0) * likely.spread[order], minlength=binned.size)
     blur = float(np.sqrt(lacking).sum()) / max(sums.rows, 1)
@@ -161,6 +161,6 @@ def scattered(
     def bins(number: int) -> Binned:
         part = slice(int(start[number]), int(start[number + 1]))
         correct = np.bincount(place[part], right[part], minlength=binned.size).astype(np.int64)
-        return replace(binned, correct=correct, confident_correct=np.full(binned.size, np.nan))
+        return binned.drawn(correct, np.full(binned.size, np.nan))
 
     return Redrawn(binned, sums.rows, sums.groups, draws, seed, bins)

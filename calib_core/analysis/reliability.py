@@ -79,7 +79,7 @@ def reliability(evidence: Evidence, metric_id: str, scheme: Scheme | None = None
         scheme=scheme,
         table=bin_table(binned, with_intervals=not dependent),
         of_pairs="labels" if dependent else evidence.unit,
-        reading=read_aloud(binned, dependent=dependent, unit=evidence.unit),
+        reading=read_aloud(binned, dependent=dependent, unit=evidence.unit, alike=evidence.alike),
         recipe=recipe(evidence, metric if metric.binned else None, scheme, binned.size),
         judged=evidence.judged,
         remarks=evidence.remarks,

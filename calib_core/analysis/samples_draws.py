@@ -17,6 +17,7 @@ from calib_core.analysis.score import scheme_for
 from calib_core.bins import BinSums, Scheme
 from calib_core.confidence.method import Unparseable
 from calib_core.confidence.subsets import ABSENT, confidences_of
+from calib_core.metrics.brier import BRIER
 from calib_core.metrics.metric import Metric
 
 METHODS: Final = ("cluster_number", "cluster_size", "pairwise")
@@ -83,19 +84,25 @@ class _Tally:
         known = ~np.isnan(confidences[0])
         at = np.where(known, majority, 0)
         right = correct[np.arange(known.size) % questions, at] == 1
+        present = known.reshape(draws, questions)
+        brier = np.full((draws, len(METHODS)), np.nan)
         for place, confidence in enumerate(confidences):
-            squares = np.where(known, (confidence - right) ** 2, 0.0)
-            self._squares[place] += squares.reshape(draws, questions).sum(0)
-        self._present += known.reshape(draws, questions).sum(0)
+            squares = np.where(known, (confidence - right) ** 2, 0.0).reshape(draws, questions)
+            self._squares[place] += squares.sum(0)
+            np.divide(squares.sum(1), present.sum(1), out=brier[:, place], where=present.any(1))
+        self._present += present.sum(0)
         self._draws += draws
+        if BRIER.id in self._values:
+            self._values[BRIER.id] += brier.tolist()
         for start in range(0, known.size, questions):
             used = start + np.flatnonzero(known[start : start + questions])
             self._one([confidence[used] for confidence in confidences], right[used])
 
     def _one(self, confidences: Sequence[NDArray[np.float64]], right: NDArray[np.bool_]) -> None:
-        """One draw of every question: the metrics of each method."""
-        sums = [BinSums.from_pairs(each, right, computed=True) for each in confidences]
-        for metric, scheme in self._metrics:
+        """One draw of every question: the metrics of each method but the Brier score, which `add` has."""
+        others = [(metric, scheme) for metric, scheme in self._metrics if metric.id != BRIER.id]
+        sums = [BinSums.from_pairs(each, right, computed=True) for each in confidences] if others else []
+        for metric, scheme in others:
             found = [metric.of(each, scheme) for each in sums]
             self._values[metric.id].append([np.nan if value is None else value for value in found])
         pairs = max(right.size, 1)

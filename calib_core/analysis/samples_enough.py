@@ -115,10 +115,22 @@ def read_enough(
         parts.append(f"{none} enough for {_and(lacking)}")
     said = ", ".join(parts)
     how = f"within ±{within:g} of that at N' = {against}, by its paired 95 % interval over {n:,} questions"
-    least = compared[0]
-    fewer = [names[each.method] for each in found if (gap := gaps[each.method].get(least)) and gap.high < 0]
-    better = f" That of {_and(fewer)} is lower, so better, at N' = {least}." if fewer else ""
-    return f"{said[0].upper()}{said[1:]}: enough is a Brier score {how}.{better}"
+    return f"{said[0].upper()}{said[1:]}: enough is a Brier score {how}.{_better(found, gaps, names)}"
+
+
+def _better(
+    found: Sequence[Enough], gaps: Mapping[str, Mapping[int, Gap]], names: Mapping[str, str]
+) -> str:
+    """Where fewer samples do better than the reference: the smallest such N' of each method."""
+    whom: dict[int, list[str]] = {}
+    for each in found:
+        lower = [size for size, gap in sorted(gaps[each.method].items()) if gap.high < 0]
+        if lower:
+            whom.setdefault(lower[0], []).append(names[each.method])
+    return "".join(
+        f" That of {_and(methods)} is lower, so better, at N' = {size}."
+        for size, methods in sorted(whom.items())
+    )
 
 
 def _and(names: Sequence[str]) -> str:

@@ -88,8 +88,8 @@ class Sampled:
         """One row a method, metric and size, then one a baseline and metric, without a size.
 
         run, method, metric, size, mean, std, draws, absent, n, greyed (why), f_cn_most (1 − 1/N'), gap,
-        gap_low, gap_high (of the Brier score, to N' = against), within, enough (the smallest N'), judged,
-        recipe.
+        gap_low, gap_high (of the Brier score, to N' = against), within, enough (the smallest N'), said (the
+        method's mean confidence), right (share of right majority answers), judged, recipe.
         """
         records = [record for curve in self.curves for record in self._records(curve)]
         records += [
@@ -115,7 +115,8 @@ class Sampled:
                 "n": self.n_used, "greyed": self.greyed.get(size), "f_cn_most": (size - 1) / size,
                 "gap": gap and gap.value, "gap_low": gap and gap.low, "gap_high": gap and gap.high,
                 "against": self.against, "within": enough and enough.within,
-                "enough": enough and enough.size, "judged": self.judged, "recipe": curve.recipe,
+                "enough": enough and enough.size, "said": self.said[curve.method][at],
+                "right": self.right[at], "judged": self.judged, "recipe": curve.recipe,
             })
         return records
 
@@ -124,5 +125,6 @@ _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
     "run": pl.String, "method": pl.String, "metric": pl.String, "size": pl.Int64, "mean": pl.Float64,
     "std": pl.Float64, "draws": pl.Int64, "absent": pl.Int64, "n": pl.Int64, "greyed": pl.String,
     "f_cn_most": pl.Float64, "gap": pl.Float64, "gap_low": pl.Float64, "gap_high": pl.Float64,
-    "against": pl.Int64, "within": pl.Float64, "enough": pl.Int64, "judged": pl.String, "recipe": pl.String,
+    "against": pl.Int64, "within": pl.Float64, "enough": pl.Int64, "said": pl.Float64, "right": pl.Float64,
+    "judged": pl.String, "recipe": pl.String,
 })

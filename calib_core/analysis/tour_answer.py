@@ -46,8 +46,8 @@ def answer_step(subject: Subject) -> Step:
                 "that number is its confidence."
             ),
             (
-                f"{_judged(right, row['gold'], answer)}, and from one answer nobody can tell whether "
-                f"{percent(confidence)} is too much or too little: {_together(evidence.n_used)}."
+                f"{_judged(right, row['gold'], answer)}, {_alone(confidence, right)}: "
+                f"{_together(evidence.n_used)}."
             ),
         ),
         picture=OneAnswer(text, _options(evidence, at, answer), confidence, right),
@@ -73,8 +73,16 @@ def _judged(right: bool, gold: str | None, answer: str | None) -> str:  # noqa: 
     return f"This time it is wrong{told}"
 
 
+def _alone(confidence: float, right: bool) -> str:  # noqa: FBT001 (what it speaks of)
+    """What one answer says of its confidence: nothing, unless that left no room for what happened."""
+    if confidence == (0.0 if right else 1.0):
+        off = "little" if right else "much"
+        return f"so {percent(confidence)} was too {off}, but by how much nobody can tell from one answer"
+    return f"and from one answer nobody can tell whether {percent(confidence)} is too much or too little"
+
+
 def _together(count: int) -> str:
-    return f"that takes all {count:,} of them together" if count > 1 else "that would take more than this one"
+    return f"that takes all {count:,} answers together" if count > 1 else "that would take more than this one"
 
 
 def _short(text: str, limit: int = _ANSWER) -> str:
@@ -135,20 +143,21 @@ def bin_step(subject: Subject) -> Step:
     evidence, noun = subject.evidence, subject.noun
     binned = evidence.top_sums.binned(TEN)
     at = int(np.argmax(binned.count))
-    found = tendency(binned)
+    found = tendency(binned, alike=evidence.alike)
     count, right = int(binned.count[at]), int(binned.correct[at])
     said, share = float(binned.confidence[at]) / count, right / count
     low, high = (float(end[at]) for end in wilson(binned.correct, binned.count))
-    spread = float(found.limit[at]) / count
+    spread = f", give or take {100 * float(found.limit[at]) / count:.1f} points of chance"
     where = bin_name(binned, at)
     return Step(
         kind="bin",
         heading="What calibrated means",
         sentences=(
             (
-                f"In {where}, the fullest of ten bins, {subject.name} says {percent(said)} on average: "
-                f"calibrated means that {percent(said)} of the {counted(count, noun)} there should be right, "
-                f"give or take {100 * spread:.1f} points of chance."
+                f"Put the {noun} of {subject.name} into ten bins by confidence: in the fullest, {where}, it "
+                f"says {percent(said)} on average, and calibrated means that {percent(said)} of the "
+                f"{counted(count, noun)} there should be right"
+                f"{spread if count >= FEW else ''}."
             ),
             (
                 f"Right are {right:,} of {count:,}, which is {percent(share)}: "

@@ -8,6 +8,7 @@ from calib_core.analysis.comparison import Comparison, comparison
 from calib_core.analysis.comparison_points import Measure, Measured, Point
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.reading import percent
+from calib_core.analysis.tendency import FEW
 from calib_core.analysis.tour_step import Step
 from calib_core.analysis.tour_subject import Subject
 from calib_core.confidence import METHODS
@@ -56,8 +57,8 @@ def _chosen(subject: Subject, count: int, method: str) -> str:
 
 
 def _ends(points: Sequence[Point]) -> tuple[Point, Point]:
-    """The lowest Brier score and the highest accuracy; of several as accurate, the lower Brier score."""
-    best = min(points, key=lambda point: point.brier.value)
+    """The lowest Brier score and the highest accuracy; of equal ones the better by the other number."""
+    best = min(points, key=lambda point: (point.brier.value, -point.accuracy.value))
     return best, max(points, key=lambda point: (point.accuracy.value, -point.brier.value))
 
 
@@ -73,7 +74,8 @@ def _best(result: Comparison, method: str) -> str:
     opening = f"Of {len(result.points)} runs, {lowest}"
     if right is best:
         low = "the score is low where right answers are sure and wrong ones are not"
-        return f"{opening}, the most of all: {low}."
+        alone = [point.accuracy.value for point in result.points].count(best.accuracy.value) == 1
+        return f"{opening}, {'the most of all' if alone else 'as often as any'}: {low}."
     return (
         f"{opening}, while {right.name} is right most often, {percent(right.accuracy.value)}, with a Brier "
         f"score of {right.brier.value:.4f}."
@@ -88,11 +90,11 @@ def _trust(result: Comparison) -> str:
     )
     if len(result.points) == 1:
         return f"Which to trust takes another to compare it with; {always}."
+    if best.n_used < FEW:
+        rows = "1 row" if best.n_used == 1 else f"{best.n_used} rows"
+        return f"A score of {rows} says too little to trust {best.name} by; {always}."
     if right is not best:
-        advice = f"A low score alone is no reason to trust {best.name}"
-        if _better(best):
-            advice = f"Trust {right.name} to be right most often, and {best.name} to tell right from wrong"
-        return f"{advice}: {always}."
+        return f"{_of_two(best, right)}: {always}."
     near = [point for point in result.points if point is not best and _meet(point.brier, best.brier)]
     if near:
         others = "that of 1 other run" if len(near) == 1 else f"those of {len(near)} other runs"
@@ -103,6 +105,16 @@ def _trust(result: Comparison) -> str:
     first = "it is the one to trust" if _better(best) else "it stands first"
     interval = f"The interval of its score{_interval(best.brier)}"
     return f"{interval} meets no other run's, so of these {first}; {always}."
+
+
+def _of_two(best: Point, right: Point) -> str:
+    """What to trust whom for, where the lowest score and the highest accuracy are not of one run."""
+    if not _better(best):
+        return f"A low score alone is no reason to trust {best.name}"
+    if _meet(best.brier, right.brier):
+        settled = "does not settle which of them to trust most"
+        return f"The intervals of these two scores meet, so this data {settled}"
+    return f"Trust {right.name} to be right most often, and {best.name} to tell right from wrong"
 
 
 def _beside(point: Point) -> str:

@@ -98,8 +98,9 @@ def _over_all(one: Candidate, evidence: Evidence, method: str | None) -> str:
     beside = ""
     if method not in (None, AGREEMENT):
         other = one.usable[method]
+        on = "" if other.n_used == evidence.n_used else f" on {other.n_used:,} questions"
         beside = (
-            f", against {other.brier or 0.0:.4f} of {other.method.title}, which says "
+            f", against {other.brier or 0.0:.4f} of {other.method.title}{on}, which says "
             f"{percent(other.mean_confidence or 0.0)} and is right {percent(other.accuracy or 0.0)}"
         )
     return (
@@ -145,9 +146,12 @@ def _instead(subject: Subject, usable: Mapping[str, Evidence]) -> str:
             f"average and is right {percent(own.accuracy or 0.0)}."
         )
     low, high = (end(usable.values(), key=lambda own: own.brier or 0.0) for end in (min, max))
+    score = "the Brier score (lower is better)"
+    opening = f"What there is, are {len(usable)} confidences of {subject.name}: {score}"
+    if f"{low.brier or 0.0:.4f}" == f"{high.brier or 0.0:.4f}":
+        return f"{opening} is {low.brier or 0.0:.4f} by each of them."
     return (
-        f"What there is, are {len(usable)} confidences of {subject.name}: the Brier score (lower is better) "
-        f"goes from {low.brier or 0.0:.4f} by {low.method.title} to {high.brier or 0.0:.4f} by "
+        f"{opening} goes from {low.brier or 0.0:.4f} by {low.method.title} to {high.brier or 0.0:.4f} by "
         f"{high.method.title}."
     )
 

@@ -23,12 +23,17 @@ HEADINGS: Final[dict[Kind, str]] = {
     "few": "Too few rows to say",
 }
 
+SIDES: Final[dict[Kind, str]] = {
+    "over": "the over-confidence", "under": "the under-confidence", "mixed": "what is more than chance",
+}
+"""What is spoken of where the largest gap of all is on the other side, or within chance."""
+
 
 def whole_step(subject: Subject) -> Step:
     """The reliability diagram, and what it comes to."""
     evidence = subject.evidence
     result = reliability(evidence, "ece", Scheme())
-    found = tendency(evidence.top_sums.binned(Scheme()))
+    found = tendency(evidence.top_sums.binned(Scheme()), alike=evidence.alike)
     opening = result.reading[0].lower() + result.reading[1:]
     return Step(
         kind="whole",
@@ -41,7 +46,7 @@ def whole_step(subject: Subject) -> Step:
 
 
 def _where(result: Reliability, found: Tendency, noun: str) -> str:
-    """The bin with the largest part of the gap on the claimed side; else the fullest, and no claim."""
+    """The bin with the largest part of the claimed gap, which is all of it or one side; else the fullest."""
     kind, table = found.kind, result.table.with_columns(clear=pl.Series(found.clear))
     if kind == "few":
         return f"{_bin(_fullest(table), noun)}; below {FEW} {noun} no more is said of them."
@@ -49,7 +54,8 @@ def _where(result: Reliability, found: Tendency, noun: str) -> str:
         return f"No bin is further off than chance allows: {_bin(_fullest(table), noun)}, in the fullest."
     side = {"over": pl.col("gap") > 0, "under": pl.col("gap") < 0}.get(kind, pl.col("clear"))
     worst = table.filter(side).sort("share", descending=True).row(0, named=True)
-    return f"The largest part of the gap is in {worst['interval']}: {_bin(worst, noun)}."
+    claimed = "the gap" if worst["share"] == table["share"].max() else SIDES[kind]
+    return f"The largest part of {claimed} is in {worst['interval']}: {_bin(worst, noun)}."
 
 
 def _fullest(table: pl.DataFrame) -> dict[str, Any]:
@@ -81,8 +87,8 @@ def bins_step(subject: Subject) -> Step:
         heading="Why one number is not enough",
         sentences=(
             (
-                "The usual number, ECE, is the average gap over M bins, and M is a choice: for "
-                f"{subject.name} it is {number}."
+                "The usual number, ECE, is the average gap of M bins, of which fuller ones count more, and M "
+                f"is a choice: for {subject.name} it is {number}."
             ),
             _by_chance(curve, counted(evidence.n_used, subject.noun)),
         ),

@@ -160,7 +160,7 @@ def _of_line(line: Line, axis: str) -> str:
     if not between:
         return told
     clear = sum(p <= CLEAR for p in between)
-    return f"{told}; of the {len(between)} between: {clear} farther off than chance puts them"
+    return f"{told}; of the {len(between)} between: {clear} farther off"
 
 
 def _number(value: float | None) -> str:

@@ -48,6 +48,18 @@ def question_numbers(run: AnswerRun, rows: NDArray[np.intp]) -> NDArray[np.intp]
     return numbered["number"].to_numpy().astype(np.intp)
 
 
+def alike(question: NDArray[np.intp] | None) -> float:
+    """How many rows may say the same, as the trials of one question do: Σm²/Σm over questions of m rows, ≥ 1.
+
+    By so much the variance of a sum grows where all answers to a question are right, or none (Kish 1965).
+    question: as `question_numbers` gives it.
+    """
+    if question is None:
+        return 1.0
+    times = np.bincount(question)
+    return float((times**2).sum() / times.sum())
+
+
 def worth(right: NDArray[np.bool_], question: NDArray[np.intp]) -> float:
     """How many independent rows the share of right ones among these is worth, in [1, n].
 

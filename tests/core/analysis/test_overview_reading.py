@@ -62,3 +62,13 @@ def test_answers_and_texts_are_not_compared() -> None:
     result = overview({"text": [text], "red": [blocks(*OVER)], "blue": [blocks((0.95, 200, 100))]})
     assert re.match(r"Of the 2 with answers, the lowest ECE, 0\.\d+, is that of red,", result.more)
     assert overview({"a": [text], "b": [text]}).more.startswith("The lowest ECE, ")
+
+
+def test_a_run_of_few_rows_that_does_better_is_not_passed_over_in_silence() -> None:
+    result = overview({"a": [blocks((0.9, 100, 90))], "b": [blocks(*OVER)], "tiny": [blocks((1.0, 5, 5))]})
+    assert result.more.startswith("Of the 2 with rows enough, the lowest ECE, 0.0000, is that of a, ")
+
+
+def test_runs_that_are_right_as_often() -> None:
+    result = overview({"a": [blocks((0.8, 100, 80))], "b": [blocks((0.6, 100, 80))]})
+    assert result.more.endswith("a, which says 80.0 % on average and is right 80.0 %, as often as any.")

@@ -154,6 +154,11 @@ def test_the_frame_has_every_number_with_its_recipe() -> None:
     assert "drawn without replacement, 3 repeats, seed 7, ties to the first drawn" in row["recipe"]
     assert row["recipe"].endswith("n=20/20")
     assert (row["f_cn_most"], row["against"], row["draws"]) == (0.5, 4, 3)
+    drawn = {(row["method"], row["size"]): (row["said"], row["right"]) for row in frame.head(36).to_dicts()}
+    assert drawn == {
+        (method, size): (result.said[method][at], result.right[at])
+        for method in METHODS for at, size in enumerate(result.sizes)
+    }  # what the lower panel of the figure draws
     assert "ECE-L1, equal width, M=10, right-closed, F_CS" in result.curve("cluster_size", "ece").recipe
 
 

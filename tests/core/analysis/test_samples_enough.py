@@ -95,6 +95,16 @@ def test_none_and_fewer_that_do_better_are_told() -> None:
     assert said.endswith("That of F_CN is lower, so better, at N' = 4.")
 
 
+def test_fewer_may_do_better_at_any_size() -> None:
+    worse, better = gap(0.01, 0.02), gap(-0.03, -0.02)
+    gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
+    found = [enough_of(method, gaps[method], 16, 0.005) for method in gaps]
+    assert read_enough(found, gaps, NAMES, 10).endswith(
+        "10 questions. That of F_CS is lower, so better, at N' = 4. That of F_CN is lower, so better, at "
+        "N' = 8."
+    )
+
+
 def test_nothing_to_compare_is_told() -> None:
     assert "more than half" in read_enough([], {}, NAMES, 10)
     assert read_enough([Enough("a", None, 4, 0.005)], {"a": {}}, NAMES, 10) == (

@@ -176,3 +176,9 @@ def test_one_m_has_no_variation() -> None:
     assert curve(CHOICES, "ece", (10,)).rsd == 0
     assert curve(CHOICES, "ece", (10,), 1).rsd is None
     assert curve(blocks((1.0, 5, 5)), "ece").rsd is None
+
+
+def test_what_rounding_leaves_of_nothing_has_no_rsd() -> None:
+    found = curve(blocks((0.95, 100, 95), (0.93, 100, 93)), "ece")
+    assert 0 < max(value or 0.0 for value in found.values) < 1e-12
+    assert found.rsd is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import pytest
 
 from calib_core.analysis.tendency import FEW, tendency
@@ -59,3 +61,38 @@ def test_calibrated_runs_are_rarely_called_off() -> None:
     ]
     assert kinds.count("over") + kinds.count("under") <= 0.08 * len(kinds)  # 5 % of 400, and 2.7 σ of it
     assert kinds.count("mixed") <= 0.08 * len(kinds)
+
+
+@pytest.mark.parametrize("times", [3, 5])
+def test_answers_that_are_copies_of_one_another_are_no_further_evidence(times: int) -> None:
+    """Calibrated runs in which every trial of a question ends alike."""
+    kinds = {1.0: list[str](), float(times): list[str]()}
+    for seed in range(200):
+        rows = drawn(100, seed).rows
+        said, right = (rows[name].to_numpy().repeat(times) for name in ("confidence", "correct"))
+        for alike, called in kinds.items():
+            called.append(tendency(BinSums.from_pairs(said, right).binned(Scheme()), alike=alike).kind)
+    off = {alike: (called.count("over") + called.count("under")) / 200 for alike, called in kinds.items()}
+    assert off[1.0] > 0.2
+    assert off[times] <= 0.09  # 5 % of 200, and 2.6 σ of it
+
+
+def test_copies_change_no_verdict() -> None:
+    for off in (150, 175, 180, 181, 190, 220):
+        once, thrice = binned((0.5, 400, off)), binned((0.5, 1200, 3 * off))
+        assert tendency(thrice, alike=3).kind == tendency(once).kind
+        assert tendency(thrice, alike=3).limit.tolist() == pytest.approx((3 * tendency(once).limit).tolist())
+
+
+@pytest.mark.parametrize("among", [1, 14])
+@pytest.mark.parametrize(("said", "rows"), [(0.9985, 100), (0.99, 50), (0.995, 400), (0.01, 100), (0.9, 30)])
+def test_calibrated_and_nearly_certain_is_no_more_often_called_off(
+    said: float, rows: int, among: int
+) -> None:
+    """All numbers of right answers, each as probable as it is where every confidence is exactly right."""
+    called = sum(
+        comb(rows, right) * said**right * (1 - said) ** (rows - right)
+        for right in range(rows + 1)
+        if tendency(binned((said, rows, right)), among).kind in ("over", "under")
+    )
+    assert called <= 0.05 / among

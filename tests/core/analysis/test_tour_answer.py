@@ -17,7 +17,7 @@ def test_the_answer_nearest_to_the_average() -> None:
         "Asked “What is 2?”, red answers “none” and is 60.0 % sure: that number is its confidence.",
         (
             "This time it is wrong (right is “2”), and from one answer nobody can tell whether 60.0 % is "
-            "too much or too little: that takes all 5 of them together."
+            "too much or too little: that takes all 5 answers together."
         ),
     )
     assert isinstance(step.picture, OneAnswer)
@@ -92,8 +92,9 @@ def test_the_numbers_of_the_fullest_bin() -> None:
     step = told("bin", answers(*OVER))
     assert step.sentences == (
         (
-            "In (0.9, 1], the fullest of ten bins, red says 95.0 % on average: calibrated means that 95.0 "
-            "% of the 200 answers there should be right, give or take 4.0 points of chance."
+            "Put the answers of red into ten bins by confidence: in the fullest, (0.9, 1], it says 95.0 % "
+            "on average, and calibrated means that 95.0 % of the 200 answers there should be right, give or "
+            "take 4.0 points of chance."
         ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
         "Right are 120 of 200, which is 60.0 %: less often than it says, by more than chance.",
     )
@@ -108,3 +109,19 @@ def test_one_row() -> None:
     step = told("bin", answers((0.9, 1, 1)))
     assert "of the 1 answer there should be right" in step.sentences[0]
     assert step.sentences[1].startswith("Right are 1 of 1, which is 100.0 %: fewer than 30")
+
+
+@pytest.mark.parametrize(("said", "right", "told_of_it"), [
+    (1.0, 0, "wrong, so 100.0 % was too much, but by how much nobody can tell from one answer: that takes"),
+    (0.0, 9, "right, so 0.0 % was too little, but by how much nobody can tell from one answer: that takes"),
+    (1.0, 9, "right, and from one answer nobody can tell whether 100.0 % is too much or too little: that"),
+])
+def test_certainty_is_off_by_one_answer(said: float, right: int, told_of_it: str) -> None:
+    run = made_run({"confidence": [said] * 9, "correct": [right > 0] * 9})
+    assert told("answer", run).sentences[1].startswith(f"This time it is {told_of_it}")
+
+
+def test_of_few_answers_no_spread_is_told() -> None:
+    assert "give or take" in told("bin", answers((0.8, 30, 24))).sentences[0]
+    one = told("bin", answers((0.5, 1, 1))).sentences[0]
+    assert one.endswith("50.0 % of the 1 answer there should be right.")

@@ -86,3 +86,25 @@ def test_forty_runs() -> None:
 def test_one_row_and_one_class() -> None:
     step = told("models", answers((1.0, 1, 1)))
     assert "a Brier score of 0.0000" in step.sentences[0]
+
+
+def test_scores_that_meet_do_not_say_whom_to_trust() -> None:
+    near = ((0.99, 280, 277), (0.1, 120, 12)), ((0.99, 288, 283), (0.1, 112, 11))
+    step = told("models", *(answers(*blocks, model=name) for name, blocks in zip("ab", near, strict=True)))
+    assert "while b is right most often" in step.sentences[0]
+    assert step.sentences[1].startswith(
+        "The intervals of these two scores meet, so this data does not settle which of them to trust most: "
+    )
+
+
+def test_five_rows_are_not_to_be_trusted() -> None:
+    step = told("models", answers(*CALIBRATED, model="a"), answers((1.0, 5, 5), model="b"))
+    assert step.sentences[0].startswith("Of 2 runs, b has the lowest Brier score, 0.0000")
+    assert step.sentences[1].startswith("A score of 5 rows says too little to trust b by; always saying 100")
+
+
+def test_runs_with_one_number_are_told_apart_by_the_other() -> None:
+    equal = told("models", answers((0.8, 100, 80), model="a"), answers((0.6, 100, 80), model="b"))
+    assert "and is right 80.0 %, as often as any: " in equal.sentences[0]
+    right = told("models", answers((0.5, 100, 50), model="a"), answers((0.5, 100, 60), model="b"))
+    assert "b has the lowest Brier score, 0.2500, and is right 60.0 %, the most of all" in right.sentences[0]

@@ -89,3 +89,21 @@ def test_where_only_the_majority_is_judged_no_single_question_is_shown() -> None
     assert isinstance(step.picture, SaidAndRight)
     assert step.to_frame().height == 3
     assert step.to_frame()["said"].to_list()[1] == pytest.approx(2 / 3)
+
+
+def test_confidences_with_one_score_are_not_set_apart() -> None:
+    step = told("samples", answers((0.5, 40, 20), verbal_confidence=[0.5] * 40))
+    assert step.sentences[1] == (
+        "What there is, are 2 confidences of red: the Brier score (lower is better) is 0.2500 by each of "
+        "them."
+    )
+
+
+def test_a_confidence_on_other_rows_says_so() -> None:
+    part = made_run({
+        "samples": [["4", "4", "9"], None, None], "gold": ["4"] * 3, "answer_kind": ["number"] * 3,
+        "confidence": [0.9] * 3, "correct": [True] * 3,
+    })
+    over_all = told("samples", part).sentences[1]
+    assert "against 0.0100 of confidence in the file on 3 questions, which" in over_all
+    assert "in the file, which" in told("samples", SAMPLED).sentences[1]

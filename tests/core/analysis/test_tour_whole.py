@@ -77,3 +77,21 @@ def test_of_a_text() -> None:
     assert whole.heading == "Over-confident, and where"
     assert "positions say" in whole.sentences[1]
     assert "on 600 positions, by chance alone" in bins.sentences[1]
+
+
+def test_the_largest_gap_may_be_on_the_other_side() -> None:
+    over: tuple[Block, ...] = tuple((said, 100, good) for said, good in ((0.95, 83), (0.75, 62), (0.55, 42)))
+    step = told("whole", answers(*over, (0.15, 100, 35)))
+    assert step.heading == "Over-confident, and where"
+    assert step.sentences[1].startswith("The largest part of the over-confidence is in (0.")
+
+
+def test_the_largest_gap_may_be_within_chance() -> None:
+    step = told("whole", answers((0.5, 1000, 475), (0.05, 100, 20)))
+    assert step.heading == "Close on average only"
+    assert step.sentences[1].startswith("The largest part of what is more than chance is in [0, 0.1]: ")
+
+
+def test_what_rounding_leaves_of_nothing_is_nothing() -> None:
+    step = told("bins", answers((0.8, 30, 24)))
+    assert step.sentences[0].endswith("it is 0.0000 with 5 bins as with 500.")

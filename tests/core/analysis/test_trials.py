@@ -12,7 +12,10 @@ import pytest
 
 from calib_core.analysis.bootstrap import difference, interval
 from calib_core.analysis.evidence import AnswerEvidence, gather
+from calib_core.analysis.overview_look import look_of
+from calib_core.analysis.reliability import reliability
 from calib_core.analysis.trials import asked_again, question_numbers, worth
+from calib_core.bins import Scheme
 from calib_core.records import RunInfo
 from core.made_runs import made_run
 
@@ -82,6 +85,23 @@ def test_a_question_is_one_within_its_subject_and_rows_without_a_name_are_alone(
     assert question_numbers(run, np.array([0, 2, 3])) is None  # none of these comes again
     assert asked_again(run_of([0.5] * 2, [True] * 2, ["a", "b"]).run) is None
     assert asked_again(run_of([0.5] * 2, [True] * 2, None).run) is None
+
+
+def test_how_many_rows_may_say_the_same() -> None:
+    assert run_of([0.5] * 4, [True] * 4, None).alike == 1
+    assert run_of([0.5] * 6, [True] * 6, ["a", "b"] * 3).alike == 3
+    assert run_of([0.5] * 6, [True] * 6, ["a", "a", "a", "a", "b", "c"]).alike == (16 + 1 + 1) / 6
+
+
+def test_the_verdict_does_not_count_a_question_again() -> None:
+    right = [at < 24 for at in range(60)]
+    said = [0.5] * 60  # 24 of 60 right: 6 off, 1.5 σ; three times over it would be 2.7 σ
+    again = run_of(said * 3, right * 3, [f"q{at % 60}" for at in range(180)])
+    assert "by chance" in reliability(again, "ece", Scheme()).reading
+    assert look_of("run", again, 1).kind == "neither"
+    lone = run_of(said * 3, right * 3, None)
+    assert "over-confident" in reliability(lone, "ece", Scheme()).reading
+    assert look_of("run", lone, 1).kind == "over"
 
 
 def test_one_question_has_no_interval_but_of_its_accuracy() -> None:
