@@ -14,13 +14,14 @@ compared.tiles(result)
 show.recipe(result.recipe)
 show.remarks(*result.unlike)
 show.figure(
-    lambda theme: comparison_figure(result, theme, selected=chosen),
+    lambda theme: comparison_figure(result, theme, selected=chosen, places=wanted.places),
     key="comparison",
     alt=describe_comparison(result),
     export=compared.export(result),
     on_select=lambda: compared.from_figure("comparison"),
 )
 compared.caption(result)
+compared.trends(result)
 compared.table(result, chosen)
 comparing.not_shown(wanted, result)
 if chosen is not None:

@@ -17,7 +17,7 @@ except Unavailable as reason:
     st.info(literal(str(reason)))
 else:
     sampling_view.verdict(chosen, result)
-    with st.grid(2, min_column_width=430, gap="medium"):
+    with st.grid(2, min_column_width=485, gap="medium"):
         picture, numbers = st.container(), st.container()
     with picture:
         show.figure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from calib_core.analysis.comparison import Comparison
@@ -11,8 +11,10 @@ from calib_core.analysis.reading import percent
 from calib_core.confidence import METHODS
 from calib_core.figures.comparison_axes import View, axes_of, curves, view_of
 from calib_core.figures.comparison_labels import name_axes, name_sets
+from calib_core.figures.comparison_look import PointLook, point_looks
 from calib_core.figures.layout import BOTTOM, Figure, note, nothing, paper
 from calib_core.figures.method_look import look
+from calib_core.figures.strokes import points as marks
 from calib_core.figures.text import lines as broken
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme, glaze
@@ -32,19 +34,24 @@ _MANY: Final = 20
 """More points than this, and bars and lines are drawn paler, so that names can be read on them."""
 
 
-def comparison_figure(result: Comparison, theme: Theme, *, selected: str | None = None) -> Figure:
+def comparison_figure(
+    result: Comparison, theme: Theme, *, selected: str | None = None, places: Mapping[str, int] | None = None
+) -> Figure:
     """The points with their intervals, sizes of one model joined, and the two curves where they apply.
 
-    selected: key of the point to ring, without effect where it is none. Every point that takes hover and
-    click has `customdata` rows that begin with its key. The names stand in one text trace for each of
-    `comparison_labels.WIDTHS`, of which the page shows the one that fits: without its style sheet all show.
+    selected: key of the point to ring, without effect where it is none; places: key → place of the point's
+    run among all at hand. Every point that takes hover and click has `customdata` rows that begin with its
+    key. The names stand in one text trace for each of `comparison_labels.WIDTHS`, of which the page shows
+    the one that fits: without its style sheet all show.
     """
     methods = list(dict.fromkeys(point.method for point in result.points))
+    looks = point_looks(result, theme, places or {})
     view, height = view_of(result), min(_PLOT + _MORE * len(result.points), _TALLEST)
     data = [*(curves(view, theme) if result.has_curves else ()), *_joined(result, theme)]
-    data += [_points(result, method, theme) for method in methods]
+    data += [_entry(method, theme) for method in methods]
+    data += [_points(result, method, theme, looks) for method in methods]
     if result.points:
-        data += name_sets(result, view, theme, height)
+        data += name_sets(result, view, theme, height, looks)
     data += _ring(result, theme, selected)
     return {"data": data or [nothing()], "layout": _layout(result, view, theme, height, data)}
 
@@ -65,16 +72,28 @@ def _layout(
     return layout | {"hovermode": "closest", "annotations": words, **axes}
 
 
-def _points(result: Comparison, method: str, theme: Theme) -> dict[str, Any]:
-    own = [point for point in result.points if point.method == method]
-    drawn = look(method, theme)
-    pale = glaze(drawn.colour, 0.65 if len(result.points) <= _MANY else 0.4)
+def _entry(method: str, theme: Theme) -> dict[str, Any]:
+    """The method's symbol for the legend, in no run's colour."""
     return {
-        "type": "scatter", "mode": "markers", "name": plain(METHODS[method].title), "cliponaxis": False,
+        "type": "scatter", "mode": "markers", "x": [None], "y": [None], "hoverinfo": "skip",
+        "name": plain(METHODS[method].title),
+        "marker": marks(theme.text, look(method, theme).symbol, theme, 10),
+    }
+
+
+def _points(
+    result: Comparison, method: str, theme: Theme, looks: Mapping[str, PointLook]
+) -> dict[str, Any]:
+    own = [point for point in result.points if point.method == method]
+    pale = glaze(theme.muted, 0.65 if len(result.points) <= _MANY else 0.35)
+    marker = marks(theme.text, look(method, theme).symbol, theme, 10)
+    return {
+        "type": "scatter", "mode": "markers", "showlegend": False, "cliponaxis": False,
         "x": [round(point.x.value, 7) for point in own], "y": [round(point.y.value, 7) for point in own],
         "error_x": _whiskers([point.x for point in own], pale),
         "error_y": _whiskers([point.y for point in own], pale),
-        "marker": drawn.marker(theme, 10), "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "marker": marker | {"color": [looks[point.key].colour for point in own]},
+        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
         "hovertext": [_words(point, result) for point in own],
         "customdata": [[point.key] for point in own],
     }
@@ -123,13 +142,14 @@ def _joined(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
         traces.append({
             "type": "scatter", "mode": "lines", "hoverinfo": "skip", "showlegend": False,
             "x": [point.x.value for point in own], "y": [point.y.value for point in own],
-            "line": {"color": glaze(look(own[0].method, theme).colour, strength), "width": 1.5},
+            "line": {"color": glaze(theme.muted, strength), "width": 1.5},
             "meta": {"family": list(family)},
         })
     if traces:
         traces.append({
             "type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip",
-            "name": "joined: one model by size", "line": {"color": theme.muted, "width": 1.6},
+            "name": "joined: one model by size", "legendrank": 1001,
+            "line": {"color": theme.muted, "width": 1.6},
         })
     return traces
 

@@ -108,7 +108,7 @@ def curves(view: View, theme: Theme) -> list[dict[str, Any]]:
         {
             **common, "x": [a for a, _ in below], "y": [round(value, 6) for _, value in below],
             "line": {"color": theme.muted, "width": 1.6, "dash": "7px,5px"}, "fill": "tozeroy",
-            "fillcolor": glaze(theme.muted, 0.13), "name": "below a(1−a): better than always saying a",
+            "fillcolor": glaze(theme.muted, 0.13), "showlegend": False,
         },
         {
             **common, "x": [a for a, _ in above], "y": [round(value, 6) for _, value in above],

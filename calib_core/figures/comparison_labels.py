@@ -12,14 +12,18 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
+import numpy as np
+
 from calib_core.analysis.comparison import Comparison
+from calib_core.figures.boxes import Box, first_free, meets_any
 from calib_core.figures.comparison_axes import CERTAIN, CONSTANT, View, certain, constant
+from calib_core.figures.comparison_look import NUMBERED, PointLook, names_of, numbers_of
 from calib_core.figures.label_places import REACH, Place, Spot, places, text_width
 from calib_core.figures.layout import LABEL_SIZE
-from calib_core.figures.method_look import look
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme, tint
 from calib_core.problems import shorten
@@ -31,8 +35,10 @@ _BESIDE: Final = 70
 """Pixels of a figure left and right of its panel."""
 
 _LONGEST: Final = 30
+_NARROW: Final = 440
+_FAR: Final = 5
+"""On a panel narrower than that so many names may stand away from their points, or a third of them."""
 
-Box: TypeAlias = tuple[float, float, float, float]
 _Words: TypeAlias = tuple[str, float, float]
 
 
@@ -51,12 +57,13 @@ class _Panel:
         return self.view.at(x / self.width, y / self.height)
 
 
-def name_sets(result: Comparison, view: View, theme: Theme, height: float) -> list[dict[str, Any]]:
+def name_sets(
+    result: Comparison, view: View, theme: Theme, height: float, looks: Mapping[str, PointLook]
+) -> list[dict[str, Any]]:
     """Traces of the names at each of WIDTHS: those for 300 pixels and more are on the axis x300."""
     traces: list[dict[str, Any]] = []
     for width in WIDTHS:
-        panel = _Panel(view, width - _BESIDE, height)
-        traces += _set(result, panel, theme, f"x{width}")
+        traces += _set(result, _Panel(view, width - _BESIDE, height), theme, f"x{width}", looks)
     return traces
 
 
@@ -76,24 +83,34 @@ def at_width(figure: Mapping[str, Any], width: float) -> dict[str, Any]:
     return {**figure, "data": [trace for trace in figure["data"] if trace.get("xaxis") not in others]}
 
 
-def _set(result: Comparison, panel: _Panel, theme: Theme, xaxis: str) -> list[dict[str, Any]]:
-    spots = tuple(
-        Spot(*panel.place(point.x.value, point.y.value), shorten(point.name, _LONGEST))
-        for point in result.points
-    )
-    markers = [(x - REACH, y - REACH, x + REACH, y + REACH) for x, y in ((spot.x, spot.y) for spot in spots)]
-    said = _on_curves(panel, markers) if result.has_curves else []
+def _set(
+    result: Comparison, panel: _Panel, theme: Theme, xaxis: str, looks: Mapping[str, PointLook]
+) -> list[dict[str, Any]]:
+    """The names, or where not all of them have room beside their points, the numbers of all."""
+    spots = _spots(result, panel, names_of(result))
+    markers = tuple((spot.x - REACH, spot.y - REACH, spot.x + REACH, spot.y + REACH) for spot in spots)
+    said = [*_on_curves(panel, markers)] if result.has_curves else []
     found = _placed(result, panel, spots, [box for _, box in said])
-    if lost := sum(place is None for place in found):
-        words = f"{lost} of {len(spots)} points have no room for a name: hover."
-        note = (words, _first_free(_corners(words, panel), [*markers, *(box for _, box in said)]))
-        said.append(note)
+    far = sum(place is not None and place.leader is not None for place in found)
+    if None in found or (panel.width < _NARROW and far > max(_FAR, len(spots) / 3)):
+        spots = _spots(result, panel, numbers_of(result))
+        words = NUMBERED
+        if lost := sum(place is None for place in _placed(result, panel, spots, [box for _, box in said])):
+            words = f"{lost} of {len(spots)} points have no room for a number: hover."
+        said.append((words, first_free(_corners(words, panel), [*markers, *(box for _, box in said)])))
         found = _placed(result, panel, spots, [box for _, box in said])
-    by_colour = _by_colour(result, spots, found, said, theme)
+    by_colour = _by_colour(result, spots, found, said, theme, looks)
     return [
         _leaders(panel, spots, found, theme, xaxis),
         *(_names(panel, own, colour, theme, xaxis) for colour, own in by_colour.items()),
     ]
+
+
+def _spots(result: Comparison, panel: _Panel, called: Sequence[str]) -> tuple[Spot, ...]:
+    return tuple(
+        Spot(*panel.place(point.x.value, point.y.value), shorten(name, _LONGEST))
+        for point, name in zip(result.points, called, strict=True)
+    )
 
 
 def _placed(
@@ -132,18 +149,19 @@ def _drawn_lines(result: Comparison, panel: _Panel) -> list[Box]:
     return [(x - 1, y - 1, x + 1, y + 1) for x, y in dots]
 
 
-def _on_curves(panel: _Panel, markers: Sequence[Box]) -> list[tuple[str, Box]]:
+@lru_cache(maxsize=2 * len(WIDTHS))
+def _on_curves(panel: _Panel, markers: tuple[Box, ...]) -> list[tuple[str, Box]]:
     """The words on both curves, each where it covers no point, and no curve if that can be."""
     lines = [
         [panel.place(a, value) for a, value in curve(panel.view.x, 6)] for curve in (constant, certain)
     ]
-    dots: list[Box] = [(x - 3, y - 2, x + 3, y + 2) for line in lines for x, y in line]
+    dots = np.array([(x - 3, y - 2, x + 3, y + 2) for line in lines for x, y in line])
     said: list[tuple[str, Box]] = []
     for words, line in zip((CONSTANT, CERTAIN), lines, strict=True):
         boxes = [box for box in _beside(words, line) if _inside(box, panel)]
         if boxes:
-            clear = [box for box in boxes if not any(_meet(box, dot) for dot in dots)]
-            said.append((words, _first_free(clear or boxes, [*markers, *(box for _, box in said)])))
+            clear = [box for box, meets in zip(boxes, meets_any(boxes, dots), strict=True) if not meets]
+            said.append((words, first_free(clear or boxes, [*markers, *(box for _, box in said)])))
     return said
 
 
@@ -170,15 +188,6 @@ def _inside(box: Box, panel: _Panel) -> bool:
     return box[0] >= 2 and box[1] >= 2 and box[2] <= panel.width - 2 and box[3] <= panel.height - 2
 
 
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def _first_free(boxes: Sequence[Box], taken: Sequence[Box]) -> Box:
-    """The first of the boxes that lie on the fewest of those taken."""
-    return min(boxes, key=lambda box: sum(_meet(box, other) for other in taken))
-
-
 def _leaders(
     panel: _Panel, spots: Sequence[Spot], found: Sequence[Place | None], theme: Theme, xaxis: str
 ) -> dict[str, Any]:
@@ -202,14 +211,15 @@ def _by_colour(
     found: Sequence[Place | None],
     said: Sequence[tuple[str, Box]],
     theme: Theme,
+    looks: Mapping[str, PointLook],
 ) -> dict[str, list[_Words]]:
-    """Names in the tone of their method and the other words, each with the middle of its box in pixels."""
+    """Names in the tone of their run and the other words, each with the middle of its box in pixels."""
     drawn: dict[str, list[_Words]] = defaultdict(list)
     for words, box in said:
         drawn[theme.muted].append((words, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
     for point, spot, place in zip(result.points, spots, found, strict=True):
         if place is not None:
-            drawn[look(point.method, theme).text].append((spot.text, place.x, place.y))
+            drawn[looks[point.key].text].append((spot.text, place.x, place.y))
     return drawn
 
 

@@ -14,7 +14,7 @@ Figure: TypeAlias = dict[str, Any]
 
 TEXT_SIZE: Final = 13
 SMALL_SIZE: Final = 12
-LABEL_SIZE: Final = 11
+LABEL_SIZE: Final = 12
 
 
 BOTTOM: Final = 48

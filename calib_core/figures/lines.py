@@ -30,7 +30,7 @@ from calib_core.figures.run_look import RunLook
 from calib_core.figures.spans import drawn
 from calib_core.figures.strokes import points
 from calib_core.figures.text import lines as broken
-from calib_core.figures.text import plain, signed
+from calib_core.figures.text import plain, signed, without_middle
 from calib_core.figures.theme import CLEAR, Theme, tint
 from calib_core.metrics import METRICS
 from calib_core.problems import shorten
@@ -93,19 +93,11 @@ def lines_figure(
 def _entry(result: Lines, line: Line, look: RunLook, theme: Theme, width: float) -> dict[str, Any]:
     """A trace that is nowhere: what tells the line from the others, and its number."""
     number = f" · {_number(result, line)}"
-    name = f"{_cut(result.labels[line.key], _WIDE - len(number))}{number}"
+    name = f"{without_middle(result.labels[line.key], _WIDE - len(number))}{number}"
     return {
         "type": "scatter", "mode": "lines+markers", "x": [None], "y": [None], "name": plain(name),
         "line": look.line(width), "marker": look.marker(theme), "hoverinfo": "skip",
     }
-
-
-def _cut(name: str, letters: int) -> str:
-    """The name without its middle where it is too long: runs differ at the end as often as at the start."""
-    if len(name) <= letters:
-        return name
-    end = letters // 2
-    return f"{name[: letters - end - 1]}…{name[-end:]}"
 
 
 def _number(result: Lines, line: Line) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from calib_core.figures.strokes import points
-from calib_core.figures.theme import Theme
+from calib_core.figures.theme import Theme, legible
 
 _LOOKS: Final = {
     "cluster_size": (0, "circle", "solid"),
@@ -21,7 +21,7 @@ _LOOKS: Final = {
     "verbal": (4, "cross", "3px,6px"),
     "tokens": (0, "star-diamond", "solid"),
 }
-"""Method id → place among the theme's colours, symbol, dash. A colour may be shared, a symbol is not."""
+"""Method id → place among the theme's colours of methods, symbol, dash. A symbol is not shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,5 @@ class Look:
 def look(method: str, theme: Theme) -> Look:
     """How the registered method of this id is drawn."""
     place, symbol, dash = _LOOKS[method]
-    colour = theme.series[place]
-    darker = {theme.over: theme.over_text, theme.under: theme.under_text}
-    return Look(colour, darker.get(colour, colour), symbol, dash)
+    colour = theme.methods[place]
+    return Look(colour, legible(colour, theme), symbol, dash)

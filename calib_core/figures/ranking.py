@@ -9,15 +9,14 @@ from calib_core.analysis.comparison import Comparison
 from calib_core.analysis.comparison_points import Measured, Point
 from calib_core.analysis.reading import percent
 from calib_core.figures.layout import TEXT_SIZE, Figure, axis, note, paper
-from calib_core.figures.text import plain
+from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
-from calib_core.problems import shorten
 
 SHOWN: Final = 10
 """So many runs have a row: more cannot be read from afar."""
 
 _ROW: Final = 58
-_NAME: Final = 44
+_NAME: Final = 32
 _PANELS: Final = ([0, 0.44], [0.56, 1])
 
 
@@ -43,7 +42,7 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
             ),
             *(
                 note(
-                    theme, plain(shorten(point.name, _NAME)), x=0, xanchor="left", y=at - 0.34,
+                    theme, plain(without_middle(point.name, _NAME)), x=0, xanchor="left", y=at - 0.34,
                     yanchor="middle", font={"size": TEXT_SIZE, "color": theme.text},
                 )
                 for at, point in enumerate(points)
@@ -80,7 +79,7 @@ def _dots(
             "arrayminus": [0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in own],
         },
         "hovertext": [
-            f"<b>{plain(shorten(point.run, 60))}</b><br>{_number(one)}"
+            f"<b>{plain(without_middle(point.run, 60))}</b><br>{_number(one)}"
             for point, one in zip(points, own, strict=True)
         ],
     }
@@ -98,7 +97,8 @@ def _number(one: Measured) -> str:
 def describe_ranking(result: Comparison) -> str:
     """The rows in words, for who cannot see them: text, not HTML."""
     told = "; ".join(
-        f"{shorten(point.name, _NAME)}: right {_number(point.accuracy)}, Brier score {_number(point.brier)}"
+        f"{without_middle(point.name, _NAME)}: right {_number(point.accuracy)}, "
+        f"Brier score {_number(point.brier)}"
         for point in shown(result)
     )
     more = len(result.points) - SHOWN

@@ -89,7 +89,8 @@ def _curve(result: Sampled, curve: Curve, theme: Theme) -> list[dict[str, Any]]:
     if known:
         x = [float(result.sizes[at]) for at in known]
         ends = [(curve.mean[at] or 0.0, curve.std[at] or 0.0) for at in known]
-        below, above = [mean - std for mean, std in ends], [mean + std for mean, std in ends]
+        least = _least(curve.metric)
+        below, above = [max(mean - std, least) for mean, std in ends], [mean + std for mean, std in ends]
         traces.append(band(x, below, above, line["color"]))
     pale = [at for at in range(len(result.sizes)) if at not in clear]
     if pale:
@@ -134,7 +135,7 @@ def _words(result: Sampled, curve: Curve, at: int) -> str:
 def _span(result: Sampled, curves: Sequence[Curve], metric: str) -> tuple[float, float]:
     """The ends of the upper axis: around everything that is drawn, not from 0, as nothing is a bar."""
     known = [
-        mean + side * (std or 0.0)
+        max(mean + side * (std or 0.0), _least(metric))
         for curve in curves
         for mean, std in zip(curve.mean, curve.std, strict=True)
         if mean is not None
@@ -144,6 +145,12 @@ def _span(result: Sampled, curves: Sequence[Curve], metric: str) -> tuple[float,
     low, high = min(known, default=0.0), max(known, default=1.0)
     room = max(0.1 * (high - low), 0.004)
     return low - room, high + room
+
+
+def _least(metric: str) -> float:
+    """The smallest number that the metric can be: no spread reaches below it."""
+    low = METRICS[metric].low
+    return -math.inf if low is None else low
 
 
 def _ends(result: Sampled) -> tuple[float, float, float]:

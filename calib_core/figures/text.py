@@ -16,6 +16,14 @@ def plain(text: str) -> str:
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def without_middle(name: str, letters: int) -> str:
+    """The name cut to so many letters: runs differ at the end as often as at the start."""
+    if len(name) <= letters:
+        return name
+    end = letters // 2
+    return f"{name[: letters - end - 1]}…{name[-end:]}"
+
+
 def compact(count: int) -> str:
     """A count in four digits at most, for a bar's label: "422", "9,999", "12.3k", "1.32M"."""
     if count < 10_000:

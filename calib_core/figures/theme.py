@@ -25,9 +25,10 @@ class Theme:
     under_text, highlight_text: words about what has that colour. Graphics (3:1 or more): line: axes;
     bar: solid part of a bar; over, under: the gap of an over- and an under-confident bin; count: bars
     of counts; highlight_line: outline of whatever is highlighted; series: of lines and symbols that are
-    metrics, methods or runs, in order: the hues of Okabe and Ito, as light or dark as it takes for any two
-    to be apart for every kind of colour vision. highlight: a fill that always has that outline; grid: meant
-    to be seen barely.
+    metrics or runs, in order: the hues of Okabe and Ito, as light or dark as it takes for any two to be
+    apart for every kind of colour vision; methods: of those that are confidence methods, apart in the same
+    way, and none taken for a run's. highlight: a fill that always has that outline; grid: meant to be seen
+    barely.
     """
 
     name: Literal["light", "dark"]
@@ -46,6 +47,7 @@ class Theme:
     under_text: str
     highlight_text: str
     series: tuple[str, ...]
+    methods: tuple[str, ...]
 
 
 LIGHT: Final = Theme(
@@ -65,6 +67,7 @@ LIGHT: Final = Theme(
     under_text="#00704F",
     highlight_text="#8A5F00",
     series=("#0072B2", "#D55E00", "#009E73", "#7B2A63", "#6C6D72", "#4B3F11"),
+    methods=("#7C4DFF", "#D10583", "#A67F00", "#15025A", "#8E0F1F"),
 )
 
 DARK: Final = Theme(
@@ -84,6 +87,7 @@ DARK: Final = Theme(
     under_text="#2FC79A",
     highlight_text="#F0B73A",
     series=("#56B4E9", "#FF8A47", "#7CE8A8", "#C94FB0", "#F2F5F9", "#8F7000"),
+    methods=("#896AFB", "#C07C9C", "#F9CC06", "#BDB9FD", "#F91A31"),
 )
 
 THEMES: Final[Mapping[str, Theme]] = MappingProxyType({theme.name: theme for theme in (LIGHT, DARK)})
@@ -99,6 +103,25 @@ def glaze(colour: str, share: float) -> str:
     """The colour at `share` of its strength (0..1), so that what lies under it shows: "rgba(…)"."""
     red, green, blue = _rgb(colour)
     return f"rgba({red},{green},{blue},{share:g})"
+
+
+def legible(colour: str, theme: Theme) -> str:
+    """The colour, or the nearest tone towards the text that has 4.5:1 on the page."""
+    shares = (share / 20 for share in range(20, -1, -1))
+    tones = (tint(colour, theme.text, share) for share in shares)
+    return next(tone for tone in tones if _contrast(tone, theme.page) >= 4.5)
+
+
+def _contrast(one: str, other: str) -> float:
+    """WCAG 2.2, contrast ratio."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = (part / 255 for part in _rgb(colour))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:

@@ -11,7 +11,7 @@ from calib_core.figures.layout import Figure, axis, note, nothing, paper
 from calib_core.figures.run_look import RunLook, run_look
 from calib_core.figures.strokes import band, middle
 from calib_core.figures.text import lines as broken
-from calib_core.figures.text import plain
+from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
 from calib_core.figures.training_axis import PER_STEP, at_text, positions, training_axis
 from calib_core.metrics import METRICS
@@ -88,7 +88,7 @@ def _line(line: Line, theme: Theme, look: RunLook, places: dict[float, float]) -
 
 
 def _short(title: str) -> str:
-    return shorten(title, _NAME)
+    return without_middle(title, _NAME)
 
 
 def _words(line: Line, point: Checkpoint) -> str:

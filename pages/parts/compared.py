@@ -13,7 +13,7 @@ from calib_core.analysis.comparison_points import Measured, Point
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 from calib_core.report.sections import comparison
-from pages.parts import exporting, show
+from pages.parts import exporting, show, tables
 from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
 
@@ -25,14 +25,21 @@ def tiles(result: Comparison) -> None:
 
 
 def caption(result: Comparison) -> None:
-    """What the picture shows, then the ranks and the share of a(1−a), method by method."""
+    """How the picture is read."""
     st.caption(f"{comparison.caption(result)} Click a point or a row to see its reliability diagram.")
+
+
+def trends(result: Comparison) -> None:
+    """The ranks and the share of a(1−a), method by method: a sentence, or a row each."""
     if len(result.trends) == 1:
         st.markdown(literal(result.trends[0].reading))
-        return
-    several = len({trend.dataset for trend in result.trends}) > 1
-    named = {comparison.trend_name(trend, several=several): trend.reading for trend in result.trends}
-    st.markdown("\n".join(f"- **{literal(name)}**: {literal(reading)}" for name, reading in named.items()))
+    elif result.trends:
+        rows = comparison.trend_rows(result)
+        st.subheader(comparison.TOGETHER, anchor=False)
+        tables.plain(
+            pl.DataFrame(rows, infer_schema_length=None), key="trends", alt=f"{len(rows)} methods",
+            export=replace(export(result), what="Table of trends"),
+        )
 
 
 def selected(result: Comparison) -> str | None:
@@ -60,7 +67,8 @@ def table(result: Comparison, chosen: str | None) -> None:
     """One row a point, the lowest Brier score first; a click on one selects it, a second takes it back."""
     keys = [point.key for point in result.by_brier]
     widget = f"points_{chosen}"
-    shown = pl.DataFrame([_row(point, result) for point in result.by_brier], infer_schema_length=None)
+    rows = [{"number": at, **_row(point, result)} for at, point in enumerate(result.by_brier, 1)]
+    shown = pl.DataFrame(rows, infer_schema_length=None)
     st.dataframe(
         shown,
         key=widget,
@@ -107,7 +115,7 @@ def _row(point: Point, result: Comparison) -> dict[str, Any]:
     for id_ in _others(result):
         more |= {id_: axes[id_].value, f"{id_}_": _span(axes[id_])}
     return {
-        "run": point.run,
+        "run": point.name,
         "title": METHODS[point.method].title,
         **more,
         "accuracy": 100 * point.accuracy.value,
@@ -131,18 +139,19 @@ def _columns(result: Comparison) -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     others = [METRICS[id_] for id_ in _others(result)]
     return {
+        "number": number("No.", width=38, help="Its number in the figure where names have no room."),
         "run": text("Run"),
         "title": text("Confidence method"),
         **{own.id: number(own.title, format="%.4f", help=own.help) for own in others},
         **{f"{own.id}_": text(f"{own.title} 95 %") for own in others},
-        "accuracy": number("Accuracy", format="%.1f %%", width=80, help=METRICS["accuracy"].help),
-        "accuracy_": text("Accuracy 95 %", width=100, help="Wilson."),
-        "brier": number("Brier", format="%.4f", width=68, help=METRICS["brier"].help),
-        "brier_": text("Brier 95 %", width=130, help="Basic bootstrap, approximate."),
-        "skill": number("Skill", format="%+.3f", width=64, help="1 − Brier/(a(1−a)), a the accuracy."),
+        "accuracy": number("Accuracy", format="%.1f %%", width=76, help=METRICS["accuracy"].help),
+        "accuracy_": text("Accuracy 95 %", width=96, help="Wilson."),
+        "brier": number("Brier", format="%.4f", width=62, help=METRICS["brier"].help),
+        "brier_": text("Brier 95 %", width=122, help="Basic bootstrap, approximate."),
+        "skill": number("Skill", format="%+.3f", width=60, help="1 − Brier/(a(1−a)), a the accuracy."),
         "ece_10": number(
-            "ECE", format="%.4f", width=68, help=f"Ten bins of equal width. {METRICS['ece'].help}"
+            "ECE", format="%.4f", width=62, help=f"Ten bins of equal width. {METRICS['ece'].help}"
         ),
-        "used": text("Rows used / total"),
+        "used": text("Rows used / total", width=114),
         "judged": text("Judged"),
     }

@@ -38,6 +38,11 @@ class Comparing:
         """Each run seen by one method, by the point's key."""
         return {key_of(one): one for one in self.many.seen}
 
+    @property
+    def places(self) -> dict[str, int]:
+        """The place of each point's run among all runs at hand, by the point's key."""
+        return {key: one.run.place for key, one in self.seen.items()}
+
 
 def key_of(seen: Seen) -> str:
     """The point's key: "run:method", as in the address."""

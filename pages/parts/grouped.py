@@ -138,7 +138,8 @@ def panels(choice: Choice) -> None:
     st.subheader("Reliability diagrams of the chosen groups", anchor=False)
     if len(chosen) > MOST_PANELS:
         st.caption(f":material/block: The first {MOST_PANELS} of {len(chosen)} are drawn.")
-    with st.grid(3, min_column_width=260, gap="medium"):
+    wide = min(len(chosen), MOST_PANELS) in (4, 7, 8)  # a fourth one that would stand alone
+    with st.grid(4 if wide else 3, min_column_width=230 if wide else 260, gap="medium"):
         for at, (title, part) in enumerate(chosen[:MOST_PANELS]):
             with st.container():
                 _panel(choice, title, part, f"panel_{at}")

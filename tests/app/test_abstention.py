@@ -122,7 +122,7 @@ def test_answers_judged_differently_are_told(data: Path, visit: Visit) -> None:
 
 def test_it_warns_that_the_threshold_is_chosen_on_the_same_rows(file: Path, visit: Visit) -> None:
     assert file.exists()
-    assert "chosen on the same rows" in said(visit("abstention"))
+    assert "chosen on the rows it is judged on" in said(visit("abstention"))
 
 
 def test_token_level_runs_alone_are_told_why_not(data: Path, visit: Visit) -> None:

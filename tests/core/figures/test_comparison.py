@@ -12,8 +12,10 @@ import pytest
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.figures.comparison_axes import CERTAIN, CONSTANT
 from calib_core.figures.comparison_labels import WIDTHS
+from calib_core.figures.comparison_look import NUMBERED
 from calib_core.figures.layout import Figure
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.figures.run_look import run_look
+from calib_core.figures.theme import DARK, LIGHT, Theme, legible
 from core.figures.comparisons import labels, make_comparison, make_point
 
 RED, GREEN = make_point("red", 0.5, 0.2), make_point("green", 0.8, 0.1)
@@ -32,7 +34,8 @@ def test_points_stand_at_their_numbers_and_carry_their_key() -> None:
     assert given["error_y"]["array"] == pytest.approx([0.02, 0.02])
     assert given["error_x"]["arrayminus"] == pytest.approx([0.02, 0.02])
     assert given["marker"]["symbol"] != sampled["marker"]["symbol"]
-    assert given["marker"]["color"] != sampled["marker"]["color"]
+    red, green = given["marker"]["color"]
+    assert sampled["marker"]["color"] == [red] != [green]
     assert given["hovertext"][0] == (
         "<b>red in full</b><br>confidence in the file<br>Accuracy 50.0 % (48.0 % to 52.0 %)"
         "<br>Brier score 0.2000 (0.1800 to 0.2200)<br>skill 0.100<br>n = 1,000, greedy answer judged"
@@ -55,7 +58,7 @@ def test_both_curves_are_those_of_constant_confidences() -> None:
     assert constant["y"] == pytest.approx([a * (1 - a) for a in constant["x"]], abs=1e-5)
     assert certain["y"] == pytest.approx([1 - a for a in certain["x"]], abs=1e-5)
     assert constant["line"]["dash"] != certain["line"]["dash"]
-    assert constant["name"] == "below a(1−a): better than always saying a"
+    assert constant["fill"] == "tozeroy"
 
 
 def test_they_and_their_words_belong_to_accuracy_against_brier_alone() -> None:
@@ -97,22 +100,48 @@ def test_every_width_has_its_own_names_on_an_axis_of_its_own() -> None:
         assert unseen["visible"] is False
 
 
-def test_names_have_the_tone_of_their_method() -> None:
-    figure = comparison_figure(make_comparison(OTHER, make_point("red", 0.8, 0.1, method="pairwise")), LIGHT)
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_point_and_name_have_the_colour_of_their_run_on_every_page(theme: Theme) -> None:
+    figure = comparison_figure(
+        make_comparison(RED, GREEN, OTHER), theme,
+        places={"red:given": 4, "red:cluster_size": 4, "green:given": 11},
+    )
+    red, green = run_look(4, theme).colour, run_look(11, theme).colour
+    assert [trace["marker"]["color"] for trace in clickable(figure)] == [[red, green], [red]]
     tones = {
-        trace["textfont"]["color"] for trace in figure["data"]
-        if trace.get("xaxis") == "x1080" and trace["mode"] == "text" and "red" in trace["text"]
+        trace["textfont"]["color"]: trace["text"] for trace in figure["data"]
+        if trace.get("xaxis") == "x1080" and trace["mode"] == "text" and CERTAIN not in trace["text"]
     }
-    assert tones == {LIGHT.series[0], LIGHT.over_text}
+    assert tones == {legible(red, theme): ["red", "red"], legible(green, theme): ["green"]}
+
+
+def test_points_of_one_run_are_called_by_their_method() -> None:
+    figure = comparison_figure(make_comparison(RED, OTHER), LIGHT)
+    assert {*labels(figure, 1080)} - {CONSTANT, CERTAIN} == {
+        "confidence in the file", "self-consistency, F_CS",
+    }
+
+
+def test_where_not_all_names_have_room_all_points_have_the_number_of_their_row() -> None:
+    crowd = [make_point(f"a rather long name {at}", 0.3 + at / 50, 0.3 - at / 200) for at in range(20)]
+    figure = comparison_figure(make_comparison(*crowd), LIGHT)
+    words = {*labels(figure, 300)} - {CONSTANT, CERTAIN}
+    assert words == {NUMBERED, *(str(at) for at in range(1, 21))}
+    (first,) = [
+        (x, y) for trace in figure["data"] if trace.get("xaxis") == "x300" and trace["mode"] == "text"
+        for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True) if words == "1"
+    ]
+    assert first == pytest.approx((crowd[-1].x.value, crowd[-1].y.value), abs=0.05)
+    assert {point.name for point in crowd} <= set(labels(figure, 1320))
 
 
 def test_what_has_no_room_is_told_in_the_picture() -> None:
-    crowd = [make_point(f"a rather long name {at}", 0.5 + at / 5000, 0.2) for at in range(60)]
+    crowd = [make_point(f"a rather long name {at}", 0.5 + at / 50000, 0.2) for at in range(150)]
     figure = comparison_figure(make_comparison(*crowd), LIGHT)
     told = [words for words in labels(figure, 300) if "no room" in words]
     assert len(told) == 1
-    named = sum(words.startswith("a rather") for words in labels(figure, 300))
-    assert told[0] == f"{60 - named} of 60 points have no room for a name: hover."
+    numbered = sum(words.isdecimal() for words in labels(figure, 300))
+    assert told[0] == f"{150 - numbered} of 150 points have no room for a number: hover."
 
 
 def test_it_does_not_stand_on_the_words_of_a_curve() -> None:
@@ -126,7 +155,7 @@ def test_it_does_not_stand_on_the_words_of_a_curve() -> None:
         words: y for trace in figure["data"] if trace.get("xaxis") == "x300" and trace["mode"] == "text"
         for words, y in zip(trace["text"], trace["y"], strict=True)
     }
-    (told,) = [y for words, y in heights.items() if "no room" in words]
+    (told,) = [y for words, y in heights.items() if words == NUMBERED]
     low, high = figure["layout"]["yaxis"]["range"]
     for words in (CONSTANT, CERTAIN):
         assert abs(heights[words] - told) / (high - low) * 400 > 10, words

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
 import pytest
 
 from calib_core.confidence import METHODS
 from calib_core.figures.method_look import look
 from calib_core.figures.theme import DARK, LIGHT, Theme
+from core.figures.vision import apart
 from core.figures.wcag import contrast
 
 
@@ -22,6 +25,15 @@ def test_names_can_be_read_and_symbols_be_seen(theme: Theme) -> None:
         assert contrast(drawn.text, theme.page) >= 4.5
         assert contrast(drawn.colour, theme.page) >= 3
         assert drawn.marker(theme)["symbol"] == drawn.symbol
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_no_colour_of_a_method_is_taken_for_another_s_or_for_a_run_s(theme: Theme) -> None:
+    for one, other in combinations(theme.methods, 2):
+        for vision in ("normal", "protan", "deutan", "tritan"):
+            assert apart(one, other, vision) > 2, (one, other, vision)
+    for method, run in product(theme.methods, theme.series):
+        assert apart(method, run, "normal") > 2, (method, run)
 
 
 def test_those_shown_at_first_have_different_colours() -> None:

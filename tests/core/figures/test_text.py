@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.text import compact, lines, plain, signed
+from calib_core.figures.text import compact, lines, plain, signed, without_middle
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,11 @@ def test_plain_takes_all_meaning_from_markup(text: str, drawn: str) -> None:
 def test_compact_has_five_letters_at_most(count: int, written: str) -> None:
     assert compact(count) == written
     assert len(compact(count)) <= 5
+
+
+def test_runs_that_differ_at_the_end_are_told_apart() -> None:
+    assert without_middle("llama-3.1-8B-step500", 12) == "llama…tep500"
+    assert without_middle("llama", 5) == "llama"
 
 
 def test_signed_has_a_minus_sign() -> None:

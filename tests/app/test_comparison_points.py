@@ -1,0 +1,84 @@
+"""Does the page Comparison tell trends method by method, and give each point its run's colour and number?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import screens
+from calib_core import load
+from calib_core.analysis.comparison import Comparison, comparison
+from calib_core.analysis.evidence import gather
+from calib_core.confidence import METHODS
+from calib_core.figures.run_look import run_look
+from calib_core.figures.theme import LIGHT
+from calib_core.report.sections.comparison import LEAST_TO_MOST
+from predictions import quiz, write_csv
+from screens import Visit, figure, said
+
+SIZES = {"small-1b": 1, "small-7b": 7, "large-13b": 13}
+
+
+@pytest.fixture
+def models(data: Path) -> Path:
+    """Three models on one quiz, of which two are one model in two sizes."""
+    return write_csv(data / "quiz.csv", [
+        row
+        for seed, (model, size) in enumerate(SIZES.items())
+        for row in quiz(150 + 10 * seed, seed=seed, model=model, dataset="quiz", params_b=str(size))
+    ])
+
+
+def compared(path: Path) -> Comparison:
+    """What the core says of all runs of a file, seen by two methods."""
+    return comparison({
+        f"{run.label}:{method}": gather(run, method) for run in load(path) for method in ("verbal", "given")
+    })
+
+
+def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Path, visit: Visit) -> None:
+    shown = screens.table(visit("comparison"), "Models", "a(1−a) alone")
+    wanted = compared(models)
+    assert len(wanted.trends) == 2
+    for trend, row in zip(wanted.trends, shown.to_dict("records"), strict=True):
+        assert trend.correlation is not None
+        assert trend.change is not None
+        names = {point.key: point.name for point in wanted.points}
+        rho, low, high = (f"{part:+.2f}" for part in (
+            trend.correlation.rho, trend.correlation.low, trend.correlation.high,
+        ))
+        assert row == {
+            "Confidence method": METHODS[trend.method].title, "Models": "3",
+            "Rank correlation ρ": f"{rho} ({low} to {high})".replace("-", "−"),
+            "p": f"{trend.correlation.p:.3f}",
+            LEAST_TO_MOST: f"{names[trend.change.least]} to {names[trend.change.most]}",
+            "Brier score": f"{trend.change.brier:+.3f} ({trend.change.low:+.3f} to {trend.change.high:+.3f})"
+            .replace("-", "−"),
+            "a(1−a) alone": f"{trend.change.alone:+.3f}".replace("-", "−"),
+        }
+
+
+def test_the_trend_of_one_method_is_a_sentence(models: Path, visit: Visit) -> None:
+    told = said(visit("comparison", methods="given"))
+    (trend,) = (trend for trend in compared(models).trends if trend.method == "given")
+    assert trend.reading in told
+    assert "over 3 models" in told
+    assert "a(1−a) alone would let it" in told
+
+
+def test_points_have_the_number_and_the_colour_that_their_run_has_elsewhere(
+    models: Path, visit: Visit
+) -> None:
+    at = visit("comparison")
+    assert screens.table(at, "brier", "skill", "used")["number"].to_list() == list(range(1, 7))
+    assert models.exists()
+    places = {model: place for place, model in enumerate(sorted(SIZES))}
+    colours = {
+        key: colour for trace in figure(at, "comparison")["data"] if trace.get("customdata")
+        for (key, *_), colour in zip(trace["customdata"], trace["marker"]["color"], strict=True)
+    }
+    assert colours == {
+        f"{model}-quiz:{method}": run_look(place, LIGHT).colour
+        for model, place in places.items() for method in ("verbal", "given")
+    }
