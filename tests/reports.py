@@ -96,7 +96,19 @@ def figures(document: Node) -> list[dict[str, Any]]:
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
 
-    return json.loads(unpacked(document, "figures"), parse_constant=refuse)
+    packed = json.loads(unpacked(document, "figures"), parse_constant=refuse)
+    return [{"light": each["light"], "dark": recoloured(each["light"], each["dark"])} for each in packed]
+
+
+def recoloured(part: Any, changes: Any) -> Any:
+    """As document.js makes the dark form of a figure."""
+    if isinstance(changes, list):
+        return changes[0] if changes else part
+    own = list(part) if isinstance(part, list) else dict(part)
+    for key, change in changes.items():
+        at = int(key) if isinstance(part, list) else key
+        own[at] = recoloured(part[at], change)
+    return own
 
 
 def section(document: Node, page: str) -> list[Node]:

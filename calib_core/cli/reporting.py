@@ -45,6 +45,7 @@ from calib_core.report.numbers import count
 from calib_core.report.reporting import Report, pages_of
 from calib_core.report.reporting import report as report_of
 from calib_core.report.sections import SECTIONS
+from calib_core.report.sections.reliability import QUESTIONS
 from calib_core.report.subject import Asked, FileHere, RunHere, Subject, chosen, titled, whole
 
 ENDINGS = (".html", ".htm")
@@ -67,6 +68,13 @@ MethodOption: TypeAlias = Annotated[
     typer.Option(
         "--method", metavar="ID", show_default=False,
         help=f"Repeat; of a run that gives none of them, what each page opens with: {', '.join(METHODS)}.",
+    ),
+]
+BinOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--bin", metavar="N", min=1, show_default=False,
+        help=f"From 1: below each reliability diagram the first {QUESTIONS} questions of that bin, too.",
     ),
 ]
 RunOption: TypeAlias = Annotated[
@@ -95,6 +103,7 @@ def report(  # noqa: PLR0913  one parameter an option
     gold: GoldOption = None,
     pages: PageOption = None,
     runs: RunOption = None,
+    bin_: BinOption = None,
 ) -> int:
     """What do these files say, as one HTML file to send: figures, tables, recipes, checksums?
 
@@ -104,7 +113,7 @@ def report(  # noqa: PLR0913  one parameter an option
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     scheme, options = Scheme(binning, bins_asked), Options(renormalise, labels, unparseable)
     wish = Wish.of(methods, metrics, scheme, options)
-    asked = Asked(wish.methods, wish.metrics, scheme, options)
+    asked = Asked(wish.methods, wish.metrics, scheme, options, bin_)
     elements: list[Element] = []
     try:
         subject, result = _written(desk, source, output, asked, (pages or (), runs or ()))

@@ -55,6 +55,8 @@ class Again:
             yield from ("--bins", str(asked.scheme.bins))
         if asked.scheme.binning != "width":
             yield from ("--binning", asked.scheme.binning)
+        if asked.bin is not None:
+            yield from ("--bin", str(asked.bin))
         if asked.options.labels != usual.labels:
             yield from ("--labels", asked.options.labels)
         if asked.options.renormalise is not None:

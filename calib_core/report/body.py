@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from calib_core.report.html import bullets, code, paragraphs, table, tag, text, tiles
 from calib_core.report.parts import Block, Drawn, Section, Table
+from calib_core.report.recoloured import Changes, changes
 from calib_core.report.table_html import to_html
 
 _LONG: Final = 3
@@ -24,7 +25,7 @@ class Body:
     """Writes sections and keeps their figures, which stand packed at the document's end."""
 
     def __init__(self) -> None:
-        self.figures: list[Mapping[str, Mapping[str, Any]]] = []
+        self.figures: list[Mapping[str, Mapping[str, Any] | Changes]] = []
 
     def section(self, own: Section) -> str:
         """One section: its question, then its blocks."""
@@ -43,7 +44,9 @@ class Body:
         captions = tag("div", paragraphs("caption", block.captions), class_="captions")
         inside = tag("div", opening, class_="top-of-block") + self._shown(block)
         inside += "".join(map(to_html, block.paired)) + (captions if block.captions else "")
-        return tag("article", inside + bullets("remarks", block.remarks), id=id_)
+        inside += "".join(map(table, block.below))
+        inside += bullets("remarks", block.remarks) + self._panels(block)
+        return tag("article", inside, id=id_)
 
     def _shown(self, block: Block) -> str:
         """Figures and tables; where both fit side by side, so."""
@@ -56,16 +59,22 @@ class Body:
         paired = tag("div", "".join(halves), class_="pair") if halves else ""
         return paired + _but(figures, halves) + "".join(tables)
 
+    def _panels(self, block: Block) -> str:
+        """Small figures in rows of as many as fit."""
+        panels = "".join(map(self._figure, block.panels))
+        return tag("h4", text(block.panelled)) + tag("div", panels, class_="panels") if panels else ""
+
     def _figure(self, drawn: Drawn) -> str:
         number = len(self.figures)
-        self.figures.append({"light": drawn.light, "dark": drawn.dark})
+        self.figures.append({"light": drawn.light, "dark": changes(drawn.light, drawn.dark)})
         height = drawn.light["layout"]["height"]
         canvas = tag(
             "div", "", class_="canvas", data_figure=str(number), aria_hidden="true",
             style=f"min-height:{height}px",
         )
+        above = paragraphs("name", [drawn.title]) + paragraphs("note", [drawn.note])
         return tag(
-            "figure", paragraphs("name", [drawn.title]) + canvas + paragraphs("alt", [drawn.alt]),
+            "figure", above + canvas + paragraphs("alt", [drawn.alt]),
             class_="narrow" if drawn.narrow else None, id=f"figure-{number + 1}",
         )
 

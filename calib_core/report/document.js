@@ -16,6 +16,14 @@
     return new Response(stream).text();
   }
 
+  // A figure on a dark page: the light one with the parts that differ there.
+  function recoloured(part, changes) {
+    if (Array.isArray(changes)) return changes.length ? changes[0] : part;
+    const own = Array.isArray(part) ? [...part] : { ...part };
+    for (const key of Object.keys(changes)) own[key] = recoloured(part[key], changes[key]);
+    return own;
+  }
+
   // Names of points are placed once for each of some widths, on axes called by them: the set that fits is kept.
   function named(figure, width) {
     const sets = Object.keys(figure.layout).map((key) => Number((/^xaxis(\d{3,})$/.exec(key) || [])[1]));
@@ -30,7 +38,8 @@
     const width = Math.floor(box.parentElement.clientWidth);
     const wanted = `${isDark() ? "dark" : "light"} ${width}`;
     if (!figures || !width || box.dataset.drawn === wanted) return;
-    const figure = figures[Number(box.dataset.figure)][isDark() ? "dark" : "light"];
+    const { light, dark } = figures[Number(box.dataset.figure)];
+    const figure = isDark() ? recoloured(light, dark) : light;
     const layout = { ...figure.layout, width, autosize: false, clickmode: "none", dragmode: false };
     Plotly.react(box, structuredClone(named(figure, width)), structuredClone(layout), config);
     box.dataset.drawn = wanted;

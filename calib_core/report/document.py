@@ -43,7 +43,7 @@ def document(
     inside = "".join(body.section(own) for own in sections) + _terms() + _again(made)
     main = tag("main", inside)
     script = (_HERE / "document.js").read_text(encoding="utf-8")
-    sheet = tag("div", _top(subject, left_out, made) + contents(sections) + main, class_="sheet")
+    sheet = tag("div", _top(subject, sections, left_out, made) + contents(sections) + main, class_="sheet")
     figures = _packed(json.dumps(body.figures, allow_nan=False, separators=(",", ":")))
     data = "".join(
         tag("script", packed, type="application/octet-stream", id=id_)
@@ -109,8 +109,10 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
-def _top(subject: Subject, left_out: Mapping[str, str], made: Made) -> str:
-    """Title, date, what it is of, and which pages had nothing to say."""
+def _top(
+    subject: Subject, sections: Sequence[Section], left_out: Mapping[str, str], made: Made
+) -> str:
+    """Title, what all runs come to, what it is of, date, and which pages had nothing to say."""
     files = {run.report.run.file for run in subject.runs}
     sets = list(dict.fromkeys(run.report.run.info.dataset for run in subject.runs))
     named = ", ".join(name for name in sets[:8] if name)
@@ -125,7 +127,8 @@ def _top(subject: Subject, left_out: Mapping[str, str], made: Made) -> str:
     trouble = "This browser cannot unpack the figures: the sentence in the place of each has its numbers."
     return tag(
         "header",
-        tag("div", buttons, class_="tools") + tag("h1", TITLE) + paragraphs("byline", lines)
+        tag("div", buttons, class_="tools") + tag("h1", TITLE)
+        + "".join(paragraphs("lead", own.lead) for own in sections) + paragraphs("byline", lines)
         + tag("p", trouble, id="trouble", hidden=""),
         class_="top",
     )

@@ -16,6 +16,10 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs"})
 _KEPT: Final = frozenset("\t\n\u200c\u200d")
 """Line ends, and the joiners that some scripts and emoji need."""
 
+_HASH: Final = re.compile("[0-9a-f]{64}")
+_SHORT: Final = 22
+"""Letters that are not broken into lines on a screen, where a table may scroll."""
+
 _NUMBER: Final = re.compile(
     r"[–∞]|[+−]?[\d.,]+(?:e[-+]?\d+)?(?: ?%)?(?: \(few\))?(?: ?(?:±|to|/) ?[−+]?[\d.,]+ ?%?)?"
 )
@@ -75,12 +79,12 @@ def table(made: Table) -> str:
     frame = made.frame
     if not frame.width:
         return ""
-    numeric = [_numeric(frame[name]) for name in frame.columns]
+    classes = [_class(frame[name]) for name in frame.columns]
     head = "".join(
-        tag("th", text(name), scope="col", class_="number" if is_number else None)
-        for name, is_number in zip(frame.columns, numeric, strict=True)
+        tag("th", text(name), scope="col", class_=class_ if class_ == "number" else None)
+        for name, class_ in zip(frame.columns, classes, strict=True)
     )
-    body = "".join(tag("tr", _cells(row, numeric)) for row in frame.iter_rows())
+    body = "".join(tag("tr", _cells(row, classes)) for row in frame.iter_rows())
     inside = tag("thead", tag("tr", head)) + tag("tbody", body)
     if made.title:
         inside = tag("caption", text(made.title)) + inside
@@ -91,15 +95,22 @@ def table(made: Table) -> str:
     return box + paragraphs("note", [made.note])
 
 
-def _cells(row: Sequence[str], numeric: Sequence[bool]) -> str:
+def _cells(row: Sequence[str], classes: Sequence[str | None]) -> str:
     return "".join(
-        tag("td", text(cell), class_="number" if is_number else "hash" if _is_hash(cell) else None)
-        for cell, is_number in zip(row, numeric, strict=True)
+        tag("td", text(cell), class_="hash" if _is_hash(cell) else class_)
+        for cell, class_ in zip(row, classes, strict=True)
     )
 
 
+def _class(column: pl.Series) -> str | None:
+    """How its cells stand: numbers to the right, short words in one line."""
+    if _numeric(column):
+        return "number"
+    return "short" if all(len(cell) <= _SHORT for cell in column) else None
+
+
 def _is_hash(cell: str) -> bool:
-    return len(cell) == 64 and " " not in cell
+    return _HASH.fullmatch(cell) is not None
 
 
 def _numeric(column: pl.Series) -> bool:

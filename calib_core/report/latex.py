@@ -6,6 +6,7 @@ comments above the table, one line each.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -16,14 +17,18 @@ _ESCAPED: Final[Mapping[str, str]] = MappingProxyType({
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "·": r"\textperiodcentered{}",
-    "–": "--", "−": "$-$", "†": r"\textdagger{}", "[": "{[}", "]": "{]}",
+    "–": r"\textendash{}", "−": "$-$", "†": r"\textdagger{}", "[": "{[}", "]": "{]}",
+    "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
 })
 """Brackets too: one right after a row's end would be taken for its optional argument."""
+
+_JOINED: Final = re.compile(r"(?<=-)(?=-)|(?<=,)(?=,)")
+"""Between letters that a font joins to a dash or a quotation mark."""
 
 
 def escaped(text: str) -> str:
     """The text as LaTeX prints it, character for character; white space folded, control characters gone."""
-    return "".join(_ESCAPED.get(letter, letter) for letter in _one_line(text))
+    return _JOINED.sub("{}", "".join(_ESCAPED.get(letter, letter) for letter in _one_line(text)))
 
 
 def to_latex(table: PairedTable) -> str:
@@ -40,7 +45,8 @@ def to_latex(table: PairedTable) -> str:
         r"\midrule",
     ]
     for method, title in table.rows.items():
-        lines += _row(title, [table.entries.get((column, method)) for column in table.columns])
+        entries = [table.entries.get((column, method)) for column in table.columns]
+        lines += _row(title, entries, table.of_row.get(method, ""))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
@@ -58,16 +64,18 @@ def _legend(table: PairedTable) -> str:
 def _heading(table: PairedTable) -> list[str]:
     places = range(len(table.columns))
     lines: list[str] = []
-    for part in (0, 1):  # data set, then model
-        names = [escaped(names[part]) for names in table.columns.values()]
+    small = [rf"\footnotesize {escaped(text)}" if (text := table.of_column.get(column)) else ""
+             for column in table.columns]
+    said = [[escaped(names[part]) for names in table.columns.values()] for part in (0, 1)]
+    for names in (*said, small):  # data set, model, what holds of all its numbers
         if any(names):
             cells = "".join(rf" & \multicolumn{{2}}{{c}}{{{name}}}" for name in names)
             lines.append(rf"{cells} \\")
     rules = " ".join(rf"\cmidrule(lr){{{2 + 2 * at}-{3 + 2 * at}}}" for at in places)
-    return [*lines, rules, rf"Method{' & ECE & Brier' * len(table.columns)} \\"]
+    return [*lines, rules, rf"{table.corner}{' & ECE & Brier' * len(table.columns)} \\"]
 
 
-def _row(title: str, entries: list[Entry | None]) -> list[str]:
+def _row(title: str, entries: list[Entry | None], small: str) -> list[str]:
     numbers = "".join(
         " & -- & --" if entry is None
         else f" & {_bold(entry.ece, bold=entry.best_ece)}{_ESCAPED[FLAG] if entry.flag else ''}"
@@ -80,7 +88,8 @@ def _row(title: str, entries: list[Entry | None]) -> list[str]:
             rf" & \multicolumn{{2}}{{r}}{{\footnotesize {escaped(entry.below if entry else '')}}}"
             for entry in entries
         )
-        lines.append(rf"{below} \\")
+        head = rf"\footnotesize {escaped(small)}" if small else ""
+        lines.append(rf"{head}{below} \\")
     return lines
 
 

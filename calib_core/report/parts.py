@@ -33,7 +33,8 @@ class Drawn:
     """One figure, drawn for a light and for a dark page.
 
     title: above it, "" where the block's says enough; alt: the sentence that stands for it where it cannot be
-    seen; light, dark: what plotly draws; narrow: whether it reads best at half of a page's width.
+    seen; light, dark: what plotly draws; narrow: whether it reads best at half of a page's width; note: below
+    the title.
     """
 
     title: str
@@ -41,14 +42,16 @@ class Drawn:
     light: Mapping[str, Any]
     dark: Mapping[str, Any]
     narrow: bool = False
+    note: str = ""
 
     @classmethod
     def of(
-        cls, draw: Callable[[Theme], Mapping[str, Any]], alt: str, title: str = "", *, narrow: bool = False
+        cls, draw: Callable[[Theme], Mapping[str, Any]], alt: str, title: str = "", *,
+        narrow: bool = False, note: str = "",
     ) -> Drawn:
         """Both forms of a figure; draw: theme → figure."""
         light, dark = (as_sent(draw(theme)) for theme in (LIGHT, DARK))
-        return cls(title, alt, light, dark, narrow)
+        return cls(title, alt, light, dark, narrow, note)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +73,8 @@ class Table:
 def _text(value: object) -> str:
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -79,7 +84,8 @@ class Block:
 
     title: whose it is; by: the confidence method; reading: what it comes to; recipes: how the numbers were
     made, a line each; captions: how the figures are read; remarks: what else has to be known;
-    paired: tables of ECE and Brier score.
+    paired: tables of ECE and Brier score; below: tables that stand after the captions; panels: small figures
+    that stand side by side; panelled: the heading of these.
     """
 
     title: str
@@ -89,16 +95,20 @@ class Block:
     recipes: tuple[str, ...] = ()
     figures: tuple[Drawn, ...] = ()
     tables: tuple[Table, ...] = ()
+    below: tuple[Table, ...] = ()
     paired: tuple[PairedTable, ...] = ()
+    panels: tuple[Drawn, ...] = ()
+    panelled: str = ""
     captions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """What one page says. blocks: at least one."""
+    """What one page says. blocks: at least one; lead: what all runs come to, for the document's head."""
 
     id: str
     title: str
     question: str
     blocks: tuple[Block, ...]
+    lead: tuple[str, ...] = ()

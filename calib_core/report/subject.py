@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from calib_core.analysis.check import FileReport, RunReport, run_report
-from calib_core.analysis.evidence import AnswerEvidence, Evidence, gather
+from calib_core.analysis.evidence import Evidence, gather
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
@@ -20,12 +20,17 @@ from calib_core.records import AnswerRun, TokenRun
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How the numbers are asked for. methods, metrics: by name, () = as the pages choose by themselves."""
+    """How the numbers are asked for.
+
+    methods, metrics: by name, () = as the pages choose by themselves; bin: whose questions stand below each
+    reliability diagram, from 1, None = of none.
+    """
 
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     scheme: Scheme = field(default_factory=Scheme)
     options: Options = field(default_factory=Options)
+    bin: int | None = None
 
     @property
     def metric(self) -> str:
@@ -146,11 +151,6 @@ def by_dataset(runs: Sequence[RunHere]) -> dict[str | None, list[RunHere]]:
     for run in runs:
         found.setdefault(run.report.run.info.dataset, []).append(run)
     return found
-
-
-def of_answers(evidence: Evidence) -> AnswerEvidence | None:
-    """The evidence of an answer-level run; None of a token-level one."""
-    return evidence if isinstance(evidence, AnswerEvidence) else None
 
 
 def is_tokens(run: RunHere) -> bool:

@@ -29,11 +29,12 @@ def _heading(table: PairedTable) -> str:
         for dataset, same in groupby(sets)
     )
     models = "".join(
-        f'<th scope="colgroup" colspan="2">{escape(model)}</th>' for _, model in table.columns.values()
+        f'<th scope="colgroup" colspan="2">{escape(model)}{_small(table.of_column.get(column))}</th>'
+        for column, (_, model) in table.columns.items()
     )
     pair = '<th scope="col">ECE</th><th scope="col">Brier</th>' * len(table.columns)
     first = f"<tr><td></td>{above}</tr>" if any(sets) else ""
-    return f'{first}<tr><td></td>{models}</tr><tr><th scope="col">Method</th>{pair}</tr>'
+    return f'{first}<tr><td></td>{models}</tr><tr><th scope="col">{table.corner}</th>{pair}</tr>'
 
 
 def _row(table: PairedTable, method: str, title: str) -> str:
@@ -43,7 +44,13 @@ def _row(table: PairedTable, method: str, title: str) -> str:
     numbers = "".join(_numbers(entry) for entry in entries)
     below = "".join(f'<td colspan="2">{escape(entry.below) if entry else ""}</td>' for entry in entries)
     second = f'<tr class="below">{below}</tr>' if deep else ""
-    return f'<tr><th scope="row"{span}><span>{escape(title)}</span></th>{numbers}</tr>{second}'
+    head = f"<span>{escape(title)}</span>{_small(table.of_row.get(method))}"
+    return f'<tr><th scope="row"{span}>{head}</th>{numbers}</tr>{second}'
+
+
+def _small(text: str | None) -> str:
+    """What holds of all numbers of a row or column, below its name."""
+    return f"<span>{escape(text)}</span>" if text else ""
 
 
 def _numbers(entry: Entry | None) -> str:

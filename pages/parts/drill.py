@@ -77,7 +77,7 @@ def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:
     shown = found.shown.with_columns(right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong")))
     export = Export(
         named(choice.slug, "bin", bin_, *([search] if search else [])), lambda: found.frame, result.recipe,
-        "Questions", f"{choice.of}, confidence in {place['interval']}",
+        "Questions", f"{choice.of}, confidence in {place['interval']}", excerpt=True,
     )
     tables.plain(
         shown, key="question_rows", alt=f"{found.frame.height} questions of the selected bin", export=export

@@ -24,6 +24,9 @@ MOST_LETTERS: Final = 120
 FONT: Final = "static/static/media/SourceSansVF-Upright*.woff2"
 """Where Streamlit keeps the letters that its pages are set in, and so the figures on them."""
 
+FIRST: Final = " (the first {:,} of {:,} rows; the CSV has them all)"
+"""Said in the title of a file to be read that holds no more."""
+
 Draw = Callable[[Theme], Mapping[str, Any]]
 """Draws a figure with the colours of a theme."""
 
@@ -34,7 +37,8 @@ class Export:
 
     name: of the file without its ending, run, method, metric, binning and M as far as they apply, as `named`
     gives it; frame: the numbers in full; recipe: how they were made, a line or more; what: the figure or
-    table in a few words, which is what its menu is called; of: whose it is, for the title of a file.
+    table in a few words, which is what its menu is called; of: whose it is, for the title of a file; excerpt:
+    whether a table may show its first rows alone, which its files to be read then say.
     """
 
     name: str
@@ -42,6 +46,7 @@ class Export:
     recipe: str
     what: str = "Figure"
     of: str = ""
+    excerpt: bool = False
 
     @property
     def title(self) -> str:
@@ -125,7 +130,9 @@ def table(
 
     def read(write: Callable[[pl.DataFrame, str, str], bytes]) -> bytes:
         frame = export.frame() if shown is None else shown
-        return write(as_shown(frame, columns or {}), export.recipe, export.title)
+        whole = export.frame().height if export.excerpt else frame.height
+        first = FIRST.format(frame.height, whole) if frame.height < whole else ""
+        return write(as_shown(frame, columns or {}), export.recipe, f"{export.title}{first}")
 
     def body() -> None:
         with st.container(horizontal=True, gap="small"):

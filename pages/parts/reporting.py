@@ -28,6 +28,7 @@ from calib_core.report.made import Made
 from calib_core.report.numbers import count
 from calib_core.report.reporting import report
 from calib_core.report.sections import SECTIONS
+from calib_core.report.sections.reliability import QUESTIONS
 from calib_core.report.subject import Asked, FileHere, RunHere, Subject
 from pages.parts import reported_files, show
 from pages.parts.address import Address
@@ -94,11 +95,12 @@ def choose_report(address: Address, runs: Sequence[Run]) -> Chosen:
 
 
 def asked_on(address: Address) -> Asked:
-    """Method, metric, bins and switches that a person chose on another page; what is none is passed over."""
+    """What a person chose on another page, the clicked bin too; a choice that is none is passed over."""
     held = address.held
     method, metric, bins = held.get("method", ""), held.get("metric", ""), held.get("m", "")
     binning = held.get("binning", "")
     known = bins.isdecimal() and len(bins) <= len(str(MAX_BINS)) and 1 <= int(bins) <= MAX_BINS
+    bin_ = held.get("bin", "")
     labels, unparseable = held.get("labels", "top"), held.get("unparseable", "own")
     return Asked(
         (method,) if method in METHODS else (),
@@ -109,6 +111,7 @@ def asked_on(address: Address) -> Asked:
             cast("Labels", labels if labels in LABELS else "top"),
             cast("Unparseable", unparseable if unparseable in UNPARSEABLE else "own"),
         ),
+        int(bin_) if bin_.isdecimal() and len(bin_) <= len(str(MAX_BINS)) and int(bin_) else None,
     )
 
 
@@ -174,7 +177,7 @@ def progress(work: Work) -> None:
     elif work.told:
         st.success(literal(work.told), icon=":material/check:")
     else:
-        st.caption("It takes some seconds a run; how far it is stands here.")
+        st.caption("Making it takes about a second a run. Progress is shown here.")
 
 
 def holds(order: Order) -> None:
@@ -185,6 +188,8 @@ def holds(order: Order) -> None:
     number = number_of(asked.metrics[0] if asked.metrics else "ece", asked.scheme)
     of = Looking(count(len(order.pages), "page"), [run.title for run in order.runs], [method], number)
     other = " A run that does not give that method is shown by its first." if asked.methods else ""
+    if asked.bin is not None:
+        other += f" With the first {QUESTIONS} questions of each run's bin {asked.bin}."
     show.looking(f"{of.words}{other}")
     st.markdown("\n".join(f"- **{SECTIONS[id_].title}**: {SECTIONS[id_].question}" for id_ in order.pages))
 

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
+import remembered
 import screens
+from pages.parts import cache, exporting
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit
+from token_files import positions, write_checkpoints, write_npz
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_once() -> Iterator[None]:
+    """Streamlit asks every installed package for components at each session of AppTest; here once."""
+    once = functools.cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", once)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that another test has, too, is read once for both."""
+    monkeypatch.setattr(cache, "_report", remembered.report)
 
 
 @pytest.fixture
@@ -39,3 +61,25 @@ def folder(data: Path) -> Path:
     write_csv(data / "quiz.csv", [*quiz(150, model="red"), *quiz(160, seed=6, model="green")])
     write_jsonl(data / "ten.jsonl", samples())
     return data
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Key of a menu's button → (the file's name, what makes it)."""
+    sent: dict[str, Any] = {}
+    real = exporting.st.download_button
+
+    def button(label: str, **wishes: Any) -> bool:
+        sent[wishes["key"]] = (wishes["file_name"], wishes["data"])
+        return real(label, **wishes)
+
+    monkeypatch.setattr(exporting.st, "download_button", button)
+    return sent
+
+
+@pytest.fixture
+def everything(data: Path, folder: Path) -> Path:
+    """Answers of every kind, a training, and positions of a text."""
+    write_checkpoints(data)
+    write_npz(data / "text.npz", positions(), model="text")
+    return folder

@@ -14,52 +14,15 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core.problems import Unavailable
 from calib_core.report import figure_file
+from menus import menus, opened
 from pages.parts import exporting
 from predictions import write_csv
-from screens import Visit, said, walk
-from token_files import positions, write_checkpoints, write_npz
+from screens import Visit, said
 
-PAGES: Final = [page for page in screens.SCRIPTS if page not in {"tour", "report"}]
-"""Those of figures and tables that are there to be looked into."""
+PAGES: Final = [page for page in screens.SCRIPTS if page != "report"]
+"""Those of figures and tables: the page Report has none of its own, as a test here says."""
 
 NAME: Final = re.compile(r"[a-z0-9.-]{1,140}\.(csv|parquet|md|tex)")
-
-
-@pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Key of a menu's button → (the file's name, what makes it)."""
-    sent: dict[str, Any] = {}
-    real = exporting.st.download_button
-
-    def button(label: str, **wishes: Any) -> bool:
-        sent[wishes["key"]] = (wishes["file_name"], wishes["data"])
-        return real(label, **wishes)
-
-    monkeypatch.setattr(exporting.st, "download_button", button)
-    return sent
-
-
-@pytest.fixture
-def everything(data: Path, folder: Path) -> Path:
-    """Answers of every kind, a training, and positions of a text."""
-    write_checkpoints(data)
-    write_npz(data / "text.npz", positions(), model="text")
-    return folder
-
-
-def menus(at: AppTest) -> list[str]:
-    """The keys of the menus on the page."""
-    blocks = (getattr(node, "proto", None) for node in walk(at.main))
-    ids = [block.id for block in blocks if block is not None and type(block).__name__ == "Block"
-           and block.HasField("popover")]
-    return [id_.split("-", 2)[2] for id_ in ids if "-export_" in id_]
-
-
-def opened(at: AppTest) -> AppTest:
-    """The page with all its menus open."""
-    for key in menus(at):
-        at.session_state[key] = True
-    return screens.run(at)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -72,6 +35,12 @@ def test_every_figure_and_table_has_its_menu(page: str, everything: Path, visit:
     tables = [key for key in found if "_table_" in key]
     assert len(tables) == len(set(tables)) >= len(at.dataframe)
     assert charts or at.dataframe or tables
+
+
+def test_the_page_report_has_nothing_to_take_away_but_its_file(everything: Path, visit: Visit) -> None:
+    assert everything
+    at = visit("report")
+    assert (len(at.get("plotly_chart")), len(at.dataframe), menus(at)) == (0, 0, [])
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -132,19 +101,6 @@ def test_the_csv_has_the_numbers_that_are_drawn(
     assert inside
     shown = set().union(*drawn)
     assert len(inside & shown) >= min(3, len(inside)), (sorted(inside)[:5], sorted(shown)[:20])
-
-
-def test_markdown_reads_as_the_page_does(everything: Path, visit: Visit, offered: dict[str, Any]) -> None:
-    assert everything
-    at = opened(visit("reliability"))
-    table = screens.table(at, "interval", "gap")
-    lines = offered["save_table_bins_md"][1]().decode().splitlines()
-    assert lines[2] == "| Bin | n | Conf. | Acc. | Gap | Part of gap |"
-    row = table.iloc[-1]
-    gap = f"{row['gap']:+.3f}".replace("-", "−")
-    cells = [f"{row['count']:,}", f"{row['confidence']:.3f}", f"{row['accuracy']:.3f}", gap]
-    assert " | ".join(cells) in lines[3 + len(table)]
-    assert lines[-1] == f"Recipe: {at.code[0].value.partition(', p over')[0]}  "
 
 
 def test_the_name_says_run_method_metric_and_bins(

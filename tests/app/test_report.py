@@ -104,6 +104,7 @@ def test_the_choice_of_the_other_pages_is_taken_over(folder: Path, visit: Visit,
 @pytest.mark.parametrize("params", [
     {"pages": "overview,reliability,files"},
     {"pages": "reliability,files", "reported": "green", "m": "7", "method": "given", "labels": "all"},
+    {"pages": "reliability", "reported": "green", "method": "given", "bin": "9"},
 ])
 def test_the_command_line_of_it_makes_the_same(
     params: dict[str, str], folder: Path, visit: Visit, given: Given, monkeypatch: pytest.MonkeyPatch,
@@ -113,6 +114,7 @@ def test_the_command_line_of_it_makes_the_same(
     made = report(given)
     line = made.one("again").all("pre")[0].text
     assert line in [element.value for element in at.code]
+    assert ("--bin 9" in line) == ("Questions in (0.8, 0.9]" in made.text) == ("bin" in params)
     assert str(tmp_path) not in made.text
     monkeypatch.chdir(folder)
     assert main(shlex.split(line)[3:]) == 0
@@ -147,7 +149,7 @@ def test_bad_rows_are_left_out_as_decided(
 def test_how_far_it_is_and_what_came_of_it_is_noted(folder: Path, visit: Visit, given: Given) -> None:
     at = visit("report", pages="overview,training")
     assert folder.is_dir()
-    assert "how far it is stands here" in screens.said(at)
+    assert "Progress is shown here" in screens.said(at)
     work: reporting.Work = at.session_state["_report_work"]
     seen: list[str] = []
     note = work.note

@@ -23,8 +23,8 @@ WANTED: Final = 0.9
 """The accuracy that is wanted where nobody says another."""
 
 CAPTION: Final = (
-    "From right to left fewer questions are answered, the surest last; rows of one confidence are answered "
-    f"together. Pale: 95 % Wilson interval of each accuracy. {CHOSEN_HERE}"
+    "From right to left fewer questions are answered, the surest last. Pale: 95 % Wilson interval of each "
+    f"accuracy. {CHOSEN_HERE}"
 )
 AURC: Final = f"AURC, the area under risk against coverage: {FORMULA}; lower is better."
 TOKENS_ONLY: Final = (
@@ -110,7 +110,7 @@ def tiles(evidences: Sequence[Evidence], made: Sequence[Abstention], wanted: flo
             f"n = {most.answered:,}" if most else "",
         ),
         Tile(
-            "Right, answering all", percent(curve.all.accuracy), f"Judged on the {curve.judged}.",
+            "Right, answering all", percent(curve.all.accuracy), f"Judged: {curve.judged}.",
             curve.judged,
         ),
         Tile("Rows used / total", f"{curve.n_used:,} / {curve.n_total:,}", rows_help(evidence)),

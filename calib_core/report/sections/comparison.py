@@ -16,19 +16,18 @@ from calib_core.confidence import METHODS
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
-from calib_core.report.numbers import count, number, percent, signed, span
+from calib_core.report.numbers import NOTHING, count, number, percent, signed, span
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset
 
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and honest?"
 
-NUMBERS: Final = 4
-"""How many numbers of a point are measured, each with an interval: two axes, accuracy and Brier score."""
+NUMBERS: Final = 2
+"""How many numbers of a point are measured, each with an interval: accuracy and Brier score."""
 
-CURVES: Final = (
-    "Dashed: a(1−a), what always saying the model's own accuracy a would score; below it a confidence tells "
-    "right from wrong. Dotted: 1−a, what always saying 1 would score. "
-)
+CURVES: Final = "On grey ground, below a(1−a), a confidence tells right from wrong. "
+TOGETHER: Final = "Do the two go together over the models?"
+LEAST_TO_MOST: Final = "From the least to the most accurate"
 SKILL: Final = (
     "Points with a lower Brier score than a constant confidence equal to the run's own accuracy (skill above "
     "0); below the number: how many with their whole interval."
@@ -53,13 +52,15 @@ def section(subject: Subject, tell: Progress) -> Section:
 
 def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere], tell: Progress) -> Block | None:
     seen, refused = _seen(subject, runs)
-    done = 0
+    made: dict[tuple[Evidence, str, Scheme], Measured] = {}
 
     def told(evidence: Evidence, metric: str, scheme: Scheme) -> Measured:
-        nonlocal done
-        done += 1
-        tell(min(1.0, done / (NUMBERS * len(seen))), f"intervals of {evidence.run.label}")
-        return measured(evidence, metric, scheme)
+        """Each once: the axes are what every point has anyway."""
+        key = (evidence, metric, scheme)
+        if key not in made:
+            tell(min(1.0, len(made) / (NUMBERS * len(seen))), f"intervals of {evidence.run.label}")
+            made[key] = measured(evidence, metric, scheme)
+        return made[key]
 
     result = comparison(
         {key: evidence for key, (_, evidence) in seen.items()},
@@ -69,12 +70,15 @@ def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere], tell:
         return None
     for key, why in result.refused.items():
         refused.append((seen[key][1].method.title, why, seen[key][0].title))
+    places = {key: run.place for key, (run, _) in seen.items()}
     return Block(
         title=dataset or "",
         reading=result.reading,
         tiles=tuple(tiles(result)),
         recipes=(result.recipe,),
-        figures=(Drawn.of(lambda theme: comparison_figure(result, theme), describe_comparison(result)),),
+        figures=(Drawn.of(
+            lambda theme: comparison_figure(result, theme, places=places), describe_comparison(result)
+        ),),
         tables=(Table.of("Every point, the lowest Brier score first", rows(result)),),
         captions=(caption(result), *trends(result)),
         remarks=(*result.unlike, *_not_given(refused)),
@@ -126,12 +130,13 @@ def tiles(result: Comparison) -> list[Tile]:
         ),
         Tile(
             "Most accurate", percent(right.accuracy.value),
-            f"Judged on the {right.judged}. {METRICS['accuracy'].help}",
+            f"Judged: {right.judged}. {METRICS['accuracy'].help}",
             shorten(right.name, 60),
         ),
         Tile(
-            "Below a(1−a)", f"{sum((point.skill or 0) > 0 for point in judged)} of {len(judged)}", SKILL,
-            f"{sure} with the whole interval",
+            "Below a(1−a)",
+            f"{sum((point.skill or 0) > 0 for point in judged)} of {len(judged)}" if judged else NOTHING,
+            SKILL, f"{sure} with the whole interval" if judged else "all rows have one outcome",
         ),
     ]
 
@@ -143,7 +148,7 @@ def _whose(point: Point) -> str:
 def caption(result: Comparison) -> str:
     """What the picture shows."""
     curves = CURVES if result.has_curves else ""
-    return f"Colour and shape: the method; name: the run; bars: 95 % intervals. {COVERAGE} {curves}".rstrip()
+    return f"Colour and name: the run; shape: the method; bars: 95 % intervals. {curves}{COVERAGE}"
 
 
 def trends(result: Comparison) -> list[str]:
@@ -158,6 +163,45 @@ def trend_name(trend: Trend, *, several: bool) -> str:
     """The method, and the data set where there are several."""
     of = trend.dataset or "no data set named"
     return f"{METHODS[trend.method].title}, {of}" if several else METHODS[trend.method].title
+
+
+def trend_rows(result: Comparison) -> list[dict[str, object]]:
+    """One row a method and data set: the ranks, and the Brier score from the least to the most accurate."""
+    several = len({trend.dataset for trend in result.trends}) > 1
+    return [
+        {
+            "Confidence method": trend_name(trend, several=several),
+            "Models": f"{trend.models}" if trend.points == trend.models
+            else f"{trend.points} runs of {trend.models}, not independent",
+            **_ranks(trend),
+            **(_ends(trend, result) if result.has_curves else {}),
+        }
+        for trend in result.trends
+    ]
+
+
+def _ranks(trend: Trend) -> dict[str, object]:
+    found = trend.correlation
+    if found is None:
+        return {"Rank correlation ρ": f"none: {trend.why}", "p": NOTHING}
+    ends = f"{signed(found.low, '+.2f')} to {signed(found.high, '+.2f')}"
+    p = "< 0.001" if found.p < 0.001 else f"{found.p:.3f}"
+    return {"Rank correlation ρ": f"{signed(found.rho, '+.2f')} ({ends})", "p": p}
+
+
+def _ends(trend: Trend, result: Comparison) -> dict[str, object]:
+    change = trend.change
+    if change is None:
+        return dict.fromkeys((LEAST_TO_MOST, "Brier score", "a(1−a) alone"), NOTHING)
+    names = {point.key: point.name for point in result.points}
+    ends = "" if change.low is None or change.high is None else (
+        f" ({signed(change.low, '+.3f')} to {signed(change.high, '+.3f')})"
+    )
+    return {
+        LEAST_TO_MOST: f"{names[change.least]} to {names[change.most]}",
+        "Brier score": f"{signed(change.brier, '+.3f')}{ends}",
+        "a(1−a) alone": signed(change.alone, "+.3f"),
+    }
 
 
 def rows(result: Comparison) -> list[dict[str, object]]:

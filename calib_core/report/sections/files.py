@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from calib_core.analysis.check import FileReport, RunReport
-from calib_core.analysis.reported import compared, to_frame
+from calib_core.analysis.reported import Compared, compared
 from calib_core.confidence import METHODS
 from calib_core.files import FORMATS
 from calib_core.problems import BadCell, shorten
 from calib_core.report.numbers import NOTHING, count, percent
 from calib_core.report.parts import Block, Progress, Section, Table
-from calib_core.report.subject import FileHere, Subject
+from calib_core.report.subject import FileBytes, FileHere, Subject
 
 ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and why?"
 
 SPIKES: Final = "Many rows at one value"
+COUNTS: Final = ("Rows", "Bad rows", "Runs")
 SHOWN_COLUMNS: Final = 40
 """So many columns that nothing is read from are named."""
 
@@ -36,26 +37,35 @@ def section(subject: Subject, tell: Progress) -> Section:
 
 
 def _summary(subject: Subject) -> Block:
-    rows: list[dict[str, object]] = []
+    rows = [_file_row(file) for file in subject.files if file.read_with]
+    beside: dict[FileBytes, list[str]] = {}
     for file in subject.files:
-        report = file.report
-        for at, part in enumerate(file.read_with):
-            own = at == 0
-            rows.append({
-                "File": part.name,
-                "State": _state(file) if own else f"read with {file.name}",
-                "Rows": f"{report.rows:,}" if report and own else "",
-                "Bad rows": f"{report.bad_rows:,}" if report and own else "",
-                "Runs": str(len(report.runs)) if report and own else "",
-                "Bytes": f"{part.size:,}",
-                "SHA-256": part.sha256 or NOTHING,
-            })
+        for part in file.read_with[1:]:
+            beside.setdefault(part, []).append(file.name)
+    for part, names in beside.items():
+        with_ = names[0] if len(names) == 1 else f"{len(names)} of these files"
+        rows.append(_bytes_row(part, f"read with {with_}"))
     loaded = sum(file.refusal is None for file in subject.files)
     return Block(
         title="",
         reading=f"{count(len(subject.files), 'file')}, {loaded} loaded, {count(len(subject.runs), 'run')}.",
         tables=(Table.of("Every file, and the checksum of what was read", rows),),
     )
+
+
+def _file_row(file: FileHere) -> dict[str, str]:
+    row = _bytes_row(file.read_with[0], _state(file))
+    if file.report is None:
+        return row
+    counts = file.report.rows, file.report.bad_rows, len(file.report.runs)
+    return row | {name: f"{count:,}" for name, count in zip(COUNTS, counts, strict=True)}
+
+
+def _bytes_row(part: FileBytes, state: str) -> dict[str, str]:
+    return {
+        "File": part.name, "State": state, **dict.fromkeys(COUNTS, ""), "Bytes": f"{part.size:,}",
+        "SHA-256": part.sha256 or NOTHING,
+    }
 
 
 def _state(file: FileHere) -> str:
@@ -67,12 +77,12 @@ def _state(file: FileHere) -> str:
 def _block(file: FileHere) -> Block:
     report = file.report
     if report is None:
-        return Block(file.name, remarks=tuple((file.refusal or "").splitlines()))
+        return Block(file.name, remarks=_lines(file.refusal))
     made = FORMATS[report.format]
     reading = f"Recognised as {made.title}: it has {made.marks}."
     if file.refusal is not None:
         bad = _bad_rows(report)
-        return Block(file.name, reading=reading, tables=tuple(bad), remarks=tuple(file.refusal.splitlines()))
+        return Block(file.name, reading=reading, tables=tuple(bad), remarks=_lines(file.refusal))
     told = {note for run in report.runs for note in run.run.ledger.notes}
     remarks = [note for run in report.runs for note in run.run.ledger.notes]
     remarks += [note for note in report.notes if note not in told]
@@ -89,6 +99,11 @@ def _block(file: FileHere) -> Block:
         tables=(*(methods_of(run) for run in report.runs), *_audits(report), *_bad_rows(report)),
         remarks=tuple(dict.fromkeys(remarks)),
     )
+
+
+def _lines(refusal: str | None) -> tuple[str, ...]:
+    """A refusal as bullets; the lines that it lists have hyphens of their own."""
+    return tuple(line.removeprefix("- ") for line in (refusal or "").splitlines())
 
 
 def _read_as(report: FileReport) -> tuple[str, ...]:
@@ -154,12 +169,27 @@ def _audits(report: FileReport) -> list[Table]:
     for run in report.runs:
         numbers = compared(run.run, run.survey.usable)
         if numbers:
-            rows = [
-                {name.capitalize(): value for name, value in row.items()}
-                for row in to_frame(numbers).iter_rows(named=True)
-            ]
+            rows = [_audit_row(one) for one in numbers]
+            said = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+            rows = [{name: row[name] for name in said} for row in rows]
             found.append(Table.of(f"The tool's own numbers beside ours: {run.run.label}", rows))
     return found
+
+
+def _audit_row(one: Compared) -> dict[str, str | None]:
+    """With the words of the page Files."""
+    known = one.ours is not None
+    return {
+        "Number": one.reported.name,
+        "Subject": one.reported.subject or None,
+        "Theirs": f"{one.reported.value:.6g}",
+        "Their rows": None if one.reported.rows is None else f"{one.reported.rows:,}",
+        "Ours": f"{one.ours:.6g}" if known else None,
+        "Our rows": f"{one.n:,}" if known else None,
+        "Equal": {True: "equal", False: "differs", None: NOTHING}[one.agrees],
+        "Ours is": one.ours_is or None,
+        "Why": one.why or None,
+    }
 
 
 def _bad_rows(report: FileReport) -> list[Table]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from calib_core.analysis.bootstrap import COVERAGE
 from calib_core.analysis.evidence import AnswerEvidence
+from calib_core.analysis.families import short_names
 from calib_core.analysis.groupings import Grouping, groupings, level_order
 from calib_core.analysis.groups import Group, Groups, by_rows, by_runs
 from calib_core.analysis.reliability import THIN
@@ -14,6 +16,7 @@ from calib_core.confidence import METHODS
 from calib_core.figures.dots import describe_dots, dots_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
+from calib_core.report.group_panels import panels
 from calib_core.report.numbers import NOTHING, count, number, percent, signed, span
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset
@@ -28,10 +31,10 @@ NOTHING_SORTS: Final = (
     "(“shots”, “params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
 FEW_ROWS: Final = "A binned number of few rows is larger by chance alone"
-STROKE: Final = (
-    ": the upright stroke is where it would lie if the confidences were exactly right, so look at how far a "
-    "dot is from its stroke"
-)
+STROKE: Final = ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
+PANELS: Final = {
+    "rows": "Reliability diagrams of the largest groups", "runs": "Reliability diagrams of the runs",
+}
 PAIRED: Final = "Paired differences, everything else equal, on the same questions"
 
 
@@ -75,7 +78,12 @@ def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere], tell:
         return None
     said = (several_told(len(shown), len(seen)), others_told(others))
     title = " · ".join(part for part in (dataset, f"by {grouping.title}") if part)
-    return _of((title, METHODS[method].title), shown, result, keyed, said)
+    block = _of((title, METHODS[method].title), shown, result, keyed, said)
+    names = short_names(
+        {key: one.run.info for key, one in shown.items()}, {key: keyed[key].title for key in shown}
+    )
+    small = panels(shown, grouping, names, subject.asked)
+    return replace(block, panels=small, panelled=PANELS[grouping.of])
 
 
 def _computed(
@@ -123,14 +131,14 @@ def several_told(shown: int, of: int) -> str:
     """That not all runs are drawn, where so."""
     if shown == of:
         return ""
-    return f"{shown} of {of} runs are drawn: more cannot be told apart in one row. Choose them under Runs."
+    return f"{shown} of {of} runs are drawn: more cannot be told apart in one row."
 
 
 def others_told(others: Sequence[Grouping]) -> str:
     """By what else the page can sort."""
     if not others:
         return ""
-    return f"The page Groups sorts them by {', '.join(one.title for one in others)} as well."
+    return f"In Calib the page Groups sorts them by {', '.join(one.title for one in others)} as well."
 
 
 def tiles(seen: Mapping[str, AnswerEvidence], result: Groups) -> list[Tile]:

@@ -10,6 +10,7 @@ from typing import Final
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.analysis.families import short_names
 from calib_core.analysis.methods_table import Cell, MethodsTable, methods_table
+from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, QUESTIONS
 from calib_core.analysis.recipe import scheme_text
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
@@ -17,7 +18,7 @@ from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
 from calib_core.records import RunInfo
 from calib_core.report.numbers import count, number
-from calib_core.report.paired_table import FLAG, PairedTable, of_runs
+from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs
 from calib_core.report.parts import Block, Progress, Section, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset
 
@@ -27,12 +28,12 @@ ACROSS: Final = 3
 """So many runs stand side by side in one table: more are cut off on paper."""
 
 OFFERED: Final = tuple(id_ for id_ in METHODS if id_ != "tokens")
+PUBLISHED: Final = "Published figures, other models and data, not computed here"
 FEW_BINS: Final = f"Marked {FLAG}: the ECE rests on one or two bins that hold most of the confidences."
 LEGEND: Final = (
-    "Bold and underlined: lowest of its run, where all methods stand on the same rows (ties all). "
-    "The Brier score leads, as in the paper: a low ECE alone may only mean that a method says the average "
-    "each time. Lowest is not yet better: the page Comparison has the intervals. Below each pair: the share "
-    "of the judged answers that is right, the rows it stands on, and which answer is judged."
+    "Bold and underlined: lowest of its run, where all methods stand on the same rows. A low ECE alone may "
+    "only mean that a method says the average each time, so the Brier score leads; the page Comparison has "
+    "the intervals."
 )
 
 
@@ -48,7 +49,13 @@ def section(subject: Subject, tell: Progress) -> Section:
         blocks += [block] if block else []
     if not blocks:
         raise Unavailable("None of the runs gives one of these confidences.")
-    return Section(ID, TITLE, QUESTION, tuple(blocks))
+    return Section(ID, TITLE, QUESTION, (*blocks, _published()))
+
+
+def _published() -> Block:
+    """The paper's tables, labelled as such."""
+    tables = [part for dataset in QUESTIONS for part in _parts(of_paper(dataset))]
+    return Block(PUBLISHED, paired=tuple(tables), captions=(f"{METHODS_SOURCE}: {METHODS_SETTING}.",))
 
 
 def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere]) -> Block | None:

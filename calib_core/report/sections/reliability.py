@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
 
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.questions import questions as questions_of
 from calib_core.analysis.reliability import THIN, Reliability, reliability
 from calib_core.analysis.score import Score, score
 from calib_core.confidence import METHODS
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable
+from calib_core.problems import Unavailable, shorten
 from calib_core.records import TokenRun
 from calib_core.report.numbers import NOTHING, number, percent, signed, span
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is it right as often as it says?"
+
+
+QUESTIONS: Final = 50
+"""So many questions of a bin stand in a report: the page has more, and its download all."""
+LETTERS: Final = 240
+"""Of each of their texts."""
 
 
 def section(subject: Subject, tell: Progress) -> Section:
@@ -62,8 +72,31 @@ def _block(subject: Subject, run: RunHere, method: str, metric: str) -> Block:
             describe_reliability(result), narrow=True,
         ),),
         tables=(Table.of("Bin by bin", bin_rows(result), caption(result)),),
+        below=questions(evidence, result, subject.asked.bin),
         remarks=tuple(text for text in (result.score.remark, *result.remarks) if text),
     )
+
+
+def questions(evidence: Evidence, result: Reliability, bin_: int | None) -> tuple[Table, ...]:
+    """The first questions of the bin that is asked for; () where it is empty or a row has no question."""
+    place = result.table.filter(pl.col("bin") == pl.lit(bin_, pl.Int64))
+    if place.is_empty() or evidence.no_questions:
+        return ()
+    found = questions_of(evidence, result.score.metric, result.scheme, bin_number=bin_)
+    rows = [
+        {
+            **{name.capitalize(): _brief(row[name]) for name in row if name not in ("confidence", "right")},
+            "Confidence": f"{row['confidence']:.4f}",
+            "It is": "right" if row["right"] else "wrong",
+        }
+        for row in found.frame.head(QUESTIONS).iter_rows(named=True)
+    ]
+    first = f"the first {QUESTIONS} of " if found.total > QUESTIONS else ""
+    return (Table.of(f"Questions in {place['interval'].item()}, {first}{found.total:,}", rows),)
+
+
+def _brief(value: object) -> object:
+    return shorten(value, LETTERS) if isinstance(value, str) else value
 
 
 def crowded(evidence: Evidence, metric: str) -> bool:
@@ -78,7 +111,7 @@ def tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
         Tile("Brier score", number(result.brier), METRICS["brier"].help),
         Tile(
             "Accuracy", percent(result.accuracy),
-            f"Judged on the {result.judged}. {METRICS['accuracy'].help}",
+            f"Judged: {result.judged}. {METRICS['accuracy'].help}",
         ),
         Tile("Mean confidence", percent(result.mean_confidence), "The average of what it says."),
         Tile(
@@ -95,7 +128,7 @@ def number_tile(found: Score) -> Tile:
     value = number(found.value)
     if found.value is None and found.low is not None and found.high is not None:
         value = span(found.low, found.high)
-    chance = "" if found.p is None else f"p = {found.p:.3f} if it were calibrated"
+    chance = "" if found.p is None else f"p = {found.p:.3f} if calibrated"
     return Tile(metric.title, value, metric.help, chance)
 
 

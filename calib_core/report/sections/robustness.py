@@ -24,9 +24,8 @@ from calib_core.report.subject import RunHere, Subject
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
 CAPTION: Final = (
-    "Pale: where the same confidences would put the first run's curve if they were exactly right (5th to "
-    "95th percentile; dotted: the median); the table has that of every run. ECE is on a scale of 0 to 1, "
-    "Full-ECE and K·cw-ECE on one of 0 to 2: each scale has a panel of its own."
+    "Pale: the first run's curve if its confidences were exactly right (5th to 95th percentile; dotted: the "
+    "median). Each scale has a panel of its own."
 )
 VALUES, RELATIVE, POOLED = "Values", "Relative to the curve's own mean", "Which pairs go into which bin?"
 LOOKED_AT = 10
@@ -206,7 +205,7 @@ def _row(result: Sweep, curve: Curve, *, several: bool) -> dict[str, str]:
         "RSD": percent(curve.rsd),
         "If calibrated": percent(null.rsd_median if null else None),
         "5–95 %": f"{percent(null.rsd_low)} to {percent(null.rsd_high)}" if null and known else NOTHING,
-        "Draws with a larger RSD": percent(null.rsd_p if null else None),
+        "Larger by chance": percent(null.rsd_p if null else None),
         **{f"M={bins}": _value(curve, at, bins) for at, bins in enumerate(curve.bins)},
         "Largest − smallest": NOTHING if (width := curve.span) is None else f"{width:.4g}",
     }

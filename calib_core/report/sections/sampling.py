@@ -7,7 +7,7 @@ from typing import Final
 
 from calib_core.analysis.question_clusters import QuestionClusters, question_clusters, questions
 from calib_core.analysis.samples import samples
-from calib_core.analysis.samples_draws import USUAL
+from calib_core.analysis.samples_draws import USUAL, Plan
 from calib_core.analysis.samples_result import NAMES, Sampled
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
@@ -26,6 +26,9 @@ ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 SAMPLED: Final = "cluster_size"
 """A run that this method can be had of has samples."""
 
+SHOWN: Final = ("brier",)
+"""Metrics that the tiles have whatever is asked for; what is drawn for no number here costs the most."""
+
 NO_SAMPLES: Final = (
     "No run here has several sampled answers a question. The columns samples, samples_parsed or "
     "sample_cluster hold them, a list a row; the README says how."
@@ -41,10 +44,8 @@ ENOUGH: Final = (
     "inside the chosen ±."
 )
 CAPTION: Final = (
-    "Pale: one standard deviation of the draws to either side, which is how much one part of N' samples "
-    "differs from another on the same questions; it is no interval over questions. On grey ground N' is "
-    "more than half of the samples. Dashes in the lower panel: the most that F_CN can say, 1 − 1/N'; "
-    "dots there: how often the majority answer is right."
+    "Pale: one standard deviation of the draws to either side; no interval over questions. On grey ground "
+    "the parts overlap."
 )
 
 
@@ -74,8 +75,8 @@ def _blocks(subject: Subject, run: RunHere, tell: Progress, *, worked: bool) -> 
     if not isinstance(answers, AnswerRun):
         return []
     options = Options(unparseable=subject.asked.options.unparseable)
-    result = samples(answers, None, options, progress=tell)
     metric = next((id_ for id_ in subject.asked.metrics if id_ in USUAL), "brier")
+    result = samples(answers, Plan(metrics=(*SHOWN, metric)), options, progress=tell)
     made = [_block(run, result, metric)]
     return [*made, _worked(answers, options)] if worked else made
 
@@ -183,7 +184,6 @@ def size_rows(result: Sampled, metric: str) -> list[dict[str, object]]:
         {
             "N'": size,
             **{name: _spread(curve.mean[at], curve.std[at]) for name, curve in curves.items()},
-            "F_CN ≤": f"{(size - 1) / size:.4g}",
             "Draws": result.draws[size],
             "Greyed": "N' > N/2" if size in result.greyed else "",
         }

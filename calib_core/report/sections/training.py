@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from calib_core.analysis.checkpoints import PER_STEP, placing
@@ -25,8 +25,8 @@ NO_CHECKPOINT: Final = (
     "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
 )
 CAPTION: Final = (
-    "Pale: where a checkpoint's own confidences would put the number if they were exactly right (5th to 95th "
-    "percentile; dotted: the median)."
+    "Pale: the number if a checkpoint's confidences were exactly right (5th to 95th percentile; dotted: the "
+    "median)."
 )
 
 
@@ -42,13 +42,13 @@ def section(subject: Subject, tell: Progress) -> Section:
         raise Unavailable(NO_CHECKPOINT)
     method = most_given(on_axis, subject.asked.methods)
     evidences: dict[str, Evidence] = {}
-    refused: list[str] = []
+    refused: dict[str, str] = {}
     for at, (key, run) in enumerate(keyed.items()):
         tell(at / len(keyed), run.title)
         try:
             evidences[key] = subject.evidence(run, method)
         except Unavailable as reason:
-            refused.append(f"{run.title}: {reason}")
+            refused[key] = str(reason)
     blocks: list[Block] = []
     for metric in subject.asked.metrics or ("ece",):
         result = training(evidences, metric, subject.asked.scheme)
@@ -66,8 +66,10 @@ def most_given(runs: Sequence[RunHere], asked: Sequence[str]) -> str:
     return max(among, key=lambda id_: sum(id_ in run.usable for run in runs))
 
 
-def _block(method: str, result: Training, runs: dict[str, RunHere], refused: Sequence[str]) -> Block:
-    reasons = {**result.without, **result.refused}
+def _block(
+    method: str, result: Training, runs: dict[str, RunHere], refused: Mapping[str, str]
+) -> Block:
+    reasons = {**refused, **result.without, **result.refused}
     places = {key: run.place for key, run in runs.items()}
     return Block(
         title="",
@@ -79,8 +81,16 @@ def _block(method: str, result: Training, runs: dict[str, RunHere], refused: Seq
         ),
         tables=(Table.of("", rows(result)),),
         captions=(CAPTION,),
-        remarks=(*refused, *(f"{runs[key].title}: {why}" for key, why in reasons.items())),
+        remarks=tuple(_left_out({runs[key].title: why for key, why in reasons.items()})),
     )
+
+
+def _left_out(reasons: Mapping[str, str]) -> list[str]:
+    """Why runs are not on the axis, those of one reason together; reasons: by the run's title."""
+    found: dict[str, list[str]] = {}
+    for title, why in reasons.items():
+        found.setdefault(why, []).append(title)
+    return [f"Not drawn: {', '.join(titles)}: {why}" for why, titles in found.items()]
 
 
 def recipes(result: Training) -> list[str]:

@@ -174,3 +174,17 @@ def test_runs_of_one_label_are_told_apart(tmp_path: Path, call: Call) -> None:
     assert call("report", *files, "-o", output, "--run", "red (b.csv)", *QUICK).code == 0
     assert len(section(opened(output), "overview")[0].rows) == 1
     assert len(section(opened(output), "files")) == 3, "all files that were read stand in the ledger"
+
+
+def test_whose_answer_is_judged_is_said(folder: Path, call: Call) -> None:
+    output = folder / "out.html"
+    assert call("report", folder / "four.jsonl", folder / "ten.jsonl", "-o", output, *QUICK).code == 0
+    told = [
+        tile.attributes["title"]
+        for block in section(opened(output), "reliability")
+        for tile in block.all("dl", "tiles")[0].all("div")
+        if tile.all("dt")[0].text == "Accuracy"
+    ]
+    assert [words.partition(". ")[0] for words in told] == [
+        "Judged: its own top label", "Judged: majority answer",
+    ]

@@ -159,3 +159,50 @@ def test_choices_are_pooled_as_asked(tmp_path: Path) -> None:
     (block,) = section(read(made.html), "reliability")
     assert "all labels" in block.all("pre")[0].text
     assert "No whiskers" in block.text
+
+
+def test_the_head_says_what_all_runs_come_to(tmp_path: Path) -> None:
+    sure = [{"confidence": 0.95, "correct": at % 2, "model": model} for at in range(80) for model in "ab"]
+    document = read(made_of(write_csv(tmp_path / "sure.csv", sure), pages=("overview", "files")).html)
+    leads = [node.text for node in document.all("header")[0].all("p", "lead")]
+    assert leads[0] == "Of 2 runs, 2 are over-confident."
+    (block,) = section(document, "overview")
+    assert [(row[0], row[2]) for row in block.rows] == [("a", "over-confident"), ("b", "over-confident")]
+
+
+def test_published_figures_are_labelled_as_such(tmp_path: Path) -> None:
+    made = made_of(write_jsonl(tmp_path / "ten.jsonl", samples(30)), pages=("methods",))
+    *own, published = section(read(made.html), "methods")
+    assert published.all("h3")[0].text == "Published figures, other models and data, not computed here"
+    assert "arXiv 2403.09849" in published.text
+    assert ".029" not in "".join(block.text for block in own)
+    assert "GSM8K" in published.text
+
+
+def test_small_diagrams_of_the_largest_groups(tmp_path: Path) -> None:
+    rows = [{**row, "subject": "many" if at % 3 else "few"} for at, row in enumerate(quiz(90))]
+    made = made_of(write_csv(tmp_path / "quiz.csv", rows), pages=("groups",))
+    (block,) = section(read(made.html), "groups")
+    (panels,) = block.all("div", "panels")
+    assert [figure.all("p", "name")[0].text for figure in panels.all("figure")] == ["many", "few"]
+    told = [figure.all("p", "note")[0].text for figure in panels.all("figure")]
+    values = {row[0]: (row[1], row[row.index("60" if row[0] == "many" else "30")]) for row in block.rows}
+    assert told == [f"ECE {value}, n = {n}" for value, n in (values["many"], values["few"])]
+
+
+def test_the_questions_of_a_bin_that_is_asked_for(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"q{at}", "question": "<b>", "confidence": 0.95 if at < 70 else 0.15, "correct": at % 2}
+        for at in range(90)
+    ]
+    path = write_csv(tmp_path / "quiz.csv", rows)
+    made = made_of(path, pages=("reliability",), asked=Asked(bin=2))
+    table = section(read(made.html), "reliability")[0].all("table")[-1]
+    assert table.all("caption")[0].text == "Questions in (0.1, 0.2], 20"
+    assert [row[1] for row in table.rows] == [f"q{at}" for at in range(70, 90)]
+    made = made_of(path, pages=("reliability",), asked=Asked(bin=10))
+    table = section(read(made.html), "reliability")[0].all("table")[-1]
+    assert table.all("caption")[0].text == "Questions in (0.9, 1], the first 50 of 70"
+    assert len(table.rows) == 50
+    made = made_of(path, pages=("reliability",), asked=Asked(bin=5))
+    assert "Questions" not in section(read(made.html), "reliability")[0].text

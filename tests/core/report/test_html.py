@@ -58,3 +58,11 @@ def test_numbers_in_words() -> None:
     assert (span(-1, 2, ".1f"), span(None, 2)) == ("−1.0 to 2.0", "–")
     assert span(0.1, 0.2, ".1f", 100) == "10.0 to 20.0"
     assert (count(1, "run"), count(1200, "row")) == ("1 run", "1,200 rows")
+
+
+def test_a_long_name_is_no_checksum_and_yes_is_a_word() -> None:
+    made = Table.of("", [{"File": "x" * 64, "SHA-256": "0a" * 32, "Equal": True}])
+    cells = read(html.table(made)).all("td")
+    assert [(cell.text, cell.attributes.get("class")) for cell in cells] == [
+        ("x" * 64, None), ("0a" * 32, "hash"), ("yes", "short"),
+    ]

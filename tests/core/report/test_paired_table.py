@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calib_core.analysis.evidence import AnswerEvidence, survey
 from calib_core.analysis.methods_table import methods_table
-from calib_core.report.paired_table import Entry, of_paper, of_runs
+from calib_core.report.paired_table import Entry, of_paper, of_runs, to_frame
 from core.made_runs import made_run
 
 
@@ -22,8 +22,10 @@ def test_cells_become_entries() -> None:
     table = of_runs(result, {"a": ("quiz", "red"), "b": ("quiz", "green")})
     assert table.entries["a", "given"] == Entry(
         "0.0000", "0.0000", best_ece=True, best_brier=True, flag=result.cells["a", "given"].warning,
-        below="50.0 % right, n 2, greedy",
+        below="50.0 % right",
     )
+    assert table.of_column == {"a": "n 2", "b": "n 2"}
+    assert table.of_row["given"] == "greedy judged"
     assert list(table.rows.values()) == ["confidence in the file", "stated confidence"]
     assert table.notes[0].startswith("quiz · red, ")
     assert len(table.notes) == 4
@@ -52,3 +54,28 @@ def test_the_papers_own() -> None:
         "Mistral-7B", "Mistral-7B-Inst", "Mixtral-8x7B", "Mixtral-8x7B-Inst",
     ]
     assert len(table.entries) == len(of_paper("MathQA").entries) == 24
+
+
+def test_many_runs_stand_below_one_another() -> None:
+    names = "abcdefg"
+    made = methods_table({name: seen(1.0, 0.0) for name in names})
+    table = of_runs(made, {name: ("quiz", name.upper()) for name in names})
+    assert table.corner == "Run"
+    assert list(table.rows.values()) == [name.upper() for name in names]
+    assert {*table.columns.values()} == {("", "confidence in the file"), ("", "stated confidence")}
+    assert table.entries["given", "c"].ece == "0.0000"
+    assert (table.of_column["given"], table.of_row["c"]) == ("greedy judged", "n 2")
+    assert to_frame(table).columns[0] == "Run"
+    assert {"confidence in the file: ECE", "confidence in the file: Brier"} <= {*to_frame(table).columns}
+    beside = of_runs(methods_table({name: seen(1.0, 0.0) for name in names[:6]}),
+                     {name: ("quiz", name.upper()) for name in names[:6]})
+    assert beside.corner == "Method"
+
+
+def test_what_differs_between_the_numbers_of_a_run_stands_below_each() -> None:
+    two, three = seen(1.0, 0.0), seen(0.5, 0.5, 0.5)
+    table = of_runs(methods_table({"a": [two[0], three[1]], "b": two}, rows="own"),
+                    {"a": ("quiz", "red"), "b": ("quiz", "green")})
+    assert table.of_column == {"b": "n 2"}
+    assert table.entries["a", three[1].method.id].below.endswith(" right, n 3")
+    assert table.entries["b", three[1].method.id].below == "50.0 % right"

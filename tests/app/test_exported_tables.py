@@ -1,0 +1,52 @@
+"""Does a table's file that is to be read say what the page says, and that it is not all where so?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import screens
+from menus import opened
+from predictions import write_csv
+from screens import Visit
+
+
+def test_markdown_reads_as_the_page_does(everything: Path, visit: Visit, offered: dict[str, Any]) -> None:
+    assert everything
+    at = opened(visit("reliability"))
+    table = screens.table(at, "interval", "gap")
+    lines = offered["save_table_bins_md"][1]().decode().splitlines()
+    assert lines[2] == "| Bin | n | Conf. | Acc. | Gap | Part of gap |"
+    row = table.iloc[-1]
+    gap = f"{row['gap']:+.3f}".replace("-", "−")
+    cells = [f"{row['count']:,}", f"{row['confidence']:.3f}", f"{row['accuracy']:.3f}", gap]
+    assert " | ".join(cells) in lines[3 + len(table)]
+    assert lines[-1] == f"Recipe: {at.code[0].value.partition(', p over')[0]}  "
+
+
+def test_a_file_to_be_read_says_that_it_holds_the_first_rows_alone(
+    data: Path, visit: Visit, offered: dict[str, Any]
+) -> None:
+    rows = [{"id": f"q{at}", "confidence": 0.85, "correct": at % 2} for at in range(1200)]
+    write_csv(data / "long.csv", rows)
+    opened(visit("reliability", bin="9"))
+    told = "(the first 1,000 of 1,200 rows; the CSV has them all)"
+    markdown, latex, csv = (
+        offered[f"save_table_question_rows_{ending}"][1]().decode() for ending in ("md", "tex", "csv")
+    )
+    assert told in markdown.splitlines()[0].replace("\\", "")
+    assert told in latex
+    assert (markdown.count("| q"), csv.count("\nq") + csv.count(",q")) == (1000, 1200)
+    assert "first" not in offered["save_table_bins_md"][1]().decode().splitlines()[0]
+
+
+def test_the_table_of_lines_reads_as_the_page_does(
+    everything: Path, visit: Visit, offered: dict[str, Any]
+) -> None:
+    assert everything
+    at = opened(visit("reliability", lines="red~given,green~given"))
+    table = screens.table(at, "line", "says")
+    lines = offered["save_table_lines_table_md"][1]().decode().splitlines()
+    assert lines[2].startswith("| Line | ECE | Brier | Accuracy | Mean confidence | Rows used / total | p |")
+    assert f"| {table['accuracy'].iloc[0]:.1f} % |" in lines[4]
+    assert len(lines[4:]) - 2 == len(table) == 2
