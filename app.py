@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from pages.parts import empty
 from pages.parts import start as begin
-from pages.parts import tables
 from pages.parts.headers import MIDDLEWARE, ask_nobody
-from pages.parts.shell import shell
+from pages.parts.shell import PAGES, shell
 from pages.parts.uploads import lifespan
 
 
@@ -17,11 +17,11 @@ def start() -> None:
         "it right 80 times in 100?"
     )
     if not here.runs:
-        tables.no_runs(here.files)
+        empty.no_runs(here.files, PAGES["files"].script)
         return
     result = begin.result_of(here.runs)
     begin.reading(result)
-    begin.ways(here.runs)
+    begin.ways()
     begin.runs_table(here.runs, result)
 
 

@@ -15,6 +15,6 @@ show.looking(
 shown = inventory.summary(here.files, loaded)
 if len(shown) == len(here.files):
     ledger.wholes(here.runs)
+opened = inventory.opened(shown, loaded, here.files)
 for file, key in shown.items():
-    open_ = inventory.is_open(file, shown, loaded, here.files)
-    ledger.one_file(file, key, here.files, here.good, open_=open_)
+    ledger.one_file(file, key, here.files, here.good, open_=file in opened)

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from calib_core.analysis.reliability import THIN, reliability
+from calib_core.analysis.reliability import reliability
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.problems import Unavailable
+from calib_core.report.sections.reliability import caption
 from pages.parts import cache, drill, exporting, show, tables
 from pages.parts.address import flag
 from pages.parts.lines_view import lines
@@ -43,16 +44,8 @@ with diagram:
 with table:
     st.subheader("Per-bin table", anchor=False)
     tables.bins(result, selected)
-    st.caption(
-        f"Gap = confidence − accuracy: above zero is over-confident. Empty bins are left out. "
-        f"Faded: fewer than {THIN} {result.of_pairs} ({result.thin} of {result.table.height} bins). "
-        + (
-            "No whiskers: the pairs of one position or question depend on one another. "
-            if result.of_pairs == "labels"
-            else "Whiskers: 95 % Wilson interval of the accuracy. "
-        )
-        + (literal(choice.evidence.no_questions or "") or "Click a bar or a row to see its questions.")
-    )
+    more = literal(choice.evidence.no_questions or "") or "Click a bar or a row to see its questions."
+    st.caption(f"{caption(result)} {more}")
     exporting.table(
         bins_export(choice, result, "Per-bin table"), "bins", shown=tables.bin_rows(result),
         columns=tables.COLUMNS,

@@ -12,7 +12,7 @@ from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.training import Checkpoint, Training
 from calib_core.metrics import METRICS
 from calib_core.report.sections import training as section
-from pages.parts import bin_by_bin, exporting
+from pages.parts import bin_by_bin, exporting, tables
 from pages.parts.choice import Choice
 from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
@@ -55,6 +55,7 @@ def table(choice: Choice, result: Training, chosen: str | None) -> None:
         shown,
         key=key,
         hide_index=True,
+        column_config=tables.as_wide({}, shown, "Line", "Checkpoint") if rows else None,
         placeholder="–",
         height="content" if len(rows) <= 12 else 460,
         on_select=lambda: _from_table(key, runs),

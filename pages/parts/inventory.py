@@ -17,18 +17,20 @@ from pages.parts.runs import file_id
 
 AT_ONCE: Final = 30
 """Files shown in full below each other; of more, those first that are not loaded."""
+OPEN: Final = 3
+"""So many that ask for something are open at once; of more, the first of each kind."""
 
 
 def summary(files: Sequence[File], loaded: Collection[File]) -> dict[File, str]:
     """One line a file, and a key for each that is shown in full: all, the first, or the one clicked."""
     rows = [
         {
-            "State": _state(file, loaded, files),  # first: of a long name only a part is seen on a phone
+            "State": state(file, loaded, files),  # first: of a long name only a part is seen on a phone
             "File": file.name,
             "From": "uploaded" if file.uploaded else "folder",
-            "Rows": file.report.rows if file.report else None,
+            "Rows": file.report.rows or None if file.report else None,
             "Bad rows": file.report.bad_rows if file.report else None,
-            "Runs": len(file.report.runs) if file.report else None,
+            "Runs": len(file.report.runs) if file.report and file in loaded else None,
             "Recognised as": _short(FORMATS[file.report.format].title) if file.report else "–",
         }
         for file in files
@@ -48,18 +50,35 @@ def summary(files: Sequence[File], loaded: Collection[File]) -> dict[File, str]:
     return {file: key for file, key in keys.items() if file in first}
 
 
-def is_open(
-    file: File, shown: Mapping[File, str], loaded: Collection[File], files: Sequence[File]
-) -> bool:
-    """Whether a block is open: of one that asks for something, or was just decided on, or stands alone."""
-    answering = {other.wish.gold for other in files}
-    asks = file not in loaded and keeping.real_path(file) not in answering
-    asks = asks and not rereading.answers_for(file, files)
-    return len(shown) == 1 or shown[file] in keeping.was_decided() or asks
+def opened(
+    shown: Mapping[File, str], loaded: Collection[File], files: Sequence[File]
+) -> frozenset[File]:
+    """The blocks that are open: those that ask for something, of one just decided on, one that stands alone.
+
+    Many that ask often ask the same: of those the first of each format and state is open.
+    """
+    if len(shown) == 1:
+        return frozenset(shown)
+    asking = [file for file in shown if file not in loaded and not _answers(file, files)]
+    if len(asking) > OPEN:
+        kinds = {_kind(file, loaded, files): file for file in reversed(asking)}
+        asking = list(kinds.values())
+    return frozenset({*asking, *(file for file, key in shown.items() if key in keeping.was_decided())})
 
 
-def _state(file: File, loaded: Collection[File], files: Sequence[File]) -> str:
-    """In a word or three."""
+def _kind(file: File, loaded: Collection[File], files: Sequence[File]) -> tuple[str, str]:
+    """Format and state; "" for a file that is of no format."""
+    return file.report.format if file.report else "", state(file, loaded, files)
+
+
+def _answers(file: File, files: Sequence[File]) -> bool:
+    """Whether it holds the right answers of another file, or seems to."""
+    golds = {other.wish.gold for other in files}
+    return keeping.real_path(file) in golds or rereading.answers_for(file, files)
+
+
+def state(file: File, loaded: Collection[File], files: Sequence[File]) -> str:
+    """What has become of a file, in a word or three."""
     if file in loaded:
         return "loaded, good rows only" if file.report and file.report.bad_rows else "loaded"
     if file.report and file.report.status == "asks":

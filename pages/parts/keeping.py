@@ -74,6 +74,27 @@ def apply(file: File, wish: Wish, key: str) -> None:
     _close(key)
 
 
+def alike(file: File, files: Sequence[File]) -> tuple[File, ...]:
+    """The file and others that were refused with the very same columns, and of which nothing was said yet."""
+    own = _columns(file)
+    return (file, *(
+        other for other in files
+        if other is not file and other.refusal is not None and not other.wish
+        and other.uploaded == file.uploaded and own and _columns(other) == own
+    ))
+
+
+def _columns(file: File) -> Sequence[str]:
+    base = file.unwished or file.report
+    return base.columns if base else ()
+
+
+def apply_to_all(alike: Sequence[File], wish: Wish, key: str) -> None:
+    """Keeps it for each of these; key: of the one at which it was said."""
+    for file in alike:
+        apply(file, wish, key)
+
+
 def forget(file: File, key: str) -> None:
     """The file is read as it says itself."""
     try:

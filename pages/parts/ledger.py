@@ -12,7 +12,7 @@ from calib_core.analysis.check import FileReport, RunReport
 from calib_core.confidence import METHODS
 from calib_core.files import FORMATS
 from calib_core.problems import BadCell, Problem, shorten
-from pages.parts import audit, converting, keeping, refusals, rereading, show, tables, uploading
+from pages.parts import audit, converting, empty, keeping, refusals, rereading, show, tables, uploading
 from pages.parts.cache import File
 from pages.parts.exporting import Export, named
 from pages.parts.literal import literal
@@ -26,7 +26,7 @@ WHY: Final = "Why"
 
 def nothing_here() -> NoReturn:
     """An empty folder: what to put there."""
-    tables.no_runs(())
+    empty.nothing_here()
     st.stop()
 
 

@@ -9,6 +9,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.lines import Lines
+from calib_core.analysis.looking import Looking, looking, number_of
 from calib_core.analysis.reliability import THIN
 from calib_core.figures.lines import describe_lines, lines_figure
 from calib_core.figures.lines_look import line_looks
@@ -27,7 +28,7 @@ def lines(wanted: Lined) -> None:
         return
     result = wanted.result()
     chosen = wanted.chosen if wanted.chosen in result.labels else None
-    st.header(literal(result.reading), anchor=False)
+    show.reading(result.reading, _looking_at(wanted, result), key="looking_lines")
     show.remarks(*result.unlike)
     with st.grid(2, min_column_width=430, gap="medium"):
         diagram, table = st.container(), st.container()
@@ -47,6 +48,16 @@ def lines(wanted: Lined) -> None:
     st.divider()
 
 
+def _looking_at(wanted: Lined, result: Lines) -> Looking:
+    """The lines, of which runs and methods; of those chosen where none can be drawn."""
+    drawn = [wanted.seen[line.key] for line in result.lines] or list(wanted.seen.values())
+    return looking(
+        "Reliability lines", [one.run.title for one in drawn], [one.evidence for one in drawn],
+        ("confidence", "upward: accuracy; below: share of each line's pairs"),
+        number_of(result.metric, result.scheme),
+    )
+
+
 def _export(result: Lines, what: str) -> Export:
     bins = (result.scheme.binning, result.scheme.bins)
     return Export(
@@ -60,9 +71,8 @@ def _caption(result: Lines) -> str:
     thin = sum(line.result.thin for line in result.lines)
     bins = sum(line.result.table.height for line in result.lines)
     return (
-        "Below the diagonal it says more than it is right. A point is a bin: its mean confidence and its "
-        f"accuracy. Small and hollow: fewer than {THIN} pairs ({thin} of {bins} bins), the line there pale. "
-        "Lower panel: where each line's own pairs lie. Click a point or a row to see that run below."
+        f"Below the diagonal: over-confident. A point is a bin; small, hollow, pale: fewer than {THIN} pairs "
+        f"({thin} of {bins} bins). Click a point or a row to see that run below."
     )
 
 
@@ -77,8 +87,9 @@ def _table(wanted: Lined, result: Lines, chosen: str | None) -> None:
         {"mark": LETTERS[looks[line.key].symbol], "line": result.labels[line.key], **row}
         for line, row in zip(result.lines, frame.iter_rows(named=True), strict=True)
     ]
+    shown = pl.DataFrame([_row(row, result) for row in rows], infer_schema_length=None)
     st.dataframe(
-        pl.DataFrame([_row(row, result) for row in rows], infer_schema_length=None),
+        shown,
         key=widget,
         hide_index=True,
         column_config=_columns(result),
@@ -91,7 +102,10 @@ def _table(wanted: Lined, result: Lines, chosen: str | None) -> None:
         else None,
         alt=f"{len(keys)} lines",
     )
-    exporting.table(replace(_export(result, "Table of lines"), frame=result.summary), "lines_table")
+    exporting.table(
+        replace(_export(result, "Table of lines"), frame=result.summary), "lines_table",
+        shown=shown.drop("mark", "recipe"), columns=_columns(result),
+    )
 
 
 def _row(row: dict[str, Any], result: Lines) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def wanted(file: File, files: Sequence[File], key: str) -> None:
             st.caption("Its columns can be named once it is read so: apply this first.")
         columns = _columns(file, base, key) if mapped and base and format_ == file.wish.format else {}
         seen = fingerprint(base.columns) if columns and base else ""
-        _buttons(file, Wish(format_, tuple(columns.items()), gold, seen), key)
+        _buttons(file, Wish(format_, tuple(columns.items()), gold, seen), files, key)
 
 
 def _asks(file: File, files: Sequence[File], proposed: Mapping[str, str]) -> bool:
@@ -213,8 +213,8 @@ def _all_as(places: Mapping[str, str], key: str) -> None:
     )
 
 
-def _buttons(file: File, wish: Wish, key: str) -> None:
-    """Apply, or back to what is kept or proposed."""
+def _buttons(file: File, wish: Wish, files: Sequence[File], key: str) -> None:
+    """Apply, to all files with the same columns if wanted, or back to what is kept or proposed."""
     times = Counter(name for _, name in wish.columns if name and name not in LISTS)
     twice = [name for name, count in times.items() if count > 1]
     if twice:
@@ -224,6 +224,12 @@ def _buttons(file: File, wish: Wish, key: str) -> None:
             "Apply", key=f"apply_{key}", type="primary", disabled=bool(twice) or (wish == file.wish),
             on_click=keeping.apply, args=(file, wish, key),
         )
+        alike = keeping.alike(file, files) if wish.columns and not wish.gold else ()
+        if len(alike) > 1:
+            st.button(
+                f"Apply to all {len(alike)} files with these columns", key=f"apply_all_{key}",
+                disabled=bool(twice), on_click=keeping.apply_to_all, args=(alike, wish, key),
+            )
         st.button("Reset", key=f"reset_{key}", on_click=keeping.reset, args=(key,))
     st.caption(
         "It is forgotten when the session ends." if file.uploaded

@@ -23,10 +23,10 @@ from pages.parts.literal import literal
 WHAT_IT_SAYS: Final = """
 - RSD = standard deviation / mean of one metric's values over the set of M. It compares **metrics on one
   model**: the one with the smaller RSD leaves less to the choice of M.
-- It never compares models, and a small one is no praise: it is near 0 when all gaps have one sign (a model
-  that is over-confident everywhere) or when every value has a bin of its own.
-- A perfectly calibrated model has a **large** RSD: all of its value is noise, and noise grows with M.
-- So it stands beside its own null here: the RSD that draws from the model's own confidences would show.
+- It never compares models. It is near 0 where all gaps have one sign (over-confident everywhere) or every
+  value has a bin of its own, and **large** where a model is calibrated: all of it is noise, which grows
+  with M.
+- So it stands beside what it would be if calibrated: that of draws from the model's own confidences.
 """
 
 
@@ -98,7 +98,7 @@ def _badge(choice: Choice) -> None:
 def full_ece(results: Sequence[Sweep]) -> None:
     """Full-ECE between what calibrated confidences would give and the most that it can be."""
     if tiles := section.full_ece_tiles(results[0]):
-        show.tiles(tiles)
+        show.tiles(tiles, in_row=2)
 
 
 def table(choice: Choice, results: Sequence[Sweep]) -> None:

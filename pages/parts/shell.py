@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitPageNotFoundError
 
 from calib_core.problems import Unavailable, shorten
-from pages.parts import cache, sharing, tables
+from pages.parts import cache, empty, sharing
 from pages.parts.address import Address
 from pages.parts.binning import NotServed
 from pages.parts.cache import File
@@ -197,7 +197,7 @@ def _stop(files: Sequence[File], trouble: Unavailable | None) -> NoReturn:
         if isinstance(trouble, NotServed):
             st.button(f"Use M = {trouble.near}", key="near_m", on_click=_use_m, args=(trouble.near,))
     else:
-        tables.no_runs(files)
+        empty.no_runs(files, PAGES["files"].script)
     st.stop()
 
 

@@ -25,12 +25,14 @@ def theme() -> Theme:
     return THEMES[st.context.theme.type or "light"]
 
 
-def tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
+def tiles(
+    values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]], in_row: int | None = None
+) -> None:
     """(label, value, help, what stands below the value) in a row that folds to two columns on a narrow page.
 
-    No text of a file.
+    in_row: how many at most; None: all, or of more than five four. No text of a file.
     """
-    with st.grid(len(values) if len(values) < 6 else 4, min_column_width=150):
+    with st.grid(in_row or (len(values) if len(values) < 6 else 4), min_column_width=150):
         for label, value, help_, *below in values:
             note = below[0] if below and below[0] else None
             st.metric(
@@ -39,15 +41,15 @@ def tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) ->
             )
 
 
-def reading(sentence: str, of: Looking) -> None:
-    """What the data comes to, and below it what one is looking at: the first two lines of a page."""
+def reading(sentence: str, of: Looking, key: str = "looking") -> None:
+    """What the data comes to, and below it what one is looking at: the first two lines of a page or block."""
     st.header(literal(sentence), anchor=False)
-    looking(of.words)
+    looking(of.words, key)
 
 
-def looking(words: str) -> None:
+def looking(words: str, key: str = "looking") -> None:
     """What one is looking at: which runs, methods, number, rows and axes."""
-    with st.container(key="looking"):
+    with st.container(key=key):
         st.caption(f":material/visibility: {literal(words)}")
 
 

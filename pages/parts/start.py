@@ -23,22 +23,24 @@ from pages.parts.shell import PAGES
 _ROOM: Final = 8
 """Pixels of a row beside those of its curve."""
 
+_TEXTS: Final = 500
+"""Pixels of run and method together, where all columns are seen on a screen of 1440."""
+_LEAST: Final = 240
+
 _CURVE: Final = (
     "Accuracy over confidence in ten bins; dashes: as often right as it says. A stem that hangs down is "
     "over-confident. Larger points have more rows; a bin without rows has none."
 )
 COLUMNS: Final = {
     **tables.COLUMNS,
-    "run": st.column_config.TextColumn("Run", width=250),
-    "curve": st.column_config.ImageColumn("Curve", width=WIDTH + 16, help=_CURVE),
-    "verdict": st.column_config.TextColumn("It is", width=146),
+    "curve": st.column_config.ImageColumn("Curve", width=WIDTH + 8, help=_CURVE),
+    "verdict": st.column_config.TextColumn("It is", width=140),
     "confidence": st.column_config.NumberColumn(
-        "Says", format="%.3f", width=56, help="Mean confidence: how often it says it is right."
+        "Says", format="%.3f", width=54, help="Mean confidence: how often it says it is right."
     ),
     "accuracy": st.column_config.NumberColumn(
-        "Is right", format="%.3f", width=62, help="Accuracy: the share that is right."
+        "Is right", format="%.3f", width=60, help="Accuracy: the share that is right."
     ),
-    "title": st.column_config.TextColumn("Confidence method", width=200),
 }
 
 
@@ -50,7 +52,7 @@ def result_of(runs: Sequence[Run]) -> Overview:
     )
 
 
-def ways(runs: Sequence[Run]) -> None:
+def ways() -> None:
     """The two ways on, as large links that keep a run that is chosen already."""
     held = _held("run", "method", "good")
     with st.container(horizontal=True, key="ways"):
@@ -62,10 +64,7 @@ def ways(runs: Sequence[Run]) -> None:
                 )
             except StreamlitPageNotFoundError:  # the script run alone by a test
                 st.caption(label)
-    st.caption(
-        f"{len(runs)} run{'s' if len(runs) > 1 else ''} to look at; the tour shows what calibration is, on "
-        "this data, in six pictures and three minutes."
-    )
+    st.caption("The tour shows what calibration is, on this data, in six pictures and three minutes.")
 
 
 def _held(*keys: str) -> dict[str, str]:
@@ -101,11 +100,13 @@ def _clicked(looks: Sequence[Look]) -> Look | None:
         "run", pl.Series("curve", [spark(look, theme) for look in looks], dtype=pl.String), "verdict",
         "confidence", "accuracy", "brier", "ece", "used", "title",
     )
+    columns = tables.as_wide(COLUMNS, shown, "title")
+    room = max(_LEAST, _TEXTS - columns["title"]["width"])
     event = st.dataframe(
         shown,
         key="overview",
         hide_index=True,
-        column_config=COLUMNS,
+        column_config=tables.as_wide(columns, shown, "run", most=room),
         placeholder="–",
         row_height=HEIGHT + _ROOM,
         height="content" if shown.height <= 12 else 630,

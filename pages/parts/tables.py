@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import polars as pl
 import streamlit as st
@@ -11,7 +11,6 @@ import streamlit as st
 from calib_core.analysis.reliability import Reliability
 from calib_core.metrics import METRICS
 from pages.parts import drill, exporting
-from pages.parts.cache import File
 from pages.parts.exporting import Export
 
 COLUMNS: Final = {
@@ -53,9 +52,21 @@ COLUMNS: Final = {
 SHARES: Final = ("top_two", "at_zero", "at_one")
 
 
+WIDEST: Final = 280
+"""Pixels of a column, however long its texts are."""
+
+
 def _width(texts: pl.Series) -> int:
     """Pixels for the longest of these texts."""
     return 30 + 6 * max((len(text) for text in texts), default=0)
+
+
+def as_wide(
+    columns: Mapping[str, Any], frame: pl.DataFrame, *names: str, most: int = WIDEST
+) -> dict[str, Any]:
+    """The same columns, those of these names as wide as their longest text; most: pixels."""
+    widths = {name: {"width": min(most, _width(frame[name]))} for name in names}
+    return {**columns, **{name: {**columns.get(name, {}), **width} for name, width in widths.items()}}
 
 
 def _count_width(counts: pl.Series) -> int:
@@ -78,8 +89,7 @@ def bins(result: Reliability, selected: int | None) -> None:
         key=key,
         hide_index=True,
         column_config={
-            **COLUMNS,
-            "interval": {**COLUMNS["interval"], "width": _width(shown["interval"])},
+            **as_wide(COLUMNS, shown, "interval"),
             "count": {**COLUMNS["count"], "width": _count_width(shown["count"])},
         },
         placeholder="–",
@@ -128,20 +138,3 @@ def one_of(frame: pl.DataFrame, key: str, alt: str, export: Export) -> int | Non
     exporting.table(export, key, shown=frame, columns=COLUMNS)
     rows = event["selection"]["rows"]
     return rows[0] if rows else None
-
-
-def no_runs(files: Sequence[File]) -> None:
-    """What to do where nothing can be shown."""
-    if files:
-        which = "The one file in the data folder is not loaded"
-        if len(files) > 1:
-            which = f"None of the {len(files)} files in the data folder is loaded"
-        st.info(f"{which}. The page Files says what each one is, what is wrong with it and what to do.")
-        return
-    st.info(
-        "There is no prediction file in the data folder. Put a CSV, JSONL or Parquet file with one row a "
-        "question into it (columns such as `id`, `confidence`, `correct`), or an NPZ with a distribution a "
-        "position of a text (`probs` and `target`), and reload; or upload files on the page Files; "
-        "or start the app on another folder: `streamlit run app.py -- --data FOLDER`. The README lists "
-        "the columns that are read."
-    )

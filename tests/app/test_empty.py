@@ -61,6 +61,16 @@ def test_nothing_readable(page: str, data: Path, visit: Visit) -> None:
         assert "Files" in told
 
 
+def test_what_became_of_the_files_is_said_with_the_way_to_them(data: Path, visit: Visit) -> None:
+    write_csv(data / "a.csv", [{"conf": 0.5, "is_correct": 1}, {"conf": 0.6, "is_correct": 0}])
+    write_csv(data / "b.csv", [{"conf": 0.5, "is_correct": 1}, {"conf": 0.6, "is_correct": 0}])
+    (data / "letter.txt").write_text("Dear reader,\nthere is no prediction in here.\n")
+    at = visit("reliability")
+    assert "2 × columns to be named, 1 × refused" in advice(at)
+    ways = [link.proto.label.strip("*") for link in at.get("page_link")]
+    assert "See each file and what would load it" in ways
+
+
 @pytest.mark.parametrize("page", CHOOSING)
 def test_an_old_link_into_an_empty_folder(page: str, visit: Visit) -> None:
     assert "--data FOLDER" in advice(visit(page, run="gone", method="given", m="20", bin="3"))

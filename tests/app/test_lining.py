@@ -53,6 +53,8 @@ def test_each_line_has_the_number_of_its_run_and_the_look_of_its_place(seven: Pa
         assert (trace["line"]["color"], trace["line"]["dash"]) == (look.colour, look.dash)
         assert trace["marker"]["symbol"] == look.symbol
     assert "Lowest ECE: " in screens.plain(at.header[0].value)
+    assert "Reliability lines of red" in said(at)
+    assert "below: share of each line's pairs" in said(at)
 
 
 def test_a_seventh_by_hand_is_refused_with_the_reason(seven: Path, visit: Visit) -> None:

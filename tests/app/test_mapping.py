@@ -65,6 +65,20 @@ def test_it_is_used_kept_and_forgotten(data: Path, visit: Visit, tmp_path: Path)
     assert (data / "own.csv").read_bytes() == before
 
 
+def test_one_click_applies_to_all_files_with_the_same_columns(data: Path, visit: Visit) -> None:
+    """Of many that ask the same the first is open; a file with another column is not spoken for."""
+    rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]
+    for name in "abcd":
+        write_csv(data / f"{name}.csv", rows)
+    write_csv(data / "other.csv", [row | {"extra": "x"} for row in rows])
+    at = visit("files")
+    opened = [screens.plain(block.label) for block in at.expander if block.proto.expanded]
+    assert opened == ["a.csv"]
+    at.button(key="apply_all_a.csv").click()
+    loaded = dict.fromkeys(["a.csv", "b.csv", "c.csv", "d.csv"], "loaded")
+    assert state(screens.run(at)) == {**loaded, "other.csv": "columns to be named"}
+
+
 def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> None:
     rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]
     write_csv(data / "likely.csv", rows)

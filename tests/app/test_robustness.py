@@ -32,7 +32,7 @@ def curves(at: AppTest, key: str = "values") -> dict[tuple[str, int], dict[str, 
 
 def row(at: AppTest, metric: str) -> dict[str, str]:
     """The table's row of a metric."""
-    frame = screens.table(at, "Metric", "Draws with a larger RSD")
+    frame = screens.table(at, "Metric", "Larger by chance")
     return {str(name): value for name, value in frame[frame["Metric"] == metric].iloc[0].items()}
 
 

@@ -23,7 +23,7 @@ def test_ece_is_of_the_top_label(tokens: Path, visit: Visit) -> None:
     assert tiles(at)["ECE"] == f"{number.value:.4f}"
     assert tiles(at)["Positions used / total"] == "300 / 300"
     assert at.code[0].value == number.recipe
-    assert at.metric[0].delta == f"p = {number.p:.3f} if it were calibrated"
+    assert at.metric[0].delta == f"p = {number.p:.3f} if calibrated"
     assert sum(count for _, count in screens.targets(at)) == 300
     assert any("error_y" in trace for trace in figure(at, "reliability")["data"])
     assert figure(at, "reliability")["layout"]["yaxis2"].get("type") is None
