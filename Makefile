@@ -21,6 +21,8 @@ PYTHONS := python3.11 python3.12 python3.13 python3.14 python3 python
 
 PY := .venv/bin/python
 export DATA
+# Where the shell has set it, each of the many processes of a run would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The steps of `make test` are to come in their order, also under `make -j`.
 .NOTPARALLEL:

@@ -21,6 +21,7 @@ FLAGS: Final = (
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
+    "--process-per-site",  # the next page finds the app's scripts compiled
     # The browser's own errands: a test counts requests, and these are not the page's.
     "--disable-background-networking",
     "--disable-component-update",

@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 import chromium as chromium_lookup
 import serving
-import window as windows
+import window
 from serving import ROOT, Serve, Server
-from window import Browse, ColorScheme, Settled, Window
+from window import Browse, ColorScheme, Settled, Window, Windows
 
 # A slow machine is no failing property. A run is repeatable, so that a red one can be looked into;
 # `pytest --hypothesis-profile=search` draws new examples each time, and more of them.
@@ -27,7 +27,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Marks tests by the fixtures they use, and puts the browser's after the others.
 
     After them, because Playwright's synchronous interface leaves an event loop running in the thread that the
-    app tests also use. The folder of many short modules comes last, so that all processes end together.
+    app tests also use. The folder of many short modules comes last, the one long module first, so that all
+    processes end together.
 
     Slow tests are left out unless `-m` speaks of them. That is said here, since a `-m` among the options of
     every run would give way to the one of `make check-fast`.
@@ -38,8 +39,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("browser")
         if "shared" in fixtures:
             item.add_marker("shared")
-    own = ROOT / "tests" / "browser"
-    items.sort(key=lambda item: (item.get_closest_marker("browser") is not None, own in item.path.parents))
+    own, longest = ROOT / "tests" / "browser", "test_looks.py"
+    items.sort(key=lambda item: (
+        item.get_closest_marker("browser") is not None, own in item.path.parents, item.path.name != longest
+    ))
     if "slow" not in config.option.markexpr:
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
@@ -91,21 +94,27 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def windows(chromium: Browser) -> Windows:
+    """Opens windows whose profiles serve again, and closes them."""
+    return Windows(chromium)
+
+
 @pytest.fixture
-def browse(chromium: Browser) -> Iterator[Browse]:
+def browse(windows: Windows) -> Iterator[Browse]:
     """A factory of windows: `browse(color_scheme="dark", width=420).open(url)` gives the settled page."""
-    opened: list[Window] = []
+    opened: list[tuple[Window, ColorScheme]] = []
 
     def open_window(*, color_scheme: ColorScheme = "light", width: int = 1440, height: int = 900) -> Window:
-        opened.append(windows.open_window(chromium, color_scheme, width, height))
-        return opened[-1]
+        opened.append((windows.open(color_scheme, width, height), color_scheme))
+        return opened[-1][0]
 
     yield open_window
-    for window in opened:
-        window.context.close()
+    for shown, color_scheme in opened:
+        windows.close(shown, color_scheme)
 
 
 @pytest.fixture
 def settled() -> Settled:
     """`window.settled`, for tests that would rather ask for a fixture than import it."""
-    return windows.settled
+    return window.settled

@@ -15,10 +15,14 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final, Protocol
 
+import chromium
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 10.0
+_SERVED: Final[dict[int, None]] = {}
+"""Ports that servers of this process have had, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +93,25 @@ def environment(home: Path) -> dict[str, str]:
     (home / "tmp").mkdir(parents=True, exist_ok=True)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("CALIB_", "STREAMLIT_"))}
     own = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "TMPDIR": str(home / "tmp")}
-    return kept | own | {"PYTHONUNBUFFERED": "1"}
+    drawing: dict[str, str] = {}
+    with suppress(chromium.NoChromiumError):  # pictures are drawn by the browser that the tests use
+        drawing["BROWSER_PATH"] = str(chromium.find())
+    return drawing | kept | own | {"PYTHONUNBUFFERED": "1"}
 
 
 def free_port() -> int:
-    """A port of this machine that nothing listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
+    """A port of this machine that nothing listens on at the moment, one that served before if there is one.
+
+    What a browser has of an address, it need not ask for again, nor compile: the app's scripts most of all.
+    """
+    for port in (*_SERVED, 0):
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(port > 0))
+            probe.bind((HOST, port))
+            found = probe.getsockname()[1]
+            _SERVED.setdefault(found)
+            return found
+    raise RuntimeError("no port of this machine is free")
 
 
 def wait_until_healthy(server: Server, port: int) -> None:

@@ -6,10 +6,8 @@ import struct
 from pathlib import Path
 
 import polars as pl
-import pytest
 from playwright.sync_api import Page
 
-import chromium as chromium_lookup
 from calib_core.report import figure_file
 from serving import Server
 from views import tiles
@@ -28,8 +26,6 @@ def saved(page: Page, button: str, folder: Path) -> Path:
 
 
 def test_a_figure_is_taken_away(server: Server, browse: Browse, settled: Settled, tmp_path: Path) -> None:
-    if figure_file.browser() is None:
-        pytest.skip(f"Kaleido finds no browser; the tests use {chromium_lookup.find()}")
     shown = browse()
     page = shown.open(f"{server.url}/reliability?run=quiz&method=given&m=12")
     export = page.get_by_role("button", name="Export Reliability diagram")

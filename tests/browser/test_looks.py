@@ -9,14 +9,13 @@ from itertools import product
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 import views
-import window as windows
 from axe import OWN, Barrier, barriers
 from looks import KNOWN, WIDTHS, no_fault, resize
 from serving import ROOT, Server
-from window import ColorScheme, Window
+from window import ColorScheme, Window, Windows
 
 PAGES = {
     "": "Start", "tour": "Tour", "reliability": "Reliability", "concentration": "Bin concentration",
@@ -45,20 +44,20 @@ class Show(Protocol):
 
 
 @pytest.fixture(scope="module")
-def show(chromium: Browser, demo_server: Server) -> Iterator[Show]:
+def show(windows: Windows, demo_server: Server) -> Iterator[Show]:
     opened: dict[ColorScheme, Window] = {}
 
     def open_page(scheme: ColorScheme, path: str) -> Window:
         if scheme not in opened:
-            opened[scheme] = windows.open_window(chromium, scheme, WIDTHS[0], 900)
+            opened[scheme] = windows.open(scheme, WIDTHS[0], 900)
         opened[scheme].errors.clear()
         opened[scheme].page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         opened[scheme].open(f"{demo_server.url}/{path}")
         return opened[scheme]
 
     yield open_page
-    for window in opened.values():
-        window.context.close()
+    for scheme, window in opened.items():
+        windows.close(window, scheme)
 
 
 @pytest.fixture(scope="module")
@@ -128,10 +127,10 @@ def test_what_is_streamlit_s_own_is_still_there(
 
 def test_nothing_moves_for_who_asks_for_less_motion(show: Show) -> None:
     page = show("light", "reliability").page
+    page.emulate_media(reduced_motion="no-preference")
     assert page.evaluate(MOVING) > 0
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(MOVING) == 0
-    page.emulate_media(reduced_motion="no-preference")
     assert page.evaluate("() => document.querySelector('.js-plotly-plot').layout.transition") is None
 
 

@@ -9,8 +9,11 @@ from textwrap import dedent
 
 import pytest
 
-from serving import ROOT, Serve
-from window import Browse, Settled
+from serving import ROOT, Serve, Server
+from views import until
+from window import Browse, Settled, Windows
+
+KEPT = "() => [localStorage.getItem('kept'), document.cookie.includes('kept')]"
 
 
 @pytest.fixture
@@ -53,8 +56,25 @@ def test_a_stranger_is_seen(app: Path, serve: Serve, browse: Browse, settled: Se
     page = window.open(serve(None, app=app).url)
     page.get_by_role("button", name="stray").click()
     settled(page)
-    assert window.strangers() == ["calib.invalid"]
-    assert window.errors != []
+    until(page, window.strangers, ["calib.invalid"])
+    until(page, lambda: window.errors != [], wanted=True)
+
+
+def test_a_window_has_nothing_of_the_one_before(server: Server, windows: Windows) -> None:
+    url = f"{server.url}/_stcore/health"
+    before = windows.open("light", 800, 600)
+    before.page.goto(url)
+    before.page.evaluate("() => { localStorage.kept = '1'; document.cookie = 'kept=1; max-age=99' }")
+    assert before.page.evaluate(KEPT) == ["1", True]
+    windows.close(before, "light")
+    after = windows.open("light", 420, 600)
+    assert after.context is before.context
+    assert after.asked == after.errors == []
+    after.page.goto(url)
+    assert after.page.evaluate(KEPT) == [None, False]
+    assert after.page.evaluate("innerWidth") == 420
+    assert [asked for asked in after.asked if asked == url] == [url]
+    windows.close(after, "light")
 
 
 def test_a_server_is_ended(app: Path, serve: Serve) -> None:

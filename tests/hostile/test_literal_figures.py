@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 import serving
-import window as windows
 from hostile.test_literal_pages import squeeze
 from predictions import quiz, write_csv
 from serving import Server
+from window import Windows
 
 NAMES: Final = ("$\\frac{a}{b}$ %{y:.2f} &lt;", "<b>x</b><a href='//a'>y</a>")
 PAGES: Final = ("comparison", "groups")
@@ -43,8 +43,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_names_stand_in_figures_as_they_are(name: str, server: Server, chromium: Browser) -> None:
-    window = windows.open_window(chromium, "light", 1440, 1600)
+def test_names_stand_in_figures_as_they_are(name: str, server: Server, windows: Windows) -> None:
+    window = windows.open("light", 1440, 1600)
     try:
         page = window.open(f"{server.url}/{name}")
         drawn, hovered = squeeze(page.evaluate(DRAWN)), _hovered(page)
@@ -54,7 +54,7 @@ def test_names_stand_in_figures_as_they_are(name: str, server: Server, chromium:
         assert page.evaluate(MADE) == 0
         assert window.strangers() == []
     finally:
-        window.context.close()
+        windows.close(window, "light")
 
 
 def _hovered(page: Page) -> str:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Dialog
+from playwright.sync_api import Dialog
 
 import serving
-import window as windows
 from hostile.manifest import CASES, Case
+from window import Windows
 
 SHOWN: Final = {"literal": ("methods", "comparison", "groups"), "names": ("", "groups")}
 """Family → pages that show all of its texts: models and columns; names of files that have bad rows."""
@@ -57,7 +57,7 @@ def squeeze(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def pages(
-    hostile: Path, chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+    hostile: Path, windows: Windows, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, tuple[Seen, Seen]]:
     """Page → what is seen of it with hostile texts, and with plain ones."""
     folder = tmp_path_factory.mktemp("literal")
@@ -68,7 +68,7 @@ def pages(
             _write(case, hostile / "data", folder / side, word)
         server = serving.start(folder / side, tmp_path_factory.mktemp("home"))
         try:
-            sides.append({page: _seen(chromium, f"{server.url}/{page}") for page in PAGES})
+            sides.append({page: _seen(windows, f"{server.url}/{page}") for page in PAGES})
         finally:
             server.stop()
     return {page: (sides[0][page], sides[1][page]) for page in sides[0]}
@@ -109,8 +109,8 @@ COUNTED: Final = """tags => Object.fromEntries(
     tags.map(tag => [tag, document.body.querySelectorAll(tag).length]))"""
 
 
-def _seen(chromium: Browser, url: str) -> Seen:
-    window = windows.open_window(chromium, "light", 1440, 900)
+def _seen(windows: Windows, url: str) -> Seen:
+    window = windows.open("light", 1440, 900)
     dialogs: list[str] = []
 
     def dismiss(dialog: Dialog) -> None:
@@ -124,4 +124,4 @@ def _seen(chromium: Browser, url: str) -> Seen:
         text = squeeze(page.evaluate("() => document.body.textContent"))
         return Seen(text, count, window.strangers(), dialogs)
     finally:
-        window.context.close()
+        windows.close(window, "light")
