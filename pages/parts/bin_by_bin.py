@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.errors import StreamlitPageNotFoundError
 
 from calib_core.analysis.reliability import reliability
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.problems import Unavailable
 from pages.parts import cache, show
 from pages.parts.choice import Choice
+from pages.parts.link import link
 from pages.parts.literal import literal
 from pages.parts.verdict import bins_export
 
@@ -43,7 +43,4 @@ def _link(choice: Choice, label: str, script: str) -> None:
         "run": choice.run.id, "method": choice.evidence.method.id, "metric": choice.metric,
         "m": str(choice.scheme.bins), "binning": choice.scheme.binning,
     }
-    try:
-        st.page_link(script, label=label, icon=":material/show_chart:", query_params=query)
-    except StreamlitPageNotFoundError:  # a page's script run alone by a test
-        st.caption(label)
+    link(script, label, ":material/show_chart:", query)

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit.errors import StreamlitPageNotFoundError
 
 from pages.parts import inventory
 from pages.parts.cache import File
+from pages.parts.link import link
 
 
 def no_runs(files: Sequence[File], page: str) -> None:
@@ -47,7 +47,4 @@ def _not_loaded(files: Sequence[File]) -> str:
 def _way(label: str, page: str) -> None:
     """A link as large as the ways on from Start."""
     with st.container(horizontal=True, key="ways"):
-        try:
-            st.page_link(page, label=f"**{label}**", icon=":material/folder_open:", width="content")
-        except StreamlitPageNotFoundError:  # the script run alone by a test
-            st.caption(label)
+        link(page, label, ":material/folder_open:", large=True)

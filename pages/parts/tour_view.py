@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import streamlit as st
-from streamlit.errors import StreamlitPageNotFoundError
 
 from calib_core.analysis.looking import looking
 from calib_core.analysis.tour import STEPS
@@ -15,6 +14,7 @@ from calib_core.figures.tour import describe_tour, tour_figure
 from calib_core.problems import Unavailable
 from pages.parts import exporting, show
 from pages.parts.exporting import Export
+from pages.parts.link import link
 from pages.parts.literal import literal
 from pages.parts.shell import PAGES
 from pages.parts.tour import Touring, computed
@@ -125,10 +125,4 @@ def _more(chosen: Touring) -> None:
     """The page that says more of this, of the same run and method."""
     page, label = MORE[chosen.kind]
     query = {"run": chosen.subject.run, "method": chosen.subject.method}
-    try:
-        st.page_link(
-            PAGES[page].script, label=f"{PAGES[page].title}: {label}", icon=PAGES[page].icon,
-            query_params=query,
-        )
-    except StreamlitPageNotFoundError:  # the script run alone by a test
-        st.caption(PAGES[page].title)
+    link(PAGES[page].script, f"{PAGES[page].title}: {label}", PAGES[page].icon, query)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+import models as side_by_side
 import remembered
 import screens
 from pages.parts import cache, exporting
@@ -83,3 +84,9 @@ def everything(data: Path, folder: Path) -> Path:
     write_checkpoints(data)
     write_npz(data / "text.npz", positions(), model="text")
     return folder
+
+
+@pytest.fixture
+def models(data: Path) -> Path:
+    """The file of `tests/models.py`."""
+    return side_by_side.written(data)

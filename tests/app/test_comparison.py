@@ -10,23 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core import load, score
-from calib_core.analysis.comparison import Comparison, comparison
-from calib_core.analysis.evidence import gather
+from models import SIZES, compared
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, said, tiles
 from token_files import positions, write_npz
-
-SIZES = {"small-1b": 1, "small-7b": 7, "large-13b": 13}
-
-
-@pytest.fixture
-def models(data: Path) -> Path:
-    """Three models on one quiz, of which two are one model in two sizes."""
-    return write_csv(data / "quiz.csv", [
-        row
-        for seed, (model, size) in enumerate(SIZES.items())
-        for row in quiz(150 + 10 * seed, seed=seed, model=model, dataset="quiz", params_b=str(size))
-    ])
 
 
 def points(at: AppTest) -> dict[str, tuple[float, float]]:
@@ -37,13 +24,6 @@ def points(at: AppTest) -> dict[str, tuple[float, float]]:
         for trace in drawn
         for own, x, y in zip(trace["customdata"], trace["x"], trace["y"], strict=True)
     }
-
-
-def compared(path: Path) -> Comparison:
-    """What the core says of all runs of a file, seen by two methods."""
-    return comparison({
-        f"{run.label}:{method}": gather(run, method) for run in load(path) for method in ("verbal", "given")
-    })
 
 
 def table(at: AppTest) -> Any:

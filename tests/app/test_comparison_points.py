@@ -4,37 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import screens
-from calib_core import load
-from calib_core.analysis.comparison import Comparison, comparison
-from calib_core.analysis.evidence import gather
 from calib_core.confidence import METHODS
 from calib_core.figures.run_look import run_look
 from calib_core.figures.theme import LIGHT
 from calib_core.report.sections.comparison import LEAST_TO_MOST
-from predictions import quiz, write_csv
+from models import SIZES, compared
 from screens import Visit, figure, said
-
-SIZES = {"small-1b": 1, "small-7b": 7, "large-13b": 13}
-
-
-@pytest.fixture
-def models(data: Path) -> Path:
-    """Three models on one quiz, of which two are one model in two sizes."""
-    return write_csv(data / "quiz.csv", [
-        row
-        for seed, (model, size) in enumerate(SIZES.items())
-        for row in quiz(150 + 10 * seed, seed=seed, model=model, dataset="quiz", params_b=str(size))
-    ])
-
-
-def compared(path: Path) -> Comparison:
-    """What the core says of all runs of a file, seen by two methods."""
-    return comparison({
-        f"{run.label}:{method}": gather(run, method) for run in load(path) for method in ("verbal", "given")
-    })
 
 
 def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Path, visit: Visit) -> None:

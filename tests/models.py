@@ -1,0 +1,29 @@
+"""Which models does the page Comparison set side by side in tests, and what does the core say of them?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from calib_core import load
+from calib_core.analysis.comparison import Comparison, comparison
+from calib_core.analysis.evidence import gather
+from predictions import quiz, write_csv
+
+SIZES: Final = {"small-1b": 1, "small-7b": 7, "large-13b": 13}
+
+
+def written(folder: Path) -> Path:
+    """Three models on one quiz, of which two are one model in two sizes."""
+    return write_csv(folder / "quiz.csv", [
+        row
+        for seed, (model, size) in enumerate(SIZES.items())
+        for row in quiz(150 + 10 * seed, seed=seed, model=model, dataset="quiz", params_b=str(size))
+    ])
+
+
+def compared(path: Path) -> Comparison:
+    """What the core says of all runs of a file, seen by two methods."""
+    return comparison({
+        f"{run.label}:{method}": gather(run, method) for run in load(path) for method in ("verbal", "given")
+    })
