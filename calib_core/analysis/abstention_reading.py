@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from calib_core.analysis.abstention import Abstention, Answering
-from calib_core.analysis.reading import percent
 from calib_core.confidence import METHODS
+from calib_core.wording import percent
 
 CHOSEN_HERE = (
     "Each t is chosen on the rows it is judged on: on new questions expect less, and rather the lower end."

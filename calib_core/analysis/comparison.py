@@ -16,7 +16,6 @@ from calib_core.analysis.comparison_points import Measure, Measured, Point, meas
 from calib_core.analysis.comparison_trend import Trend, trend_of
 from calib_core.analysis.evidence import Evidence, metric_of
 from calib_core.analysis.families import families, short_names
-from calib_core.analysis.reading import percent
 from calib_core.analysis.recipe import scheme_text
 from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme
@@ -24,6 +23,7 @@ from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
+from calib_core.wording import percent
 
 FIXED: Final = ("accuracy", "brier")
 """What every point has, whichever metrics are on the axes; a(1−a) is a curve of these two alone."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from calib_core.analysis.comparison_points import Measured, Point
 from calib_core.analysis.families import models
 from calib_core.analysis.rank_correlation import FEWEST, RankCorrelation, rank_correlation
-from calib_core.analysis.reading import percent, short
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
+from calib_core.wording import percent, short
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from calib_core.analysis.basis import Unit
 from calib_core.analysis.evidence import Evidence, metric_of
-from calib_core.analysis.reading import percent
 from calib_core.analysis.recipe import recipe
 from calib_core.bins import MAX_BINS, Binned, Scheme
+from calib_core.wording import percent
 
 CONCENTRATED: Final = 0.8
 """Two bins that hold this share of the rows carry the ECE between them."""

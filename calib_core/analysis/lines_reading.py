@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from calib_core.analysis.lines_result import Line
-from calib_core.analysis.reading import short
 from calib_core.analysis.tendency import Kind
 from calib_core.metrics.metric import Better, Metric
 from calib_core.records import RunInfo
+from calib_core.wording import short
 
 _ENDS: Final[Mapping[Better, tuple[str, str]]] = {
     "lower": ("Lowest {}", "highest"),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from calib_core.analysis.overview_look import Look
-from calib_core.analysis.reading import percent
+from calib_core.wording import percent
 
 
 def headline(looks: Sequence[Look]) -> tuple[str, str]:

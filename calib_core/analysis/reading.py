@@ -10,28 +10,13 @@ from numpy.typing import NDArray
 from calib_core.analysis.basis import Unit
 from calib_core.analysis.tendency import FEW, Tendency, tendency
 from calib_core.bins import Binned
+from calib_core.wording import percent
 
 MOSTLY: Final = 2 / 3
 """Bins that carry this part of the gap are said to carry most of it."""
 
 NO_GAP: Final = 1e-9
 """A mean gap up to here is rounding: no gap at all."""
-
-
-ROUNDED: Final = 1e-12
-"""A number up to here is what rounding left of 0: sums are exact to so much."""
-
-
-def short(value: float) -> str:
-    """Four decimals, or three digits of a number that would have none of them: "0.0312", "2.41e-07"."""
-    if abs(value) <= ROUNDED:
-        return "0.0000"
-    return f"{value:.4f}" if abs(value) >= 0.00095 else f"{value:.3g}"
-
-
-def percent(share: float) -> str:
-    """".7119" → "71.2 %"."""
-    return f"{100 * share:.1f} %"
 
 
 def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows", alike: float = 1.0) -> str:

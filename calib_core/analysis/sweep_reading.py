@@ -7,9 +7,9 @@ from typing import Final
 
 from calib_core.analysis.basis import Evidence
 from calib_core.analysis.null import Null
-from calib_core.analysis.reading import short
 from calib_core.binned import Binned, Scheme
 from calib_core.metrics.metric import Metric
+from calib_core.wording import short
 
 ONE_SIGN: Final = 0.99
 """A single bin that carries this part of the largest number: hardly any gap cancels another."""

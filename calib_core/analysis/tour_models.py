@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from calib_core.analysis.comparison import Comparison, comparison
 from calib_core.analysis.comparison_points import Measure, Measured, Point
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.reading import percent
 from calib_core.analysis.tendency import FEW
 from calib_core.analysis.tour_step import Step
 from calib_core.analysis.tour_subject import Subject
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
+from calib_core.wording import percent
 
 
 def models_step(subject: Subject, measure: Measure) -> Step:

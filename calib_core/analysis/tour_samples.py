@@ -10,7 +10,6 @@ import numpy as np
 from calib_core.analysis.evidence import AnswerEvidence, Evidence
 from calib_core.analysis.intervals import wilson
 from calib_core.analysis.question_clusters import QuestionClusters, question_clusters
-from calib_core.analysis.reading import percent
 from calib_core.analysis.recipe import recipe
 from calib_core.analysis.tour_step import Pair, SaidAndRight, Step, counted
 from calib_core.analysis.tour_subject import AGREEMENT, Candidate, Subject
@@ -19,6 +18,7 @@ from calib_core.confidence.columns import column
 from calib_core.confidence.method import Options
 from calib_core.confidence.subsets import codes
 from calib_core.problems import Unavailable, shorten
+from calib_core.wording import percent
 
 HEADING: Final = "Several answers instead of one"
 _QUESTION: Final = 160

@@ -7,13 +7,13 @@ from typing import Any, Final
 import polars as pl
 
 from calib_core.analysis.null import Null
-from calib_core.analysis.reading import percent, short
 from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.analysis.sweep import PAPER_BINS, Curve, sweep
 from calib_core.analysis.tendency import FEW, Kind, Tendency, tendency
 from calib_core.analysis.tour_step import Step, counted
 from calib_core.analysis.tour_subject import Subject
 from calib_core.binned import Scheme
+from calib_core.wording import percent, short
 
 HEADINGS: Final[dict[Kind, str]] = {
     "over": "Over-confident, and where",

@@ -41,12 +41,12 @@ from calib_core.metrics import METRICS
 from calib_core.problems import BadRowsFound, CalibError, Refused
 from calib_core.report.again import Again
 from calib_core.report.made import Made, bytes_of, read_together
-from calib_core.report.numbers import count
 from calib_core.report.reporting import Report, pages_of
 from calib_core.report.reporting import report as report_of
 from calib_core.report.sections import SECTIONS
 from calib_core.report.sections.reliability import QUESTIONS
 from calib_core.report.subject import Asked, FileHere, RunHere, Subject, chosen, titled, whole
+from calib_core.wording import count
 
 ENDINGS = (".html", ".htm")
 

@@ -13,7 +13,6 @@ from rich.text import Text
 from calib_core.analysis.check import FileReport, RunReport
 from calib_core.analysis.comparison import Comparison
 from calib_core.analysis.comparison_points import Measured
-from calib_core.analysis.reading import short
 from calib_core.analysis.reliability import Reliability
 from calib_core.analysis.samples_result import Sampled
 from calib_core.analysis.score import Score
@@ -21,6 +20,7 @@ from calib_core.analysis.sweep import Sweep
 from calib_core.cli.text import printable
 from calib_core.files.tables.names import as_options
 from calib_core.problems import Problem
+from calib_core.wording import short
 
 
 class Paper:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from calib_core.analysis.abstention import Abstention, Answering
 from calib_core.analysis.abstention_reading import target_text, threshold_text
-from calib_core.analysis.reading import percent
 from calib_core.confidence import METHODS
 from calib_core.figures.layout import BOTTOM, LABEL_SIZE, Figure, axis, note, nothing, paper
 from calib_core.figures.method_look import look
 from calib_core.figures.strokes import band
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme
+from calib_core.wording import percent
 
 MOST: Final = 400
 """A line is drawn through so many of its steps at most: numbers are exact all the same."""

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from calib_core.analysis.comparison import Comparison
 from calib_core.analysis.comparison_points import Measured, Point
-from calib_core.analysis.reading import percent
 from calib_core.confidence import METHODS
 from calib_core.figures.comparison_axes import View, axes_of, curves, view_of
 from calib_core.figures.comparison_labels import name_axes, name_sets
@@ -20,6 +19,7 @@ from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme, glaze
 from calib_core.metrics import METRICS
 from calib_core.problems import shorten
+from calib_core.wording import percent
 
 _ENTRY: Final = 19
 """Pixels of one line of the legend."""

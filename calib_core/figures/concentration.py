@@ -8,7 +8,6 @@ from typing import Any, Final
 import polars as pl
 
 from calib_core.analysis.concentration import Concentration
-from calib_core.analysis.reading import percent
 from calib_core.bins import MAX_BINS
 from calib_core.figures.bars import bars, detail, solid, targets
 from calib_core.figures.grid import Cell, Grid, grid_of, layout_key
@@ -17,6 +16,7 @@ from calib_core.figures.layout import TEXT_SIZE, Figure, axis, note, numbers, pa
 from calib_core.figures.spans import placed
 from calib_core.figures.text import lines
 from calib_core.figures.theme import Theme
+from calib_core.wording import percent
 
 _TOP: Final = 36
 _ALONE: Final = 50

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from calib_core.analysis.concentration import Concentration
-from calib_core.analysis.reading import percent
 from calib_core.figures.layout import BOTTOM, Figure, axis, note, numbers, paper
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme
+from calib_core.wording import percent
 
 MARKED: Final = 50
 """Every bin has a marker up to so many."""

@@ -11,7 +11,6 @@ import polars as pl
 
 from calib_core.analysis.lines import Lines
 from calib_core.analysis.lines_result import Line
-from calib_core.analysis.reading import percent, short
 from calib_core.confidence import METHODS
 from calib_core.figures.bars import detail
 from calib_core.figures.layout import (
@@ -34,6 +33,7 @@ from calib_core.figures.text import plain, signed, without_middle
 from calib_core.figures.theme import CLEAR, Theme, tint
 from calib_core.metrics import METRICS
 from calib_core.problems import shorten
+from calib_core.wording import percent, short
 
 _PLOT: Final = 520
 _ENTRY: Final = 19

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from calib_core.analysis.reading import percent
 from calib_core.analysis.tour_step import OneAnswer, Option
 from calib_core.figures.layout import TEXT_SIZE, Figure, axis, note, paper
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme, tint
 from calib_core.problems import shorten
+from calib_core.wording import percent
 
 SHOWN: Final = 8
 """So many options have a bar; the less probable ones share one."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from calib_core.analysis.comparison import Comparison
 from calib_core.analysis.comparison_points import Measured, Point
-from calib_core.analysis.reading import percent
 from calib_core.figures.layout import TEXT_SIZE, Figure, axis, note, paper
 from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
+from calib_core.wording import percent
 
 SHOWN: Final = 10
 """So many runs have a row: more cannot be read from afar."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from calib_core.analysis.reading import percent
 from calib_core.analysis.sweep import Sweep
 from calib_core.figures.curves import Drawn, begin, drawn_of, heading, legend_of, line_of
 from calib_core.figures.layout import Figure, axis, nothing
 from calib_core.figures.theme import Theme
+from calib_core.wording import percent
 
 
 def relative_figure(results: Sequence[Sweep], theme: Theme, places: Sequence[int] = ()) -> Figure:

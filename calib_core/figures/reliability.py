@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.reading import percent
 from calib_core.analysis.reliability import Reliability
 from calib_core.binned import Scheme
 from calib_core.confidence import METHODS
@@ -19,6 +18,7 @@ from calib_core.figures.spans import placed
 from calib_core.figures.text import lines, plain, signed
 from calib_core.figures.theme import CLEAR, Theme, tint
 from calib_core.metrics import METRICS
+from calib_core.wording import percent
 
 HEIGHT: Final = 576
 _SQUARE: Final = [0.275, 1]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from calib_core.analysis.reading import percent
 from calib_core.analysis.sweep import Curve, Sweep
 from calib_core.figures.curves import Drawn, begin, drawn_of, heading, legend_of, line_of, short
 from calib_core.figures.layout import LABEL_SIZE, Figure, axis, note, nothing
 from calib_core.figures.stack import Stack
 from calib_core.figures.strokes import band, metric_line, middle
 from calib_core.figures.theme import Theme
+from calib_core.wording import percent
 
 _SCALES: Final[Mapping[str, str]] = {
     "1": "scale 0 to 1", "2": "scale 0 to 2", "K": "divided by the K classes: scale 0 to 2/K",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from calib_core.analysis.reading import percent
 from calib_core.analysis.tour_step import Pair, SaidAndRight
 from calib_core.figures.layout import SMALL_SIZE, TEXT_SIZE, Figure, axis, note, paper
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme, tint
 from calib_core.problems import shorten
+from calib_core.wording import percent
 
 _ROW: Final = 104
 """Pixels of one pair with its name above it."""

@@ -22,10 +22,10 @@ from calib_core.metrics import METRICS
 from calib_core.report.body import Body, contents
 from calib_core.report.html import code, paragraphs, table, tag
 from calib_core.report.made import Made, program
-from calib_core.report.numbers import count
 from calib_core.report.parts import Section, Table
 from calib_core.report.sections import SECTIONS
 from calib_core.report.subject import Subject
+from calib_core.wording import count
 
 _HERE: Final = Path(__file__).parent
 _LINK: Final = {"light": "#0065A0", "dark": "#7CC4EE"}

@@ -14,9 +14,9 @@ from calib_core.figures.reliability import describe_reliability
 from calib_core.figures.small_multiples import small_reliability
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.report.numbers import number
 from calib_core.report.parts import Drawn
 from calib_core.report.subject import Asked
+from calib_core.wording import number
 
 MOST: Final = 6
 """So many diagrams are drawn, and of every run at least one."""

@@ -25,11 +25,11 @@ from calib_core.problems import CalibError, shorten
 from calib_core.report.again import Again
 from calib_core.report.document import briefly
 from calib_core.report.made import Made
-from calib_core.report.numbers import count
 from calib_core.report.reporting import report
 from calib_core.report.sections import SECTIONS
 from calib_core.report.sections.reliability import QUESTIONS
 from calib_core.report.subject import Asked, FileHere, RunHere, Subject
+from calib_core.wording import count
 from pages.parts import reported_files, show
 from pages.parts.address import Address
 from pages.parts.cache import File

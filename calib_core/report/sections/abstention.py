@@ -12,10 +12,10 @@ from calib_core.analysis.preferred import preferred
 from calib_core.confidence import METHODS
 from calib_core.figures.abstention import abstention_figure, describe_abstention
 from calib_core.problems import Unavailable
-from calib_core.report.numbers import NOTHING, number, percent
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.sections.reliability import rows_help
 from calib_core.report.subject import RunHere, Subject
+from calib_core.wording import NOTHING, number, percent
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if it may refuse?"
 

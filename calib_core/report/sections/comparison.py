@@ -16,9 +16,9 @@ from calib_core.confidence import METHODS
 from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
-from calib_core.report.numbers import NOTHING, count, number, percent, signed, span
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset
+from calib_core.wording import NOTHING, count, number, percent, signed, span
 
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and honest?"
 

@@ -8,9 +8,9 @@ from calib_core.figures.concentration import describe_histogram, histogram_figur
 from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.report.numbers import number, percent
 from calib_core.report.parts import Block, Drawn, Progress, Section, Tile
 from calib_core.report.subject import RunHere, Subject
+from calib_core.wording import number, percent
 
 ID, TITLE = "concentration", "Bin concentration"
 QUESTION = "Where do the confidences lie, and can the bins be trusted?"

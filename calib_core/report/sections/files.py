@@ -9,9 +9,9 @@ from calib_core.analysis.reported import Compared, compared
 from calib_core.confidence import METHODS
 from calib_core.files import FORMATS
 from calib_core.problems import BadCell, shorten
-from calib_core.report.numbers import NOTHING, count, percent
 from calib_core.report.parts import Block, Progress, Section, Table
 from calib_core.report.subject import FileBytes, FileHere, Subject
+from calib_core.wording import NOTHING, count, percent
 
 ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and why?"
 

@@ -17,9 +17,9 @@ from calib_core.figures.dots import describe_dots, dots_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
 from calib_core.report.group_panels import panels
-from calib_core.report.numbers import NOTHING, count, number, percent, signed, span
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset
+from calib_core.wording import NOTHING, count, number, percent, signed, span
 
 ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings are off?"
 

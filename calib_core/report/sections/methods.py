@@ -17,10 +17,10 @@ from calib_core.confidence.method import Options
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
 from calib_core.records import RunInfo
-from calib_core.report.numbers import count, number
 from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs
 from calib_core.report.parts import Block, Progress, Section, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset
+from calib_core.wording import count, number
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model?"
 

@@ -6,9 +6,9 @@ from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.overview import overview
 from calib_core.analysis.overview_look import WORDS, Look
 from calib_core.problems import Unavailable
-from calib_core.report.numbers import number, percent
 from calib_core.report.parts import Block, Progress, Section, Table
 from calib_core.report.subject import Subject
+from calib_core.wording import number, percent
 
 ID, TITLE, QUESTION = "overview", "Overview", "Which runs are these, and how good is each?"
 

@@ -16,9 +16,9 @@ from calib_core.figures.reliability import describe_reliability, reliability_fig
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
 from calib_core.records import TokenRun
-from calib_core.report.numbers import NOTHING, number, percent, signed, span
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject
+from calib_core.wording import NOTHING, number, percent, signed, span
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is it right as often as it says?"
 

@@ -17,9 +17,9 @@ from calib_core.figures.robustness import describe_robustness, values_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import TokenRun
-from calib_core.report.numbers import NOTHING, number, percent, span
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject
+from calib_core.wording import NOTHING, number, percent, span
 
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 

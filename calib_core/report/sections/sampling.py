@@ -17,9 +17,9 @@ from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
-from calib_core.report.numbers import NOTHING, number, signed
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject
+from calib_core.wording import NOTHING, number, signed
 
 ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 

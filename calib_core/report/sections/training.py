@@ -13,9 +13,9 @@ from calib_core.figures.training import describe_training, training_figure
 from calib_core.figures.training_axis import at_text
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.report.numbers import number, span
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table
 from calib_core.report.subject import RunHere, Subject
+from calib_core.wording import number, span
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.analysis.evidence import metric_of
-from calib_core.analysis.reading import percent, read_aloud, short
+from calib_core.analysis.reading import read_aloud
 from calib_core.bins import BinSums, Scheme
 from calib_core.confidence.method import Options
 from core.made_runs import choice_evidence
@@ -149,12 +149,3 @@ def test_one_bin_of_all_choices_shows_no_rounding() -> None:
     binned = choice_evidence(probs, [0] * 50).binned(metric_of("full_ece"), Scheme("width", 1))
     assert 0 < binned.absolute_gap.sum() < 1e-12
     assert read_aloud(binned, dependent=True).endswith("agree in every bin.")
-
-
-def test_percent() -> None:
-    assert [percent(share) for share in (0, 0.7119, 1)] == ["0.0 %", "71.2 %", "100.0 %"]
-
-
-def test_short() -> None:
-    numbers = [short(value) for value in (0, 1.2e-16, -1.2e-16, 2.41e-7, 0.0009, 0.0312)]
-    assert numbers == ["0.0000", "0.0000", "0.0000", "2.41e-07", "0.0009", "0.0312"]

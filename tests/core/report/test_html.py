@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from calib_core.report import html
-from calib_core.report.numbers import count, number, percent, signed, span
 from calib_core.report.parts import Table, Tile
 from reports import read
 
@@ -49,15 +48,6 @@ def test_tiles_say_what_they_mean() -> None:
     assert first.attributes["title"] == "Lower is better."
     assert "title" not in second.attributes
     assert html.tiles([]) == ""
-
-
-def test_numbers_in_words() -> None:
-    assert (number(None), number(float("inf")), number(0.12345)) == ("–", "∞", "0.1235")
-    assert (percent(None), percent(0.5)) == ("–", "50.0 %")
-    assert (signed(-0.5, "+.3f"), signed(None)) == ("−0.500", "–")
-    assert (span(-1, 2, ".1f"), span(None, 2)) == ("−1.0 to 2.0", "–")
-    assert span(0.1, 0.2, ".1f", 100) == "10.0 to 20.0"
-    assert (count(1, "run"), count(1200, "row")) == ("1 run", "1,200 rows")
 
 
 def test_a_long_name_is_no_checksum_and_yes_is_a_word() -> None:

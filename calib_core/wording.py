@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-NOTHING = "–"
+from typing import Final
+
+ROUNDED: Final = 1e-12
+"""A number up to here is what rounding left of 0: sums are exact to so much."""
+
+NOTHING: Final = "–"
 """Stands where there is no number."""
 
 
 def number(value: float | None, form: str = ".4f") -> str:
-    """A number; a dash where it is not defined."""
+    """A number, with a minus sign and not a hyphen; a dash where it is not defined."""
     if value is None:
         return NOTHING
-    return "∞" if value == float("inf") else format(value, form)
+    return "∞" if value == float("inf") else format(value, form).replace("-", "−")
+
+
+def short(value: float) -> str:
+    """Four decimals, or three digits of a number that would have none of them: "0.0312", "2.41e-07"."""
+    if abs(value) <= ROUNDED:
+        return "0.0000"
+    return f"{value:.4f}" if abs(value) >= 0.00095 else f"{value:.3g}"
 
 
 def percent(value: float | None) -> str:
-    """A share with one decimal and the sign."""
+    """".7119" → "71.2 %"; a dash where it is not defined."""
     return NOTHING if value is None else f"{100 * value:.1f} %"
 
 
 def signed(value: float | None, form: str = "+.4f") -> str:
-    """A difference, with a minus sign and not a hyphen."""
-    return number(value, form).replace("-", "−")
+    """A difference, always with its sign."""
+    return number(value, form)
 
 
 def span(low: float | None, high: float | None, form: str = ".4f", times: float = 1) -> str:

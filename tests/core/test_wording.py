@@ -1,0 +1,24 @@
+"""Are numbers written as they are read?"""
+
+from __future__ import annotations
+
+from calib_core.wording import count, number, percent, short, signed, span
+
+
+def test_numbers_in_words() -> None:
+    assert (number(None), number(float("inf")), number(0.12345)) == ("–", "∞", "0.1235")
+    assert number(-0.0123) == "−0.0123"
+    assert (percent(None), percent(0.5)) == ("–", "50.0 %")
+    assert (signed(-0.5, "+.3f"), signed(None)) == ("−0.500", "–")
+    assert (span(-1, 2, ".1f"), span(None, 2)) == ("−1.0 to 2.0", "–")
+    assert span(0.1, 0.2, ".1f", 100) == "10.0 to 20.0"
+    assert (count(1, "run"), count(1200, "row")) == ("1 run", "1,200 rows")
+
+
+def test_percent() -> None:
+    assert [percent(share) for share in (0, 0.7119, 1)] == ["0.0 %", "71.2 %", "100.0 %"]
+
+
+def test_short() -> None:
+    numbers = [short(value) for value in (0, 1.2e-16, -1.2e-16, 2.41e-7, 0.0009, 0.0312)]
+    assert numbers == ["0.0000", "0.0000", "0.0000", "2.41e-07", "0.0009", "0.0312"]
