@@ -14,7 +14,7 @@ import polars as pl
 
 from calib_core.confidence.coded import coded
 from calib_core.confidence.columns import column
-from calib_core.confidence.endings import first_sentence, last_line, marked
+from calib_core.confidence.endings import first_sentence, last_line, marked, may_be_marked
 from calib_core.confidence.numbers import number_form
 from calib_core.records import AnswerRun
 
@@ -105,7 +105,7 @@ class Normaliser:
         """
         alone = self.forms(row, text)
         free = self.kind.gather(row) == "text"
-        longer = (text.is_not_null() & (alone.is_null() | free)).arg_true()
+        longer = ((alone.is_null() | free) & may_be_marked(text)).arg_true()
         if not longer.len():
             return alone
         of, outputs = row.gather(longer), text.gather(longer)
@@ -208,10 +208,11 @@ def _kinds(run: AnswerRun) -> pl.Series:
 
 def _all_numbers(texts: pl.Series) -> bool:
     """Whether every text reads as a number, and there is one."""
+    one = of_kind("number")
 
     def are(some: pl.Series) -> bool:
         row = pl.zeros(some.len(), dtype=pl.UInt32, eager=True)
-        return not of_kind("number").readings(row, some).has_nulls()
+        return not one.readings(row, some).has_nulls()
 
     # Where they are words the first of them says so.
     return texts.len() > 0 and are(texts.head(1)) and are(texts.unique())

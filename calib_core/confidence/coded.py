@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 WORKERS: Final = min(4, os.cpu_count() or 1)
 """Threads that number, look up and sort: polars and numpy let the others run meanwhile."""
 
-_ALONE: Final = 1 << 16
-"""So few values are not worth a thread."""
+_PART: Final = 1 << 18
+"""So many values are worked on at a time: what is between two steps stays in a core's cache."""
 
 _FEW: Final = 1 << 14
 """So many texts tell whether they are mostly different ones, as whole outputs are."""
@@ -87,20 +87,19 @@ def _by_dictionary(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
 
 def looked_up(table: NDArray[np.int32], numbers: NDArray[np.uint32]) -> NDArray[np.int32]:
     """What a table has for each of the numbers, the places in it; shape of `numbers`."""
-    values, found = pl.Series(table), np.empty(numbers.size, np.int32)
+    found = np.empty(numbers.size, np.int32)
 
     def look_up(part: slice) -> None:
-        # Not numpy's take, which would first copy the numbers as 64-bit ones.
-        found[part] = values.gather(pl.Series(numbers[part])).to_numpy()
+        # Without `mode` numpy would take them to a copy first, in case one of them is no place.
+        np.take(table, numbers[part], out=found[part], mode="clip")
 
     in_parts(look_up, numbers.size)
     return found
 
 
 def in_parts(work: Callable[[slice], T], size: int) -> list[T]:
-    """What comes of some work on 0 … size − 1, a part of them a thread."""
-    step = max(_ALONE, -(-size // WORKERS))
-    parts = [slice(low, min(low + step, size)) for low in range(0, size, step)]
+    """What comes of some work on 0 … size − 1, a part of them a thread at a time."""
+    parts = [slice(low, min(low + _PART, size)) for low in range(0, size, _PART)]
     if len(parts) < 2:
         return list(map(work, parts))
     with ThreadPoolExecutor(WORKERS) as pool:

@@ -41,6 +41,17 @@ _SENTENCE: Final = r"^(.*?)(?:[.!](?:\s.*)?|;(?:\s+[^\s0-9$+−-].*)?)$"
 _FACTORIAL: Final = r"[0-9)\]}]\s*!"
 _LAST_LINE: Final = r"(?:^|\n)A:[ \t]*([^\n]+?)\s*$"
 
+_MAY_BE_MARKED: Final = r"(?i)answer|\\(?:boxed|fbox)|####|(?:^|\n)A:"
+"""Some part of each marker that there is."""
+
+
+def may_be_marked(text: pl.Series) -> pl.Series:
+    """Which texts may have a marker: Boolean of its shape, false where it is null.
+
+    Whatever has none of these is not looked through marker by marker.
+    """
+    return text.str.contains(_MAY_BE_MARKED).fill_null(value=False)
+
 
 def boxed(text: pl.Series) -> pl.Series:
     """What LaTeX's last box, boxed{…} or fbox{…}, holds; null where there is none or it is cut off."""

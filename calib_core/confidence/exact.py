@@ -1,24 +1,28 @@
-"""What is F_PC of these cluster sizes, as one quotient of whole numbers?
+"""What is F_PC of these cluster sizes, to the nearest double?
 
-A product over 64 samples overflows 64 bits, so numerator and denominator are Python's integers; each
-distinct tuple of sizes, sorted, is computed once.
+A product over 64 samples overflows 64 bits. Numerator and denominator are whole numbers as far as 62 bits
+hold them, and pairs of doubles beyond (`paired`); where those cannot tell which double is the nearest, they
+are Python's integers, each distinct tuple of sizes once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.confidence.method import Unparseable
+from calib_core.confidence.paired import nearest, power, product, quotient
 
 Whole = NDArray[np.int64]
 
-CELLS: Final = 1 << 20
+CELLS: Final = 1 << 18
 """How many sizes are multiplied at a time."""
-BITS: Final = 63
-"""What a whole number of numpy holds."""
+BITS: Final = 62
+"""What a whole number of numpy holds, with room to round it up."""
 
 
 def pairwise_of(
@@ -34,59 +38,43 @@ def pairwise_of(
     values = np.full(sizes.shape[0], np.nan)
     if not sizes.size:
         return values
-    alone = np.zeros_like(unparsed) if rule == "drop" else unparsed
-    first, which = distinct_rows(np.column_stack([alone, sizes]))
+    known = np.flatnonzero(sizes[:, -1])
     step = max(1, CELLS // sizes.shape[1])
-    of_distinct = np.concatenate([
-        _quotients(sizes[part].astype(np.int64), alone[part].astype(np.int64), rule)
-        for part in np.split(first, range(step, first.size, step))
-    ])
-    return of_distinct[which]
-
-
-def distinct_rows(table: NDArray[np.integer[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first row of each distinct row of whole numbers ≥ 0, and which of those each row is."""
-    key = np.zeros(table.shape[0], np.uint64)
-    used = 0
-    for column in table.T:
-        bits = int(column.max()).bit_length()
-        if used + bits > BITS:
-            # The columns so far are renamed 0, 1, 2 … so that there is room for more.
-            key = np.unique(key, return_inverse=True)[1].astype(np.uint64)
-            used = int(table.shape[0]).bit_length()
-        key = key << np.uint64(bits) | column.astype(np.uint64)
-        used += bits
-    _, first, which = np.unique(key, return_index=True, return_inverse=True)
-    return first, which
-
-
-def _quotients(sizes: Whole, alone: Whole, rule: Unparseable) -> NDArray[np.float64]:
-    """One quotient a row; a cluster of size 0 has the factor n_i/(n_i + 0) = 1."""
-    largest = sizes[:, -1]
-    power = np.full(largest.size, sizes.shape[1])
-    under = _product(largest[:, None] + sizes)
-    # The majority's own factor n_i/(2 n_i) is in the product over all clusters: 2 n_i takes it out.
-    if rule == "own":
-        over = 2 * _power(largest, power + alone)
-        under = under * _power(largest + 1, alone) if alone.any() else under
-    else:
-        over, under = 2 * _power(largest, power + 1), under * (largest + alone)
-    known = largest > 0
-    values = np.full(largest.size, np.nan)
-    values[known] = (over[known] / under[known]).astype(np.float64)
+    for part in np.split(known, range(step, known.size, step)):
+        largest, *others = sizes[part, ::-1].astype(np.int64).T
+        apart = unparsed[part].astype(np.int64)
+        if rule == "one":
+            others.append(apart)
+        values[part] = _products(largest, others, apart if rule == "own" else np.zeros_like(apart))
     return values
 
 
-def _power(base: Whole, exponent: Whole) -> NDArray[Any]:
-    """The base to the exponent as Python's integers, each distinct one computed once."""
-    width = int(exponent.max()) + 1
-    pairs, which = np.unique(base * width + exponent, return_inverse=True)
-    return ((pairs // width).astype(object) ** (pairs % width).astype(object))[which]
+def _products(largest: Whole, others: list[Whole], alone: Whole) -> NDArray[np.float64]:
+    """Π n/(n + n_j) over the other clusters and n/(n + 1) as often as there are samples alone."""
+    value = power(quotient(largest, largest + 1), alone)
+    steps = 4 * int(alone.max(initial=0))
+    for over, under in _fractions(largest, others):
+        value, steps = product(value, quotient(over, under)), steps + 2
+    values, sure = nearest(value, steps)
+    if not sure.all():
+        rows = np.column_stack([largest, alone, *others])[~sure]
+        table, which = np.unique(rows, axis=0, return_inverse=True)
+        values[~sure] = np.array([_exactly(*row) for row in table.tolist()])[which]
+    return values
 
 
-def _product(factors: Whole) -> NDArray[Any]:
-    """The product of each row as Python's integers: as many at a time as 63 bits hold, then exactly."""
-    at_once = max(1, BITS // int(factors.max()).bit_length())
-    starts = list(range(0, factors.shape[1], at_once))
-    parts = np.multiply.reduceat(factors, starts, axis=1)
-    return np.multiply.reduce(parts.astype(object), axis=1)
+def _fractions(largest: Whole, others: list[Whole]) -> Iterator[tuple[Whole, Whole]]:
+    """Numerators and denominators of as many factors at a time as 62 bits hold.
+
+    A cluster of size 0, of which there is none, has the factor n/(n + 0) = 1.
+    """
+    at_once = BITS // (2 * int(largest.max(initial=1))).bit_length()
+    for low in range(0, len(others), at_once):
+        some = others[low : low + at_once]
+        yield largest ** len(some), prod((largest + size for size in some[1:]), start=largest + some[0])
+
+
+def _exactly(largest: int, alone: int, *others: int) -> float:
+    """The same of one row in Python's integers."""
+    under = prod(largest + size for size in others) * (largest + 1) ** alone
+    return largest ** (len(others) + alone) / under

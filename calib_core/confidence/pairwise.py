@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.confidence.clusters import Clusters
-from calib_core.confidence.coded import WORKERS
 from calib_core.confidence.exact import pairwise_of
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.confidence.self_consistency import self_consistency
@@ -19,13 +17,8 @@ from calib_core.records import AnswerRun
 def _formula(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """One quotient of whole numbers a row, so equal clusterings have bitwise equal confidences."""
     values = np.full(clusters.number.size, np.nan)
-
-    def work_out(table: tuple[NDArray[np.intp], NDArray[np.int32]]) -> None:
-        block, sizes = table
+    for block, sizes in clusters.groups.tables(rows):
         values[block] = pairwise_of(sizes, clusters.unparsed[block], clusters.rule)
-
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(work_out, clusters.groups.tables(rows)))
     return values[rows]
 
 

@@ -25,11 +25,11 @@ def test_a_number_stands_for_its_text(texts: list[str | None]) -> None:
     assert agrees(texts)
 
 
-@pytest.mark.parametrize("alone", [1, 7, 40])
+@pytest.mark.parametrize("part", [1, 7, 40])
 @given(texts=TEXTS)
-def test_parts_come_to_one_numbering(alone: int, texts: list[str | None]) -> None:
+def test_parts_come_to_one_numbering(part: int, texts: list[str | None]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_ALONE", alone)
+        patch.setattr(module, "_PART", part)
         patch.setattr(module, "WORKERS", 3)
         patch.setattr(module, "_FEW", 4)
         assert agrees(texts)
@@ -41,7 +41,7 @@ def test_parts_come_to_one_numbering(alone: int, texts: list[str | None]) -> Non
 @given(texts=TEXTS)
 def test_texts_of_one_slot_are_told_apart(bits: int, texts: list[str | None]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_ALONE", 8)
+        patch.setattr(module, "_PART", 8)
         patch.setattr(module, "_FEW", 4)
         patch.setattr(module, "_BITS", bits)
         assert agrees(["a", "a", "a", "b", *texts])
@@ -49,7 +49,7 @@ def test_texts_of_one_slot_are_told_apart(bits: int, texts: list[str | None]) ->
 
 
 def test_each_number_is_looked_up_in_whatever_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_ALONE", 2)
+    monkeypatch.setattr(module, "_PART", 2)
     numbers = np.array([3, 0, 0, 2, 1, 3, 1], np.uint32)
     assert looked_up(np.array([5, -1, 7, 9], np.int32), numbers).tolist() == [9, 5, 5, 7, -1, 9, -1]
     assert looked_up(np.array([5], np.int32), numbers[:0]).tolist() == []
@@ -57,7 +57,7 @@ def test_each_number_is_looked_up_in_whatever_part(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("size", [0, 1, 9, 10, 11, 97])
 def test_parts_are_all_there_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_ALONE", 5)
+    monkeypatch.setattr(module, "_PART", 5)
     parts = in_parts(lambda part: list(range(size))[part], size)
     assert [at for part in parts for at in part] == list(range(size))
-    assert len(parts) <= module.WORKERS
+    assert all(len(part) <= 5 for part in parts)

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.confidence import exact
-from calib_core.confidence.exact import distinct_rows, pairwise_of
+from calib_core.confidence.exact import pairwise_of
 from calib_core.confidence.method import Unparseable
 
 
 def quotient(sizes: list[int], unparsed: int, rule: Unparseable) -> float:
     others = sorted(size for size in sizes if size)
     largest = others.pop()
-    others += {"own": [1] * unparsed, "one": [unparsed] if unparsed else [], "drop": []}[rule]
+    if rule != "drop":
+        others += [1] * unparsed if rule == "own" else [unparsed]
     return float(math.prod((Fraction(largest, largest + one) for one in others), start=Fraction(1)))
 
 
@@ -58,15 +59,27 @@ def test_few_at_a_time_are_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> No
     assert pairwise_of(sizes, np.zeros(50, np.int64), "own").tolist() == at_once.tolist()
 
 
-@given(
-    st.lists(
-        st.lists(st.integers(0, 2**40), min_size=4, max_size=4)
-        | st.lists(st.integers(0, 1), min_size=4, max_size=4),
-        min_size=1,
-        max_size=12,
-    )
-)
-def test_distinct_rows_are_told_apart_however_wide(rows: list[list[int]]) -> None:
-    first, which = distinct_rows(np.array(rows))
-    assert [rows[first[one]] for one in which] == rows
-    assert len({tuple(row) for row in rows}) == first.size
+def test_what_two_doubles_cannot_tell_is_told_by_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 3^34 / 4^34 lies halfway between two doubles, of which the even one is taken.
+    asked: list[list[int]] = []
+    exactly = exact._exactly
+    monkeypatch.setattr(exact, "_exactly", lambda *row: asked.append([*row]) or exactly(*row))
+    sizes = np.array([[1] * 34 + [3]] * 3 + [[1] * 34 + [2]])
+    values = pairwise_of(sizes, np.zeros(4, np.int64), "own")
+    assert values.tolist() == [float(Fraction(3, 4) ** 34)] * 3 + [float(Fraction(2, 3) ** 34)]
+    assert asked == [[3, 0, *[1] * 34]]
+
+
+def test_thousands_of_clusters_neither_overflow_nor_vanish() -> None:
+    sizes = np.array([[1] * 1060, [0] * 1058 + [700, 900], [300] * 1060])
+    none = np.zeros(3, np.int64)
+    expected = [quotient(row.tolist(), 0, "own") for row in sizes]
+    assert expected[0] == 2.0**-1059
+    assert pairwise_of(sizes, none, "own").tolist() == expected
+    many = np.array([2**40, 3, 0])
+    assert pairwise_of(sizes[:, -3:], np.array([1060, 3, 0]), "own").tolist() == [
+        quotient(row.tolist()[-3:], count, "own") for row, count in zip(sizes, (1060, 3, 0), strict=True)
+    ]
+    assert pairwise_of(sizes[:, -3:], many, "one").tolist() == [
+        quotient(row.tolist()[-3:], int(count), "one") for row, count in zip(sizes, many, strict=True)
+    ]
