@@ -7,15 +7,15 @@ from typing import Any
 
 import streamlit as st
 
+from calib_core import wording
 from calib_core.analysis.looking import Looking
 from calib_core.figures.as_drawn import AsDrawn
 from calib_core.figures.theme import THEMES, Theme
-from calib_core.report import numbers
 from pages.parts import exporting
 from pages.parts.exporting import Export
 from pages.parts.literal import literal
 
-number, percent = numbers.number, numbers.percent
+number, percent = wording.number, wording.percent
 
 CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": False, "responsive": True}
 
