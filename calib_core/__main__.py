@@ -40,6 +40,7 @@ from calib_core.cli.options import (
     RenormaliseOption,
     SkipOption,
     TogetherOption,
+    UnparseableOption,
 )
 from calib_core.cli.reducing import reduce
 from calib_core.cli.reporting import report
@@ -104,6 +105,7 @@ def score(  # noqa: PLR0913  one parameter an option
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
+    unparseable: UnparseableOption = "own",
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
@@ -112,7 +114,7 @@ def score(  # noqa: PLR0913  one parameter an option
 ) -> int:
     """How good is each method, as one number a metric?"""
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels))
+    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels, unparseable))
     desk, paper = Desk(), Paper()
     elements: list[Element] = []
     for run in desk.runs(source, together=together):
@@ -134,6 +136,7 @@ def bins(  # noqa: PLR0913  one parameter an option
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
+    unparseable: UnparseableOption = "own",
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
@@ -145,7 +148,7 @@ def bins(  # noqa: PLR0913  one parameter an option
     --metric (ece if none is named) says which pairs are binned; empty bins are left out.
     """
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels))
+    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels, unparseable))
     desk, paper = Desk(), Paper()
     elements: list[Element] = []
     for run in desk.runs(source, together=together):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -10,8 +9,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from calib_core.analysis.check import usable_runs
-from calib_core.cli.desk import BAD_ROWS, Desk
-from calib_core.cli.elements import Element, document
+from calib_core.cli.desk import Desk
+from calib_core.cli.elements import Element
 from calib_core.cli.inputs import inputs_beside
 from calib_core.cli.options import FilesArgument, FormatOption, GoldOption, JsonOption, MapOption, SkipOption
 from calib_core.cli.sources import Source
@@ -22,6 +21,7 @@ from calib_core.problems import BadRowsFound, CalibError, Refused
 from calib_core.records import Run
 from calib_core.report.canonical import Converted, canonical, source_of
 from calib_core.report.canonical_file import Canonical
+from calib_core.wording import count
 
 ENDINGS = (".parquet", ".jsonl")
 
@@ -69,10 +69,7 @@ def convert(
                 _print(runs, made, output)
     except CalibError as reason:
         desk.refuse(str(reason))
-    if as_json:
-        sys.stdout.write(document(elements) + "\n")
-        sys.stdout.flush()
-    return desk.code
+    return desk.leave(elements, as_json=as_json)
 
 
 def _read(desk: Desk, source: Source, path: Path, name: str) -> Iterator[Converted]:
@@ -81,8 +78,8 @@ def _read(desk: Desk, source: Source, path: Path, name: str) -> Iterator[Convert
         reading = source.read(path, name)
         runs = usable_runs(reading, skip_bad_rows=source.skip_bad_rows)
         yield Converted(runs, source_of(path, name, reading.rows), reading.notes, reading.unused)
-    except BadRowsFound as found:
-        desk.refuse(f"{found}\nTo leave the bad rows out, add --skip-bad-rows.", BAD_ROWS)
+    except BadRowsFound as bad:
+        desk.ask(bad)
     except CalibError as reason:
         desk.refuse(str(reason))
 
@@ -120,4 +117,4 @@ def _print(runs: Sequence[Run], made: Canonical, output: Path) -> None:
     for note in made.notes:
         paper.line(note)
     size = output.stat().st_size
-    paper.line(f"{output.name}: {len(runs):,} run{'s' if len(runs) > 1 else ''}, {size / 1000:,.0f} kB")
+    paper.line(f"{output.name}: {count(len(runs), 'run')}, {size / 1000:,.0f} kB")

@@ -66,6 +66,12 @@ class Desk:
         self.code = max(self.code, code)
         self.tell(message)
 
+    def ask(self, bad: BadRowsFound) -> str:
+        """Prints which rows are bad, and the option that leaves them out; returns what it printed."""
+        message = f"{bad}\nTo leave the bad rows out, add --skip-bad-rows."
+        self.refuse(message, BAD_ROWS)
+        return message
+
     def leave(self, elements: Sequence[Element], *, as_json: bool) -> int:
         """Prints the list, empty or not, where JSON was asked for; returns the exit code."""
         if as_json:
@@ -97,8 +103,8 @@ class Desk:
         for path, name in self.files(source):
             try:
                 runs = usable_runs(source.read(path, name), skip_bad_rows=source.skip_bad_rows)
-            except BadRowsFound as found:
-                self.refuse(f"{found}\nTo leave the bad rows out, add --skip-bad-rows.", BAD_ROWS)
+            except BadRowsFound as bad:
+                self.ask(bad)
             except CalibError as reason:
                 self.refuse(str(reason))
             else:
@@ -120,7 +126,7 @@ class Desk:
         given: set[str] = set()
         lacking: list[tuple[str, str, str]] = []
         evidences = list(self._evidences(run, wish))
-        self._tell_of_idle_switch(run, wish, evidences)
+        self._tell_of_idle_switches(run, wish, evidences)
         for evidence in evidences:
             available = available_metrics(evidence, wish.scheme)
             for metric in metrics:
@@ -139,12 +145,17 @@ class Desk:
                 self.tell(line)
         return made
 
-    def _tell_of_idle_switch(self, run: Run, wish: Wish, evidences: Sequence[Evidence]) -> None:
-        wished = wish.options.renormalise
-        idle = [evidence.method.id for evidence in evidences if not evidence.method.renormalises]
-        if wished is not None and idle:
+    def _tell_of_idle_switches(self, run: Run, wish: Wish, evidences: Sequence[Evidence]) -> None:
+        methods = [evidence.method for evidence in evidences]
+        wished, idle = wish.options.renormalise, dict[str, list[str]]()
+        if wished is not None:
             switch = "--renormalise" if wished else "--no-renormalise"
-            self.tell(f"{run.file}, {run.label}: {switch} changes nothing of {', '.join(idle)}.")
+            idle[switch] = [method.id for method in methods if not method.renormalises]
+        if wish.options.unparseable != Options().unparseable:
+            idle["--unparseable"] = [method.id for method in methods if not method.sampled]
+        for switch, ids in idle.items():
+            if ids:
+                self.tell(f"{run.file}, {run.label}: {switch} changes nothing of {', '.join(ids)}.")
 
     def _evidences(self, run: Run, wish: Wish) -> Iterator[Evidence]:
         """The methods asked for, or all that are usable."""

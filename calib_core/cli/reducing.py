@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from calib_core.cli.desk import BAD_ROWS, Desk
-from calib_core.cli.elements import Element, document
+from calib_core.cli.desk import Desk
+from calib_core.cli.elements import Element
 from calib_core.cli.inputs import inputs_beside
 from calib_core.cli.options import FilesArgument, FormatOption, JsonOption, MapOption, SkipOption
 from calib_core.cli.sources import Source
@@ -20,6 +19,7 @@ from calib_core.files.token_level.parts import Whole, wholes
 from calib_core.files.token_level.sums import write_sums
 from calib_core.problems import BadRowsFound, CalibError, Refused
 from calib_core.records import TokenRun
+from calib_core.wording import count
 
 OutputOption: TypeAlias = Annotated[
     Path,
@@ -58,10 +58,7 @@ def reduce(
                 _print(found, output)
     except CalibError as reason:
         desk.refuse(str(reason))
-    if as_json:
-        sys.stdout.write(document(elements) + "\n")
-        sys.stdout.flush()
-    return desk.code
+    return desk.leave(elements, as_json=as_json)
 
 
 def _runs(desk: Desk, source: Source, path: Path, name: str) -> Iterator[TokenRun]:
@@ -75,8 +72,8 @@ def _runs(desk: Desk, source: Source, path: Path, name: str) -> Iterator[TokenRu
                     f"{name} holds answers, one row a question, and no positions of a text: there is nothing "
                     f"to reduce."
                 )
-    except BadRowsFound as found:
-        desk.refuse(f"{found}\nTo leave the bad rows out, add --skip-bad-rows.", BAD_ROWS)
+    except BadRowsFound as bad:
+        desk.ask(bad)
     except CalibError as reason:
         desk.refuse(str(reason))
 
@@ -102,4 +99,4 @@ def _print(found: Sequence[Whole], output: Path) -> None:
         parts = "" if len(whole.files) == 1 else f" of {len(whole.files):,} files"
         paper.line(f"{whole.run.label}: {sums.rows:,} positions{parts}, {sums.classes:,} classes")
     size = output.stat().st_size
-    paper.line(f"{output.name}: {len(found):,} run{'s' if len(found) > 1 else ''}, {size / 1000:,.0f} kB")
+    paper.line(f"{output.name}: {count(len(found), 'run')}, {size / 1000:,.0f} kB")

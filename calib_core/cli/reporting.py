@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 
 from calib_core.analysis.check import FileReport, RunReport, check, usable_runs
 from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme
-from calib_core.cli.desk import BAD_ROWS, Desk, Wish
+from calib_core.cli.desk import Desk, Wish
 from calib_core.cli.elements import Element
 from calib_core.cli.inputs import inputs_beside
 from calib_core.cli.options import (
@@ -31,9 +29,9 @@ from calib_core.cli.options import (
     SkipOption,
     UnparseableOption,
 )
+from calib_core.cli.progress import progress_of
 from calib_core.cli.sources import Source
 from calib_core.cli.tables import Paper
-from calib_core.cli.text import printable
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.files.saving import save
@@ -159,9 +157,8 @@ def _read(
             checked = check(reading)
             usable_runs(reading, skip_bad_rows=source.skip_bad_rows)
             runs += checked.runs
-        except BadRowsFound as found:
-            refusal = f"{found}\nTo leave the bad rows out, add --skip-bad-rows."
-            desk.refuse(refusal, BAD_ROWS)
+        except BadRowsFound as bad:
+            refusal = desk.ask(bad)
         except CalibError as reason:
             refusal = str(reason)
             desk.refuse(refusal)
@@ -197,14 +194,7 @@ def _again(
 
 def _with_progress(subject: Subject, pages: Sequence[str], made: Made) -> Report:
     """The report, with progress on stderr if a person looks."""
-    console = Console(stderr=True, markup=False)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("report", total=1.0)
-
-        def progress(share: float, text: str) -> None:
-            bar.update(task, completed=share, description=printable(text))
-
+    with progress_of("report") as progress:
         return report_of(subject, pages, made, progress)
 
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 
 from calib_core import files
-from calib_core.cli.text import printable
+from calib_core.cli.progress import progress_of
 from calib_core.files.reading import Reading
 from calib_core.problems import CalibError, Refused
 
@@ -46,14 +44,7 @@ class Source:
 
     def read(self, path: Path, name: str) -> Reading:
         """What is in the file, with progress on stderr if a person looks; raises Refused."""
-        console = Console(stderr=True, markup=False)
-        columns = (TextColumn("{task.description}", markup=False), BarColumn())
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task(printable(name), total=1.0)
-
-            def progress(share: float, text: str) -> None:
-                bar.update(task, completed=share, description=printable(f"{name}: {text}"))
-
+        with progress_of(name) as progress:
             return files.read(
                 path,
                 name=name,

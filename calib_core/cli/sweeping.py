@@ -27,6 +27,7 @@ from calib_core.cli.options import (
     SkipOption,
     SweptOption,
     TogetherOption,
+    UnparseableOption,
 )
 from calib_core.cli.sources import Source
 from calib_core.cli.tables import Paper
@@ -48,6 +49,7 @@ def sweep(  # noqa: PLR0913  one parameter an option
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
+    unparseable: UnparseableOption = "own",
     skip_bad_rows: SkipOption = False,
     format_id: FormatOption = None,
     maps: MapOption = None,
@@ -61,7 +63,7 @@ def sweep(  # noqa: PLR0913  one parameter an option
     """
     numbers = _numbers(bins_asked)
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, numbers[0]), Options(renormalise, labels))
+    wish = Wish.of(methods, metrics, Scheme(binning, numbers[0]), Options(renormalise, labels, unparseable))
     desk, paper = Desk(), Paper()
     why: list[str] = []
     one = partial(_one, numbers, ddof, why, binning)

@@ -77,6 +77,16 @@ def test_a_switch_that_a_method_does_not_have_is_told(
     assert (desk.code, capsys.readouterr().err) == (0, said)
 
 
+def test_the_rule_of_samples_is_told_to_change_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = {"gold": ["4"], "samples_parsed": [["4", "four", "4"]], "confidence": [0.5], "correct": [True]}
+    desk = Desk()
+    wish = Wish.of(None, None, Scheme(), Options(None, "top", "one"))
+    made = desk.results(made_run(asked), wish, ("ece",), score)
+    assert [one.method for one in made] == ["cluster_number", "cluster_size", "pairwise", "given"]
+    said = "quiz.csv, model · quiz: --unparseable changes nothing of given.\n"
+    assert (desk.code, capsys.readouterr().err) == (0, said)
+
+
 def test_nothing_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     run = made_run({"confidence": [0.5], "correct": [True]})
     desk = Desk()

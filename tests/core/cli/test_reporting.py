@@ -93,6 +93,23 @@ def test_the_line_in_it_makes_it_again(
     assert "ACE" in section(after, "reliability")[0].tiles
 
 
+def test_the_questions_of_a_bin_are_told_and_made_again(folder: Path, call: Call) -> None:
+    output = folder / "out.html"
+    words = (folder / "ten.jsonl", "--method", "cluster_size")
+    last = call("bins", *words, "--json").element["bins"][-1]
+    number = round(10 * last["high"])
+    asked = ("report", *words, "--page", "reliability", "-o", output, "--bin")
+    assert call(*asked, str(number)).code == 0
+    document = opened(output)
+    table = section(document, "reliability")[0].all("table")[-1]
+    where = f"({last['low']:g}, {last['high']:g}]"
+    assert table.all("caption")[0].text == f"Questions in {where}, {last['count']}"
+    assert len(table.rows) == last["count"] > 0
+    line = shlex.split(document.one("again").all("pre")[0].text)
+    assert line[line.index("--bin") + 1] == str(number)
+    assert call(*asked, "0").code == 2
+
+
 def test_files_are_named_by_their_checksum(folder: Path, call: Call) -> None:
     output = folder / "out.html"
     assert call("report", folder / "ten.jsonl", "-o", output, *QUICK).code == 0

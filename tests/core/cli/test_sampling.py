@@ -102,6 +102,22 @@ def test_samples_that_do_not_parse_are_counted_as_chosen(call: Call, tmp_path: P
     assert "left out" in dropped["recipe"]
 
 
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [("score", ()), ("bins", ("--bins", "1")), ("sweep", ("--bins", "1")), ("compare", ())],
+)
+def test_every_verb_counts_them_as_chosen(
+    verb: str, more: tuple[str, ...], call: Call, tmp_path: Path
+) -> None:
+    path = quiz(tmp_path)
+    words = (verb, path, "--metric", "ece", "--method", "cluster_size", *more, "--json")
+    own, dropped = (
+        call(*words, *rule).element["recipe"] for rule in ((), ("--unparseable", "drop"))
+    )
+    assert "unparseable samples own clusters" in own
+    assert "unparseable samples left out" in dropped
+
+
 def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     answer = call("samples", quiz(tmp_path), "--repeats", "3", "--sizes", "2,4,8")
     assert answer.code == 0

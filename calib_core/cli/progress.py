@@ -1,0 +1,23 @@
+"""How far is the work, for a person who looks at the terminal?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from calib_core.cli.text import printable
+
+
+@contextmanager
+def progress_of(title: str) -> Generator[Callable[[float, str], None]]:
+    """A bar on stderr while the work lasts, where that is a terminal; told the share done and a text."""
+    console = Console(stderr=True, markup=False)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(printable(title), total=1.0)
+        yield lambda share, text: bar.update(
+            task, completed=share, description=printable(f"{title}: {text}")
+        )
