@@ -72,5 +72,14 @@ def test_names_are_only_text() -> None:
     assert read.rows[4] == [HOSTILE, HOSTILE]
 
 
+def test_what_steers_or_hides_text_is_shown_by_its_code() -> None:
+    steered, shown = "a\u202eb\x1b[1m", "a\\u202eb\\x1b[1m"
+    html = to_html(made(name=steered, below=steered, flag=steered))
+    read = Read(html)
+    assert (read.rows[1][1], read.rows[4][0]) == (shown, shown)
+    assert shown in read.titles
+    assert not {"\u202e", "\x1b"} & set(html)
+
+
 def test_without_a_second_line_a_method_has_one_row() -> None:
     assert len(Read(to_html(made(below=""))).rows) == 5
