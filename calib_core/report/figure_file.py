@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -40,6 +41,9 @@ LOW: Final = 330
 
 SECONDS: Final = 60.0
 """So long a picture may take: one takes two or three where the machine has nothing else to do."""
+
+GONE: Final = 10.0
+"""Seconds that are waited at most until what was ended is gone: a busy machine takes a while to bury it."""
 
 LETTERS: Final = 20
 """Of the folder for temporary files: below it the browser has a socket, whose path is 107 bytes at most."""
@@ -161,12 +165,22 @@ def _made(folder: Path, order: Mapping[str, Any], font: bytes | None, seconds: f
 
 
 def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Ends the process and what it has started, which is known by the folder that it was told to write to."""
+    """Ends the process and what it has started, and waits until none of it is left."""
     process.kill()
     process.wait()
     if process.stderr is not None:
         process.stderr.close()
+    until = time.monotonic() + GONE
+    while _killed(folder) and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def _killed(folder: Path) -> int:
+    """Kills what was started for this folder, whose path is among its words; how many there still were."""
+    found = 0
     for told in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # gone, or another person's
             if os.fsencode(folder) in told.read_bytes():
                 os.kill(int(told.parent.name), signal.SIGKILL)
+                found += 1
+    return found

@@ -99,6 +99,15 @@ def test_one_that_takes_too_long_is_ended(browser: Path) -> None:
     assert left() == []
 
 
+def test_what_takes_a_while_to_go_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(figure_file.BROWSER, "/bin/false")
+    there = [3, 1, 0]
+    monkeypatch.setattr(figure_file, "_killed", lambda _: there.pop(0))
+    with pytest.raises(Unavailable, match="failed"):
+        figure_file.picture(FIGURE, "png", title="t", recipe="r")
+    assert there == []
+
+
 @pytest.mark.browser
 def test_others_are_waited_for_and_no_longer(browser: Path) -> None:
     assert browser
