@@ -214,7 +214,7 @@ def report(all_measured: list[Measured], on: str) -> str:
         f"Written by `python benchmarks/self_consistency.py`. {SAMPLES} samples a question (seed {SEED}). "
         "Hash: one pass of polars that only hashes the same strings, end to end (`explode().hash()`). "
         "Worked out: reading the answers, finding clusters, majority and ties of every question, and F_CN, "
-        "F_CS and F_PC, the last in exact integers once for each distinct tuple of sizes. Judged: the same "
+        "F_CS and F_PC, the last to the double nearest to the exact quotient. Judged: the same "
         "as a page asks for it, with the majority answers held against gold. Milliseconds, the fastest of "
         "several. Held: the strings in memory; peak: what working out takes beyond, both in MB."
     )

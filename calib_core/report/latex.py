@@ -1,7 +1,8 @@
-r"""How does a table of ECE and Brier become LaTeX that compiles, whatever its names hold?
+r"""How does a table of ECE and Brier become LaTeX that compiles, and no name in it becomes a command?
 
 For a document with `\usepackage{booktabs}`. Text of files is escaped; how each number was made stands in
-comments above the table, one line each.
+comments above the table, one line each. What this program writes itself compiles by any LaTeX of 2020 or
+later; names in scripts that pdfLaTeX does not know need LuaLaTeX or XeLaTeX, and a font that has them.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from calib_core.report.paired_table import FLAG, Entry, PairedTable
 _ESCAPED: Final[Mapping[str, str]] = MappingProxyType({
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "·": r"\textperiodcentered{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\symbol{34}", "·": r"\textperiodcentered{}",
     "–": r"\textendash{}", "−": "$-$", "†": r"\textdagger{}", "[": "{[}", "]": "{]}",
-    "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}", "'": r"\textquotesingle{}", "’": r"\textquoteright{}",
+    "“": r"\textquotedblleft{}", "”": r"\textquotedblright{}", "…": r"\textellipsis{}",
+    "±": r"$\pm$", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "≠": r"$\neq$", "≈": r"$\approx$",
+    "∞": r"$\infty$", "∝": r"$\propto$", "²": "$^{2}$", "ρ": r"$\rho$", "Σ": r"$\Sigma$", "Π": r"$\Pi$",
+    "ℓ": r"$\ell$", "⌈": r"$\lceil$", "⌉": r"$\rceil$",
 })
-"""Brackets too: one right after a row's end would be taken for its optional argument."""
+"""Brackets too: one right after a row's end would be taken for its optional argument. Straight quotation marks
+by number, as the usual font encoding has no name for them."""
 
 _JOINED: Final = re.compile(r"(?<=-)(?=-)|(?<=,)(?=,)")
 """Between letters that a font joins to a dash or a quotation mark."""

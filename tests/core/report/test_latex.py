@@ -8,13 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calib_core.confidence import METHODS
+from calib_core.metrics import METRICS
 from calib_core.report.latex import escaped, to_latex
 from core.report.paired import HOSTILE, made
 
 COMMANDS = {
     "textbackslash": "\\", "textasciicircum": "^", "textasciitilde": "~", "textless": "<", "textgreater": ">",
-    "textbar": "|", "textquotedbl": '"', "textperiodcentered": "·", "textdagger": "†",
-    "textasciigrave": "`", "textquotesingle": "'", "textendash": "–",
+    "textbar": "|", "textperiodcentered": "·", "textdagger": "†", "textasciigrave": "`",
+    "textquotesingle": "'", "textendash": "–", "textquoteright": "’", "textquotedblleft": "“",
+    "textquotedblright": "”", "textellipsis": "…",
+}
+MATHS = {
+    "-": "−", r"\pm": "±", r"\times": "×", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\approx": "≈",
+    r"\infty": "∞", r"\propto": "∝", "^{2}": "²", r"\rho": "ρ", r"\Sigma": "Σ", r"\Pi": "Π", r"\ell": "ℓ",
+    r"\lceil": "⌈", r"\rceil": "⌉",
 }
 
 
@@ -24,9 +32,12 @@ JOINED = {"--": "–", "---": "—", ",,": "„", "``": "“", "''": "”"}
 
 def read(latex: str) -> str:
     """What LaTeX would print of escaped text."""
-    pattern = r"\\([a-z]+)\{\}|\\([{}$&#%_])|\{([\[\]])\}|(---?|,,|``|'')|\$(-)\$|(\{\})"
+    pattern = (
+        r"\\([a-z]+)\{\}|\\([{}$&#%_])|\{([\[\]])\}|(---?|,,|``|'')|\$([^$]+)\$|\\symbol\{(\d+)\}|(\{\})"
+    )
     return re.sub(pattern, lambda hit: COMMANDS.get(hit[1] or "") or hit[2] or hit[3]
-                  or JOINED.get(hit[4] or "") or ("−" if hit[5] else ""), latex)
+                  or JOINED.get(hit[4] or "") or MATHS.get(hit[5] or "") or chr(int(hit[6] or 0)).strip("\0"),
+                  latex)
 
 
 def test_a_table_of_the_usual_kind() -> None:
@@ -60,11 +71,19 @@ def test_a_flag_is_drawn_and_explained() -> None:
 
 @pytest.mark.parametrize("text", [
     HOSTILE, "a\\", "%", "[2ex]", "{", "a – b − c · d", "--", "a---b –- -–", "``x'' `?", "a,,b", "-\\-",
-    "it's",
+    "it's", "“it’s” …", "0.1 ± 0.2 × 3 ≤ 4 ≥ 5 ≠ 6 ≈ 7 ∝ ∞", "Σw², Πp, ρ, ℓ, ⌈n⌉", 'a "b" 34',
 ])
 def test_escaped_text_is_read_back(text: str) -> None:
     assert read(escaped(text)) == " ".join(text.split())
     assert "\n" not in escaped(text)
+
+
+def test_what_the_program_writes_itself_needs_no_letter_that_pdflatex_lacks() -> None:
+    words = [metric.meaning + metric.source + metric.title for metric in METRICS.values()]
+    words += [method.meaning + method.title for method in METHODS.values()]
+    words += ["± × ≤ ≥ ≠ ≈ ∝ ∞ ρ Σ Π ℓ ⌈ ⌉ ² · – − † ’ “ ” …"]
+    for text in words:
+        assert escaped(text).isascii(), text
 
 
 def test_lines_become_spaces() -> None:
@@ -74,7 +93,7 @@ def test_lines_become_spaces() -> None:
 @given(st.text(alphabet=st.sampled_from('\\{}$&#%_^~<>|"[]`\'-,ab \n\r\t\x0b\x0c\x1c\x85\u2028\u2029\x00')))
 def test_no_mark_of_latex_stands_alone(text: str) -> None:
     shown = escaped(text)
-    rest = re.sub(r"\\(?:[a-z]+\{\}|[{}$&#%_])|\{[\[\]]\}", "", shown)
+    rest = re.sub(r"\\(?:[a-z]+\{\}|symbol\{34\}|[{}$&#%_])|\{[\[\]]\}", "", shown)
     assert not set(rest.replace("{}", "")) & set('\\{}$&#%_^~<>|"[]`\'')
     assert not re.search("--|,,", shown)
     assert len(shown.splitlines()) <= 1
