@@ -43,8 +43,8 @@ class RunReport:
     """What one run of a file can give.
 
     usable: method id → rows with a confidence and an outcome; refused: method id → reason; missing:
-    method id → reason → rows; spikes: method id → values that hold many rows; accuracy: of the
-    greedy answer where outcomes are known, or of the top label of a token-level run, in [0, 1].
+    method id → reason → rows; spikes: method id → values that hold many rows; accuracy: of `whose`,
+    where outcomes are known, in [0, 1].
     """
 
     run: Run
@@ -56,6 +56,11 @@ class RunReport:
     def kind(self) -> Literal["answers", "tokens"]:
         """What a row of the run is: an answer to a question, or a position of a text."""
         return "tokens" if isinstance(self.run, TokenRun) else "answers"
+
+    @property
+    def whose(self) -> Literal["greedy answer", "top label"]:
+        """What `accuracy` is that of."""
+        return "top label" if isinstance(self.run, TokenRun) else "greedy answer"
 
     @property
     def usable(self) -> dict[str, int]:

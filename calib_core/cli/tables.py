@@ -145,8 +145,7 @@ class Paper:
         self._remarks((id_, evidence.judged, evidence.remarks) for id_, evidence in given)
         ledger = report.run.ledger
         if report.accuracy is not None:
-            whose = "greedy answer" if report.kind == "answers" else "top label"
-            self.line(f"Accuracy of the {whose}: {report.accuracy:.4f}")
+            self.line(f"Accuracy of the {report.whose}: {report.accuracy:.4f}")
         if ledger.left_out:
             self.line(f"Bad rows of this run: {ledger.left_out:,}")
         if ledger.clipped:

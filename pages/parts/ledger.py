@@ -156,7 +156,7 @@ def one_run(report: RunReport, key: str, *, several: bool) -> None:
     if run.ledger.off_sum:
         facts.append(f"{run.ledger.off_sum:,} distributions do not sum to 1 exactly and are used as stored")
     if report.accuracy is not None:
-        facts.append(f"accuracy of the greedy answer {show.percent(report.accuracy)}")
+        facts.append(f"accuracy of the {report.whose} {show.percent(report.accuracy)}")
     st.caption(literal("; ".join(facts) + "."))
     _methods(report, key)
     audit.reported(report, key)

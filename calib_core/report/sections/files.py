@@ -128,7 +128,7 @@ def facts(report: RunReport) -> str:
     if ledger.off_sum:
         told.append(f"{ledger.off_sum:,} distributions do not sum to 1 exactly and are used as stored")
     if report.accuracy is not None:
-        told.append(f"accuracy of the greedy answer {percent(report.accuracy)}")
+        told.append(f"accuracy of the {report.whose} {percent(report.accuracy)}")
     return "; ".join(told) + "."
 
 

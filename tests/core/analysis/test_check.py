@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 import pytest
 
-from calib_core.analysis.check import SPIKE_ROWS, Spike, check, usable_runs
+from calib_core.analysis.check import SPIKE_ROWS, Spike, check, run_report, usable_runs
 from calib_core.confidence import METHODS
 from calib_core.files.reading import Reading
 from calib_core.problems import MESSAGE_LIMIT, BadCell, BadRowsFound, Problem, Refused
 from calib_core.records import AnswerRun
 from core.made_runs import Columns, made_run
+from core.made_tokens import dense_evidence, some_rows
 
 BAD = Problem(
     "out of range", 2, (BadCell("quiz.csv", 3, 4, "confidence", "a number from 0 to 1", "1.2", "Mend it."),)
@@ -50,6 +51,13 @@ def test_a_file_that_loads() -> None:
     assert sum(run.missing["given"].values()) == 2
     assert set(run.survey.refused) == set(METHODS) - {"given"}
     assert run.accuracy == 0.5
+    assert run.whose == "greedy answer"
+
+
+def test_a_run_of_tokens_has_the_accuracy_of_its_top_label() -> None:
+    report = run_report(dense_evidence(*some_rows(40, 3)).run)
+    assert report.accuracy is not None
+    assert report.whose == "top label"
 
 
 def test_a_file_with_bad_rows_asks() -> None:
