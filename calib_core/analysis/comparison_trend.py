@@ -114,12 +114,12 @@ def _of_ranks(
         f"ρ = {_signed(found.rho, 2)} over {on} (95 % interval {_signed(found.low, 2)} to "
         f"{_signed(found.high, 2)}, p = {_chance(found.p)})"
     )
-    first, second = METRICS[x].title, METRICS[y].title
+    first, second = METRICS[x].inside, METRICS[y].inside
     if found.clear:
         way = "rises" if found.rho > 0 else "falls"
-        told = f"{second} {way} as {_lower(first)} rises: {numbers}."
+        told = f"{METRICS[y].title} {way} as {first} rises: {numbers}."
     else:
-        told = f"Whether {_lower(second)} and {_lower(first)} go together is not clear: {numbers}."
+        told = f"Whether {second} and {first} go together is not clear: {numbers}."
     if points > of:
         told += " Runs of one model are not independent, so this looks surer than it is."
     return told
@@ -144,12 +144,6 @@ def _of_change(change: Change, points: Mapping[str, Point]) -> str:
 
 def _way(change: float) -> str:
     return "fall" if change < 0 else "rise"
-
-
-def _lower(title: str) -> str:
-    """A metric's title within a sentence: "accuracy", but "ECE" and "Brier score" as they are."""
-    plain = title[:1].isupper() and title[1:2].islower() and title != METRICS["brier"].title
-    return title[0].lower() + title[1:] if plain else title
 
 
 def _signed(number: float, decimals: int = 3) -> str:

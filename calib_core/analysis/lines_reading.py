@@ -55,7 +55,7 @@ def _ends(lines: Sequence[Line], labels: Mapping[str, str], metric: Metric) -> s
            for key, value in values.items()}
     best, worst = min(far, key=far.__getitem__), max(far, key=far.__getitem__)
     first, last = _ENDS[metric.better]
-    opening = first.format(_inside(metric.title))
+    opening = first.format(metric.inside)
     return (
         f"{opening[0].upper()}{opening[1:]}: {_whose(best, shown, labels)}, {shown[best]}; "
         f"{last}: {_whose(worst, shown, labels)}, {shown[worst]}.{told}"
@@ -67,12 +67,7 @@ def _alike(values: Mapping[str, float], labels: Mapping[str, str], metric: Metri
     if len(values) == 1:
         return f"{labels[next(iter(values))]}: {metric.title}"
     every = {2: "Both"}.get(lines, f"All {lines}") if len(values) == lines else str(len(values))
-    return f"{every} lines have the same {_inside(metric.title)},"
-
-
-def _inside(title: str) -> str:
-    """A metric's title within a sentence: "accuracy", but "ECE" and "Brier"."""
-    return title if title.startswith("Brier") or not title[1:].islower() else title.lower()
+    return f"{every} lines have the same {metric.inside},"
 
 
 def _number(value: float) -> str:

@@ -47,9 +47,4 @@ def _label_of(lines: Sequence[Line], names: Mapping[str, str]) -> tuple[dict[str
         return {line.key: METHODS[line.method].title for line in lines}, lines[0].run
     if len(lines) > 1 and len(methods) == 1:
         return {line.key: names[line.key] for line in lines}, METHODS[lines[0].method].title
-    return {line.key: f"{names[line.key]} · {_brief(line.method)}" for line in lines}, ""
-
-
-def _brief(method: str) -> str:
-    """The method's title without its family: "F_CS", "softmax over the choices"."""
-    return METHODS[method].title.rpartition(", ")[2]
+    return {line.key: f"{names[line.key]} · {METHODS[line.method].brief}" for line in lines}, ""

@@ -74,6 +74,11 @@ class Method:
     sampled: bool = False
 
     @property
+    def brief(self) -> str:
+        """The title without its family: "F_CS", "softmax over the choices"; where it has none, the title."""
+        return self.title.rpartition(", ")[2]
+
+    @property
     def help(self) -> str:
         """What it is, and its formula, for the help text wherever it is chosen."""
         return f"{self.meaning} {self.source}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from calib_core.binned import Binning, Scheme, Sums
 
@@ -12,6 +12,10 @@ Better = Literal["lower", "higher", "zero"]
 
 Reads = Literal["bins", "squares", "classes", "values"]
 """What sums have to keep: n, Σy and Σc of the bins; Σc² and Σcy as well; each class apart; or every value."""
+
+
+NAMED: Final = ("Brier", "Full-ECE")
+"""Names with which titles begin, and which keep their capital within a sentence, as abbreviations do."""
 
 
 def _no_remark(_sums: Sums) -> str | None:
@@ -51,6 +55,12 @@ class Metric:
     binning: Binning | None = None
     reads: Reads = "bins"
     ceiled: bool = False
+
+    @property
+    def inside(self) -> str:
+        """The title within a sentence: "accuracy", but "ECE", "Full-ECE" and "Brier score" as they are."""
+        first = self.title.split()[0].strip(",")
+        return self.title if first in NAMED or first.isupper() else self.title[0].lower() + self.title[1:]
 
     @property
     def help(self) -> str:

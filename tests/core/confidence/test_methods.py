@@ -56,6 +56,13 @@ def test_every_method_is_registered_once_in_the_order_shown() -> None:
     assert len({method.title for method in METHODS.values()}) == len(METHODS)
 
 
+def test_the_brief_title_tells_the_members_of_a_family_apart() -> None:
+    assert METHODS["cluster_size"].brief == "F_CS"
+    assert METHODS["choice_softmax"].brief == "softmax over the choices"
+    assert METHODS["p_true"].brief == METHODS["p_true"].title
+    assert len({method.brief for method in METHODS.values()}) == len(METHODS)
+
+
 def test_every_entry_file_has_its_line_in_the_registry() -> None:
     folder = Path(calib_core.confidence.__file__).parent
     entries = [
