@@ -16,7 +16,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.samples_draws import METHODS
+from calib_core.analysis.samples_draws import SELF_CONSISTENCY
+from calib_core.confidence import METHODS
 from calib_core.confidence.clusters import sample_texts
 from calib_core.confidence.columns import column
 from calib_core.confidence.method import Unparseable
@@ -191,7 +192,7 @@ def _confidences(
     """Each method's confidence and how it follows; largest: n_i, 0 where there is no confidence."""
     if not largest:
         why = "no sample parses" if counted != 1 else "one sample only"
-        return dict.fromkeys(METHODS), dict.fromkeys(METHODS, f"no confidence: {why}")
+        return dict.fromkeys(SELF_CONSISTENCY), dict.fromkeys(SELF_CONSISTENCY, f"no confidence: {why}")
     number = 1 + len(others)
     product = math.prod((Fraction(largest, largest + size) for size in others), start=Fraction(1))
     exact = (Fraction(counted - number, counted), Fraction(largest, counted), product)
@@ -200,12 +201,10 @@ def _confidences(
         f"n_i/N = {largest}/{counted}",
         _product(largest, others),
     )
-    names = ("F_CN", "F_CS", "F_PC")
-    told = zip(names, steps, exact, strict=True)
-    worked = [f"{name} = {step} {_equals(value)}" for name, step, value in told]
+    told = list(zip(SELF_CONSISTENCY, steps, exact, strict=True))
     return (
-        {method: float(value) for method, value in zip(METHODS, exact, strict=True)},
-        dict(zip(METHODS, worked, strict=True)),
+        {id_: float(value) for id_, _, value in told},
+        {id_: f"{METHODS[id_].brief} = {step} {_equals(value)}" for id_, step, value in told},
     )
 
 

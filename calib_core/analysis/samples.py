@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calib_core.analysis.evidence import AnswerEvidence, gather, metric_of
 from calib_core.analysis.recipe import scheme_text
 from calib_core.analysis.samples_baselines import baselines_of
-from calib_core.analysis.samples_draws import METHODS, Draws, Plan, Progress, draw
+from calib_core.analysis.samples_draws import SELF_CONSISTENCY, Draws, Plan, Progress, draw
 from calib_core.analysis.samples_enough import WITHIN, Gap, gaps_of
 from calib_core.analysis.samples_result import NAMES, Curve, Sampled
 from calib_core.analysis.samples_sizes import Sizes, sizes_of
@@ -55,7 +55,7 @@ def samples(
     if plan.repeats < 1 or plan.seed < 0 or not within > 0:
         raise ValueError("a sweep over N' needs 1 repeat or more, a seed of 0 or more, and a within above 0")
     methods, metrics = _methods(plan.methods), [_metric(id_) for id_ in dict.fromkeys(plan.metrics)]
-    evidence = gather(run, METHODS[0], options)
+    evidence = gather(run, SELF_CONSISTENCY[0], options)
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("A token-level run has no sampled answers.")
     coded = codes(evidence.run, options)
@@ -66,11 +66,11 @@ def samples(
 
 
 def _methods(ids: Sequence[str]) -> tuple[str, ...]:
-    """In the order of METHODS, each once."""
+    """In the order of SELF_CONSISTENCY, each once."""
     for id_ in ids:
-        if id_ not in METHODS:
-            raise Unavailable(f"{id_} is not made from samples: {', '.join(METHODS)} are.")
-    return tuple(id_ for id_ in METHODS if id_ in ids)
+        if id_ not in SELF_CONSISTENCY:
+            raise Unavailable(f"{id_} is not made from samples: {', '.join(SELF_CONSISTENCY)} are.")
+    return tuple(id_ for id_ in SELF_CONSISTENCY if id_ in ids)
 
 
 def _metric(id_: str) -> Metric:
@@ -109,12 +109,12 @@ def _result(
         draws=MappingProxyType({size: drawn[size].right.size for size in served.sizes}),
         absent=MappingProxyType({size: drawn[size].absent for size in served.sizes}),
         said=MappingProxyType({
-            method: tuple(_mean(drawn[size].said[METHODS.index(method)]) for size in served.sizes)
+            method: tuple(_mean(drawn[size].said[SELF_CONSISTENCY.index(method)]) for size in served.sizes)
             for method in methods
         }),
         right=tuple(_mean(drawn[size].right) for size in served.sizes),
         against=served.against,
-        gaps=MappingProxyType({method: gaps[METHODS.index(method)] for method in methods}),
+        gaps=MappingProxyType({method: gaps[SELF_CONSISTENCY.index(method)] for method in methods}),
         baselines=baselines,
         lacking=MappingProxyType(lacking),
         judged=evidence.judged,
@@ -125,7 +125,7 @@ def _result(
 def _gaps(drawn: Mapping[int, Draws], served: Sizes, seed: int) -> list[Mapping[int, Gap]]:
     """The paired differences of every size below the reference, one mapping a method."""
     if served.against is None:
-        return [{} for _ in METHODS]
+        return [{} for _ in SELF_CONSISTENCY]
     below = [size for size in served.sizes if size < served.against]
     return [
         MappingProxyType(each)
@@ -136,7 +136,7 @@ def _gaps(drawn: Mapping[int, Draws], served: Sizes, seed: int) -> list[Mapping[
 def _curve(
     method: str, metric: Metric, scheme: Scheme, served: Sizes, drawn: Mapping[int, Draws], how: str
 ) -> Curve:
-    values = [drawn[size].values[metric.id][METHODS.index(method)] for size in served.sizes]
+    values = [drawn[size].values[metric.id][SELF_CONSISTENCY.index(method)] for size in served.sizes]
     bins = [scheme_text(scheme_for(metric, scheme))] if metric.binned else []
     return Curve(
         method=method,

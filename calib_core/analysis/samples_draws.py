@@ -20,7 +20,7 @@ from calib_core.confidence.subsets import ABSENT, confidences_of
 from calib_core.metrics.brier import BRIER
 from calib_core.metrics.metric import Metric
 
-METHODS: Final = ("cluster_number", "cluster_size", "pairwise")
+SELF_CONSISTENCY: Final = ("cluster_number", "cluster_size", "pairwise")
 """The three self-consistency methods, in the order in which `confidences_of` gives them."""
 
 USUAL: Final = ("brier", "ece", "accuracy", "auroc")
@@ -38,19 +38,19 @@ class Plan:
     """What is to be drawn, and what is to be read off it.
 
     sizes: N', None: those of `samples_sizes.PAPER_SIZES` that most questions have; repeats: 1 or more; seed:
-    0 or more; methods: ids among METHODS; metrics: ids of metrics of one confidence a row.
+    0 or more; methods: ids among SELF_CONSISTENCY; metrics: ids of metrics of one confidence a row.
     """
 
     sizes: tuple[int, ...] | None = None
     repeats: int = 100
     seed: int = 0
-    methods: tuple[str, ...] = METHODS
+    methods: tuple[str, ...] = SELF_CONSISTENCY
     metrics: tuple[str, ...] = USUAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    """Every draw of one size N'. The methods are in the order of METHODS.
+    """Every draw of one size N'. The methods are in the order of SELF_CONSISTENCY.
 
     values: metric id → float64 of shape (methods, draws), NaN where a draw does not define it; said: mean
     confidence, (methods, draws); right: share of right majority answers, (draws,); squares: mean over the
@@ -73,7 +73,7 @@ class _Tally:
         self._values: dict[str, list[list[float]]] = {metric.id: [] for metric in metrics}
         self._said: list[list[float]] = []
         self._right: list[float] = []
-        self._squares = np.zeros((len(METHODS), questions))
+        self._squares = np.zeros((len(SELF_CONSISTENCY), questions))
         self._present = np.zeros(questions, np.int64)
         self._draws = 0
 
@@ -85,7 +85,7 @@ class _Tally:
         at = np.where(known, majority, 0)
         right = correct[np.arange(known.size) % questions, at] == 1
         present = known.reshape(draws, questions)
-        brier = np.full((draws, len(METHODS)), np.nan)
+        brier = np.full((draws, len(SELF_CONSISTENCY)), np.nan)
         for place, confidence in enumerate(confidences):
             squares = np.where(known, (confidence - right) ** 2, 0.0).reshape(draws, questions)
             self._squares[place] += squares.sum(0)

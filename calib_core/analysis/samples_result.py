@@ -10,11 +10,11 @@ from typing import Final
 import polars as pl
 
 from calib_core.analysis.samples_baselines import Baseline
-from calib_core.analysis.samples_draws import METHODS
+from calib_core.analysis.samples_draws import SELF_CONSISTENCY
 from calib_core.analysis.samples_enough import Enough, Gap, enough_of, read_enough
-from calib_core.confidence import METHODS as ALL_METHODS
+from calib_core.confidence import METHODS
 
-NAMES: Final = MappingProxyType({id_: ALL_METHODS[id_].title.rpartition(", ")[2] for id_ in METHODS})
+NAMES: Final = MappingProxyType({id_: METHODS[id_].brief for id_ in SELF_CONSISTENCY})
 """Method id → "F_CN", "F_CS", "F_PC"."""
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
 from calib_core.analysis.samples import samples as samples_of
-from calib_core.analysis.samples_draws import METHODS, Plan
+from calib_core.analysis.samples_draws import SELF_CONSISTENCY, Plan
 from calib_core.analysis.samples_enough import WITHIN
 from calib_core.analysis.samples_result import Sampled
 from calib_core.bins import Scheme
@@ -35,9 +32,9 @@ from calib_core.cli.options import (
     UnparseableOption,
     WithinOption,
 )
+from calib_core.cli.progress import progress_of
 from calib_core.cli.sources import Source
 from calib_core.cli.tables import Paper
-from calib_core.cli.text import printable
 from calib_core.confidence.method import Options
 from calib_core.pairs import Labels
 from calib_core.problems import Refused, Unavailable, shorten
@@ -75,7 +72,9 @@ def samples(  # noqa: PLR0913  one parameter an option
 
     Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
-    plan = Plan(_numbers(sizes_asked), repeats, seed, tuple(methods or METHODS), tuple(metrics or METRICS))
+    plan = Plan(
+        _numbers(sizes_asked), repeats, seed, tuple(methods or SELF_CONSISTENCY), tuple(metrics or METRICS)
+    )
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     desk, paper = Desk(), Paper()
     _check_switches(desk, within, labels, renormalise=renormalise)
@@ -112,14 +111,7 @@ def _show(desk: Desk, paper: Paper | None, run: Run, result: Sampled) -> None:
 
 def _drawn(run: Run, plan: Plan, options: Options, within: float, scheme: Scheme) -> Sampled:
     """The result, with progress on stderr if a person looks."""
-    console = Console(stderr=True, markup=False)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(printable(run.label), total=1.0)
-
-        def progress(share: float, text: str) -> None:
-            bar.update(task, completed=share, description=printable(f"{run.label}: {text}"))
-
+    with progress_of(run.label) as progress:
         return samples_of(run, plan, options, within=within, scheme=scheme, progress=progress)
 
 
