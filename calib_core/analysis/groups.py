@@ -5,9 +5,7 @@ The questions of the MMLU replication after Kadavath et al. 2022: by subject, sh
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from calib_core.analysis.evidence import AnswerEvidence, metric_of
 from calib_core.analysis.families import short_names
 from calib_core.analysis.groupings import Grouping, level_of, level_order, row_groups
 from calib_core.analysis.groups_reading import chance_of, read_contrasts, read_range
-from calib_core.analysis.groups_result import Group, Groups
+from calib_core.analysis.groups_result import Group, Groups, Sort
 from calib_core.analysis.reliability import THIN
 from calib_core.analysis.restricted import restricted
 from calib_core.analysis.score import scheme_for, score
@@ -26,8 +24,6 @@ from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
 
 __all__ = ["Group", "Groups", "Sort", "by_rows", "by_runs", "parts_of"]
-
-Sort = Literal["value", "name", "n"]
 
 Progress = Callable[[float], None]
 """Told the share of the work that is done, in [0, 1]."""
@@ -43,13 +39,18 @@ def by_rows(
     metric_id: str,
     scheme: Scheme | None = None,
     *,
+    titles: Mapping[str, str] | None = None,
     sort: Sort = "value",
     progress: Progress = _silent,
 ) -> Groups:
-    """The groups of the rows of each run; a run is a series. Raises Unavailable for an unknown metric."""
+    """The groups of the rows of each run; a run is a series.
+
+    titles: key → what the run is called in full, its label if not said. Raises Unavailable for an unknown
+    metric.
+    """
     metric = metric_of(metric_id)
     scheme = scheme_for(metric, scheme or Scheme())
-    titles = _titles(seen)
+    names = _names(seen, titles)
     groups: list[Group] = []
     overall: dict[str, float | None] = {}
     without: dict[str, int] = {}
@@ -66,13 +67,12 @@ def by_rows(
         groups += own
         overall[key] = metric.of(evidence.sums_for(metric, scheme), scheme)
         without[key] = evidence.n_used - sum(group.n_used for group in own)
-    ordered = _sorted(groups, sort)
-    series = {key: titles[key] for key in seen if key not in refused}
+    series = {key: names[key] for key in seen if key not in refused}
     return Groups(
-        metric_id, scheme, grouping, series, ordered, overall, without, refused, (),
-        chance_of([(group.low, group.high, overall[group.run]) for group in ordered]),
-        _range_of(metric, grouping, series, ordered, overall),
-    )
+        metric_id, scheme, grouping, series, tuple(groups), overall, without, refused, (),
+        chance_of(metric, [(group.low, group.high, overall[group.run]) for group in groups]),
+        _range_of(metric, grouping, series, groups, overall),
+    ).sorted(sort)
 
 
 def by_runs(
@@ -81,15 +81,16 @@ def by_runs(
     metric_id: str,
     scheme: Scheme | None = None,
     *,
+    titles: Mapping[str, str] | None = None,
     sort: Sort = "value",
     against: str | None = None,
     progress: Progress = _silent,
 ) -> Groups:
-    """One dot a run; a level of the fact is a series. Raises Unavailable for an unknown metric."""
+    """One dot a run; a level of the fact is a series. titles, errors: as in `by_rows`."""
     metric = metric_of(metric_id)
     scheme = scheme_for(metric, scheme or Scheme())
     infos = {key: evidence.run.info for key, evidence in seen.items()}
-    titles = _titles(seen)
+    names = _names(seen, titles)
     groups: list[Group] = []
     refused: dict[str, str] = {}
     for key, evidence in seen.items():
@@ -98,7 +99,7 @@ def by_runs(
             refused[key] = reason or f"Its file says nothing of its {grouping.title}."
             continue
         try:
-            groups.append(_group(key, level, titles[key], evidence, metric, scheme))
+            groups.append(_group(key, level, names[key], evidence, metric, scheme))
         except Unavailable as why:
             refused[key] = str(why)
         progress((len(groups) + len(refused)) / (len(seen) + 1))
@@ -106,31 +107,27 @@ def by_runs(
     levels = level_order({key: infos[key] for key in shown}, grouping.id)
     compared = contrasts(shown, grouping.id, metric_id, scheme, against=against)
     return Groups(
-        metric_id, scheme, grouping, {level: level for level in levels}, _sorted(groups, sort), {},
+        metric_id, scheme, grouping, {level: level for level in levels}, tuple(groups), {},
         {}, refused, compared, None, read_contrasts(metric, compared),
-    )
+    ).sorted(sort)
 
 
 def _range_of(
     metric: Metric,
     grouping: Grouping,
     series: Mapping[str, str],
-    groups: tuple[Group, ...],
+    groups: Sequence[Group],
     overall: Mapping[str, float | None],
 ) -> str:
     """The smallest and the largest number, in one sentence."""
-    return read_range(
-        metric, grouping.title,
-        {title: [(one.name, one.value, one.n_used) for one in groups if one.run == key]
-         for key, title in series.items()},
-        {title: overall[key] for key, title in series.items()},
-    )
+    dots = {key: [(one.name, one.value, one.n_used) for one in groups if one.run == key] for key in series}
+    return read_range(metric, grouping.title, series, dots, overall)
 
 
-def _titles(seen: Mapping[str, AnswerEvidence]) -> dict[str, str]:
+def _names(seen: Mapping[str, AnswerEvidence], titles: Mapping[str, str] | None) -> dict[str, str]:
     """What each run is called for short."""
     infos = {key: evidence.run.info for key, evidence in seen.items()}
-    return short_names(infos, {key: evidence.run.label for key, evidence in seen.items()})
+    return short_names(infos, titles or {key: evidence.run.label for key, evidence in seen.items()})
 
 
 def _of_rows(
@@ -180,20 +177,3 @@ def _group(
         small=part.n_used < THIN,
         recipe=number.recipe,
     )
-
-
-def _sorted(groups: list[Group], sort: Sort) -> tuple[Group, ...]:
-    """Groups of one name together, placed by the first of them: the largest number first, or by name."""
-    first: dict[str, Group] = {}
-    for group in groups:
-        first.setdefault(group.name, group)
-
-    def place(group: Group) -> tuple[float, str]:
-        leader = first[group.name]
-        if sort == "name":
-            return 0.0, leader.name.casefold()
-        number = leader.value if sort == "value" else float(leader.n_used)
-        undefined = number is None or math.isnan(number)
-        return (math.inf if undefined else -float(number or 0)), leader.name.casefold()
-
-    return tuple(sorted(groups, key=place))

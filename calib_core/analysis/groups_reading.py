@@ -7,23 +7,28 @@ from dataclasses import dataclass
 from typing import Final
 
 from calib_core.analysis.contrasts import Contrast
+from calib_core.analysis.intervals import HELD
+from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.metric import Metric
+from calib_core.wording import signed
 
-OUTSIDE_BY_CHANCE: Final = 0.05
-"""Share of 95 % intervals that do not hold the true value."""
+PROMISED: Final = (95, 95)
+"""Percent of intervals that hold the true value, where they hold what they promise; Wilson's do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chance:
     """outside: intervals that do not hold the value of their whole run; of: how many there are."""
 
+    metric: Metric
     outside: int
     of: int
 
     @property
-    def expected(self) -> float:
-        """How many would not if all groups were alike and the intervals held what they promise."""
-        return OUTSIDE_BY_CHANCE * self.of
+    def expected(self) -> tuple[float, float]:
+        """How many would not if all groups were alike: the fewest and the most, by simulations (`HELD`)."""
+        least, most = HELD.get(self.metric.id, PROMISED)
+        return (100 - most) / 100 * self.of, (100 - least) / 100 * self.of
 
     @property
     def words(self) -> str:
@@ -31,12 +36,24 @@ class Chance:
         verb = "does" if self.outside == 1 else "do"
         return (
             f"{self.outside} of {self.of} intervals {verb} not hold the value of the whole run; if all "
-            f"groups were alike, about {self.expected:.1f} of {self.of} would not by chance alone (5 %, and "
-            f"somewhat more, as the intervals are approximate)."
+            f"groups were alike, {self._by_chance}."
         )
 
+    @property
+    def _by_chance(self) -> str:
+        fewest, most = self.expected
+        if held := HELD.get(self.metric.id):
+            return (
+                f"about {fewest:.0f} to {most:.0f} of {self.of} would not by chance alone: in simulations "
+                f"intervals of {self.metric.inside} held the truth in {held[0]} to {held[1]} % of data sets"
+            )
+        sure = "" if self.metric is ACCURACY else ", and more where intervals hold less than they promise"
+        return f"about {most:.1f} of {self.of} would not by chance alone (5 %{sure})"
 
-def chance_of(groups: Sequence[tuple[float | None, float | None, float | None]]) -> Chance | None:
+
+def chance_of(
+    metric: Metric, groups: Sequence[tuple[float | None, float | None, float | None]]
+) -> Chance | None:
     """groups: (low, high, value of the whole run) of each group; None with fewer than two intervals."""
     known = [
         (low, high, whole) for low, high, whole in groups
@@ -44,21 +61,23 @@ def chance_of(groups: Sequence[tuple[float | None, float | None, float | None]])
     ]
     if len(known) < 2:
         return None
-    return Chance(sum(not low <= whole <= high for low, high, whole in known), len(known))
+    return Chance(metric, sum(not low <= whole <= high for low, high, whole in known), len(known))
 
 
 def read_range(
     metric: Metric,
     by: str,
+    titles: Mapping[str, str],
     groups: Mapping[str, Sequence[tuple[str, float | None, int]]],
     overall: Mapping[str, float | None],
 ) -> str:
     """The smallest and the largest number.
 
-    groups: run title → (name, value, n) of each group; overall: run title → value of the whole run.
+    By key of the run, titles: what it is called; groups: (name, value, n) of each; overall: the value of the
+    whole run.
     """
     known = [
-        (value, name, title, n) for title, own in groups.items() for name, value, n in own
+        (value, name, titles[key], n) for key, own in groups.items() for name, value, n in own
         if value is not None
     ]
     if not known:
@@ -78,14 +97,10 @@ def read_range(
 def read_contrasts(metric: Metric, contrasts: Sequence[Contrast]) -> str:
     """Every paired difference with its interval, and whether that holds 0."""
     told = [
-        f"{contrast.level} − {contrast.against}: {metric.title} {_signed(found.value)} "
-        f"({_signed(found.low)} to {_signed(found.high)}) on {found.questions:,} questions; "
+        f"{contrast.level} − {contrast.against}: {metric.title} {signed(found.value)} "
+        f"({signed(found.low)} to {signed(found.high)}) on {found.questions:,} questions; "
         + ("the interval holds 0." if found.low <= 0 <= found.high else "the interval does not hold 0.")
         for contrast in contrasts
         if (found := contrast.difference) is not None
     ]
     return " ".join(told) or "No two runs here can be compared question by question."
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−")

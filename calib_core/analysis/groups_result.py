@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Final
+from dataclasses import asdict, dataclass, replace
+from typing import Final, Literal
 
 import polars as pl
 
@@ -12,6 +13,8 @@ from calib_core.analysis.contrasts import Contrast
 from calib_core.analysis.groupings import Grouping
 from calib_core.analysis.groups_reading import Chance
 from calib_core.bins import Scheme
+
+Sort = Literal["value", "name", "n"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,29 @@ class Groups:
     chance: Chance | None
     reading: str
 
+    def sorted(self, sort: Sort) -> Groups:
+        """The same groups in another order, those of one name together, placed by the first of them.
+
+        sort: the largest number first ("value"), the most rows first ("n"), or by name.
+        """
+        first: dict[str, Group] = {}
+        for group in self.groups:
+            first.setdefault(group.name, group)
+        order = sorted(self.groups, key=lambda group: _place(first[group.name], sort))
+        return replace(self, groups=tuple(order))
+
     def to_frame(self) -> pl.DataFrame:
         """One row a group: the fields of `Group`, series by its title."""
         rows = [asdict(group) | {"series": self.series[group.series]} for group in self.groups]
         return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _place(leader: Group, sort: Sort) -> tuple[float, str]:
+    if sort == "name":
+        return 0.0, leader.name.casefold()
+    number = leader.value if sort == "value" else float(leader.n_used)
+    undefined = number is None or math.isnan(number)
+    return (math.inf if undefined else -float(number or 0)), leader.name.casefold()
 
 
 _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {

@@ -77,6 +77,18 @@ class MethodsTable:
     refused: Mapping[tuple[str, str], str]
     reading: str
 
+    def ordered(self, order: Order) -> MethodsTable:
+        """The same table with its methods in another order.
+
+        order: by their mean Brier over the runs that have every method of the table, best first ("brier"; as
+        registered where no run has them all), or as they are registered.
+        """
+        methods = [id_ for id_ in METHODS if id_ in self.methods]
+        whole = [run for run in self.runs if all((run, id_) in self.cells for id_ in methods)]
+        if order == "brier" and whole:
+            methods.sort(key=lambda id_: sum(self.cells[run, id_].brier or 0 for run in whole) / len(whole))
+        return replace(self, methods=tuple(methods))
+
     def to_frame(self) -> pl.DataFrame:
         """One row a cell, runs side by side in order: the fields of `Cell`."""
         rows = [
@@ -104,8 +116,7 @@ def methods_table(
 ) -> MethodsTable:
     """The table of these runs.
 
-    seen: run key → what its methods say of it, each once. order: methods by their mean Brier over the runs
-    that have every method of the table, best first, or as they are registered.
+    seen: run key → what its methods say of it, each once; order: as in `MethodsTable.ordered`.
     """
     scheme = scheme or Scheme()
     cells: dict[tuple[str, str], Cell] = {}
@@ -118,10 +129,10 @@ def methods_table(
         refused |= {(run, each.method.id): NO_COMMON for each in counted if not each.n_used}
         for cell in _with_best(column, counted):
             cells[run, cell.method] = cell
-    methods = _ordered(cells, tuple(seen), order)
     return MethodsTable(
-        scheme, rows, silent, tuple(seen), methods, cells, refused, _reading(cells, tuple(seen), rows)
-    )
+        scheme, rows, silent, tuple(seen), tuple({method for _, method in cells}), cells, refused,
+        _reading(cells, tuple(seen), rows),
+    ).ordered(order)
 
 
 def _on_common_rows(
@@ -192,18 +203,6 @@ def _lowest(values: Sequence[float | None]) -> float | None:
 
 def _same(value: float | None, lowest: float | None) -> bool:
     return value is not None and lowest is not None and round(value - lowest, _DECIMALS) == 0
-
-
-def _ordered(
-    cells: Mapping[tuple[str, str], Cell], runs: Sequence[str], order: Order
-) -> tuple[str, ...]:
-    """Methods that have a cell, best Brier first; as registered where no run has them all."""
-    methods = [id_ for id_ in METHODS if any((run, id_) in cells for run in runs)]
-    whole = [run for run in runs if all((run, id_) in cells for id_ in methods)]
-    if order == "method" or not whole:
-        return tuple(methods)
-    mean = {id_: sum(cells[run, id_].brier or 0 for run in whole) / len(whole) for id_ in methods}
-    return tuple(sorted(methods, key=mean.__getitem__))
 
 
 def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str], rows: Rows) -> str:

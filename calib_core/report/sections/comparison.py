@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from calib_core.analysis.bootstrap import COVERAGE
 from calib_core.analysis.comparison import FIXED, Comparison, comparison
 from calib_core.analysis.comparison_points import Measured, Point, measured
 from calib_core.analysis.comparison_trend import Trend
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.intervals import COVERAGE
 from calib_core.analysis.preferred import preferred
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS

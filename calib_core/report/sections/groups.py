@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from calib_core.analysis.bootstrap import COVERAGE
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.analysis.families import short_names
 from calib_core.analysis.groupings import Grouping, groupings, level_order
 from calib_core.analysis.groups import Group, Groups, by_rows, by_runs
+from calib_core.analysis.intervals import COVERAGE
 from calib_core.analysis.reliability import THIN
 from calib_core.confidence import METHODS
 from calib_core.figures.dots import describe_dots, dots_figure

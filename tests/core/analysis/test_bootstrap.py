@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from calib_core.analysis import bootstrap
-from calib_core.analysis.bootstrap import COVERAGE, DRAWS, FEWER, difference, interval
+from calib_core.analysis.bootstrap import DRAWS, FEWER, difference, interval
 from calib_core.analysis.evidence import AnswerEvidence, gather
-from calib_core.analysis.intervals import wilson
+from calib_core.analysis.intervals import COVERAGE, wilson
 from calib_core.analysis.score import score
 from calib_core.bins import Scheme
 from calib_core.confidence.method import Options

@@ -74,6 +74,8 @@ def test_the_order_is_the_wished(sort: Any, names: list[str]) -> None:
     result = by_rows({"r": seen()}, SUBJECT, "brier", sort=sort)
     values = {group.name: group.value for group in result.groups}
     assert [group.name for group in result.groups] == names
+    assert all(by_rows({"r": seen()}, SUBJECT, "brier", sort=before).sorted(sort).groups == result.groups
+               for before in ("name", "n", "value"))
     if sort == "value":
         assert names == sorted(values, key=lambda name: -(values[name] or 0))
 
@@ -108,6 +110,17 @@ def test_groups_of_several_runs_stand_together() -> None:
     assert dict(result.series) == {"r": "m · 0-shot", "s": "m · 5-shot"}
     assert result.chance is not None
     assert result.chance.of == sum(group.low is not None for group in result.groups)
+
+
+def test_runs_of_one_name_are_told_apart_by_key_and_title() -> None:
+    off = given_evidence([0.9] * 4, [0, 0, 0, 1], subject=["a", "a", "b", "b"])
+    seen_ = {"r": seen(), "s": off}
+    worst = max(group.value or 0 for group in by_rows(seen_, SUBJECT, "brier").groups)
+    alike = by_rows(seen_, SUBJECT, "brier", titles={"r": "m", "s": "m"})
+    assert f"to {worst:.4f}" in alike.reading
+    assert " in 2 runs: " in alike.reading
+    titled = by_rows(seen_, SUBJECT, "brier", titles={"r": "one", "s": "two"})
+    assert titled.series == {"r": "m", "s": "two"}
 
 
 def test_a_run_without_such_rows_says_so() -> None:
@@ -169,7 +182,7 @@ def test_alike_groups_are_outside_about_as_often_as_chance_says() -> None:
     result = by_rows({"r": given_evidence(confidence, right, subject=names)}, SUBJECT, "brier")
     assert result.chance is not None
     assert result.chance.of == 80
-    assert result.chance.expected == 4
+    assert result.chance.expected == pytest.approx((1.6, 6.4))
     assert result.chance.outside <= 12
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from calib_core.analysis.bootstrap import Difference
 from calib_core.analysis.contrasts import Contrast
 from calib_core.analysis.groups_reading import chance_of, read_contrasts, read_range
 from calib_core.metrics import METRICS
 
 ECE = METRICS["ece"]
+RED = {"red": "red"}
 
 
 def test_chance_counts_intervals_that_do_not_hold_the_whole() -> None:
@@ -15,35 +18,53 @@ def test_chance_counts_intervals_that_do_not_hold_the_whole() -> None:
         (0.1, 0.2, 0.15), (0.1, 0.2, 0.25), (0.1, 0.2, 0.05), (0.1, 0.2, 0.2), (0.1, 0.2, 0.1),
     ]
     groups.append((None, None, 0.1))
-    chance = chance_of(groups)
+    chance = chance_of(METRICS["accuracy"], groups)
     assert chance is not None
-    assert (chance.outside, chance.of, chance.expected) == (2, 5, 0.25)
-    assert chance.words.startswith("2 of 5 intervals do not hold the value of the whole run; if all groups")
-    assert "about 0.2 of 5" in chance.words
-    assert chance_of(groups[:1]) is None
-    assert chance_of([(0.1, 0.2, None)] * 3) is None
+    assert (chance.outside, chance.of) == (2, 5)
+    assert chance.words == (
+        "2 of 5 intervals do not hold the value of the whole run; if all groups were alike, about 0.2 of 5 "
+        "would not by chance alone (5 %)."
+    )
+    assert chance_of(ECE, groups[:1]) is None
+    assert chance_of(ECE, [(0.1, 0.2, None)] * 3) is None
+
+
+MORE = "and more where intervals hold less than they promise"
+SIMULATED = "in simulations intervals of {} held the truth in {} to {} % of data sets"
+
+
+@pytest.mark.parametrize(("metric", "told"), [
+    ("accuracy", "about 2.9 of 57 would not by chance alone (5 %)."),
+    ("ece", f"about 4 to 14 of 57 would not by chance alone: {SIMULATED.format('ECE', 76, 93)}."),
+    ("brier", f"about 1 to 5 of 57 would not by chance alone: {SIMULATED.format('Brier score', 92, 98)}."),
+    ("auroc", f"about 2.9 of 57 would not by chance alone (5 %, {MORE})."),
+])
+def test_as_many_are_outside_by_chance_as_intervals_of_that_metric_miss(metric: str, told: str) -> None:
+    chance = chance_of(METRICS[metric], [(0.1, 0.2, 0.15)] * 57)
+    assert chance is not None
+    assert chance.words.endswith(f"if all groups were alike, {told}")
 
 
 def test_one_interval_is_spoken_of_as_one() -> None:
-    chance = chance_of([(0.1, 0.2, 0.3), (0.1, 0.2, 0.15)])
+    chance = chance_of(ECE, [(0.1, 0.2, 0.3), (0.1, 0.2, 0.15)])
     assert chance is not None
     assert chance.words.startswith("1 of 2 intervals does not")
 
 
 def test_the_range_of_one_run() -> None:
     groups = {"red": [("law", 0.2, 40), ("sums", 0.1, 1200), ("none", None, 0)]}
-    assert read_range(ECE, "subject", groups, {"red": 0.15}) == (
+    assert read_range(ECE, "subject", RED, groups, {"red": 0.15}) == (
         "ECE by subject: from 0.1000 (sums, n=1,200) to 0.2000 (law, n=40); of the whole run 0.1500."
     )
-    assert read_range(ECE, "subject", {"red": [("law", 0.2, 40)]}, {}) == (
+    assert read_range(ECE, "subject", RED, {"red": [("law", 0.2, 40)]}, {}) == (
         "ECE by subject: 0.2000 (law, n=40)."
     )
-    assert read_range(ECE, "subject", {"red": []}, {"red": 0.1}) == "No group here has a defined ECE."
+    assert read_range(ECE, "subject", RED, {"red": []}, {"red": 0.1}) == "No group here has a defined ECE."
 
 
 def test_the_range_of_several_runs_names_them() -> None:
-    groups = {"red": [("law", 0.2, 40)], "blue": [("law", 0.1, 40)]}
-    assert read_range(ECE, "subject", groups, {"red": 0.2, "blue": 0.1}) == (
+    groups = {"r": [("law", 0.2, 40)], "b": [("law", 0.1, 40)]}
+    assert read_range(ECE, "subject", {"r": "red", "b": "blue"}, groups, {"r": 0.2, "b": 0.1}) == (
         "ECE by subject in 2 runs: from 0.1000 (law of blue, n=40) to 0.2000 (law of red, n=40)."
     )
 

@@ -97,6 +97,8 @@ def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
     }
     assert methods_table(both).methods == tuple(sorted(means, key=means.__getitem__))
     assert methods_table(both, order="method").methods == ("verbal", "given")
+    assert methods_table(both, order="method").ordered("brier").methods == methods_table(both).methods
+    assert methods_table(both).ordered("method").methods == ("verbal", "given")
     lacking = {"a": seen(WORSE), "b": seen(BETTER, "given")}
     assert methods_table(lacking).methods == ("given", "verbal")
 
