@@ -13,7 +13,7 @@ from calib_core.analysis.questions import questions
 from calib_core.analysis.reading import bin_name
 from calib_core.analysis.recipe import recipe
 from calib_core.analysis.tendency import FEW, Tendency, tendency
-from calib_core.analysis.tour_step import OneAnswer, Option, Pair, SaidAndRight, Step, counted
+from calib_core.analysis.tour_step import ABOUT, OneAnswer, Option, Pair, SaidAndRight, Step, counted
 from calib_core.analysis.tour_subject import Subject
 from calib_core.binned import Scheme
 from calib_core.confidence.choices import choice_texts
@@ -40,7 +40,7 @@ def answer_step(subject: Subject) -> Step:
     text, answer = row.get("question"), row["answer"]
     return Step(
         kind="answer",
-        heading="What a confidence is",
+        heading=ABOUT["answer"],
         sentences=(
             (
                 f"{_asked(text, row)} {subject.name} {_answered(answer)} and is {percent(confidence)} sure: "
@@ -116,7 +116,7 @@ def _of_a_text(subject: Subject, evidence: Evidence) -> Step:
     fullest = seen.table.row(int(seen.table["count"].arg_max() or 0), named=True)
     return Step(
         kind="answer",
-        heading="What a confidence is",
+        heading=ABOUT["answer"],
         sentences=(
             (
                 f"At each of {evidence.n_used:,} positions of a text, {subject.name} names the next token it "
@@ -152,7 +152,7 @@ def bin_step(subject: Subject) -> Step:
     where = bin_name(binned, at)
     return Step(
         kind="bin",
-        heading="What calibrated means",
+        heading=ABOUT["bin"],
         sentences=(
             (
                 f"Put the {noun} of {subject.name} into ten bins by confidence: in the fullest, {where}, it "

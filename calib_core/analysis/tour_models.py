@@ -8,7 +8,7 @@ from calib_core.analysis.comparison import Comparison, comparison
 from calib_core.analysis.comparison_points import Measure, Measured, Point
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.tendency import FEW
-from calib_core.analysis.tour_step import Step
+from calib_core.analysis.tour_step import ABOUT, Step
 from calib_core.analysis.tour_subject import Subject
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
@@ -29,7 +29,7 @@ def models_step(subject: Subject, measure: Measure) -> Step:
     method = METHODS[subject.method].title
     return Step(
         kind="models",
-        heading="Which model to trust",
+        heading=ABOUT["models"],
         sentences=(_best(result, method), _trust(result)),
         picture=result,
         chosen=_chosen(subject, len(result.points), method),

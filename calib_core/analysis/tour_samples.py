@@ -11,7 +11,7 @@ from calib_core.analysis.evidence import AnswerEvidence, Evidence
 from calib_core.analysis.intervals import wilson
 from calib_core.analysis.question_clusters import QuestionClusters, question_clusters
 from calib_core.analysis.recipe import recipe
-from calib_core.analysis.tour_step import Pair, SaidAndRight, Step, counted
+from calib_core.analysis.tour_step import ABOUT, Pair, SaidAndRight, Step, counted
 from calib_core.analysis.tour_subject import AGREEMENT, Candidate, Subject
 from calib_core.confidence import METHODS
 from calib_core.confidence.columns import column
@@ -20,7 +20,6 @@ from calib_core.confidence.subsets import codes
 from calib_core.problems import Unavailable, shorten
 from calib_core.wording import percent
 
-HEADING: Final = "Several answers instead of one"
 _QUESTION: Final = 160
 _ANSWER: Final = 40
 """Letters of a question and of an answer in a sentence."""
@@ -44,7 +43,7 @@ def samples_step(subject: Subject) -> Step:
     opening, picture, which = _one_question(one, evidence)
     return Step(
         kind="samples",
-        heading=HEADING,
+        heading=ABOUT["samples"],
         sentences=(opening, _over_all(one, evidence, subject.method if own else None)),
         picture=picture,
         chosen=f"{elsewhere}{which}",
@@ -114,7 +113,7 @@ def _without(subject: Subject) -> Step:
     usable = {id_: own.of_top for id_, own in subject.shown.usable.items()}
     return Step(
         kind="samples",
-        heading=HEADING,
+        heading=ABOUT["samples"],
         sentences=(
             (
                 f"{_once(subject)}, so agreement between answers cannot be shown on this data: it would be "

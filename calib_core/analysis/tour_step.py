@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
 
 import polars as pl
 
@@ -14,6 +16,17 @@ from calib_core.analysis.reliability import Reliability
 from calib_core.analysis.sweep import Sweep
 
 Kind = Literal["answer", "bin", "whole", "bins", "samples", "models"]
+
+
+ABOUT: Final[Mapping[Kind, str]] = MappingProxyType({
+    "answer": "What a confidence is",
+    "bin": "What calibrated means",
+    "whole": "Over-confident or not, and where",
+    "bins": "Why one number is not enough",
+    "samples": "Several answers instead of one",
+    "models": "Which model to trust",
+})
+"""Step → what it is about; its heading, but of the whole, where the data decides that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from calib_core.analysis.null import Null
 from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.analysis.sweep import PAPER_BINS, Curve, sweep
 from calib_core.analysis.tendency import FEW, Kind, Tendency, tendency
-from calib_core.analysis.tour_step import Step, counted
+from calib_core.analysis.tour_step import ABOUT, Step, counted
 from calib_core.analysis.tour_subject import Subject
 from calib_core.binned import Scheme
 from calib_core.wording import percent, short
@@ -84,7 +84,7 @@ def bins_step(subject: Subject) -> Step:
     number = f"{low} with {few} bins" + (f" and {high} with {many}" if low != high else f" as with {many}")
     return Step(
         kind="bins",
-        heading="Why one number is not enough",
+        heading=ABOUT["bins"],
         sentences=(
             (
                 "The usual number, ECE, is the average gap of M bins, of which fuller ones count more, and M "

@@ -9,7 +9,7 @@ import streamlit as st
 
 from calib_core.analysis.looking import looking
 from calib_core.analysis.tour import STEPS
-from calib_core.analysis.tour_step import Kind, Step
+from calib_core.analysis.tour_step import ABOUT, Kind, Step
 from calib_core.figures.tour import describe_tour, tour_figure
 from calib_core.problems import Unavailable
 from pages.parts import exporting, show
@@ -20,15 +20,6 @@ from pages.parts.shell import PAGES
 from pages.parts.tour import Touring, computed
 
 HERE: Final = Path(__file__)
-ABOUT: Final[dict[Kind, str]] = {
-    "answer": "What a confidence is",
-    "bin": "What calibrated means",
-    "whole": "Over-confident or not, and where",
-    "bins": "Why one number is not enough",
-    "samples": "Several answers instead of one",
-    "models": "Which model to trust",
-}
-"""Step → what it is about, whatever the data shows."""
 MORE: Final[dict[Kind, tuple[str, str]]] = {
     "answer": ("reliability", "all its questions, bin by bin"),
     "bin": ("concentration", "where the confidences lie"),
