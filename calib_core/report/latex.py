@@ -25,8 +25,8 @@ _ESCAPED: Final[Mapping[str, str]] = MappingProxyType({
     "∞": r"$\infty$", "∝": r"$\propto$", "²": "$^{2}$", "ρ": r"$\rho$", "Σ": r"$\Sigma$", "Π": r"$\Pi$",
     "ℓ": r"$\ell$", "⌈": r"$\lceil$", "⌉": r"$\rceil$",
 })
-"""Brackets too: one right after a row's end would be taken for its optional argument. Straight quotation marks
-by number, as the usual font encoding has no name for them."""
+"""Brackets too: one right after a row's end would be taken for its optional argument. A straight quotation
+mark by its number, as the usual font encoding has no name for it."""
 
 _JOINED: Final = re.compile(r"(?<=-)(?=-)|(?<=,)(?=,)")
 """Between letters that a font joins to a dash or a quotation mark."""

@@ -103,6 +103,11 @@ class Block:
     remarks: tuple[str, ...] = ()
 
 
+def not_drawn(refused: Sequence[str]) -> tuple[Block, ...]:
+    """The last block of a section: what is not drawn and why, each reason once; () where all is."""
+    return (Block("Not drawn", remarks=tuple(dict.fromkeys(refused))),) if refused else ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
     """What one page says. blocks: at least one; lead: what all runs come to, for the document's head."""

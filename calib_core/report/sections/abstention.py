@@ -12,7 +12,7 @@ from calib_core.analysis.preferred import preferred
 from calib_core.confidence import METHODS
 from calib_core.figures.abstention import abstention_figure, describe_abstention
 from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
+from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile, not_drawn
 from calib_core.report.sections.reliability import rows_help
 from calib_core.report.subject import RunHere, Subject
 from calib_core.wording import NOTHING, number, percent
@@ -39,30 +39,26 @@ def section(subject: Subject, tell: Progress) -> Section:
     if not runs:
         raise Unavailable(TOKENS_ONLY)
     blocks: list[Block] = []
+    refused: list[str] = []
     for at, run in enumerate(runs):
         tell(at / len(runs), run.title)
         asked = [id_ for id_ in run.usable if id_ in subject.asked.methods]
-        evidences = _evidences(subject, run, asked or preferred(run.usable))
-        if evidences:
-            blocks.append(_block(run, evidences))
+        made: dict[str, tuple[Evidence, Abstention]] = {}
+        for method in asked or preferred(run.usable):
+            try:
+                evidence = subject.evidence(run, method)
+                made[method] = evidence, abstention(evidence)
+            except Unavailable as reason:
+                refused.append(f"{run.title}, {METHODS[method].title}: {reason}")
+        if made:
+            blocks.append(_block(run, list(made.values())))
     if not blocks:
-        raise Unavailable("No run gives one of these confidences.")
-    return Section(ID, TITLE, QUESTION, tuple(blocks))
+        raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn(refused)))
 
 
-def _evidences(subject: Subject, run: RunHere, methods: Sequence[str]) -> list[Evidence]:
-    found: list[Evidence] = []
-    for method in methods:
-        try:
-            evidence = subject.evidence(run, method)
-        except Unavailable:
-            continue
-        found += [evidence] if evidence.n_used else []
-    return found
-
-
-def _block(run: RunHere, evidences: Sequence[Evidence]) -> Block:
-    made = [abstention(evidence) for evidence in evidences]
+def _block(run: RunHere, found: Sequence[tuple[Evidence, Abstention]]) -> Block:
+    evidences, made = zip(*found, strict=True)
     return Block(
         title=run.title,
         reading=reading(made, WANTED),

@@ -8,7 +8,7 @@ from calib_core.figures.concentration import describe_histogram, histogram_figur
 from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, Drawn, Progress, Section, Tile
+from calib_core.report.parts import Block, Drawn, Progress, Section, Tile, not_drawn
 from calib_core.report.subject import RunHere, Subject
 from calib_core.wording import number, percent
 
@@ -29,8 +29,7 @@ def section(subject: Subject, tell: Progress) -> Section:
                 refused.append(f"{run.title}: {reason}")
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
-    left_out = (Block("Not drawn", remarks=tuple(refused)),) if refused else ()
-    return Section(ID, TITLE, QUESTION, (*blocks, *left_out))
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn(refused)))
 
 
 def _block(subject: Subject, run: RunHere, method: str) -> Block:

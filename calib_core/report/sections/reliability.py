@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
@@ -16,7 +15,7 @@ from calib_core.figures.reliability import describe_reliability, reliability_fig
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
 from calib_core.records import TokenRun
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
+from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile, not_drawn
 from calib_core.report.subject import RunHere, Subject
 from calib_core.wording import NOTHING, number, percent, signed, span
 
@@ -43,11 +42,7 @@ def section(subject: Subject, tell: Progress) -> Section:
                     refused.append(f"{run.title}: {reason}")
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *_not_drawn(refused)))
-
-
-def _not_drawn(refused: Sequence[str]) -> tuple[Block, ...]:
-    return (Block("Not drawn", remarks=tuple(dict.fromkeys(refused))),) if refused else ()
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn(refused)))
 
 
 def _block(subject: Subject, run: RunHere, method: str, metric: str) -> Block:

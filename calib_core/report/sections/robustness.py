@@ -17,7 +17,7 @@ from calib_core.figures.robustness import describe_robustness, values_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import TokenRun
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
+from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile, not_drawn
 from calib_core.report.subject import RunHere, Subject
 from calib_core.wording import NOTHING, number, percent, span
 
@@ -35,19 +35,23 @@ LOOKED_AT = 10
 def section(subject: Subject, tell: Progress) -> Section:
     """The sweep of every run. Raises Unavailable where nothing can be swept."""
     blocks: list[Block] = []
+    refused: list[str] = []
     for at, run in enumerate(subject.runs):
         tell(at / len(subject.runs), run.title)
         for method in subject.methods_of(run):
             try:
                 evidence = subject.evidence(run, method)
                 result = sweep(evidence, _metrics(subject), PAPER_BINS)
-            except Unavailable:
+            except Unavailable as reason:
+                refused.append(f"{run.title}: {reason}")
                 continue
             if result.curves:
                 blocks.append(_block(run, evidence, result, pictured=not blocks))
+            else:
+                refused += [f"{run.title}: {why}" for why in refusals(result)]
     if not blocks:
-        raise Unavailable("No metric can be swept here.")
-    return Section(ID, TITLE, QUESTION, tuple(blocks))
+        raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn(refused)))
 
 
 def _metrics(subject: Subject) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
+from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile, not_drawn
 from calib_core.report.subject import RunHere, Subject
 from calib_core.wording import NOTHING, number, signed
 
@@ -66,8 +66,7 @@ def section(subject: Subject, tell: Progress) -> Section:
             refused.append(f"{run.title}: {reason}")
     if not blocks:
         raise Unavailable(refused[0])
-    blocks += [Block("Not drawn", remarks=tuple(refused))] if refused else []
-    return Section(ID, TITLE, QUESTION, tuple(blocks))
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn(refused)))
 
 
 def _blocks(subject: Subject, run: RunHere, tell: Progress, *, worked: bool) -> list[Block]:

@@ -151,6 +151,32 @@ def test_numbers_that_are_not_there(tmp_path: Path) -> None:
     figures(document)
 
 
+def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
+    """Classwise ECE needs a distribution, which one run lacks; the share of p(True) needs p(False)."""
+    from calib_core.confidence.method import Options  # noqa: PLC0415  two tests'
+
+    lacks = write_csv(tmp_path / "quiz.csv", quiz(60, model="open"))
+    paths = lacks, write_jsonl(tmp_path / "four.jsonl", choices(60, model="four"))
+    asked = Asked(metrics=("cw_ece",))
+    drawn, told = section(read(made_of(*paths, pages=("robustness",), asked=asked).html), "robustness")
+    assert "four" in drawn.all("h3")[0].text
+    assert told.all("h3")[0].text == "Not drawn"
+    (why,) = told.all("li")
+    assert re.match(r"open: .*cw-ECE not shown: .+", why.text)
+    alone = made_of(lacks, pages=("robustness", "files"), asked=asked)
+    assert re.match(r"open: .*cw-ECE not shown: .+", alone.left_out["robustness"])
+
+    rows = choices(60, model="half")
+    half = [{name: cell for name, cell in row.items() if name != "p_false"} for row in rows]
+    paths = (paths[1], write_jsonl(tmp_path / "half.jsonl", half))
+    asked = Asked(methods=("p_true",), options=Options(renormalise=True))
+    drawn, told = section(read(made_of(*paths, pages=("abstention",), asked=asked).html), "abstention")
+    assert drawn.all("h3")[0].text == "four"
+    assert [why.text for why in told.all("li")] == [
+        "half, p(True): no column p_false: the share of P(True) + P(False) needs both"
+    ]
+
+
 def test_choices_are_pooled_as_asked(tmp_path: Path) -> None:
     from calib_core.confidence.method import Options  # noqa: PLC0415  one test's
 
