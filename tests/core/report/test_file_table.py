@@ -1,9 +1,17 @@
-"""Does the table of files name each once, also one that is read with several?"""
+"""Does the table of files name each once, and what does it say of a file's numbers and methods?"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+from calib_core import files as files_of
+from calib_core.analysis.check import check
+from calib_core.records import AnswerRun, Reported
+from calib_core.report.parts import Table
 from calib_core.report.sections import files
 from calib_core.report.subject import Asked, FileBytes, FileHere, Subject
+from predictions import write_csv
 
 WITH = FileBytes("results.json", 7, "b" * 64)
 
@@ -22,3 +30,36 @@ def test_a_file_that_is_read_with_several_stands_once() -> None:
     assert states("a.jsonl", "b.jsonl") == [
         ("a.jsonl", "loaded"), ("b.jsonl", "loaded"), ("results.json", "read with 2 of these files"),
     ]
+
+
+def told_of(tmp_path: Path, *reported: Reported) -> tuple[str, list[Table]]:
+    """What stands of a file of four questions: the note below its methods, and its tables."""
+    rows = [{"id": f"q{at}", "confidence": 0.6, "correct": at % 2} for at in range(4)]
+    report = check(files_of.read(write_csv(tmp_path / "four.csv", rows)))
+    (own,) = report.runs
+    assert isinstance(own.run, AnswerRun)
+    report = replace(report, runs=(replace(own, run=replace(own.run, reported=reported)),))
+    here = FileHere("four.csv", report, None, (FileBytes("four.csv", 5, "a" * 64),))
+    _, block = files.section(Subject((), (here,), Asked()), lambda *_: None).blocks
+    return block.tables[0].note, list(block.tables)
+
+
+def test_the_tools_own_numbers_stand_beside_ours_without_columns_that_say_nothing(tmp_path: Path) -> None:
+    _, tables = told_of(tmp_path, Reported("acc", 0.5, 4, ""), Reported("f1", 0.7))
+    audit = tables[1]
+    assert audit.title.startswith("The tool's own numbers beside ours: ")
+    assert audit.frame.columns == [
+        "Number", "Theirs", "Their rows", "Ours", "Our rows", "Equal", "Ours is", "Why",
+    ]
+    first, second = audit.frame.rows(named=True)
+    assert (first["Number"], first["Theirs"], first["Ours"], first["Equal"]) == ("acc", "0.5", "0.5", "equal")
+    assert (second["Theirs"], second["Ours"], second["Equal"]) == ("0.7", "", "–")
+    assert second["Why"]
+    assert len(told_of(tmp_path)[1]) == 1
+
+
+def test_methods_that_are_not_given_stand_together_by_their_reason(tmp_path: Path) -> None:
+    note, _ = told_of(tmp_path)
+    told = note.partition("Not given: ")[2]
+    assert "self-consistency, F_CN, self-consistency, F_CS, self-consistency, F_PC (" in told
+    assert told.count("several sampled answers a question are needed") == 1
