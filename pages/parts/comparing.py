@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from calib_core.analysis.comparison import FIXED, Comparison, comparison
-from calib_core.analysis.comparison_points import Measured, measured
+from calib_core.analysis.comparison_points import Measure, Measured, measured
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.looking import Looking, bins_of, looking
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
+from calib_core.records import Run as AnyRun
 from pages.parts import cache
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
@@ -81,19 +82,17 @@ def result_of(wanted: Comparing) -> Comparison:
 
     def compute() -> Comparison:
         bar, done = st.progress(0.0, "Drawing intervals …"), 0
-        stamps = {(one.run.file.name, one.evidence.run.label): one.run.file.stamp for one in wanted.many.seen}
+        stored = numbers_of({one.evidence.run: one.run for one in wanted.many.seen})
 
-        def stored(evidence: Evidence, metric: str, scheme: Scheme) -> Measured:
+        def telling(evidence: Evidence, metric: str, scheme: Scheme) -> Measured:
             nonlocal done
             done += 1
             bar.progress(min(1.0, done / (4 * len(wanted.many.seen))), "Drawing intervals …")
-            run = (evidence.run.file, evidence.run.label)
-            key = ("measured", *run, stamps[run], evidence.method.id, evidence.options, metric, scheme)
-            return cache.kept(key, lambda: measured(evidence, metric, scheme), most=NUMBERS)
+            return stored(evidence, metric, scheme)
 
         made = comparison(
             {key: one.evidence for key, one in wanted.seen.items()}, wanted.x, wanted.y, wanted.scheme,
-            titles={key: one.run.title for key, one in wanted.seen.items()}, measure=stored,
+            titles={key: one.run.title for key, one in wanted.seen.items()}, measure=telling,
         )
         bar.empty()
         return made
@@ -101,6 +100,21 @@ def result_of(wanted: Comparing) -> Comparison:
     return cache.kept(
         ("comparison", *wanted.many.key(), wanted.x, wanted.y, wanted.scheme), compute
     )
+
+
+def numbers_of(runs: Mapping[AnyRun, Run]) -> Measure:
+    """Numbers with their intervals, each computed once; runs: whose rows may be asked for → as shown.
+
+    By the run itself, not by its file's name and label: a file of the folder and an upload may share both.
+    """
+
+    def stored(evidence: Evidence, metric: str, scheme: Scheme) -> Measured:
+        run = runs[evidence.run]
+        source = (run.id, run.file.name, run.file.stamp)
+        key = ("measured", *source, evidence.method.id, evidence.options, metric, scheme)
+        return cache.kept(key, lambda: measured(evidence, metric, scheme), most=NUMBERS)
+
+    return stored
 
 
 def looking_at(wanted: Comparing, result: Comparison) -> Looking:

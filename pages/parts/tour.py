@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from calib_core.analysis.comparison_points import Measured, measured
-from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.tour import STEPS, tour_step
 from calib_core.analysis.tour_step import Kind, Step
 from calib_core.analysis.tour_subject import Candidate, Subject, most_telling, why
-from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from pages.parts import cache
 from pages.parts.address import Address
 from pages.parts.choice import size
-from pages.parts.comparing import NUMBERS
+from pages.parts.comparing import numbers_of
 from pages.parts.runs import Run
 
 NUMBERED = tuple(str(at) for at in range(1, len(STEPS) + 1))
@@ -67,15 +64,10 @@ def choose_tour(address: Address, runs: Sequence[Run]) -> Touring:
 
 def computed(chosen: Touring) -> Step:
     """The step, computed once. Raises Unavailable where the data cannot give it."""
-    stamps = {(run.report.run.file, run.report.run.label): run.file.stamp for run in chosen.runs}
-
-    def stored(evidence: Evidence, metric: str, scheme: Scheme) -> Measured:
-        run = (evidence.run.file, evidence.run.label)
-        key = ("measured", *run, stamps[run], evidence.method.id, evidence.options, metric, scheme)
-        return cache.kept(key, lambda: measured(evidence, metric, scheme), most=NUMBERS)
-
     everything = tuple((run.id, run.title, run.file.stamp) for run in chosen.runs)
     return cache.kept(
         ("tour", chosen.kind, chosen.subject.run, chosen.subject.method, everything),
-        lambda: tour_step(chosen.kind, chosen.subject, stored),
+        lambda: tour_step(
+            chosen.kind, chosen.subject, numbers_of({run.report.run: run for run in chosen.runs})
+        ),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import calib_core
 import screens
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import AppTest, Visit, control, go, said, table, tiles
@@ -79,6 +80,29 @@ def test_a_file_of_the_folder_and_an_upload_of_its_name_are_two(data: Path, visi
     assert tiles(at)["Rows used / total"] == "100 / 100"
     screens.choose(at, "run", "uploaded--a")
     assert tiles(at)["Rows used / total"] == "70 / 70"
+
+
+def test_their_numbers_beside_one_another_are_those_of_two(data: Path, visit: Visit) -> None:
+    own = calib_core.load(write_jsonl(data / "a.jsonl", quiz(100)))[0]
+    uploaded = calib_core.load(write_jsonl(data.parent / "a.jsonl", quiz(70, seed=8)))[0]
+    wanted = {
+        f"{title} · {run.n_total}": calib_core.score(run, method="given", metric="brier").value
+        for title, run in (("a", own), ("a · uploaded", uploaded))
+    }
+    assert len(set(wanted.values())) == 2
+    at = go(upload(visit("files"), ("a.jsonl", jsonl(quiz(70, seed=8)))), "comparison")
+    screens.choose(at, "methods_shown", ["given"])
+    shown = table(at, "brier", "used")
+    found = {
+        f"{row['run']} · {str(row['used']).split()[0]}": row["brier"] for _, row in shown.iterrows()
+    }
+    assert found == pytest.approx(wanted)
+    at.query_params.clear()
+    at = go(at, "tour")
+    at.query_params["method"], at.query_params["step"] = "given", "6"
+    accuracy, brier = screens.figure(screens.run(at), "tour_picture_models")["data"]
+    assert len(accuracy["x"]) == 2
+    assert sorted(brier["x"]) == pytest.approx(sorted(wanted.values()), abs=1e-6)
 
 
 def test_the_decision_on_bad_rows_of_one_is_not_that_of_the_other(data: Path, visit: Visit) -> None:
