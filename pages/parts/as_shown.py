@@ -12,8 +12,9 @@ def as_shown(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
     """The frame with the headings and number formats of its columns' configuration.
 
     columns: name → what st.column_config gives; a column that is not there keeps its name and its values.
+    Raises polars' DuplicateError where two columns have one heading: a file would have one of them only.
     """
-    made: dict[str, pl.Series] = {}
+    made: list[pl.Series] = []
     for name in frame.columns:
         config: Mapping[str, Any] = columns.get(name) or {}
         form = (config.get("type_config") or {}).get("format")
@@ -22,7 +23,7 @@ def as_shown(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
         if form is not None and values.dtype.is_numeric():
             texts = [None if value is None else _formatted(value, form) for value in values]
             values = pl.Series(texts, dtype=pl.String)
-        made[name if heading is None else heading] = values
+        made.append(values.alias(name if heading is None else heading))
     return pl.DataFrame(made)
 
 

@@ -150,7 +150,7 @@ def _columns(result: Comparison) -> dict[str, Any]:
         "brier_": text("Brier 95 %", width=122, help="Basic bootstrap, approximate."),
         "skill": number("Skill", format="%+.3f", width=60, help="1 − Brier/(a(1−a)), a the accuracy."),
         "ece_10": number(
-            "ECE", format="%.4f", width=62, help=f"Ten bins of equal width. {METRICS['ece'].help}"
+            "ECE, M = 10", format="%.4f", help=f"Ten bins of equal width. {METRICS['ece'].help}"
         ),
         "used": text("Rows used / total", width=114),
         "judged": text("Judged"),

@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+import pytest
+
 import screens
 from menus import opened
+from pages.parts.as_shown import as_shown
 from predictions import write_csv
 from screens import Visit
 
@@ -22,6 +26,26 @@ def test_markdown_reads_as_the_page_does(everything: Path, visit: Visit, offered
     cells = [f"{row['count']:,}", f"{row['confidence']:.3f}", f"{row['accuracy']:.3f}", gap]
     assert " | ".join(cells) in lines[3 + len(table)]
     assert lines[-1] == f"Recipe: {at.code[0].value.partition(', p over')[0]}  "
+
+
+def test_a_number_of_other_bins_has_a_column_of_its_own(
+    models: Path, visit: Visit, offered: dict[str, Any]
+) -> None:
+    assert models.exists()
+    at = opened(visit("comparison", x="ece", m="20", methods="given"))
+    table = screens.table(at, "ece", "ece_10")
+    lines = offered["save_table_points_md"][1]().decode().splitlines()
+    head = next(line for line in lines if line.startswith("| No."))
+    assert [name for name in head.split(" | ") if "ECE" in name] == ["ECE", "ECE 95 %", "ECE, M = 10"]
+    row = table.iloc[0]
+    assert row["ece"] != row["ece_10"]
+    assert {f"{row['ece']:.4f}", f"{row['ece_10']:.4f}"} <= {*lines[lines.index(head) + 2].split(" | ")}
+
+
+def test_two_columns_of_one_heading_are_never_one() -> None:
+    frame = pl.DataFrame({"a": [1.0], "b": [2.0]})
+    with pytest.raises(pl.exceptions.DuplicateError):
+        as_shown(frame, {"a": {"label": "ECE"}, "b": {"label": "ECE"}})
 
 
 def test_a_file_to_be_read_says_that_it_holds_the_first_rows_alone(
