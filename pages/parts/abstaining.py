@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import polars as pl
 import streamlit as st
@@ -25,6 +26,7 @@ from pages.parts.literal import literal
 from pages.parts.runs import Run
 from pages.parts.several import several
 
+D = TypeVar("D", bound="float | None")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Abstaining:
@@ -45,10 +47,7 @@ def choose_abstention(address: Address, runs: Sequence[Run]) -> Abstaining:
     """Run, methods, the accuracy that is wanted and a threshold. Raises Unavailable where no run fits."""
     fit = {run.id: run for run in runs if isinstance(run.report.run, AnswerRun)}
     if not fit:
-        raise Unavailable(
-            "Refusing needs the confidence of every single question. The runs here are token-level sums, "
-            "which do not keep them."
-        )
+        raise Unavailable(section.TOKENS_ONLY)
     used = {id_: max(one.n_used for one in run.report.survey.usable.values()) for id_, run in fit.items()}
     run = fit[address.pick("run", list(fit), telling(used))]
     st.selectbox("Run", list(fit), key="run", format_func=lambda id_: fit[id_].title)
@@ -59,28 +58,33 @@ def choose_abstention(address: Address, runs: Sequence[Run]) -> Abstaining:
         titled=lambda id_: METHODS[id_].title, default=preferred(usable),
     )
     wanted = _share(
-        address, "wanted", "0.9", "Accuracy wanted", "0.9 or 90 %: the largest share answered with as much."
+        address, "wanted", section.WANTED, "Accuracy wanted",
+        "0.9 or 90 %: the largest share answered with as much.",
     )
     threshold = _share(
-        address, "threshold", "", "Confidence threshold t",
+        address, "threshold", None, "Confidence threshold t",
         "0.8 or 80 %: what answering when confidence ≥ t gives. Empty: none.",
     )
     chosen = [id_ for id_ in usable if id_ in methods]
-    return Abstaining(run, tuple(usable[id_] for id_ in chosen), 0.9 if wanted is None else wanted, threshold)
+    return Abstaining(run, tuple(usable[id_] for id_ in chosen), wanted, threshold)
 
 
-def _share(address: Address, key: str, default: str, label: str, help_: str) -> float | None:
-    """A share typed as 0.9 or 90 %; what is none is told, and the default shown."""
-    typed = address.pick(key, None, default).strip()
-    found = _parsed(typed)
-    if found is None and typed:
+def _share(address: Address, key: str, default: D, label: str, help_: str) -> float | D:
+    """A share typed as 0.9 or 90 %; the default where nothing is typed, and, told, where it is no share."""
+    usual = _written(default)
+    typed = address.pick(key, None, usual).strip()
+    parsed = _parsed(typed)
+    if parsed is None and typed:
         st.caption(f":material/error: Not a share from 0 to 1: {literal(typed[:40])}.")
-        found = _parsed(default)
-    shown = "" if found is None else f"{found:.6g}"
-    address.put(key, shown)
-    address.note(key, shown, default)
+    found = default if parsed is None else parsed
+    address.put(key, _written(found))
+    address.note(key, _written(found), usual)
     st.text_input(label, key=key, help=help_)
     return found
+
+
+def _written(share: float | None) -> str:
+    return "" if share is None else f"{share:.6g}"
 
 
 def _parsed(text: str) -> float | None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 import streamlit as st
 
 from calib_core.problems import shorten
 from pages.parts.literal import literal
 
+DIGITS: Final = 15
+"""Of a number that is read at all."""
 KEYS = (
     "run",
     "method",
@@ -160,6 +162,17 @@ def _but_bin(choice: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in choice.items() if key not in ("bin", "search")}
 
 
+def whole_number(text: str, least: int, most: int) -> int | None:
+    """The whole number that the text is, from `least` to `most`; None where it is none of these.
+
+    Python refuses to read thousands of digits, so that they are counted first.
+    """
+    if not text.isdecimal() or len(text) > DIGITS:
+        return None
+    number = int(text)
+    return number if least <= number <= most else None
+
+
 def not_here(key: str, why: str) -> None:
     """Says of a value that only the page's body can judge that it is not to be had, and forgets it."""
     value = st.query_params.get(key, "")
@@ -203,7 +216,7 @@ def pick_here(key: str, label: str, options: Sequence[str], help_: str, default:
     """The place (from 0) of one of `options`, chosen in the body of a page; from 1 in the address."""
     widget = f"_{key}"
     held = st.query_params.get(key, "")
-    place = int(held) if held.isdecimal() and 1 <= int(held) <= len(options) else default + 1
+    place = whole_number(held, 1, len(options)) or default + 1
     if held and str(place) != held:
         not_here(key, f"which is not here. Shown: {place}.")
     st.session_state[widget] = place

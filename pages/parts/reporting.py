@@ -31,7 +31,7 @@ from calib_core.report.sections.reliability import QUESTIONS
 from calib_core.report.subject import Asked, FileHere, RunHere, Subject
 from calib_core.wording import count
 from pages.parts import reported_files, show
-from pages.parts.address import Address
+from pages.parts.address import Address, whole_number
 from pages.parts.cache import File
 from pages.parts.literal import literal
 from pages.parts.runs import Run
@@ -99,19 +99,20 @@ def asked_on(address: Address) -> Asked:
     held = address.held
     method, metric, bins = held.get("method", ""), held.get("metric", ""), held.get("m", "")
     binning = held.get("binning", "")
-    known = bins.isdecimal() and len(bins) <= len(str(MAX_BINS)) and 1 <= int(bins) <= MAX_BINS
-    bin_ = held.get("bin", "")
     labels, unparseable = held.get("labels", "top"), held.get("unparseable", "own")
     return Asked(
         (method,) if method in METHODS else (),
         (metric,) if metric in METRICS else (),
-        Scheme(cast("Binning", binning if binning in BINNINGS else "width"), int(bins) if known else 10),
+        Scheme(
+            cast("Binning", binning if binning in BINNINGS else "width"),
+            whole_number(bins, 1, MAX_BINS) or Scheme().bins,
+        ),
         Options(
             {"yes": True, "no": False}.get(held.get("renormalise", "")),
             cast("Labels", labels if labels in LABELS else "top"),
             cast("Unparseable", unparseable if unparseable in UNPARSEABLE else "own"),
         ),
-        int(bin_) if bin_.isdecimal() and len(bin_) <= len(str(MAX_BINS)) and int(bin_) else None,
+        whole_number(held.get("bin", ""), 1, MAX_BINS),
     )
 
 

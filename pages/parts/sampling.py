@@ -19,19 +19,19 @@ from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from pages.parts import cache
-from pages.parts.address import Address
+from pages.parts.address import Address, whole_number
 from pages.parts.choice import size
 from pages.parts.literal import literal
 from pages.parts.runs import Run
 from pages.parts.switches import options
+from pages.parts.whole import Numbers, whole_numbers
 
 SAMPLED: Final = "cluster_size"
 """A run that this method can be had of has samples."""
 MOST_SIZES: Final = 12
+MOST_SAMPLES: Final = 10**9 - 1
 MOST_REPEATS: Final = 1000
 MOST_SEED: Final = 10**9 - 1
-_LETTERS: Final = 9
-"""Digits of a number that is read at all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,24 +101,11 @@ def choose_sampling(address: Address, runs: Sequence[Run]) -> Sampling:
 
 def _sizes(address: Address, usual: str) -> tuple[int, ...] | None:
     """N' typed as a list; None where nothing is typed; usual: what is drawn then."""
-    typed = address.pick("sizes", None, "")
-    words = re.findall(r"[^\s,;]+", typed)
-    right = [word for word in words if word.isdecimal() and len(word) <= _LETTERS and int(word) > 0]
-    wrong = [word for word in words if word not in right]
-    every = sorted({int(word) for word in right})
-    sizes = every[:MOST_SIZES]
-    address.put("sizes", ", ".join(map(str, sizes)))
-    address.note("sizes", ",".join(map(str, sizes)), "")
-    st.text_input(
-        "Numbers of samples N'", key="sizes", placeholder=usual,
-        help="Whole numbers with commas, up to the samples a question has; empty: those of "
-        f"{', '.join(map(str, PAPER_SIZES))} that there are.",
-    )
-    if wrong:
-        st.caption(f":material/error: Not a number of samples: {literal(', '.join(wrong[:5]))}.")
-    if len(every) > MOST_SIZES:
-        st.caption(f":material/error: The first {MOST_SIZES} are shown.")
-    return tuple(sizes) or None
+    return whole_numbers(address, "sizes", Numbers(
+        "Numbers of samples N'", "a number of samples", MOST_SAMPLES, MOST_SIZES,
+        "Whole numbers with commas, up to the samples a question has; empty: those of "
+        f"{', '.join(map(str, PAPER_SIZES))} that there are.", placeholder=usual,
+    )) or None
 
 
 def _usual(run: Run, answers: AnswerRun) -> str:
@@ -134,9 +121,9 @@ def _whole(address: Address, key: str, label: str, span: tuple[int, int, int], h
     """A whole number; span: default, least, most."""
     default, least, most = span
     wanted = address.pick(key, None, str(default))
-    known = wanted.isdecimal() and len(wanted) <= _LETTERS and least <= int(wanted) <= most
-    number = int(wanted) if known else default
-    _settle(address, key, str(number), str(default), known=known)
+    known = whole_number(wanted, least, most)
+    number = default if known is None else known
+    _settle(address, key, str(number), str(default), known=known is not None)
     address.put(f"{key}_typed", number)
     st.number_input(
         label, least, most, key=f"{key}_typed", step=1, help=help_, on_change=_typed, args=(key, "d")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +18,7 @@ from pages.parts.address import Address
 from pages.parts.literal import literal
 from pages.parts.runs import Run
 from pages.parts.several import several
+from pages.parts.whole import Numbers, whole_numbers
 
 PAPER: Final = ", ".join(map(str, PAPER_BINS))
 MOST: Final = 24
@@ -76,21 +76,8 @@ def _beside(
 
 
 def _set_of_m(address: Address) -> tuple[int, ...]:
-    """A set of M typed as a list; what is no M is told and left out."""
-    typed = address.pick("ms", None, PAPER)
-    words = re.findall(r"[^\s,;]+", typed)
-    wrong = [word for word in words if not (word.isdecimal() and 1 <= int(word) <= MAX_BINS)]
-    bins = sorted({int(word) for word in words if word not in wrong})
-    many, bins = bins[MOST:], bins[:MOST] or list(PAPER_BINS)
-    told = ", ".join(map(str, bins))
-    address.put("ms", told)
-    address.note("ms", told.replace(" ", ""), PAPER.replace(" ", ""))
-    st.text_input(
-        "Set of M", key="ms",
-        help=f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: {PAPER}.",
-    )
-    if wrong:
-        st.caption(f":material/error: Not a number of bins: {literal(', '.join(wrong[:5]))}.")
-    if many:
-        st.caption(f":material/error: The first {MOST} are shown.")
-    return tuple(bins)
+    """The set of M."""
+    return whole_numbers(address, "ms", Numbers(
+        "Set of M", "a number of bins", MAX_BINS, MOST,
+        f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: {PAPER}.", PAPER_BINS,
+    ))

@@ -100,6 +100,14 @@ def test_what_is_no_share_is_told(typed: str, file: Path, visit: Visit) -> None:
     assert not [name for name in screens.table(at, "Confidence method", "AURC").columns if "at t =" in name]
 
 
+def test_an_emptied_accuracy_is_the_one_that_is_used(file: Path, visit: Visit) -> None:
+    assert file.exists()
+    at = choose(visit("abstention", wanted="0.6"), "wanted", "")
+    assert "Answered at 90 %" in tiles(at)
+    assert screens.control(at, "wanted").value == "0.9"
+    assert screens.address(at) == {}
+
+
 def test_run_and_methods_are_chosen(file: Path, visit: Visit) -> None:
     at = choose(visit("abstention"), "run", "green")
     assert tiles(at)["Rows used / total"] == "200 / 200"

@@ -77,7 +77,7 @@ def test_the_set_of_m_is_edited_and_goes_into_the_address(tokens: Path, visit: V
     assert screens.address(at) == {}
 
 
-@pytest.mark.parametrize("typed", ["ten, 10", "0, 10, 1001", "10, -5, 5.5"])
+@pytest.mark.parametrize("typed", ["ten, 10", "0, 10, 1001", "10, -5, 5.5", "9" * 5000 + ", 10"])
 def test_what_is_no_m_is_told_and_left_out(typed: str, tokens: Path, visit: Visit) -> None:
     assert tokens.exists()
     at = visit("robustness", ms=typed)

@@ -185,6 +185,15 @@ def test_a_stray_choice_is_told(ten: Path, visit: Visit) -> None:
     assert "100 repeats, seed 0" in at.code[0].value
 
 
+def test_a_number_too_long_to_be_read_is_told(ten: Path, visit: Visit) -> None:
+    assert ten.exists()
+    digits = "9" * 5000
+    at = visit("sampling", place=digits, sizes=f"{digits},4", seed=digits)
+    assert "Shown: 1." in said(at)
+    assert {size for _, size in drawn(at)} == {4}
+    assert len(screens.lost(at, "seed", "999")) == 1
+
+
 def test_hostile_names_and_answers_are_text(data: Path, visit: Visit) -> None:
     nasty = "![x](http://calib.invalid/a.png) <b>y</b> $z$"
     same = dict.fromkeys(("question", "gold", "model"), nasty)
