@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from calib_core.analysis.lines_result import Line
-from calib_core.analysis.tendency import Kind
+from calib_core.analysis.tendency import Kind, being, counted
 from calib_core.metrics.metric import Better, Metric
 from calib_core.records import RunInfo
 from calib_core.wording import short
@@ -18,14 +18,6 @@ _ENDS: Final[Mapping[Better, tuple[str, str]]] = {
     "zero": ("{} nearest to 0", "farthest from it"),
 }
 """What the better and the worse end of a metric are called."""
-
-_KINDS: Final[Mapping[Kind, str]] = {
-    "over": "over-confident on average",
-    "under": "under-confident on average",
-    "mixed": "close on average only",
-    "neither": "no farther off than chance",
-    "few": "on too few rows to say",
-}
 
 APART: Final = 2
 """So many times as many pairs, and a difference of numbers of pairs is spoken of."""
@@ -80,16 +72,14 @@ def _whose(key: str, shown: Mapping[str, str], labels: Mapping[str, str]) -> str
 
 
 def _leanings(lines: Sequence[Line]) -> str:
-    """How many lines are over-confident on average, how many under-confident, how many neither."""
-    leans = [line.leans for line in lines if line.leans is not None]
+    """How many lines are over-confident, how many under-confident, how many neither."""
+    leans: list[Kind] = [line.leans for line in lines if line.leans is not None]
     if not leans:
         return ""
-    told = [(leans.count(kind), words) for kind, words in _KINDS.items() if kind in leans]
-    if len(told) == 1 and len(leans) == len(lines):
-        return f"{'Both' if len(leans) == 2 else f'All {len(leans)}'} are {told[0][1]}."
-    counts = [f"{count} {'is' if count == 1 else 'are'} {words}" for count, words in told]
+    if len(set(leans)) == 1 and len(leans) == len(lines):
+        return f"{'Both' if len(leans) == 2 else f'All {len(leans)}'} {being(leans[0], len(leans))}."
     of = "" if len(leans) == len(lines) else " that pool one pair a row or position"
-    return f"Of the {len(leans)} lines{of}, {', '.join(counts)}." if len(leans) > 1 else ""
+    return f"Of the {len(leans)} lines{of}, {counted(leans)}." if len(leans) > 1 else ""
 
 
 def unlike(

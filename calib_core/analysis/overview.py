@@ -9,9 +9,10 @@ from typing import Final
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.overview_look import TEN, WORDS, Look, look_of
+from calib_core.analysis.overview_look import TEN, Look, look_of
 from calib_core.analysis.overview_reading import headline
 from calib_core.analysis.recipe import scheme_text
+from calib_core.analysis.tendency import WORDS
 from calib_core.metrics import METRICS
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 import polars as pl
@@ -17,12 +15,6 @@ from calib_core.metrics import METRICS
 
 TEN: Final = Scheme()
 """The bins of the ECE, and of the curve."""
-
-WORDS: Final[Mapping[Kind, str]] = MappingProxyType({
-    "over": "over-confident", "under": "under-confident", "mixed": "close on average only",
-    "neither": "no sign of either", "few": "too few rows to say",
-})
-"""What a run is called in a table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from calib_core.analysis.overview_look import Look
+from calib_core.analysis.tendency import WORDS, counted
 from calib_core.wording import percent
 
 
@@ -19,7 +19,7 @@ def headline(looks: Sequence[Look]) -> tuple[str, str]:
         return _too_few(looks), ""
     if len(looks) == 1:
         return _of_one(judged[0]), ""
-    return _counted(looks), _extremes(judged, looks)
+    return f"Of {len(looks)} runs, {counted([look.kind for look in looks])}.", _extremes(judged, looks)
 
 
 def _too_few(looks: Sequence[Look]) -> str:
@@ -31,34 +31,9 @@ def _too_few(looks: Sequence[Look]) -> str:
 
 
 def _of_one(look: Look) -> str:
-    """"model · quiz says 71.2 % on average and is right 60.0 %: it is over-confident."."""
-    told = {
-        "over": "it is over-confident",
-        "under": "it is under-confident",
-        "mixed": "close on average, but not in every bin",
-    }.get(look.kind, f"no more apart than {look.used:,} {look.unit} differ by chance")
-    return f"{look.run} {_said(look)}: {told}."
-
-
-def _counted(looks: Sequence[Look]) -> str:
-    """"Of 14 runs, 9 are over-confident, 1 is under-confident and 4 show no sign of either."."""
-    count = Counter(look.kind for look in looks)
-    clauses = [
-        _clause(count["over"], "is over-confident", "are over-confident"),
-        _clause(count["under"], "is under-confident", "are under-confident"),
-        _clause(count["mixed"], "is close on average only", "are close on average only"),
-        _clause(count["neither"], "shows no sign of either", "show no sign of either"),
-        _clause(count["few"], "has too few rows to say", "have too few rows to say"),
-    ]
-    told = [clause for clause in clauses if clause]
-    if not count["over"] + count["under"]:
-        told = [clause.replace("of either", "of over- or under-confidence") for clause in told]
-    listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-    return f"Of {len(looks)} runs, {listed}."
-
-
-def _clause(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}" if count else ""
+    """"model · quiz says 71.2 % on average and is right 60.0 % of the time: over-confident."."""
+    by = f" with {look.used:,} {look.unit}" if look.kind == "neither" else ""
+    return f"{look.run} {_said(look)}: {WORDS[look.kind]}{by}."
 
 
 def _extremes(judged: Sequence[Look], looks: Sequence[Look]) -> str:
@@ -91,5 +66,8 @@ def _beats(look: Look, honest: Look, right: Look) -> bool:
 
 
 def _said(look: Look) -> str:
-    """"says 71.2 % on average and is right 60.0 %"."""
-    return f"says {percent(look.confidence or 0.0)} on average and is right {percent(look.accuracy or 0.0)}"
+    """"says 71.2 % on average and is right 60.0 % of the time"."""
+    return (
+        f"says {percent(look.confidence or 0.0)} on average and is right {percent(look.accuracy or 0.0)} of "
+        "the time"
+    )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.analysis.basis import Unit
-from calib_core.analysis.tendency import FEW, Tendency, tendency
+from calib_core.analysis.tendency import FEW, WORDS, Tendency, tendency
 from calib_core.bins import Binned
 from calib_core.wording import percent
 
@@ -32,7 +32,7 @@ def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows", alike: f
     if dependent:
         return _of_all_choices(binned, n, unit)
     said, right = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
-    opening = f"Says {percent(said)} on average, is right {percent(right)}"
+    opening = f"Says {percent(said)} on average, is right {percent(right)} of the time"
     if n < FEW:
         return f"{opening}: {n} {f'{unit} are' if n > 1 else f'{unit[:-1]} is'} too few to say more."
     return f"{opening}{_verdict(binned, tendency(binned, alike=alike), n, unit)}."
@@ -56,24 +56,21 @@ def _verdict(binned: Binned, found: Tendency, n: int, unit: Unit) -> str:
     """Over- or under-confident, both, or neither, as far as the rows can tell (95 %)."""
     over, under, clear = found.over, found.under, found.clear
     if found.kind == "neither":
-        return f": no more apart than {n:,} {unit} differ by chance"
+        return f": {WORDS[found.kind]} with {n:,} {unit}"
     if found.kind == "mixed":
         return _only_on_average(binned, over * clear, under * clear)
-    if found.kind == "over":
-        name, mine, other_name, other = "over-confident", over, "under-confident", under * clear
-    else:
-        name, mine, other_name, other = "under-confident", under, "over-confident", over * clear
-    verdict = f": {name}{_comma(_where(binned, mine))}"
-    if other.any():
-        verdict += f", though {other_name} {_where(binned, other)}"
+    mine, other, whose = (over, under, "under") if found.kind == "over" else (under, over, "over")
+    verdict = f": {WORDS[found.kind]}{_comma(_where(binned, mine))}"
+    if (other * clear).any():
+        verdict += f", though {WORDS[whose]} {_where(binned, other * clear)}"
     return verdict
 
 
 def _only_on_average(binned: Binned, over: NDArray[np.float64], under: NDArray[np.float64]) -> str:
     """Averages that agree over bins that do not; `over`, `under`: the clear gaps, in rows."""
-    sides = (("over-confident", over), ("under-confident", under))
+    sides = ((WORDS["over"], over), (WORDS["under"], under))
     told = ", ".join(f"{name} {_where(binned, side)}" for name, side in sides if side.any())
-    return f", close on average only: {told}"
+    return f", {WORDS['mixed']}: {told}"
 
 
 def _comma(where: str) -> str:

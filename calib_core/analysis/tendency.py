@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from types import MappingProxyType
 from typing import Final, Literal
 
 import numpy as np
@@ -16,6 +18,12 @@ FEW: Final = 30
 
 Kind = Literal["few", "neither", "mixed", "over", "under"]
 """mixed: the averages agree and some bins do not."""
+
+WORDS: Final[Mapping[Kind, str]] = MappingProxyType({
+    "over": "over-confident", "under": "under-confident", "mixed": "close on average only",
+    "neither": "no farther off than chance", "few": "too few rows to say",
+})
+"""What a run, a line or a step is called; in the order in which they are counted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +60,18 @@ def tendency(binned: Binned, among: int = 1, alike: float = 1.0) -> Tendency:
     if kind != "few" and abs(excess) <= alike * _chance_of_mean(binned, variance, excess, among):
         kind = "mixed" if clear.any() else "neither"
     return Tendency(kind, np.maximum(signed, 0.0), np.maximum(-signed, 0.0), limit, clear)
+
+
+def counted(kinds: Sequence[Kind]) -> str:
+    """"9 are over-confident, 1 is under-confident and 4 have too few rows to say"; at least one kind."""
+    told = [f"{count} {being(kind, count)}" for kind in WORDS if (count := kinds.count(kind))]
+    return f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
+
+
+def being(kind: Kind, count: int) -> str:
+    """"is over-confident", or what several are: "have too few rows to say"."""
+    one, several = ("has", "have") if kind == "few" else ("is", "are")
+    return f"{one if count == 1 else several} {WORDS[kind]}"
 
 
 def _chance_of_mean(

@@ -161,7 +161,7 @@ def bin_step(subject: Subject) -> Step:
                 f"{spread if count >= FEW else ''}."
             ),
             (
-                f"Right are {right:,} of {count:,}, which is {percent(share)}: "
+                f"{right:,} of {count:,} {'is' if right == 1 else 'are'} right, which is {percent(share)}: "
                 f"{_verdict(found, at, count, noun)}."
             ),
         ),

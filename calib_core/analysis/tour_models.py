@@ -67,10 +67,10 @@ def _best(result: Comparison, method: str) -> str:
     brier, accuracy = f"{best.brier.value:.4f}", percent(best.accuracy.value)
     if len(result.points) == 1:
         return (
-            f"{best.name} is right {accuracy} and has a Brier score of {brier} by {method}: that score is "
-            "low where right answers have a high confidence and wrong ones a low one."
+            f"{best.name} is right {accuracy} of the time and has a Brier score of {brier} by “{method}”: "
+            "that score is low where right answers have a high confidence and wrong ones a low one."
         )
-    lowest = f"{best.name} has the lowest Brier score, {brier}, and is right {accuracy}"
+    lowest = f"{best.name} has the lowest Brier score, {brier}, and is right {accuracy} of the time"
     opening = f"Of {len(result.points)} runs, {lowest}"
     if right is best:
         low = "the score is low where right answers are sure and wrong ones are not"

@@ -18,7 +18,7 @@ from calib_core.confidence.columns import column
 from calib_core.confidence.method import Options
 from calib_core.confidence.subsets import codes
 from calib_core.problems import Unavailable, shorten
-from calib_core.wording import percent
+from calib_core.wording import count, percent
 
 _QUESTION: Final = 160
 _ANSWER: Final = 40
@@ -97,15 +97,17 @@ def _over_all(one: Candidate, evidence: Evidence, method: str | None) -> str:
     beside = ""
     if method not in (None, AGREEMENT):
         other = one.usable[method]
-        on = "" if other.n_used == evidence.n_used else f" on {other.n_used:,} questions"
+        on = "" if other.n_used == evidence.n_used else f" on {count(other.n_used, 'question')}"
         beside = (
-            f", against {other.brier or 0.0:.4f} of {other.method.title}{on}, which says "
-            f"{percent(other.mean_confidence or 0.0)} and is right {percent(other.accuracy or 0.0)}"
+            f", against {other.brier or 0.0:.4f} of “{other.method.title}”{on}, which says "
+            f"{percent(other.mean_confidence or 0.0)} and is right {percent(other.accuracy or 0.0)} of the "
+            "time"
         )
+    of = f"Over all {evidence.n_used:,} questions" if evidence.n_used > 1 else "On its 1 question"
     return (
-        f"Over all {evidence.n_used:,} questions agreement is {percent(evidence.mean_confidence or 0.0)} on "
-        f"average, and the answer most often given is right {percent(evidence.accuracy or 0.0)}: a Brier "
-        f"score (lower is better) of {evidence.brier or 0.0:.4f}{beside}."
+        f"{of} agreement is {percent(evidence.mean_confidence or 0.0)} on "
+        f"average, and the answer most often given is right {percent(evidence.accuracy or 0.0)} of the time: "
+        f"a Brier score (lower is better) of {evidence.brier or 0.0:.4f}{beside}."
     )
 
 
@@ -141,17 +143,18 @@ def _instead(subject: Subject, usable: Mapping[str, Evidence]) -> str:
     if len(usable) == 1:
         own = subject.evidence
         return (
-            f"What there is, is its {own.method.title}: it says {percent(own.mean_confidence or 0.0)} on "
-            f"average and is right {percent(own.accuracy or 0.0)}."
+            f"The run gives 1 confidence, “{own.method.title}”, which says "
+            f"{percent(own.mean_confidence or 0.0)} on average and is right {percent(own.accuracy or 0.0)} "
+            "of the time."
         )
     low, high = (end(usable.values(), key=lambda own: own.brier or 0.0) for end in (min, max))
     score = "the Brier score (lower is better)"
-    opening = f"What there is, are {len(usable)} confidences of {subject.name}: {score}"
+    opening = f"{subject.name} gives {len(usable)} confidences: {score}"
     if f"{low.brier or 0.0:.4f}" == f"{high.brier or 0.0:.4f}":
         return f"{opening} is {low.brier or 0.0:.4f} by each of them."
     return (
-        f"{opening} goes from {low.brier or 0.0:.4f} by {low.method.title} to {high.brier or 0.0:.4f} by "
-        f"{high.method.title}."
+        f"{opening} goes from {low.brier or 0.0:.4f} by “{low.method.title}” to {high.brier or 0.0:.4f} by "
+        f"“{high.method.title}”."
     )
 
 

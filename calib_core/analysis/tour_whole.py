@@ -9,19 +9,11 @@ import polars as pl
 from calib_core.analysis.null import Null
 from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.analysis.sweep import PAPER_BINS, Curve, sweep
-from calib_core.analysis.tendency import FEW, Kind, Tendency, tendency
+from calib_core.analysis.tendency import FEW, WORDS, Kind, Tendency, tendency
 from calib_core.analysis.tour_step import ABOUT, Step, counted
 from calib_core.analysis.tour_subject import Subject
 from calib_core.binned import Scheme
 from calib_core.wording import percent, short
-
-HEADINGS: Final[dict[Kind, str]] = {
-    "over": "Over-confident, and where",
-    "under": "Under-confident, and where",
-    "mixed": "Close on average only",
-    "neither": "No sign of over- or under-confidence",
-    "few": "Too few rows to say",
-}
 
 SIDES: Final[dict[Kind, str]] = {
     "over": "the over-confidence", "under": "the under-confidence", "mixed": "what is more than chance",
@@ -37,7 +29,7 @@ def whole_step(subject: Subject) -> Step:
     opening = result.reading[0].lower() + result.reading[1:]
     return Step(
         kind="whole",
-        heading=HEADINGS[found.kind],
+        heading=f"{WORDS[found.kind].capitalize()}{', and where' if found.kind in {'over', 'under'} else ''}",
         sentences=(f"{subject.name} {opening}", _where(result, found, subject.noun)),
         picture=result,
         chosen=f"All its {subject.noun} are shown, in ten bins.",
@@ -51,7 +43,7 @@ def _where(result: Reliability, found: Tendency, noun: str) -> str:
     if kind == "few":
         return f"{_bin(_fullest(table), noun)}; below {FEW} {noun} no more is said of them."
     if kind == "neither":
-        return f"No bin is further off than chance allows: {_bin(_fullest(table), noun)}, in the fullest."
+        return f"No bin is farther off than chance allows: {_bin(_fullest(table), noun)}, in the fullest."
     side = {"over": pl.col("gap") > 0, "under": pl.col("gap") < 0}.get(kind, pl.col("clear"))
     worst = table.filter(side).sort("share", descending=True).row(0, named=True)
     claimed = "the gap" if worst["share"] == table["share"].max() else SIDES[kind]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.overview import overview
-from calib_core.analysis.overview_look import WORDS, Look
+from calib_core.analysis.overview_look import Look
+from calib_core.analysis.tendency import WORDS
 from calib_core.problems import Unavailable
 from calib_core.report.parts import Block, Progress, Section, Table
 from calib_core.report.subject import Subject

@@ -89,7 +89,7 @@ def test_a_signed_metric_is_best_near_zero() -> None:
 def test_equal_numbers_are_said_to_be_equal() -> None:
     seen = {"a": blocks((0.8, 100, 60)), "b": blocks((0.8, 200, 120))}
     assert lines(seen, titles={"a": "a", "b": "b"}).reading == (
-        "Both lines have the same ECE, 0.2000. Both are over-confident on average."
+        "Both lines have the same ECE, 0.2000. Both are over-confident."
     )
 
 
@@ -105,8 +105,8 @@ def test_leanings_are_counted_and_chance_is_none() -> None:
         "few": blocks((0.9, 5, 0)),
     }
     assert lines(seen).reading.endswith(
-        "Of the 4 lines, 1 is over-confident on average, 1 is under-confident on average, 1 is no farther "
-        "off than chance, 1 is on too few rows to say."
+        "Of the 4 lines, 1 is over-confident, 1 is under-confident, 1 is no farther off than chance and 1 "
+        "has too few rows to say."
     )
 
 

@@ -17,33 +17,36 @@ def test_several_runs_of_every_kind() -> None:
         "wavering": [blocks((0.95, 200, 150), (0.35, 200, 110))],
     })
     assert result.headline == (
-        "Of 6 runs, 2 are over-confident, 1 is under-confident, 1 is close on average only, 1 shows no "
-        "sign of either and 1 has too few rows to say."
+        "Of 6 runs, 2 are over-confident, 1 is under-confident, 1 is close on average only, 1 is no "
+        "farther off than chance and 1 has too few rows to say."
     )
     assert result.more == (
-        "The lowest ECE, 0.0000, is that of good, which says 65.0 % on average and is right 65.0 %. Right "
-        "most often is shy, which says 55.0 % on average and is right 80.0 %."
+        "The lowest ECE, 0.0000, is that of good, which says 65.0 % on average and is right 65.0 % of the "
+        "time. Right most often is shy, which says 55.0 % on average and is right 80.0 % of the time."
     )
 
 
 def test_calibrated_runs_alone() -> None:
     result = overview({"a": [blocks(*CALIBRATED)], "b": [blocks((0.8, 100, 80))]})
-    assert result.headline == "Of 2 runs, 2 show no sign of over- or under-confidence."
+    assert result.headline == "Of 2 runs, 2 are no farther off than chance."
 
 
 def test_the_most_honest_may_be_the_most_accurate() -> None:
     result = overview({"a": [blocks((0.9, 100, 90))], "b": [blocks(*OVER)]})
     assert result.more.endswith(
-        "is that of a, which says 90.0 % on average and is right 90.0 %, the most of all."
+        "is that of a, which says 90.0 % on average and is right 90.0 % of the time, the most of all."
     )
 
 
 def test_one_run() -> None:
     told = [overview({"red": [blocks(*kind)]}).headline for kind in (OVER, UNDER, CALIBRATED)]
     assert told == [
-        "red says 81.7 % on average and is right 56.7 %: it is over-confident.",
-        "red says 55.0 % on average and is right 80.0 %: it is under-confident.",
-        "red says 65.0 % on average and is right 65.0 %: no more apart than 400 rows differ by chance.",
+        "red says 81.7 % on average and is right 56.7 % of the time: over-confident.",
+        "red says 55.0 % on average and is right 80.0 % of the time: under-confident.",
+        (
+            "red says 65.0 % on average and is right 65.0 % of the time: no farther off than chance with 400 "
+            "rows."
+        ),
     ]
     assert overview({"red": [blocks((0.9, 3, 1))]}).headline == (
         "The one run here, red, has too few rows to be judged."
@@ -71,4 +74,6 @@ def test_a_run_of_few_rows_that_does_better_is_not_passed_over_in_silence() -> N
 
 def test_runs_that_are_right_as_often() -> None:
     result = overview({"a": [blocks((0.8, 100, 80))], "b": [blocks((0.6, 100, 80))]})
-    assert result.more.endswith("a, which says 80.0 % on average and is right 80.0 %, as often as any.")
+    assert result.more.endswith(
+        "a, which says 80.0 % on average and is right 80.0 % of the time, as often as any."
+    )

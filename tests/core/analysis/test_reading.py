@@ -29,63 +29,75 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
     ("parts", "said"),
     [
         ((), "No row has both a confidence and an outcome."),
-        (((0.9, 1, 1),), "Says 90.0 % on average, is right 100.0 %: 1 row is too few to say more."),
-        (((0.9, 29, 2),), "Says 90.0 % on average, is right 6.9 %: 29 rows are too few to say more."),
-        (((0.9, 30, 2),), "Says 90.0 % on average, is right 6.7 %: over-confident."),
-        (((0.5, 1000, 900),), "Says 50.0 % on average, is right 90.0 %: under-confident."),
+        (
+            ((0.9, 1, 1),),
+            "Says 90.0 % on average, is right 100.0 % of the time: 1 row is too few to say more.",
+        ),
+        (
+            ((0.9, 29, 2),),
+            "Says 90.0 % on average, is right 6.9 % of the time: 29 rows are too few to say more.",
+        ),
+        (((0.9, 30, 2),), "Says 90.0 % on average, is right 6.7 % of the time: over-confident."),
+        (((0.5, 1000, 900),), "Says 50.0 % on average, is right 90.0 % of the time: under-confident."),
         (
             ((0.7, 1000, 710),),
-            "Says 70.0 % on average, is right 71.0 %: no more apart than 1,000 rows differ by chance.",
+            (
+                "Says 70.0 % on average, is right 71.0 % of the time: no farther off than chance with 1,000 "
+                "rows."
+            ),
         ),
         (
             ((1.0, 50, 50),),
-            "Says 100.0 % on average, is right 100.0 %: no more apart than 50 rows differ by chance.",
+            "Says 100.0 % on average, is right 100.0 % of the time: no farther off than chance with 50 rows.",
         ),
         (
             ((0.3, 200, 60), (0.85, 400, 240), (0.95, 400, 260)),
-            "Says 78.0 % on average, is right 56.0 %: over-confident, mostly in the two top bins.",
+            (
+                "Says 78.0 % on average, is right 56.0 % of the time: over-confident, mostly in the two top "
+                "bins."
+            ),
         ),
         (
             ((0.3, 400, 120), (0.95, 600, 300)),
-            "Says 69.0 % on average, is right 42.0 %: over-confident, mostly in the top bin.",
+            "Says 69.0 % on average, is right 42.0 % of the time: over-confident, mostly in the top bin.",
         ),
         (
             ((0.35, 300, 0), (0.55, 300, 165), (0.85, 300, 120), (0.95, 100, 95)),
             (
-                "Says 62.0 % on average, is right 38.0 %: over-confident, "
+                "Says 62.0 % on average, is right 38.0 % of the time: over-confident, "
                 "mostly in (0.3, 0.4] and in (0.8, 0.9]."
             ),
         ),
         (
             ((0.05, 300, 200), (0.95, 300, 285)),
-            "Says 50.0 % on average, is right 80.8 %: under-confident, mostly in [0, 0.1].",
+            "Says 50.0 % on average, is right 80.8 % of the time: under-confident, mostly in [0, 0.1].",
         ),
         (
             ((0.6, 300, 120), (0.9, 300, 210)),
-            "Says 75.0 % on average, is right 55.0 %: over-confident, in both bins.",
+            "Says 75.0 % on average, is right 55.0 % of the time: over-confident, in both bins.",
         ),
         (
             tuple((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11)),
-            "Says 65.0 % on average, is right 40.0 %: over-confident, spread over 7 bins.",
+            "Says 65.0 % on average, is right 40.0 % of the time: over-confident, spread over 7 bins.",
         ),
         (
             ((0.25, 500, 375), (0.75, 500, 125)),
             (
-                "Says 50.0 % on average, is right 50.0 %, close on average only: "
+                "Says 50.0 % on average, is right 50.0 % of the time, close on average only: "
                 "over-confident mostly in the top bin, under-confident mostly in (0.2, 0.3]."
             ),
         ),
         (
             ((0.25, 100, 60), (0.5, 5000, 2465), (0.75, 100, 75)),
             (
-                "Says 50.0 % on average, is right 50.0 %, close on average only: "
+                "Says 50.0 % on average, is right 50.0 % of the time, close on average only: "
                 "under-confident mostly in (0.2, 0.3]."
             ),
         ),
         (
             ((0.25, 500, 250), (0.75, 1000, 250)),
             (
-                "Says 58.3 % on average, is right 33.3 %: over-confident, mostly in the top bin, "
+                "Says 58.3 % on average, is right 33.3 % of the time: over-confident, mostly in the top bin, "
                 "though under-confident mostly in (0.2, 0.3]."
             ),
         ),
@@ -101,7 +113,7 @@ def test_every_branch(parts: Sequence[Block], said: str) -> None:
         (Scheme("natural"), "mostly at 0.35 and at 0.85"),
         (Scheme("mass", 10), "mostly at 0.35 and at 0.85"),
         (Scheme("width", 1000), "mostly in (0.349, 0.35] and in (0.849, 0.85]"),
-        (Scheme("width", 1), "is right 38.0 %: over-confident."),
+        (Scheme("width", 1), "is right 38.0 % of the time: over-confident."),
     ],
 )
 def test_bins_are_named_as_they_are(scheme: Scheme, said: str) -> None:
@@ -130,7 +142,7 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
         said = read_aloud(
             BinSums.from_pairs(confidence, correct).binned(Scheme("width", bins)), dependent=False
         )
-        apart += "by chance" not in said
+        apart += "no farther off than chance" not in said
     assert apart <= 12
 
 

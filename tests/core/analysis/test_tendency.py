@@ -6,7 +6,7 @@ from math import comb
 
 import pytest
 
-from calib_core.analysis.tendency import FEW, tendency
+from calib_core.analysis.tendency import FEW, Kind, counted, tendency
 from calib_core.binned import Binned
 from calib_core.bins import BinSums, Scheme
 from core.tours import CALIBRATED, OVER, UNDER, Block, drawn
@@ -96,3 +96,11 @@ def test_calibrated_and_nearly_certain_is_no_more_often_called_off(
         if tendency(binned((said, rows, right)), among).kind in ("over", "under")
     )
     assert called <= 0.05 / among
+
+
+def test_kinds_are_counted_in_one_order_and_number() -> None:
+    kinds: list[Kind] = ["few", "over", "neither", "over", "few"]
+    assert counted(kinds) == (
+        "2 are over-confident, 1 is no farther off than chance and 2 have too few rows to say"
+    )
+    assert counted(["few"]) == "1 has too few rows to say"

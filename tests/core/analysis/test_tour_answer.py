@@ -96,7 +96,7 @@ def test_the_numbers_of_the_fullest_bin() -> None:
             "on average, and calibrated means that 95.0 % of the 200 answers there should be right, give or "
             "take 4.0 points of chance."
         ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
-        "Right are 120 of 200, which is 60.0 %: less often than it says, by more than chance.",
+        "120 of 200 are right, which is 60.0 %: less often than it says, by more than chance.",
     )
     assert isinstance(step.picture, SaidAndRight)
     (pair,) = step.picture.pairs
@@ -108,7 +108,7 @@ def test_the_numbers_of_the_fullest_bin() -> None:
 def test_one_row() -> None:
     step = told("bin", answers((0.9, 1, 1)))
     assert "of the 1 answer there should be right" in step.sentences[0]
-    assert step.sentences[1].startswith("Right are 1 of 1, which is 100.0 %: fewer than 30")
+    assert step.sentences[1].startswith("1 of 1 is right, which is 100.0 %: fewer than 30")
 
 
 @pytest.mark.parametrize(("said", "right", "told_of_it"), [

@@ -18,7 +18,7 @@ FLAT = ((0.8, 400, 320),)
 def test_one_stands_out_by_both_numbers() -> None:
     step = told("models", answers(*SHARP, model="a"), answers(*OVER, model="b"))
     assert step.sentences[0].startswith("Of 2 runs, a has the lowest Brier score, 0.0")
-    assert "and is right 75.5 %, the most of all: " in step.sentences[0]
+    assert "and is right 75.5 % of the time, the most of all: " in step.sentences[0]
     assert (
         "meets no other run's, so of these it is the one to trust; always saying 75.5 %"
     ) in step.sentences[1]
@@ -36,7 +36,7 @@ def test_two_that_cannot_be_told_apart() -> None:
 def test_a_low_score_of_a_poor_model_is_no_merit() -> None:
     step = told("models", answers(*POOR, model="poor"), answers(*FLAT, model="flat"))
     assert step.sentences[0].startswith(
-        "Of 2 runs, poor has the lowest Brier score, 0.0196, and is right 2.0 %, while"
+        "Of 2 runs, poor has the lowest Brier score, 0.0196, and is right 2.0 % of the time, while"
     )
     assert "while flat is right most often, 80.0 %, with a Brier score of 0.1600." in step.sentences[0]
     assert step.sentences[1] == (
@@ -62,7 +62,7 @@ def test_only_runs_of_one_data_set_and_confidence() -> None:
     shown, other = answers(*OVER, model="a"), answers(*OVER, model="b", dataset="else")
     stated = made_run({"verbal_confidence": [0.5] * 9, "correct": [True] * 9})
     step = told("models", shown, other, stated)
-    assert step.sentences[0].startswith("a is right 56.7 % and has a Brier score of ")
+    assert step.sentences[0].startswith("a is right 56.7 % of the time and has a Brier score of ")
     assert step.sentences[1].startswith(
         "Which to trust takes another to compare it with; always saying 56.7 %"
     )
@@ -105,6 +105,7 @@ def test_five_rows_are_not_to_be_trusted() -> None:
 
 def test_runs_with_one_number_are_told_apart_by_the_other() -> None:
     equal = told("models", answers((0.8, 100, 80), model="a"), answers((0.6, 100, 80), model="b"))
-    assert "and is right 80.0 %, as often as any: " in equal.sentences[0]
+    assert "and is right 80.0 % of the time, as often as any: " in equal.sentences[0]
     right = told("models", answers((0.5, 100, 50), model="a"), answers((0.5, 100, 60), model="b"))
-    assert "b has the lowest Brier score, 0.2500, and is right 60.0 %, the most of all" in right.sentences[0]
+    told_of = "b has the lowest Brier score, 0.2500, and is right 60.0 % of the time, the most of all"
+    assert told_of in right.sentences[0]

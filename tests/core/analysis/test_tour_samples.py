@@ -30,8 +30,8 @@ def test_one_question_and_all_of_them() -> None:
     )
     assert step.sentences[1] == (
         "Over all 2 questions agreement is 62.5 % on average, and the answer most often given is right "
-        "50.0 %: a Brier score (lower is better) of 0.1562, against 0.3250 of confidence in the file, "
-        "which says 85.0 % and is right 50.0 %."
+        "50.0 % of the time: a Brier score (lower is better) of 0.1562, against 0.3250 of “confidence in the "
+        "file”, which says 85.0 % and is right 50.0 % of the time."
     )
     assert isinstance(step.picture, QuestionClusters)
     assert [cluster.size for cluster in step.picture.clusters] == [3, 1]
@@ -54,7 +54,7 @@ def test_no_run_has_samples() -> None:
     assert step.sentences[0].startswith(
         "Not one of the 2 runs here has a question with several sampled answers, so agreement"
     )
-    assert step.sentences[1].startswith("What there is, are 2 confidences of red: the Brier score")
+    assert step.sentences[1].startswith("red gives 2 confidences: the Brier score")
     assert isinstance(step.picture, SaidAndRight)
     assert [(pair.name, round(pair.said, 4), pair.count) for pair in step.picture.pairs] == [
         ("stated confidence", 0.5, 300), ("confidence in the file", 0.8167, 300),
@@ -65,7 +65,8 @@ def test_one_run_of_one_confidence() -> None:
     step = told("samples", answers(*OVER))
     assert step.sentences[0].startswith("red gave its 300 answers once each, so agreement between")
     assert step.sentences[1] == (
-        "What there is, is its confidence in the file: it says 81.7 % on average and is right 56.7 %."
+        "The run gives 1 confidence, “confidence in the file”, which says 81.7 % on average and is right "
+        "56.7 % of the time."
     )
 
 
@@ -94,8 +95,7 @@ def test_where_only_the_majority_is_judged_no_single_question_is_shown() -> None
 def test_confidences_with_one_score_are_not_set_apart() -> None:
     step = told("samples", answers((0.5, 40, 20), verbal_confidence=[0.5] * 40))
     assert step.sentences[1] == (
-        "What there is, are 2 confidences of red: the Brier score (lower is better) is 0.2500 by each of "
-        "them."
+        "red gives 2 confidences: the Brier score (lower is better) is 0.2500 by each of them."
     )
 
 
@@ -105,5 +105,6 @@ def test_a_confidence_on_other_rows_says_so() -> None:
         "confidence": [0.9] * 3, "correct": [True] * 3,
     })
     over_all = told("samples", part).sentences[1]
-    assert "against 0.0100 of confidence in the file on 3 questions, which" in over_all
-    assert "in the file, which" in told("samples", SAMPLED).sentences[1]
+    assert over_all.startswith("On its 1 question agreement is")
+    assert "against 0.0100 of “confidence in the file” on 3 questions, which" in over_all
+    assert "in the file”, which" in told("samples", SAMPLED).sentences[1]
