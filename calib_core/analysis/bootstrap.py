@@ -90,8 +90,10 @@ def interval(
     ends = None if drawn is None else _reflected(value, drawn)
     if drawn is None or ends is None:
         return None
-    low = ends[0] if metric.low is None else max(ends[0], metric.low)
-    high = ends[1] if metric.high is None else min(ends[1], metric.high)
+    # Reflected at a number near a limit both ends may lie beyond it.
+    least = -np.inf if metric.low is None else metric.low
+    most = np.inf if metric.high is None else metric.high
+    low, high = (min(max(end, least), most) for end in ends)
     of = "rows" if question is None else f"{units:,} questions asked again"
     return Interval(low, high, drawn.size, seed, _how(drawn.size, seed, of))
 

@@ -95,6 +95,15 @@ def test_cells_stand_in_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert interval(evidence, "auroc") is None  # would have to be added up anew
 
 
+def test_an_interval_stays_within_the_metric_s_range_at_both_ends() -> None:
+    # Without any gap, every draw is larger: reflected, both ends would be below 0.
+    for metric in ("ece", "mce", "brier"):
+        for seen in (blocks((0.8, 5, 4), (0.4, 5, 2)), blocks((1.0, 9, 9), (0.0, 9, 0)), drawn(40, 3)):
+            found, least, most = interval(seen, metric), METRICS[metric].low, METRICS[metric].high
+            assert found is not None
+            assert (least or 0.0) <= found.low <= found.high <= (1.0 if most is None else most)
+
+
 def test_metrics_of_all_classes_are_drawn_by_rows() -> None:
     random = np.random.default_rng(1)
     evidence = choice_evidence(random.dirichlet(np.ones(3), 80).tolist(), random.integers(0, 3, 80).tolist())
