@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl
 
 import pandas as pd
+import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element, PageLink
 
@@ -163,6 +166,19 @@ def control(at: AppTest, key: str) -> Any:
         if re.fullmatch(rf"{key}(_\d+)?", getattr(node, "key", None) or ""):
             return node
     raise AssertionError(f"the page has no control {key!r}")
+
+
+def counted(patch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[object]:
+    """What this function of the module gives from now on, each time that a page asks it."""
+    real, given = getattr(module, name), []
+
+    @functools.wraps(real)
+    def asked(*args: Any, **more: Any) -> Any:
+        given.append(real(*args, **more))
+        return given[-1]
+
+    patch.setattr(module, name, asked)
+    return given
 
 
 def lost(at: AppTest, key: str = "", value: str = "") -> list[str]:

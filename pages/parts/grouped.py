@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
@@ -12,7 +12,7 @@ import streamlit as st
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.analysis.groups import Groups, by_rows, by_runs, parts_of
 from calib_core.analysis.looking import Looking, bins_of, looking
-from calib_core.analysis.reliability import THIN, reliability
+from calib_core.analysis.reliability import THIN, Reliability, reliability
 from calib_core.figures.dots import describe_dots, dots_figure
 from calib_core.figures.reliability import describe_reliability
 from calib_core.figures.small_multiples import small_reliability
@@ -21,7 +21,7 @@ from calib_core.problems import Unavailable
 from calib_core.report.sections import groups as section
 from pages.parts import cache, show, tables
 from pages.parts.exporting import Export, few, named
-from pages.parts.grouping import MOST_PANELS, MOST_SERIES, Choice
+from pages.parts.grouping import MOST_PANELS, Choice
 from pages.parts.literal import literal
 from pages.parts.many import names_of
 
@@ -29,7 +29,9 @@ _DRAWING: Final = "Drawing the intervals …"
 
 
 def result_of(choice: Choice) -> Groups:
-    """The numbers of the groups, computed once."""
+    """The numbers of the groups, computed once, in the order wanted."""
+    titles = {run.id: run.title for run in choice.many.runs}
+
     def compute() -> Groups:
         bar = st.progress(0.0, _DRAWING)
         what = (choice.seen, choice.grouping, choice.metric, choice.scheme)
@@ -38,13 +40,13 @@ def result_of(choice: Choice) -> Groups:
             bar.progress(min(1.0, share), _DRAWING)
 
         if choice.grouping.of == "rows":
-            result = by_rows(*what, sort=choice.sort, progress=tell)
+            result = by_rows(*what, titles=titles, progress=tell)
         else:
-            result = by_runs(*what, sort=choice.sort, against=choice.against, progress=tell)
+            result = by_runs(*what, titles=titles, against=choice.against, progress=tell)
         bar.empty()
         return result
 
-    return cache.kept(("groups", *choice.key()), compute)
+    return cache.kept(("groups", *choice.key(), choice.against), compute).sorted(choice.sort)
 
 
 def verdict(choice: Choice, result: Groups) -> None:
@@ -78,20 +80,10 @@ def dots(choice: Choice, result: Groups) -> None:
     st.caption(literal(section.caption(result)))
     if result.chance:
         st.caption(literal(result.chance.words))
-    if choice.grouping.of == "rows" and len(choice.many.seen) > MOST_SERIES:
-        st.caption(
-            f":material/block: {MOST_SERIES} of {len(choice.many.seen)} runs are drawn: more cannot be told "
-            "apart in one row. Choose them under Runs."
-        )
-    titles = {run.id: run.title for run in choice.many.runs}
-    for run, count in result.without.items():
-        if count:
-            st.caption(
-                f":material/info: **{literal(titles[run])}**: {count:,} used rows are in no group by "
-                f"{literal(result.grouping.title)}."
-            )
-    for run, why in result.refused.items():
-        st.caption(f":material/block: **{literal(titles[run])}**: {literal(why)}")
+    if told := section.several_told(len(choice.seen), len(choice.many.seen)):
+        st.caption(f":material/info: {told} Choose them under Runs.")
+    for told in section.remarks(result, {run.id: run.title for run in choice.many.runs}):
+        st.caption(f":material/info: {literal(told)}")
 
 
 def differences(choice: Choice, result: Groups) -> None:
@@ -130,19 +122,31 @@ def export(choice: Choice, result: Groups, what: str) -> Export:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """One small diagram; drawn: or why it cannot be."""
+
+    title: str
+    drawn: Reliability | str
+
+
 def panels(choice: Choice) -> None:
     """Small reliability diagrams of the chosen groups."""
-    chosen = list(_chosen(choice))
-    if not chosen:
+    def compute() -> tuple[int, list[Panel]]:
+        chosen = list(_chosen(choice))
+        return len(chosen), [_panel_of(choice, *one) for one in chosen[:MOST_PANELS]]
+
+    number, drawn = cache.kept(("panels", *choice.key(), choice.panels), compute)
+    if not drawn:
         return
     st.subheader("Reliability diagrams of the chosen groups", anchor=False)
-    if len(chosen) > MOST_PANELS:
-        st.caption(f":material/block: The first {MOST_PANELS} of {len(chosen)} are drawn.")
-    wide = min(len(chosen), MOST_PANELS) in (4, 7, 8)  # a fourth one that would stand alone
+    if number > MOST_PANELS:
+        st.caption(f":material/block: The first {MOST_PANELS} of {number} are drawn.")
+    wide = len(drawn) in (4, 7, 8)  # a fourth one that would stand alone
     with st.grid(4 if wide else 3, min_column_width=230 if wide else 260, gap="medium"):
-        for at, (title, part) in enumerate(chosen[:MOST_PANELS]):
+        for at, panel in enumerate(drawn):
             with st.container():
-                _panel(choice, title, part, f"panel_{at}")
+                _panel(choice, panel, f"panel_{at}")
 
 
 def _chosen(choice: Choice) -> Iterator[tuple[str, AnswerEvidence]]:
@@ -158,20 +162,26 @@ def _chosen(choice: Choice) -> Iterator[tuple[str, AnswerEvidence]]:
                 yield (f"{name} · {titles[run]}" if len(choice.seen) > 1 else name), parts[name]
 
 
-def _panel(choice: Choice, title: str, part: AnswerEvidence, key: str) -> None:
-    st.subheader(literal(title), anchor=False)
+def _panel_of(choice: Choice, title: str, part: AnswerEvidence) -> Panel:
     try:
-        result = reliability(part, choice.metric, choice.scheme)
+        return Panel(title, reliability(part, choice.metric, choice.scheme))
     except Unavailable as reason:
-        st.caption(literal(str(reason)))
+        return Panel(title, str(reason))
+
+
+def _panel(choice: Choice, panel: Panel, key: str) -> None:
+    st.subheader(literal(panel.title), anchor=False)
+    result = panel.drawn
+    if isinstance(result, str):
+        st.caption(literal(result))
         return
-    value = show.number(result.score.value)
-    few = f", fewer than {THIN}" if part.n_used < THIN else ""
-    st.caption(f"{METRICS[choice.metric].title} {value}, n={part.n_used:,}{few}")
+    score = result.score
+    few = f", fewer than {THIN}" if score.n_used < THIN else ""
+    st.caption(f"{METRICS[choice.metric].title} {show.number(score.value)}, n = {score.n_used:,}{few}")
     show.figure(
         lambda theme: small_reliability(result, theme), key=key, alt=describe_reliability(result),
         export=Export(
-            named(title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
-            result.to_frame, result.recipe, "Reliability diagram", f"{title}, {choice.method.title}",
+            named(panel.title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
+            result.to_frame, result.recipe, "Reliability diagram", f"{panel.title}, {choice.method.title}",
         ),
     )

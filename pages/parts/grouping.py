@@ -9,8 +9,7 @@ from typing import Final, cast
 import streamlit as st
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.families import short_names
-from calib_core.analysis.groupings import Grouping, groupings, level_order, row_groups
+from calib_core.analysis.groupings import Grouping, groupings, row_groups
 from calib_core.analysis.groups import Sort
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
@@ -18,16 +17,15 @@ from calib_core.confidence import METHODS
 from calib_core.confidence.method import Method
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
+from calib_core.report.sections import groups as section
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
 from pages.parts.choice import metric_of
-from pages.parts.many import Many, choose_many
+from pages.parts.many import Many, choose_many, names_of
 from pages.parts.runs import Run, slug
 from pages.parts.several import several
 from pages.parts.switches import options
 
-MOST_SERIES: Final = 4
-"""So many runs are told apart in one row of the figure."""
 MOST_PANELS: Final = 9
 FIRST_PANELS: Final = 6
 SORT: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "n"}
@@ -35,11 +33,6 @@ PRESET: Final[Mapping[str, str]] = {
     "method": "choice_length_normalised", "labels": "all", "renormalise": "no",
 }
 """How the MMLU replication reads choices; M = 10 and equal width are the defaults."""
-WHAT_TO_DO: Final = (
-    "Nothing sorts these runs into groups. Groups come from a column of the file (“subject”, or any column "
-    "of 2 to 100 different texts, whole numbers or booleans), or from what several runs say of themselves "
-    "(“shots”, “params_b”, “tuning”, “model”): choose more runs, or give such a column."
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,11 +64,8 @@ class Choice:
         return {run.id: run.place for run in self.many.runs} if self.grouping.of == "rows" else {}
 
     def key(self) -> tuple[object, ...]:
-        """What tells its numbers from any other's, for keeping them."""
-        shown = tuple(self.seen)
-        return (
-            *self.many.key(), shown, self.grouping.id, self.metric, self.scheme, self.sort, self.against
-        )
+        """What tells its numbers from any other's, for keeping them; their order is none of it."""
+        return (*self.many.key(), tuple(self.seen), self.grouping.id, self.metric, self.scheme)
 
 
 def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
@@ -83,7 +73,7 @@ def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
     answers = [run for run in runs if isinstance(run.report.run, AnswerRun)]
     methods = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in answers)]
     if not methods:
-        raise Unavailable(WHAT_TO_DO)
+        raise Unavailable(section.NOTHING_SORTS)
     _preset(methods)
     most = max(methods, key=lambda id_: sum(id_ in run.report.survey.usable for run in answers))
     method = address.pick("method", methods, most)
@@ -101,11 +91,11 @@ def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
     }
     ways = groupings({id_: evidence.run for id_, evidence in seen.items()})
     if not ways:
-        raise Unavailable(WHAT_TO_DO)
+        raise Unavailable(section.NOTHING_SORTS)
     by = address.pick("by", list(ways), next(iter(ways)))
     st.selectbox("Group by", list(ways), key="by", format_func=lambda id_: ways[id_].title)
     if ways[by].of == "rows":
-        seen = dict(list(seen.items())[:MOST_SERIES])
+        seen = dict(list(seen.items())[:section.MOST_SERIES])
     return _numbers(address, many, seen, ways[by])
 
 
@@ -123,7 +113,7 @@ def _numbers(
     st.segmented_control(
         "Sorted by", list(SORT), key="sort", required=True, format_func=lambda id_: SORT[id_]
     )
-    names, default = _panels(seen, grouping)
+    names, default = _panels(many, seen, grouping)
     chosen = several(
         address, "groups", list(names), label="Reliability diagrams", titled=lambda id_: names[id_],
         default=default, help_=f"Up to {MOST_PANELS} small ones stand below.",
@@ -155,21 +145,20 @@ def _against(
     address: Address, seen: Mapping[str, AnswerEvidence], grouping: Grouping
 ) -> str | None:
     """The level that the others are compared with, where there is a choice."""
-    if grouping.of == "rows":
-        return None
-    levels = level_order({id_: evidence.run.info for id_, evidence in seen.items()}, grouping.id)
-    if len(levels) < 2 or grouping.id == "dataset":
+    levels = section.levels_against(seen, grouping)
+    if not levels:
         return None
     against = address.pick("against", levels, levels[0])
     st.selectbox("Compared with", levels, key="against")
     return against
 
 
-def _panels(seen: Mapping[str, AnswerEvidence], grouping: Grouping) -> tuple[dict[str, str], list[str]]:
+def _panels(
+    many: Many, seen: Mapping[str, AnswerEvidence], grouping: Grouping
+) -> tuple[dict[str, str], list[str]]:
     """Id → name of everything that a diagram can be drawn of; and the ids shown by default."""
     if grouping.of == "runs":
-        infos = {id_: evidence.run.info for id_, evidence in seen.items()}
-        names = short_names(infos, {id_: evidence.run.label for id_, evidence in seen.items()})
+        names = names_of([run for run in many.runs if run.id in seen])
         return names, list(names)[:FIRST_PANELS]
     counts: dict[str, int] = {}
     for evidence in seen.values():

@@ -35,7 +35,6 @@ STYLE: Final = Path(__file__).with_name("paired.css")
 ROWS: Final = {"common": "Common to all", "own": "Each its own"}
 SILENT: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
 ORDER: Final = {"brier": "Brier score", "method": "Kind"}
-OFFERED: Final = tuple(id_ for id_ in METHODS if id_ != "tokens")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,15 +48,15 @@ class Choice:
     order: Order
 
     def key(self) -> tuple[object, ...]:
-        """What tells its table from any other, for keeping it."""
-        return (*self.many.key(), self.scheme, self.rows, self.silent, self.order)
+        """What tells its numbers from any other's, for keeping them; their order is none of it."""
+        return (*self.many.key(), self.scheme, self.rows, self.silent)
 
 
 def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
     """The controls of the page Methods; raises Unavailable where no run fits."""
     above, below = st.container(), st.container()
     rule: Unparseable = "own"
-    silent_here = silent_runs(runs, OFFERED)
+    silent_here = silent_runs(runs, section.OFFERED)
     sampled = any(METHODS[id_].sampled for run in runs for id_ in run.report.survey.usable) or silent_here
     with below:  # read before the methods are, shown after them
         if sampled:
@@ -73,8 +72,8 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
         ) if sampled else "missing"
     with above:
         many = choose_many(
-            address, runs, methods=OFFERED, most=len(OFFERED), options=Options(unparseable=rule),
-            also=silent_here if silent == "wrong" else {},
+            address, runs, methods=section.OFFERED, most=len(section.OFFERED),
+            options=Options(unparseable=rule), also=silent_here if silent == "wrong" else {},
         )
     if silent == "wrong":
         many = with_silent_runs(many, Options(unparseable=rule))
@@ -110,17 +109,15 @@ def _one_of(
 
 
 def result_of(choice: Choice) -> MethodsTable:
-    """The table, computed once."""
+    """The table, computed once, in the order wanted."""
     seen: dict[str, list[AnswerEvidence]] = {run.id: [] for run in choice.many.runs}
     for one in choice.many.seen:
         if isinstance(one.evidence, AnswerEvidence):
             seen[one.run.id].append(one.evidence)
     return cache.kept(
         ("methods", *choice.key()),
-        lambda: methods_table(
-            seen, choice.scheme, rows=choice.rows, silent=choice.silent, order=choice.order
-        ),
-    )
+        lambda: methods_table(seen, choice.scheme, rows=choice.rows, silent=choice.silent),
+    ).ordered(choice.order)
 
 
 def verdict(choice: Choice, result: MethodsTable) -> None:
@@ -187,7 +184,7 @@ def _export(choice: Choice, result: MethodsTable, table: PairedTable) -> None:
 
 def published() -> None:
     """The paper's table, labelled as such."""
-    st.subheader("Published figures, other models and data, not computed here", anchor=False)
+    st.subheader(section.PUBLISHED, anchor=False)
     with st.grid(2, min_column_width=640, gap="medium"):
         for dataset in QUESTIONS:
             table = of_paper(dataset)

@@ -19,6 +19,7 @@ DOING: Final = MappingProxyType({
     "methods": "Reading every method of every run …",
     "lines": "Drawing the lines …",
     "abstention": "Sorting the answers by confidence …",
+    "panels": "Drawing the small diagrams …",
     "training": "Reading every checkpoint, and what chance would give there …",
     "tour": "Making this step of the tour …",
     "questions": "Looking for the questions …",
@@ -30,7 +31,7 @@ DOING: Final = MappingProxyType({
 OTHERWISE: Final = "Computing …"
 SOON: Final = 0.5
 """Seconds after which a wait is told."""
-TELL_THEMSELVES: Final = ("comparison", "measured", "groups", "samples", "report")
+TELL_THEMSELVES: Final = ("comparison", "measured", "groups", "samples")
 """Kinds of which whoever computes them says how far it is."""
 
 

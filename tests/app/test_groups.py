@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core import load, score
 from facts import ROWS, questions, write_facts
+from pages.parts import grouped
 from predictions import quiz, write_csv, write_jsonl
 from screens import Visit, choose, figure, said
 
@@ -57,6 +58,22 @@ def test_the_groups_are_the_scores_of_their_rows(facts: Path, visit: Visit) -> N
     assert (ends["Groups"], ends["Rows used / total"]) == (str(len(ROWS)), f"{every} / {every}")
     assert "intervals" in said(at)
     assert "by chance alone" in said(at)
+
+
+def test_another_order_computes_nothing_again(
+    facts: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert facts.is_dir()
+    made = [
+        screens.counted(monkeypatch, grouped, name) for name in ("by_rows", "parts_of", "reliability")
+    ]
+    at = visit("groups", runs="llama-7b-facts-0-shot")
+    by_value = dots(at)
+    assert [len(times) for times in made] == [1, 1, len(ROWS)]
+    choose(at, "sort", "name")
+    assert dots(at) != by_value
+    assert dots(at)["llama-7b"] == sorted(ROWS)
+    assert [len(times) for times in made] == [1, 1, len(ROWS)]
 
 
 def test_several_runs_are_series(facts: Path, visit: Visit) -> None:
@@ -130,8 +147,8 @@ def test_chosen_groups_have_a_diagram_each(facts: Path, visit: Visit) -> None:
     at = visit("groups", runs="llama-7b-facts-0-shot", groups="sociology,jurisprudence")
     assert len(panels(at)) == 2
     told = said(at)
-    assert "n=20, fewer than 30" in told
-    assert "n=40" in told
+    assert "n = 20, fewer than 30" in told
+    assert "n = 40" in told
     assert len(panels(visit("groups", runs="llama-7b-facts-0-shot"))) == len(ROWS)
 
 

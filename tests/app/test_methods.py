@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core import load, score
+from pages.parts import methods_table
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, said
 
@@ -88,14 +89,18 @@ def test_runs_methods_and_m_are_chosen(two: Path, visit: Visit) -> None:
     assert at.header[0].value.startswith("Nothing is compared")
 
 
-def test_the_order_follows_brier_or_kind(data: Path, visit: Visit) -> None:
+def test_the_order_follows_brier_or_kind(
+    data: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_csv(data / "quiz.csv", quiz(150))
+    made = screens.counted(monkeypatch, methods_table, "methods_table")
     at = visit("methods")
     by_brier = list(numbers(at))
     values = [float(numbers(at)[name][1]) for name in by_brier]
     assert values == sorted(values)
     choose(at, "sort", "method")
     assert list(numbers(at)) == ["stated confidence", "confidence in the file"]
+    assert len(made) == 1
 
 
 def test_a_question_without_a_readable_sample(data: Path, visit: Visit) -> None:
