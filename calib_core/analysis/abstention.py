@@ -16,15 +16,13 @@ from calib_core.analysis.recipe import recipe
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
+from calib_core.wording import ROUNDED
 
 FORMULA: Final = "mean over rows i of the share wrong among the rows with a confidence ≥ c_i"
 """The area under risk against coverage: rows of one confidence are answered together."""
 
 _DECIMALS: Final = 4
 """A threshold is told with so many decimals if they are enough."""
-
-_ROUNDING: Final = 1e-12
-"""A typed threshold or accuracy is forgiven so much, as bins are (edges.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ class Abstention:
 
     def for_accuracy(self, wanted: float) -> Answering | None:
         """The step that answers most among those of at least this accuracy; None where there is none."""
-        enough = np.flatnonzero(self.correct >= (wanted - _ROUNDING) * self.answered)
+        enough = np.flatnonzero(self.correct >= (wanted - ROUNDED) * self.answered)
         return self.at_step(int(enough[-1])) if enough.size else None
 
     @property
@@ -119,7 +117,7 @@ class Abstention:
 
     def _reached(self, threshold: float) -> int:
         """How many steps lie at or above: compared as the file stores its values, as bins are."""
-        least = float(np.float64(threshold - _ROUNDING).astype(self.dtype))
+        least = float(np.float64(threshold - ROUNDED).astype(self.dtype))
         return int(np.searchsorted(-self.threshold, -least, side="right"))
 
     def _short(self, at: int) -> float:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from calib_core.analysis.abstention import Abstention, Answering
+from calib_core.analysis.limits import FEW
 from calib_core.confidence import METHODS
 from calib_core.wording import percent
 
 CHOSEN_HERE = (
     "Each t is chosen on the rows it is judged on: on new questions expect less, and rather the lower end."
 )
-
-
-FEW: Final = 30
-"""Under so many rows an accuracy is said to rest on few."""
 
 
 def target_text(wanted: float) -> str:
@@ -35,27 +31,27 @@ def reading(curves: Sequence[Abstention], wanted: float) -> str:
     if not found:
         curve = max(curves, key=lambda one: one.best.accuracy or 0.0)
         return (
-            f"No confidence here reaches an accuracy of {target}: {METHODS[curve.method].title} comes "
+            f"No confidence here reaches an accuracy of {target}: “{METHODS[curve.method].title}” comes "
             f"nearest, {told(curve.best)}."
         )
     curve, most = max(found, key=lambda one: one[1].share)
-    title = METHODS[curve.method].title
+    title = f"“{METHODS[curve.method].title}”"
     if most.answered == most.of:
         whole = "All questions can be answered" if len(curves) == 1 else f"{title} can answer all questions"
-        return f"{whole} at an accuracy of {target}: {told(most)}."
+        return f"{whole} at an accuracy of {target} or more: {told(most)}."
     least = threshold_text(most.threshold)
     opening = f"To be right {target} of the time, answer when {title} says {least} or more"
     others = [one for one, answering in found if one is not curve and answering.share == most.share]
-    beside = f", and as many by {METHODS[others[0].method].title}" if others else ""
-    few = ", too few to rely on" if most.answered < FEW else ""
-    return f"{opening}: {told(most)}{few}{beside}. Answering all: {percent(curve.all.accuracy or 0.0)}."
+    beside = f", and as many by “{METHODS[others[0].method].title}”" if others else ""
+    return f"{opening}: {told(most)}{beside}. Answering all: {percent(curve.all.accuracy or 0.0)}."
 
 
 def told(answering: Answering) -> str:
-    """"41.2 % answered, right 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)"."""
+    """"41.2 % answered, right 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)"; of few it is said."""
     if answering.accuracy is None or answering.low is None or answering.high is None:
         return "nothing answered"
+    few = ", too few to rely on" if answering.answered < FEW else ""
     return (
         f"{percent(answering.share)} answered, right {percent(answering.accuracy)} (95 % interval "
-        f"{percent(answering.low)} to {percent(answering.high)}, n = {answering.answered:,})"
+        f"{percent(answering.low)} to {percent(answering.high)}, n = {answering.answered:,}{few})"
     )

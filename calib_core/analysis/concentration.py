@@ -125,8 +125,8 @@ def reading(results: Sequence[Concentration]) -> str:
     (least, first), (most, last) = known[0], known[-1]
     if len(known) > 1:
         return (
-            f"The two fullest bins hold {percent(least)} of the {first.unit} by {first.title} "
-            f"and {percent(most)} by {last.title}."
+            f"The two fullest bins hold from {percent(least)} of the {first.unit} (“{first.title}”) to "
+            f"{percent(most)} (“{last.title}”)."
         )
     if first.table.height == 1:
         return f"All {first.n_used:,} {first.unit} lie in one bin."

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from calib_core.analysis.evidence import Evidence
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 
-FEW = 2
+SAID: Final = 2
 """So many names are said; more are counted."""
 
 
@@ -35,9 +36,9 @@ class Looking:
     @property
     def words(self) -> str:
         """"Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows. Across: …"."""
-        by = f" by {_named(self.methods, 'methods')}" if self.methods else ""
+        by = f" by {called(self.methods, 'methods')}" if self.methods else ""
         parts = ", ".join(part for part in (self.number, self.rows) if part)
-        sentence = f"{self.shown} of {_named(self.runs, self.kind)}{by}{f': {parts}' if parts else ''}."
+        sentence = f"{self.shown} of {called(self.runs, self.kind)}{by}{f': {parts}' if parts else ''}."
         across, other = self.axes
         return f"{sentence} Across: {across}; {other}." if across else sentence
 
@@ -92,5 +93,6 @@ def methods_of(ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(METHODS[id_].title for id_ in ids))
 
 
-def _named(names: Sequence[str], kind: str) -> str:
-    return " and ".join(names) if 0 < len(names) <= FEW else f"{len(names)} {kind}"
+def called(names: Sequence[str], kind: str) -> str:
+    """"A and B", "3 runs"."""
+    return " and ".join(names) if 0 < len(names) <= SAID else f"{len(names)} {kind}"

@@ -21,6 +21,7 @@ from calib_core.analysis.unanswered import counted_wrong, with_unanswered
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
+from calib_core.wording import ROUNDED
 
 Rows = Literal["common", "own"]
 """Which rows a cell stands on: those every method shown can use in that run, or all that its own can."""
@@ -32,8 +33,6 @@ Order = Literal["brier", "method"]
 
 COMMON: Final = "rows common to the methods shown"
 NO_COMMON: Final = "No row of this run has a confidence and an outcome for every method shown."
-
-_DECIMALS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,7 @@ def _lowest(values: Sequence[float | None]) -> float | None:
 
 
 def _same(value: float | None, lowest: float | None) -> bool:
-    return value is not None and lowest is not None and round(value - lowest, _DECIMALS) == 0
+    return value is not None and lowest is not None and value - lowest <= ROUNDED
 
 
 def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str], rows: Rows) -> str:

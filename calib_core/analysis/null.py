@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from calib_core.analysis.basis import Evidence
 from calib_core.bins import Scheme
 from calib_core.metrics.metric import Metric
+from calib_core.wording import ROUNDED
 
 BAND: Final = (0.5, 0.05, 0.95)
 """Middle, low and high end of the null band."""
-
-TIED: Final = 1e-12
-"""A draw this little below the observed value is as large: the rest is rounding."""
 
 BLURRED: Final = 0.1
 """Draws of a mass-weighted metric that may lack more of their spread than this share are no null."""
@@ -98,7 +96,7 @@ def null_of(
 
 def share_above(drawn: NDArray[np.float64], observed: float) -> float:
     """(1 + draws at least as large) / (1 + R): never 0, since the data is one of the draws under the null."""
-    return (1 + int(np.count_nonzero(drawn >= observed - TIED))) / (1 + drawn.size)
+    return (1 + int(np.count_nonzero(drawn >= observed - ROUNDED))) / (1 + drawn.size)
 
 
 def rsd(values: NDArray[np.float64], ddof: int = 0) -> NDArray[np.float64]:
@@ -108,7 +106,7 @@ def rsd(values: NDArray[np.float64], ddof: int = 0) -> NDArray[np.float64]:
     """
     mean = values.mean(axis=0)
     spread = values.std(axis=0, ddof=ddof) if values.shape[0] > ddof else np.full_like(mean, np.nan)
-    return np.divide(spread, mean, out=np.full_like(mean, np.nan), where=mean > TIED)
+    return np.divide(spread, mean, out=np.full_like(mean, np.nan), where=mean > ROUNDED)
 
 
 def _spread(table: NDArray[np.float64], observed: Sequence[float], ddof: int) -> dict[str, float]:

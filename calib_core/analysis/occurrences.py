@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-FEW: Final = 10
+SELDOM: Final = 10
 
 
 def occurrences_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
@@ -20,8 +20,8 @@ def occurrences_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
 
     occurrences: positions at which each class is the right one, shape (K,), K ≥ 1.
     """
-    never, often = occurrences == 0, occurrences > FEW
-    kinds = {"never": never, f"1 to {FEW} times": ~(never | often), f"more than {FEW} times": often}
+    never, often = occurrences == 0, occurrences > SELDOM
+    kinds = {"never": never, f"1 to {SELDOM} times": ~(never | often), f"more than {SELDOM} times": often}
     return pl.DataFrame(
         {
             "occurs": list(kinds),

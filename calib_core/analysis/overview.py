@@ -9,7 +9,8 @@ from typing import Final
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.overview_look import TEN, Look, look_of
+from calib_core.analysis.limits import TEN
+from calib_core.analysis.overview_look import Look, look_of
 from calib_core.analysis.overview_reading import headline
 from calib_core.analysis.recipe import scheme_text
 from calib_core.analysis.tendency import WORDS
@@ -41,14 +42,17 @@ class Overview:
 
 def overview(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
     """Runs by name, each by the methods it gives, of which the first is the one that is shown first."""
-    first = _looks({name: own[:1] for name, own in runs.items()}, among=len(runs))
+    # All that may be shown is judged together, so that a verdict stays what it is where less is shown.
+    judged = sum(map(len, runs.values()))
+    looks = {name: [look_of(name, one, judged) for one in own] for name, own in runs.items()}
+    first = _worst_first([look for own in looks.values() for look in own[:1]])
     told, more = headline(first)
     return Overview(
         first=first,
-        every=_looks(runs, among=len(runs)),
+        every=_worst_first([look for own in looks.values() for look in own]),
         headline=told,
         more=more,
-        recipe=_recipe(len(first)),
+        recipe=_recipe(judged),
     )
 
 
@@ -69,14 +73,13 @@ def _record(look: Look) -> dict[str, object]:
     return named | {"verdict": WORDS[look.kind]}
 
 
-def _looks(runs: Mapping[str, Sequence[Evidence]], among: int) -> tuple[Look, ...]:
-    looks = [look_of(name, evidence, among) for name, own in runs.items() for evidence in own]
+def _worst_first(looks: Sequence[Look]) -> tuple[Look, ...]:
     return tuple(sorted(looks, key=lambda look: -(look.ece or 0.0)))
 
 
-def _recipe(runs: int) -> str:
+def _recipe(judged: int) -> str:
     """"ECE-L1, equal width, M=10, right-closed, top label; over- or under-confident: …"."""
-    together = "" if runs == 1 else f", all {runs} runs together (Bonferroni)"
+    together = "" if judged == 1 else f", all {judged:,} verdicts together (Bonferroni)"
     return (
         f"accuracy; Brier; {METRICS['ece'].recipe}, {scheme_text(TEN)}, top label; over- or under-confident: "
         f"mean gap beyond chance at 95 %{together}"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.limits import TEN
 from calib_core.analysis.reliability import bin_table
 from calib_core.analysis.tendency import Kind, tendency
-from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
-
-TEN: Final = Scheme()
-"""The bins of the ECE, and of the curve."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,8 +18,8 @@ class Look:
     """One run seen by one method, by its top label.
 
     run: as it was given; rows, used: in the file, and with a confidence and an outcome; confidence: the
-    mean; accuracy, brier, ece: None where there is no row; kind: judged for all runs together; curve: one row
-    a non-empty bin: bin (from 1), count, confidence, accuracy, thin, as in `Reliability`.
+    mean; accuracy, brier, ece: None where there is no row; kind: judged for all runs and methods together;
+    curve: one row a non-empty bin: bin (from 1), count, confidence, accuracy, thin, as in `Reliability`.
     """
 
     run: str
@@ -41,7 +37,7 @@ class Look:
 
 
 def look_of(name: str, evidence: Evidence, among: int) -> Look:
-    """The evidence by its top label; among: of how many runs it is one that are judged together."""
+    """The evidence by its top label; among: of how many verdicts it is one that are judged together."""
     binned = evidence.top_sums.binned(TEN)
     return Look(
         run=name,

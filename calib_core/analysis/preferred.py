@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from calib_core.analysis.tendency import FEW
+from calib_core.analysis.limits import FEW
 from calib_core.confidence import METHODS
 
 PREFERRED: Final = (

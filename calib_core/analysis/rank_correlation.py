@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.analysis.intervals import Z_95
+from calib_core.analysis.limits import CLEAR
 from calib_core.problems import Unavailable
 
 FEWEST: Final = 3
@@ -46,8 +47,8 @@ class RankCorrelation:
 
     @property
     def clear(self) -> bool:
-        """Whether both say that it is more than chance: p ≤ 0.05, and 0 lies outside the interval."""
-        return self.p <= 0.05 and not self.low <= 0 <= self.high
+        """Whether both say that it is more than chance: p ≤ CLEAR, and 0 lies outside the interval."""
+        return self.p <= CLEAR and not self.low <= 0 <= self.high
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float], *, seed: int = 0) -> RankCorrelation:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.analysis.basis import Unit
-from calib_core.analysis.tendency import FEW, WORDS, Tendency, tendency
+from calib_core.analysis.limits import FEW
+from calib_core.analysis.tendency import WORDS, Tendency, tendency
 from calib_core.bins import Binned
 from calib_core.wording import percent
 

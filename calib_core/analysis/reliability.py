@@ -10,12 +10,13 @@ import polars as pl
 
 from calib_core.analysis.evidence import Evidence, draws_all_classes, metric_of
 from calib_core.analysis.intervals import wilson
+from calib_core.analysis.limits import FEW
 from calib_core.analysis.reading import bin_name, read_aloud
 from calib_core.analysis.recipe import recipe
 from calib_core.analysis.score import Score, scheme_for, score
 from calib_core.bins import Binned, Scheme
 
-THIN: Final = 30
+THIN: Final = FEW
 """A bin with fewer pairs is drawn faded."""
 
 

@@ -14,6 +14,7 @@ from calib_core.analysis.evidence import AnswerEvidence, Evidence
 from calib_core.confidence import METHODS
 from calib_core.confidence.outcomes import greedy_correct
 from calib_core.records import AnswerRun, Reported, Run
+from calib_core.wording import ROUNDED
 
 GREEDY: Final = ""
 """The method of a number that is the greedy answer's."""
@@ -110,7 +111,7 @@ def _agree(ours: float, theirs: float) -> bool:
     _, _, decimals = f"{theirs!r}".partition(".")
     written = len(decimals) if decimals.isdecimal() else 0
     rounding = 0.5 * 10.0**-written if written >= _DECIMALS else 0.0
-    return abs(ours - theirs) <= max(_EQUAL, rounding + 1e-12)
+    return abs(ours - theirs) <= max(_EQUAL, rounding + ROUNDED)
 
 
 def _why(run: AnswerRun, reported: Reported, n: int) -> str:

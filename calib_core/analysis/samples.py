@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.analysis.evidence import AnswerEvidence, gather, metric_of
+from calib_core.analysis.limits import TEN
 from calib_core.analysis.recipe import scheme_text
 from calib_core.analysis.samples_baselines import baselines_of
 from calib_core.analysis.samples_draws import SELF_CONSISTENCY, Draws, Plan, Progress, draw
@@ -28,9 +28,6 @@ from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
 from calib_core.records import Run
 
-SCHEME: Final = Scheme("width", 10)
-"""The bins of metrics with bins: the paper's."""
-
 
 def _quiet(_share: float, _text: str) -> None:
     pass
@@ -42,7 +39,7 @@ def samples(
     options: Options | None = None,
     *,
     within: float = WITHIN,
-    scheme: Scheme = SCHEME,
+    scheme: Scheme = TEN,
     progress: Progress = _quiet,
 ) -> Sampled:
     """The metrics of the self-consistency methods over N', by drawing parts of the samples.

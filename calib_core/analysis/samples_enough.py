@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.analysis.bootstrap import DRAWS
+from calib_core.analysis.limits import FEW
+from calib_core.wording import count
 
 WITHIN: Final = 0.005
 """A Brier score no farther off is as good as the same."""
@@ -114,7 +116,8 @@ def read_enough(
         none = f"N' = {compared[0]} is not" if len(compared) == 1 else f"no N' below {against} is"
         parts.append(f"{none} enough for {_and(lacking)}")
     said = ", ".join(parts)
-    how = f"within ±{within:g} of that at N' = {against}, by its paired 95 % interval over {n:,} questions"
+    on = f"{count(n, 'question')}{', too few to rely on' if n < FEW else ''}"
+    how = f"within ±{within:g} of that at N' = {against}, by its paired 95 % interval over {on}"
     return f"{said[0].upper()}{said[1:]}: enough is a Brier score {how}.{_better(found, gaps, names)}"
 
 

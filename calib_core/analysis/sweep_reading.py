@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from calib_core.analysis.basis import Evidence
+from calib_core.analysis.limits import CLEAR
 from calib_core.analysis.null import Null
 from calib_core.binned import Binned, Scheme
 from calib_core.metrics.metric import Metric
@@ -16,9 +17,6 @@ ONE_SIGN: Final = 0.99
 
 NOTHING: Final = 1e-9
 """A number no larger is what rounding left of 0."""
-
-CHANCE: Final = 0.05
-"""Draws as large as the data in more than this share: the data does not stand out."""
 
 
 def remarks_on(
@@ -58,7 +56,7 @@ def read_sweep(
 ) -> str:
     """Two sentences on one curve; counted: "1,319 rows".
 
-    Judged at the first and the last M alone, each at half of CHANCE, so that more M bring no more chances.
+    Judged at the first and the last M alone, each at half of CLEAR, so that more M bring no more chances.
     """
     opening = f"{title} is {_at_ends(bins, [short(value) for value in values])}"
     if null is None:
@@ -77,17 +75,17 @@ def _at_ends(bins: Sequence[int], told: Sequence[str]) -> str:
 
 def _of_one(null: Null) -> str:
     chance = null.p[0]
-    if chance is None or chance > CHANCE:
+    if chance is None or chance > CLEAR:
         return f"That is within chance{_p(chance)}."
     return f"That is more than chance gives{_p(chance)}."
 
 
 def _of_ends(bins: Sequence[int], null: Null, change: float) -> str:
-    limit = max(CHANCE / 2, 1 / (1 + null.draws))  # of few draws the smallest p there is stands out
+    limit = max(CLEAR / 2, 1 / (1 + null.draws))  # of few draws the smallest p there is stands out
     clear = [p is not None and p <= limit for p in (null.p[0], null.p[-1])]
     if not any(clear):
         said = f"Both are within chance{_p(null.p[0], null.p[-1])}: neither speaks against these confidences"
-        noise = null.change_p is not None and null.change_p > CHANCE
+        noise = null.change_p is not None and null.change_p > CLEAR
         return f"{said}, and the change over M is no more than noise." if noise else f"{said}."
     if all(clear):
         said = f"Both are more than chance gives{_p(null.p[0], null.p[-1])}"
@@ -95,7 +93,7 @@ def _of_ends(bins: Sequence[int], null: Null, change: float) -> str:
         at = 0 if clear[0] else -1
         said = f"Only the number at M = {bins[at]} is more than chance gives{_p(null.p[at])}"
     by_chance = f"thinner bins bring by chance (about {short(null.median[-1] - null.median[0])})"
-    if null.change_p is None or null.change_p > CHANCE:
+    if null.change_p is None or null.change_p > CLEAR:
         return f"{said}; the change of {short(change)} over M is no more than {by_chance}."
     found = "as gaps that cancel in wider bins would have it"
     return f"{said}; the rise of {short(change)} over M is more than {by_chance}{_p(null.change_p)}, {found}."

@@ -11,10 +11,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.analysis.limits import FEW
 from calib_core.bins import Binned
-
-FEW: Final = 30
-"""Fewer pairs are too few to say."""
 
 Kind = Literal["few", "neither", "mixed", "over", "under"]
 """mixed: the averages agree and some bins do not."""
@@ -46,7 +44,7 @@ def tendency(binned: Binned, among: int = 1, alike: float = 1.0) -> Tendency:
     """Whether the average gap, or that of a bin, is more than chance gives.
 
     binned: pairs that do not depend on one another, but so many (`alike`, 1 or more) that may say the same
-    (`trials.alike`); among: of how many runs this is one, all of which are to be judged at 95 % together
+    (`trials.alike`); among: of how many verdicts this is one, all of which are to hold at 95 % together
     (Bonferroni), 1 or more.
     """
     signed = binned.confidence - binned.correct

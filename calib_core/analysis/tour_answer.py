@@ -9,18 +9,17 @@ import numpy as np
 from calib_core.analysis.concentration import concentration
 from calib_core.analysis.evidence import AnswerEvidence, Evidence
 from calib_core.analysis.intervals import wilson
+from calib_core.analysis.limits import FEW, TEN
 from calib_core.analysis.questions import questions
 from calib_core.analysis.reading import bin_name
 from calib_core.analysis.recipe import recipe
-from calib_core.analysis.tendency import FEW, Tendency, tendency
+from calib_core.analysis.tendency import Tendency, tendency
 from calib_core.analysis.tour_step import ABOUT, OneAnswer, Option, Pair, SaidAndRight, Step, counted
 from calib_core.analysis.tour_subject import Subject
-from calib_core.binned import Scheme
 from calib_core.confidence.choices import choice_texts
 from calib_core.problems import shorten
 from calib_core.wording import percent
 
-TEN: Final = Scheme()
 _QUESTION: Final = 200
 _ANSWER: Final = 60
 """Letters of a question and of an answer in a sentence."""

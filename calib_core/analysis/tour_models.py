@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from calib_core.analysis.comparison import Comparison, comparison
 from calib_core.analysis.comparison_points import Measure, Measured, Point
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.tendency import FEW
+from calib_core.analysis.limits import FEW
 from calib_core.analysis.tour_step import ABOUT, Step
 from calib_core.analysis.tour_subject import Subject
 from calib_core.confidence import METHODS

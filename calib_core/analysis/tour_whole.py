@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import polars as pl
 
+from calib_core.analysis.limits import FEW, TEN
 from calib_core.analysis.null import Null
 from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.analysis.sweep import PAPER_BINS, Curve, sweep
-from calib_core.analysis.tendency import FEW, WORDS, Kind, Tendency, tendency
+from calib_core.analysis.tendency import WORDS, Kind, Tendency, tendency
 from calib_core.analysis.tour_step import ABOUT, Step, counted
 from calib_core.analysis.tour_subject import Subject
-from calib_core.binned import Scheme
 from calib_core.wording import percent, short
 
 SIDES: Final[dict[Kind, str]] = {
@@ -24,8 +24,8 @@ SIDES: Final[dict[Kind, str]] = {
 def whole_step(subject: Subject) -> Step:
     """The reliability diagram, and what it comes to."""
     evidence = subject.evidence
-    result = reliability(evidence, "ece", Scheme())
-    found = tendency(evidence.top_sums.binned(Scheme()), alike=evidence.alike)
+    result = reliability(evidence, "ece", TEN)
+    found = tendency(evidence.top_sums.binned(TEN), alike=evidence.alike)
     opening = result.reading[0].lower() + result.reading[1:]
     return Step(
         kind="whole",

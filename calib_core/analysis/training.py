@@ -13,14 +13,12 @@ import polars as pl
 
 from calib_core.analysis.checkpoints import PER_STEP, Placed, placing
 from calib_core.analysis.evidence import Evidence, metric_of
+from calib_core.analysis.limits import CLEAR
 from calib_core.analysis.null import Null, null_of
 from calib_core.analysis.score import scheme_for, score
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-
-CLEAR: Final = 0.05
-"""A number with p up to here is farther off than chance puts it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,13 +8,14 @@ from typing import Final
 import polars as pl
 import streamlit as st
 
-from calib_core.analysis.looking import FEW, Looking, looking
+from calib_core.analysis.looking import Looking, called, looking
 from calib_core.analysis.published import SOURCE, published_rsd
 from calib_core.analysis.sweep import Sweep
 from calib_core.figures.curves import short
 from calib_core.records import TokenRun
 from calib_core.report.sections import robustness as section
 from calib_core.tokens.bounds import exact_up_to
+from calib_core.wording import count
 from pages.parts import show, tables
 from pages.parts.choice import Choice
 from pages.parts.exporting import Export, few, named
@@ -42,16 +43,17 @@ def verdict(choice: Choice, results: Sequence[Sweep]) -> None:
     _recipes(results)
     show.remarks(*section.remarks(choice.evidence, first))
     for result in results:
-        _refused(result, several=len(results) > 1)
+        whose = f"**{literal(result.run)}**: " if len(results) > 1 else ""
+        for why in section.refusals(result):
+            st.caption(f":material/block: {whose}{literal(why)}")
 
 
 def _looking_at(choice: Choice, results: Sequence[Sweep]) -> Looking:
     """The curves, of which runs and metrics."""
     wanted = choice.sweeping
     metrics = list(dict.fromkeys(short(curve.metric) for result in results for curve in result.curves))
-    few = " and ".join(metrics) if 0 < len(metrics) <= FEW else f"{len(metrics)} metrics"
     return looking(
-        f"{few} over M",
+        f"{called(metrics, 'metrics')} over M",
         [choice.run.title, *(run.title for run, _ in wanted.beside)],
         [choice.evidence, *(evidence for _, evidence in wanted.beside)],
         ("number of bins M", "upward: the value, and beside it the value divided by its mean over M"),
@@ -72,18 +74,6 @@ def _made(results: Sequence[Sweep]) -> list[str]:
     made = [(result.run, curve.recipe) for result in results for curve in result.curves]
     several = len(results) > 1
     return [f"{run}: {recipe}" if several else recipe for run, recipe in made]
-
-
-def _refused(result: Sweep, *, several: bool) -> None:
-    """Metrics without a curve and M without a value, each reason once."""
-    metrics: dict[str, list[str]] = {}
-    for metric, why in result.refused.items():
-        metrics.setdefault(why, []).append(short(metric))
-    whose = f" of {literal(result.run)}" if several else ""
-    for why, names in metrics.items():
-        st.caption(f":material/block: **{literal(', '.join(names))}**{whose} not shown: {literal(why)}")
-    for why in dict.fromkeys(why for curve in result.curves for why in curve.refused.values()):
-        st.caption(f":material/block: {literal(why)}")
 
 
 def _badge(choice: Choice) -> None:
@@ -108,7 +98,7 @@ def table(choice: Choice, results: Sequence[Sweep]) -> None:
     st.subheader(f"RSD over M in {{{bins}}}, ddof {ddof}", anchor=False)
     frame = pl.DataFrame(rows, infer_schema_length=None)
     tables.plain(
-        frame, key="sweep", alt=f"RSD and values of {len(rows)} curves at {len(results[0].bins)} M",
+        frame, key="sweep", alt=f"RSD and values of {count(len(rows), 'curve')} at {len(results[0].bins)} M",
         export=export(choice, results, "Table of RSD"),
     )
 

@@ -8,10 +8,12 @@ from typing import Final
 import polars as pl
 import streamlit as st
 
+from calib_core.analysis.limits import TEN
 from calib_core.analysis.looking import Looking, bins_of, counted_of, methods_of
 from calib_core.analysis.overview import Overview, frame_of, overview
-from calib_core.analysis.overview_look import TEN, Look
+from calib_core.analysis.overview_look import Look
 from calib_core.figures.spark import HEIGHT, WIDTH, spark
+from calib_core.wording import count
 from pages.parts import cache, exporting, show, tables
 from pages.parts.address import flag
 from pages.parts.exporting import Export
@@ -78,7 +80,7 @@ def runs_table(runs: Sequence[Run], result: Overview) -> None:
     st.caption(what)
     show.recipe(result.recipe)
     exporting.table(
-        Export("runs", result.to_frame, result.recipe, "Table of runs", f"{len(runs)} runs"), "overview",
+        Export("runs", result.to_frame, result.recipe, "Table of runs", count(len(runs), "run")), "overview",
         shown=frame_of(looks).drop("method"), columns=COLUMNS,
     )
     if chosen is not None:
@@ -106,7 +108,7 @@ def _clicked(looks: Sequence[Look]) -> Look | None:
         height="content" if shown.height <= 12 else 630,
         on_select="rerun",
         selection_mode="single-row",
-        alt=f"{shown.height} rows, one a run{' and confidence method' if several else ''}",
+        alt=f"{count(shown.height, 'row')}, one a run{' and confidence method' if several else ''}",
     )
     rows = event["selection"]["rows"]
     return looks[rows[0]] if rows else None

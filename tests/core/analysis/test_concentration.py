@@ -168,5 +168,5 @@ def test_the_sentence_says_what_the_page_shows() -> None:
     assert reading([none]) == reading([none, none]) == "No row has both a confidence and an outcome."
     assert reading([none, two]) == reading([two])
     assert reading([one, two]) == (
-        f"The two fullest bins hold 90.0 % of the rows by {two.title} and 100.0 % by {one.title}."
+        f"The two fullest bins hold from 90.0 % of the rows (“{two.title}”) to 100.0 % (“{one.title}”)."
     )

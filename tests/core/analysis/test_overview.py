@@ -46,9 +46,16 @@ def test_runs_are_judged_together_and_the_recipe_says_so() -> None:
     assert alone.first[0].kind == "over"
     assert {look.kind for look in many.first} == {"neither"}
     assert "together" not in alone.recipe
-    assert "all 40 runs together (Bonferroni)" in many.recipe
+    assert "all 40 verdicts together (Bonferroni)" in many.recipe
     assert "ECE-L1, equal width, M=10, right-closed, top label" in alone.recipe
     assert set(many.to_frame()["recipe"]) == {many.recipe}
+
+
+def test_runs_by_many_methods_are_as_many_verdicts() -> None:
+    off = (0.5, 400, 175)
+    result = overview({"a": [blocks(off)] * 40})
+    assert {look.kind for look in (*result.first, *result.every)} == {"neither"}
+    assert "all 40 verdicts together (Bonferroni)" in result.recipe
 
 
 def test_many_distinct_confidences_are_no_obstacle() -> None:

@@ -1,7 +1,7 @@
 """Is what is shown first something that can be judged?"""
 
+from calib_core.analysis.limits import FEW
 from calib_core.analysis.preferred import MOST, PREFERRED, preferred, telling
-from calib_core.analysis.tendency import FEW
 from calib_core.confidence import METHODS
 
 

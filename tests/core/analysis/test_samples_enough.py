@@ -100,8 +100,8 @@ def test_fewer_may_do_better_at_any_size() -> None:
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
     found = [enough_of(method, gaps[method], 16, 0.005) for method in gaps]
     assert read_enough(found, gaps, NAMES, 10).endswith(
-        "10 questions. That of F_CS is lower, so better, at N' = 4. That of F_CN is lower, so better, at "
-        "N' = 8."
+        "10 questions, too few to rely on. That of F_CS is lower, so better, at N' = 4. That of F_CN is "
+        "lower, so better, at N' = 8."
     )
 
 

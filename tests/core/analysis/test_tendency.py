@@ -6,7 +6,8 @@ from math import comb
 
 import pytest
 
-from calib_core.analysis.tendency import FEW, Kind, counted, tendency
+from calib_core.analysis.limits import FEW
+from calib_core.analysis.tendency import Kind, counted, tendency
 from calib_core.binned import Binned
 from calib_core.bins import BinSums, Scheme
 from core.tours import CALIBRATED, OVER, UNDER, Block, drawn
