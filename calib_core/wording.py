@@ -45,3 +45,8 @@ def span(low: float | None, high: float | None, form: str = ".4f", times: float 
 def count(number_of: int, thing: str) -> str:
     """"1 run", "1,319 rows"."""
     return f"{number_of:,} {thing}{'' if number_of == 1 else 's'}"
+
+
+def bad_rows(bad: int, of: int) -> str:
+    """"1 of 60 rows is bad", "3 of 60 rows are bad"."""
+    return f"{bad:,} of {count(of, 'row')} {'is' if bad == 1 else 'are'} bad"

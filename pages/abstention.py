@@ -4,7 +4,7 @@ import streamlit as st
 
 from calib_core.analysis.abstention_reading import reading
 from calib_core.figures.abstention import abstention_figure, describe_abstention
-from calib_core.report.sections.abstention import CAPTION
+from calib_core.report.sections.abstention import CAPTION, unlike
 from pages.parts import abstaining, show
 from pages.parts.shell import shell
 
@@ -13,8 +13,7 @@ made = abstaining.curves(wanted)
 show.reading(reading(made, wanted.wanted), abstaining.looking_at(wanted))
 abstaining.tiles(wanted, made)
 show.recipe(abstaining.recipes(made))
-if len(wanted.judged) > 1:
-    show.remarks(f"The lines judge different answers: {', '.join(wanted.judged)}.")
+show.remarks(*unlike(wanted.evidences))
 show.figure(
     lambda theme: abstention_figure(made, theme, wanted=wanted.wanted, threshold=wanted.threshold),
     key="abstention",

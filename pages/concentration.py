@@ -6,7 +6,7 @@ from calib_core.analysis.concentration import concentration
 from calib_core.figures.concentration import describe_histogram, histogram_figure
 from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
 from calib_core.problems import Unavailable
-from calib_core.report.sections.concentration import caption
+from calib_core.report.sections.concentration import HISTOGRAM, caption, cumulative_title
 from pages.parts import cache, show, spread
 from pages.parts.choice import choose_confidences
 from pages.parts.literal import literal
@@ -30,15 +30,15 @@ if results:
     with st.grid(2 if len(results) == 1 else 1, min_column_width=430, gap="medium"):
         histogram, cumulative = st.container(), st.container()
     with histogram:
-        st.subheader("Histogram of confidences", anchor=False)
+        st.subheader(HISTOGRAM, anchor=False)
         show.figure(
             lambda theme: histogram_figure(results, theme),
             key="histogram",
             alt=describe_histogram(results),
-            export=spread.export(choice, results, "Histogram of confidences"),
+            export=spread.export(choice, results, HISTOGRAM),
         )
     with cumulative:
-        st.subheader(f"Cumulative share of {results[0].unit}, fullest bin first", anchor=False)
+        st.subheader(cumulative_title(results[0]), anchor=False)
         show.figure(
             lambda theme: cumulative_figure(results, theme),
             key="cumulative",

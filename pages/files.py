@@ -1,5 +1,6 @@
 """What was loaded, what was left out, and why?"""
 
+from calib_core.wording import count
 from pages.parts import inventory, ledger, show, uploading
 from pages.parts.shell import shell
 
@@ -9,8 +10,8 @@ if not here.files:
     ledger.nothing_here()
 loaded = {file for run in here.runs for file in run.parts}
 show.looking(
-    f"{len(here.files)} file{'s' if len(here.files) != 1 else ''}, {len(loaded)} loaded, "
-    f"{len(here.runs)} run{'s' if len(here.runs) != 1 else ''}. The folder is only read, never written to."
+    f"{count(len(here.files), 'file')}, {len(loaded)} loaded, {count(len(here.runs), 'run')}. "
+    "The folder is only read, never written to."
 )
 shown = inventory.summary(here.files, loaded)
 if len(shown) == len(here.files):

@@ -5,7 +5,7 @@ import streamlit as st
 from calib_core.analysis.sweep import sweep
 from calib_core.figures.relative import describe_relative, relative_figure
 from calib_core.figures.robustness import describe_robustness, values_figure
-from calib_core.report.sections.robustness import CAPTION
+from calib_core.report.sections.robustness import CAPTION, RELATIVE, VALUES
 from pages.parts import cache, pool, robust, show, waiting
 from pages.parts.choice import choose_sweep
 from pages.parts.shell import shell
@@ -25,20 +25,20 @@ robust.verdict(choice, results)
 with st.grid(2, min_column_width=430, gap="medium"):
     values, relative = st.container(), st.container()
 with values:
-    st.subheader("Values", anchor=False)
+    st.subheader(VALUES, anchor=False)
     show.figure(
         lambda theme: values_figure(results, theme, choice.places),
         key="values",
         alt=describe_robustness(results),
-        export=robust.export(choice, results, "Values"),
+        export=robust.export(choice, results, VALUES),
     )
 with relative:
-    st.subheader("Relative to the curve's own mean", anchor=False)
+    st.subheader(RELATIVE, anchor=False)
     show.figure(
         lambda theme: relative_figure(results, theme, choice.places),
         key="relative",
         alt=describe_relative(results),
-        export=robust.export(choice, results, "Relative to the curve's own mean"),
+        export=robust.export(choice, results, RELATIVE),
     )
     robust.full_ece(results)
 st.caption(CAPTION)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from calib_core.analysis.training import training
 from calib_core.figures.training import describe_training, training_figure
-from calib_core.report.sections.training import CAPTION
+from calib_core.report.sections.training import CAPTION, recipes
 from pages.parts import cache, checkpoints, show, trainings
 from pages.parts.shell import PAGES, shell
 
@@ -25,7 +25,7 @@ show.figure(
     on_select=lambda: checkpoints.from_figure("training"),
 )
 st.caption(f"{CAPTION} Click a point or a row to see its reliability diagram.")
-show.recipe(trainings.recipes(result))
+show.recipe("\n".join(recipes(result)))
 checkpoints.table(choice, result, chosen)
 checkpoints.left_out(result, refused, {id_: run.title for id_, run in runs.items()})
 if chosen is not None:

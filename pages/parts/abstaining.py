@@ -18,6 +18,7 @@ from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from calib_core.report.sections import abstention as section
+from calib_core.wording import count
 from pages.parts import cache, show, tables
 from pages.parts.address import Address
 from pages.parts.choice import size
@@ -36,11 +37,6 @@ class Abstaining:
     evidences: tuple[Evidence, ...]
     wanted: float
     threshold: float | None
-
-    @property
-    def judged(self) -> tuple[str, ...]:
-        """Whose outcomes the lines speak of, each once."""
-        return tuple(dict.fromkeys(evidence.judged for evidence in self.evidences))
 
 
 def choose_abstention(address: Address, runs: Sequence[Run]) -> Abstaining:
@@ -131,7 +127,8 @@ def table(wanted: Abstaining, made: Sequence[Abstention]) -> None:
     """One row a method: at the wanted accuracy, at the threshold, and over all thresholds."""
     shown = pl.DataFrame(section.rows(made, wanted.wanted, wanted.threshold), infer_schema_length=None)
     tables.plain(
-        shown, key="answering", alt=f"{shown.height} methods at an accuracy of {target_text(wanted.wanted)}",
+        shown, key="answering",
+        alt=f"{count(shown.height, 'method')} at an accuracy of {target_text(wanted.wanted)}",
         export=replace(export(wanted, made), what="Methods table"),
     )
     st.caption(section.AURC)

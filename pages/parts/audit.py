@@ -7,6 +7,7 @@ import streamlit as st
 
 from calib_core.analysis.check import RunReport
 from calib_core.analysis.reported import Compared, compared, to_frame
+from calib_core.wording import count
 from pages.parts import tables
 from pages.parts.exporting import Export, named
 from pages.parts.literal import literal
@@ -24,7 +25,7 @@ def reported(report: RunReport, key: str) -> None:
     tables.plain(
         frame,
         key=f"reported_{key}",
-        alt=f"{len(rows)} numbers of the tool that wrote the file, beside ours",
+        alt=f"{count(len(rows), 'number')} of the tool that wrote the file, beside ours",
         export=Export(
             named(report.run.label, "reported"), lambda: to_frame(numbers),
             f"theirs: as {report.run.file} says; ours: from its rows",

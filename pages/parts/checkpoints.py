@@ -12,12 +12,12 @@ from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.training import Checkpoint, Training
 from calib_core.metrics import METRICS
 from calib_core.report.sections import training as section
+from calib_core.wording import count
 from pages.parts import bin_by_bin, exporting, tables
 from pages.parts.choice import Choice
 from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
 from pages.parts.runs import Run
-from pages.parts.trainings import recipes
 
 
 def selected(result: Training) -> str | None:
@@ -63,7 +63,7 @@ def table(choice: Choice, result: Training, chosen: str | None) -> None:
         selection_default={"selection": {"rows": [runs.index(chosen)], "columns": [], "cells": []}}
         if chosen in runs
         else None,
-        alt=f"{len(rows)} checkpoints",
+        alt=count(len(rows), "checkpoint"),
     )
     exporting.table(export(choice, result, "Table of checkpoints"), "training", shown=shown)
 
@@ -75,7 +75,7 @@ def export(choice: Choice, result: Training, what: str) -> Export:
     lines = few((line.title for line in result.lines), "lines")
     return Export(
         named("training", *lines, method.id, choice.metric, *bins),
-        result.to_frame, recipes(result), what,
+        result.to_frame, "\n".join(section.recipes(result)), what,
         f"{', '.join(lines).replace('-lines', ' lines')}, {method.title}",
     )
 

@@ -9,10 +9,11 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.comparison import FIXED, Comparison
-from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.analysis.comparison_points import Point
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 from calib_core.report.sections import comparison
+from calib_core.wording import count, span
 from pages.parts import exporting, show, tables
 from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
@@ -37,7 +38,7 @@ def trends(result: Comparison) -> None:
         rows = comparison.trend_rows(result)
         st.subheader(comparison.TOGETHER, anchor=False)
         tables.plain(
-            pl.DataFrame(rows, infer_schema_length=None), key="trends", alt=f"{len(rows)} methods",
+            pl.DataFrame(rows, infer_schema_length=None), key="trends", alt=count(len(rows), "method"),
             export=replace(export(result), what="Table of trends"),
         )
 
@@ -81,7 +82,7 @@ def table(result: Comparison, chosen: str | None) -> None:
         selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
         if chosen in keys
         else None,
-        alt=f"{len(keys)} points, the lowest Brier score first",
+        alt=f"{count(len(keys), 'point')}, the lowest Brier score first",
     )
     exporting.table(
         replace(export(result), what="Table of points"), "points", shown=shown, columns=_columns(result)
@@ -113,26 +114,20 @@ def _row(point: Point, result: Comparison) -> dict[str, Any]:
     axes = {one.metric: one for one in (point.x, point.y)}
     more: dict[str, Any] = {}
     for id_ in _others(result):
-        more |= {id_: axes[id_].value, f"{id_}_": _span(axes[id_])}
+        more |= {id_: axes[id_].value, f"{id_}_": span(axes[id_].low, axes[id_].high)}
     return {
         "run": point.name,
         "title": METHODS[point.method].title,
         **more,
         "accuracy": 100 * point.accuracy.value,
-        "accuracy_": _span(point.accuracy, 100, ".1f"),
+        "accuracy_": span(point.accuracy.low, point.accuracy.high, ".1f", 100),
         "brier": point.brier.value,
-        "brier_": _span(point.brier),
+        "brier_": span(point.brier.low, point.brier.high),
         "skill": point.skill,
         "ece_10": point.ece,
         "used": f"{point.n_used:,} / {point.n_total:,}",
         "judged": point.judged,
     }
-
-
-def _span(one: Measured, times: float = 1, form: str = ".4f") -> str | None:
-    if one.low is None or one.high is None:
-        return None
-    return f"{times * one.low:{form}} to {times * one.high:{form}}".replace("-", "−")
 
 
 def _columns(result: Comparison) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.records import Run as AnyRun
+from calib_core.wording import count
 from pages.parts import cache
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
@@ -121,11 +122,10 @@ def looking_at(wanted: Comparing, result: Comparison) -> Looking:
     """The points, of which runs and by which methods."""
     seen = [wanted.seen[point.key] for point in result.points]
     x, y = (METRICS[id_].title for id_ in (wanted.x, wanted.y))
-    many = f"{len(seen)} point{'s' if len(seen) != 1 else ''}"
     binned = METRICS[wanted.x].binned or METRICS[wanted.y].binned
     return looking(
-        many, [one.run.title for one in seen], [one.evidence for one in seen], (x, f"upward: {y}"),
-        bins_of(wanted.scheme) if binned else "",
+        count(len(seen), "point"), [one.run.title for one in seen], [one.evidence for one in seen],
+        (x, f"upward: {y}"), bins_of(wanted.scheme) if binned else "",
     )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from calib_core.analysis.questions import SHOWN
 from calib_core.analysis.questions import questions as questions_of
 from calib_core.analysis.reliability import Reliability
+from calib_core.wording import count
 from pages.parts import cache, tables
 from pages.parts.address import not_here, typed
 from pages.parts.choice import Choice
@@ -67,7 +68,8 @@ def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:
     )
     right = int(found.frame["right"].sum())
     st.caption(
-        f"{found.frame.height:,} of {found.total:,} {result.of_pairs}, {right:,} of them right"
+        f"{found.frame.height:,} of {count(found.total, result.of_pairs.removesuffix('s'))}, "
+        f"{right:,} of them right"
         + (
             f"; the first {SHOWN:,} are shown, the download has them all."
             if found.frame.height > SHOWN
@@ -80,5 +82,6 @@ def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:
         "Questions", f"{choice.of}, confidence in {place['interval']}", excerpt=True,
     )
     tables.plain(
-        shown, key="question_rows", alt=f"{found.frame.height} questions of the selected bin", export=export
+        shown, key="question_rows", alt=f"{count(found.frame.height, 'question')} of the selected bin",
+        export=export,
     )

@@ -19,6 +19,7 @@ from calib_core.figures.small_multiples import small_reliability
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.report.sections import groups as section
+from calib_core.wording import count
 from pages.parts import cache, show, tables
 from pages.parts.exporting import Export, few, named
 from pages.parts.grouping import MOST_PANELS, Choice
@@ -94,7 +95,7 @@ def differences(choice: Choice, result: Groups) -> None:
     rows = section.difference_rows(result)
     frame = pl.DataFrame(rows, infer_schema_length=None)
     tables.plain(
-        frame, key="differences", alt=f"{len(rows)} paired differences",
+        frame, key="differences", alt=count(len(rows), "paired difference"),
         export=replace(export(choice, result, "Paired differences"), frame=lambda: frame),
     )
 
@@ -104,7 +105,7 @@ def table(choice: Choice, result: Groups) -> None:
     rows = section.rows(result)
     if rows:
         tables.plain(
-            pl.DataFrame(rows, infer_schema_length=None), key="groups_table", alt=f"{len(rows)} groups",
+            pl.DataFrame(rows, infer_schema_length=None), key="groups_table", alt=count(len(rows), "group"),
             export=export(choice, result, "Table of groups"),
         )
 

@@ -10,6 +10,7 @@ import polars as pl
 import streamlit as st
 
 from calib_core.files import FORMATS
+from calib_core.wording import count
 from pages.parts import keeping, rereading, tables
 from pages.parts.cache import File
 from pages.parts.exporting import Export
@@ -38,8 +39,9 @@ def summary(files: Sequence[File], loaded: Collection[File]) -> dict[File, str]:
     frame = pl.DataFrame(rows, infer_schema_length=None)
     alike = {"From": "folder", "Bad rows": 0, "Runs": 1}
     frame = frame.drop(name for name, value in alike.items() if (frame[name].fill_null(value) == value).all())
-    export = Export("files", lambda: frame, f"{len(files)} files, {len(loaded)} loaded", "Table of files")
-    chosen = tables.one_of(frame, key="files", alt=f"{len(files)} files", export=export)
+    told = f"{count(len(files), 'file')}, {len(loaded)} loaded"
+    export = Export("files", lambda: frame, told, "Table of files")
+    chosen = tables.one_of(frame, key="files", alt=count(len(files), "file"), export=export)
     keys = _keys(files)
     if chosen is not None and chosen < len(files):
         return {files[chosen]: keys[files[chosen]]}

@@ -9,16 +9,16 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.check import FileReport, RunReport
-from calib_core.confidence import METHODS
 from calib_core.files import FORMATS
-from calib_core.problems import BadCell, Problem, shorten
+from calib_core.problems import Problem
+from calib_core.report.sections import files as section
+from calib_core.wording import bad_rows, count
 from pages.parts import audit, converting, empty, keeping, refusals, rereading, show, tables, uploading
 from pages.parts.cache import File
 from pages.parts.exporting import Export, named
 from pages.parts.literal import literal
 from pages.parts.runs import Run, file_id
 
-SPIKES: Final = "Many rows at one value"
 EXPECTED: Final = "Expected"
 TO_DO: Final = "What to do"
 WHY: Final = "Why"
@@ -64,26 +64,19 @@ def _loaded(file: File, report: FileReport, key: str, good: Sequence[str]) -> No
     if report.groups:
         st.caption(f"Columns that make groups: {literal(', '.join(report.groups))}.")
     if report.unused:
-        st.caption(f"Columns not read: {_few(report.unused)}.")
+        st.caption(f"Columns not read: {literal(section.few(report.unused))}.")
     converting.offer(file, report, key, good)
-
-
-def _few(names: Sequence[str], most: int = 40) -> str:
-    shown = literal(", ".join(shorten(name, 60) for name in names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def _decision(file: File, report: FileReport, key: str, good: Sequence[str]) -> None:
     """The bad rows, and the button that leaves them out."""
     id_ = file_id(file)
-    count = f"{report.bad_rows:,} of {report.rows:,} rows"
+    bad = bad_rows(report.bad_rows, report.rows)
     if id_ in good:
-        st.info(f"{count} are bad and left out of every number.", icon=":material/rule:")
+        st.info(f"{bad} and left out of every number.", icon=":material/rule:")
         st.button("Do not load this file", key=f"drop_{key}", on_click=choose_good, args=(id_, good, key))
     else:
-        st.warning(
-            f"{count} are bad. Nothing of this file is loaded until you decide.", icon=":material/rule:"
-        )
+        st.warning(f"{bad}. Nothing of this file is loaded until you decide.", icon=":material/rule:")
         st.button(
             "Load the good rows only",
             key=f"load_{key}",
@@ -97,16 +90,17 @@ def _decision(file: File, report: FileReport, key: str, good: Sequence[str]) -> 
 
 def _problem(problem: Problem, key: str) -> None:
     """One kind of trouble: what all its rows have in common once, above the table of them."""
+    rows = count(problem.count, "row")
     first = f", the first {len(problem.first)}" if problem.count > len(problem.first) else ""
-    st.markdown(f"**{literal(problem.kind)}**: {_rows(problem.count)}{first}")
-    frame = pl.DataFrame([_place(cell) for cell in problem.first], infer_schema_length=None)
+    st.markdown(f"**{literal(problem.kind)}**: {rows}{first}")
+    frame = pl.DataFrame([section.place(cell) for cell in problem.first], infer_schema_length=None)
     alike = [name for name in (EXPECTED, TO_DO) if frame[name].n_unique() == 1]
     if alike:
         st.caption(refusals.literal_lines("\n".join(f"{name}: {frame[name][0]}" for name in alike)))
     frame = frame.drop(alike, [name for name in ("Line",) if frame[name].null_count() == frame.height])
-    told = f"{_rows(problem.count)}{first}: {problem.kind}"
+    told = f"{rows}{first}: {problem.kind}"
     export = Export(named(key), lambda: frame, told, f"Table of bad rows, {problem.kind}")
-    tables.plain(frame, key=key, alt=f"{problem.count} rows: {problem.kind}", export=export)
+    tables.plain(frame, key=key, alt=told, export=export)
 
 
 def choose_good(id_: str, good: Sequence[str], key: str) -> None:
@@ -117,21 +111,6 @@ def choose_good(id_: str, good: Sequence[str], key: str) -> None:
         st.query_params["good"] = ",".join(chosen)
     else:
         st.query_params.pop("good", None)
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
-
-
-def _place(cell: BadCell) -> dict[str, str | int | None]:
-    return {
-        "Row": cell.row,
-        "Line": cell.line,
-        "Column": cell.column or "(whole row)",
-        EXPECTED: cell.expected,
-        "Found": cell.found,
-        TO_DO: cell.fix,
-    }
 
 
 def wholes(runs: Sequence[Run]) -> None:
@@ -147,17 +126,7 @@ def one_run(report: RunReport, key: str, *, several: bool) -> None:
     run = report.run
     if several:
         st.markdown(f"**{literal(run.label)}**")
-    facts = [f"{_rows(run.ledger.read)} read"]
-    if run.ledger.left_out:
-        facts.append(f"{run.ledger.left_out:,} bad")
-    facts += [
-        f"{count:,} values of {column} clipped onto [0, 1]" for column, count in run.ledger.clipped.items()
-    ]
-    if run.ledger.off_sum:
-        facts.append(f"{run.ledger.off_sum:,} distributions do not sum to 1 exactly and are used as stored")
-    if report.accuracy is not None:
-        facts.append(f"accuracy of the {report.whose} {show.percent(report.accuracy)}")
-    st.caption(literal("; ".join(facts) + "."))
+    st.caption(literal(section.facts(report)))
     _methods(report, key)
     audit.reported(report, key)
     show.remarks(*run.ledger.notes)
@@ -166,9 +135,9 @@ def one_run(report: RunReport, key: str, *, several: bool) -> None:
 def _methods(report: RunReport, key: str) -> None:
     """The methods that serve the run, and below what the others would need."""
     if report.usable:
-        rows = [_method_row(report, id_) for id_ in report.usable]
+        rows = [section.method_row(report, id_) for id_ in report.usable]
         frame = pl.DataFrame(rows, infer_schema_length=None)
-        frame = frame.drop(name for name in (WHY, SPIKES) if not any(frame[name]))
+        frame = frame.drop(name for name in (WHY, section.SPIKES) if not any(frame[name]))
         refused = len(report.survey.refused)
         tables.plain(
             frame,
@@ -176,22 +145,10 @@ def _methods(report: RunReport, key: str) -> None:
             alt=f"Methods of {report.run.label}: {len(report.usable)} usable, {refused} not",
             export=Export(
                 named(report.run.label, "methods"), lambda: frame,
-                f"{_rows(report.run.ledger.read)} read of {report.run.file}",
+                f"{count(report.run.ledger.read, 'row')} read of {report.run.file}",
                 f"Methods of {report.run.label}",
             ),
         )
     else:
         st.caption("No confidence method has a usable row.")
     refusals.unusable(dict(report.survey.refused))
-
-
-def _method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
-    missing = report.missing.get(id_, {})
-    spikes = [f"{spike.count:,} at {spike.value:g}" for spike in report.spikes.get(id_, ())]
-    return {
-        "Confidence method": METHODS[id_].title,
-        "Used": report.usable[id_],
-        "Missing": sum(missing.values()),
-        WHY: "; ".join(f"{count:,} {why}" for why, count in missing.items()),
-        SPIKES: ", ".join(spikes[:3]),
-    }

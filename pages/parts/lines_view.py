@@ -16,6 +16,7 @@ from calib_core.figures.lines_look import line_looks
 from calib_core.figures.run_look import LETTERS
 from calib_core.figures.theme import LIGHT
 from calib_core.metrics import METRICS
+from calib_core.wording import count
 from pages.parts import exporting, show
 from pages.parts.exporting import Export, named
 from pages.parts.lining import Lined
@@ -100,7 +101,7 @@ def _table(wanted: Lined, result: Lines, chosen: str | None) -> None:
         selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
         if chosen
         else None,
-        alt=f"{len(keys)} lines",
+        alt=count(len(keys), "line"),
     )
     exporting.table(
         replace(_export(result, "Table of lines"), frame=result.summary), "lines_table",

@@ -9,6 +9,7 @@ from typing import Final
 from calib_core.report.again import AMONG_FILES, Again
 from calib_core.report.made import bytes_of, read_together
 from calib_core.report.subject import Asked, FileHere, RunHere
+from calib_core.wording import bad_rows
 from pages.parts.cache import File, data_folder
 from pages.parts.runs import Run, file_id
 
@@ -32,8 +33,7 @@ def files_here(files: Sequence[File], good: Sequence[str]) -> tuple[FileHere, ..
 def _refusal(file: File, good: Sequence[str]) -> str | None:
     report = file.report
     if report is not None and report.status == "asks" and file_id(file) not in good:
-        bad = f"{report.bad_rows:,} of {report.rows:,} rows"
-        return f"{bad} are bad, and nobody has decided to leave them out."
+        return f"{bad_rows(report.bad_rows, report.rows)}, and nobody has decided to leave them out."
     return file.refusal
 
 

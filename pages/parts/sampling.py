@@ -18,6 +18,7 @@ from calib_core.confidence.subsets import SampleCodes, codes
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
+from calib_core.report.sections.sampling import NO_SAMPLES, SAMPLED
 from pages.parts import cache
 from pages.parts.address import Address, whole_number
 from pages.parts.choice import size
@@ -26,8 +27,6 @@ from pages.parts.runs import Run
 from pages.parts.switches import options
 from pages.parts.whole import Numbers, whole_numbers
 
-SAMPLED: Final = "cluster_size"
-"""A run that this method can be had of has samples."""
 MOST_SIZES: Final = 12
 MOST_SAMPLES: Final = 10**9 - 1
 MOST_REPEATS: Final = 1000
@@ -74,10 +73,7 @@ def choose_sampling(address: Address, runs: Sequence[Run]) -> Sampling:
         if isinstance(answers := run.report.run, AnswerRun) and SAMPLED in run.report.survey.usable
     }
     if not able:
-        raise Unavailable(
-            "No run here has several sampled answers a question. The columns samples, samples_parsed or "
-            "sample_cluster hold them, a list a row; the README says how."
-        )
+        raise Unavailable(NO_SAMPLES)
     used = {id_: run.report.survey.usable[SAMPLED].n_used for id_, (run, _) in able.items()}
     id_ = address.pick("run", list(able), telling(used))
     st.selectbox("Run", list(able), key="run", format_func=lambda id_: able[id_][0].title)

@@ -12,6 +12,7 @@ from calib_core.analysis.samples_result import Sampled
 from calib_core.figures.clusters import clusters_figure, describe_clusters
 from calib_core.metrics import METRICS
 from calib_core.report.sections import sampling as section
+from calib_core.wording import count
 from pages.parts import cache, show, tables
 from pages.parts.address import pick_here
 from pages.parts.exporting import Export, few, named
@@ -91,7 +92,7 @@ def _gaps(chosen: Sampling, result: Sampled) -> None:
 
 def question(chosen: Sampling) -> None:
     """One question: its clusters as bars, and the three confidences worked out."""
-    st.header("One question, worked out", anchor=False)
+    st.header(section.WORKED, anchor=False)
     coded = chosen.coded()
     places, titles = questions(chosen.answers, coded)
     place = pick_here(
@@ -123,11 +124,7 @@ def _worked(chosen: Sampling, result: QuestionClusters) -> None:
     st.markdown(literal(section.worked_reading(result)))
     st.code("\n".join([result.sizes, *result.worked.values()]), language=None, wrap_lines=True)
     tables.plain(
-        result.to_frame().select(
-            pl.col("answer").alias("Sampled answer"),
-            pl.col("samples").alias("Samples"),
-            pl.when("right").then(pl.lit("right")).when(~pl.col("right")).then(pl.lit("wrong")).alias("Judged"),
-        ),
-        key="cluster_rows", alt=f"{len(result.clusters)} clusters of one question",
+        pl.DataFrame(section.cluster_rows(result), infer_schema_length=None),
+        key="cluster_rows", alt=f"{count(len(result.clusters), 'cluster')} of one question",
         export=one_question(chosen, result, "Table of clusters"),
     )

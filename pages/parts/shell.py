@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.problems import Unavailable, shorten
+from calib_core.wording import bad_rows
 from pages.parts import cache, empty, sharing
 from pages.parts.address import Address
 from pages.parts.binning import NotServed
@@ -173,14 +174,12 @@ def _left_out(files: Sequence[File], good: Sequence[str]) -> None:
     for file in files:
         if file.report is None or file.report.status != "asks":
             continue
-        count = f"{file.report.bad_rows:,} of {file.report.rows:,} rows"
+        bad = bad_rows(file.report.bad_rows, file.report.rows)
         if file_id(file) in good:
-            st.info(
-                f"**{literal(file.name)}**: {count} are bad and left out. See Files.", icon=":material/rule:"
-            )
+            st.info(f"**{literal(file.name)}**: {bad} and left out. See Files.", icon=":material/rule:")
         else:
             st.warning(
-                f"**{literal(file.name)}** is not loaded: {count} are bad. Decide on the page Files.",
+                f"**{literal(file.name)}** is not loaded: {bad}. Decide on the page Files.",
                 icon=":material/rule:",
             )
 

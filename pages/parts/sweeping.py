@@ -13,6 +13,7 @@ from calib_core.analysis.sweep import PAPER_BINS, SWEPT
 from calib_core.bins import MAX_BINS
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
+from calib_core.report.sections.robustness import SWEEPABLE
 from pages.parts import cache
 from pages.parts.address import Address
 from pages.parts.literal import literal
@@ -24,9 +25,6 @@ PAPER: Final = ", ".join(map(str, PAPER_BINS))
 MOST: Final = 24
 """So many M at once: more could not be told apart."""
 DDOF: Final = {"0": "all M (ddof 0)", "1": "sample (ddof 1)"}
-SWEEPABLE: Final = tuple(
-    id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

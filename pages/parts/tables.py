@@ -10,6 +10,7 @@ import streamlit as st
 
 from calib_core.analysis.reliability import Reliability
 from calib_core.metrics import METRICS
+from calib_core.wording import count
 from pages.parts import drill, exporting
 from pages.parts.exporting import Export
 
@@ -99,7 +100,7 @@ def bins(result: Reliability, selected: int | None) -> None:
         selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
         if selected in numbers
         else None,
-        alt=f"Per-bin table, {shown.height} non-empty bins",
+        alt=f"Per-bin table, {count(shown.height, 'non-empty bin')}",
     )
 
 

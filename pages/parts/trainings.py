@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 import streamlit as st
 
@@ -16,18 +15,14 @@ from calib_core.analysis.training import Training
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
+from calib_core.report.sections.training import NO_CHECKPOINT
+from calib_core.wording import count
 from pages.parts import cache
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
 from pages.parts.choice import Choice, metric_of, not_possible
 from pages.parts.runs import Run
 from pages.parts.switches import options
-
-WHAT_TO_DO: Final = (
-    "No run here is a checkpoint of a training. Put one file a checkpoint into the data folder, each with "
-    "“tokens_seen” (a whole number) or “checkpoint” (“step500”, “checkpoint-500” or digits): as a column, "
-    "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
-)
 
 
 def choose_training(address: Address, runs: Sequence[Run]) -> Choice:
@@ -37,7 +32,7 @@ def choose_training(address: Address, runs: Sequence[Run]) -> Choice:
     """
     placed = checkpoints(runs)
     if not placed:
-        raise Unavailable(WHAT_TO_DO)
+        raise Unavailable(NO_CHECKPOINT)
     methods = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in placed)]
     most = max(methods, key=lambda id_: sum(id_ in run.report.survey.usable for run in placed))
     method = address.pick("method", methods, most)
@@ -91,15 +86,9 @@ def looking_at(choice: Choice, result: Training, evidences: Mapping[str, Evidenc
     points = [point for line in result.lines for point in line.points]
     title = METRICS[result.metric].title
     made = looking(
-        f"{title} of {len(points)} checkpoint{'s' if len(points) != 1 else ''}",
+        f"{title} of {count(len(points), 'checkpoint')}",
         [line.title for line in result.lines], [evidences[point.run] for point in points],
         (result.axis.lower(), f"upward: {title}"),
         bins_of(choice.scheme) if METRICS[result.metric].binned else "",
     )
     return replace(made, kind="lines")
-
-
-def recipes(result: Training) -> str:
-    """How the points were made: one line where that is the same for all but the rows."""
-    made = {point.recipe for line in result.lines for point in line.points}
-    return "\n".join(sorted(made)) or "No checkpoint."

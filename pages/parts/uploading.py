@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from calib_core.problems import Refused
+from calib_core.wording import count
 from pages.parts import session
 from pages.parts.cache import File
 from pages.parts.literal import literal
@@ -31,10 +32,10 @@ def uploader(files: Sequence[File]) -> None:
     )
     for trouble in st.session_state.pop(_TROUBLE, ()):
         st.error(literal(trouble), icon=":material/upload_file:")
-    count = sum(file.uploaded for file in files)
+    own = sum(file.uploaded for file in files)
     if session.uploads():
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"{count} file{'s' if count != 1 else ''} uploaded: marked so on every page.")
+            st.caption(f"{count(own, 'file')} uploaded: marked so on every page.")
             st.button("Remove all uploaded files", key="remove_uploads", on_click=session.uploads().close)
 
 

@@ -31,6 +31,12 @@ def test_nothing_is_loaded_until_somebody_decides(spoilt: Path, visit: Visit) ->
         assert "spoilt file.csv" in said(at)
 
 
+def test_one_bad_row_is_one(data: Path, visit: Visit) -> None:
+    write_csv(data / "spoilt.csv", [*quiz(60), {**quiz(61)[-1], "confidence": "85%"}])
+    for page in ("files", "reliability"):
+        assert "1 of 61 rows is bad" in said(visit(page))
+
+
 def test_the_button_loads_the_good_rows(spoilt: Path, visit: Visit) -> None:
     at = visit("files")
     (button,) = at.button

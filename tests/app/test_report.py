@@ -137,7 +137,7 @@ def test_bad_rows_are_left_out_as_decided(
     assert len(section(made, "overview")[0].rows) == 1
     visit("report", pages="overview,files", good="bad.csv")
     made = report(given)
-    assert "1 of 60 rows are bad and left out of every number." in made.one("files").text
+    assert "1 of 60 rows is bad and left out of every number." in made.one("files").text
     line = made.one("again").all("pre")[0].text
     assert "--skip-bad-rows" in line
     monkeypatch.chdir(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_core.wording import count, number, percent, short, signed, span
+from calib_core.wording import bad_rows, count, number, percent, short, signed, span
 
 
 def test_numbers_in_words() -> None:
@@ -22,3 +22,9 @@ def test_percent() -> None:
 def test_short() -> None:
     numbers = [short(value) for value in (0, 1.2e-16, -1.2e-16, 2.41e-7, 0.0009, 0.0312)]
     assert numbers == ["0.0000", "0.0000", "0.0000", "2.41e-07", "0.0009", "0.0312"]
+
+
+def test_bad_rows_agree_with_their_number() -> None:
+    assert bad_rows(1, 60) == "1 of 60 rows is bad"
+    assert bad_rows(1, 1) == "1 of 1 row is bad"
+    assert bad_rows(1300, 2600) == "1,300 of 2,600 rows are bad"

@@ -11,7 +11,7 @@ from calib_core.files import FORMATS
 from calib_core.problems import BadCell, shorten
 from calib_core.report.parts import Block, Progress, Section, Table
 from calib_core.report.subject import FileBytes, FileHere, Subject
-from calib_core.wording import NOTHING, count, percent
+from calib_core.wording import NOTHING, bad_rows, count, percent
 
 ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and why?"
 
@@ -87,8 +87,7 @@ def _block(file: FileHere) -> Block:
     remarks = [note for run in report.runs for note in run.run.ledger.notes]
     remarks += [note for note in report.notes if note not in told]
     if report.bad_rows:
-        bad = f"{report.bad_rows:,} of {report.rows:,} rows"
-        remarks.insert(0, f"{bad} are bad and left out of every number.")
+        remarks.insert(0, f"{bad_rows(report.bad_rows, report.rows)} and left out of every number.")
     if other := _read_as(report):
         remarks.append(f"Columns read as another name: {few(other)}.")
     if report.unused:

@@ -133,7 +133,7 @@ def test_a_bad_file_stops_no_good_one(tmp_path: Path, call: Call) -> None:
     assert "1.8" in told
     answer = call("report", bad, "-o", output, "--skip-bad-rows", "--json", *QUICK)
     assert answer.code == 0
-    assert "1 of 3 rows are bad and left out of every number." in opened(output).one("files").text
+    assert "1 of 3 rows is bad and left out of every number." in opened(output).one("files").text
 
 
 @pytest.mark.parametrize(
