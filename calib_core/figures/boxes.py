@@ -10,19 +10,29 @@ from numpy.typing import NDArray
 
 Box: TypeAlias = tuple[float, float, float, float]
 
-
-def meet(one: Box, other: Box) -> bool:
-    """Whether the two have more than an edge in common."""
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+Boxes: TypeAlias = NDArray[np.float64]
+"""Shape (n, 4)."""
 
 
-def meets_any(boxes: Sequence[Box], others: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """As `meet`, of each box with any of the others; others: shape (n, 4)."""
-    left, top, right, bottom = np.array(boxes).T[:, :, None]
-    across = (left < others[:, 2]) & (others[:, 0] < right)
-    return (across & (top < others[:, 3]) & (others[:, 1] < bottom)).any(axis=1)
+def array(boxes: Sequence[Box]) -> Boxes:
+    """The boxes as one array, also where there is none."""
+    return np.array(boxes, np.float64).reshape(-1, 4)
 
 
-def first_free(boxes: Sequence[Box], taken: Sequence[Box]) -> Box:
-    """The first of the boxes that lie on the fewest of those taken."""
-    return min(boxes, key=lambda box: sum(meet(box, other) for other in taken))
+def overlap(boxes: Boxes, others: Boxes, apart: float = 0.0) -> NDArray[np.bool_]:
+    """Whether each box and each of the others have more than an edge in common; shape (boxes, others).
+
+    apart: pixels that they have to keep between them.
+    """
+    a, b = boxes[:, None], others[None]
+    return (
+        (a[..., 0] < b[..., 2] + apart)
+        & (b[..., 0] < a[..., 2] + apart)
+        & (a[..., 1] < b[..., 3] + apart)
+        & (b[..., 1] < a[..., 3] + apart)
+    )
+
+
+def freest(boxes: Sequence[Box], taken: Sequence[Box]) -> Box:
+    """The first of the boxes (one or more) that lie on the fewest of those taken, which may not be none."""
+    return boxes[int(np.argmin(overlap(array(boxes), array(taken)).sum(axis=1)))]

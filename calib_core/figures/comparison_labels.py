@@ -8,25 +8,19 @@ moves farther apart.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
-import numpy as np
-
 from calib_core.analysis.comparison import Comparison
-from calib_core.figures.boxes import Box, first_free, meets_any
-from calib_core.figures.comparison_axes import CERTAIN, CONSTANT, View, certain, constant
+from calib_core.figures.boxes import Box, freest
+from calib_core.figures.comparison_axes import View
 from calib_core.figures.comparison_look import NUMBERED, PointLook, names_of, numbers_of
-from calib_core.figures.label_places import REACH, Place, Spot, places, text_width
+from calib_core.figures.comparison_panel import Panel, corners, drawn_lines, on_curves, whiskers
+from calib_core.figures.label_places import REACH, Place, Spot, places
 from calib_core.figures.layout import LABEL_SIZE
-from calib_core.figures.text import plain
+from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme, tint
-from calib_core.problems import shorten
 
 WIDTHS: Final = (300, 400, 520, 680, 880, 1080, 1320)
 """A set of names for figures from each of these widths on, in pixels: style.css has the same."""
@@ -42,28 +36,13 @@ _FAR: Final = 5
 _Words: TypeAlias = tuple[str, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Panel:
-    view: View
-    width: float
-    height: float
-
-    def place(self, x: float, y: float) -> tuple[float, float]:
-        """Pixels from the left and upper edge."""
-        return self.view.across(x) * self.width, self.view.down(y) * self.height
-
-    def value(self, x: float, y: float) -> tuple[float, float]:
-        """The axes' values at these pixels."""
-        return self.view.at(x / self.width, y / self.height)
-
-
 def name_sets(
     result: Comparison, view: View, theme: Theme, height: float, looks: Mapping[str, PointLook]
 ) -> list[dict[str, Any]]:
     """Traces of the names at each of WIDTHS: those for 300 pixels and more are on the axis x300."""
     traces: list[dict[str, Any]] = []
     for width in WIDTHS:
-        traces += _set(result, _Panel(view, width - _BESIDE, height), theme, f"x{width}", looks)
+        traces += _set(result, Panel(view, width - _BESIDE, height), theme, f"x{width}", looks)
     return traces
 
 
@@ -84,21 +63,17 @@ def at_width(figure: Mapping[str, Any], width: float) -> dict[str, Any]:
 
 
 def _set(
-    result: Comparison, panel: _Panel, theme: Theme, xaxis: str, looks: Mapping[str, PointLook]
+    result: Comparison, panel: Panel, theme: Theme, xaxis: str, looks: Mapping[str, PointLook]
 ) -> list[dict[str, Any]]:
     """The names, or where not all of them have room beside their points, the numbers of all."""
     spots = _spots(result, panel, names_of(result))
     markers = tuple((spot.x - REACH, spot.y - REACH, spot.x + REACH, spot.y + REACH) for spot in spots)
-    said = [*_on_curves(panel, markers)] if result.has_curves else []
+    said = [*on_curves(panel, markers)] if result.has_curves else []
     found = _placed(result, panel, spots, [box for _, box in said])
     far = sum(place is not None and place.leader is not None for place in found)
     if None in found or (panel.width < _NARROW and far > max(_FAR, len(spots) / 3)):
-        spots = _spots(result, panel, numbers_of(result))
-        words = NUMBERED
-        if lost := sum(place is None for place in _placed(result, panel, spots, [box for _, box in said])):
-            words = f"{lost} of {len(spots)} points have no room for a number: hover."
-        said.append((words, first_free(_corners(words, panel), [*markers, *(box for _, box in said)])))
-        found = _placed(result, panel, spots, [box for _, box in said])
+        spots, found, words = _numbered(result, panel, markers, [box for _, box in said])
+        said.append(words)
     by_colour = _by_colour(result, spots, found, said, theme, looks)
     return [
         _leaders(panel, spots, found, theme, xaxis),
@@ -106,90 +81,52 @@ def _set(
     ]
 
 
-def _spots(result: Comparison, panel: _Panel, called: Sequence[str]) -> tuple[Spot, ...]:
+def _numbered(
+    result: Comparison, panel: Panel, markers: Sequence[Box], taken: Sequence[Box]
+) -> tuple[tuple[Spot, ...], tuple[Place | None, ...], tuple[str, Box]]:
+    """The points with their numbers, where these stand, and the words that say what they are.
+
+    The words take room from numbers: those that are missing are counted beside the words that count them.
+    """
+    spots = _spots(result, panel, numbers_of(result))
+    box, found = _beside_words(NUMBERED, result, panel, spots, markers, taken)
+    if None not in found:
+        return spots, found, (NUMBERED, box)
+    box, found = _beside_words(_missing(len(spots), len(spots)), result, panel, spots, markers, taken)
+    lost = found.count(None)
+    return spots, found, (_missing(lost, len(spots)) if lost else NUMBERED, box)
+
+
+def _beside_words(
+    words: str, result: Comparison, panel: Panel, spots: tuple[Spot, ...], markers: Sequence[Box],
+    taken: Sequence[Box],
+) -> tuple[Box, tuple[Place | None, ...]]:
+    box = freest(corners(words, panel), [*markers, *taken])
+    return box, _placed(result, panel, spots, [*taken, box])
+
+
+def _missing(lost: int, of: int) -> str:
+    return f"{lost} of {of} without a number: hover"
+
+
+def _spots(result: Comparison, panel: Panel, called: Sequence[str]) -> tuple[Spot, ...]:
     return tuple(
-        Spot(*panel.place(point.x.value, point.y.value), shorten(name, _LONGEST))
+        Spot(*panel.place(point.x.value, point.y.value), without_middle(name, _LONGEST))
         for point, name in zip(result.points, called, strict=True)
     )
 
 
 def _placed(
-    result: Comparison, panel: _Panel, spots: tuple[Spot, ...], taken: Sequence[Box]
+    result: Comparison, panel: Panel, spots: tuple[Spot, ...], taken: Sequence[Box]
 ) -> tuple[Place | None, ...]:
     return places(
         spots, panel.width, panel.height, size=LABEL_SIZE, taken=tuple(taken),
-        lines=(*_whiskers(result, panel), *_drawn_lines(result, panel)),
+        lines=(*whiskers(result, panel), *drawn_lines(result, panel)),
     )
 
 
-def _whiskers(result: Comparison, panel: _Panel) -> list[Box]:
-    boxes: list[Box] = []
-    for point in result.points:
-        x, y = panel.place(point.x.value, point.y.value)
-        if point.x.low is not None and point.x.high is not None:
-            ends = [panel.place(end, point.y.value)[0] for end in (point.x.low, point.x.high)]
-            boxes.append((ends[0], y - 1, ends[1], y + 1))
-        if point.y.low is not None and point.y.high is not None:
-            ends = [panel.place(point.x.value, end)[1] for end in (point.y.high, point.y.low)]
-            boxes.append((x - 1, ends[0], x + 1, ends[1]))
-    return boxes
-
-
-def _drawn_lines(result: Comparison, panel: _Panel) -> list[Box]:
-    """Small boxes along the lines between sizes of a model, and along both curves."""
-    points = {point.key: (point.x.value, point.y.value) for point in result.points}
-    dots: list[tuple[float, float]] = []
-    for family in result.families:
-        for first, second in pairwise(panel.place(*points[key]) for key in family):
-            steps = max(1, round(math.dist(first, second) / 8))
-            across, down = (second[0] - first[0]) / steps, (second[1] - first[1]) / steps
-            dots += [(first[0] + across * at, first[1] + down * at) for at in range(1, steps)]
-    if result.has_curves:
-        dots += [panel.place(*one) for curve in (constant, certain) for one in curve(panel.view.x)]
-    return [(x - 1, y - 1, x + 1, y + 1) for x, y in dots]
-
-
-@lru_cache(maxsize=2 * len(WIDTHS))
-def _on_curves(panel: _Panel, markers: tuple[Box, ...]) -> list[tuple[str, Box]]:
-    """The words on both curves, each where it covers no point, and no curve if that can be."""
-    lines = [
-        [panel.place(a, value) for a, value in curve(panel.view.x, 6)] for curve in (constant, certain)
-    ]
-    dots = np.array([(x - 3, y - 2, x + 3, y + 2) for line in lines for x, y in line])
-    said: list[tuple[str, Box]] = []
-    for words, line in zip((CONSTANT, CERTAIN), lines, strict=True):
-        boxes = [box for box in _beside(words, line) if _inside(box, panel)]
-        if boxes:
-            clear = [box for box, meets in zip(boxes, meets_any(boxes, dots), strict=True) if not meets]
-            said.append((words, first_free(clear or boxes, [*markers, *(box for _, box in said)])))
-    return said
-
-
-def _beside(words: str, line: Sequence[tuple[float, float]]) -> list[Box]:
-    """Boxes above and right of the curve at each of its points, from left to right."""
-    width, tall = text_width(words, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
-    boxes: list[Box] = []
-    for x, y in line:
-        boxes += [
-            (x - width / 2, y - 5 - tall, x + width / 2, y - 5),
-            (x + 7, y - tall / 2, x + 7 + width, y + tall / 2),
-        ]
-    return boxes
-
-
-def _corners(words: str, panel: _Panel) -> list[Box]:
-    width, tall = text_width(words, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
-    right, low = panel.width - width - 4, panel.height - tall - 4
-    rows = (low, 4.0, low - tall - 4, tall + 8)  # the second ones where a curve's words fill the first
-    return [(x, y, x + width, y + tall) for y in rows for x in (right, 4.0, right / 2)]
-
-
-def _inside(box: Box, panel: _Panel) -> bool:
-    return box[0] >= 2 and box[1] >= 2 and box[2] <= panel.width - 2 and box[3] <= panel.height - 2
-
-
 def _leaders(
-    panel: _Panel, spots: Sequence[Spot], found: Sequence[Place | None], theme: Theme, xaxis: str
+    panel: Panel, spots: Sequence[Spot], found: Sequence[Place | None], theme: Theme, xaxis: str
 ) -> dict[str, Any]:
     x: list[float | None] = []
     y: list[float | None] = []
@@ -224,7 +161,7 @@ def _by_colour(
 
 
 def _names(
-    panel: _Panel, own: Sequence[_Words], colour: str, theme: Theme, xaxis: str
+    panel: Panel, own: Sequence[_Words], colour: str, theme: Theme, xaxis: str
 ) -> dict[str, Any]:
     values = [panel.value(x, y) for _, x, y in own]
     return {

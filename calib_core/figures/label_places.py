@@ -17,6 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.figures.boxes import Box, Boxes, array, overlap
+
 REACH: Final = 7.0
 """Half of the square around a point that no label enters, in pixels."""
 
@@ -36,9 +38,6 @@ _LEADER: Final = 9.0
 
 _NARROW: Final = frozenset("iljtfrI.,:;'|!()[]{}/\\ -·1")
 _BROAD: Final = frozenset("mwMW@%")
-
-Boxes = NDArray[np.float64]
-"""left, top, right, bottom of each box in pixels, y downward; shape (n, 4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Place:
     leader: tuple[float, float] | None
 
     @property
-    def box(self) -> tuple[float, float, float, float]:
+    def box(self) -> Box:
         """left, top, right, bottom."""
         half, tall = self.width / 2, self.height / 2
         return self.x - half, self.y - tall, self.x + half, self.y + tall
@@ -92,9 +91,9 @@ def places(
     width: float,
     height: float,
     *,
-    size: float = 11.0,
-    taken: tuple[tuple[float, float, float, float], ...] = (),
-    lines: tuple[tuple[float, float, float, float], ...] = (),
+    size: float,
+    taken: tuple[Box, ...] = (),
+    lines: tuple[Box, ...] = (),
 ) -> tuple[Place | None, ...]:
     """A place for the label of each spot; None where none is free.
 
@@ -105,17 +104,13 @@ def places(
     """
     if not spots:
         return ()
-    search = _Search(spots, width, height, size, _array(taken), _array(lines))
+    search = _Search(spots, width, height, size, array(taken), array(lines))
     for at in search.order:
         search.settle(at)
     for _ in range(_ROUNDS):
         if not sum(search.settle(at) for at in search.order):
             break
     return tuple(map(search.place, range(len(spots))))
-
-
-def _array(boxes: Sequence[tuple[float, float, float, float]]) -> Boxes:
-    return np.array(boxes, np.float64).reshape(-1, 4)
 
 
 class _Search:
@@ -148,9 +143,9 @@ class _Search:
             & (boxes[:, 2] <= width - _APART)
             & (boxes[:, 3] <= height - _APART)
         )
-        free = inside & ~_overlap(boxes, taken).any(axis=1)
+        free = inside & ~overlap(boxes, taken).any(axis=1)
         boxes, cost = boxes[free], cost[free]
-        cost = cost + _CROSSING * np.sqrt(_overlap(boxes, self.lines).sum(axis=1))
+        cost = cost + _CROSSING * np.sqrt(overlap(boxes, self.lines).sum(axis=1))
         ends = np.clip(self.spots[at], boxes[:, :2], boxes[:, 2:])
         others = np.delete(self.markers, at, axis=0)
         leaders = np.hstack([np.broadcast_to(self.spots[at], ends.shape), ends])
@@ -165,7 +160,7 @@ class _Search:
         others = [other for other in range(len(self.chosen)) if other != at and self.chosen[other] >= 0]
         theirs = np.array([self._box(other) for other in others]).reshape(-1, 4)
         lines = np.array([self._leader(other) for other in others]).reshape(-1, 4)
-        cost = alone + np.where(_overlap(boxes, theirs, _APART).any(axis=1), np.inf, 0.0)
+        cost = alone + np.where(overlap(boxes, theirs, _APART).any(axis=1), np.inf, 0.0)
         cost = cost + _TANGLE * (
             _crossed(leaders, theirs).sum(axis=1) + _crossed(lines, boxes).sum(axis=0)
         )
@@ -194,7 +189,10 @@ class _Search:
 
 
 def _ring(size: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Middles of boxes of this size around a point at (0, 0), nearest first, and what each costs."""
+    """Middles of boxes of this size around a point at (0, 0), nearest first, and what each costs.
+
+    size: width and height in pixels, shape (2,); middles: shape (n, 2); costs: shape (n,).
+    """
     turn = 2 * np.pi * np.arange(_TURNS) / _TURNS
     way = np.stack([np.cos(turn), -np.sin(turn)], axis=1)  # y runs downward
     pushed = np.clip(1.7 * way, -1, 1) * size / 2  # the box touches the ring from outside
@@ -205,21 +203,10 @@ def _ring(size: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.fl
     return middles, (np.array(_GAPS)[:, None] + liked).ravel()
 
 
-def _overlap(boxes: Boxes, others: Boxes, apart: float = 0.0) -> NDArray[np.bool_]:
-    """Whether each box and each of the others have more than an edge in common; shape (boxes, others)."""
-    a, b = boxes[:, None], others[None]
-    return (
-        (a[..., 0] < b[..., 2] + apart)
-        & (b[..., 0] < a[..., 2] + apart)
-        & (a[..., 1] < b[..., 3] + apart)
-        & (b[..., 1] < a[..., 3] + apart)
-    )
-
-
 def _crossed(leaders: Boxes, boxes: Boxes) -> NDArray[np.bool_]:
     """Whether each line (from x, y to x, y) runs through each box; shape (lines, boxes)."""
     begin, end = leaders[:, None, :2], leaders[:, None, 2:]
     on = begin + _STEPS[None, :, None] * (end - begin)  # (lines, steps, 2)
     dots = np.concatenate([on, on], axis=2).reshape(-1, 4)
-    through = _overlap(dots, boxes).reshape(len(leaders), _STEPS.size, len(boxes))
+    through = overlap(dots, boxes).reshape(len(leaders), _STEPS.size, len(boxes))
     return np.any(through, axis=1)

@@ -13,6 +13,7 @@ from calib_core.figures.comparison import comparison_figure, describe_comparison
 from calib_core.figures.comparison_axes import CERTAIN, CONSTANT
 from calib_core.figures.comparison_labels import WIDTHS
 from calib_core.figures.comparison_look import NUMBERED
+from calib_core.figures.label_places import text_width
 from calib_core.figures.layout import Figure
 from calib_core.figures.run_look import run_look
 from calib_core.figures.theme import DARK, LIGHT, Theme, legible
@@ -138,10 +139,27 @@ def test_where_not_all_names_have_room_all_points_have_the_number_of_their_row()
 def test_what_has_no_room_is_told_in_the_picture() -> None:
     crowd = [make_point(f"a rather long name {at}", 0.5 + at / 50000, 0.2) for at in range(150)]
     figure = comparison_figure(make_comparison(*crowd), LIGHT)
-    told = [words for words in labels(figure, 300) if "no room" in words]
+    told = [words for words in labels(figure, 300) if "without a number" in words]
     assert len(told) == 1
     numbered = sum(words.isdecimal() for words in labels(figure, 300))
-    assert told[0] == f"{150 - numbered} of 150 points have no room for a number: hover."
+    assert told[0] == f"{150 - numbered} of 150 without a number: hover"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_told_to_be_missing_is_missing_and_its_words_stay_inside(seed: int) -> None:
+    """The words take room themselves, so that a number may be missing for them alone."""
+    draw, crowd = np.random.default_rng(seed), []
+    for at in range(60):
+        spot = draw.uniform(0.4, 0.6), draw.uniform(0.1, 0.3)
+        crowd.append(make_point(f"a rather long name {at}", *spot, half=None))
+    figure = comparison_figure(make_comparison(*crowd), LIGHT)
+    for width in WIDTHS:
+        words = labels(figure, width)
+        numbered = sum(word.isdecimal() for word in words)
+        if numbered:
+            lost = 60 - numbered
+            assert (f"{lost} of 60 without a number: hover" if lost else NUMBERED) in words, width
+    assert text_width("150 of 150 without a number: hover", 12) + 8 < WIDTHS[0] - 70
 
 
 def test_it_does_not_stand_on_the_words_of_a_curve() -> None:

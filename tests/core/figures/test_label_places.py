@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calib_core.figures.boxes import Box
 from calib_core.figures.label_places import REACH, Place, Spot, places, text_width
 
-WIDTH, HEIGHT = 500.0, 400.0
-Box = tuple[float, float, float, float]
+WIDTH, HEIGHT, SIZE = 500.0, 400.0, 11.0
 
 SPOTS = st.lists(
     st.builds(
@@ -50,7 +50,7 @@ def check(spots: tuple[Spot, ...], found: tuple[Place | None, ...], wider: float
 @settings(max_examples=60)
 @given(SPOTS, st.sampled_from([1.0, 1.01, 1.35, 2.0]))
 def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[Spot], wider: float) -> None:
-    found = places(tuple(spots), WIDTH, HEIGHT)
+    found = places(tuple(spots), WIDTH, HEIGHT, size=SIZE)
     assert len(found) == len(spots)
     check(tuple(spots), found, wider)
 
@@ -59,7 +59,7 @@ def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[Spo
 @given(SPOTS, st.tuples(st.floats(0, 400), st.floats(0, 350)))
 def test_what_is_taken_stays_free(spots: list[Spot], corner: tuple[float, float]) -> None:
     taken = (*corner, corner[0] + 90, corner[1] + 40)
-    found = places(tuple(spots), WIDTH, HEIGHT, taken=(taken,))
+    found = places(tuple(spots), WIDTH, HEIGHT, size=SIZE, taken=(taken,))
     assert not any(place is not None and overlap(place.box, taken) for place in found)
 
 
@@ -73,20 +73,20 @@ def forty(seed: int = 0) -> tuple[Spot, ...]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_forty_models_are_all_named_on_a_wide_page(seed: int) -> None:
-    found = places(forty(seed), 960, 640)
+    found = places(forty(seed), 960, 640, size=SIZE)
     assert None not in found
     assert sum(place is not None and place.leader is not None for place in found) < 20
 
 
 def test_the_same_points_give_the_same_places() -> None:
     spots = forty()
-    first = places(spots, 960, 640)
+    first = places(spots, 960, 640, size=SIZE)
     places.cache_clear()
-    assert places(spots, 960, 640) == first
+    assert places(spots, 960, 640, size=SIZE) == first
 
 
 def test_a_point_alone_has_its_name_beside_it_and_no_line() -> None:
-    (found,) = places((Spot(200, 200, "alone"),), WIDTH, HEIGHT)
+    (found,) = places((Spot(200, 200, "alone"),), WIDTH, HEIGHT, size=SIZE)
     assert found is not None
     assert found.leader is None
     assert found.box[0] - 200 < 12
@@ -94,7 +94,7 @@ def test_a_point_alone_has_its_name_beside_it_and_no_line() -> None:
 
 
 def test_a_name_at_the_edge_turns_inward() -> None:
-    (found,) = places((Spot(495, 5, "a name at the corner"),), WIDTH, HEIGHT)
+    (found,) = places((Spot(495, 5, "a name at the corner"),), WIDTH, HEIGHT, size=SIZE)
     assert found is not None
     assert found.x < 495
     assert found.y > 5
@@ -102,7 +102,7 @@ def test_a_name_at_the_edge_turns_inward() -> None:
 
 def test_a_name_far_away_has_a_line_from_its_point_to_its_box() -> None:
     spots = tuple(Spot(250 + 3 * at, 200 + 2 * at, f"number {at} of twelve") for at in range(12))
-    found = places(spots, WIDTH, HEIGHT)
+    found = places(spots, WIDTH, HEIGHT, size=SIZE)
     far = [place for place in found if place is not None and place.leader is not None]
     assert far
     for place in far:
@@ -113,25 +113,25 @@ def test_a_name_far_away_has_a_line_from_its_point_to_its_box() -> None:
 
 
 def test_where_there_is_no_room_a_name_is_left_off() -> None:
-    assert places((Spot(20, 20, "much too long for such a panel"),), 60, 40) == (None,)
+    assert places((Spot(20, 20, "much too long for such a panel"),), 60, 40, size=SIZE) == (None,)
     crowd = tuple(Spot(50 + at % 5, 50 + at // 5, "a name of a model") for at in range(20))
-    found = places(crowd, 160, 100)
+    found = places(crowd, 160, 100, size=SIZE)
     assert None in found
     assert any(place is not None for place in found)
 
 
 def test_thin_lines_are_kept_clear_of_if_that_can_be() -> None:
     spot = (Spot(200, 200, "name"),)
-    (before,) = places(spot, WIDTH, HEIGHT)
+    (before,) = places(spot, WIDTH, HEIGHT, size=SIZE)
     assert before is not None
     line = (before.box[0], before.y - 1, before.box[2], before.y + 1)
-    (after,) = places(spot, WIDTH, HEIGHT, lines=(line,))
+    (after,) = places(spot, WIDTH, HEIGHT, size=SIZE, lines=(line,))
     assert after is not None
     assert not overlap(after.box, line)
 
 
 def test_no_points_have_no_places() -> None:
-    assert places((), WIDTH, HEIGHT) == ()
+    assert places((), WIDTH, HEIGHT, size=SIZE) == ()
 
 
 def test_widths_are_more_than_the_letters_need() -> None:

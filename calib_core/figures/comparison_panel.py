@@ -1,0 +1,101 @@
+"""What of a comparison's panel is taken, in pixels: intervals, lines, and words on its curves?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from calib_core.analysis.comparison import Comparison
+from calib_core.figures.boxes import Box, array, freest, overlap
+from calib_core.figures.comparison_axes import CERTAIN, CONSTANT, View, certain, constant
+from calib_core.figures.label_places import text_width
+from calib_core.figures.layout import LABEL_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A view, and how many pixels wide and high it is drawn."""
+
+    view: View
+    width: float
+    height: float
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Pixels from the left and upper edge."""
+        return self.view.across(x) * self.width, self.view.down(y) * self.height
+
+    def value(self, x: float, y: float) -> tuple[float, float]:
+        """The axes' values at these pixels."""
+        return self.view.at(x / self.width, y / self.height)
+
+
+def whiskers(result: Comparison, panel: Panel) -> list[Box]:
+    """Thin boxes along the intervals of all points."""
+    boxes: list[Box] = []
+    for point in result.points:
+        x, y = panel.place(point.x.value, point.y.value)
+        if point.x.low is not None and point.x.high is not None:
+            ends = [panel.place(end, point.y.value)[0] for end in (point.x.low, point.x.high)]
+            boxes.append((ends[0], y - 1, ends[1], y + 1))
+        if point.y.low is not None and point.y.high is not None:
+            ends = [panel.place(point.x.value, end)[1] for end in (point.y.high, point.y.low)]
+            boxes.append((x - 1, ends[0], x + 1, ends[1]))
+    return boxes
+
+
+def drawn_lines(result: Comparison, panel: Panel) -> list[Box]:
+    """Small boxes along the lines between sizes of a model, and along both curves."""
+    points = {point.key: (point.x.value, point.y.value) for point in result.points}
+    dots: list[tuple[float, float]] = []
+    for family in result.families:
+        for first, second in pairwise(panel.place(*points[key]) for key in family):
+            steps = max(1, round(math.dist(first, second) / 8))
+            across, down = (second[0] - first[0]) / steps, (second[1] - first[1]) / steps
+            dots += [(first[0] + across * at, first[1] + down * at) for at in range(1, steps)]
+    if result.has_curves:
+        dots += [panel.place(*one) for curve in (constant, certain) for one in curve(panel.view.x)]
+    return [(x - 1, y - 1, x + 1, y + 1) for x, y in dots]
+
+
+@lru_cache(maxsize=16)
+def on_curves(panel: Panel, markers: tuple[Box, ...]) -> list[tuple[str, Box]]:
+    """The words on both curves, each where it covers no point, and no curve if that can be."""
+    lines = [
+        [panel.place(a, value) for a, value in curve(panel.view.x, 6)] for curve in (constant, certain)
+    ]
+    dots = array([(x - 3, y - 2, x + 3, y + 2) for line in lines for x, y in line])
+    said: list[tuple[str, Box]] = []
+    for words, line in zip((CONSTANT, CERTAIN), lines, strict=True):
+        boxes = [box for box in _beside(words, line) if _inside(box, panel)]
+        if boxes:
+            meets = overlap(array(boxes), dots).sum(axis=1).tolist()
+            clear = [box for box, times in zip(boxes, meets, strict=True) if not times]
+            said.append((words, freest(clear or boxes, [*markers, *(box for _, box in said)])))
+    return said
+
+
+def _beside(words: str, line: Sequence[tuple[float, float]]) -> list[Box]:
+    """Boxes above and right of the curve at each of its points, from left to right."""
+    width, tall = text_width(words, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
+    boxes: list[Box] = []
+    for x, y in line:
+        boxes += [
+            (x - width / 2, y - 5 - tall, x + width / 2, y - 5),
+            (x + 7, y - tall / 2, x + 7 + width, y + tall / 2),
+        ]
+    return boxes
+
+
+def corners(words: str, panel: Panel) -> list[Box]:
+    """Boxes of these words at the panel's lower and upper edge."""
+    width, tall = text_width(words, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
+    right, low = panel.width - width - 4, panel.height - tall - 4
+    rows = (low, 4.0, low - tall - 4, tall + 8)  # the second ones where a curve's words fill the first
+    return [(x, y, x + width, y + tall) for y in rows for x in (right, 4.0, right / 2)]
+
+
+def _inside(box: Box, panel: Panel) -> bool:
+    return box[0] >= 2 and box[1] >= 2 and box[2] <= panel.width - 2 and box[3] <= panel.height - 2
