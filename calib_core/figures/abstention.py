@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 from calib_core.analysis.abstention import Abstention, Answering
 from calib_core.analysis.abstention_reading import target_text, threshold_text
 from calib_core.confidence import METHODS
-from calib_core.figures.layout import BOTTOM, LABEL_SIZE, Figure, axis, note, nothing, paper
+from calib_core.figures.layout import (
+    BOTTOM,
+    LABEL_SIZE,
+    Figure,
+    axis,
+    legend_names,
+    legend_room,
+    note,
+    nothing,
+    paper,
+)
 from calib_core.figures.method_look import look
 from calib_core.figures.strokes import band
 from calib_core.figures.text import plain
@@ -32,7 +42,6 @@ _PANEL: Final = 380
 _NEAR: Final = 0.12
 """Levels nearer than this part of the panel would have their names run into one another."""
 
-_ENTRY: Final = 19
 _ROWS: Final = 20
 """Accuracies of fewer rows than this do not decide what is in view: 1 of 1 and 0 of 1 are no news."""
 
@@ -45,15 +54,11 @@ def abstention_figure(
     wanted: an accuracy to draw as a level, with a ring where each line last has it; threshold: one to mark on
     each line with a filled ring. Dotted: the accuracy of answering all.
     """
-    titles = [METHODS[curve.method].title for curve in curves]
-    rows = len(titles) if any(len(title) > 25 for title in titles) else -(-len(titles) // 2)
-    top = 14 + _ENTRY * max(rows + 1, 1)
-    layout = paper(theme, height=_PANEL + top + BOTTOM, top=top)
-    if rows == len(titles):
-        layout["legend"]["entrywidth"] = 0.98
     low = _lowest(curves, wanted)
     data = [trace for curve in curves for trace in _line(curve, theme)]
     data += _rings(curves, theme, wanted, threshold)
+    top, alone = legend_room(legend_names(data))
+    layout = paper(theme, height=_PANEL + top + BOTTOM, top=top, alone=alone)
     shapes, words = _levels(curves, theme, wanted, low)
     across = axis(
         theme, "Share of the questions answered", standoff=8, range=[0, 1.005], tickformat=".0%",
@@ -96,7 +101,7 @@ def _line(curve: Abstention, theme: Theme) -> list[dict[str, Any]]:
             "type": "scatter", "mode": "lines+markers", "cliponaxis": False,
             "name": plain(METHODS[curve.method].title), "x": share,
             "y": [round(float(value), 6) for value in curve.accuracy[at]],
-            "line": {"color": drawn.colour, "width": 2, "dash": drawn.dash},
+            "line": drawn.line(2),
             "marker": drawn.marker(theme, 8) | {"maxdisplayed": 0 if marked else _SHOWN},
             "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
             "hovertext": [_words(curve, int(place)) for place in at],

@@ -6,23 +6,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from calib_core.analysis.comparison import Comparison
-from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.analysis.comparison_points import Point
 from calib_core.confidence import METHODS
 from calib_core.figures.comparison_axes import View, axes_of, curves, view_of
 from calib_core.figures.comparison_labels import name_axes, name_sets
-from calib_core.figures.comparison_look import PointLook, point_looks
-from calib_core.figures.layout import BOTTOM, Figure, note, nothing, paper
+from calib_core.figures.comparison_look import PointLook, number_of, point_looks
+from calib_core.figures.layout import (
+    BOTTOM,
+    Figure,
+    entry,
+    legend_names,
+    legend_room,
+    note,
+    nothing,
+    paper,
+)
 from calib_core.figures.method_look import look
 from calib_core.figures.strokes import points as marks
+from calib_core.figures.strokes import ring, whiskers
 from calib_core.figures.text import lines as broken
-from calib_core.figures.text import plain
+from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme, glaze
 from calib_core.metrics import METRICS
-from calib_core.problems import shorten
-from calib_core.wording import percent
-
-_ENTRY: Final = 19
-"""Pixels of one line of the legend."""
+from calib_core.wording import count, number
 
 _PLOT: Final = 400
 _MORE: Final = 6
@@ -48,37 +54,27 @@ def comparison_figure(
     looks = point_looks(result, theme, places or {})
     view, height = view_of(result), min(_PLOT + _MORE * len(result.points), _TALLEST)
     data = [*(curves(view, theme) if result.has_curves else ()), *_joined(result, theme)]
-    data += [_entry(method, theme) for method in methods]
+    data += [
+        entry(METHODS[id_].title, "markers", marker=marks(theme.text, look(id_, theme).symbol, theme, 10))
+        for id_ in methods
+    ]
     data += [_points(result, method, theme, looks) for method in methods]
     if result.points:
         data += name_sets(result, view, theme, height, looks)
-    data += _ring(result, theme, selected)
+    data += [ring(one.x.value, one.y.value, theme) for one in result.points if one.key == selected]
     return {"data": data or [nothing()], "layout": _layout(result, view, theme, height, data)}
 
 
 def _layout(
     result: Comparison, view: View, theme: Theme, height: int, data: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    names = [trace["name"] for trace in data if "name" in trace]
-    narrow = any(len(name) > 25 for name in names)
-    top = 14 + _ENTRY * max(1, len(names) if narrow else -(-len(names) // 2))
-    layout = paper(theme, height=height + top + BOTTOM, top=top)
-    if narrow:
-        layout["legend"]["entrywidth"] = 0.98
+    top, alone = legend_room(legend_names(data))
+    layout = paper(theme, height=height + top + BOTTOM, top=top, alone=alone)
     words = [] if result.points else [
         note(theme, broken(result.reading, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
     ]
     axes = axes_of(result, view, theme) | name_axes(view)
     return layout | {"hovermode": "closest", "annotations": words, **axes}
-
-
-def _entry(method: str, theme: Theme) -> dict[str, Any]:
-    """The method's symbol for the legend, in no run's colour."""
-    return {
-        "type": "scatter", "mode": "markers", "x": [None], "y": [None], "hoverinfo": "skip",
-        "name": plain(METHODS[method].title),
-        "marker": marks(theme.text, look(method, theme).symbol, theme, 10),
-    }
 
 
 def _points(
@@ -90,8 +86,8 @@ def _points(
     return {
         "type": "scatter", "mode": "markers", "showlegend": False, "cliponaxis": False,
         "x": [round(point.x.value, 7) for point in own], "y": [round(point.y.value, 7) for point in own],
-        "error_x": _whiskers([point.x for point in own], pale),
-        "error_y": _whiskers([point.y for point in own], pale),
+        "error_x": whiskers([point.x for point in own], pale, width=0, thickness=1.3),
+        "error_y": whiskers([point.y for point in own], pale, width=0, thickness=1.3),
         "marker": marker | {"color": [looks[point.key].colour for point in own]},
         "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
         "hovertext": [_words(point, result) for point in own],
@@ -99,37 +95,15 @@ def _points(
     }
 
 
-def _whiskers(own: Sequence[Measured], colour: str) -> dict[str, Any]:
-    """From the lower to the upper end of each interval; none where there is none."""
-    return {
-        "type": "data", "symmetric": False, "width": 0, "thickness": 1.3, "color": colour,
-        "array": [0 if one.high is None else round(max(0.0, one.high - one.value), 7) for one in own],
-        "arrayminus": [0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in own],
-    }
-
-
 def _words(point: Point, result: Comparison) -> str:
     """What the hover says of a point."""
     axes = {one.metric: one for one in (point.x, point.y)}
-    skill = "" if point.skill is None else f"<br>skill {_minus(f'{point.skill:.3f}')}"
-    told = "".join(f"<br>{METRICS[id_].title} {_number(one)}" for id_, one in axes.items())
+    skill = "" if point.skill is None else f"<br>skill {number(point.skill, '.3f')}"
+    told = "".join(f"<br>{METRICS[id_].title} {number_of(one)}" for id_, one in axes.items())
     return (
-        f"<b>{plain(shorten(point.run, _NAME))}</b><br>{plain(METHODS[point.method].title)}{told}"
+        f"<b>{plain(without_middle(point.run, _NAME))}</b><br>{plain(METHODS[point.method].title)}{told}"
         f"{skill if result.has_curves else ''}<br>n = {point.n_used:,}, {plain(point.judged)} judged"
     )
-
-
-def _number(one: Measured) -> str:
-    def form(value: float) -> str:
-        return percent(value) if one.metric == "accuracy" else _minus(f"{value:.4f}")
-
-    if one.low is None or one.high is None:
-        return form(one.value)
-    return f"{form(one.value)} ({form(one.low)} to {form(one.high)})"
-
-
-def _minus(number: str) -> str:
-    return number.replace("-", "−")
 
 
 def _joined(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
@@ -146,39 +120,18 @@ def _joined(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
             "meta": {"family": list(family)},
         })
     if traces:
-        traces.append({
-            "type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip",
-            "name": "joined: one model by size", "legendrank": 1001,
-            "line": {"color": theme.muted, "width": 1.6},
-        })
+        line = {"color": theme.muted, "width": 1.6}
+        traces.append(entry("joined: one model by size", "lines", line=line, legendrank=1001))
     return traces
-
-
-def _ring(result: Comparison, theme: Theme, selected: str | None) -> list[dict[str, Any]]:
-    """A ring around the chosen point."""
-    return [
-        {
-            "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
-            "cliponaxis": False, "x": [point.x.value], "y": [point.y.value],
-            "marker": {
-                "size": 19, "symbol": "circle-open", "color": theme.highlight_line,
-                "line": {"color": theme.highlight_line, "width": 3},
-            },
-            "unselected": {"marker": {"opacity": 1}},
-        }
-        for point in result.points
-        if point.key == selected
-    ]
 
 
 def describe_comparison(result: Comparison) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
     x, y = METRICS[result.x].title, METRICS[result.y].title
     told = "; ".join(
-        f"{shorten(point.name, _NAME)} by {METHODS[point.method].title}: {x} {_number(point.x)}, "
-        f"{y} {_number(point.y)}"
+        f"{without_middle(point.name, _NAME)} by {METHODS[point.method].title}: {x} {number_of(point.x)}, "
+        f"{y} {number_of(point.y)}"
         for point in result.points[:8]
     )
     more = f"; and {len(result.points) - 8} more" if len(result.points) > 8 else ""
-    count = f"{len(result.points)} point{'' if len(result.points) == 1 else 's'}"
-    return f"{y} against {x}, {count}. {told or 'No point'}{more}."
+    return f"{y} against {x}, {count(len(result.points), 'point')}. {told or 'No point'}{more}."

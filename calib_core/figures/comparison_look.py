@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from calib_core.analysis.comparison import Comparison
+from calib_core.analysis.comparison_points import Measured
 from calib_core.confidence import METHODS
-from calib_core.figures.method_look import look
 from calib_core.figures.run_look import run_look
 from calib_core.figures.theme import Theme, legible
+from calib_core.wording import number, percent
 
 NUMBERED: Final = "numbers: rows of the table"
 """What is said in the picture where there is no room for names."""
@@ -21,11 +22,10 @@ NUMBERED: Final = "numbers: rows of the table"
 
 @dataclass(frozen=True, slots=True)
 class PointLook:
-    """colour: of the symbol; text: the same tone dark or light enough to read; symbol: as plotly names it."""
+    """colour: of the symbol; text: the same tone dark or light enough to read."""
 
     colour: str
     text: str
-    symbol: str
 
 
 def point_looks(result: Comparison, theme: Theme, places: Mapping[str, int]) -> dict[str, PointLook]:
@@ -34,8 +34,19 @@ def point_looks(result: Comparison, theme: Theme, places: Mapping[str, int]) -> 
     looks: dict[str, PointLook] = {}
     for point in result.points:
         colour = run_look(places.get(point.key, runs.index(point.run)), theme).colour
-        looks[point.key] = PointLook(colour, legible(colour, theme), look(point.method, theme).symbol)
+        looks[point.key] = PointLook(colour, legible(colour, theme))
     return looks
+
+
+def number_of(one: Measured) -> str:
+    """A coordinate with its interval: "70.0 % (68.0 % to 72.0 %)", "0.2000"."""
+
+    def form(value: float) -> str:
+        return percent(value) if one.metric == "accuracy" else number(value)
+
+    if one.low is None or one.high is None:
+        return form(one.value)
+    return f"{form(one.value)} ({form(one.low)} to {form(one.high)})"
 
 
 def names_of(result: Comparison) -> list[str]:

@@ -19,7 +19,7 @@ from calib_core.figures.theme import Theme
 from calib_core.wording import percent
 
 _TOP: Final = 36
-_ALONE: Final = 50
+_ALONE: Final = 52
 """Pixels above the panels; of a single one, as many as above the cumulative line beside it."""
 
 TOLD_APART: Final = 200
@@ -163,10 +163,15 @@ def describe_histogram(results: Sequence[Concentration]) -> str:
     return "Histogram of confidences. " + "; ".join(_spread(result) for result in results) + "."
 
 
+def two_of(result: Concentration) -> str:
+    """"the two fullest of 10 bins", or "the only bin"."""
+    return f"the two fullest of {result.bins} bins" if result.bins > 1 else "the only bin"
+
+
 def _spread(result: Concentration) -> str:
     if result.top_two is None or result.effective is None:
         return f"{result.title}: no rows"
     return (
-        f"{result.title}: {percent(result.top_two)} of {result.n_used:,} {result.unit} in the two fullest of "
-        f"{result.bins} bins, as spread out as {result.effective:.1f} equally full ones"
+        f"{result.title}: {percent(result.top_two)} of {result.n_used:,} {result.unit} in {two_of(result)}, "
+        f"as spread out as {result.effective:.1f} equally full ones"
     )

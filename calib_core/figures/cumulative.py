@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from calib_core.analysis.concentration import Concentration
-from calib_core.figures.layout import BOTTOM, Figure, axis, note, numbers, paper
+from calib_core.figures.concentration import two_of
+from calib_core.figures.layout import (
+    BOTTOM,
+    Figure,
+    axis,
+    entry,
+    legend_names,
+    legend_room,
+    note,
+    numbers,
+    paper,
+)
+from calib_core.figures.method_look import look
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme
 from calib_core.wording import percent
@@ -16,36 +28,33 @@ MARKED: Final = 50
 
 _PLOT: Final = 300
 _ALONE: Final = 270
-_ENTRY: Final = 19
-"""Pixels of the panel (of a single line, it ends where the histogram beside it does), of a legend's line."""
+"""Pixels of the panel; of a single line, it ends where the histogram beside it does."""
 
 _RIGHT: Final = 0.6
 """Beyond this part of the width, words stand on the left of their mark."""
-
-_DASHES: Final = ("solid", "dash", "dot", "dashdot")
-_SYMBOLS: Final = ("circle", "square", "triangle-up", "x", "star", "hexagon", "triangle-down")
 
 
 def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
     """Share of the rows in the k fullest bins, k = 0 … all, one line a result.
 
-    results: one or more. A diamond marks the two fullest bins, a dotted vertical line the effective
-    number of bins; the straight line is what equally full bins would give.
+    results: one or more, of different confidence methods. A diamond marks the two fullest bins, a dotted
+    vertical line the effective number of bins; the straight line is what equally full bins would give.
     """
     several = len(results) > 1
     bins = max(1, *(result.bins for result in results))
     levels = sorted({result.bins for result in results if result.bins})
-    top = 12 + _ENTRY * (len(results) + len(levels) + 2 if several else 2)
-    layout = paper(theme, height=(_PLOT if several else _ALONE) + top + BOTTOM, top=top)
-    if several:  # a title is as long as a telephone is wide
-        layout["legend"]["entrywidth"] = 0.98
+    data = [
+        *(_line(result, theme, several=several) for result in results),
+        *(_equally_full(each, theme) for each in levels),
+        _top_two(results, theme),
+    ]
+    if several:
+        dots = {"color": theme.muted, "width": 1.6, "dash": "dot"}
+        data.append(entry("effective number of bins", "lines", line=dots))
+    top, alone = legend_room(legend_names(data), alone=several)
+    layout = paper(theme, height=(_PLOT if several else _ALONE) + top + BOTTOM, top=top, alone=alone)
     return {
-        "data": [
-            *(_line(result, theme, place, several=several) for place, result in enumerate(results)),
-            *(_equally_full(each, theme) for each in levels),
-            _top_two(results, theme),
-            *([_effective_entry(theme)] if several else []),
-        ],
+        "data": data,
         "layout": layout | {
             "xaxis": axis(
                 theme, "Number of bins, fullest first", standoff=6, range=[0, bins], tickformat=",d",
@@ -55,19 +64,17 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
                 theme, f"Share of {results[0].unit}", range=[0, 1.04], tickformat=".0%",
                 tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
             ),
-            "shapes": [
-                _effective(result, theme, place) for place, result in enumerate(results) if result.effective
-            ],
+            "shapes": [_effective(result, theme) for result in results if result.effective],
             "annotations": [] if several else _notes(results[0], theme),
         },
     }
 
 
-def _line(result: Concentration, theme: Theme, place: int, *, several: bool) -> dict[str, Any]:
+def _line(result: Concentration, theme: Theme, *, several: bool) -> dict[str, Any]:
     table = result.table.sort("fullest")
     rest = [result.bins] if 0 < table.height < result.bins else []
     title = plain(result.title)
-    colour = theme.series[place % len(theme.series)]
+    drawn = look(result.method, theme)
     return {
         "type": "scatter", "mode": "lines+markers" if result.bins <= MARKED else "lines", "cliponaxis": False,
         "x": [0, *table["fullest"], *rest],
@@ -75,8 +82,7 @@ def _line(result: Concentration, theme: Theme, place: int, *, several: bool) -> 
         "name": title if several else "cumulative share", "text": title,
         "hovertemplate": ("<b>%{text}</b><br>" if several else "")
         + f"%{{y:.1%}} of {result.unit}<extra></extra>",
-        "line": {"color": colour, "width": 2.4, "dash": _DASHES[place % len(_DASHES)]},
-        "marker": {"size": 6, "symbol": _SYMBOLS[place % len(_SYMBOLS)], "color": colour},
+        "line": drawn.line(), "marker": {"size": 6, "symbol": drawn.symbol, "color": drawn.colour},
         "unselected": {"marker": {"opacity": 1}},
     }
 
@@ -105,20 +111,11 @@ def _top_two(results: Sequence[Concentration], theme: Theme) -> dict[str, Any]:
     }
 
 
-def _effective(result: Concentration, theme: Theme, place: int) -> dict[str, Any]:
-    colour = theme.series[place % len(theme.series)]
+def _effective(result: Concentration, theme: Theme) -> dict[str, Any]:
+    colour = look(result.method, theme).colour
     return {
         "type": "line", "xref": "x", "yref": "y domain", "x0": result.effective, "x1": result.effective,
         "y0": 0, "y1": 1, "layer": "below", "line": {"color": colour, "width": 1.6, "dash": "dot"},
-    }
-
-
-def _effective_entry(theme: Theme) -> dict[str, Any]:
-    """What the dotted lines are, for the legend: a line that is nowhere."""
-    return {
-        "type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip",
-        "name": "effective number of bins",
-        "line": {"color": theme.muted, "width": 1.6, "dash": "dot"},
     }
 
 
@@ -155,4 +152,4 @@ def describe_cumulative(results: Sequence[Concentration]) -> str:
 def _two_of(result: Concentration) -> str:
     if result.top_two is None:
         return f"{result.title}: no rows"
-    return f"{result.title}: {percent(result.top_two)} in the two fullest of {result.bins} bins"
+    return f"{result.title}: {percent(result.top_two)} in {two_of(result)}"

@@ -8,23 +8,16 @@ from typing import Any, Final
 
 from calib_core.analysis.sweep import Curve, Sweep
 from calib_core.figures.bin_axis import bin_axis
-from calib_core.figures.layout import TEXT_SIZE, note, paper
+from calib_core.figures.layout import entry, legend_room, paper
 from calib_core.figures.run_look import run_look
-from calib_core.figures.stack import Stack, heading_place, stack_of
-from calib_core.figures.strokes import metric_line, points
-from calib_core.figures.text import plain
+from calib_core.figures.stack import Stack, stack_of
+from calib_core.figures.strokes import band_entry, metric_line, points
+from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
 from calib_core.metrics import METRICS
-from calib_core.problems import shorten
-
-_ENTRY: Final = 19
-"""Pixels of one line of the legend."""
-
-_BESIDE: Final = 25
-"""Letters of an entry that has another beside it …"""
 
 _NAME: Final = 44
-"""… and of a run's name, which has none: it is as long as a telephone is wide."""
+"""Letters of a run's name in the legend: as wide as a telephone."""
 
 
 def short(metric: str) -> str:
@@ -76,23 +69,13 @@ def begin(
     theme: Theme, results: Sequence[Sweep], entries: Sequence[dict[str, Any]], *, panels: int
 ) -> tuple[dict[str, Any], Stack]:
     """The layout of a figure over M without its vertical axes, and where its panels stand."""
-    one_column = len(results) > 1 or _too_long([entry["name"] for entry in entries])
-    lines = len(entries) if one_column else -(-len(entries) // 2)
-    top = 14 + _ENTRY * lines
+    top, alone = legend_room([each["name"] for each in entries], alone=len(results) > 1)
     stack = stack_of(panels, top=top, each=300 if panels == 1 else 200)
-    layout = paper(theme, height=stack.height, top=top)
-    if one_column:
-        layout["legend"]["entrywidth"] = 0.98
+    layout = paper(theme, height=stack.height, top=top, alone=alone)
     layout |= {"hovermode": "closest", "annotations": [], "shapes": []}
     bins = sorted({bins for result in results for bins in result.bins})
     layout["xaxis"] = bin_axis(theme, bins, anchor=stack.lowest)
     return layout, stack
-
-
-def _too_long(names: Sequence[str]) -> bool:
-    """Whether two of these names do not fit beside one another on a telephone."""
-    alone = len(names) % 2  # the last of an odd number has the line to itself
-    return any(len(name) > _BESIDE for name in names[: len(names) - alone])
 
 
 def line_of(
@@ -100,7 +83,8 @@ def line_of(
 ) -> dict[str, Any]:
     """The line of one curve, a point at each M; words: what the hover says of each, as plotly's HTML."""
     line = metric_line(each.curve.metric, theme)
-    name = f"<b>{plain(each.title)}</b>" + ("" if each.alone else f"<br>{plain(shorten(each.run, _NAME))}")
+    of = "" if each.alone else f"<br>{plain(without_middle(each.run, _NAME))}"
+    name = f"<b>{plain(each.title)}</b>{of}"
     return {
         "type": "scatter", "mode": "lines+markers", "yaxis": yaxis, "cliponaxis": False, "showlegend": False,
         "x": list(each.curve.bins), "y": [None if value is None else round(value, 7) for value in values],
@@ -113,12 +97,6 @@ def line_of(
     }
 
 
-def heading(text: str, theme: Theme, stack: Stack, place: int = 0) -> dict[str, Any]:
-    """Words above the panel at this place."""
-    font = {"size": TEXT_SIZE, "color": theme.text}
-    return note(theme, f"<b>{plain(text)}</b>", font=font, **heading_place(stack, place))
-
-
 def legend_of(drawn: Sequence[Drawn], theme: Theme, *, relative: bool) -> list[dict[str, Any]]:
     """A line a metric (with the RSD of each run, in the runs' order), a symbol a run, and the band."""
     entries: list[dict[str, Any]] = []
@@ -129,21 +107,12 @@ def legend_of(drawn: Sequence[Drawn], theme: Theme, *, relative: bool) -> list[d
         line = metric_line(metric, theme)
         symbol = {"marker": drawn[0].marker(line["color"], theme)} if drawn[0].alone else {}
         mode = "lines+markers" if drawn[0].alone else "lines"
-        entries.append(_entry(f"{short(metric)}{rsd}", mode, line=line, **symbol))
+        entries.append(entry(f"{short(metric)}{rsd}", mode, line=line, **symbol))
     entries += [
-        _entry(shorten(each.run, _NAME), "markers", marker=each.marker(theme.text, theme))
+        entry(without_middle(each.run, _NAME), "markers", marker=each.marker(theme.text, theme))
         for each in {each.place: each for each in drawn if not each.alone}.values()
     ]
     if not relative and any(each.curve.null for each in drawn if each.place == 0):
         whose = "" if drawn[0].alone else " (first run)"
-        line = {"color": theme.muted, "width": 9}
-        entries.append(_entry(f"if calibrated: 5–95 %{whose}", "lines", line=line, opacity=0.35))
+        entries.append(band_entry(theme, whose))
     return entries
-
-
-def _entry(name: str, mode: str, **look: Any) -> dict[str, Any]:  # noqa: ANN401
-    """One entry of the legend: a trace that is nowhere."""
-    return {
-        "type": "scatter", "mode": mode, "x": [None], "y": [None], "name": plain(name), "showlegend": True,
-        "hoverinfo": "skip", **look,
-    }

@@ -7,21 +7,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from calib_core.analysis.groups import Group, Groups
-from calib_core.figures.layout import BOTTOM, Figure, axis, note, nothing, paper
-from calib_core.figures.run_look import RunLook, run_look
+from calib_core.analysis.reliability import THIN
+from calib_core.figures.layout import (
+    BOTTOM,
+    Figure,
+    axis,
+    legend_names,
+    legend_room,
+    note,
+    nothing,
+    paper,
+)
+from calib_core.figures.run_look import run_look
+from calib_core.figures.strokes import Look
 from calib_core.figures.text import lines as broken
-from calib_core.figures.text import plain
+from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
 from calib_core.metrics import METRICS
-from calib_core.problems import shorten
+from calib_core.wording import count, number, span
 
 _NAME: Final = 25
 """Letters of a group's name beside the axis; the hover has all of it."""
 
-_ENTRY: Final = 19
 _LEAST: Final = 24
 _EACH: Final = 13
-"""Pixels of a line of the legend, of a row, and of each dot in it."""
+"""Pixels of a row, and of each dot in it."""
 
 
 def dots_figure(result: Groups, theme: Theme, places: Mapping[str, int] | None = None) -> Figure:
@@ -36,15 +46,16 @@ def dots_figure(result: Groups, theme: Theme, places: Mapping[str, int] | None =
     offsets = _offsets(result)
     data: list[dict[str, Any]] = []
     looks = _looks(result, theme, places or {})
-    for at, series in enumerate(result.series):
-        own = [group for group in result.groups if group.series == series]
-        spots = {group: place[group.name] + offsets[at] for group in own}
-        data += _series(result, own, theme, looks[series], spots)
-    drawn = [trace for trace in data if trace.get("showlegend", True)]
-    top = 16 + _ENTRY * max(1, len(drawn))
-    row = max(_LEAST, 8 + _EACH * (len(offsets) if any(offsets) else 1))
-    layout = paper(theme, height=top + BOTTOM + row * max(len(names), 2), top=top)
-    layout["legend"] |= {"entrywidth": 0.98, "y": 1, "yref": "paper", "yanchor": "bottom"}
+    spots = {group: place[group.name] + offsets[group.series] for group in result.groups}
+    drawn = [group for group in result.groups if _finite(group.value)]
+    if stroked := [group for group in drawn if group.null_median is not None]:
+        data.append(_strokes(stroked, theme, spots))
+    by_series = {id_: [group for group in drawn if group.series == id_] for id_ in result.series}
+    data += [_series(result, own, looks[id_], spots) for id_, own in by_series.items() if own]
+    top, alone = legend_room(legend_names(data), alone=True)
+    row = max(_LEAST, 8 + _EACH * (len(offsets) if any(offsets.values()) else 1))
+    layout = paper(theme, height=top + BOTTOM + row * max(len(names), 2), top=top, alone=alone)
+    layout["legend"] |= {"y": 1, "yref": "paper", "yanchor": "bottom"}
     layout["margin"] |= {"l": 8, "r": 52}
     title = METRICS[result.metric].title
     return {
@@ -63,54 +74,54 @@ def dots_figure(result: Groups, theme: Theme, places: Mapping[str, int] | None =
     }
 
 
-def _offsets(result: Groups) -> list[float]:
+def _offsets(result: Groups) -> dict[str, float]:
     """How far each series stands from the middle of its row; in the middle where a row has one dot."""
-    count = len(result.series)
-    if result.grouping.of == "runs" or count < 2:
-        return [0.0] * max(count, 1)
-    return [0.66 * (at - (count - 1) / 2) / count for at in range(count)]
+    series = 1 if result.grouping.of == "runs" else len(result.series)
+    if series < 2:
+        return dict.fromkeys(result.series, 0.0)
+    return {id_: 0.66 * (at - (series - 1) / 2) / series for at, id_ in enumerate(result.series)}
 
 
-def _looks(result: Groups, theme: Theme, places: Mapping[str, int]) -> dict[str, RunLook]:
+def _looks(result: Groups, theme: Theme, places: Mapping[str, int]) -> dict[str, Look]:
     """Series → its colour and symbol."""
     return {series: run_look(places.get(series, at), theme) for at, series in enumerate(result.series)}
 
 
-def _series(
-    result: Groups, own: Sequence[Group], theme: Theme, look: RunLook, places: Mapping[Group, float]
-) -> list[dict[str, Any]]:
+def _finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _series(result: Groups, own: Sequence[Group], look: Look, spots: Mapping[Group, float]) -> dict[str, Any]:
+    """The dots of one series, with their whiskers."""
     colour, symbol = look.colour, look.symbol
-    last = bool(own) and own[0].series == list(result.series)[-1]
-    known = [group for group in own if group.value is not None and math.isfinite(group.value)]
-    values = [group.value or 0.0 for group in known]
-    null = [group for group in known if group.null_median is not None]
-    dots: dict[str, Any] = {
-        "type": "scatter", "mode": "markers", "name": plain(shorten(result.series[own[0].series], 46))
-        if own else "", "cliponaxis": False,
-        "x": [round(value, 7) for value in values] or [None],
-        "y": [places[group] for group in known] or [None],
+    return {
+        "type": "scatter", "mode": "markers", "cliponaxis": False,
+        "name": plain(without_middle(result.series[own[0].series], 46)),
+        "x": [round(group.value or 0.0, 7) for group in own], "y": [spots[group] for group in own],
         "marker": {
             "size": 10, "color": colour, "line": {"color": colour, "width": 1.6},
-            "symbol": [f"{symbol}-open" if group.small else symbol for group in known],
+            "symbol": [f"{symbol}-open" if group.small else symbol for group in own],
         },
         "error_x": {
             "type": "data", "symmetric": False, "color": colour, "thickness": 1.6, "width": 3,
-            "array": [_beyond(group.high, group.value) for group in known],
-            "arrayminus": [_beyond(group.value, group.low) for group in known],
+            "array": [_beyond(group.high, group.value) for group in own],
+            "arrayminus": [_beyond(group.value, group.low) for group in own],
         },
         "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
-        "hovertext": [_words(group, result) for group in known],
-        "customdata": [[group.run, group.name] for group in known],
+        "hovertext": [_words(group, result) for group in own],
+        "customdata": [[group.run, group.name] for group in own],
     }
-    if not null:
-        return [dots]
-    return [{
+
+
+def _strokes(own: Sequence[Group], theme: Theme, spots: Mapping[Group, float]) -> dict[str, Any]:
+    """Where the numbers would lie if the confidences were exactly right."""
+    return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip", "cliponaxis": False,
-        "x": [round(group.null_median or 0.0, 7) for group in null], "y": [places[group] for group in null],
-        "name": "if calibrated: median", "showlegend": last, "legendrank": 1001,
+        "x": [round(group.null_median or 0.0, 7) for group in own], "y": [spots[group] for group in own],
+        "name": "if calibrated: median", "legendrank": 1001,
         "marker": {"symbol": "line-ns", "size": 11, "line": {"color": theme.muted, "width": 2}},
         "unselected": {"marker": {"opacity": 1}},
-    }, dots]
+    }
 
 
 def _beyond(high: float | None, low: float | None) -> float:
@@ -119,13 +130,14 @@ def _beyond(high: float | None, low: float | None) -> float:
 
 def _words(group: Group, result: Groups) -> str:
     """What the hover says of a dot."""
-    told = f"<b>{plain(shorten(group.name, 80))}</b><br>{plain(shorten(result.series[group.series], 60))}"
-    told += f"<br>{METRICS[result.metric].title} {group.value:.4f}"
+    told = f"<b>{plain(without_middle(group.name, 80))}</b>"
+    told += f"<br>{plain(without_middle(result.series[group.series], 60))}"
+    told += f"<br>{METRICS[result.metric].title} {number(group.value)}"
     if group.low is not None and group.high is not None:
-        told += f" ({group.low:.4f} to {group.high:.4f})"
+        told += f" ({span(group.low, group.high)})"
     if group.null_median is not None:
-        told += f"<br>if calibrated {group.null_median:.4f}"
-    return f"{told}<br>n={group.n_used:,}{', few' if group.small else ''}"
+        told += f"<br>if calibrated {number(group.null_median)}"
+    return f"{told}<br>n = {group.n_used:,}{', few' if group.small else ''}"
 
 
 def _counts(names: Sequence[str]) -> dict[str, Any]:
@@ -139,7 +151,7 @@ def _counts(names: Sequence[str]) -> dict[str, Any]:
 def _names_axis(theme: Theme, names: Sequence[str]) -> dict[str, Any]:
     return axis(
         theme, range=[len(names) - 0.4, -0.6], tickvals=list(range(len(names))), automargin=True,
-        ticktext=[plain(shorten(name, _NAME)) for name in names], ticks="",
+        ticktext=[plain(without_middle(name, _NAME)) for name in names], ticks="",
     )
 
 
@@ -151,11 +163,11 @@ def _counts_axis(theme: Theme, result: Groups, names: Sequence[str]) -> dict[str
     ]
     return axis(
         theme, range=[len(names) - 0.4, -0.6], overlaying="y", side="right", showgrid=False, ticks="",
-        tickvals=list(range(len(names))), ticktext=[f"n={text}" for text in told], automargin=True,
+        tickvals=list(range(len(names))), ticktext=[f"n = {text}" for text in told], automargin=True,
     )
 
 
-def _overall(result: Groups, looks: Mapping[str, RunLook]) -> list[dict[str, Any]]:
+def _overall(result: Groups, looks: Mapping[str, Look]) -> list[dict[str, Any]]:
     """An upright line at the value of each whole run, in that run's colour and dash."""
     return [
         {
@@ -173,7 +185,7 @@ def _range(result: Groups) -> list[float]:
         end
         for group in result.groups
         for end in (group.value, group.low, group.high, group.null_median)
-        if end is not None and math.isfinite(end)
+        if end is not None and _finite(end)
     ]
     low, high = min([0.0, *ends]), max(ends, default=1.0)
     room = 0.05 * (high - low) or 0.05
@@ -184,8 +196,8 @@ def describe_dots(result: Groups) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
     names = len(dict.fromkeys(group.name for group in result.groups))
     few = sum(group.small for group in result.groups)
-    thin = f", {few} of them on fewer than 30 rows" if few else ""
+    thin = f", {few} of them on fewer than {THIN} rows" if few else ""
     return (
-        f"{METRICS[result.metric].title} by {result.grouping.title}, {names} "
-        f"row{'s' if names != 1 else ''}, {len(result.groups)} numbers{thin}. {result.reading}"
+        f"{METRICS[result.metric].title} by {result.grouping.title}, "
+        f"{count(names, 'row')}, {count(len(result.groups), 'number')}{thin}. {result.reading}"
     )

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from calib_core.figures.layout import Figure
+from calib_core.figures.layout import ALONE, ENTRY, HALF, Figure, legend_names
 
 TIMES: Final = 1.6
 _LENGTHS: Final = frozenset(
     {"size", "width", "thickness", "height", "ticklen", "standoff", "yshift", "l", "r", "t", "b"}
 )
 """Keys whose numbers are pixels: of letters, points, lines, whiskers, margins and the whole."""
-
-_ENTRY: Final = 19
-"""Pixels of one line of the legend, at its own size."""
-_ALONE: Final = 0.98
-"""Of the width, for one entry."""
 
 
 def enlarged(figure: Mapping[str, Any], times: float = TIMES) -> Figure:
@@ -26,17 +21,17 @@ def enlarged(figure: Mapping[str, Any], times: float = TIMES) -> Figure:
     """
     layout = cast("dict[str, Any]", _grown(figure["layout"], times))
     layout["height"] = round(figure["layout"]["height"] * (1 + times) / 2)
-    entries = [trace for trace in figure["data"] if "name" in trace and trace.get("showlegend", True)]
-    _stack_legend(layout, len(entries), times)
+    shapes = [shape for shape in figure["layout"].get("shapes", ()) if shape.get("showlegend")]
+    _stack_legend(layout, len(legend_names(figure["data"])) + len(shapes), times)
     return {"data": [_trace(trace, times) for trace in figure["data"]], "layout": layout}
 
 
 def _stack_legend(layout: dict[str, Any], entries: int, times: float) -> None:
     """One entry a line, since two of this size are too wide for a narrow window; with room for the lines."""
-    if entries < 2 or not layout.get("showlegend", True) or "legend" not in layout:
+    if not layout.get("showlegend", True) or layout.get("legend", {}).get("entrywidth") != HALF:
         return
-    more = (entries - -(-entries // 2)) * _ENTRY * times
-    layout["legend"] = layout["legend"] | {"entrywidth": _ALONE}
+    more = entries // 2 * ENTRY * times
+    layout["legend"] = layout["legend"] | {"entrywidth": ALONE}
     layout["margin"] = layout["margin"] | {"t": layout["margin"]["t"] + more}
     layout["height"] = round(layout["height"] + more)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import polars as pl
 
+from calib_core.figures.text import plain
 from calib_core.figures.theme import CLEAR, FONT, Theme
 
 Figure: TypeAlias = dict[str, Any]
@@ -20,9 +22,50 @@ LABEL_SIZE: Final = 12
 BOTTOM: Final = 48
 """Pixels below the panels, for ticks and a title."""
 
+ENTRY: Final = 19
+"""Pixels of one line of a legend."""
 
-def paper(theme: Theme, *, height: int, top: int) -> dict[str, Any]:
+_ABOVE: Final = 14
+"""Pixels of the margin that no line of the legend takes."""
+
+_BESIDE: Final = 25
+"""Letters of an entry that has another beside it on a telephone."""
+
+HALF: Final = 0.48
+ALONE: Final = 0.98
+"""Of the width: an entry beside another, and one that has the line to itself."""
+
+
+def legend_room(names: Sequence[str], *, alone: bool = False) -> tuple[int, bool]:
+    """The margin above panels in pixels, and whether each entry of the legend has a line of its own.
+
+    names: of the entries, in their order; two stand side by side unless one of them is too long. alone: each
+    is as long as a telephone is wide, or may be.
+    """
+    paired = names[: len(names) - len(names) % 2]  # the last of an odd number has the line to itself
+    alone = alone or any(len(name) > _BESIDE for name in paired)
+    lines = len(names) if alone else -(-len(names) // 2)
+    return _ABOVE + ENTRY * max(lines, 1), alone
+
+
+def legend_names(data: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of these traces' entries in the legend, in their order."""
+    named = [trace for trace in data if "name" in trace and trace.get("showlegend", True)]
+    return [trace["name"] for trace in sorted(named, key=lambda trace: trace.get("legendrank", 1000))]
+
+
+def entry(name: str, mode: str, **look: Any) -> dict[str, Any]:  # noqa: ANN401
+    """An entry of the legend without anything in the picture: a trace that is nowhere."""
+    return {
+        "type": "scatter", "mode": mode, "x": [None], "y": [None], "name": plain(name), "showlegend": True,
+        "hoverinfo": "skip", **look,
+    }
+
+
+def paper(theme: Theme, *, height: int, top: int, alone: bool = False) -> dict[str, Any]:
     """The layout without its axes. height, top: pixels of the whole and of the margin above.
+
+    alone: whether each entry of the legend has a line of its own.
 
     The empty template keeps plotly's own (7 kB, with a background) out. Hover works by column, so a
     short bar is as easy to hit as a tall one.
@@ -38,7 +81,7 @@ def paper(theme: Theme, *, height: int, top: int) -> dict[str, Any]:
         "hovermode": "x",
         "clickmode": "event+select",
         "dragmode": False,
-        "legend": _legend(theme),
+        "legend": _legend(theme, ALONE if alone else HALF),
         "hoverlabel": {
             "bgcolor": theme.page,
             "bordercolor": theme.line,
@@ -48,8 +91,8 @@ def paper(theme: Theme, *, height: int, top: int) -> dict[str, Any]:
     }
 
 
-def _legend(theme: Theme) -> dict[str, Any]:
-    """Above the panels, in two columns at any width.
+def _legend(theme: Theme, width: float) -> dict[str, Any]:
+    """Above the panels, each entry so much of the breadth.
 
     x below 0 is what lets plotly lay it out over the margin too, which a telephone needs.
     """
@@ -59,7 +102,7 @@ def _legend(theme: Theme) -> dict[str, Any]:
         "xanchor": "left",
         "y": 1.015,
         "yanchor": "bottom",
-        "entrywidth": 0.48,
+        "entrywidth": width,
         "entrywidthmode": "fraction",
         "bgcolor": CLEAR,
         "font": {"size": SMALL_SIZE, "color": theme.text},
@@ -97,6 +140,14 @@ def probability(theme: Theme, title: str | None = None, **more: Any) -> dict[str
     """An axis from 0 to 1."""
     whole: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], **more}
     return axis(theme, title, **whole)
+
+
+def unit_frame(theme: Theme) -> dict[str, Any]:
+    """The outline of the square from 0 to 1, over bars that touch it."""
+    return {
+        "type": "rect", "xref": "x", "yref": "y", "x0": 0, "x1": 1, "y0": 0, "y1": 1,
+        "layer": "between", "fillcolor": CLEAR, "line": {"color": theme.line, "width": 1},
+    }
 
 
 def nothing() -> dict[str, Any]:

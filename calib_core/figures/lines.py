@@ -17,27 +17,28 @@ from calib_core.figures.layout import (
     BOTTOM,
     Figure,
     axis,
+    entry,
+    legend_names,
+    legend_room,
     note,
     nothing,
     numbers,
     paper,
     probability,
     share_ticks,
+    unit_frame,
 )
 from calib_core.figures.lines_look import line_looks
-from calib_core.figures.run_look import RunLook
-from calib_core.figures.spans import drawn
-from calib_core.figures.strokes import points
+from calib_core.figures.spans import abreast, drawn
+from calib_core.figures.strokes import Look, points
 from calib_core.figures.text import lines as broken
-from calib_core.figures.text import plain, signed, without_middle
-from calib_core.figures.theme import CLEAR, Theme, tint
+from calib_core.figures.text import plain, without_middle
+from calib_core.figures.theme import Theme, tint
 from calib_core.metrics import METRICS
-from calib_core.problems import shorten
-from calib_core.wording import percent, short
+from calib_core.wording import count, percent, short, signed
 
 _PLOT: Final = 520
-_ENTRY: Final = 19
-"""Pixels of both panels, and of a line of the legend."""
+"""Pixels of both panels."""
 
 _SQUARE: Final = [0.25, 1]
 _SHARES: Final = [0, 0.185]
@@ -67,9 +68,8 @@ def lines_figure(
         broad = 3.6 if line.key == selected else 2.2
         data += [*_path(line, looks[line.key], theme, broad), *_marks(result, line, looks[line.key], theme)]
         data += _steps(line, looks[line.key])
-    top = 14 + _ENTRY * (len(entries) + 1)
-    layout = paper(theme, height=_PLOT + top + BOTTOM, top=top)
-    layout["legend"]["entrywidth"] = 0.98
+    top, alone = legend_room(legend_names(data), alone=True)
+    layout = paper(theme, height=_PLOT + top + BOTTOM, top=top, alone=alone)
     words = [] if result.lines else [note(theme, broken(result.reading, 24), x=0.3, y=0.75)]
     return {
         "data": data if result.lines else [*data, nothing()],
@@ -84,20 +84,17 @@ def lines_figure(
                 constraintoward="bottom",
             ),
             "yaxis2": _share_axis(result, theme),
-            "shapes": [_frame(theme)],
+            "shapes": [unit_frame(theme)],
             "annotations": words,
         },
     }
 
 
-def _entry(result: Lines, line: Line, look: RunLook, theme: Theme, width: float) -> dict[str, Any]:
-    """A trace that is nowhere: what tells the line from the others, and its number."""
+def _entry(result: Lines, line: Line, look: Look, theme: Theme, width: float) -> dict[str, Any]:
+    """What tells the line from the others, and its number."""
     number = f" · {_number(result, line)}"
     name = f"{without_middle(result.labels[line.key], _WIDE - len(number))}{number}"
-    return {
-        "type": "scatter", "mode": "lines+markers", "x": [None], "y": [None], "name": plain(name),
-        "line": look.line(width), "marker": look.marker(theme), "hoverinfo": "skip",
-    }
+    return entry(name, "lines+markers", line=look.line(width), marker=look.marker(theme))
 
 
 def _number(result: Lines, line: Line) -> str:
@@ -109,7 +106,7 @@ def _number(result: Lines, line: Line) -> str:
     return f"{METRICS[result.metric].title} {shown}"
 
 
-def _path(line: Line, look: RunLook, theme: Theme, width: float) -> list[dict[str, Any]]:
+def _path(line: Line, look: Look, theme: Theme, width: float) -> list[dict[str, Any]]:
     """The whole line, pale where it has thin bins, and the parts between two others in full."""
     table = line.result.table
     x, y, thin = numbers(table["confidence"]), numbers(table["accuracy"]), table["thin"].to_list()
@@ -130,10 +127,10 @@ def _path(line: Line, look: RunLook, theme: Theme, width: float) -> list[dict[st
     return traces
 
 
-def _marks(result: Lines, line: Line, look: RunLook, theme: Theme) -> list[dict[str, Any]]:
+def _marks(result: Lines, line: Line, look: Look, theme: Theme) -> list[dict[str, Any]]:
     """A point a bin; of a thin one small and hollow."""
-    table, size = line.result.table, detail(_bins(line)).point + 1.5
-    name = f"<b>{plain(shorten(line.run, 60))}</b><br>{plain(METHODS[line.method].title)}"
+    table, size = line.result.table, detail(abreast(line.result.table, line.result.scheme)).point + 1.5
+    name = f"<b>{plain(without_middle(line.run, 60))}</b><br>{plain(METHODS[line.method].title)}"
     traces: list[dict[str, Any]] = []
     for thin in (False, True):
         part = table.filter(pl.col("thin") == thin)
@@ -156,24 +153,18 @@ def _marks(result: Lines, line: Line, look: RunLook, theme: Theme) -> list[dict[
     return traces
 
 
-def _bins(line: Line) -> int:
-    """How many bins share the square: empty ones of equal width keep their place."""
-    scheme = line.result.scheme
-    return scheme.bins if scheme.binning == "width" else line.result.table.height
-
-
 def _words(line: Line, part: pl.DataFrame) -> list[str]:
     """What the hover says of each bin."""
     return [
-        f"{plain(interval)}: {count:,} {line.result.of_pairs}<br>confidence {confidence:.3f}, "
-        f"accuracy {accuracy:.3f}<br>gap {signed(gap)}"
-        for interval, count, confidence, accuracy, gap in part.select(
+        f"{plain(interval)}: {pairs:,} {line.result.of_pairs}<br>confidence {confidence:.3f}, "
+        f"accuracy {accuracy:.3f}<br>gap {signed(gap, '+.3f')}"
+        for interval, pairs, confidence, accuracy, gap in part.select(
             "interval", "count", "confidence", "accuracy", "gap"
         ).iter_rows()
     ]
 
 
-def _steps(line: Line, look: RunLook) -> list[dict[str, Any]]:
+def _steps(line: Line, look: Look) -> list[dict[str, Any]]:
     """The share of the line's own pairs in each bin, as an outline that falls to zero where there is none."""
     table = line.result.table
     total = int(table["count"].sum())
@@ -182,8 +173,8 @@ def _steps(line: Line, look: RunLook) -> list[dict[str, Any]]:
     left, right = drawn(table, line.result.scheme)
     x: list[float] = []
     y: list[float] = []
-    for low, high, count in zip(left.tolist(), right.tolist(), table["count"].to_list(), strict=True):
-        share = round(count / total, 6)
+    for low, high, pairs in zip(left.tolist(), right.tolist(), table["count"].to_list(), strict=True):
+        share = round(pairs / total, 6)
         if not x or low > x[-1] + 1e-9:  # bins are missing between: down to the floor and up again
             x += [*x[-1:], low]
             y += [0.0] * (2 if len(x) > 1 else 1)
@@ -213,13 +204,6 @@ def _diagonal(theme: Theme) -> list[dict[str, Any]]:
     }]
 
 
-def _frame(theme: Theme) -> dict[str, Any]:
-    return {
-        "type": "rect", "xref": "x", "yref": "y", "x0": 0, "x1": 1, "y0": 0, "y1": 1,
-        "layer": "between", "fillcolor": CLEAR, "line": {"color": theme.line, "width": 1},
-    }
-
-
 def describe_lines(result: Lines) -> str:
     """The diagram in a few sentences, for who cannot see it: text, not HTML."""
     told = "; ".join(
@@ -228,9 +212,8 @@ def describe_lines(result: Lines) -> str:
         f"{line.result.table.height} bins"
         for line in result.lines
     )
-    count = f"{len(result.lines)} line{'' if len(result.lines) == 1 else 's'}"
     of = f", {result.common}" if result.common else ""
-    return f"Reliability diagram of {count}{of}. {told or result.reading}."
+    return f"Reliability diagram of {count(len(result.lines), 'line')}{of}. {told or result.reading}."
 
 
 def _share(value: float | None) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from calib_core.analysis.lines import Lines
 from calib_core.figures.method_look import look
-from calib_core.figures.run_look import RunLook, run_look
+from calib_core.figures.run_look import run_look
+from calib_core.figures.strokes import Look
 from calib_core.figures.theme import Theme
 
 
-def line_looks(result: Lines, places: Mapping[str, int], theme: Theme) -> dict[str, RunLook]:
+def line_looks(result: Lines, places: Mapping[str, int], theme: Theme) -> dict[str, Look]:
     """Key of a line → its colour, dash and symbol.
 
     places: key → place of the line's run among all at hand. Lines that are methods of one run look as these
@@ -18,13 +20,11 @@ def line_looks(result: Lines, places: Mapping[str, int], theme: Theme) -> dict[s
     run and the symbol says the method.
     """
     runs, methods = {line.run for line in result.lines}, {line.method for line in result.lines}
-    looks: dict[str, RunLook] = {}
+    looks: dict[str, Look] = {}
     for at, line in enumerate(result.lines):
         own, method = run_look(places.get(line.key, at), theme), look(line.method, theme)
         if len(methods) > 1:
             alone = len(runs) == 1
-            own = RunLook(
-                method.colour if alone else own.colour, method.dash if alone else own.dash, method.symbol
-            )
+            own = method if alone else replace(own, symbol=method.symbol)
         looks[line.key] = own
     return looks

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from calib_core.figures.strokes import points
-from calib_core.figures.theme import Theme, legible
+from calib_core.figures.strokes import Look
+from calib_core.figures.theme import Theme
 
 _LOOKS: Final = {
     "cluster_size": (0, "circle", "solid"),
@@ -24,22 +23,7 @@ _LOOKS: Final = {
 """Method id → place among the theme's colours of methods, symbol, dash. A symbol is not shared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """colour: of lines and symbols; text: the same tone dark enough to read; dash: as plotly names it."""
-
-    colour: str
-    text: str
-    symbol: str
-    dash: str
-
-    def marker(self, theme: Theme, size: float = 9) -> dict[str, Any]:
-        """The symbol, with a hair of page around it."""
-        return points(self.colour, self.symbol, theme, size)
-
-
 def look(method: str, theme: Theme) -> Look:
     """How the registered method of this id is drawn."""
     place, symbol, dash = _LOOKS[method]
-    colour = theme.methods[place]
-    return Look(colour, legible(colour, theme), symbol, dash)
+    return Look(theme.methods[place], dash, symbol)

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from calib_core.analysis.comparison import Comparison
 from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.figures.comparison_look import number_of
 from calib_core.figures.layout import TEXT_SIZE, Figure, axis, note, paper
+from calib_core.figures.strokes import whiskers
 from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
-from calib_core.wording import percent
 
 SHOWN: Final = 10
 """So many runs have a row: more cannot be read from afar."""
@@ -73,33 +74,21 @@ def _dots(
         "x": [round(one.value, 7) for one in own], "y": [at + 0.12 for at in range(len(own))],
         "marker": {"size": 12, "symbol": symbol, "color": colour, "line": {"color": theme.page, "width": 1}},
         "unselected": {"marker": {"opacity": 1}},
-        "error_x": {
-            "type": "data", "symmetric": False, "width": 5, "thickness": 2, "color": colour,
-            "array": [0 if one.high is None else round(max(0.0, one.high - one.value), 7) for one in own],
-            "arrayminus": [0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in own],
-        },
+        "error_x": whiskers(own, colour, width=5, thickness=2),
         "hovertext": [
-            f"<b>{plain(without_middle(point.run, 60))}</b><br>{_number(one)}"
+            f"<b>{plain(without_middle(point.run, 60))}</b><br>{number_of(one)}"
             for point, one in zip(points, own, strict=True)
         ],
     }
 
 
-def _number(one: Measured) -> str:
-    def form(value: float) -> str:
-        return percent(value) if one.metric == "accuracy" else f"{value:.4f}"
-
-    return form(one.value) if one.low is None or one.high is None else (
-        f"{form(one.value)} ({form(one.low)} to {form(one.high)})"
-    )
-
-
 def describe_ranking(result: Comparison) -> str:
     """The rows in words, for who cannot see them: text, not HTML."""
     told = "; ".join(
-        f"{without_middle(point.name, _NAME)}: right {_number(point.accuracy)}, "
-        f"Brier score {_number(point.brier)}"
+        f"{without_middle(point.name, _NAME)}: right {number_of(point.accuracy)}, "
+        f"Brier score {number_of(point.brier)}"
         for point in shown(result)
     )
     more = len(result.points) - SHOWN
-    return f"Accuracy and Brier score, the lowest first. {told}{f'; and {more} more' if more > 0 else ''}."
+    end = f"; and {more} more" if more > 0 else ""
+    return f"Accuracy and Brier score, the lowest Brier score first. {told}{end}."

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from calib_core.analysis.sweep import Sweep
-from calib_core.figures.curves import Drawn, begin, drawn_of, heading, legend_of, line_of
+from calib_core.figures.curves import Drawn, begin, drawn_of, legend_of, line_of
 from calib_core.figures.layout import Figure, axis, nothing
+from calib_core.figures.stack import heading
 from calib_core.figures.theme import Theme
 from calib_core.wording import percent
 

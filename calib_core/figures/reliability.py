@@ -12,13 +12,13 @@ from calib_core.binned import Scheme
 from calib_core.confidence import METHODS
 from calib_core.figures.bars import OVER, UNDER, Detail, bars, by_strength, detail, gap, solid, targets
 from calib_core.figures.labels import LABELLED, count_labels, label_angle, label_room
-from calib_core.figures.layout import Figure, axis, log_ticks, note, numbers, paper, probability
+from calib_core.figures.layout import Figure, axis, log_ticks, note, numbers, paper, probability, unit_frame
 from calib_core.figures.outlines import count_outlines, gap_outlines
-from calib_core.figures.spans import placed
-from calib_core.figures.text import lines, plain, signed
+from calib_core.figures.spans import abreast, placed
+from calib_core.figures.text import lines, plain
 from calib_core.figures.theme import CLEAR, Theme, tint
 from calib_core.metrics import METRICS
-from calib_core.wording import percent
+from calib_core.wording import number, percent, signed
 
 HEIGHT: Final = 576
 _SQUARE: Final = [0.275, 1]
@@ -39,7 +39,7 @@ def reliability_figure(
         pl.min_horizontal("accuracy", "confidence").alias("solid"),
         pl.max_horizontal("accuracy", "confidence").alias("top"),
     )
-    look = detail(_drawn(result.scheme, table))
+    look = detail(abreast(table, result.scheme))
     chosen = table.filter(pl.col("bin") == (selected or 0))
     return {
         "data": [
@@ -60,15 +60,10 @@ def reliability_figure(
                 constraintoward="bottom",
             ),
             "yaxis2": _count_axis(table, theme, result.of_pairs, log=log_counts),
-            "shapes": [*_bands(chosen, theme), _frame(theme)],
+            "shapes": [*_bands(chosen, theme), unit_frame(theme)],
             "annotations": [] if table.height else [note(theme, lines(result.reading, 24), x=0.3, y=0.75)],
         },
     }
-
-
-def _drawn(scheme: Scheme, table: pl.DataFrame) -> int:
-    """How many bins share the square: empty ones of equal width keep their place."""
-    return scheme.bins if scheme.binning == "width" else table.height
 
 
 def _heights(scheme: Scheme, table: pl.DataFrame, theme: Theme, look: Detail) -> list[dict[str, Any]]:
@@ -104,7 +99,7 @@ def _counts(table: pl.DataFrame, theme: Theme, look: Detail, scheme: Scheme) -> 
     return [
         bars(
             part, "count", yaxis="y2", marker=solid(theme, tint(theme.count, theme.page, opacity), look),
-            **(count_labels(part, theme, angle) if _drawn(scheme, table) <= LABELLED else {}),
+            **(count_labels(part, theme, angle) if abreast(table, scheme) <= LABELLED else {}),
         )
         for part, opacity in by_strength(table)
     ]
@@ -170,7 +165,7 @@ def _words(table: pl.DataFrame, of_pairs: str, look: Detail) -> list[str]:
             f" ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})"
             if look.hatch and row["accuracy_low"] is not None else ""
         )
-        + f"<br>gap {signed(row['gap'])}"
+        + f"<br>gap {signed(row['gap'], '+.3f')}"
         for row in table.iter_rows(named=True)
     ]
 
@@ -202,13 +197,6 @@ def _bands(chosen: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
     ]
 
 
-def _frame(theme: Theme) -> dict[str, Any]:
-    return {
-        "type": "rect", "xref": "x", "yref": "y", "x0": 0, "x1": 1, "y0": 0, "y1": 1,
-        "layer": "between", "fillcolor": CLEAR, "line": {"color": theme.line, "width": 1},
-    }
-
-
 def describe_reliability(result: Reliability) -> str:
     """The diagram in one sentence, for who cannot see it: text, not HTML."""
     name = f"Reliability diagram of {METHODS[result.method].title}, {result.run}"
@@ -217,10 +205,10 @@ def describe_reliability(result: Reliability) -> str:
     widest = result.table.sort(pl.col("gap").abs(), descending=True).row(0, named=True)
     value = result.score.value
     parts = [
-        f"{METRICS[result.score.metric].title} {value:.4f}" if value is not None else None,
+        f"{METRICS[result.score.metric].title} {number(value)}" if value is not None else None,
         f"accuracy {percent(result.accuracy)}" if result.accuracy is not None else None,
         f"mean confidence {percent(result.mean_confidence)}" if result.mean_confidence is not None else None,
         f"{result.table['count'].sum():,} {result.of_pairs} in {result.table.height} bins",
-        f"widest gap {signed(widest['gap'])} in {widest['interval']}",
+        f"widest gap {signed(widest['gap'], '+.3f')} in {widest['interval']}",
     ]
     return f"{name}: {', '.join(part for part in parts if part)}."

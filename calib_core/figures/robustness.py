@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from calib_core.analysis.sweep import Curve, Sweep
-from calib_core.figures.curves import Drawn, begin, drawn_of, heading, legend_of, line_of, short
+from calib_core.figures.curves import Drawn, begin, drawn_of, legend_of, line_of, short
 from calib_core.figures.layout import LABEL_SIZE, Figure, axis, note, nothing
-from calib_core.figures.stack import Stack
+from calib_core.figures.stack import Stack, heading
 from calib_core.figures.strokes import band, metric_line, middle
 from calib_core.figures.theme import Theme
-from calib_core.wording import percent
+from calib_core.wording import number, percent
 
 _SCALES: Final[Mapping[str, str]] = {
     "1": "scale 0 to 1", "2": "scale 0 to 2", "K": "divided by the K classes: scale 0 to 2/K",
@@ -164,4 +164,4 @@ def _curve_of(each: Drawn) -> str:
         return f"{name}: only bounds are known" if curve.bounds else f"{name}: no value"
     (first, low), (last, high) = known[0], known[-1]
     rsd = "" if curve.rsd is None else f", RSD {percent(curve.rsd)}"
-    return f"{name}: {low:.4f} at M={first}, {high:.4f} at M={last}{rsd}"
+    return f"{name}: {number(low)} at M = {first}, {number(high)} at M = {last}{rsd}"

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from calib_core.analysis.samples_result import NAMES, Curve, Sampled
-from calib_core.figures.layout import SMALL_SIZE, TEXT_SIZE, Figure, axis, note, nothing, paper
+from calib_core.figures.layout import Figure, axis, entry, legend_names, legend_room, nothing, paper
+from calib_core.figures.method_look import look
 from calib_core.figures.sampling_levels import SHARE, level_labels, level_lines, levels_of
-from calib_core.figures.sampling_said import LOWER, four, look, rounded, said_labels, said_lines
-from calib_core.figures.stack import Stack, heading_place, stack_of
+from calib_core.figures.sampling_said import LOWER, four, rounded, said_labels, said_lines
+from calib_core.figures.stack import Stack, heading, stack_of
 from calib_core.figures.strokes import band, points
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme, glaze, tint
 from calib_core.metrics import METRICS
+from calib_core.wording import number, signed, span
 
 EACH: Final = 270
 """Pixels of each of the two panels."""
@@ -36,10 +38,9 @@ def sampling_figure(result: Sampled, metric: str, theme: Theme) -> Figure:
     """
     curves = _drawn(result, metric)
     entries = [*(_entry(result, curve, theme, len(curves)) for curve in curves), *_grey_entry(result, theme)]
-    top = 14 + 19 * len(entries)
+    top, alone = legend_room(legend_names(entries), alone=True)
     stack = stack_of(2, top=top, each=EACH)
-    layout = paper(theme, height=stack.height, top=top)
-    layout["legend"]["entrywidth"] = 0.98
+    layout = paper(theme, height=stack.height, top=top, alone=alone)
     low, high = _span(result, curves, metric)
     levels = levels_of(result, metric)
     layout |= {
@@ -52,8 +53,8 @@ def sampling_figure(result: Sampled, metric: str, theme: Theme) -> Figure:
         ),
         "shapes": [*_greyed(result, theme), *level_lines(levels, theme)],
         "annotations": [
-            _heading(f"{METRICS[metric].title} over the number of samples", theme, stack, 0),
-            _heading("What they say on average, and the accuracy of the majority", theme, stack, 1),
+            heading(f"{METRICS[metric].title} over the number of samples", theme, stack, 0),
+            heading("What they say on average, and the accuracy of the majority", theme, stack, 1),
             *level_labels(levels, theme, (low, high), EACH),
             *level_labels(said_labels(result), theme, LOWER, EACH, "y2"),
         ],
@@ -69,20 +70,18 @@ def _drawn(result: Sampled, metric: str) -> list[Curve]:
 
 
 def _entry(result: Sampled, curve: Curve, theme: Theme, drawn: int) -> dict[str, Any]:
-    line, symbol = look(curve.method, theme)
+    own = look(curve.method, theme)
     alone = drawn == 1 and curve.metric == "accuracy"
     enough = next((each.size for each in result.enough if each.method == curve.method), None)
     told = f" (N' = {enough} is enough)" if enough and not alone else ""
-    return {
-        "type": "scatter", "mode": "lines+markers", "x": [None], "y": [None], "showlegend": True,
-        "name": plain(f"Accuracy of the {SAME}" if alone else f"{NAMES[curve.method]}{told}"), "line": line,
-        "marker": points(line["color"], symbol, theme), "hoverinfo": "skip",
-    }
+    name = f"Accuracy of the {SAME}" if alone else f"{NAMES[curve.method]}{told}"
+    return entry(name, "lines+markers", line=own.line(), marker=own.marker(theme, 8))
 
 
 def _curve(result: Sampled, curve: Curve, theme: Theme) -> list[dict[str, Any]]:
     """The spread below, then the line: solid to the last size that is not greyed, dotted and pale beyond."""
-    line, symbol = look(curve.method, theme)
+    own = look(curve.method, theme)
+    line, symbol = own.line(), own.symbol
     clear = [at for at, size in enumerate(result.sizes) if size not in result.greyed]
     known = [at for at in clear if curve.mean[at] is not None and curve.std[at] is not None]
     traces: list[dict[str, Any]] = []
@@ -121,12 +120,12 @@ def _line(
 def _words(result: Sampled, curve: Curve, at: int) -> str:
     """What the hover says of one point, as plotly's HTML."""
     size, mean, std = result.sizes[at], curve.mean[at], curve.std[at]
-    value = "not defined" if mean is None else f"{mean:.4f}"
     spread = "" if std is None else f" ± {std:.4f} over {result.draws[size]:,} draws"
     title = METRICS[curve.metric].title
-    words = [f"<b>{NAMES[curve.method]}</b>", f"N' = {size}", f"{title} {value}{spread}"]
+    words = [f"<b>{NAMES[curve.method]}</b>", f"N' = {size}", f"{title} {four(mean)}{spread}"]
     if (gap := result.gaps[curve.method].get(size)) and curve.metric == "brier":
-        words.append(f"to N' = {result.against}: {gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})")
+        ends = span(gap.low, gap.high, "+.4f")
+        words.append(f"to N' = {result.against}: {signed(gap.value)} ({ends})")
     if size in result.greyed:
         words += plain(result.greyed[size]).replace(": ", ":<br>").split("<br>")
     return "<br>".join(words)
@@ -194,26 +193,17 @@ def _grey_entry(result: Sampled, theme: Theme) -> list[dict[str, Any]]:
         "symbol": "square", "size": 13, "color": glaze(theme.line, 2 * _GROUND),
         "line": {"color": theme.muted, "width": 1},
     }
-    return [{
-        "type": "scatter", "mode": "markers", "x": [None], "y": [None], "showlegend": True,
-        "name": plain("grey ground: N' > N/2"), "marker": marker, "hoverinfo": "skip",
-    }]
-
-
-def _heading(text: str, theme: Theme, stack: Stack, place: int) -> dict[str, Any]:
-    size = TEXT_SIZE if len(text) < 50 else SMALL_SIZE
-    font = {"size": size, "color": theme.text}
-    return note(theme, f"<b>{plain(text)}</b>", font=font, **heading_place(stack, place))
+    return [entry("grey ground: N' > N/2", "markers", marker=marker)]
 
 
 def describe_sampling(result: Sampled, metric: str) -> str:
     """The figure in a few sentences, for who cannot see it: text, not HTML."""
+    curves = _drawn(result, metric)
     told = [
-        f"{NAMES[curve.method]} {four(curve.mean[0])} at N' = {result.sizes[0]}, "
-        f"{four(curve.mean[-1])} at N' = {result.sizes[-1]}"
-        for curve in result.curves
-        if curve.metric == metric
+        f"{SAME if metric == 'accuracy' else NAMES[curve.method]} "
+        f"{four(curve.mean[0])} at N' = {result.sizes[0]}, {four(curve.mean[-1])} at N' = {result.sizes[-1]}"
+        for curve in curves
     ]
-    levels = [f"{level.name} {level.value:.4f}" for level in levels_of(result, metric)]
+    levels = [f"{level.name} {number(level.value)}" for level in levels_of(result, metric)]
     tail = f" Without samples: {'; '.join(levels)}." if levels else ""
     return f"{METRICS[metric].title} over the number of samples. {'; '.join(told)}.{tail}"

@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from calib_core.analysis.samples_result import NAMES, Sampled
-from calib_core.figures import method_look
+from calib_core.figures.method_look import look
 from calib_core.figures.sampling_levels import Level
-from calib_core.figures.strokes import points
 from calib_core.figures.theme import Theme
+from calib_core.wording import number
 
 LOWER: Final = (0.0, 1.08)
 """Ends of the lower axis."""
-
-
-def look(method: str, theme: Theme) -> tuple[dict[str, Any], str]:
-    """Line and symbol of one of the three methods: the same in both panels, and on other pages."""
-    drawn = method_look.look(method, theme)
-    return {"color": drawn.colour, "width": 2.4, "dash": drawn.dash}, drawn.symbol
 
 
 def said_lines(result: Sampled, theme: Theme) -> list[dict[str, Any]]:
@@ -27,7 +21,7 @@ def said_lines(result: Sampled, theme: Theme) -> list[dict[str, Any]]:
     common = {"type": "scatter", "yaxis": "y2", "showlegend": False, "hoverinfo": "text", "x": x}
     if "cluster_number" in result.said:
         most = [(size - 1) / size for size in x]
-        colour = look("cluster_number", theme)[0]["color"]
+        colour = look("cluster_number", theme).colour
         words = [f"F_CN is at most<br>1 − 1/{size} = {end:.4g}" for size, end in zip(x, most, strict=True)]
         traces.append(common | {
             "mode": "lines+markers", "y": most, "hovertext": words, "meta": {"ceiling": True},
@@ -44,10 +38,10 @@ def said_lines(result: Sampled, theme: Theme) -> list[dict[str, Any]]:
         ],
     })
     for method, said in result.said.items():
-        line, symbol = look(method, theme)
+        own = look(method, theme)
         traces.append(common | {
             "mode": "lines+markers", "y": [rounded(value) for value in said], "cliponaxis": False,
-            "line": line, "marker": points(line["color"], symbol, theme), "meta": {"said": method},
+            "line": own.line(), "marker": own.marker(theme, 8), "meta": {"said": method},
             "hovertext": [
                 f"<b>{NAMES[method]}</b><br>N' = {size}<br>mean confidence {four(value)}"
                 for size, value in zip(x, said, strict=True)
@@ -68,7 +62,7 @@ def said_labels(result: Sampled) -> list[Level]:
 
 def four(value: float | None) -> str:
     """Four decimals, or why there are none."""
-    return "not defined" if value is None else f"{value:.4f}"
+    return "not defined" if value is None else number(value)
 
 
 def rounded(value: float | None) -> float | None:

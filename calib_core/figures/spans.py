@@ -52,6 +52,11 @@ def reach(table: pl.DataFrame, scheme: Scheme) -> _Ends:
     return left, right
 
 
+def abreast(table: pl.DataFrame, scheme: Scheme) -> int:
+    """How many bins share the breadth: empty ones of equal width keep their place."""
+    return scheme.bins if scheme.binning == "width" else table.height
+
+
 def placed(table: pl.DataFrame, scheme: Scheme) -> pl.DataFrame:
     """The table with x, width (as drawn), at, wide (as hit): the middle and breadth of each bar.
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from calib_core.figures.layout import BOTTOM
+from calib_core.figures.layout import BOTTOM, SMALL_SIZE, TEXT_SIZE, note
+from calib_core.figures.text import plain
+from calib_core.figures.theme import Theme
 
 _HEADING: Final = 30
-"""Pixels above each panel, for what it shows."""
+_LONG: Final = 50
+"""Pixels above each panel, for what it shows, and letters from which on that is written smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,10 @@ def stack_of(panels: int, *, top: int, each: int) -> Stack:
     return Stack(down, plot + top + BOTTOM)
 
 
-def heading_place(stack: Stack, place: int) -> dict[str, Any]:
-    """Where the heading of a panel stands, for `note`."""
-    return {
-        "xref": "paper", "yref": "paper", "x": 0, "xanchor": "left", "align": "left",
-        "y": stack.down[place][1], "yanchor": "bottom", "yshift": 3,
-    }
+def heading(text: str, theme: Theme, stack: Stack, place: int = 0) -> dict[str, Any]:
+    """Words above the panel at this place, smaller where they would be wider than a telephone."""
+    size = TEXT_SIZE if len(text) < _LONG else SMALL_SIZE
+    return note(
+        theme, f"<b>{plain(text)}</b>", font={"size": size, "color": theme.text}, xref="paper", yref="paper",
+        x=0, xanchor="left", align="left", y=stack.down[place][1], yanchor="bottom", yshift=3,
+    )

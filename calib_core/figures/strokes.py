@@ -5,12 +5,15 @@ Colour and dash say the metric, the symbol says the run (`run_look`): on every f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
 
+from calib_core.analysis.comparison_points import Measured
 from calib_core.analysis.sweep import SWEPT
-from calib_core.figures.layout import numbers
+from calib_core.figures.layout import entry, numbers
 from calib_core.figures.theme import Theme, glaze
 from calib_core.metrics import METRICS
 
@@ -29,6 +32,23 @@ def metric_line(metric: str, theme: Theme) -> dict[str, Any]:
         "width": 2.4,
         "dash": _DASHES[(place + place // len(_DASHES)) % len(_DASHES)],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Of a run or a method. colour: "#RRGGBB" of a theme; dash, symbol: as plotly names them."""
+
+    colour: str
+    dash: str
+    symbol: str
+
+    def line(self, width: float = 2.4) -> dict[str, Any]:
+        """Colour, width and dash of its line."""
+        return {"color": self.colour, "width": width, "dash": self.dash}
+
+    def marker(self, theme: Theme, size: float = 9) -> dict[str, Any]:
+        """Its symbol with a hair of page around it."""
+        return points(self.colour, self.symbol, theme, size)
 
 
 def points(colour: str, symbol: str, theme: Theme, size: float = 8) -> dict[str, Any]:
@@ -53,6 +73,34 @@ def band(x: list[float], low: list[float], high: list[float], colour: str, **mor
     return {
         "type": "scatter", "mode": "lines", "x": [*x, *reversed(x)], "y": numbers(around, 7),
         "line": {"width": 0, "color": colour}, "fill": "toself", "fillcolor": glaze(colour, BAND), **common,
+    }
+
+
+def band_entry(theme: Theme, whose: str = "") -> dict[str, Any]:
+    """What a null's band is, for the legend. whose: it is, where not everybody's."""
+    line = {"color": theme.muted, "width": 9}
+    return entry(f"if calibrated: 5–95 %{whose}", "lines", line=line, opacity=0.35)
+
+
+def whiskers(own: Sequence[Measured], colour: str, *, width: float, thickness: float) -> dict[str, Any]:
+    """From the lower to the upper end of each interval, where there is one. width, thickness: in pixels."""
+    return {
+        "type": "data", "symmetric": False, "width": width, "thickness": thickness, "color": colour,
+        "array": [0 if one.high is None else round(max(0.0, one.high - one.value), 7) for one in own],
+        "arrayminus": [0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in own],
+    }
+
+
+def ring(x: float, y: float, theme: Theme) -> dict[str, Any]:
+    """A ring around the chosen point, deaf to hover and click."""
+    return {
+        "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
+        "cliponaxis": False, "x": [x], "y": [y],
+        "marker": {
+            "size": 19, "symbol": "circle-open", "color": theme.highlight_line,
+            "line": {"color": theme.highlight_line, "width": 3},
+        },
+        "unselected": {"marker": {"opacity": 1}},
     }
 
 

@@ -34,11 +34,6 @@ def compact(count: int) -> str:
     raise AssertionError(count)
 
 
-def signed(number: float) -> str:
-    """"+0.069" or "−0.189", with a minus sign and not a hyphen."""
-    return f"{number:+.3f}".replace("-", "−")
-
-
 def lines(text: str, width: int) -> str:
     """`text` as `plain` has it, broken before the word that would pass `width` characters."""
     rows = [""]

@@ -19,7 +19,7 @@ from calib_core.figures.ranking import describe_ranking, ranking_figure
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.robustness import describe_robustness, values_figure
 from calib_core.figures.said_right import describe_said_right, said_right_figure
-from calib_core.figures.theme import LIGHT, Theme
+from calib_core.figures.theme import Theme
 
 LEAST: Final = 380
 LEAST_LARGE: Final = 600
@@ -28,31 +28,44 @@ LEAST_LARGE: Final = 600
 
 def tour_figure(picture: Picture, theme: Theme, *, large: bool = False) -> Figure:
     """The picture of a step; large: to be read from the back of a room."""
-    drawn = _drawn(picture, theme)[0]
+    drawn = _drawn(picture, theme)
     drawn = enlarged(drawn) if large else drawn
     drawn["layout"]["height"] = max(LEAST_LARGE if large else LEAST, drawn["layout"]["height"])
     return drawn
 
 
-def describe_tour(picture: Picture) -> str:
-    """The picture in a sentence, for who cannot see it: text, not HTML."""
-    return _drawn(picture, LIGHT)[1]
-
-
-def _drawn(picture: Picture, theme: Theme) -> tuple[Figure, str]:  # noqa: PLR0911 (one a kind of picture)
-    """The figure and its sentence."""
+def _drawn(picture: Picture, theme: Theme) -> Figure:  # noqa: PLR0911 (one a kind of picture)
     match picture:
         case OneAnswer():
-            return one_answer_figure(picture, theme), describe_one_answer(picture)
+            return one_answer_figure(picture, theme)
         case SaidAndRight():
-            return said_right_figure(picture, theme), describe_said_right(picture)
+            return said_right_figure(picture, theme)
         case Reliability():
-            return reliability_figure(picture, theme), describe_reliability(picture)
+            return reliability_figure(picture, theme)
         case Sweep():
-            return values_figure([picture], theme), describe_robustness([picture])
+            return values_figure([picture], theme)
         case QuestionClusters():
-            return clusters_figure(picture, theme), describe_clusters(picture)
+            return clusters_figure(picture, theme)
         case Comparison():
-            return ranking_figure(picture, theme), describe_ranking(picture)
+            return ranking_figure(picture, theme)
         case Concentration():
-            return histogram_figure([picture], theme), describe_histogram([picture])
+            return histogram_figure([picture], theme)
+
+
+def describe_tour(picture: Picture) -> str:  # noqa: PLR0911 (one a kind of picture)
+    """The picture in a sentence, for who cannot see it: text, not HTML."""
+    match picture:
+        case OneAnswer():
+            return describe_one_answer(picture)
+        case SaidAndRight():
+            return describe_said_right(picture)
+        case Reliability():
+            return describe_reliability(picture)
+        case Sweep():
+            return describe_robustness([picture])
+        case QuestionClusters():
+            return describe_clusters(picture)
+        case Comparison():
+            return describe_ranking(picture)
+        case Concentration():
+            return describe_histogram([picture])

@@ -6,20 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from calib_core.analysis.checkpoints import PER_STEP
 from calib_core.analysis.training import Checkpoint, Line, Training
-from calib_core.figures.layout import Figure, axis, note, nothing, paper
-from calib_core.figures.run_look import RunLook, run_look
-from calib_core.figures.strokes import band, middle
+from calib_core.figures.layout import Figure, axis, legend_names, legend_room, note, nothing, paper
+from calib_core.figures.run_look import run_look
+from calib_core.figures.strokes import Look, band, band_entry, middle, ring
 from calib_core.figures.text import lines as broken
 from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
-from calib_core.figures.training_axis import PER_STEP, at_text, positions, training_axis
+from calib_core.figures.training_axis import at_text, positions, training_axis
 from calib_core.metrics import METRICS
-from calib_core.problems import shorten
+from calib_core.wording import count, number, span
 
 _PLOT: Final = 340
-_ENTRY: Final = 19
-"""Pixels of the panel with its lower margin, and of one line of the legend."""
+"""Pixels of the panel with its lower margin."""
 
 _NAME: Final = 46
 """Letters of a line's name in the legend."""
@@ -35,16 +35,17 @@ def training_figure(
     takes hover and click has `customdata` rows that begin with the run's key.
     """
     drawn = [line for line in result.lines if line.points]
-    entries = len(drawn) + any(_null(line) for line in drawn)
-    top = 14 + _ENTRY * max(entries, 1)
-    layout = paper(theme, height=_PLOT + top, top=top)
-    layout["legend"]["entrywidth"] = 0.98  # a model's name is as long as a telephone is wide
     across = positions([point.at for line in drawn for point in line.points])
     data: list[dict[str, Any]] = []
     for at, line in enumerate(drawn):
         look = run_look((places or {}).get(line.points[-1].run, at), theme)
         data += _line(line, theme, look, across)
-    data += [*_ring(drawn, theme, across, selected), *_band_entry(drawn, theme)]
+    chosen = [point for line in drawn for point in line.points if point.run == selected]
+    data += [ring(across[one.at], one.value, theme) for one in chosen if one.value is not None]
+    if any(_null(line) for line in drawn):
+        data.append(band_entry(theme))
+    top, alone = legend_room(legend_names(data), alone=True)
+    layout = paper(theme, height=_PLOT + top, top=top, alone=alone)
     return {
         "data": data or [nothing()],
         "layout": layout | {
@@ -65,7 +66,7 @@ def _null(line: Line) -> list[Checkpoint]:
     return [point for point in line.points if point.null_median is not None]
 
 
-def _line(line: Line, theme: Theme, look: RunLook, places: dict[float, float]) -> list[dict[str, Any]]:
+def _line(line: Line, theme: Theme, look: Look, places: dict[float, float]) -> list[dict[str, Any]]:
     """Null band and median below, then the points, joined."""
     traces: list[dict[str, Any]] = []
     if known := _null(line):
@@ -93,41 +94,12 @@ def _short(title: str) -> str:
 
 def _words(line: Line, point: Checkpoint) -> str:
     """What the hover says of a checkpoint."""
-    told = f"<b>{plain(_short(line.title))}</b><br>{plain(shorten(point.label, _NAME))}<br>{point.value:.4g}"
+    told = f"<b>{plain(_short(line.title))}</b><br>{plain(_short(point.label))}"
+    told += f"<br>{number(point.value, '.4g')}"
     if point.null_median is not None:
-        told += f"<br>if calibrated {point.null_median:.4g}"
-        told += f" ({point.null_low:.4g} to {point.null_high:.4g})"
+        told += f"<br>if calibrated {number(point.null_median, '.4g')}"
+        told += f" ({span(point.null_low, point.null_high, '.4g')})"
     return told + ("" if point.p is None else f"<br>p = {point.p:.3f}")
-
-
-def _ring(
-    drawn: Sequence[Line], theme: Theme, places: dict[float, float], selected: str | None
-) -> list[dict[str, Any]]:
-    """A ring around the chosen checkpoint."""
-    chosen = [point for line in drawn for point in line.points if point.run == selected]
-    return [
-        {
-            "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
-            "cliponaxis": False, "x": [places[point.at]], "y": [point.value],
-            "marker": {
-                "size": 19, "symbol": "circle-open", "color": theme.highlight_line,
-                "line": {"color": theme.highlight_line, "width": 3},
-            },
-            "unselected": {"marker": {"opacity": 1}},
-        }
-        for point in chosen
-        if point.value is not None
-    ]
-
-
-def _band_entry(drawn: Sequence[Line], theme: Theme) -> list[dict[str, Any]]:
-    """What the pale areas are, for the legend: a line that is nowhere."""
-    if not any(_null(line) for line in drawn):
-        return []
-    return [{
-        "type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip",
-        "name": "if calibrated: 5–95 %", "line": {"color": theme.muted, "width": 9}, "opacity": 0.35,
-    }]
 
 
 def _value_axis(result: Training, theme: Theme, drawn: Sequence[Line]) -> dict[str, Any]:
@@ -154,7 +126,7 @@ def describe_training(result: Training) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
     told = [
         f"{line.title}: {_end(line.points[0], result.axis)} to {_end(line.points[-1], result.axis)}, "
-        f"{len(line.points)} checkpoint{'s' if len(line.points) > 1 else ''}"
+        f"{count(len(line.points), 'checkpoint')}"
         for line in result.lines
         if line.points
     ]
@@ -163,6 +135,6 @@ def describe_training(result: Training) -> str:
 
 
 def _end(point: Checkpoint, over: str) -> str:
-    value = "not defined" if point.value is None else f"{point.value:.4f}"
+    value = "not defined" if point.value is None else number(point.value)
     where = f"step {at_text(point.at)}" if over == PER_STEP else f"{at_text(point.at)} tokens"
     return f"{value} at {where}"

@@ -6,12 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from calib_core.analysis.checkpoints import PER_STEP
 from calib_core.figures.layout import axis
 from calib_core.figures.text import compact
 from calib_core.figures.theme import Theme
-
-__all__ = ["DECADES", "PER_STEP", "at_text", "positions", "training_axis"]
 
 DECADES: Final = 1.5
 """A training that spans more powers of ten is drawn on a logarithmic axis."""

@@ -75,6 +75,15 @@ def test_the_wanted_accuracy_is_a_level_with_a_ring_where_it_is_last_had() -> No
     assert words == ["answer all: 55.0 %", "wanted: 75 %"]
 
 
+def test_the_legend_has_a_line_for_each_of_its_entries() -> None:
+    curves = [replace(LADDER, method=name) for name in ("choice_softmax", "choice_length_normalised")]
+    tops = [
+        abstention_figure(curves, LIGHT, wanted=wanted, threshold=threshold)["layout"]["margin"]["t"]
+        for wanted, threshold in ((None, None), (0.75, None), (0.75, 0.5))
+    ]
+    assert tops == [14 + 2 * 19, 14 + 3 * 19, 14 + 4 * 19]
+
+
 def test_what_is_not_reached_has_no_ring() -> None:
     figure = abstention_figure([LADDER], LIGHT, wanted=0.99, threshold=0.95)
     assert [trace for trace in figure["data"] if trace["mode"] == "markers"] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -10,8 +11,10 @@ import pytest
 
 from calib_core.analysis.concentration import Concentration
 from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
 from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.figures.method_look import look
+from calib_core.figures.theme import DARK, LIGHT, Theme
 from core.figures.results import make_concentration
 
 SPIKY = [0.95] * 6 + [0.75] * 3 + [0.15]
@@ -63,9 +66,19 @@ def test_equally_full_bins_are_the_reference(spiky: Concentration) -> None:
 
 
 def test_several_are_told_apart_without_colour(spiky: Concentration) -> None:
-    lines = cumulative_figure([spiky] * 11, LIGHT)["data"][:11]
+    lines = cumulative_figure([replace(spiky, method=id_) for id_ in METHODS], LIGHT)["data"][:11]
     looks = {(line["line"]["dash"], line["marker"]["symbol"]) for line in lines}
-    assert len(looks) == 11
+    assert len(looks) == len(METHODS) == 11
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_line_looks_as_its_method_does_on_every_page(spiky: Concentration, theme: Theme) -> None:
+    second = replace(spiky, method="p_true")
+    figure = cumulative_figure([spiky, second], theme)
+    for line, mark, own in zip(figure["data"], figure["layout"]["shapes"], (spiky, second), strict=False):
+        drawn = look(own.method, theme)
+        assert (line["line"], line["marker"]["symbol"]) == (drawn.line(), drawn.symbol)
+        assert mark["line"]["color"] == drawn.colour
 
 
 def test_several_are_named_in_legend_and_hover(spiky: Concentration, flat: Concentration) -> None:
@@ -116,3 +129,5 @@ def test_the_sentence_has_the_main_numbers(spiky: Concentration) -> None:
         "Cumulative share of rows, fullest bin first. "
         "stated confidence: 90.0 % in the two fullest of 10 bins; p(True): no rows."
     )
+    alone = make_concentration([0.5], Scheme("natural"))
+    assert describe_cumulative([alone]).endswith("stated confidence: 100.0 % in the only bin.")

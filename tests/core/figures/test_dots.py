@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -10,7 +11,7 @@ import pytest
 
 from calib_core.analysis.groups import Groups
 from calib_core.figures.dots import describe_dots, dots_figure
-from calib_core.figures.layout import Figure
+from calib_core.figures.layout import Figure, legend_names
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.dot_groups import make_group, make_groups
 
@@ -43,9 +44,9 @@ def test_dots_are_in_order_from_the_top_with_their_whiskers() -> None:
 
 def test_counts_stand_at_the_right_and_few_rows_are_hollow() -> None:
     figure = dots_figure(ONE, LIGHT)
-    assert figure["layout"]["yaxis2"]["ticktext"] == ["n=100", "n=20"]
+    assert figure["layout"]["yaxis2"]["ticktext"] == ["n = 100", "n = 20"]
     assert dots(figure)[0]["marker"]["symbol"] == ["circle", "circle-open"]
-    assert dots_figure(TWO, LIGHT)["layout"]["yaxis2"]["ticktext"] == ["n=90–100", "n=100"]
+    assert dots_figure(TWO, LIGHT)["layout"]["yaxis2"]["ticktext"] == ["n = 90–100", "n = 100"]
 
 
 def test_the_null_is_a_stroke_and_in_the_hover() -> None:
@@ -53,9 +54,34 @@ def test_the_null_is_a_stroke_and_in_the_hover() -> None:
     (stroke,) = [trace for trace in figure["data"] if trace.get("marker", {}).get("symbol") == "line-ns"]
     assert (stroke["x"], stroke["y"]) == ([0.05], [0])
     assert dots(figure)[0]["hovertext"][0] == (
-        "<b>law</b><br>r<br>ECE 0.3000 (0.2000 to 0.4500)<br>if calibrated 0.0500<br>n=100"
+        "<b>law</b><br>r<br>ECE 0.3000 (0.2000 to 0.4500)<br>if calibrated 0.0500<br>n = 100"
     )
-    assert dots(figure)[0]["hovertext"][1].endswith("n=20, few")
+    assert dots(figure)[0]["hovertext"][1].endswith("n = 20, few")
+
+
+def entries(figure: Figure) -> list[str]:
+    return legend_names(figure["data"])
+
+
+def test_the_stroke_is_explained_once_and_a_series_without_a_dot_has_no_entry() -> None:
+    first = make_groups(make_group("law", 0.3, null=0.05), make_group("law", 0.2, run="s"))
+    assert entries(dots_figure(first, LIGHT)) == ["r", "s", "if calibrated: median"]
+    bare = replace(first, series={"r": "r", "none": "none", "s": "s"})
+    assert entries(dots_figure(bare, LIGHT)) == ["r", "s", "if calibrated: median"]
+    assert entries(dots_figure(make_groups(make_group("law", 0.3)), LIGHT)) == ["r"]
+
+
+def test_a_number_below_zero_has_a_minus_sign_in_the_hover() -> None:
+    group = make_group("law", -0.3, low=-0.4, high=-0.2, null=-0.01)
+    (words,) = dots(dots_figure(make_groups(group, metric="bias"), LIGHT))[0]["hovertext"]
+    assert "-" not in words
+    assert "−0.3000 (−0.4000 to −0.2000)<br>if calibrated −0.0100" in words
+
+
+def test_two_long_names_that_end_otherwise_are_told_apart() -> None:
+    runs = [f"{'a-model-of-the-family-' * 3}step{at}" for at in (1, 2)]
+    figure = dots_figure(make_groups(*(make_group(run, 0.1, run=run) for run in runs), of="runs"), LIGHT)
+    assert len(set(entries(figure))) == len(set(figure["layout"]["yaxis"]["ticktext"])) == 2
 
 
 def test_series_differ_in_colour_symbol_and_place() -> None:

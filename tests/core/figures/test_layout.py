@@ -6,7 +6,18 @@ import plotly.graph_objects as go
 import polars as pl
 import pytest
 
-from calib_core.figures.layout import axis, log_ticks, note, numbers, paper, probability, share_ticks
+from calib_core.figures.layout import (
+    axis,
+    entry,
+    legend_names,
+    legend_room,
+    log_ticks,
+    note,
+    numbers,
+    paper,
+    probability,
+    share_ticks,
+)
 from calib_core.figures.theme import CLEAR, DARK, FONT
 
 
@@ -21,6 +32,29 @@ def test_the_legend_hides_nothing_when_clicked() -> None:
     legend = paper(DARK, height=400, top=40)["legend"]
     assert legend["itemclick"] is False
     assert legend["itemdoubleclick"] is False
+
+
+@pytest.mark.parametrize(
+    ("names", "room"),
+    [
+        ([], (33, False)), (["a"], (33, False)), (["a", "b"], (33, False)), (["a", "b", "c"], (52, False)),
+        (["a", "b", "c" * 26], (52, False)), (["a" * 26, "b", "c"], (71, True)),
+    ],
+)
+def test_a_legend_has_two_columns_unless_an_entry_is_too_long(
+    names: list[str], room: tuple[int, bool]
+) -> None:
+    assert legend_room(names) == room
+    assert legend_room(names, alone=True) == (14 + 19 * max(len(names), 1), True)
+    width = paper(DARK, height=400, top=40, alone=room[1])["legend"]["entrywidth"]
+    assert width == (0.98 if room[1] else 0.48)
+
+
+def test_names_of_a_legend_are_those_that_it_shows_in_its_order() -> None:
+    shown = entry("a<b", "lines", legendrank=1001), entry("c", "markers")
+    hidden = {"name": "d", "showlegend": False}, {"x": [1]}
+    assert legend_names([*shown, *hidden]) == ["c", "a&lt;b"]
+    assert (shown[0]["x"], shown[0]["hoverinfo"]) == ([None], "skip")
 
 
 def test_axes_cannot_be_dragged_and_take_what_is_laid_over() -> None:

@@ -19,10 +19,9 @@ def test_no_two_methods_share_a_symbol() -> None:
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_names_can_be_read_and_symbols_be_seen(theme: Theme) -> None:
+def test_symbols_can_be_seen(theme: Theme) -> None:
     for id_ in METHODS:
         drawn = look(id_, theme)
-        assert contrast(drawn.text, theme.page) >= 4.5
         assert contrast(drawn.colour, theme.page) >= 3
         assert drawn.marker(theme)["symbol"] == drawn.symbol
 

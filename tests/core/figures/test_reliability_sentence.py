@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from calib_core.figures.reliability import describe_reliability
+from calib_core.metrics import METRICS
 from core.figures.results import THREE_BINS, make_reliability
 
 
@@ -12,6 +15,12 @@ def test_the_sentence_has_the_main_numbers() -> None:
         "Reliability diagram of confidence in the file, <b>model</b> · quiz: ECE 0.2190, accuracy 75.0 %, "
         "mean confidence 72.1 %, 84 rows in 3 bins, widest gap −0.250 in (0.5, 0.6]."
     )
+
+
+def test_a_number_without_end_is_written_as_on_the_tiles() -> None:
+    result = make_reliability(pairs=THREE_BINS)
+    endless = replace(result, score=replace(result.score, metric="nll", value=float("inf")))
+    assert f"{METRICS['nll'].title} ∞" in describe_reliability(endless)
 
 
 def test_the_sentence_of_nothing_says_so() -> None:

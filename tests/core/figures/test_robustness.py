@@ -116,6 +116,6 @@ def test_plotly_knows_every_key(count: int, theme: Any) -> None:
 def test_the_sentence_has_the_main_numbers() -> None:
     bounds = make_curve("full_ece", (None, None, None), bounds={5: (0.1, 0.2)})
     assert describe_robustness([make_sweep(make_curve("ece"), bounds)]) == (
-        "Metrics over the number of bins M. ECE: 0.1000 at M=5, 0.3000 at M=100, RSD 40.8 %; "
+        "Metrics over the number of bins M. ECE: 0.1000 at M = 5, 0.3000 at M = 100, RSD 40.8 %; "
         "Full-ECE: only bounds are known."
     )

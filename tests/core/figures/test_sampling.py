@@ -166,3 +166,12 @@ def test_the_sentence_has_the_main_numbers() -> None:
     said = describe_sampling(result, "brier")
     assert f"F_CS {mean[0]:.4f} at N' = 2, {mean[-1]:.4f} at N' = 8" in said
     assert "Without samples: p(True) " in said
+
+
+def test_the_sentence_says_the_accuracy_that_is_the_same_for_all_methods_once() -> None:
+    result = made()
+    right = result.curve("cluster_size", "accuracy").mean
+    assert describe_sampling(result, "accuracy").startswith(
+        "Accuracy over the number of samples. majority answer, the same for all three "
+        f"{right[0]:.4f} at N' = 2, {right[-1]:.4f} at N' = 8. Without samples: "
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from calib_core.figures.layout import BOTTOM
-from calib_core.figures.stack import heading_place, stack_of
+from calib_core.figures.stack import heading, stack_of
+from calib_core.figures.theme import LIGHT
 
 
 @pytest.mark.parametrize("panels", [1, 2, 3])
@@ -22,4 +23,6 @@ def test_panels_fill_the_plot_and_leave_room_for_headings(panels: int) -> None:
 
 def test_a_heading_stands_on_its_panel() -> None:
     stack = stack_of(2, top=0, each=100)
-    assert heading_place(stack, 1)["y"] == stack.down[1][1]
+    short, long = heading("Values", LIGHT, stack, 1), heading("Values " * 9, LIGHT, stack)
+    assert (short["y"], long["y"]) == (stack.down[1][1], stack.down[0][1])
+    assert long["font"]["size"] < short["font"]["size"]

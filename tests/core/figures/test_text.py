@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.text import compact, lines, plain, signed, without_middle
+from calib_core.figures.text import compact, lines, plain, without_middle
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,6 @@ def test_compact_has_five_letters_at_most(count: int, written: str) -> None:
 def test_runs_that_differ_at_the_end_are_told_apart() -> None:
     assert without_middle("llama-3.1-8B-step500", 12) == "llama…tep500"
     assert without_middle("llama", 5) == "llama"
-
-
-def test_signed_has_a_minus_sign() -> None:
-    assert (signed(0.0691), signed(-0.1894), signed(0)) == ("+0.069", "−0.189", "+0.000")
 
 
 def test_lines_break_between_words_and_escape_each() -> None:

@@ -11,13 +11,16 @@ import pytest
 from calib_core.analysis.tour import STEPS, tour_step
 from calib_core.analysis.tour_step import OneAnswer, Option, Pair, SaidAndRight
 from calib_core.analysis.tour_subject import Subject
+from calib_core.figures.concentration import histogram_figure
 from calib_core.figures.enlarged import TIMES, enlarged
+from calib_core.figures.layout import paper
 from calib_core.figures.one_answer import SHOWN, describe_one_answer, one_answer_figure
 from calib_core.figures.ranking import SHOWN as ROWS
 from calib_core.figures.ranking import describe_ranking, ranking_figure
 from calib_core.figures.said_right import describe_said_right, said_right_figure
 from calib_core.figures.theme import DARK, LIGHT
 from calib_core.figures.tour import LEAST, LEAST_LARGE, describe_tour, tour_figure
+from core.figures.results import make_concentration
 from core.made_tokens import dense_sums, some_rows, token_run
 from core.sampled_runs import make_questions, make_run
 from core.tours import OVER, answers, candidates, told
@@ -121,3 +124,16 @@ def test_a_large_legend_has_a_line_an_entry_and_room_for_it() -> None:
     small, large = tour_figure(picture, LIGHT), tour_figure(picture, LIGHT, large=True)
     assert small["layout"]["legend"]["entrywidth"] < large["layout"]["legend"]["entrywidth"] == 0.98
     assert large["layout"]["margin"]["t"] >= TIMES * (small["layout"]["margin"]["t"] + 2 * 19)
+
+
+def test_a_line_that_a_shape_explains_is_counted_in_a_large_legend() -> None:
+    small = histogram_figure([make_concentration([0.1, 0.5, 0.9])], LIGHT)
+    large = enlarged(small)
+    assert [shape["name"] for shape in small["layout"]["shapes"]] == ["all bins equally full"]
+    assert large["layout"]["legend"]["entrywidth"] == 0.98
+    assert large["layout"]["margin"]["t"] == pytest.approx(TIMES * (small["layout"]["margin"]["t"] + 19))
+
+
+def test_a_legend_of_one_entry_a_line_needs_no_more_room() -> None:
+    drawn = {"data": [{"name": "a"}, {"name": "b"}], "layout": paper(LIGHT, height=300, top=50, alone=True)}
+    assert enlarged(drawn, 2)["layout"]["margin"]["t"] == 100

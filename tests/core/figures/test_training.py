@@ -99,3 +99,5 @@ def test_the_sentence_has_the_main_numbers() -> None:
     )
     tokens = make_training(make_line("b", (12_300_000, 0.1)), axis="Tokens seen")
     assert "0.1000 at 12.3M tokens" in describe_training(tokens)
+    endless = make_training(make_line("b", (1, float("inf")), (2, -0.5), null=False), metric="nll")
+    assert "b: ∞ at step 1 to −0.5000 at step 2" in describe_training(endless)

@@ -69,7 +69,7 @@ FIGURES: Final[dict[str, Callable[[Theme], Figure]]] = {
     "reliability, M = 200": lambda theme: reliability_figure(make_reliability(Scheme("width", 200)), theme),
     "histogram": lambda theme: histogram_figure([make_concentration([0.1, 0.5, 0.9])], theme),
     "cumulative": lambda theme: cumulative_figure(
-        [make_concentration([0.1, 0.5, 0.9], title=name) for name in SEVEN], theme
+        [replace(make_concentration([0.1, 0.5, 0.9], title=id_), method=id_) for id_ in METHODS], theme
     ),
     "values": lambda theme: of_sweeps(values_figure, theme),
     "relative": lambda theme: of_sweeps(relative_figure, theme),
