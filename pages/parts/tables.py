@@ -38,7 +38,7 @@ COLUMNS: Final = {
     "question": st.column_config.TextColumn("Question", width="large"),
     "answer": st.column_config.TextColumn("Answer"),
     "gold": st.column_config.TextColumn("Gold"),
-    "top_two": st.column_config.NumberColumn("Top two bins", format="%.1f %%"),
+    "top_two": st.column_config.NumberColumn("Two fullest bins", format="%.1f %%"),
     "effective": st.column_config.NumberColumn("Effective bins", format="%.1f", help="1/Σw²"),
     "at_zero": st.column_config.NumberColumn("At exactly 0", format="%.1f %%"),
     "at_one": st.column_config.NumberColumn("At exactly 1", format="%.1f %%"),

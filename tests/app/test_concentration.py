@@ -24,7 +24,7 @@ def test_the_tiles_of_a_file_worked_out_by_hand(data: Path, visit: Visit) -> Non
     write(data / "few.csv", (0.0, 2, 0), (0.35, 3, 1), (0.95, 4, 4), (1.0, 1, 1))
     found = tiles(visit("concentration"))
     # Bins of ten: 2, 3 and 5 rows of 10. 1/Σw² = 100/38.
-    assert found["Top two bins"] == "80.0 %"
+    assert found["Two fullest bins"] == "80.0 %"
     assert found["Effective bins"] == "2.6 of 10"
     assert found["At exactly 0"] == "20.0 %"
     assert found["At exactly 1"] == "10.0 %"

@@ -58,7 +58,7 @@ def test_figure_tiles_and_table_are_the_sweep(tokens: Path, visit: Visit) -> Non
     told = row(at, "Full-ECE")
     assert told["RSD"] == f"{100 * full.rsd:.1f} %"
     assert told["If calibrated"] == f"{100 * full.null.rsd_median:.1f} %"
-    assert told["M=500"] == f"{full.values[-1]:.4f}"
+    assert told["M = 500"] == f"{full.values[-1]:.4f}"
     assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.reading
     assert at.code[0].value == result.curves[0].recipe
     bands = [trace for trace in figure(at, "values")["data"] if trace.get("fill")]
@@ -146,7 +146,7 @@ def test_the_largest_entries_alone_give_bounds(data: Path, visit: Visit) -> None
     bars = [trace for trace in figure(at, "values")["data"] if trace.get("meta", {}).get("bounds")]
     assert [trace["x"] for trace in bars] == [sorted(full.bounds)]
     low, high = full.bounds[500]
-    assert row(at, "Full-ECE")["M=500"] == f"{low:.4f} to {high:.4f}"
+    assert row(at, "Full-ECE")["M = 500"] == f"{low:.4f} to {high:.4f}"
     assert row(at, "Full-ECE")["RSD"] == "–"
     badge = next(element.value for element in at.markdown if "Top-k file" in element.value)
     assert isinstance(run, TokenRun)

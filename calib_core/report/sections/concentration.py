@@ -75,7 +75,7 @@ def tiles(result: Concentration) -> list[Tile]:
     """How far the confidences spread."""
     unit = result.unit
     return [
-        Tile("Top two bins", percent(result.top_two), f"Share of the {unit} in the two fullest bins."),
+        Tile("Two fullest bins", percent(result.top_two), f"Share of the {unit} in them."),
         Tile(
             "Effective bins",
             f"{number(result.effective, '.1f')} of {result.bins}",

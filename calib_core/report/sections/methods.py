@@ -17,7 +17,7 @@ from calib_core.confidence.method import Options
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
 from calib_core.records import RunInfo
-from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs
+from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs, runs_down
 from calib_core.report.parts import Block, Progress, Section, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset
 from calib_core.wording import count, number
@@ -115,7 +115,9 @@ def tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
     warned = sum(cell.warning is not None for cell in cells)
     return [
         Tile(
-            "Methods", str(len(result.methods)), "Rows of the table; its columns are runs.",
+            "Methods", str(len(result.methods)),
+            "Columns of the table; its rows are runs." if runs_down(result)
+            else "Rows of the table; its columns are runs.",
             count(len({cell.run for cell in cells}), "run"),
         ),
         Tile(

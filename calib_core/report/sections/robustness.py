@@ -24,8 +24,8 @@ from calib_core.wording import NOTHING, number, percent, span
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
 CAPTION: Final = (
-    "Pale: the first run's curve if its confidences were exactly right (5th to 95th percentile; dotted: the "
-    "median). Each scale has a panel of its own."
+    "Pale: what exactly right confidences would give (5th to 95th percentile; dotted: the median). Each "
+    "scale has a panel of its own."
 )
 VALUES, RELATIVE, POOLED = "Values", "Relative to the curve's own mean", "Which pairs go into which bin?"
 LOOKED_AT = 10
@@ -210,7 +210,7 @@ def _row(result: Sweep, curve: Curve, *, several: bool) -> dict[str, str]:
         "If calibrated": percent(null.rsd_median if null else None),
         "5–95 %": f"{percent(null.rsd_low)} to {percent(null.rsd_high)}" if null and known else NOTHING,
         "Larger by chance": percent(null.rsd_p if null else None),
-        **{f"M={bins}": _value(curve, at, bins) for at, bins in enumerate(curve.bins)},
+        **{f"M = {bins}": _value(curve, at, bins) for at, bins in enumerate(curve.bins)},
         "Largest − smallest": NOTHING if (width := curve.span) is None else f"{width:.4g}",
     }
 

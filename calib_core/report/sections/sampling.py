@@ -39,9 +39,8 @@ USED: Final = (
     "same ones."
 )
 ENOUGH: Final = (
-    "The smallest N' whose Brier score is as good as the same as that of the largest N' which is not greyed: "
-    "the 95 % interval of the paired difference (mean over the repeats, bootstrap over the questions) lies "
-    "inside the chosen ±."
+    "The smallest N' whose Brier score is practically that of the largest N' not greyed: the 95 % interval "
+    "of the paired difference (mean over the repeats, bootstrap over the questions) lies inside the chosen ±."
 )
 CAPTION: Final = (
     "Pale: one standard deviation of the draws to either side; no interval over questions. On grey ground "

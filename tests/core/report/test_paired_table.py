@@ -5,6 +5,7 @@ from __future__ import annotations
 from calib_core.analysis.evidence import AnswerEvidence, survey
 from calib_core.analysis.methods_table import methods_table
 from calib_core.report.paired_table import Entry, of_paper, of_runs, to_frame
+from calib_core.report.sections.methods import tiles
 from core.made_runs import made_run
 
 
@@ -70,6 +71,10 @@ def test_many_runs_stand_below_one_another() -> None:
     beside = of_runs(methods_table({name: seen(1.0, 0.0) for name in names[:6]}),
                      {name: ("quiz", name.upper()) for name in names[:6]})
     assert beside.corner == "Method"
+    few = methods_table({name: seen(1.0, 0.0) for name in names[:6]})
+    called = {name: name for name in names}
+    assert tiles(made, called)[0].help == "Columns of the table; its rows are runs."
+    assert tiles(few, called)[0].help == "Rows of the table; its columns are runs."
 
 
 def test_what_differs_between_the_numbers_of_a_run_stands_below_each() -> None:
