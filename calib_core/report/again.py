@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from calib_core.bins import Scheme
 from calib_core.confidence.method import Options
 from calib_core.report.subject import Asked
 
@@ -48,12 +49,12 @@ class Again:
         return ["report", *options, "-o", self.output, "--", *self.files]
 
     def _numbers(self) -> Iterator[str]:
-        asked, usual = self.asked, Options()
+        asked, usual, scheme = self.asked, Options(), Scheme()
         yield from _each("--method", asked.methods)
         yield from _each("--metric", asked.metrics)
-        if asked.scheme.bins != 10:
+        if asked.scheme.bins != scheme.bins:
             yield from ("--bins", str(asked.scheme.bins))
-        if asked.scheme.binning != "width":
+        if asked.scheme.binning != scheme.binning:
             yield from ("--binning", asked.scheme.binning)
         if asked.bin is not None:
             yield from ("--bin", str(asked.bin))

@@ -6,7 +6,6 @@ in the metadata which run it is, several say it row by row.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Final
 
 import polars as pl
 
-from calib_core.files.folder import opened
 from calib_core.files.tables.canonical import ANSWERS, GROUPS, KEY, NOTES, PART_OF, SOURCE_ROW, VERSION
 from calib_core.files.tables.columns import COLUMNS
 from calib_core.files.tables.group_columns import MOST_COLUMNS, MOST_GROUPS
@@ -22,6 +20,7 @@ from calib_core.files.tables.told_numbers import IN_FULL, REPORTED
 from calib_core.problems import Refused, shorten
 from calib_core.records import ANSWER_SCHEMA, INFO_COLUMNS, RUN_COLUMNS, AnswerRun, Reported, Run, TokenRun
 from calib_core.report.canonical_file import Canonical
+from calib_core.report.made import hashed
 
 _TAKEN: Final = frozenset((*COLUMNS, SOURCE_ROW, KEY))
 """Names that a column of groups cannot keep."""
@@ -33,8 +32,6 @@ _INFO_TYPES: Final[Mapping[str, pl.DataType]] = {
 
 _OF_THE_FILE: Final = ("path_of", "p_true_of", "answer_normaliser")
 """What the format says once a file, and no row can say."""
-
-_PIECE: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +55,7 @@ class Converted:
 
 def source_of(path: Path, name: str, rows: int) -> Source:
     """A file as it is on disk now; raises Refused where it is not there any more."""
-    digest = hashlib.sha256()
-    with opened(path, name) as stream:
-        while piece := stream.read(_PIECE):
-            digest.update(piece)
-    return Source(name, digest.hexdigest(), rows)
+    return Source(name, hashed(path, name).sha256, rows)
 
 
 def canonical(runs: Sequence[Run], sources: Sequence[Source], notes: Sequence[str] = ()) -> Canonical:

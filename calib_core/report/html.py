@@ -21,7 +21,7 @@ _SHORT: Final = 22
 """Letters that are not broken into lines on a screen, where a table may scroll."""
 
 _NUMBER: Final = re.compile(
-    r"[–∞]|[+−]?[\d.,]+(?:e[-+]?\d+)?(?: ?%)?(?: \(few\))?(?: ?(?:±|to|/) ?[−+]?[\d.,]+ ?%?)?"
+    r"[–∞]|[+−]?[\d.,]+(?:e[-−+]?\d+)?(?: ?%)?(?: \(few\))?(?: ?(?:±|to|/) ?[−+]?[\d.,]+ ?%?)?"
 )
 
 

@@ -20,7 +20,6 @@ from calib_core.report.subject import FileBytes
 
 _PROJECT: Final = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
-
 _PIECE: Final = 1 << 20
 """Bytes read at a time."""
 
@@ -36,7 +35,7 @@ class Made:
 
 @cache
 def program() -> str:
-    """The program and what its numbers depend on: "Calib 0.1.0, Python 3.11.7, numpy 2.4.6, polars 2.1.0"."""
+    """The program and what its output depends on: "Calib 0.1.0, Python 3.11.7, numpy 2.4.6, …"."""
     own = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"]
     others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "polars", "plotly"))
     return f"Calib {own}, Python {platform.python_version()}, {others}"
@@ -44,19 +43,24 @@ def program() -> str:
 
 def bytes_of(paths: Iterable[tuple[Path, str]]) -> tuple[FileBytes, ...]:
     """Size and checksum of files, each with its name; of one that cannot be read neither."""
-    return tuple(_bytes_of(path, name) for path, name in paths)
+    return tuple(_readable(path, name) for path, name in paths)
 
 
-def _bytes_of(path: Path, name: str) -> FileBytes:
+def _readable(path: Path, name: str) -> FileBytes:
     try:
-        digest, size = hashlib.sha256(), 0
-        with opened(path, name) as stream:
-            while piece := stream.read(_PIECE):
-                digest.update(piece)
-                size += len(piece)
-        return FileBytes(name, size, digest.hexdigest())
+        return hashed(path, name)
     except Refused:
         return FileBytes(name, 0, "")
+
+
+def hashed(path: Path, name: str) -> FileBytes:
+    """Size and checksum of a file as it is now; raises Refused where it cannot be read."""
+    digest, size = hashlib.sha256(), 0
+    with opened(path, name) as stream:
+        while piece := stream.read(_PIECE):
+            digest.update(piece)
+            size += len(piece)
+    return FileBytes(name, size, digest.hexdigest())
 
 
 def read_together(path: Path, name: str, gold: Path | None = None) -> list[tuple[Path, str]]:

@@ -12,6 +12,7 @@ import polars as pl
 from calib_core.analysis.methods_table import Cell, MethodsTable
 from calib_core.analysis.published import QUESTIONS, published_methods
 from calib_core.confidence import METHODS
+from calib_core.wording import NOTHING, number, percent
 
 FLAG = "†"
 """Stands behind an ECE that the concentration of its confidences makes unreliable."""
@@ -106,21 +107,16 @@ def _turned(table: PairedTable) -> PairedTable:
 
 def _entry(cell: Cell, *, alike: tuple[bool, bool]) -> Entry:
     """alike: whether rows and judged answer stand at the column and at the row."""
-    accuracy = "–" if cell.accuracy is None else f"{100 * cell.accuracy:.1f} %"
-    parts = (f"{accuracy} right", f"n {cell.n_used:,}", _judged(cell.judged))
+    parts = (f"{percent(cell.accuracy)} right", f"n {cell.n_used:,}", _judged(cell.judged))
     told = (True, not alike[0], not alike[1])
     return Entry(
-        ece=_number(cell.ece),
-        brier=_number(cell.brier),
+        ece=number(cell.ece),
+        brier=number(cell.brier),
         best_ece=cell.best_ece,
         best_brier=cell.best_brier,
         flag=cell.warning,
         below=", ".join(part for part, said in zip(parts, told, strict=True) if said),
     )
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
 
 
 def _judged(judged: str) -> str:
@@ -136,10 +132,11 @@ def to_frame(table: PairedTable) -> pl.DataFrame:
         name = name if f"{name}: ECE" not in made else f"{name} ({len(made)})"
         cells = [table.entries.get((column, method)) for method in table.rows]
         made[f"{name}: ECE"] = [
-            "–" if cell is None else cell.ece + "*" * cell.best_ece + FLAG * bool(cell.flag) for cell in cells
+            NOTHING if cell is None else cell.ece + "*" * cell.best_ece + FLAG * bool(cell.flag)
+            for cell in cells
         ]
         made[f"{name}: Brier"] = [
-            "–" if cell is None else cell.brier + "*" * cell.best_brier for cell in cells
+            NOTHING if cell is None else cell.brier + "*" * cell.best_brier for cell in cells
         ]
     return pl.DataFrame(made, schema=dict.fromkeys(made, pl.String))
 

@@ -15,7 +15,7 @@ from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.files.harness.united import parts_of, together
 from calib_core.problems import Refused, Unavailable, shorten
-from calib_core.records import AnswerRun, TokenRun
+from calib_core.records import AnswerRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,14 @@ class Asked:
     bin: int | None = None
 
     @property
+    def every_metric(self) -> tuple[str, ...]:
+        """The metrics of pages that show several, one or more."""
+        return self.metrics or ("ece",)
+
+    @property
     def metric(self) -> str:
         """The metric of pages that show one."""
-        return self.metrics[0] if self.metrics else "ece"
+        return self.every_metric[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,10 @@ class Subject:
 
 
 def fitting(options: Options, evidence: Evidence) -> Options:
-    """The switches without those that change nothing of this method."""
+    """The switches without `labels` and `renormalise` where they change nothing of this method.
+
+    `unparseable` stays: p(True) and a path's tokens may speak of the majority of the samples.
+    """
     if not evidence.has_distribution:
         options = replace(options, labels="top")
     return options if evidence.method.renormalises else replace(options, renormalise=None)
@@ -153,15 +161,11 @@ def by_dataset(runs: Sequence[RunHere]) -> dict[str | None, list[RunHere]]:
     return found
 
 
-def is_tokens(run: RunHere) -> bool:
-    """Whether a row of the run is a position of a text."""
-    return isinstance(run.report.run, TokenRun)
-
-
-def size_text(run: RunHere) -> str:
-    """"1,319 rows", or "16,384 positions" of a text."""
-    unit = "positions" if is_tokens(run) else "rows"
-    return f"{run.report.run.n_total:,} {unit}"
+def most_given(runs: Sequence[RunHere], asked: Sequence[str]) -> str | None:
+    """The method that most of these runs give, of those asked for where one is given; None without any."""
+    given = [id_ for id_ in METHODS if any(id_ in run.usable for run in runs)]
+    among = [id_ for id_ in given if id_ in asked] or given
+    return max(among, key=lambda id_: sum(id_ in run.usable for run in runs), default=None)
 
 
 def whole(reports: Sequence[RunReport]) -> tuple[RunReport, ...]:

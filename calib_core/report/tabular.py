@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
 from io import BytesIO
-from types import MappingProxyType
 from typing import Final
 
 import polars as pl
@@ -20,7 +18,7 @@ from calib_core.report.spreadsheet import to_csv
 
 RECIPE: Final = "recipe"
 NOTHING: Final = "–"
-_NUMBER: Final = re.compile(r"[–∞]|[+−-]?[\d.,]+(?:e[+-]?\d+)?(?: ?%)?")
+_NUMBER: Final = re.compile(r"[–∞]|[+−-]?[\d.,]+(?:e[+−-]?\d+)?(?: ?%)?")
 _MARK: Final = re.compile(r"[\\`*_{}\[\]<>&|~$:@#^]|(?<=[wW]{3})\.|(?<==)=|=(?==)|(?<=-)-|-(?=-)|!(?=\[)")
 """What a reader of Markdown, of any kind in use, may take for more than itself within a line."""
 
@@ -71,12 +69,6 @@ def latex(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
         r"\end{table}",
         "",
     ]).encode()
-
-
-KINDS: Final[Mapping[str, Callable[[pl.DataFrame, str, str], bytes]]] = MappingProxyType(
-    {"md": markdown, "tex": latex}
-)
-"""Ending → what writes a table to be read."""
 
 
 def literal(text: str) -> str:

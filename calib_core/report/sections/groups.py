@@ -18,7 +18,7 @@ from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
 from calib_core.report.group_panels import panels
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
-from calib_core.report.subject import RunHere, Subject, by_dataset
+from calib_core.report.subject import RunHere, Subject, by_dataset, most_given
 from calib_core.wording import NOTHING, count, number, percent, signed, span
 
 ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings are off?"
@@ -54,11 +54,9 @@ def section(subject: Subject, tell: Progress) -> Section:
 
 def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere], tell: Progress) -> Block | None:
     """None where nothing sorts these runs, or none of them gives the number."""
-    given = [id_ for id_ in METHODS if any(id_ in run.usable for run in runs)]
-    methods = [id_ for id_ in given if id_ in subject.asked.methods] or given
-    if not methods:
+    method = most_given(runs, subject.asked.methods)
+    if method is None:
         return None
-    method = max(methods, key=lambda id_: sum(id_ in run.usable for run in runs))
     keyed = {str(at): run for at, run in enumerate(runs) if method in run.usable}
     seen: dict[str, AnswerEvidence] = {}
     for key, run in keyed.items():

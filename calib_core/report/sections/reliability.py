@@ -35,7 +35,7 @@ def section(subject: Subject, tell: Progress) -> Section:
     for at, run in enumerate(subject.runs):
         tell(at / len(subject.runs), run.title)
         for method in subject.methods_of(run):
-            for metric in subject.asked.metrics or ("ece",):
+            for metric in subject.asked.every_metric:
                 try:
                     blocks.append(_block(subject, run, method, metric))
                 except Unavailable as reason:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from calib_core.analysis.checkpoints import PER_STEP, placing
@@ -14,7 +14,7 @@ from calib_core.figures.training_axis import at_text
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table
-from calib_core.report.subject import RunHere, Subject
+from calib_core.report.subject import RunHere, Subject, most_given
 from calib_core.wording import number, span
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
@@ -41,6 +41,8 @@ def section(subject: Subject, tell: Progress) -> Section:
     if not on_axis:
         raise Unavailable(NO_CHECKPOINT)
     method = most_given(on_axis, subject.asked.methods)
+    if method is None:
+        raise Unavailable("No checkpoint here gives one of these confidences.")
     evidences: dict[str, Evidence] = {}
     refused: dict[str, str] = {}
     for at, (key, run) in enumerate(keyed.items()):
@@ -50,20 +52,13 @@ def section(subject: Subject, tell: Progress) -> Section:
         except Unavailable as reason:
             refused[key] = str(reason)
     blocks: list[Block] = []
-    for metric in subject.asked.metrics or ("ece",):
+    for metric in subject.asked.every_metric:
         result = training(evidences, metric, subject.asked.scheme)
         if result.lines:
             blocks.append(_block(METHODS[method].title, result, keyed, refused))
     if not blocks:
         raise Unavailable("No run here is a checkpoint that gives this number.")
     return Section(ID, TITLE, QUESTION, tuple(blocks))
-
-
-def most_given(runs: Sequence[RunHere], asked: Sequence[str]) -> str:
-    """The method that most of these runs give, of those asked for where one is given."""
-    given = [id_ for id_ in METHODS if any(id_ in run.usable for run in runs)]
-    among = [id_ for id_ in given if id_ in asked] or given
-    return max(among, key=lambda id_: sum(id_ in run.usable for run in runs))
 
 
 def _block(

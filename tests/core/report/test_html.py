@@ -7,6 +7,7 @@ import pytest
 
 from calib_core.report import html
 from calib_core.report.parts import Table, Tile
+from calib_core.wording import number
 from reports import read
 
 
@@ -39,6 +40,13 @@ def test_a_table_has_headings_and_its_numbers_to_the_right() -> None:
     assert document.all("caption")[0].text == "A title"
     assert document.all("p", "note")[0].text == "A note."
     assert html.table(Table("", pl.DataFrame())) == ""
+
+
+def test_a_tiny_number_stands_to_the_right_too() -> None:
+    rows = [{"Value": number(-2.41e-07, ".2e"), "Other": f"{2.41e-07:.2e}"}]
+    assert [cell.text for cell in read(html.table(Table.of("", rows))).all("td", "number")] == [
+        "−2.41e−07", "2.41e-07",
+    ]
 
 
 def test_tiles_say_what_they_mean() -> None:
