@@ -3,12 +3,12 @@
 import streamlit as st
 
 from calib_core.figures.comparison import comparison_figure, describe_comparison
-from pages.parts import compared, comparing, comparing_point, show
+from pages.parts import compared, comparing, comparing_point, picking, show
 from pages.parts.shell import PAGES, shell
 
 wanted = shell("comparison", comparing.choose_comparison).chosen
 result = comparing.result_of(wanted)
-chosen = compared.selected(result)
+chosen = picking.point([point.key for point in result.points])
 show.reading(result.reading, comparing.looking_at(wanted, result))
 compared.tiles(result)
 show.recipe(result.recipe)
@@ -18,7 +18,7 @@ show.figure(
     key="comparison",
     alt=describe_comparison(result),
     export=compared.export(result),
-    on_select=lambda: compared.from_figure("comparison"),
+    on_select=lambda: picking.point_from_figure("comparison"),
 )
 compared.caption(result)
 compared.trends(result)

@@ -33,7 +33,7 @@ with diagram:
     title, switch = st.columns([2, 1], vertical_alignment="center")
     title.subheader("Reliability diagram", anchor=False)
     with switch:
-        log_counts = flag("log", "Log counts", default=choice.crowded)
+        log_counts = flag("log", "Log counts", "The lower panel by powers of ten.", default=choice.crowded)
     show.figure(
         lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
         key="reliability",

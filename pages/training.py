@@ -5,7 +5,7 @@ import streamlit as st
 from calib_core.analysis.training import training
 from calib_core.figures.training import describe_training, training_figure
 from calib_core.report.sections.training import CAPTION, recipes
-from pages.parts import cache, checkpoints, show, trainings
+from pages.parts import cache, checkpoints, picking, show, trainings
 from pages.parts.shell import PAGES, shell
 
 here = shell("training", trainings.choose_training)
@@ -22,7 +22,7 @@ show.figure(
     key="training",
     alt=describe_training(result),
     export=checkpoints.export(choice, result, "Metric over training"),
-    on_select=lambda: checkpoints.from_figure("training"),
+    on_select=lambda: picking.point_from_figure("training"),
 )
 st.caption(f"{CAPTION} Click a point or a row to see its reliability diagram.")
 show.recipe("\n".join(recipes(result)))

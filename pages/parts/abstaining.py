@@ -19,11 +19,11 @@ from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from calib_core.report.sections import abstention as section
 from calib_core.wording import count
-from pages.parts import cache, show, tables
+from pages.parts import cache, picking, show, tables
 from pages.parts.address import Address
-from pages.parts.choice import size
 from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
+from pages.parts.many import METHODS_HELP
 from pages.parts.runs import Run
 from pages.parts.several import several
 
@@ -45,13 +45,11 @@ def choose_abstention(address: Address, runs: Sequence[Run]) -> Abstaining:
     if not fit:
         raise Unavailable(section.TOKENS_ONLY)
     used = {id_: max(one.n_used for one in run.report.survey.usable.values()) for id_, run in fit.items()}
-    run = fit[address.pick("run", list(fit), telling(used))]
-    st.selectbox("Run", list(fit), key="run", format_func=lambda id_: fit[id_].title)
-    st.caption(f"{size(run)}, {literal(run.file.name)}")
+    run = picking.one_run(address, fit, telling(used))
     usable = run.report.survey.usable
     methods = several(
         address, "methods", list(usable), label="Confidence methods",
-        titled=lambda id_: METHODS[id_].title, default=preferred(usable),
+        titled=lambda id_: METHODS[id_].title, default=preferred(usable), help_=METHODS_HELP,
     )
     wanted = _share(
         address, "wanted", section.WANTED, "Accuracy wanted",

@@ -197,11 +197,11 @@ def _typed(key: str) -> None:
         st.query_params.pop(key, None)
 
 
-def flag(key: str, label: str, *, default: bool = False) -> bool:
+def flag(key: str, label: str, help_: str, *, default: bool = False) -> bool:
     """A switch in the body of a page, kept in the address as "1" or "0" where it is not as by default."""
     widget = f"_{key}"
     st.session_state[widget] = {"1": True, "0": False}.get(st.query_params.get(key, ""), default)
-    return st.toggle(label, key=widget, on_change=_flag_changed, args=(key, widget, default))
+    return st.toggle(label, key=widget, help=help_, on_change=_flag_changed, args=(key, widget, default))
 
 
 def _flag_changed(key: str, widget: str, default: bool) -> None:  # noqa: FBT001 (Streamlit passes it so)

@@ -13,36 +13,19 @@ from calib_core.analysis.training import Checkpoint, Training
 from calib_core.metrics import METRICS
 from calib_core.report.sections import training as section
 from calib_core.wording import count
-from pages.parts import bin_by_bin, exporting, tables
+from pages.parts import bin_by_bin, exporting, picking, show, tables
 from pages.parts.choice import Choice
 from pages.parts.exporting import Export, few, named
-from pages.parts.literal import literal
 from pages.parts.runs import Run
 
 
 def selected(result: Training) -> str | None:
-    """The id of the chosen checkpoint's run, as the address has it; None where it is no point."""
-    wanted = st.query_params.get("at", "")
-    return next((point.run for point in _points(result) if point.run == wanted), None)
+    """The id of the clicked checkpoint's run, as the address has it; None where it is no point."""
+    return picking.point([point.run for point in _points(result)])
 
 
 def _points(result: Training) -> list[Checkpoint]:
     return [point for line in result.lines for point in line.points]
-
-
-def select(run: str | None) -> None:
-    """Selects a checkpoint: it goes into the address, so a link shows the same diagram."""
-    if run is None:
-        st.query_params.pop("at", None)
-    else:
-        st.query_params["at"] = run
-
-
-def from_figure(key: str) -> None:
-    """A click in the figure: the run's id is the first value of the point's custom data."""
-    points = st.session_state[key].selection.points
-    if points and points[0].get("customdata"):
-        select(str(points[0]["customdata"][0]))
 
 
 def table(choice: Choice, result: Training, chosen: str | None) -> None:
@@ -58,7 +41,7 @@ def table(choice: Choice, result: Training, chosen: str | None) -> None:
         column_config=tables.as_wide({}, shown, "Line", "Checkpoint") if rows else None,
         placeholder="–",
         height="content" if len(rows) <= 12 else 460,
-        on_select=lambda: _from_table(key, runs),
+        on_select=lambda: picking.point_from_table(key, runs),
         selection_mode="single-row",
         selection_default={"selection": {"rows": [runs.index(chosen)], "columns": [], "cells": []}}
         if chosen in runs
@@ -72,27 +55,19 @@ def export(choice: Choice, result: Training, what: str) -> Export:
     """Every checkpoint of every line."""
     scheme, method = choice.scheme, choice.evidence.method
     bins = (scheme.binning, scheme.bins) if METRICS[choice.metric].binned else ()
-    lines = few((line.title for line in result.lines), "lines")
+    titles = list(dict.fromkeys(line.title for line in result.lines))
+    lines = few(titles, "lines")
     return Export(
         named("training", *lines, method.id, choice.metric, *bins),
         result.to_frame, "\n".join(section.recipes(result)), what,
-        f"{', '.join(lines).replace('-lines', ' lines')}, {method.title}",
+        f"{', '.join(titles) if len(titles) == len(lines) else count(len(titles), 'line')}, {method.title}",
     )
-
-
-def _from_table(key: str, runs: list[str]) -> None:
-    rows = st.session_state[key].selection.rows
-    select(runs[rows[0]] if rows else None)
 
 
 def left_out(result: Training, refused: Mapping[str, str], titles: Mapping[str, str]) -> None:
     """Runs that are no point of a line, each with the reason."""
     reasons = {**refused, **result.without, **result.refused}
-    if not reasons:
-        return
-    with st.expander(f"Not drawn ({len(reasons)})", key="not_drawn"):
-        for run, why in reasons.items():
-            st.caption(f"**{literal(titles[run])}**: {literal(why)}")
+    show.reasons("Not drawn", {titles[run]: why for run, why in reasons.items()}, key="not_drawn")
 
 
 def diagram(choice: Choice, evidence: Evidence, run: Run, script: str) -> None:

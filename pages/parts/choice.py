@@ -14,10 +14,9 @@ from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 from calib_core.records import TokenRun
-from pages.parts import cache
+from pages.parts import cache, picking, show
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
-from pages.parts.literal import literal
 from pages.parts.runs import Run
 from pages.parts.sweeping import Sweeping, sweeping
 from pages.parts.switches import options
@@ -106,11 +105,11 @@ def one_run(address: Address, runs: Sequence[Run]) -> tuple[Run, Evidence]:
     """The controls of one run and of its method with its switches. Raises as `choose`."""
     by_id = {run.id: run for run in runs}
     most = {run.id: next(iter(run.report.survey.usable.values())).n_used for run in runs}
-    run_id = address.pick("run", list(by_id), telling(most))
-    st.selectbox("Run", list(by_id), key="run", format_func=lambda id_: _run_title(by_id[id_]))
-    run = by_id[run_id]
-    st.caption(f"{size(run)}, {literal(run.file.name)}")
-    return run, _method(address, run)
+    run = picking.one_run(address, by_id, telling(most))
+    usable = run.report.survey.usable
+    method = picking.method(address, list(usable), next(iter(usable)))
+    chosen = options(address, usable[method])
+    return run, cache.seen(run.report, run.file.stamp, method, chosen)
 
 
 def _beside(address: Address, run: Run, evidence: Evidence) -> tuple[Evidence, ...]:
@@ -130,36 +129,13 @@ def _beside(address: Address, run: Run, evidence: Evidence) -> tuple[Evidence, .
         format_func=lambda id_: METHODS[id_].title,
         on_change=_beside_changed,
         placeholder="other methods of this run",
+        help="Other confidences of the same run, each in a panel of its own.",
     )
     return tuple(run.report.survey.usable[id_] for id_ in chosen)
 
 
 def _beside_changed() -> None:
     st.session_state["_beside_changed"] = True
-
-
-def _run_title(run: Run) -> str:
-    return f"{run.title} ({size(run)})"
-
-
-def size(run: Run) -> str:
-    """"1,319 rows", or "16,384 positions" of a text."""
-    unit = "positions" if isinstance(run.report.run, TokenRun) else "rows"
-    return f"{run.report.run.n_total:,} {unit}"
-
-
-def _method(address: Address, run: Run) -> Evidence:
-    usable = run.report.survey.usable
-    method = address.pick("method", list(usable), next(iter(usable)))
-    st.selectbox(
-        "Confidence method",
-        list(usable),
-        key="method",
-        format_func=lambda id_: METHODS[id_].title,
-        help=METHODS[method].help,
-    )
-    chosen = options(address, usable[method])
-    return cache.seen(run.report, run.file.stamp, method, chosen)
 
 
 def metric_of(address: Address, reasons: Mapping[str, str | None]) -> str:
@@ -180,8 +156,4 @@ def not_possible(methods: Mapping[str, str], metrics: Mapping[str, str | None]) 
     """What cannot be chosen here, greyed, each with its reason."""
     reasons = {METHODS[id_].title: reason for id_, reason in methods.items()}
     reasons |= {METRICS[id_].title: reason for id_, reason in metrics.items() if reason}
-    if not reasons:
-        return
-    with st.expander(f"Not possible here ({len(reasons)})", key="not_possible"):
-        for title, reason in reasons.items():
-            st.caption(f"**{literal(title)}**: {literal(reason)}")
+    show.reasons("Not possible here", reasons, key="not_possible")

@@ -14,7 +14,7 @@ from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 from calib_core.report.sections import comparison
 from calib_core.wording import count, span
-from pages.parts import exporting, show, tables
+from pages.parts import exporting, picking, show, tables
 from pages.parts.exporting import Export, few, named
 from pages.parts.literal import literal
 
@@ -43,27 +43,6 @@ def trends(result: Comparison) -> None:
         )
 
 
-def selected(result: Comparison) -> str | None:
-    """The key of the chosen point, as the address has it; None where it is no point."""
-    wanted = st.query_params.get("at", "")
-    return next((point.key for point in result.points if point.key == wanted), None)
-
-
-def select(key: str | None) -> None:
-    """Selects a point: it goes into the address, so a link shows the same diagram."""
-    if key is None:
-        st.query_params.pop("at", None)
-    else:
-        st.query_params["at"] = key
-
-
-def from_figure(key: str) -> None:
-    """A click in the figure: the point's key is the first value of its custom data."""
-    points = st.session_state[key].selection.points
-    if points and points[0].get("customdata"):
-        select(str(points[0]["customdata"][0]))
-
-
 def table(result: Comparison, chosen: str | None) -> None:
     """One row a point, the lowest Brier score first; a click on one selects it, a second takes it back."""
     keys = [point.key for point in result.by_brier]
@@ -77,7 +56,7 @@ def table(result: Comparison, chosen: str | None) -> None:
         column_config=_columns(result),
         placeholder="–",
         height="content" if len(keys) <= 12 else 460,
-        on_select=lambda: _from_table(widget, keys),
+        on_select=lambda: picking.point_from_table(widget, keys),
         selection_mode="single-row",
         selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
         if chosen in keys
@@ -99,11 +78,6 @@ def export(result: Comparison) -> Export:
         named("comparison", *methods, result.x, result.y, *bins),
         result.to_frame, result.recipe, "Comparison", ", ".join(sorted(filter(None, sets))),
     )
-
-
-def _from_table(widget: str, keys: list[str]) -> None:
-    rows = st.session_state[widget].selection.rows
-    select(keys[rows[0]] if rows else None)
 
 
 def _others(result: Comparison) -> list[str]:

@@ -13,11 +13,11 @@ from calib_core.analysis.groupings import Grouping, groupings, row_groups
 from calib_core.analysis.groups import Sort
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
-from calib_core.confidence import METHODS
 from calib_core.confidence.method import Method
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from calib_core.report.sections import groups as section
+from pages.parts import picking
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
 from pages.parts.choice import metric_of
@@ -71,16 +71,11 @@ class Choice:
 def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
     """The controls of the page Groups; raises Unavailable where nothing can be grouped."""
     answers = [run for run in runs if isinstance(run.report.run, AnswerRun)]
-    methods = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in answers)]
+    methods, most = picking.most_given(answers)
     if not methods:
         raise Unavailable(section.NOTHING_SORTS)
     _preset(methods)
-    most = max(methods, key=lambda id_: sum(id_ in run.report.survey.usable for run in answers))
-    method = address.pick("method", methods, most)
-    st.selectbox(
-        "Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title,
-        help=METHODS[method].help,
-    )
+    method = picking.method(address, methods, most)
     able = [run for run in answers if method in run.report.survey.usable]
     many = choose_many(
         address, able, methods=(method,), most=1, most_of="runs",
@@ -93,7 +88,10 @@ def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
     if not ways:
         raise Unavailable(section.NOTHING_SORTS)
     by = address.pick("by", list(ways), next(iter(ways)))
-    st.selectbox("Group by", list(ways), key="by", format_func=lambda id_: ways[id_].title)
+    st.selectbox(
+        "Group by", list(ways), key="by", format_func=lambda id_: ways[id_].title,
+        help="A column of the file, or what the runs say of themselves; each value is a group.",
+    )
     if ways[by].of == "rows":
         seen = dict(list(seen.items())[:section.MOST_SERIES])
     return _numbers(address, many, seen, ways[by])
@@ -111,7 +109,8 @@ def _numbers(
         metric = metric_of(address, available_metrics(evidence, scheme))
     sort = address.pick("sort", list(SORT), "value")
     st.segmented_control(
-        "Sorted by", list(SORT), key="sort", required=True, format_func=lambda id_: SORT[id_]
+        "Sorted by", list(SORT), key="sort", required=True, format_func=lambda id_: SORT[id_],
+        help="The largest number first, by name, or the most rows first.",
     )
     names, default = _panels(many, seen, grouping)
     chosen = several(
@@ -149,7 +148,10 @@ def _against(
     if not levels:
         return None
     against = address.pick("against", levels, levels[0])
-    st.selectbox("Compared with", levels, key="against")
+    st.selectbox(
+        "Compared with", levels, key="against",
+        help="The others less this one, on the same questions, of runs alike in everything else.",
+    )
     return against
 
 

@@ -163,8 +163,5 @@ def _show(key: str) -> None:
 
 def _left_out(wanted: Lined, result: Lines) -> None:
     """What is chosen and not drawn, each with its reason."""
-    refused = {**wanted.refused, **result.refused}
-    if refused:
-        with st.expander(f"Not drawn ({len(refused)})", key="lines_not_drawn", expanded=not result.lines):
-            for key, why in refused.items():
-                st.caption(f"**{literal(wanted.titles[key])}**: {literal(why)}")
+    refused = {wanted.titles[key]: why for key, why in {**wanted.refused, **result.refused}.items()}
+    show.reasons("Not drawn", refused, key="lines_not_drawn", open_=not result.lines)

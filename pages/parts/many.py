@@ -16,12 +16,12 @@ from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
-from pages.parts import cache
+from pages.parts import cache, show
 from pages.parts.address import Address
-from pages.parts.literal import literal
 from pages.parts.runs import Run, slug
 from pages.parts.several import several
 
+METHODS_HELP: Final = "Where the confidence comes from: each method reads its own off the same answers."
 EVERY: Final = "*"
 """The data set's id in the address where runs of all of them are shown."""
 
@@ -84,12 +84,14 @@ def choose_many(
     by_id = {run.id: run for run in fit}
     names = names_of(fit)
     chosen = several(
-        address, "runs", list(by_id), label="Runs", titled=lambda id_: names[id_], default=list(by_id)
+        address, "runs", list(by_id), label="Runs", titled=lambda id_: names[id_], default=list(by_id),
+        help_="Those that are compared; none chosen means all.",
     )
     able = [id_ for id_ in methods if any(id_ in can[run] for run in chosen)]
     shown = able if len(methods) == 1 else several(
         address, "methods", [id_ for id_ in METHODS if id_ in able], label="Confidence methods",
         titled=lambda id_: METHODS[id_].title, default=[id_ for id_ in METHODS if id_ in able[:most]],
+        help_=METHODS_HELP,
     )
     ordered = [id_ for id_ in METHODS if id_ in shown]
     runs = [run for run in fit if run.id in chosen]
@@ -151,10 +153,8 @@ def _seen(
 
 
 def left_out(many: Many) -> None:
-    """What is not shown, each with its reason."""
-    if not many.refused:
-        return
+    """What is not drawn, each with its reason."""
     titles = {run.id: run.title for run in many.runs}
-    with st.expander(f"Not shown ({len(many.refused)})", key="not_shown"):
-        for (run, method), why in many.refused.items():
-            st.caption(f"**{literal(titles[run])}**, {METHODS[method].title}: {literal(why)}")
+    show.reasons("Not drawn", {
+        f"{titles[run]}, {METHODS[method].title}": why for (run, method), why in many.refused.items()
+    }, key="not_drawn")

@@ -29,7 +29,7 @@ from pages.parts.literal import literal
 from pages.parts.many import Many, choose_many, names_of
 from pages.parts.runs import Run
 from pages.parts.silent import silent_runs, with_silent_runs
-from pages.parts.switches import UNPARSEABLE
+from pages.parts.switches import unparseable
 
 STYLE: Final = Path(__file__).with_name("paired.css")
 ROWS: Final = {"common": "Common to all", "own": "Each its own"}
@@ -60,11 +60,7 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
     sampled = any(METHODS[id_].sampled for run in runs for id_ in run.report.survey.usable) or silent_here
     with below:  # read before the methods are, shown after them
         if sampled:
-            rule = cast("Unparseable", address.pick("unparseable", list(UNPARSEABLE), "own"))
-            st.selectbox(
-                "Samples that do not parse", list(UNPARSEABLE), key="unparseable",
-                format_func=lambda id_: UNPARSEABLE[id_],
-            )
+            rule = unparseable(address)
         silent = _one_of(
             address, "unanswered", SILENT, "A question of which no sample parses",
             "For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",

@@ -86,7 +86,8 @@ def choose_report(address: Address, runs: Sequence[Run]) -> Chosen:
         default=list(SECTIONS), help_="A page that has nothing to say of these runs is left out, and named.",
     )
     chosen = several(
-        address, "reported", list(titles), label="Runs", titled=lambda id_: titles[id_], default=list(titles)
+        address, "reported", list(titles), label="Runs", titled=lambda id_: titles[id_],
+        default=list(titles), help_="Those that the report speaks of; none chosen means all.",
     )
     return Chosen(
         tuple(id_ for id_ in SECTIONS if id_ in pages), tuple(id_ for id_ in titles if id_ in chosen),

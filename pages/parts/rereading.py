@@ -49,7 +49,10 @@ def wanted(file: File, files: Sequence[File], key: str) -> None:
     if proposed and not file.wish:
         st.caption(f"Proposed, and not read so until you apply it: {keeping.pairs(proposed)}.")
     asked = _asks(file, files, proposed)
-    if not st.toggle("Read it otherwise: columns, right answers, format", value=asked, key=f"reread_{key}"):
+    if not st.toggle(
+        "Read it otherwise: columns, right answers, format", value=asked, key=f"reread_{key}",
+        help="Say what its columns mean, where its right answers are, or which format it has.",
+    ):
         return
     with st.container(border=True, key=f"rereading_{key}"):
         format_ = _format(file, key)
@@ -114,6 +117,7 @@ def _format(file: File, key: str) -> str | None:
         index=options.index(held),
         key=f"format_{key}",
         format_func=lambda id_: FORMATS[id_].title if id_ else "what it is recognised as",
+        help="The format of the file, where it is not what it was taken for.",
     )
 
 
@@ -163,6 +167,7 @@ def _columns(file: File, base: FileReport, key: str) -> dict[str, str]:
         key=f"columns_{key}",
         max_selections=MOST,
         placeholder="Choose the columns that mean something else",
+        help="Those to be read under another name, or not at all; the others stay as they are.",
     )
     places = {column: f"as_{key}_{base.columns.index(column)}" for column in chosen}
     if len(chosen) > 1:
@@ -180,6 +185,7 @@ def _columns(file: File, base: FileReport, key: str) -> dict[str, str]:
                 index=options.index(start) if start in options else 0,
                 key=place,
                 format_func=lambda name, now=now: _option(name, now),
+                help="What the column means.",
             )
     ordered = sorted(columns, key=base.columns.index)
     return {column: "" if columns[column] == LEFT_OUT else columns[column] for column in ordered
@@ -209,6 +215,7 @@ def _all_as(places: Mapping[str, str], key: str) -> None:
         key=widget,
         format_func=lambda name: _option(name, None),
         placeholder="no: each as chosen below",
+        help="Sets the columns below at once, such as the samples of a question that have a column each.",
         on_change=set_all,
     )
 

@@ -19,10 +19,8 @@ from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from calib_core.report.sections.sampling import NO_SAMPLES, SAMPLED
-from pages.parts import cache
+from pages.parts import cache, picking
 from pages.parts.address import Address, whole_number
-from pages.parts.choice import size
-from pages.parts.literal import literal
 from pages.parts.runs import Run
 from pages.parts.switches import options
 from pages.parts.whole import Numbers, whole_numbers
@@ -75,10 +73,8 @@ def choose_sampling(address: Address, runs: Sequence[Run]) -> Sampling:
     if not able:
         raise Unavailable(NO_SAMPLES)
     used = {id_: run.report.survey.usable[SAMPLED].n_used for id_, (run, _) in able.items()}
-    id_ = address.pick("run", list(able), telling(used))
-    st.selectbox("Run", list(able), key="run", format_func=lambda id_: able[id_][0].title)
-    run, answers = able[id_]
-    st.caption(f"{size(run)}, {literal(run.file.name)}")
+    run = picking.one_run(address, {id_: run for id_, (run, _) in able.items()}, telling(used))
+    answers = able[run.id][1]
     metric = address.pick("metric", USUAL, "brier")
     help_ = METRICS[metric].help
     st.selectbox("Metric", USUAL, key="metric", format_func=lambda id_: METRICS[id_].title, help=help_)

@@ -37,8 +37,8 @@ def several(
     *,
     label: str,
     titled: Callable[[str], str],
+    help_: str,
     default: Sequence[str] = (),
-    help_: str | None = None,
     placeholder: str = "",
 ) -> list[str]:
     """A list of ids under `key`, with commas in the address; the default where nothing of it is possible."""
@@ -54,8 +54,8 @@ def several_of(
     *,
     label: str,
     titled: Callable[[str], str],
+    help_: str,
     default: Sequence[str] = (),
-    help_: str | None = None,
     placeholder: str = "",
 ) -> list[str]:
     """As `several`; what is beyond the most there may be is not taken, and that is told."""

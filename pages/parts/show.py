@@ -65,6 +65,14 @@ def remarks(*texts: str | None) -> None:
         st.caption(f":material/info: {told}")
 
 
+def reasons(title: str, whys: Mapping[str, str], key: str, *, open_: bool = False) -> None:
+    """What is not there, folded under how much it is: name → why. Nothing where all is there."""
+    if whys:
+        with st.expander(f"{title} ({len(whys)})", key=key, expanded=open_):
+            for name, why in whys.items():
+                st.caption(f"**{literal(name)}**: {literal(why)}")
+
+
 def figure(
     draw: Callable[[Theme], Mapping[str, Any]],
     key: str,

@@ -71,7 +71,7 @@ def _held(*keys: str) -> dict[str, str]:
 def runs_table(runs: Sequence[Run], result: Overview) -> None:
     """One row a run, or one a run and method; a click on a row goes to its reliability diagram."""
     several = len(result.every) > len(result.first)
-    every = several and flag("every", "Every confidence method")
+    every = several and flag("every", "Every confidence method", "A row for each method of each run.")
     looks = result.every if every else result.first
     chosen = _clicked(looks)
     what = "Highest ECE first. Click a row to see its reliability diagram."

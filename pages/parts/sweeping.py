@@ -42,6 +42,7 @@ def sweeping(address: Address, run: Run, evidence: Evidence, runs: Sequence[Run]
     beside = _beside(address, run, evidence, runs)
     metrics = several(
         address, "metrics", SWEEPABLE, label="Metrics", titled=lambda id_: METRICS[id_].title, default=SWEPT,
+        help_="A curve each: those that count bins of equal width.",
     )
     bins = _set_of_m(address)
     ddof = address.pick("ddof", list(DDOF), "0")
@@ -61,6 +62,7 @@ def _beside(
     chosen = several(
         address, "runs", list(able), label="Side by side with", titled=lambda id_: able[id_].title,
         placeholder="other runs",
+        help_="Other runs that give the same confidence, each with curves of its own.",
     )
     seen: list[tuple[Run, Evidence]] = []
     for other in (able[id_] for id_ in chosen):

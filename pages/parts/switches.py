@@ -49,15 +49,19 @@ def options(address: Address, evidence: Evidence) -> Options:
         if (wanted == "yes") != own:
             chosen = replace(chosen, renormalise=wanted == "yes")
     if evidence.method.sampled:
-        wanted = address.pick("unparseable", list(UNPARSEABLE), "own")
-        st.selectbox(
-            "Samples that do not parse",
-            list(UNPARSEABLE),
-            key="unparseable",
-            format_func=lambda id_: UNPARSEABLE[id_],
-        )
-        chosen = replace(chosen, unparseable=cast("Unparseable", wanted))
+        chosen = replace(chosen, unparseable=unparseable(address))
     return chosen
+
+
+def unparseable(address: Address) -> Unparseable:
+    """The control of samples in which no answer is found."""
+    wanted = address.pick("unparseable", list(UNPARSEABLE), "own")
+    st.selectbox(
+        "Samples that do not parse", list(UNPARSEABLE), key="unparseable",
+        format_func=lambda id_: UNPARSEABLE[id_],
+        help="What a sample counts as in which no answer is found; N is the number of samples.",
+    )
+    return cast("Unparseable", wanted)
 
 
 def _renormalises_by_itself(evidence: Evidence) -> bool | None:

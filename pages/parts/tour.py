@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import streamlit as st
-
 from calib_core.analysis.tour import STEPS, tour_step
 from calib_core.analysis.tour_step import Kind, Step
 from calib_core.analysis.tour_subject import Candidate, Subject, most_telling, why
-from calib_core.confidence import METHODS
-from pages.parts import cache
+from pages.parts import cache, picking
 from pages.parts.address import Address
-from pages.parts.choice import size
 from pages.parts.comparing import numbers_of
 from pages.parts.runs import Run
 
@@ -46,16 +42,9 @@ def choose_tour(address: Address, runs: Sequence[Run]) -> Touring:
     """Run and method at the side; step and size of type stand in the page itself."""
     candidates = {run.id: Candidate(run.title, run.report.survey.usable) for run in runs}
     by_id, telling = {run.id: run for run in runs}, most_telling(candidates)
-    run_id = address.pick("run", list(by_id), telling)
-    st.selectbox(
-        "Run", list(by_id), key="run", format_func=lambda id_: f"{by_id[id_].title} ({size(by_id[id_])})"
-    )
+    run_id = picking.one_run(address, by_id, telling).id
     usable = candidates[run_id].usable
-    method = address.pick("method", list(usable), next(iter(usable)))
-    st.selectbox(
-        "Confidence method", list(usable), key="method", format_func=lambda id_: METHODS[id_].title,
-        help=METHODS[method].help,
-    )
+    method = picking.method(address, list(usable), next(iter(usable)))
     at = int(address.pick("step", NUMBERED, "1"))
     large = address.pick("large", ["1", "0"], "0") == "1"
     reason = why(candidates, run_id) if run_id == telling else ""

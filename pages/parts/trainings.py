@@ -12,12 +12,11 @@ from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.looking import Looking, bins_of, looking
 from calib_core.analysis.score import available_metrics
 from calib_core.analysis.training import Training
-from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.report.sections.training import NO_CHECKPOINT
 from calib_core.wording import count
-from pages.parts import cache
+from pages.parts import cache, picking
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
 from pages.parts.choice import Choice, metric_of, not_possible
@@ -33,13 +32,8 @@ def choose_training(address: Address, runs: Sequence[Run]) -> Choice:
     placed = checkpoints(runs)
     if not placed:
         raise Unavailable(NO_CHECKPOINT)
-    methods = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in placed)]
-    most = max(methods, key=lambda id_: sum(id_ in run.report.survey.usable for run in placed))
-    method = address.pick("method", methods, most)
-    st.selectbox(
-        "Confidence method", methods, key="method", format_func=lambda id_: METHODS[id_].title,
-        help=METHODS[method].help,
-    )
+    methods, most = picking.most_given(placed)
+    method = picking.method(address, methods, most)
     address.check("at", [run.id for run in placed])
     run = [run for run in placed if method in run.report.survey.usable][-1]
     chosen = options(address, run.report.survey.usable[method])

@@ -10,6 +10,7 @@ import pytest
 import calib_core
 import screens
 from pages.parts.address import KEYS
+from predictions import quiz, write_csv
 from screens import Visit, address, choose, control, go, lost, said, tiles
 from serving import ROOT
 
@@ -198,3 +199,26 @@ def test_every_key_of_the_address_is_asked_for_somewhere() -> None:
 def test_what_is_used_of_the_rows_is_called_the_same_everywhere() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages").rglob("*.py"))
     assert re.findall(r'"[Uu]sed / total', source) == []
+
+
+@pytest.mark.parametrize("page", screens.SCRIPTS)
+def test_every_control_says_what_it_does(page: str, everything: Path, visit: Visit) -> None:
+    assert everything.is_dir()
+    at = visit(page)
+    boxes = [
+        *at.selectbox, *at.multiselect, *at.toggle, *at.text_input, *at.number_input, *at.select_slider,
+        *at.get("button_group"),
+    ]
+    shown = [box for box in boxes if box.proto.label_visibility.value == 0]
+    assert [box.proto.label for box in shown if not box.proto.help] == []
+
+
+def test_a_long_name_is_read_below_its_box(data: Path, visit: Visit) -> None:
+    name = "a model whose name is longer than the box is wide [v2]"
+    write_csv(data / "quiz.csv", [*quiz(50, model=name), *quiz(50, seed=6, model="short")])
+    for page in ("reliability", "abstention"):
+        at = visit(page, run=control(visit(page), "run").value)
+        below = [screens.plain(caption.value) for caption in at.sidebar.caption]
+        assert f"{name}: 50 rows, quiz.csv" in below
+        short = choose(at, "run", "short")
+        assert "50 rows, quiz.csv" in [screens.plain(caption.value) for caption in short.sidebar.caption]

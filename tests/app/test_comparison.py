@@ -147,7 +147,7 @@ def test_differing_rows_and_judged_answers_are_told(models: Path, data: Path, vi
     told = said(visit("comparison", methods="given,cluster_size"))
     assert "The points stand on different numbers of rows: 60 to 170." in told
     assert "Not all points judge the same answer" in told
-    assert "Not shown (3)" in told
+    assert "Not drawn (3)" in told
 
 
 def test_data_sets_are_not_mixed_unless_asked(models: Path, data: Path, visit: Visit) -> None:

@@ -143,7 +143,7 @@ def test_no_common_row_says_what_is_wrong(data: Path, visit: Visit) -> None:
 def test_what_a_run_cannot_give_is_told(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("methods", dataset="*")
-    assert "Not shown (" in said(at)
+    assert "Not drawn (" in said(at)
     assert any("–" in row for row in rows(tables(at)[0]))
 
 

@@ -30,7 +30,7 @@ def subjects(data: Path, *names: str, bad: str | None = None) -> None:
 def test_subjects_are_one_run(data: Path, visit: Visit) -> None:
     subjects(data, "law", "art")
     page = visit("reliability")
-    assert [box.options for box in page.selectbox if box.label == "Run"] == [["org/tiny · mmlu (60 rows)"]]
+    assert [box.options for box in page.selectbox if box.label == "Run"] == [["org/tiny · mmlu"]]
     assert "One run of 2 files: art, law." in said(page)
     shown = said(visit("groups"))
     assert "law" in shown

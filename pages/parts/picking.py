@@ -1,0 +1,79 @@
+"""Which run, which method, which clicked point?  The controls that are the same on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from calib_core.confidence import METHODS
+from calib_core.records import TokenRun
+from calib_core.wording import count
+from pages.parts.address import Address
+from pages.parts.literal import literal
+from pages.parts.runs import Run
+
+ROOM: Final = 28
+"""Letters that the box of the run has room for."""
+
+
+def one_run(address: Address, runs: Mapping[str, Run], default: str) -> Run:
+    """The control of the run; below it what the box may cut off, and how large the run is."""
+    id_ = address.pick("run", list(runs), default)
+    st.selectbox(
+        "Run", list(runs), key="run", format_func=lambda id_: runs[id_].title,
+        help="The answers of one model on one data set; type to search. The page Files says what was loaded.",
+    )
+    run = runs[id_]
+    whole = f"{run.title}: " if len(run.title) > ROOM else ""
+    st.caption(literal(f"{whole}{size(run)}, {run.file.name}"))
+    return run
+
+
+def size(run: Run) -> str:
+    """"1,319 rows", or "16,384 positions" of a text."""
+    return count(run.report.run.n_total, "position" if isinstance(run.report.run, TokenRun) else "row")
+
+
+def method(address: Address, usable: Sequence[str], default: str) -> str:
+    """The control of the confidence method."""
+    picked = address.pick("method", usable, default)
+    st.selectbox(
+        "Confidence method", usable, key="method", format_func=lambda id_: METHODS[id_].title,
+        help=METHODS[picked].help,
+    )
+    return picked
+
+
+def most_given(runs: Sequence[Run]) -> tuple[list[str], str]:
+    """The methods that some of these runs give, and the one that most of them give."""
+    given = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in runs)]
+    return given, max(given, key=lambda id_: sum(id_ in run.report.survey.usable for run in runs), default="")
+
+
+def point(allowed: Collection[str]) -> str | None:
+    """The clicked point, as the address has it; None where it is none of these."""
+    wanted = st.query_params.get("at", "")
+    return wanted if wanted in allowed else None
+
+
+def point_from_figure(key: str) -> None:
+    """A click in the figure: the point's key is the first value of its custom data."""
+    points = st.session_state[key].selection.points
+    if points and points[0].get("customdata"):
+        _to(str(points[0]["customdata"][0]))
+
+
+def point_from_table(key: str, points: list[str]) -> None:
+    """A click on a row of the table, in the order of `points`, or a second one that takes it back."""
+    rows = st.session_state[key].selection.rows
+    _to(points[rows[0]] if rows else None)
+
+
+def _to(key: str | None) -> None:
+    """Into the address, so that a link shows the same point."""
+    if key is None:
+        st.query_params.pop("at", None)
+    else:
+        st.query_params["at"] = key
