@@ -12,8 +12,9 @@ from calib_core.records import RunInfo
 PER_TOKEN: Final = "Tokens seen"  # noqa: S105  the title of an axis
 PER_STEP: Final = "Training step"
 
-_STEP: Final = re.compile(r"(?:^|[^a-z])(?:step|checkpoint|ckpt|iter)[-_ ]?(\d+)", re.IGNORECASE)
-_DIGITS: Final = re.compile(r"\d+")
+_STEP: Final = re.compile(r"(?:^|[^a-z])(?:step|checkpoint|ckpt|iter)[-_ ]?(\d{1,15})(?!\d)", re.IGNORECASE)
+_DIGITS: Final = re.compile(r"\d{1,15}")
+"""Of more digits than any training has steps, and than a float keeps, a number is a name."""
 
 
 @dataclass(frozen=True, slots=True)

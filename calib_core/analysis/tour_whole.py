@@ -13,6 +13,7 @@ from calib_core.analysis.sweep import PAPER_BINS, Curve, sweep
 from calib_core.analysis.tendency import WORDS, Kind, Tendency, tendency
 from calib_core.analysis.tour_step import ABOUT, Step, counted
 from calib_core.analysis.tour_subject import Subject
+from calib_core.problems import Unavailable
 from calib_core.wording import percent, short
 
 SIDES: Final[dict[Kind, str]] = {
@@ -69,6 +70,8 @@ def bins_step(subject: Subject) -> Step:
     """The ECE over M, and what chance alone would give. Raises Unavailable where it has no curve."""
     evidence = subject.evidence
     result = sweep(evidence, ("ece",), PAPER_BINS)
+    if not result.curves:
+        raise Unavailable(result.refused["ece"])
     curve = result.curves[0]
     few, many = curve.bins[0], curve.bins[-1]
     ends = (curve.values[0], curve.values[-1])

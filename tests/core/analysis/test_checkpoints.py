@@ -29,7 +29,8 @@ def test_of_two_runs_at_one_place_the_one_of_more_rows_stands_there() -> None:
         ("step143000", 143_000), ("checkpoint-500", 500), ("8000", 8000), (" 7 ", 7), ("global_step512", 512),
         ("ckpt_20", 20), ("iter-30", 30), ("Step 40", 40), ("stage1-step1000-tokens5B", 1000), ("step0", 0),
         (None, None), ("main", None), ("v0.3", None), ("footstep9", None), ("epoch 3", None), ("", None),
-        ("1.5", None), ("-5", None),
+        ("1.5", None), ("-5", None), ("9" * 15, 10**15 - 1), ("9" * 16, None), ("9" * 5000, None),
+        ("step" + "9" * 400, None), ("step" + "9" * 5000, None),
     ],
 )
 def test_the_step_in_a_name(name: str | None, step: int | None) -> None:

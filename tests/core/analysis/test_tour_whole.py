@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from calib_core.analysis import tour_whole
 from calib_core.analysis.reliability import Reliability
 from calib_core.analysis.sweep import Sweep
+from calib_core.problems import Unavailable
 from core.made_tokens import dense_sums, some_rows, token_run
 from core.tours import CALIBRATED, OVER, UNDER, Block, answers, drawn, told, words
 
@@ -64,6 +66,13 @@ def test_ece_with_its_m_and_by_chance() -> None:
     assert (
         "on 500 answers, by chance alone: an ECE has to be read with its M and its rows."
     ) in step.sentences[1]
+
+
+def test_without_a_curve_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = Sweep("run", "given", (), 0, (), {"ece": "there is no ECE"}, 9, 9, "")
+    monkeypatch.setattr(tour_whole, "sweep", lambda *_: none)
+    with pytest.raises(Unavailable, match="there is no ECE"):
+        told("bins", answers(*OVER))
 
 
 def test_one_number_at_every_m() -> None:
