@@ -22,7 +22,8 @@ def short(value: float) -> str:
     """Four decimals, or three digits of a number that would have none of them: "0.0312", "2.41e-07"."""
     if abs(value) <= ROUNDED:
         return "0.0000"
-    return f"{value:.4f}" if abs(value) >= 0.00095 else f"{value:.3g}"
+    sign, size = "−" if value < 0 else "", abs(value)
+    return f"{sign}{size:.4f}" if size >= 0.00095 else f"{sign}{size:.3g}"
 
 
 def percent(value: float | None) -> str:

@@ -12,7 +12,7 @@ from calib_core.analysis.rank_correlation import FEWEST, RankCorrelation, rank_c
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
-from calib_core.wording import percent, short
+from calib_core.wording import percent, short, signed, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ def _of_ranks(
         return f"No rank correlation: {why}."
     on = f"{of} models" if points == of else f"{points} runs of {of} models"
     numbers = (
-        f"ρ = {_signed(found.rho, 2)} over {on} (95 % interval {_signed(found.low, 2)} to "
-        f"{_signed(found.high, 2)}, p = {_chance(found.p)})"
+        f"ρ = {signed(found.rho, '+.2f')} over {on} (95 % interval {span(found.low, found.high, '+.2f')}, "
+        f"p = {_chance(found.p)})"
     )
     first, second = METRICS[x].inside, METRICS[y].inside
     if found.clear:
@@ -132,22 +132,18 @@ def _of_change(change: Change, points: Mapping[str, Point]) -> str:
         f"accurate ({most.name}, {percent(most.accuracy.value)}) the Brier score"
     )
     if change.low is None or change.high is None:
-        span, clear = "", True
+        ends, clear = " (its interval is not known)", True
     else:
-        span = f" ({_signed(change.low)} to {_signed(change.high)})"
+        ends = f" (95 % interval {span(change.low, change.high, '+.3f')}, as if the runs were independent)"
         clear = not change.low <= 0 <= change.high
     alone = f"a(1−a) alone would let it {_way(change.alone)} by {abs(change.alone):.3f}"
     if not clear:
-        return f"{between} does not change clearly, {_signed(change.brier)}{span}; {alone}."
-    return f"{between} {_way(change.brier)}s by {abs(change.brier):.3f}{span}; {alone}."
+        return f"{between} does not change clearly, {signed(change.brier, '+.3f')}{ends}; {alone}."
+    return f"{between} {_way(change.brier)}s by {abs(change.brier):.3f}{ends}; {alone}."
 
 
 def _way(change: float) -> str:
     return "fall" if change < 0 else "rise"
-
-
-def _signed(number: float, decimals: int = 3) -> str:
-    return f"{number:+.{decimals}f}".replace("-", "−")
 
 
 def _chance(p: float) -> str:

@@ -40,7 +40,7 @@ def _ends(lines: Sequence[Line], labels: Mapping[str, str], metric: Metric) -> s
     told = ""
     if lacking := len(lines) - len(values):
         told = f" It is not known, or infinite, for {lacking} of the {len(lines)}."
-    shown = {key: _number(value) for key, value in values.items()}
+    shown = {key: short(value) for key, value in values.items()}
     if len(set(shown.values())) == 1:
         return f"{_alike(values, labels, metric, len(lines))} {next(iter(shown.values()))}.{told}"
     far = {key: -value if metric.better == "higher" else abs(value) if metric.better == "zero" else value
@@ -60,10 +60,6 @@ def _alike(values: Mapping[str, float], labels: Mapping[str, str], metric: Metri
         return f"{labels[next(iter(values))]}: {metric.title}"
     every = {2: "Both"}.get(lines, f"All {lines}") if len(values) == lines else str(len(values))
     return f"{every} lines have the same {metric.inside},"
-
-
-def _number(value: float) -> str:
-    return short(value).replace("-", "−")
 
 
 def _whose(key: str, shown: Mapping[str, str], labels: Mapping[str, str]) -> str:

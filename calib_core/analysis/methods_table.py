@@ -21,7 +21,7 @@ from calib_core.analysis.unanswered import counted_wrong, with_unanswered
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
-from calib_core.wording import ROUNDED
+from calib_core.wording import ROUNDED, count
 
 Rows = Literal["common", "own"]
 """Which rows a cell stands on: those every method shown can use in that run, or all that its own can."""
@@ -130,7 +130,7 @@ def methods_table(
             cells[run, cell.method] = cell
     return MethodsTable(
         scheme, rows, silent, tuple(seen), tuple({method for _, method in cells}), cells, refused,
-        _reading(cells, tuple(seen), rows),
+        _reading(cells, tuple(seen)),
     ).ordered(order)
 
 
@@ -204,7 +204,7 @@ def _same(value: float | None, lowest: float | None) -> bool:
     return value is not None and lowest is not None and value - lowest <= ROUNDED
 
 
-def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str], rows: Rows) -> str:
+def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str]) -> str:
     """Which method has the lowest Brier, on how many of the runs that can be compared within."""
     best = {
         run: [cell for (of, _), cell in cells.items() if of == run and cell.best_brier] for run in runs
@@ -213,14 +213,15 @@ def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str], rows: R
     if not cells:
         return "No run here has a confidence and an outcome for every method shown."
     if not compared:
-        told = "the methods stand on different rows" if rows == "own" else "each run has one method"
+        several = any(sum(of == run for of, _ in cells) > 1 for run in runs)
+        told = "the methods stand on different rows" if several else "each run has one method"
         return f"Nothing is compared: {told}."
     if len(compared) == 1:
         (found,) = compared.values()
-        names = " and ".join(METHODS[cell.method].title for cell in found)
-        return f"Lowest Brier score: {names}, {found[0].brier:.4f} on {found[0].n_used:,} rows."
+        names = " and ".join(f"“{METHODS[cell.method].title}”" for cell in found)
+        return f"Lowest Brier score: {names}, {found[0].brier:.4f} on {count(found[0].n_used, 'row')}."
     wins = {id_: sum(any(cell.method == id_ for cell in found) for found in compared.values())
             for id_ in METHODS}
     ranked = sorted((id_ for id_ in METHODS if wins[id_]), key=lambda id_: -wins[id_])
-    told = "; ".join(f"{METHODS[id_].title} in {wins[id_]}" for id_ in ranked)
+    told = "; ".join(f"“{METHODS[id_].title}” in {wins[id_]}" for id_ in ranked)
     return f"Lowest Brier score among {len(compared)} runs: {told}."

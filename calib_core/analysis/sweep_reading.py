@@ -95,8 +95,8 @@ def _of_ends(bins: Sequence[int], null: Null, change: float) -> str:
     by_chance = f"thinner bins bring by chance (about {short(null.median[-1] - null.median[0])})"
     if null.change_p is None or null.change_p > CLEAR:
         return f"{said}; the change of {short(change)} over M is no more than {by_chance}."
-    found = "as gaps that cancel in wider bins would have it"
-    return f"{said}; the rise of {short(change)} over M is more than {by_chance}{_p(null.change_p)}, {found}."
+    found = f"more than {by_chance}{_p(null.change_p)}, as gaps that cancel in wider bins would have it"
+    return f"{said}; the change of {short(change)} over M is {found}."
 
 
 def _p(*chances: float | None) -> str:

@@ -158,7 +158,9 @@ def _of_line(line: Line, axis: str) -> str:
     if not between:
         return told
     clear = sum(p <= CLEAR for p in between)
-    return f"{told}; of the {len(between)} between: {clear} farther off"
+    if len(between) == 1:
+        return f"{told}; the one between is {'beyond' if clear else 'within'} it"
+    return f"{told}; {clear} of the {len(between)} between {'is' if clear == 1 else 'are'} beyond it"
 
 
 def _number(value: float | None) -> str:
@@ -172,7 +174,7 @@ def _place(at: float, axis: str) -> str:
 def _alone(p: float | None) -> str:
     if p is None:
         return ""
-    return ": farther off than chance puts it" if p <= CLEAR else ": no farther off than chance puts it"
+    return ": beyond chance" if p <= CLEAR else ": within chance"
 
 
 def _both(first: Checkpoint, last: Checkpoint) -> str:
@@ -180,9 +182,9 @@ def _both(first: Checkpoint, last: Checkpoint) -> str:
         return ""
     was, is_ = first.p <= CLEAR, last.p <= CLEAR
     if was and is_:
-        return ": both are farther off than chance puts them"
+        return ": both are beyond chance"
     if was:
-        return ": farther off than chance puts it at first, at last no longer"
+        return ": beyond chance at first, within it at the end"
     if is_:
-        return ": no farther off than chance puts it at first, but so at last"
-    return ": neither is farther off than chance puts it"
+        return ": within chance at first, beyond it at the end"
+    return ": both are within chance"

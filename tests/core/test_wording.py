@@ -20,8 +20,8 @@ def test_percent() -> None:
 
 
 def test_short() -> None:
-    numbers = [short(value) for value in (0, 1.2e-16, -1.2e-16, 2.41e-7, 0.0009, 0.0312)]
-    assert numbers == ["0.0000", "0.0000", "0.0000", "2.41e-07", "0.0009", "0.0312"]
+    numbers = [short(value) for value in (0, 1.2e-16, -1.2e-16, 2.41e-7, 0.0009, 0.0312, -0.01)]
+    assert numbers == ["0.0000", "0.0000", "0.0000", "2.41e-07", "0.0009", "0.0312", "−0.0100"]
 
 
 def test_bad_rows_agree_with_their_number() -> None:

@@ -43,8 +43,8 @@ def test_six_in_perfect_order_are_more_than_chance() -> None:
     assert found.reading == (
         "Brier score falls as accuracy rises: ρ = −1.00 over 6 models (95 % interval −1.00 to "
         f"−{abs(found.correlation.high):.2f}, p = 0.003). Between the least accurate run (m0, 30.0 %) and "
-        "the most accurate (m5, 80.0 %) the Brier score falls by 0.150 (−0.164 to −0.136); a(1−a) alone "
-        "would let it fall by 0.050."
+        "the most accurate (m5, 80.0 %) the Brier score falls by 0.150 (95 % interval −0.164 to −0.136, as "
+        "if the runs were independent); a(1−a) alone would let it fall by 0.050."
     )
 
 
@@ -90,8 +90,10 @@ def test_the_change_is_between_the_ends_and_has_both_intervals_in_it() -> None:
 
 def test_a_change_within_its_interval_is_none() -> None:
     wide = [make_point("a", 0.3, 0.2, half=0.1), make_point("b", 0.5, 0.15, half=0.1)]
-    told = "does not change clearly, −0.050 (−0.191 to +0.091); a(1−a) alone would let it rise by 0.040."
-    assert trend(*wide).reading.endswith(f"the Brier score {told}")
+    assert trend(*wide).reading.endswith(
+        "the Brier score does not change clearly, −0.050 (95 % interval −0.191 to +0.091, as if the runs "
+        "were independent); a(1−a) alone would let it rise by 0.040."
+    )
 
 
 def test_a_shared_end_or_no_model_more_gives_no_change() -> None:
@@ -102,7 +104,7 @@ def test_a_shared_end_or_no_model_more_gives_no_change() -> None:
 
 def test_without_intervals_the_numbers_stand_alone() -> None:
     bare = [make_point("a", 0.3, 0.2, half=None), make_point("b", 0.5, 0.3, half=None)]
-    assert "the Brier score rises by 0.100; a(1−a)" in trend(*bare).reading
+    assert "the Brier score rises by 0.100 (its interval is not known); a(1−a)" in trend(*bare).reading
 
 
 def test_of_other_metrics_only_the_ranks_are_spoken_of() -> None:

@@ -66,6 +66,7 @@ def test_a_method_alone_is_the_best_of_nothing() -> None:
     assert result.cells["a", "given"].n_used == 4
     assert not result.cells["a", "given"].best_brier
     assert result.reading == "Nothing is compared: each run has one method."
+    assert table(RUN, "given", rows="own").reading == result.reading
 
 
 def test_ties_are_all_best() -> None:
@@ -73,7 +74,7 @@ def test_ties_are_all_best() -> None:
     assert [result.cells["a", id_].best_brier for id_ in ("given", "verbal")] == [True, True]
     assert [result.cells["a", id_].best_ece for id_ in ("given", "verbal")] == [True, True]
     assert result.reading == (
-        "Lowest Brier score: stated confidence and confidence in the file, 0.1667 on 3 rows."
+        "Lowest Brier score: “stated confidence” and “confidence in the file”, 0.1667 on 3 rows."
     )
 
 
@@ -106,7 +107,7 @@ def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
 def test_several_runs_are_counted_not_averaged() -> None:
     result = methods_table({"a": seen(WORSE), "b": seen(BETTER)})
     assert result.reading == (
-        "Lowest Brier score among 2 runs: stated confidence in 1; confidence in the file in 1."
+        "Lowest Brier score among 2 runs: “stated confidence” in 1; “confidence in the file” in 1."
     )
 
 

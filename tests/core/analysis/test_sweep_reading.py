@@ -52,7 +52,7 @@ def test_a_gap_that_is_more_than_chance() -> None:
 
 def test_gaps_that_wide_bins_hide() -> None:
     assert read((0.005, 0.005), change=0.01).endswith(
-        "(p = 0.005); the rise of 0.0500 over M is more than thinner bins bring by chance (about 0.0500) "
+        "(p = 0.005); the change of 0.0500 over M is more than thinner bins bring by chance (about 0.0500) "
         "(p = 0.010), as gaps that cancel in wider bins would have it."
     )
 
@@ -77,6 +77,12 @@ def test_small_numbers_keep_their_digits() -> None:
     )
 
 
+def test_a_number_that_falls_is_said_to_change_and_has_a_minus() -> None:
+    null = Null(199, 0, (0.01, 0.001), (0.0, 0.0), (0.02, 0.002), (0.005, 0.005), change_p=0.005)
+    told = read_sweep("ECE", (5, 500), (0.06, 0.05), null, "1,000 rows")
+    assert "the change of −0.0100 over M is more than" in told
+
+
 def test_calibrated_choices_are_not_spoken_against() -> None:
     probs, label = some_rows(400, 4, seed=21)
     for evidence in (choice_evidence(probs.tolist(), label.tolist()), dense_evidence(probs, label)):
@@ -88,5 +94,5 @@ def test_confidences_that_overstate_are() -> None:
     confidence = random.uniform(0.5, 1, 800)
     right = [int(value) for value in random.random(800) < 1.5 - confidence]
     told = sweep(given_evidence(confidence, right), ("ece",), (1, 50)).reading
-    assert "the rise of" in told
+    assert "the change of" in told
     assert "as gaps that cancel in wider bins would have it" in told

@@ -55,11 +55,11 @@ def test_a_point_is_the_score_of_its_run() -> None:
 @pytest.mark.parametrize(
     ("first", "last", "said"),
     [
-        (OFF, LESS_OFF, "both are farther off than chance puts them."),
-        (LESS_OFF, OFF, "both are farther off than chance puts them."),
-        (OFF, RIGHT, "farther off than chance puts it at first, at last no longer."),
-        (RIGHT, OFF, "no farther off than chance puts it at first, but so at last."),
-        (RIGHT, RIGHT, "neither is farther off than chance puts it."),
+        (OFF, LESS_OFF, "both are beyond chance."),
+        (LESS_OFF, OFF, "both are beyond chance."),
+        (OFF, RIGHT, "beyond chance at first, within it at the end."),
+        (RIGHT, OFF, "within chance at first, beyond it at the end."),
+        (RIGHT, RIGHT, "both are within chance."),
     ],
 )
 def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, said: str) -> None:
@@ -71,8 +71,8 @@ def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, said: s
 def test_a_single_checkpoint_and_several_lines_are_spoken_of_too() -> None:
     evidences = {"a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT, model="bigram")}
     assert training(evidences, "ece").reading == (
-        "gpt: ECE is 0.4000 at step 10: farther off than chance puts it. "
-        "bigram: ECE is 0.0000 at step 20: no farther off than chance puts it."
+        "gpt: ECE is 0.4000 at step 10: beyond chance. "
+        "bigram: ECE is 0.0000 at step 20: within chance."
     )
 
 
