@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from calib_core import wording
+
 FIRST: Final = 20
 """How many bad cells of one kind are kept and shown."""
 
@@ -20,6 +22,11 @@ MESSAGE_LIMIT: Final = 2000
 def shorten(text: str, limit: int = 80) -> str:
     """`text` cut to `limit` characters, the cut marked by an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def one_line(text: str, limit: int) -> str:
+    """`text` on one line, of `limit` characters at most."""
+    return shorten(" ".join(text.split()), limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,7 @@ class BadRowsFound(CalibError):
         cells = [cell for problem in self.problems for cell in problem.first][:3]
         first = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
         super().__init__(
-            f"{file}: {bad_rows:,} of {rows:,} rows are bad, so nothing was loaded. "
+            f"{file}: {wording.bad_rows(bad_rows, rows)}, so nothing was loaded. "
             f"Mend them, or choose to load the good rows only.{first}"
         )
 

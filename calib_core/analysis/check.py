@@ -19,6 +19,7 @@ from calib_core.files.reading import Reading
 from calib_core.files.tables.names import as_options
 from calib_core.problems import MESSAGE_LIMIT, Problem, Refused, Unavailable, shorten
 from calib_core.records import Run, TokenRun
+from calib_core.wording import count
 
 Status = Literal["loads", "asks", "refused"]
 
@@ -199,8 +200,8 @@ def _spikes(evidence: Evidence) -> tuple[Spike, ...]:
 
 def _summary(reading: Reading) -> str:
     runs, bad = len(reading.good_runs), reading.bad_rows
-    told = f", {bad:,} bad row{'s' if bad > 1 else ''}" if bad else ""
-    counted = f"{reading.rows:,} rows{told}, {runs} run{'s' if runs != 1 else ''}"
+    told = f", {count(bad, 'bad row')}" if bad else ""
+    counted = f"{count(reading.rows, 'row')}{told}, {count(runs, 'run')}"
     return " ".join((f"{reading.file}: {counted}, read as {reading.format}.", *reading.notes))
 
 
@@ -229,6 +230,6 @@ def _nothing_usable(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     hint = as_options(reading.proposals)
     mapped = f"\nColumns that look like it: {hint}" if hint else ""
     return (
-        f"{reading.file}: read as {reading.format}, {reading.rows:,} rows, but no confidence method has a "
-        f"usable row, so nothing in it can be calibrated.{known}{told}{listed}{mapped}"
+        f"{reading.file}: read as {reading.format}, {count(reading.rows, 'row')}, but no confidence method "
+        f"has a usable row, so nothing in it can be calibrated.{known}{told}{listed}{mapped}"
     )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.comparison_points import Measure, Measured, Point, measured, point_of
+from calib_core.analysis.comparison_points import Measure, Point, measured, point_of
 from calib_core.analysis.comparison_trend import Trend, trend_of
 from calib_core.analysis.evidence import Evidence, metric_of
 from calib_core.analysis.families import families, short_names
@@ -139,15 +139,8 @@ def _reading(points: Sequence[Point]) -> str:
     else:
         names = list(dict.fromkeys(point.name for point in points if point.accuracy.value == right))
         told = f"{' and '.join(names)}: the highest accuracy, {percent(right)}; {whose}: {lowest}"
-    reach = [point for point in points if point is not best and _meet(point.brier, best.brier)]
+    reach = [point for point in points if point is not best and point.brier.meets(best.brier)]
     return f"{told}{_shared(len(reach))}."
-
-
-def _meet(one: Measured, other: Measured) -> bool:
-    """Whether the two intervals have a number in common; unknown ends count as the number itself."""
-    low = max(part.value if part.low is None else part.low for part in (one, other))
-    high = min(part.value if part.high is None else part.high for part in (one, other))
-    return low <= high
 
 
 def _shared(others: int) -> str:

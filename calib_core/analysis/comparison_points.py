@@ -26,6 +26,12 @@ class Measured:
     high: float | None = None
     how: str | None = None
 
+    def meets(self, other: Measured) -> bool:
+        """Whether the two intervals have a number in common; unknown ends count as the number itself."""
+        low = max(part.value if part.low is None else part.low for part in (self, other))
+        high = min(part.value if part.high is None else part.high for part in (self, other))
+        return low <= high
+
 
 Measure: TypeAlias = Callable[[Evidence, str, Scheme], Measured]
 """`measured`, or the same from a store."""

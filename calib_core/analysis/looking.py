@@ -10,6 +10,7 @@ from calib_core.analysis.evidence import Evidence
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
+from calib_core.wording import count
 
 SAID: Final = 2
 """So many names are said; more are counted."""
@@ -72,7 +73,7 @@ def counted_of(rows: Sequence[tuple[int, int]], unit: str) -> str:
     total = next(iter(totals))
     if len(set(used)) > 1:
         return f"{min(used):,} to {max(used):,} of {total:,} {unit}"
-    return f"{used[0]:,} of {total:,} {unit}{' each' if len(rows) > 1 else ''}"
+    return f"{used[0]:,} of {count(total, unit.removesuffix('s'))}{' each' if len(rows) > 1 else ''}"
 
 
 def number_of(metric: str, scheme: Scheme) -> str:
@@ -85,7 +86,7 @@ def bins_of(scheme: Scheme) -> str:
     """"10 bins of equal width", "1 bin of equal mass", "one bin a distinct confidence"."""
     if scheme.binning == "natural":
         return "one bin a distinct confidence"
-    return f"{scheme.bins:,} bin{'s' if scheme.bins != 1 else ''} of equal {scheme.binning}"
+    return f"{count(scheme.bins, 'bin')} of equal {scheme.binning}"
 
 
 def methods_of(ids: Sequence[str]) -> tuple[str, ...]:

@@ -6,16 +6,17 @@ The Full-ECE paper's Figure 1, of one position (or question) of the data at hand
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import polars as pl
 
 from calib_core.analysis.evidence import AnswerEvidence, Evidence
+from calib_core.analysis.questions import title_of
 from calib_core.bins import Floats, bin_of
 from calib_core.pairs import Distribution
-from calib_core.problems import Unavailable, shorten
+from calib_core.problems import Unavailable
 from calib_core.tokens.sums import Example
 
 SHOWN: Final = 20
@@ -102,7 +103,7 @@ def questions(evidence: Evidence) -> list[str]:
     name = next((name for name in ("question", "id") if name in rows.columns), None)
     texts: Sequence[str | None] = rows[name].to_list() if name else [None] * rows.height
     return [
-        f"{row}: {shorten(' '.join(text.split()), _NAME)}" if text else f"Row {row}"
+        title_of(row, text, _NAME)
         for row, text in zip(rows["row"].to_list(), texts, strict=True)
     ]
 
@@ -172,8 +173,8 @@ def _pools(
         "cw": [True] * len(labels),
         "full": [True] * len(labels),
     }, schema_overrides={"label": pl.String, "bin": pl.Int64})
-    made = Pools(run, title, table, rest, classes - len(labels), classes, bins, "")
-    return Pools(run, title, table, rest, made.unshown, classes, bins, _reading(made))
+    made = Pools(run, title, table, rest, classes - len(labels), classes, bins, reading="")
+    return replace(made, reading=_reading(made))
 
 
 def _interval(bin_: int, bins: int) -> str:

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from calib_core.analysis.questions import title_of
 from calib_core.analysis.samples_draws import SELF_CONSISTENCY
 from calib_core.confidence import METHODS
 from calib_core.confidence.clusters import sample_texts
@@ -31,11 +32,12 @@ OFFERED: Final = 500
 _NAME: Final = 60
 """Letters of a question in its title."""
 
-UNREAD: Final[Mapping[Unparseable, str]] = MappingProxyType({
-    "own": "do not parse, each a cluster by itself",
-    "one": "do not parse, one cluster together",
-    "drop": "do not parse, left out of N",
+_UNREAD: Final[Mapping[Unparseable, tuple[str, str]]] = MappingProxyType({
+    "own": ("does not parse, a cluster by itself", "do not parse, each a cluster by itself"),
+    "one": ("does not parse, a cluster by itself", "do not parse, one cluster together"),
+    "drop": ("does not parse, left out of N", "do not parse, left out of N"),
 })
+"""What becomes of a sample that does not parse, and of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,17 @@ class QuestionClusters:
     worked: Mapping[str, str]
     reading: str
 
+    @property
+    def unread(self) -> str:
+        """What becomes of the samples that do not parse: "do not parse, left out of N"."""
+        return _UNREAD[self.rule][self.unparsed > 1]
+
     def to_frame(self) -> pl.DataFrame:
         """One row a cluster: answer, samples, chosen, right; those that do not parse are the last row."""
         return pl.DataFrame(
             [
                 *((each.answer, each.size, at == 0, each.right) for at, each in enumerate(self.clusters)),
-                *([(UNREAD[self.rule], self.unparsed, False, None)] if self.unparsed else []),
+                *([(self.unread, self.unparsed, False, None)] if self.unparsed else []),
             ],
             schema={"answer": pl.String, "samples": pl.Int64, "chosen": pl.Boolean, "right": pl.Boolean},
             orient="row",
@@ -96,8 +103,7 @@ def questions(run: AnswerRun, coded: SampleCodes) -> tuple[list[int], list[str]]
 
 def _name(run: AnswerRun, place: int) -> str:
     text: str | None = column(run, "question")[place] or column(run, "id")[place]
-    row = run.rows["row"][place]
-    return f"{row}: {shorten(' '.join(text.split()), _NAME)}" if text else f"Row {row}"
+    return title_of(run.rows["row"][place], text, _NAME)
 
 
 def _summary(coded: SampleCodes, place: int) -> str:
@@ -229,7 +235,7 @@ def _reading(
     clusters: Sequence[Cluster], tied: int, unparsed: int, counted: int, rule: Unparseable
 ) -> str:
     """What was chosen, whether it is right, ties, and what does not parse."""
-    rest = f" {unparsed} {UNREAD[rule]}." if unparsed else ""
+    rest = f" {unparsed} {_UNREAD[rule][unparsed > 1]}." if unparsed else ""
     if not clusters:
         return f"No sample parses, so there is no majority answer.{rest}"
     chosen = clusters[0]

@@ -14,10 +14,15 @@ from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme, assign
 from calib_core.confidence.choices import choice_texts
 from calib_core.pairs import Pairs
-from calib_core.problems import Unavailable
+from calib_core.problems import Unavailable, one_line
 
 SHOWN: Final = 1000
 """How many questions a page shows; a download holds them all."""
+
+
+def title_of(row: int, text: str | None, limit: int) -> str:
+    """"12: How many are …", or "Row 12" where the file has no text; limit: letters of the text."""
+    return f"{row}: {one_line(text, limit)}" if text else f"Row {row}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from calib_core.analysis.evidence import Evidence
 from calib_core.bins import Scheme
 from calib_core.metrics.metric import Metric
+from calib_core.wording import count
 
 
 def scheme_text(scheme: Scheme, realised: int | None = None, swept: Sequence[int] = ()) -> str:
@@ -25,11 +26,11 @@ def scheme_text(scheme: Scheme, realised: int | None = None, swept: Sequence[int
     return f"natural bins ({realised} value{'s' if realised != 1 else ''})"
 
 
-def rows_text(evidence: Evidence) -> str:
-    """"n=1300/1319, 3 bad rows left out"."""
+def rows_text(evidence: Evidence, used: int | None = None) -> str:
+    """"n=1300/1319, 3 bad rows left out"; used: of its rows, all if not said."""
     left_out = evidence.run.ledger.left_out
-    tail = f", {left_out:,} bad row{'s' if left_out > 1 else ''} left out" if left_out else ""
-    return f"n={evidence.n_used}/{evidence.n_total}{tail}"
+    tail = f", {count(left_out, 'bad row')} left out" if left_out else ""
+    return f"n={evidence.n_used if used is None else used}/{evidence.n_total}{tail}"
 
 
 def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calib_core.analysis.evidence import AnswerEvidence, gather, metric_of
 from calib_core.analysis.limits import TEN
-from calib_core.analysis.recipe import scheme_text
+from calib_core.analysis.recipe import rows_text, scheme_text
 from calib_core.analysis.samples_baselines import baselines_of
 from calib_core.analysis.samples_draws import SELF_CONSISTENCY, Draws, Plan, Progress, draw
 from calib_core.analysis.samples_enough import WITHIN, Gap, gaps_of
@@ -160,13 +160,11 @@ def _recipe(evidence: AnswerEvidence, served: Sizes, plan: Plan) -> str:
     low, high = served.samples
     whole = "" if low == high else f"–{high}"
     words = [word for word in evidence.recipe_words if not word.startswith("N=")]
-    left_out = evidence.run.ledger.left_out
     drawn = f"drawn without replacement, {plan.repeats} repeats, seed {plan.seed}, ties to the first drawn"
     return ", ".join([
         f"N'={', '.join(map(str, served.sizes))} of N={low}{whole}",
         *words,
         drawn,
         "mean and standard deviation (ddof 0) over the repeats",
-        f"n={served.rows.size}/{evidence.n_total}",
-        *([f"{left_out:,} bad row{'s' if left_out > 1 else ''} left out"] if left_out else []),
+        rows_text(evidence, served.rows.size),
     ])

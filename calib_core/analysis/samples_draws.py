@@ -89,6 +89,7 @@ class _Tally:
         for place, confidence in enumerate(confidences):
             squares = np.where(known, (confidence - right) ** 2, 0.0).reshape(draws, questions)
             self._squares[place] += squares.sum(0)
+            # What the registered Brier score would be: its squares are at hand, and sums need no second pass.
             np.divide(squares.sum(1), present.sum(1), out=brier[:, place], where=present.any(1))
         self._present += present.sum(0)
         self._draws += draws

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.problems import Unavailable
+from calib_core.wording import count
 
 PAPER_SIZES: Final = (4, 8, 16, 32, 64)
 """The N of the self-consistency paper's Figure 2."""
@@ -68,7 +69,8 @@ def _refusal(size: int, held: NDArray[np.int64], common: int) -> str | None:
     if size <= common:
         return None
     have = int((held >= size).sum())
-    whom = f"{have:,} of {held.size:,} questions have" if have else "no question has"
+    of = count(held.size, "question")
+    whom = f"{have:,} of {of} {'has' if have == 1 else 'have'}" if have else "no question has"
     return f"N' = {size}: {whom} so many samples; up to {common} can be drawn here."
 
 

@@ -17,7 +17,7 @@ from calib_core.analysis.tendency import Tendency, tendency
 from calib_core.analysis.tour_step import ABOUT, OneAnswer, Option, Pair, SaidAndRight, Step, counted
 from calib_core.analysis.tour_subject import Subject
 from calib_core.confidence.choices import choice_texts
-from calib_core.problems import shorten
+from calib_core.problems import one_line
 from calib_core.wording import percent
 
 _QUESTION: Final = 200
@@ -86,7 +86,7 @@ def _together(count: int) -> str:
 
 
 def _short(text: str, limit: int = _ANSWER) -> str:
-    return shorten(" ".join(text.split()), limit)
+    return one_line(text, limit)
 
 
 def _options(evidence: AnswerEvidence, at: int, answer: str | None) -> tuple[Option, ...]:

@@ -95,7 +95,7 @@ def _trust(result: Comparison) -> str:
         return f"A score of {rows} says too little to trust {best.name} by; {always}."
     if right is not best:
         return f"{_of_two(best, right)}: {always}."
-    near = [point for point in result.points if point is not best and _meet(point.brier, best.brier)]
+    near = [point for point in result.points if point is not best and point.brier.meets(best.brier)]
     if near:
         others = "that of 1 other run" if len(near) == 1 else f"those of {len(near)} other runs"
         return (
@@ -111,7 +111,7 @@ def _of_two(best: Point, right: Point) -> str:
     """What to trust whom for, where the lowest score and the highest accuracy are not of one run."""
     if not _better(best):
         return f"A low score alone is no reason to trust {best.name}"
-    if _meet(best.brier, right.brier):
+    if best.brier.meets(right.brier):
         settled = "does not settle which of them to trust most"
         return f"The intervals of these two scores meet, so this data {settled}"
     return f"Trust {right.name} to be right most often, and {best.name} to tell right from wrong"
@@ -133,10 +133,3 @@ def _better(point: Point) -> bool:
 
 def _interval(one: Measured) -> str:
     return "" if one.low is None or one.high is None else f", {one.low:.4f} to {one.high:.4f},"
-
-
-def _meet(one: Measured, other: Measured) -> bool:
-    """Whether the two intervals have a number in common; unknown ends count as the number itself."""
-    low = max(part.value if part.low is None else part.low for part in (one, other))
-    high = min(part.value if part.high is None else part.high for part in (one, other))
-    return low <= high

@@ -17,7 +17,7 @@ from calib_core.confidence import METHODS
 from calib_core.confidence.columns import column
 from calib_core.confidence.method import Options
 from calib_core.confidence.subsets import codes
-from calib_core.problems import Unavailable, shorten
+from calib_core.problems import Unavailable, one_line
 from calib_core.wording import count, percent
 
 _QUESTION: Final = 160
@@ -75,15 +75,16 @@ def _typical(evidence: AnswerEvidence) -> tuple[str, QuestionClusters]:
     place = int(pairs.rows[int(np.argmin(near))])
     found = question_clusters(evidence.run, codes(evidence.run, Options()), place)
     text: str | None = column(evidence.run, "question")[place]
-    told = f"“{shorten(' '.join(text.split()), _QUESTION)}”" if text else f"question {found.row} of its file"
+    told = f"“{one_line(text, _QUESTION)}”" if text else f"question {found.row} of its file"
     return told, found
 
 
 def _asked(one: Candidate, question: str, picture: QuestionClusters) -> str:
     chosen = picture.clusters[0]
+    agree = f"{chosen.size} agree{'s' if chosen.size == 1 else ''}"
     return (
         f"Asked {picture.counted} times {question}, {one.name} gives {_several(picture.number)}: "
-        f"{chosen.size} agree on “{shorten(' '.join(chosen.answer.split()), _ANSWER)}”, so its agreement, "
+        f"{agree} on “{one_line(chosen.answer, _ANSWER)}”, so its agreement, "
         f"{percent(chosen.size / picture.counted)}, can serve as its confidence."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from calib_core.analysis.question_clusters import UNREAD, QuestionClusters
+from calib_core.analysis.question_clusters import QuestionClusters
 from calib_core.figures.layout import LABEL_SIZE, Figure, axis, nothing, paper
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme, tint
@@ -63,7 +63,7 @@ def _bars(result: QuestionClusters) -> list[_Bar]:
         words = f"{len(rest)} smaller clusters<br>of {sizes} samples"
         bars.append(_Bar(f"{len(rest)} smaller clusters", sum(each.size for each in rest), words, "other"))
     if result.unparsed:
-        words = f"<b>{_samples(result.unparsed)}</b> {UNREAD[result.rule]}"
+        words = f"<b>{_samples(result.unparsed)}</b> {result.unread}"
         bars.append(_Bar(f"{result.unparsed} not parsed", result.unparsed, words, "unparsed"))
     return bars
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
+from calib_core.wording import count
 
 
 def nll(sums: Sums, _scheme: Scheme) -> float | None:
@@ -19,7 +20,8 @@ def nll(sums: Sums, _scheme: Scheme) -> float | None:
 def _infinite(sums: Sums) -> str | None:
     if not sums.impossible:
         return None
-    return f"Infinite: the right answer was given probability 0 in {sums.impossible:,} of {sums.rows:,} rows."
+    of = count(sums.rows, "row")
+    return f"Infinite: the right answer was given probability 0 in {sums.impossible:,} of {of}."
 
 
 NLL: Final = Metric(

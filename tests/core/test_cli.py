@@ -148,7 +148,7 @@ def test_infinite_is_text(call: Call, tmp_path: Path) -> None:
     text = '{"choice_probs": [1.0, 0.0], "gold": "1"}\n'
     element = call("score", write(tmp_path, "quiz.jsonl", text), "--metric", "nll", "--json").element
     assert element["value"] == "inf"
-    assert "1 of 1 rows" in element["remark"]
+    assert "1 of 1 row." in element["remark"]
 
 
 def test_not_defined_is_null(call: Call, tmp_path: Path) -> None:

@@ -96,6 +96,12 @@ def test_samples_that_do_not_parse(rule: Unparseable, number: int, counted: int,
     assert shown.to_frame().rows()[-1] == (f"do not parse, {told}", 3, False, None)
 
 
+def test_one_sample_that_does_not_parse_is_spoken_of_as_one() -> None:
+    shown = one(["1", "?", "1"])
+    assert shown.reading.endswith(" 1 does not parse, a cluster by itself.")
+    assert shown.unread == "does not parse, a cluster by itself"
+
+
 def test_equal_factors_are_told_once_and_unanimity_has_none() -> None:
     assert "1/(1+1))^3" in one(["1", "2", "3", "4"]).worked["pairwise"]
     alone = one(["1"] * 4).worked["pairwise"]

@@ -39,7 +39,7 @@ def test_every_sample_of_every_question_is_told_apart() -> None:
 def test_a_size_that_fewer_than_half_have_is_refused() -> None:
     found = of([16, 16, 64], (8, 64))
     assert (found.sizes, found.rows.tolist()) == ((8,), [0, 1, 2])
-    why = "N' = 64: 1 of 3 questions have so many samples; up to 16 can be drawn here."
+    why = "N' = 64: 1 of 3 questions has so many samples; up to 16 can be drawn here."
     assert found.refused == {64: why}
     assert of([16, 64, 64], (64,)).rows.tolist() == [1, 2]
     assert of([16, 64], (64,)).rows.tolist() == [1]

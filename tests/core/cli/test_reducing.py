@@ -111,7 +111,7 @@ def test_bad_rows_are_asked_about(tmp_path: Path, call: Reduce) -> None:
     path, output = npz(tmp_path / "a.npz", probs=PROBS, target=target), tmp_path / "sums.parquet"
     answer = call(path, "-o", output, "--json")
     assert (answer.code, answer.elements, output.exists()) == (3, [], False)
-    for word in ("1 of 12 rows are bad", "row 4", "'target'", "'99'", "--skip-bad-rows"):
+    for word in ("1 of 12 rows is bad", "row 4", "'target'", "'99'", "--skip-bad-rows"):
         assert word in answer.err
     assert "Nothing was written" in answer.err
     answer = call(path, "-o", output, "--json", "--skip-bad-rows")

@@ -129,7 +129,7 @@ def test_a_bad_file_stops_no_good_one(tmp_path: Path, call: Call) -> None:
     states = {row[0]: row[1] for row in section(opened(output), "files")[0].rows}
     assert states == {"bad.csv": "not loaded", "none.csv": "not loaded", "quiz.csv": "loaded"}
     told = opened(output).one("files").text
-    assert "1 of 3 rows are bad" in told
+    assert "1 of 3 rows is bad" in told
     assert "1.8" in told
     answer = call("report", bad, "-o", output, "--skip-bad-rows", "--json", *QUICK)
     assert answer.code == 0

@@ -25,7 +25,7 @@ def test_scores_stand_beside_their_recipe(call: Call, tmp_path: Path) -> None:
 def test_a_remark_is_told_once(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path, "quiz.jsonl", '{"choice_probs": [1.0, 0.0], "gold": "1"}\n')
     out = call("score", path, "--metric", "nll").out
-    assert out.count("Infinite: the right answer was given probability 0 in 1 of 1 rows.") == 1
+    assert out.count("Infinite: the right answer was given probability 0 in 1 of 1 row.") == 1
 
 
 SAMPLED = (

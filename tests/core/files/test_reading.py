@@ -22,7 +22,7 @@ def test_without_bad_rows_nobody_is_asked() -> None:
 
 def test_with_bad_rows_nothing_is_loaded_until_somebody_chooses() -> None:
     with pytest.raises(
-        BadRowsFound, match=r"1 of 5 rows are bad.*\n.*row 5 \(line 6\), column 'confidence'.*'1.2'"
+        BadRowsFound, match=r"1 of 5 rows is bad.*\n.*row 5 \(line 6\), column 'confidence'.*'1.2'"
     ):
         reading(1).runs(skip_bad_rows=False)
     assert reading(1).runs(skip_bad_rows=True) == ()
