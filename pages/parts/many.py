@@ -93,8 +93,7 @@ def choose_many(
         titled=lambda id_: METHODS[id_].title, default=[id_ for id_ in METHODS if id_ in able[:most]],
         help_=METHODS_HELP,
     )
-    ordered = [id_ for id_ in METHODS if id_ in shown]
-    runs = [run for run in fit if run.id in chosen]
+    ordered, runs = [id_ for id_ in METHODS if id_ in shown], [run for run in fit if run.id in chosen]
     made = any(id_ in also.get(run.id, ()) for run in runs for id_ in ordered)
     return _seen(dataset, runs, ordered, options or Options(), none_is_fine=made)
 

@@ -65,12 +65,10 @@ def wanted(file: File, files: Sequence[File], key: str) -> None:
 
 
 def _asks(file: File, files: Sequence[File], proposed: Mapping[str, str]) -> bool:
-    """Whether the controls begin open: of a refused file that they are likely to make readable."""
-    if file.refusal is None or file.wish:
+    """Whether the controls begin open: of a refused file of which a person has something to say."""
+    if file.refusal is None or file.wish or answers_for(file, files):
         return False
-    if needs(file) == RIGHT_ANSWERS and _tables(file, files):
-        return True
-    return not ASIDE.issuperset(proposed.values())
+    return bool(proposed) or _is_table(file) or (needs(file) == RIGHT_ANSWERS and bool(_tables(file, files)))
 
 
 def needs(file: File) -> str | None:
