@@ -55,7 +55,7 @@ class Abstention:
     threshold: float64, the smallest confidence of the step; answered, correct: int64, rows with so much
     confidence or more and the right ones of them, both growing. Shape (distinct values,) each, at least one.
     dtype: of the confidences as they stand in the file; auroc: None where all rows have one outcome; area: in
-    [0, 1], see FORMULA, lower is better.
+    [0, 1], see FORMULA, lower is better; alike: how many rows may say the same (`trials.alike`).
     """
 
     run: str
@@ -70,6 +70,7 @@ class Abstention:
     judged: str
     recipe: str
     remarks: tuple[str, ...]
+    alike: float = 1.0
 
     @cached_property
     def share(self) -> NDArray[np.float64]:
@@ -84,7 +85,7 @@ class Abstention:
     @cached_property
     def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """95 % Wilson interval of the accuracy at each step, as if its threshold had been fixed before."""
-        return wilson(self.correct, self.answered)
+        return wilson(self.correct, self.answered, self.alike)
 
     @cached_property
     def area(self) -> float:
@@ -178,4 +179,5 @@ def abstention(evidence: Evidence) -> Abstention:
         judged=top.judged,
         recipe=f"answered when confidence ≥ t, {recipe(top, None, None)}",
         remarks=evidence.remarks,
+        alike=top.alike,
     )

@@ -23,18 +23,20 @@ COVERAGE: Final = (
 
 
 def wilson(
-    correct: NDArray[np.int64] | NDArray[np.float64], count: NDArray[np.int64] | NDArray[np.float64]
+    correct: NDArray[np.int64] | NDArray[np.float64],
+    count: NDArray[np.int64] | NDArray[np.float64],
+    alike: float = 1.0,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lower and upper end of the 95 % interval of each share correct/count.
 
     correct, count: numbers of shape (n,), whole but where rows hang together (`trials.worth`), 0 ≤ correct ≤
-    count, count ≥ 1. Wilson (1927),
-    score interval without continuity correction.
+    count, count ≥ 1; alike: how many rows may say the same (`trials.alike`), so that so many times fewer are
+    counted, though no fewer than one. Wilson (1927), score interval without continuity correction.
     """
-    share = correct / count
-    shrink = 1 + Z_95**2 / count
-    centre = (share + Z_95**2 / (2 * count)) / shrink
-    half = Z_95 / shrink * np.sqrt(share * (1 - share) / count + (Z_95 / (2 * count)) ** 2)
+    share, rows = correct / count, np.maximum(count / alike, 1.0)
+    shrink = 1 + Z_95**2 / rows
+    centre = (share + Z_95**2 / (2 * rows)) / shrink
+    half = Z_95 / shrink * np.sqrt(share * (1 - share) / rows + (Z_95 / (2 * rows)) ** 2)
     low = np.where(correct == 0, 0.0, centre - half)
     high = np.where(correct == count, 1.0, centre + half)
     return low, high

@@ -78,7 +78,7 @@ def reliability(evidence: Evidence, metric_id: str, scheme: Scheme | None = None
         accuracy=evidence.accuracy,
         mean_confidence=evidence.mean_confidence,
         scheme=scheme,
-        table=bin_table(binned, with_intervals=not dependent),
+        table=bin_table(binned, with_intervals=not dependent, alike=evidence.alike),
         of_pairs="labels" if dependent else evidence.unit,
         reading=read_aloud(binned, dependent=dependent, unit=evidence.unit, alike=evidence.alike),
         recipe=recipe(evidence, metric if metric.binned else None, scheme, binned.size),
@@ -87,11 +87,11 @@ def reliability(evidence: Evidence, metric_id: str, scheme: Scheme | None = None
     )
 
 
-def bin_table(binned: Binned, *, with_intervals: bool) -> pl.DataFrame:
-    """The per-bin table of `Reliability`, from bins of any scheme."""
+def bin_table(binned: Binned, *, with_intervals: bool, alike: float = 1.0) -> pl.DataFrame:
+    """The per-bin table of `Reliability`, from bins of any scheme; alike: as in `intervals.wilson`."""
     total = binned.absolute_gap.sum()
     share = binned.absolute_gap / total if total > 0 else np.zeros_like(binned.absolute_gap)
-    low, high = wilson(binned.correct, binned.count) if with_intervals else (None, None)
+    low, high = wilson(binned.correct, binned.count, alike) if with_intervals else (None, None)
     return binned.to_frame().with_columns(
         pl.lit(None, pl.Float64).alias("accuracy_low") if low is None else pl.Series("accuracy_low", low),
         pl.lit(None, pl.Float64).alias("accuracy_high") if high is None else pl.Series("accuracy_high", high),

@@ -146,7 +146,7 @@ def bin_step(subject: Subject) -> Step:
     found = tendency(binned, alike=evidence.alike)
     count, right = int(binned.count[at]), int(binned.correct[at])
     said, share = float(binned.confidence[at]) / count, right / count
-    low, high = (float(end[at]) for end in wilson(binned.correct, binned.count))
+    low, high = (float(end[at]) for end in wilson(binned.correct, binned.count, evidence.alike))
     spread = f", give or take {100 * float(found.limit[at]) / count:.1f} points of chance"
     where = bin_name(binned, at)
     return Step(

@@ -166,7 +166,7 @@ def _of_all(one: Candidate) -> SaidAndRight:
 
 def _pair(own: Evidence) -> Pair:
     count = own.top_sums.pairs
-    low, high = wilson(np.array([own.top_sums.right]), np.array([count]))
+    low, high = wilson(np.array([own.top_sums.right]), np.array([count]), own.alike)
     return Pair(
         METHODS[own.method.id].title, own.mean_confidence or 0.0, own.accuracy or 0.0, float(low[0]),
         float(high[0]), count,

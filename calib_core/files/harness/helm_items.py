@@ -103,7 +103,7 @@ def notes(items: Sequence[Item], spec: Spec, outcome: str | None) -> Iterator[st
     if (trials := len({item.trial for item in items})) > 1:
         yield (
             f"Questions come {trials:,} times, once for each train_trial_index: an interval takes all rows "
-            f"of a question together, while p and the whiskers of bins count each row by itself."
+            f"of a question together, while p counts each row by itself."
         )
     if (differing := spec.differing_shots) is not None:
         yield differing

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calib_core.analysis.abstention import abstention
 from calib_core.analysis.bootstrap import difference, interval
 from calib_core.analysis.evidence import AnswerEvidence, gather
 from calib_core.analysis.overview_look import look_of
@@ -102,6 +103,18 @@ def test_the_verdict_does_not_count_a_question_again() -> None:
     lone = run_of(said * 3, right * 3, None)
     assert "over-confident" in reliability(lone, "ece", Scheme()).reading
     assert look_of("run", lone, 1).kind == "over"
+
+
+def test_whiskers_of_bins_and_steps_do_not_count_a_question_again() -> None:
+    again = thrice(names())
+    once = run_of(again.pairs.confidence[::3].tolist(), again.pairs.correct[::3].tolist(), None)
+    ends = ["accuracy_low", "accuracy_high"]
+    bins = [reliability(seen, "ece", Scheme()).table.select(ends).to_numpy() for seen in (again, once)]
+    assert bins[0] == pytest.approx(bins[1])
+    steps = [np.array(abstention(seen).interval) for seen in (again, once)]
+    assert steps[0] == pytest.approx(steps[1])
+    apart = reliability(thrice(), "ece", Scheme()).table.select(ends).to_numpy()
+    assert (apart[:, 1] - apart[:, 0] < bins[0][:, 1] - bins[0][:, 0]).all()
 
 
 def test_one_question_has_no_interval_but_of_its_accuracy() -> None:
