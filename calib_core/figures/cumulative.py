@@ -19,6 +19,7 @@ from calib_core.figures.layout import (
     paper,
 )
 from calib_core.figures.method_look import look
+from calib_core.figures.strokes import Look
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme
 from calib_core.wording import percent
@@ -43,8 +44,9 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
     several = len(results) > 1
     bins = max(1, *(result.bins for result in results))
     levels = sorted({result.bins for result in results if result.bins})
+    looks = [look(result.method, theme) for result in results] if several else [_alone(theme)]
     data = [
-        *(_line(result, theme, several=several) for result in results),
+        *(_line(result, drawn, several=several) for result, drawn in zip(results, looks, strict=True)),
         *(_equally_full(each, theme) for each in levels),
         _top_two(results, theme),
     ]
@@ -64,17 +66,25 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
                 theme, f"Share of {results[0].unit}", range=[0, 1.04], tickformat=".0%",
                 tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
             ),
-            "shapes": [_effective(result, theme) for result in results if result.effective],
+            "shapes": [
+                _effective(result.effective, drawn.colour)
+                for result, drawn in zip(results, looks, strict=True)
+                if result.effective
+            ],
             "annotations": [] if several else _notes(results[0], theme),
         },
     }
 
 
-def _line(result: Concentration, theme: Theme, *, several: bool) -> dict[str, Any]:
+def _alone(theme: Theme) -> Look:
+    """A single line tells nothing apart: no method's colour, which the amber of the fullest bins might be."""
+    return Look(theme.text, "solid", "circle")
+
+
+def _line(result: Concentration, drawn: Look, *, several: bool) -> dict[str, Any]:
     table = result.table.sort("fullest")
     rest = [result.bins] if 0 < table.height < result.bins else []
     title = plain(result.title)
-    drawn = look(result.method, theme)
     return {
         "type": "scatter", "mode": "lines+markers" if result.bins <= MARKED else "lines", "cliponaxis": False,
         "x": [0, *table["fullest"], *rest],
@@ -111,10 +121,9 @@ def _top_two(results: Sequence[Concentration], theme: Theme) -> dict[str, Any]:
     }
 
 
-def _effective(result: Concentration, theme: Theme) -> dict[str, Any]:
-    colour = look(result.method, theme).colour
+def _effective(effective: float, colour: str) -> dict[str, Any]:
     return {
-        "type": "line", "xref": "x", "yref": "y domain", "x0": result.effective, "x1": result.effective,
+        "type": "line", "xref": "x", "yref": "y domain", "x0": effective, "x1": effective,
         "y0": 0, "y1": 1, "layer": "below", "line": {"color": colour, "width": 1.6, "dash": "dot"},
     }
 

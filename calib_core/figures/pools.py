@@ -11,6 +11,7 @@ from calib_core.figures.layout import LABEL_SIZE, SMALL_SIZE, Figure, axis, numb
 from calib_core.figures.text import compact, plain
 from calib_core.figures.theme import CLEAR, Theme, tint
 from calib_core.problems import shorten
+from calib_core.wording import count
 
 _ROW: Final = 21
 _POOL: Final = 34
@@ -129,7 +130,7 @@ def _row(
         "y": [y] * len(bins), "width": 0.72, "hoverinfo": "text",
         "hovertext": [
             f"<b>{'ECE' if y == 0 else 'Full-ECE'}, bin {bin_} of {result.bins}</b><br>"
-            f"{counts[bin_][0]:,} pair{'s' if counts[bin_][0] > 1 else ''}, "
+            f"{count(counts[bin_][0], 'pair')}, "
             f"{'one of them right' if counts[bin_][1] else 'none right'}{more}"
             for bin_ in bins
         ],

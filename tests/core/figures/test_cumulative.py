@@ -79,6 +79,7 @@ def test_a_line_looks_as_its_method_does_on_every_page(spiky: Concentration, the
         drawn = look(own.method, theme)
         assert (line["line"], line["marker"]["symbol"]) == (drawn.line(), drawn.symbol)
         assert mark["line"]["color"] == drawn.colour
+    assert cumulative_figure([spiky], theme)["data"][0]["line"]["color"] == theme.text
 
 
 def test_several_are_named_in_legend_and_hover(spiky: Concentration, flat: Concentration) -> None:
