@@ -81,7 +81,7 @@ class AnswerEvidence(Evidence):
             return self.confidences.pairs
         if self.confidences.distribution is None:
             one = (
-                f"{self.method.title} gives one confidence a question: "
+                f"“{self.method.title}” gives one confidence a question: "
                 "pooling all labels needs the probability of every choice."
             )
             raise Unavailable(self.confidences.undistributed or one)
@@ -118,7 +118,7 @@ class AnswerEvidence(Evidence):
         """Why there is no whole distribution to speak of, or None."""
         distribution = self.confidences.distribution
         if distribution is None:
-            whole = f"{self.method.title} gives one number a question, not a whole distribution."
+            whole = f"“{self.method.title}” gives one number a question, not a whole distribution."
             return self.confidences.undistributed or whole
         if not distribution.normalised:
             return (

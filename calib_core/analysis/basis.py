@@ -203,7 +203,7 @@ class Evidence(ABC):
         if scheme.binning == "natural" and binned.size > MAX_NATURAL:
             raise Unavailable(
                 f"Natural bins, one a distinct value, are offered up to {MAX_NATURAL} values; "
-                f"{self.method.title} has {binned.size:,} here. Choose equal-width or equal-mass bins."
+                f"“{self.method.title}” has {binned.size:,} here. Choose equal-width or equal-mass bins."
             )
         return binned
 

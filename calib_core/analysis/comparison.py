@@ -133,7 +133,7 @@ def _reading(points: Sequence[Point]) -> str:
     lowest = f"the lowest Brier score, {best.brier.value:.4f}"
     if len(points) == 1:
         return f"{best.name}: accuracy {percent(right)}, Brier score {best.brier.value:.4f}."
-    whose = f"{best.name} by {METHODS[best.method].title}"
+    whose = f"{best.name} by “{METHODS[best.method].title}”"
     if best.accuracy.value == right:
         told = f"{whose} has both the highest accuracy, {percent(right)}, and {lowest}"
     else:

@@ -36,7 +36,7 @@ def test_every_evidence_is_a_point_and_the_table_begins_with_the_lowest_brier() 
 def test_the_best_of_both_is_named_once() -> None:
     result = comparison(quiz(60, 140, 100))
     assert result.reading == (
-        "m140 by confidence in the file has both the highest accuracy, 70.0 %, and the lowest Brier score, "
+        "m140 by “confidence in the file” has both the highest accuracy, 70.0 %, and the lowest Brier score, "
         "0.0550."
     )
 
@@ -45,7 +45,7 @@ def test_two_bests_are_named_apart_and_met_intervals_are_told() -> None:
     unsure = model_run("a", 150, sure=0.6, unsure=0.5)
     seen = {"a": unsure, "b": model_run("b", 120), "c": model_run("c", 118)}
     assert comparison(seen).reading == (
-        "a: the highest accuracy, 75.0 %; b by confidence in the file: the lowest Brier score, "
+        "a: the highest accuracy, 75.0 %; b by “confidence in the file”: the lowest Brier score, "
         f"{brier_of(120, 200, 0.8, 0.3):.4f}, with an interval that meets that of 1 other."
     )
 
