@@ -80,7 +80,7 @@ def test_the_worst_exit_wins_and_good_files_are_printed(call: Call, tmp_path: Pa
         (("--method", "choice_softmax"), "choice_softmax cannot be given: no column choice_logprobs"),
         (
             ("--metric", "full_ece"),
-            "full_ece by given cannot be given: confidence in the file gives one number",
+            "full_ece by given cannot be given: “confidence in the file” gives one number",
         ),
         (("--method", "given", "--metric", "nll"), "nll by given cannot be given"),
         (("--labels", "all"), "no method has a usable row"),
