@@ -123,7 +123,8 @@ def tiles(wanted: Abstaining, made: Sequence[Abstention]) -> None:
 
 def table(wanted: Abstaining, made: Sequence[Abstention]) -> None:
     """One row a method: at the wanted accuracy, at the threshold, and over all thresholds."""
-    shown = pl.DataFrame(section.rows(made, wanted.wanted, wanted.threshold), infer_schema_length=None)
+    rows = section.rows(made, wanted.wanted, wanted.threshold)
+    shown = tables.unlike(pl.DataFrame(rows, infer_schema_length=None), "Rows used / total", "Judged")
     tables.plain(
         shown, key="answering",
         alt=f"{count(shown.height, 'method')} at an accuracy of {target_text(wanted.wanted)}",

@@ -48,7 +48,7 @@ def table(result: Comparison, chosen: str | None) -> None:
     keys = [point.key for point in result.by_brier]
     widget = f"points_{chosen}"
     rows = [{"number": at, **_row(point, result)} for at, point in enumerate(result.by_brier, 1)]
-    shown = pl.DataFrame(rows, infer_schema_length=None)
+    shown = tables.unlike(pl.DataFrame(rows, infer_schema_length=None), "judged", "used")
     st.dataframe(
         shown,
         key=widget,
@@ -92,6 +92,7 @@ def _row(point: Point, result: Comparison) -> dict[str, Any]:
     return {
         "run": point.name,
         "title": METHODS[point.method].title,
+        "judged": point.judged,
         **more,
         "accuracy": 100 * point.accuracy.value,
         "accuracy_": span(point.accuracy.low, point.accuracy.high, ".1f", 100),
@@ -100,7 +101,6 @@ def _row(point: Point, result: Comparison) -> dict[str, Any]:
         "skill": point.skill,
         "ece_10": point.ece,
         "used": f"{point.n_used:,} / {point.n_total:,}",
-        "judged": point.judged,
     }
 
 
@@ -113,7 +113,7 @@ def _columns(result: Comparison) -> dict[str, Any]:
         "title": text("Confidence method"),
         **{own.id: number(own.title, format="%.4f", help=own.help) for own in others},
         **{f"{own.id}_": text(f"{own.title} 95 %") for own in others},
-        "accuracy": number("Accuracy", format="%.1f %%", width=76, help=METRICS["accuracy"].help),
+        "accuracy": tables.COLUMNS["accuracy"],
         "accuracy_": text("Accuracy 95 %", width=96, help="Wilson."),
         "brier": number("Brier", format="%.4f", width=62, help=METRICS["brier"].help),
         "brier_": text("Brier 95 %", width=122, help="Basic bootstrap, approximate."),

@@ -17,7 +17,7 @@ from calib_core.figures.run_look import LETTERS
 from calib_core.figures.theme import LIGHT
 from calib_core.metrics import METRICS
 from calib_core.wording import count
-from pages.parts import exporting, show
+from pages.parts import exporting, show, tables
 from pages.parts.exporting import Export, named
 from pages.parts.lining import Lined
 from pages.parts.literal import literal
@@ -129,8 +129,7 @@ def _columns(result: Lines) -> dict[str, Any]:
         "value": number(metric.title, format="%.4f", width=72, help=metric.help),
         "p": number("p", format="%.3f", width=56, help="How often it would be as large were it calibrated."),
         "brier": number("Brier", format="%.4f", width=68, help=METRICS["brier"].help),
-        "accuracy": number("Accuracy", format="%.1f %%", width=80, help=METRICS["accuracy"].help),
-        "mean_confidence": number("Mean confidence", format="%.1f %%", help="The average of what it says."),
+        **{name: tables.COLUMNS[name] for name in ("accuracy", "mean_confidence")},
         "used": text("Rows used / total"),
         "says": text("What it says"),
         "judged": text("Judged"),

@@ -25,10 +25,11 @@ from pages.parts.shell import PAGES
 _ROOM: Final = 8
 """Pixels of a row beside those of its curve."""
 
-_TEXTS: Final = 500
+_TEXTS: Final = 412
 """Pixels of run and method together, where all columns are seen on a screen of 1440."""
 _LEAST: Final = 240
 
+_SHARES: Final = {"mean_confidence": "confidence", "accuracy": "accuracy"}
 _CURVE: Final = (
     "Accuracy over confidence in ten bins; dashes: as often right as it says. A stem that hangs down is "
     "over-confident. Larger points have more rows; a bin without rows has none."
@@ -37,12 +38,6 @@ COLUMNS: Final = {
     **tables.COLUMNS,
     "curve": st.column_config.ImageColumn("Curve", width=WIDTH + 8, help=_CURVE),
     "verdict": st.column_config.TextColumn("It is", width=140),
-    "confidence": st.column_config.NumberColumn(
-        "Says", format="%.3f", width=54, help="Mean confidence: how often it says it is right."
-    ),
-    "accuracy": st.column_config.NumberColumn(
-        "Is right", format="%.3f", width=60, help="Accuracy: the share that is right."
-    ),
 }
 
 
@@ -81,7 +76,7 @@ def runs_table(runs: Sequence[Run], result: Overview) -> None:
     show.recipe(result.recipe)
     exporting.table(
         Export("runs", result.to_frame, result.recipe, "Table of runs", count(len(runs), "run")), "overview",
-        shown=frame_of(looks).drop("method"), columns=COLUMNS,
+        shown=_read(looks).drop("method"), columns=COLUMNS,
     )
     if chosen is not None:
         run = next(run for run in runs if run.title == chosen.run)
@@ -89,12 +84,18 @@ def runs_table(runs: Sequence[Run], result: Overview) -> None:
         st.switch_page(PAGES["reliability"].script, query_params=query)
 
 
+def _read(looks: Sequence[Look]) -> pl.DataFrame:
+    """The rows as they are read: shares in percent."""
+    shares = {name: pl.col(of) * 100 for name, of in _SHARES.items()}
+    return frame_of(looks).with_columns(**shares).drop("confidence")
+
+
 def _clicked(looks: Sequence[Look]) -> Look | None:
     """Draws the table; the row somebody clicked."""
     theme, several = show.theme(), len(looks) > len({look.run for look in looks})
-    shown = frame_of(looks).select(
+    shown = _read(looks).select(
         "run", pl.Series("curve", [spark(look, theme) for look in looks], dtype=pl.String), "verdict",
-        "confidence", "accuracy", "brier", "ece", "used", "title",
+        "mean_confidence", "accuracy", "brier", "ece", "used", "title",
     )
     columns = tables.as_wide(COLUMNS, shown, "title")
     room = max(_LEAST, _TEXTS - columns["title"]["width"])

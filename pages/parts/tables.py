@@ -17,11 +17,16 @@ from pages.parts.exporting import Export
 COLUMNS: Final = {
     "interval": st.column_config.TextColumn("Bin"),
     "count": st.column_config.NumberColumn("n", format="localized"),
-    "confidence": st.column_config.NumberColumn("Conf.", format="%.3f", width=56, help="Mean confidence."),
-    "accuracy": st.column_config.NumberColumn("Acc.", format="%.3f", width=54, help="Share that is right."),
-    "gap": st.column_config.NumberColumn("Gap", format="%+.3f", width=62, help="Confidence − accuracy."),
+    "confidence": st.column_config.NumberColumn("Confidence", format="%.3f"),
+    "mean_confidence": st.column_config.NumberColumn(
+        "Mean confidence", format="%.1f %%", width=108, help="The average of what it says."
+    ),
+    "accuracy": st.column_config.NumberColumn(
+        "Accuracy", format="%.1f %%", width=70, help=METRICS["accuracy"].help
+    ),
+    "gap": st.column_config.NumberColumn("Gap", format="%+.3f", width=58, help="Confidence − accuracy."),
     "share": st.column_config.ProgressColumn(
-        "Part of gap", format="%.1f %%", min_value=0, max_value=100, width=98, help="Its part of Σ|Y − C|."
+        "Part of gap", format="%.1f %%", min_value=0, max_value=100, width=96, help="Its part of Σ|Y − C|."
     ),
     "File": st.column_config.TextColumn("File", width=360),
     "title": st.column_config.TextColumn("Confidence method"),
@@ -53,6 +58,11 @@ COLUMNS: Final = {
 SHARES: Final = ("top_two", "at_zero", "at_one")
 
 
+def unlike(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """The frame without those of these columns that say the same in every row: a line above it says it."""
+    return frame.drop(name for name in names if name in frame.columns and frame[name].n_unique() <= 1)
+
+
 WIDEST: Final = 280
 """Pixels of a column, however long its texts are."""
 
@@ -72,12 +82,15 @@ def as_wide(
 
 def _count_width(counts: pl.Series) -> int:
     """Pixels for the largest count with its thousands separators."""
-    return max(52, 20 + 7 * len(f"{counts.max() or 0:,}"))
+    return max(48, 20 + 7 * len(f"{counts.max() or 0:,}"))
 
 
 def bin_rows(result: Reliability) -> pl.DataFrame:
     """The per-bin table as it is to be read."""
-    return result.table.select("interval", "count", "confidence", "accuracy", "gap", pl.col("share") * 100)
+    return result.table.select(
+        "interval", "count", mean_confidence=pl.col("confidence") * 100, accuracy=pl.col("accuracy") * 100,
+        gap="gap", share=pl.col("share") * 100,
+    )
 
 
 def bins(result: Reliability, selected: int | None) -> None:

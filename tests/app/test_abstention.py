@@ -128,6 +128,16 @@ def test_answers_judged_differently_are_told(data: Path, visit: Visit) -> None:
     assert any("majority answer" in note for note in notes)
 
 
+def test_what_is_the_same_of_all_methods_is_no_column(file: Path, data: Path, visit: Visit) -> None:
+    assert file.exists()
+    columns = set(screens.table(visit("abstention"), "Confidence method", "AURC").columns)
+    assert not columns & {"Rows used / total", "Judged"}
+    rows = [row | {"confidence": 0.5 + at % 5 / 10, "correct": at % 2} for at, row in enumerate(samples())]
+    write_jsonl(data / "ten.jsonl", rows)
+    told = screens.table(visit("abstention", run="ten", methods="given,cluster_size"), "Judged")
+    assert set(told["Judged"]) == {"greedy answer", "majority answer"}
+
+
 def test_it_warns_that_the_threshold_is_chosen_on_the_same_rows(file: Path, visit: Visit) -> None:
     assert file.exists()
     assert "chosen on the rows it is judged on" in said(visit("abstention"))

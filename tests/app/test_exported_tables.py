@@ -20,10 +20,10 @@ def test_markdown_reads_as_the_page_does(everything: Path, visit: Visit, offered
     at = opened(visit("reliability"))
     table = screens.table(at, "interval", "gap")
     lines = offered["save_table_bins_md"][1]().decode().splitlines()
-    assert lines[2] == "| Bin | n | Conf. | Acc. | Gap | Part of gap |"
+    assert lines[2] == "| Bin | n | Mean confidence | Accuracy | Gap | Part of gap |"
     row = table.iloc[-1]
     gap = f"{row['gap']:+.3f}".replace("-", "−")
-    cells = [f"{row['count']:,}", f"{row['confidence']:.3f}", f"{row['accuracy']:.3f}", gap]
+    cells = [f"{row['count']:,}", f"{row['mean_confidence']:.1f} %", f"{row['accuracy']:.1f} %", gap]
     assert " | ".join(cells) in lines[3 + len(table)]
     assert lines[-1] == f"Recipe: {at.code[0].value.partition(', p over')[0]}  "
 

@@ -47,8 +47,9 @@ def test_the_table_and_the_bars_are_the_bins(binning: str, data: Path, visit: Vi
     expected = sums.table(15, binning)  # type: ignore[arg-type]
     bins = table(at, "interval", "gap")
     assert bins["count"].tolist() == expected["count"].to_list()
-    assert bins["confidence"].tolist() == pytest.approx(expected["confidence"].to_list(), abs=1e-12)
-    assert bins["accuracy"].tolist() == pytest.approx(expected["accuracy"].to_list(), abs=1e-12)
+    said, right = (100 * expected[name] for name in ("confidence", "accuracy"))
+    assert bins["mean_confidence"].tolist() == pytest.approx(said.to_list(), abs=1e-10)
+    assert bins["accuracy"].tolist() == pytest.approx(right.to_list(), abs=1e-10)
     gap = (expected["confidence"] - expected["accuracy"]).to_list()
     assert bins["gap"].tolist() == pytest.approx(gap, abs=1e-12)
     assert targets(at) == list(zip(expected["bin"], expected["count"], strict=True))

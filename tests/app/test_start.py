@@ -21,7 +21,7 @@ def test_one_row_a_run_and_every_method_on_demand(data: Path, visit: Visit) -> N
     metrics = ("accuracy", "brier", "ece")
     expected = [
         (run.label, run.n_total, *(
-            calib_core.score(run, method=method, metric=metric).value for metric in metrics
+            round(calib_core.score(run, method=method, metric=metric).value or 0, 12) for metric in metrics
         ))
         for run in runs
         for method in methods.get(run.label, ("verbal", "given"))
@@ -37,7 +37,8 @@ def test_one_row_a_run_and_every_method_on_demand(data: Path, visit: Visit) -> N
 
 def rows_of(at: screens.AppTest) -> list[tuple[object, ...]]:
     shown = table(at, "run", "ece")[["run", "used", "accuracy", "brier", "ece"]]
-    return list(shown.itertuples(index=False, name=None))
+    shown["accuracy"] /= 100
+    return list(shown.round(12).itertuples(index=False, name=None))
 
 
 def test_the_curve_is_a_picture_of_our_own_in_the_page(data: Path, visit: Visit) -> None:
