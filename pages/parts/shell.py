@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.problems import Unavailable, shorten
+from calib_core.report.sections import SECTIONS
 from calib_core.wording import bad_rows
 from pages.parts import cache, empty, sharing
 from pages.parts.address import Address
@@ -35,52 +36,26 @@ class Page:
 
 DEMO: Final = " Demo data: tiny models trained for this demo."
 STYLE: Final = Path(__file__).with_name("style.css")
+
+
+def _of_report(icons: dict[str, str]) -> dict[str, Page]:
+    """The pages that a report has as well, by the report's title and question; icons: page id → its icon."""
+    return {
+        id_: Page(f"pages/{id_}.py", SECTIONS[id_].title, SECTIONS[id_].question, f":material/{icon}:")
+        for id_, icon in icons.items()
+    }
+
+
 PAGES: Final = {
     "start": Page("app.py", "Start", "What is here, and where to begin?", ":material/home:"),
     "tour": Page("pages/tour.py", "Tour", "What is calibration, on this data?", ":material/tour:"),
-    "reliability": Page(
-        "pages/reliability.py", "Reliability", "Is it right as often as it says?", ":material/show_chart:"
-    ),
-    "concentration": Page(
-        "pages/concentration.py",
-        "Bin concentration",
-        "Where do the confidences lie, and can the bins be trusted?",
-        ":material/bar_chart:",
-    ),
-    "robustness": Page(
-        "pages/robustness.py", "Robustness", "Does the number depend on M?", ":material/tune:"
-    ),
-    "comparison": Page(
-        "pages/comparison.py",
-        "Comparison",
-        "Which model is both accurate and honest?",
-        ":material/scatter_plot:",
-    ),
-    "abstention": Page(
-        "pages/abstention.py", "Abstention", "What if it may refuse?", ":material/front_hand:"
-    ),
-    "sampling": Page(
-        "pages/sampling.py", "Sampling", "How many samples are enough?", ":material/casino:"
-    ),
-    "methods": Page(
-        "pages/methods.py", "Methods", "Which confidence serves which model?", ":material/table_chart:"
-    ),
-    "groups": Page(
-        "pages/groups.py",
-        "Groups",
-        "Which subjects, shots, sizes, tunings are off?",
-        ":material/category:",
-    ),
-    "training": Page(
-        "pages/training.py",
-        "Training",
-        "Does calibration improve as training goes on?",
-        ":material/timeline:",
-    ),
+    **_of_report({
+        "reliability": "show_chart", "concentration": "bar_chart", "robustness": "tune",
+        "comparison": "scatter_plot", "abstention": "front_hand", "sampling": "casino",
+        "methods": "table_chart", "groups": "category", "training": "timeline",
+    }),
     "report": Page("pages/report.py", "Report", "What can I send?", ":material/summarize:"),
-    "files": Page(
-        "pages/files.py", "Files", "What was loaded, what was left out, and why?", ":material/folder_open:"
-    ),
+    **_of_report({"files": "folder_open"}),
 }
 
 
