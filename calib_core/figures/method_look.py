@@ -15,9 +15,9 @@ _LOOKS: Final = {
     "logit_path": (4, "x", "12px,4px"),
     "logit_answer": (1, "triangle-down", "4px,2px"),
     "choice_softmax": (2, "pentagon", "10px,3px,3px,3px"),
-    "choice_length_normalised": (3, "star", "5px,5px"),
+    "choice_length_normalised": (5, "star", "5px,5px"),
     "given": (1, "hexagon", "14px,3px"),
-    "verbal": (4, "cross", "3px,6px"),
+    "verbal": (5, "cross", "3px,6px"),
     "tokens": (0, "star-diamond", "solid"),
 }
 """Method id → place among the theme's colours of methods, symbol, dash. A symbol is not shared."""

@@ -67,7 +67,7 @@ LIGHT: Final = Theme(
     under_text="#00704F",
     highlight_text="#8A5F00",
     series=("#0072B2", "#D55E00", "#009E73", "#7B2A63", "#6C6D72", "#4B3F11"),
-    methods=("#7C4DFF", "#D10583", "#A67F00", "#15025A", "#8E0F1F"),
+    methods=("#7C4DFF", "#D10583", "#A67F00", "#15025A", "#8E0F1F", "#00A0D2"),
 )
 
 DARK: Final = Theme(
@@ -87,7 +87,7 @@ DARK: Final = Theme(
     under_text="#2FC79A",
     highlight_text="#F0B73A",
     series=("#56B4E9", "#FF8A47", "#7CE8A8", "#C94FB0", "#F2F5F9", "#8F7000"),
-    methods=("#896AFB", "#C07C9C", "#F9CC06", "#BDB9FD", "#F91A31"),
+    methods=("#896AFB", "#C07C9C", "#F9CC06", "#BDB9FD", "#F91A31", "#AAFAF0"),
 )
 
 THEMES: Final[Mapping[str, Theme]] = MappingProxyType({theme.name: theme for theme in (LIGHT, DARK)})

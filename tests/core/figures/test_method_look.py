@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
+from calib_core.analysis.preferred import PREFERRED
 from calib_core.confidence import METHODS
 from calib_core.figures.method_look import look
 from calib_core.figures.theme import DARK, LIGHT, Theme
@@ -35,6 +36,15 @@ def test_no_colour_of_a_method_is_taken_for_another_s_or_for_a_run_s(theme: Them
         assert apart(method, run, "normal") > 2, (method, run)
 
 
-def test_those_shown_at_first_have_different_colours() -> None:
-    first = ("cluster_size", "pairwise", "cluster_number", "p_true", "logit_path")
-    assert len({look(id_, LIGHT).colour for id_ in first}) == len(first)
+@pytest.mark.parametrize(
+    "together",
+    [
+        ("cluster_size", "pairwise", "cluster_number", "p_true", "logit_path"),
+        PREFERRED[:6],
+        ("logit_path", "logit_answer", "verbal"),
+        ("choice_softmax", "choice_length_normalised", "p_true", "logit_path", "given"),
+    ],
+    ids=["of samples", "shown at first", "of one answer", "of choices"],
+)
+def test_those_that_stand_together_have_different_colours(together: tuple[str, ...]) -> None:
+    assert len({look(id_, LIGHT).colour for id_ in together}) == len(together)
