@@ -141,13 +141,13 @@ def test_at_every_width_the_names_that_are_shown_are_apart(width: int, forty: Se
     page = browse(width=width, height=1400).open(f"{forty.url}/comparison?methods=given")
     until(page, lambda: points(page), 40)
     words = all_apart(page)
-    named = [word for word in words if "always say" not in word and "no room" not in word]
-    told = [word for word in words if "no room" in word]
+    named = [word for word in words if "always say" not in word and "without a number" not in word]
+    told = [word for word in words if "without a number" in word]
     assert len(named) == len(set(named))
     assert len(named) >= (40 if width >= 1100 else 25)
     assert (len(told) == 1) == (len(named) < 40)
     if told:
-        assert told[0].startswith(f"{40 - len(named)} of 40 points")
+        assert told[0].startswith(f"{40 - len(named)} of 40 without")
 
 
 def test_when_the_window_changes_another_set_of_names_is_shown(forty: Server, browse: Browse) -> None:
