@@ -40,7 +40,7 @@ from calib_core.pairs import Labels
 from calib_core.problems import Refused, Unavailable, shorten
 from calib_core.records import Run
 
-METRICS: Final = ("brier", "ece", "accuracy")
+GIVEN: Final = ("brier", "ece", "accuracy")
 """Given where no metric is named."""
 
 DIGITS: Final = 9
@@ -72,9 +72,7 @@ def samples(  # noqa: PLR0913  one parameter an option
 
     Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
-    plan = Plan(
-        _numbers(sizes_asked), repeats, seed, tuple(methods or SELF_CONSISTENCY), tuple(metrics or METRICS)
-    )
+    plan = Plan(_numbers(sizes_asked), repeats, seed, tuple(methods or SELF_CONSISTENCY), tuple(metrics or GIVEN))
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     desk, paper = Desk(), Paper()
     _check_switches(desk, within, labels, renormalise=renormalise)
