@@ -1,7 +1,8 @@
 """Which colour, dash and symbol has a run, the same on every figure where a line or a dot is a run?
 
-By its place among all runs at hand. Where a colour means something else (a metric, a method, over- and
-under-confidence) it stays so; the run's symbol, which nothing else claims there, still tells it.
+By its place among all runs at hand (`analysis.run_places`). Where a colour means something else (a metric, a
+method, over- and under-confidence) it stays so; the run's symbol, which nothing else claims there, still
+tells it.
 """
 
 from __future__ import annotations
@@ -27,13 +28,11 @@ LETTERS: Final = {
 def run_look(place: int, theme: Theme) -> Look:
     """The look of the run at this place (from 0) among all runs at hand.
 
-    Of 45 runs no two have both dash and symbol in common, so that they are told apart in grey. Every second,
-    third or sixth run, as models of several sizes asked about several data sets come to stand, goes through
-    all colours.
+    Of six neighbours no two have a colour in common, of thirty none colour and dash; of 45 runs none dash
+    and symbol, so that they are told apart in grey.
     """
-    colours = theme.series
     return Look(
-        colours[(place + place // len(colours)) % len(colours)],
+        theme.series[place % len(theme.series)],
         DASHES[place % len(DASHES)],
         SYMBOLS[place % len(SYMBOLS)],
     )

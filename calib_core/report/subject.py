@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from calib_core.analysis.check import FileReport, RunReport, run_report
 from calib_core.analysis.evidence import Evidence, gather
+from calib_core.analysis.run_places import run_places
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
@@ -69,8 +70,8 @@ class FileHere:
 class RunHere:
     """One run.
 
-    title: what tells it from all others of the report; place: among all runs at hand, from 0, which gives a
-    run its colour, dash and symbol.
+    title: what tells it from all others of the report; place: among all runs at hand (`run_places`), which
+    gives a run its colour, dash and symbol.
     """
 
     title: str
@@ -142,8 +143,10 @@ def titled(reports: Sequence[RunReport]) -> tuple[RunHere, ...]:
         for report in reports
     ]
     order = sorted(range(len(named)), key=lambda at: _sorted_as(named[at]))
+    found = run_places([reports[at].run.info for at in order])
+    places = dict(zip(order, found, strict=True))
     return tuple(
-        RunHere(title, report, order.index(at))
+        RunHere(title, report, places[at])
         for at, (title, report) in enumerate(zip(named, reports, strict=True))
     )
 

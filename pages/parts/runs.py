@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from zlib import crc32
 
 from calib_core.analysis.check import RunReport, run_report
+from calib_core.analysis.run_places import run_places
 from calib_core.files.harness.united import parts_of, together
 from calib_core.records import AnswerRun
 from calib_core.records import Run as AnyRun
@@ -20,7 +21,7 @@ class Run:
     """One run to look at.
 
     id: for the address, ASCII, the same as long as the file says the same; file: it is from, or what stands
-    for its files where there are several; parts: these; place: among all runs at hand by their ids, from 0,
+    for its files where there are several; parts: these; place: among all runs at hand (`run_places`),
     uploaded ones last, which gives a run its colour, dash and symbol on every page.
     """
 
@@ -78,8 +79,18 @@ def runs_of(files: Sequence[File], good: Iterable[str]) -> tuple[Run, ...]:
                 place=0,
             )
         )
-    order = sorted(runs, key=lambda run: (run.file.uploaded, run.id))
-    return tuple(replace(run, place=order.index(run)) for run in runs)
+    places = _places(runs)
+    return tuple(replace(run, place=places[run.id]) for run in runs)
+
+
+def _places(runs: Sequence[Run]) -> dict[str, int]:
+    """Run id → its place: by the ids, those of the folder before those uploaded."""
+    places: dict[str, int] = {}
+    for uploaded in (False, True):
+        own = sorted((run for run in runs if run.file.uploaded is uploaded), key=lambda run: run.id)
+        found = run_places([run.report.run.info for run in own])
+        places |= {run.id: len(places) + place for run, place in zip(own, found, strict=True)}
+    return places
 
 
 def _parts(loaded: Sequence[tuple[File, RunReport]]) -> list[list[tuple[File, RunReport]]]:

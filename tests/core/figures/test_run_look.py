@@ -32,9 +32,11 @@ def test_six_colours_are_seen_on_the_page_and_apart_by_every_kind_of_colour_visi
 
 
 @BOTH
-@pytest.mark.parametrize("step", [1, 2, 3, 6])
-def test_six_runs_in_step_have_six_colours(theme: Theme, step: int) -> None:
-    assert len({run_look(step * at, theme).colour for at in range(6)}) == 6
+def test_any_six_neighbours_have_six_colours_and_any_thirty_another_line(theme: Theme) -> None:
+    looks = [run_look(place, theme) for place in range(60)]
+    for first in range(30):
+        assert len({look.colour for look in looks[first : first + 6]}) == 6
+        assert len({(look.colour, look.dash) for look in looks[first : first + 30]}) == 30
 
 
 @BOTH
