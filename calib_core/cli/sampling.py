@@ -40,7 +40,7 @@ from calib_core.pairs import Labels
 from calib_core.problems import Refused, Unavailable, shorten
 from calib_core.records import Run
 
-GIVEN: Final = ("brier", "ece", "accuracy")
+METRICS: Final = ("brier", "ece", "accuracy")
 """Given where no metric is named."""
 
 DIGITS: Final = 9
@@ -72,7 +72,7 @@ def samples(  # noqa: PLR0913  one parameter an option
 
     Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
-    plan = Plan(_numbers(sizes_asked), repeats, seed, tuple(methods or SELF_CONSISTENCY), tuple(metrics or GIVEN))
+    plan = Plan(_numbers(sizes_asked), repeats, seed, *_chosen(methods, metrics))
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     desk, paper = Desk(), Paper()
     _check_switches(desk, within, labels, renormalise=renormalise)
@@ -87,6 +87,13 @@ def samples(  # noqa: PLR0913  one parameter an option
         elements += [samples_element(run.file, result, curve) for curve in result.curves]
         _show(desk, None if as_json else paper, run, result)
     return desk.leave(elements, as_json=as_json)
+
+
+def _chosen(
+    methods: Sequence[str] | None, metrics: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Their ids, the usual ones where none is named."""
+    return tuple(methods or SELF_CONSISTENCY), tuple(metrics or METRICS)
 
 
 def _check_switches(desk: Desk, within: float, labels: Labels, *, renormalise: bool | None) -> None:
