@@ -75,7 +75,7 @@ def test_shots_are_compared(grouped: Server, browse: Browse, settled: Settled) -
     pick(page, "Group by", "shots", settled)
     until(page, lambda: dots(page), 4)
     assert address(page)["by"] == "shots"
-    until(page, lambda: views.rows(page, "1 paired differences"), 1)
+    until(page, lambda: views.rows(page, "1 paired difference"), 1)
     assert "5-shot − 0-shot" in reading(page)
     pick(page, "Group by", "tuning", settled)
     until(page, lambda: "chat − base" in reading(page), wanted=True)
