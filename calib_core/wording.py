@@ -43,6 +43,20 @@ def span(low: float | None, high: float | None, form: str = ".4f", times: float 
     return f"{times * low:{form}} to {times * high:{form}}".replace("-", "−")
 
 
+def p_value(p: float | None, draws: int | None) -> str:
+    """"0.020"; "≤ 0.005" where none of 199 draws was as high, the least that so many can say."""
+    if p is None:
+        return NOTHING
+    least = draws is not None and p * (1 + draws) <= 1 + ROUNDED
+    return f"{'≤ ' if least else ''}{short(p) if p < 0.001 else f'{p:.3f}'}"
+
+
+def chance(p: float | None, draws: int | None) -> str:
+    """The same in a sentence or a tile: "p = 0.020", "p ≤ 0.005"; "" where there is none."""
+    told = p_value(p, draws)
+    return "" if p is None else f"p {told}" if told.startswith("≤") else f"p = {told}"
+
+
 def count(number_of: int, thing: str) -> str:
     """"1 run", "1,319 rows"."""
     return f"{number_of:,} {thing}{'' if number_of == 1 else 's'}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_core.wording import bad_rows, count, number, percent, short, signed, span
+from calib_core.wording import bad_rows, chance, count, number, p_value, percent, short, signed, span
 
 
 def test_numbers_in_words() -> None:
@@ -28,3 +28,11 @@ def test_bad_rows_agree_with_their_number() -> None:
     assert bad_rows(1, 60) == "1 of 60 rows is bad"
     assert bad_rows(1, 1) == "1 of 1 row is bad"
     assert bad_rows(1300, 2600) == "1,300 of 2,600 rows are bad"
+
+
+def test_the_least_p_that_draws_can_give_is_no_measurement() -> None:
+    assert [p_value(p, 199) for p in (None, 1 / 200, 2 / 200, 1.0)] == ["–", "≤ 0.005", "0.010", "1.000"]
+    assert [p_value(p, 9999) for p in (1e-4, 2e-4)] == ["≤ 0.0001", "0.0002"]
+    assert p_value(1 / 20, 19) == "≤ 0.050"
+    assert p_value(1 / 200, None) == "0.005"
+    assert [chance(p, 199) for p in (None, 1 / 200, 0.36)] == ["", "p ≤ 0.005", "p = 0.360"]
