@@ -1,29 +1,31 @@
 """Which model is both accurate and honest?  Runs seen by methods → one point each, on two metrics.
 
-One point: comparison_points.py. All points of a method together: comparison_trend.py. Sizes: families.py.
+One point: comparison_points.py. The best of them, in words: comparison_reading.py. All points of a method
+together: comparison_trend.py. Sizes: families.py.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
 
 from calib_core.analysis.comparison_points import Measure, Point, measured, point_of
+from calib_core.analysis.comparison_reading import reading
 from calib_core.analysis.comparison_trend import Trend, trend_of
 from calib_core.analysis.evidence import Evidence, metric_of
 from calib_core.analysis.families import families, short_names
+from calib_core.analysis.limits import FEW
 from calib_core.analysis.recipe import scheme_text
 from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme
-from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
-from calib_core.wording import percent
+from calib_core.wording import count
 
 FIXED: Final = ("accuracy", "brier")
 """What every point has, whichever metrics are on the axes; a(1−a) is a curve of these two alone."""
@@ -74,13 +76,15 @@ def comparison(
     scheme: Scheme | None = None,
     *,
     titles: Mapping[str, str] | None = None,
+    possible: Collection[str] = (),
     measure: Measure = measured,
 ) -> Comparison:
     """One point an evidence, on two metrics.
 
-    seen: key → what one method says of one run; titles: key → what the run is called, its label if not said.
-    Raises Unavailable for a metric that does not exist; who cannot give both metrics, or whose number is not
-    defined or infinite, is named in `refused`.
+    seen: key → what one method says of one run; titles: key → what the run is called, its label if not said;
+    possible: ids of the methods that these runs give, those in `seen` or not. Raises
+    Unavailable for a metric that does not exist; who cannot give both metrics, or whose number is not defined
+    or infinite, is named in `refused`.
     """
     for id_ in (x, y):
         metric_of(id_)
@@ -103,7 +107,7 @@ def comparison(
         families=tuple(kin for own in alike for kin in families({one.key: infos[one.key] for one in own})),
         trends=tuple(trend_of(x, y, own, infos) for own in alike),
         refused=refused,
-        reading=_reading(points),
+        reading=reading(points, possible),
         unlike=_unlike(points, infos),
         recipe=_recipe(points, (x, y), scheme),
     )
@@ -124,38 +128,18 @@ def _called(seen: Mapping[str, Evidence], titles: Mapping[str, str]) -> dict[str
     return {key: (titles[key], names[titles[key]]) for key in seen}
 
 
-def _reading(points: Sequence[Point]) -> str:
-    """The most accurate point and that of the lowest Brier score, whose interval says how sure that is."""
-    if not points:
-        return "No run here gives both numbers."
-    right = max(point.accuracy.value for point in points)
-    best = min(points, key=lambda point: point.brier.value)
-    lowest = f"the lowest Brier score, {best.brier.value:.4f}"
-    if len(points) == 1:
-        return f"{best.name}: accuracy {percent(right)}, Brier score {best.brier.value:.4f}."
-    whose = f"{best.name} by “{METHODS[best.method].title}”"
-    if best.accuracy.value == right:
-        told = f"{whose} has both the highest accuracy, {percent(right)}, and {lowest}"
-    else:
-        names = list(dict.fromkeys(point.name for point in points if point.accuracy.value == right))
-        told = f"{' and '.join(names)}: the highest accuracy, {percent(right)}; {whose}: {lowest}"
-    reach = [point for point in points if point is not best and point.brier.meets(best.brier)]
-    return f"{told}{_shared(len(reach))}."
-
-
-def _shared(others: int) -> str:
-    if not others:
-        return ""
-    whose = "that of 1 other" if others == 1 else f"those of {others} others"
-    return f", with an interval that meets {whose}"
-
-
 def _unlike(points: Sequence[Point], infos: Mapping[str, RunInfo]) -> tuple[str, ...]:
     """What differs between points besides model and method."""
     told: list[str] = []
     rows = sorted({point.n_used for point in points})
     if len(rows) > 1:
         told.append(f"The points stand on different numbers of rows: {rows[0]:,} to {rows[-1]:,}.")
+    few = sum(point.n_used < FEW for point in points)
+    if 0 < few < len(points):
+        told.append(
+            f"{few} of {count(len(points), 'point')} {'stands' if few == 1 else 'stand'} on fewer than {FEW} "
+            "rows, too few to be called the best."
+        )
     judged = Counter(point.judged for point in points)
     if len(judged) > 1:
         counts = ", ".join(f"{whose} ({count})" for whose, count in judged.most_common())

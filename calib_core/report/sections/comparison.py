@@ -7,6 +7,7 @@ from typing import Final
 
 from calib_core.analysis.comparison import FIXED, Comparison, comparison
 from calib_core.analysis.comparison_points import Measured, Point, measured
+from calib_core.analysis.comparison_reading import lowest_brier, most_accurate, names_all, whose_all
 from calib_core.analysis.comparison_trend import Trend
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.intervals import COVERAGE
@@ -64,7 +65,8 @@ def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere], tell:
 
     result = comparison(
         {key: evidence for key, (_, evidence) in seen.items()},
-        titles={key: run.title for key, (run, _) in seen.items()}, measure=told,
+        titles={key: run.title for key, (run, _) in seen.items()},
+        possible={id_ for run in runs for id_ in run.usable}, measure=told,
     )
     if not result.points:
         return None
@@ -115,8 +117,7 @@ def tiles(result: Comparison) -> list[Tile]:
     points = result.points
     if not points:
         return []
-    best = result.by_brier[0]
-    right = max(points, key=lambda point: point.accuracy.value)
+    best, right = lowest_brier(points), most_accurate(points)
     judged = [point for point in points if point.skill is not None]
     sure = sum(point.brier.high is not None and point.brier.high < point.constant for point in judged)
     runs, methods = len({point.run for point in points}), len({point.method for point in points})
@@ -126,12 +127,13 @@ def tiles(result: Comparison) -> list[Tile]:
             f"{count(runs, 'run')}, {count(methods, 'method')}",
         ),
         Tile(
-            "Lowest Brier score", number(best.brier.value), METRICS["brier"].help, shorten(_whose(best), 60)
+            "Lowest Brier score", number(best[0].brier.value), METRICS["brier"].help,
+            shorten(whose_all(best), 60),
         ),
         Tile(
-            "Most accurate", percent(right.accuracy.value),
-            f"Judged: {right.judged}. {METRICS['accuracy'].help}",
-            shorten(right.name, 60),
+            "Most accurate", percent(right[0].accuracy.value),
+            f"Judged: {right[0].judged}. {METRICS['accuracy'].help}",
+            shorten(names_all(right), 60),
         ),
         Tile(
             "Below a(1−a)",
@@ -139,10 +141,6 @@ def tiles(result: Comparison) -> list[Tile]:
             SKILL, f"{sure} with the whole interval" if judged else "all rows have one outcome",
         ),
     ]
-
-
-def _whose(point: Point) -> str:
-    return f"{point.name}, {METHODS[point.method].title}"
 
 
 def caption(result: Comparison) -> str:

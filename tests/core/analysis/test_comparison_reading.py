@@ -1,0 +1,57 @@
+"""Is the best named only where it is alone, and only where there are rows enough?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from calib_core.analysis.comparison import comparison
+from calib_core.analysis.evidence import AnswerEvidence, Evidence
+from calib_core.confidence import METHODS
+from core.compared_runs import model_run
+
+
+def by(method: str, evidence: AnswerEvidence) -> Evidence:
+    return replace(evidence, method=METHODS[method])
+
+
+def test_two_methods_that_say_the_same_are_no_better_than_one_another() -> None:
+    seen = {id_: by(id_, model_run("a", 83)) for id_ in ("choice_softmax", "choice_length_normalised")}
+    assert comparison(seen).reading == (
+        "a by “logit, softmax over the choices” and “logit, length-normalised” alike: accuracy 41.5 %, "
+        "Brier score 0.0692."
+    )
+    seen |= {"b": by("choice_softmax", model_run("b", 30))}
+    assert comparison(seen).reading == (
+        "a by “logit, softmax over the choices” and “logit, length-normalised” alike has both the highest "
+        "accuracy, 41.5 %, and the lowest Brier score, 0.0692."
+    )
+
+
+def test_runs_that_share_the_best_are_named_together() -> None:
+    seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 120), "c": model_run("c", 60)}
+    assert comparison(seen).reading.startswith(
+        "a and b by “confidence in the file” alike have both the highest accuracy, 60.0 %, and the lowest "
+    )
+    seen["a"] = model_run("a", 120, unsure=0.4)
+    assert comparison(seen).reading.startswith(
+        "a and b alike: the highest accuracy, 60.0 %; b by “confidence in the file”: the lowest Brier score, "
+    )
+    seen |= {name: model_run(name, 120) for name in "defg"}
+    assert "b, d and 3 more by “confidence in the file” alike: the lowest Brier" in comparison(seen).reading
+
+
+def test_few_rows_are_said_to_be_few_and_never_beat_many() -> None:
+    two = model_run("a", 1, of=2)
+    assert comparison({"a": two}).reading.startswith("2 rows are too few to judge by: a: accuracy 50.0 %")
+    seen: dict[str, Evidence] = {"a": two, "b": model_run("b", 80), "c": model_run("c", 60)}
+    made = comparison(seen)
+    assert made.reading.startswith("b by “confidence in the file” has both the highest accuracy, 40.0 %")
+    assert "1 of 3 points stands on fewer than 30 rows, too few to be called the best." in made.unlike
+    assert comparison({"a": model_run("a", 1, of=1)}).reading.startswith("1 row is too few to judge by: ")
+
+
+def test_of_how_many_methods_these_are_is_said_where_it_is_not_all() -> None:
+    seen = {"a": model_run("a", 120), "b": model_run("b", 60)}
+    told = comparison(seen, possible=("given", "p_true", "verbal")).reading
+    assert told.endswith("; 1 of 3 confidence methods is compared.")
+    assert "compared" not in comparison(seen, possible=("given",)).reading
