@@ -78,6 +78,42 @@ class Groups:
         order = sorted(self.groups, key=lambda group: _place(first[group.name], sort))
         return replace(self, groups=tuple(order))
 
+    @property
+    def recipe(self) -> str:
+        """How all numbers were made: what their recipes share, on how many rows, and what differs."""
+        made = [group.recipe.split(", ") for group in self.groups]
+        if len(made) < 2:
+            return self.groups[0].recipe if self.groups else ""
+        bare = [[part.partition(" (")[0] for part in parts] for parts in made]
+        told: list[str] = []
+        for part, short in zip(made[0], bare[0], strict=True):
+            if all(part in parts for parts in made):
+                told.append(part)
+            elif all(short in parts for parts in bare):
+                told.append(short)
+            elif short.startswith("n="):
+                used = [group.n_used for group in self.groups]
+                told.append(f"n={min(used)} to {max(used)}" if min(used) < max(used) else f"n={used[0]}")
+        differing = dict.fromkeys(
+            part for parts in made for part in parts
+            if part not in told and part.partition(" (")[0] not in told and not part.startswith("n=")
+        )
+        tail = f"; differing: {', '.join(differing)}" if differing else ""
+        return f"each {'group' if self.grouping.of == 'rows' else 'run'}: {', '.join(told)}{tail}"
+
+    def key(self, group: Group) -> str:
+        """What a dot is of: the group by its name, or the run by its key where runs are what is sorted."""
+        return group.name if self.grouping.of == "rows" else group.run
+
+    def highest(self, most: int) -> list[str]:
+        """At most so many, each by its `key`, the largest number first, those of few rows last."""
+        best: dict[str, tuple[bool, float]] = {}
+        for group in self.groups:
+            if group.value is not None and not math.isnan(group.value):
+                key = self.key(group)
+                best[key] = min(best.get(key, (True, math.inf)), (group.small, -group.value))
+        return sorted(best, key=best.__getitem__)[:most]
+
     def to_frame(self) -> pl.DataFrame:
         """One row a group: the fields of `Group`, series by its title."""
         rows = [asdict(group) | {"series": self.series[group.series]} for group in self.groups]

@@ -1,14 +1,12 @@
-"""How do the groups look one by one?  Small reliability diagrams of the largest, as on the page Groups."""
+"""How do the groups look one by one?  Small reliability diagrams of the highest, as on the page Groups."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.groupings import Grouping
-from calib_core.analysis.groups import parts_of
+from calib_core.analysis.groups import Groups, parts_of
 from calib_core.analysis.reliability import THIN, Reliability, reliability
 from calib_core.figures.reliability import describe_reliability
 from calib_core.figures.small_multiples import small_reliability
@@ -22,42 +20,69 @@ MOST: Final = 6
 """So many diagrams are drawn, and of every run at least one."""
 
 
+def first(result: Groups, runs: int) -> list[str]:
+    """Whose diagrams are drawn where nobody has chosen, each by its `Groups.key`; runs: how many."""
+    return result.highest(MOST if result.grouping.of == "runs" else max(1, MOST // runs))
+
+
+def heading(result: Groups, drawn: Collection[str]) -> str:
+    """What stands above the diagrams of these, the `first`."""
+    thing = "group" if result.grouping.of == "rows" else "run"
+    every = {group.name if thing == "group" else group.run for group in result.groups}
+    if len(every) > 1 and every == set(drawn):
+        return f"Reliability diagrams of every {thing}"
+    many = f"{len(drawn)} {thing}s" if len(drawn) > 1 else thing
+    few = any(group.small for group in result.groups)
+    rows = f", of {THIN} rows or more" if few and thing == "group" else ""
+    return f"Reliability diagrams of the {many} of highest {METRICS[result.metric].title}{rows}"
+
+
+class Part(NamedTuple):
+    """What one diagram shows. key: as in `Groups.key`; run: its name where there are several, else ""."""
+
+    key: str
+    name: str
+    run: str
+    evidence: AnswerEvidence
+
+
+def parts(
+    seen: Mapping[str, AnswerEvidence], result: Groups, titles: Mapping[str, str], chosen: Collection[str]
+) -> Iterator[Part]:
+    """Each chosen diagram, in the order of the groups, runs together; titles: of the runs, by key."""
+    if result.grouping.of == "runs":
+        keys = [group.run for group in result.groups if group.run in chosen]
+        yield from (Part(key, titles[key], "", seen[key]) for key in keys)
+        return
+    sorted_ = {key: parts_of(evidence, result.grouping) for key, evidence in seen.items()}
+    for name in dict.fromkeys(group.name for group in result.groups if group.name in chosen):
+        for key, own in sorted_.items():
+            if name in own:
+                yield Part(name, name, titles[key] if len(seen) > 1 else "", own[name])
+
+
 def panels(
-    seen: Mapping[str, AnswerEvidence], grouping: Grouping, titles: Mapping[str, str], asked: Asked
+    seen: Mapping[str, AnswerEvidence], result: Groups, titles: Mapping[str, str], asked: Asked
 ) -> tuple[Drawn, ...]:
-    """A diagram a run and group; where runs are what is sorted, one a run. titles: of the runs, by key."""
+    """A diagram of each of the first groups and each run; arguments as in `parts`."""
     found: list[Drawn] = []
-    for title, part in _parts(seen, grouping, titles):
+    for part in parts(seen, result, titles, first(result, len(seen))):
         try:
-            result = reliability(part, asked.metric, asked.scheme)
+            found.append(_drawn(part, reliability(part.evidence, asked.metric, asked.scheme)))
         except Unavailable:
             continue
-        found.append(_drawn(title, result))
     return tuple(found)
 
 
-def _parts(
-    seen: Mapping[str, AnswerEvidence], grouping: Grouping, titles: Mapping[str, str]
-) -> Iterator[tuple[str, AnswerEvidence]]:
-    if grouping.of == "runs":
-        yield from ((titles[key], evidence) for key, evidence in list(seen.items())[:MOST])
-        return
-    sorted_ = {key: parts_of(evidence, grouping) for key, evidence in seen.items()}
-    rows = Counter[str]()
-    for parts in sorted_.values():
-        rows.update({name: part.n_total for name, part in parts.items()})
-    names = sorted(sorted(rows, key=str.casefold), key=lambda name: -rows[name])
-    for key, parts in sorted_.items():
-        of = f" · {titles[key]}" if len(seen) > 1 else ""
-        yield from (
-            (f"{name}{of}", parts[name]) for name in names[: max(1, MOST // len(seen))] if name in parts
-        )
-
-
-def _drawn(title: str, result: Reliability) -> Drawn:
+def note(result: Reliability) -> str:
+    """What stands below a diagram's name: its number, on how many rows."""
     few = f", fewer than {THIN}" if result.score.n_used < THIN else ""
     value = f"{METRICS[result.score.metric].title} {number(result.score.value)}"
+    return f"{value}, n = {result.score.n_used:,}{few}"
+
+
+def _drawn(part: Part, result: Reliability) -> Drawn:
     return Drawn.of(
         lambda theme: small_reliability(result, theme), describe_reliability(result),
-        title, note=f"{value}, n = {result.score.n_used:,}{few}",
+        part.name, note=f"{part.run}: {note(result)}" if part.run else note(result),
     )

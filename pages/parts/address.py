@@ -90,9 +90,8 @@ class Address:
 
     def pick(self, key: str, allowed: Sequence[str] | None, default: str) -> str:
         """The value of `key`: a widget's own, else the address's, else the default; set for its widget."""
-        state = st.session_state
         self.picked.add(key)
-        wanted = self.held.get(key, default) if self.moved or key not in state else str(state[key])
+        wanted = self.wanted(key, default)
         if allowed is not None and wanted not in allowed:
             if self.moved and key in self.url:
                 self.lost[key] = wanted
@@ -100,6 +99,11 @@ class Address:
         self.put(key, wanted, allowed)
         self.note(key, wanted, default)
         return wanted
+
+    def wanted(self, key: str, default: str) -> str:
+        """What a widget or the address says of `key`, be it possible or not."""
+        state = st.session_state
+        return self.held.get(key, default) if self.moved or key not in state else str(state[key])
 
     def pick_several(self, key: str, allowed: Sequence[str]) -> list[str]:
         """The values of `key`, a list with commas; the impossible is left out, and told if a link asked."""

@@ -53,7 +53,7 @@ def key_of(seen: Seen) -> str:
 
 def choose_comparison(address: Address, runs: Sequence[Run]) -> Comparing:
     """Data set, runs, methods, and the metric of each axis. Raises Unavailable where nothing fits."""
-    many = choose_many(address, runs, answers_only=False)
+    many = choose_many(address, runs)
     possible = {
         id_ for one in many.seen for id_, why in available_metrics(one.evidence, Scheme()).items() if not why
     }

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 import streamlit as st
 
-from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.groups import Groups, by_rows, by_runs, parts_of
+from calib_core.analysis.groups import Groups, by_rows, by_runs
 from calib_core.analysis.looking import Looking, bins_of, looking
-from calib_core.analysis.reliability import THIN, Reliability, reliability
+from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.figures.dots import describe_dots, dots_figure
 from calib_core.figures.reliability import describe_reliability
 from calib_core.figures.small_multiples import small_reliability
+from calib_core.figures.text import without_middle
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
+from calib_core.report import group_panels
+from calib_core.report.group_panels import Part
 from calib_core.report.sections import groups as section
 from calib_core.wording import count
 from pages.parts import cache, show, tables
@@ -25,6 +26,10 @@ from pages.parts.exporting import Export, few, named
 from pages.parts.grouping import MOST_PANELS, Choice
 from pages.parts.literal import literal
 from pages.parts.many import names_of
+
+CHOSEN: Final = "Reliability diagrams of the chosen groups"
+ONE_LINE: Final = 26
+"""Letters of a diagram's name: diagrams stand in line where no name takes two lines."""
 
 _DRAWING: Final = "Drawing the intervals …"
 
@@ -56,7 +61,7 @@ def verdict(choice: Choice, result: Groups) -> None:
     if tiles := section.tiles(choice.seen, result):
         show.tiles([tile._replace(below=literal(tile.below)) for tile in tiles])
     if result.groups:
-        show.recipe(section.recipe(result))
+        show.recipe(result.recipe)
 
 
 def _looking_at(choice: Choice, result: Groups) -> Looking:
@@ -81,8 +86,6 @@ def dots(choice: Choice, result: Groups) -> None:
     st.caption(literal(section.caption(result)))
     if result.chance:
         st.caption(literal(result.chance.words))
-    if told := section.several_told(len(choice.seen), len(choice.many.seen)):
-        st.caption(f":material/info: {told} Choose them under Runs.")
     for told in section.remarks(result, {run.id: run.title for run in choice.many.runs}):
         st.caption(f":material/info: {literal(told)}")
 
@@ -118,7 +121,7 @@ def export(choice: Choice, result: Groups, what: str) -> Export:
     return Export(
         named(*few(choice.seen, "runs"), choice.method.id, result.metric, *bins, "by", result.grouping.title),
         lambda: result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String)),
-        section.recipe(result), what,
+        result.recipe, what,
         f"{METRICS[result.metric].title} by {result.grouping.title}, {choice.method.title}",
     )
 
@@ -127,22 +130,26 @@ def export(choice: Choice, result: Groups, what: str) -> Export:
 class Panel:
     """One small diagram; drawn: or why it cannot be."""
 
-    title: str
+    part: Part
     drawn: Reliability | str
 
 
-def panels(choice: Choice) -> None:
-    """Small reliability diagrams of the chosen groups."""
-    def compute() -> tuple[int, list[Panel]]:
-        chosen = list(_chosen(choice))
-        return len(chosen), [_panel_of(choice, *one) for one in chosen[:MOST_PANELS]]
-
-    number, drawn = cache.kept(("panels", *choice.key(), choice.panels), compute)
+def panels(choice: Choice, result: Groups) -> None:
+    """Small reliability diagrams of the chosen groups, else of the highest, in the order of the figure."""
+    usual = choice.panels or group_panels.first(result, len(choice.seen))
+    dots = [key for group in result.groups if (key := result.key(group)) in usual]
+    shown = list(dict.fromkeys(dots))[:MOST_PANELS]
+    titles = names_of([run for run in choice.many.runs if run.id in choice.seen])
+    drawn = cache.kept(
+        ("panels", *choice.key(), tuple(sorted(shown))),
+        lambda: [_panel_of(choice, part) for part in group_panels.parts(choice.seen, result, titles, shown)],
+    )
     if not drawn:
         return
-    st.subheader("Reliability diagrams of the chosen groups", anchor=False)
-    if number > MOST_PANELS:
-        st.caption(f":material/block: The first {MOST_PANELS} of {number} are drawn.")
+    drawn = sorted(drawn, key=lambda panel: shown.index(panel.part.key))[:MOST_PANELS]
+    st.subheader(CHOSEN if choice.panels else group_panels.heading(result, shown), anchor=False)
+    if len(dots) > MOST_PANELS:
+        st.caption(f":material/block: The first {MOST_PANELS} of {len(dots)} are drawn.")
     wide = len(drawn) in (4, 7, 8)  # a fourth one that would stand alone
     with st.grid(4 if wide else 3, min_column_width=230 if wide else 260, gap="medium"):
         for at, panel in enumerate(drawn):
@@ -150,39 +157,27 @@ def panels(choice: Choice) -> None:
                 _panel(choice, panel, f"panel_{at}")
 
 
-def _chosen(choice: Choice) -> Iterator[tuple[str, AnswerEvidence]]:
-    """Title and evidence of every chosen group, run by run."""
-    if choice.grouping.of == "runs":
-        yield from ((choice.names[id_], choice.seen[id_]) for id_ in choice.panels)
-        return
-    titles = names_of([run for run in choice.many.runs if run.id in choice.seen])
-    for run, evidence in choice.seen.items():
-        parts = parts_of(evidence, choice.grouping)
-        for name in (choice.names[id_] for id_ in choice.panels):
-            if name in parts:
-                yield (f"{name} · {titles[run]}" if len(choice.seen) > 1 else name), parts[name]
-
-
-def _panel_of(choice: Choice, title: str, part: AnswerEvidence) -> Panel:
+def _panel_of(choice: Choice, part: Part) -> Panel:
     try:
-        return Panel(title, reliability(part, choice.metric, choice.scheme))
+        return Panel(part, reliability(part.evidence, choice.metric, choice.scheme))
     except Unavailable as reason:
-        return Panel(title, str(reason))
+        return Panel(part, str(reason))
 
 
 def _panel(choice: Choice, panel: Panel, key: str) -> None:
-    st.subheader(literal(panel.title), anchor=False)
+    name, run = panel.part.name, panel.part.run
+    st.subheader(literal(without_middle(name, ONE_LINE)), anchor=False)
     result = panel.drawn
     if isinstance(result, str):
         st.caption(literal(result))
         return
-    score = result.score
-    few = f", fewer than {THIN}" if score.n_used < THIN else ""
-    st.caption(f"{METRICS[choice.metric].title} {show.number(score.value)}, n = {score.n_used:,}{few}")
+    below = [without_middle(run, ONE_LINE + 8)] if run else []
+    st.caption("  \n".join(map(literal, [*below, group_panels.note(result)])))
+    title = f"{name} · {run}" if run else name
     show.figure(
         lambda theme: small_reliability(result, theme), key=key, alt=describe_reliability(result),
         export=Export(
-            named(panel.title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
-            result.to_frame, result.recipe, "Reliability diagram", f"{panel.title}, {choice.method.title}",
+            named(title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
+            result.to_frame, result.recipe, "Reliability diagram", f"{title}, {choice.method.title}",
         ),
     )

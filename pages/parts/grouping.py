@@ -27,7 +27,6 @@ from pages.parts.several import several
 from pages.parts.switches import options
 
 MOST_PANELS: Final = 9
-FIRST_PANELS: Final = 6
 SORT: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "n"}
 PRESET: Final[Mapping[str, str]] = {
     "method": "choice_length_normalised", "labels": "all", "renormalise": "no",
@@ -39,8 +38,8 @@ PRESET: Final[Mapping[str, str]] = {
 class Choice:
     """Runs seen by one method, sorted by one grouping.
 
-    against: the level that others are compared with; panels: ids of the chosen reliability diagrams, names:
-    what each id stands for.
+    against: the level that others are compared with; panels: of what reliability diagrams are wanted, by
+    `Groups.key`; () where nobody has chosen.
     """
 
     many: Many
@@ -51,7 +50,6 @@ class Choice:
     sort: Sort
     against: str | None
     panels: tuple[str, ...]
-    names: Mapping[str, str]
 
     @property
     def method(self) -> Method:
@@ -78,8 +76,9 @@ def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
     method = picking.method(address, methods, most)
     able = [run for run in answers if method in run.report.survey.usable]
     many = choose_many(
-        address, able, methods=(method,), most=1, most_of="runs",
+        address, able, methods=(method,), most_of="runs",
         options=options(address, able[0].report.survey.usable[method]),
+        room=lambda runs: _room(address, runs),
     )
     seen = {
         one.run.id: one.evidence for one in many.seen if isinstance(one.evidence, AnswerEvidence)
@@ -92,9 +91,15 @@ def choose_groups(address: Address, runs: Sequence[Run]) -> Choice:
         "Group by", list(ways), key="by", format_func=lambda id_: ways[id_].title,
         help="A column of the file, or what the runs say of themselves; each value is a group.",
     )
-    if ways[by].of == "rows":
-        seen = dict(list(seen.items())[:section.MOST_SERIES])
     return _numbers(address, many, seen, ways[by])
+
+
+def _room(address: Address, runs: Sequence[Run]) -> tuple[int, str] | None:
+    """How many runs can be shown, by what they are sorted by; asked before that has its control."""
+    ways = groupings({run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)})
+    by = address.wanted("by", "")
+    way = ways.get(by) or next(iter(ways.values()), None)
+    return (section.MOST_SERIES, section.TOO_MANY) if way and way.of == "rows" else None
 
 
 def _numbers(
@@ -112,13 +117,15 @@ def _numbers(
         "Sorted by", list(SORT), key="sort", required=True, format_func=lambda id_: SORT[id_],
         help="The largest number first, by name, or the most rows first.",
     )
-    names, default = _panels(many, seen, grouping)
+    keys, names = _panels(many, seen, grouping)
     chosen = several(
         address, "groups", list(names), label="Reliability diagrams", titled=lambda id_: names[id_],
-        default=default, help_=f"Up to {MOST_PANELS} small ones stand below.",
+        placeholder="the highest",
+        help_=f"Up to {MOST_PANELS} small ones stand below; none chosen: those of the highest number.",
     )
     return Choice(
-        many, seen, grouping, metric, scheme, cast("Sort", sort), against, tuple(chosen), names
+        many, seen, grouping, metric, scheme, cast("Sort", sort), against,
+        tuple(keys[id_] for id_ in chosen),
     )
 
 
@@ -157,18 +164,17 @@ def _against(
 
 def _panels(
     many: Many, seen: Mapping[str, AnswerEvidence], grouping: Grouping
-) -> tuple[dict[str, str], list[str]]:
-    """Id → name of everything that a diagram can be drawn of; and the ids shown by default."""
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Id → what a diagram is drawn of, as `Groups.key` has it; id → what that is called."""
     if grouping.of == "runs":
         names = names_of([run for run in many.runs if run.id in seen])
-        return names, list(names)[:FIRST_PANELS]
-    counts: dict[str, int] = {}
-    for evidence in seen.values():
-        for name in row_groups(evidence.run, grouping).drop_nulls().to_list():
-            counts[name] = counts.get(name, 0) + 1
+        return {id_: id_ for id_ in names}, names
+    found = dict.fromkeys(
+        str(name) for evidence in seen.values()
+        for name in row_groups(evidence.run, grouping).drop_nulls().unique().to_list()
+    )
     ids: dict[str, str] = {}
-    for name in sorted(counts, key=str.casefold):
+    for name in sorted(found, key=str.casefold):
         id_ = slug(name)
         ids[id_ if id_ not in ids else f"{id_}-{len(ids)}"] = name
-    largest = sorted(ids, key=lambda id_: -counts[ids[id_]])[: max(1, FIRST_PANELS // len(seen))]
-    return ids, [id_ for id_ in ids if id_ in largest]
+    return ids, ids

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
@@ -15,11 +15,10 @@ from calib_core.analysis.preferred import PREFERRED
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.problems import Unavailable
-from calib_core.records import AnswerRun
 from pages.parts import cache, show
 from pages.parts.address import Address
 from pages.parts.runs import Run, slug
-from pages.parts.several import several
+from pages.parts.several import Offer, several, several_of
 
 METHODS_HELP: Final = "Where the confidence comes from: each method reads its own off the same answers."
 EVERY: Final = "*"
@@ -63,30 +62,25 @@ def choose_many(
     methods: Sequence[str] = PREFERRED,
     most: int = 3,
     options: Options | None = None,
-    answers_only: bool = True,
     most_of: Literal["models", "runs"] = "models",
     also: Mapping[str, Collection[str]] = MappingProxyType({}),
+    room: Callable[[Sequence[Run]], tuple[int, str] | None] = lambda _runs: None,
 ) -> Many:
     """The controls of data set, runs and methods, and what they are set to.
 
     methods: those offered, the first `most` that some run can give being shown by default (of a single one
-    nothing is asked); answers_only: leaves token-level runs out; most_of: the data set with most of them is
-    shown first; also: run id → methods that the page itself makes something of. Raises Unavailable where no
-    run fits.
+    nothing is asked); most_of: the data set with most of them is shown first; also: run id → methods that the
+    page itself makes something of; room: the data set's runs → how many of them can be shown, and why no
+    more, None if any number. Raises Unavailable where no run fits.
     """
-    fit = [run for run in runs if not answers_only or isinstance(run.report.run, AnswerRun)]
-    can = {run.id: {*run.report.survey.usable, *also.get(run.id, ())} for run in fit}
-    fit = [run for run in fit if can[run.id].intersection(methods)]
+    can = {run.id: {*run.report.survey.usable, *also.get(run.id, ())} for run in runs}
+    fit = [run for run in runs if can[run.id].intersection(methods)]
     if not fit:
         offered = ", ".join(METHODS[id_].title for id_ in methods)
         raise Unavailable(f"No run here gives one of these confidences: {offered}. The page Files says why.")
     dataset, fit = _dataset(address, fit, most_of)
     by_id = {run.id: run for run in fit}
-    names = names_of(fit)
-    chosen = several(
-        address, "runs", list(by_id), label="Runs", titled=lambda id_: names[id_], default=list(by_id),
-        help_="Those that are compared; none chosen means all.",
-    )
+    chosen = _runs(address, list(by_id), names_of(fit), room(fit))
     able = [id_ for id_ in methods if any(id_ in can[run] for run in chosen)]
     shown = able if len(methods) == 1 else several(
         address, "methods", [id_ for id_ in METHODS if id_ in able], label="Confidence methods",
@@ -96,6 +90,24 @@ def choose_many(
     ordered, runs = [id_ for id_ in METHODS if id_ in shown], [run for run in fit if run.id in chosen]
     made = any(id_ in also.get(run.id, ()) for run in runs for id_ in ordered)
     return _seen(dataset, runs, ordered, options or Options(), none_is_fine=made)
+
+
+def _runs(
+    address: Address, ids: Sequence[str], names: Mapping[str, str], room: tuple[int, str] | None
+) -> list[str]:
+    """The control of the runs, and those it is set to; by default all that there is room for."""
+    most, why = room or (len(ids), "")
+    if len(ids) <= most:
+        return several(
+            address, "runs", ids, label="Runs", titled=lambda id_: names[id_], default=ids,
+            help_="Those that are compared; none chosen means all.",
+        )
+    chosen = several_of(
+        address, Offer("runs", ids, most=room), label="Runs", titled=lambda id_: names[id_],
+        default=ids[:most], help_=f"Those that are compared; none chosen means the first {most}.",
+    )
+    st.caption(f"{len(chosen)} of {len(ids)}, {most} at most: {why}")
+    return chosen
 
 
 def names_of(runs: Sequence[Run]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
@@ -64,7 +64,6 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
         silent = _one_of(
             address, "unanswered", SILENT, "A question of which no sample parses",
             "For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
-            on_change=_all_again,
         ) if sampled else "missing"
     with above:
         many = choose_many(
@@ -86,20 +85,10 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
     return Choice(many, scheme, cast("Rows", rows), cast("Silent", silent), cast("Order", order))
 
 
-def _all_again() -> None:
-    """Other methods can be shown now: where all were, all are."""
-    if "methods" not in st.query_params:
-        st.session_state.pop("methods", None)
-
-
-def _one_of(
-    address: Address, key: str, titles: dict[str, str], label: str, help_: str,
-    on_change: Callable[[], None] | None = None,
-) -> str:
+def _one_of(address: Address, key: str, titles: dict[str, str], label: str, help_: str) -> str:
     picked = address.pick(key, list(titles), next(iter(titles)))
     st.segmented_control(
         label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_,
-        on_change=on_change,
     )
     return picked
 

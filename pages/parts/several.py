@@ -65,6 +65,9 @@ def several_of(
         state[key] = offer.written(state[widget])
     standard = [id_ for id_ in default if id_ in allowed]
     usual = offer.written(standard)
+    if not address.moved and state.get(key) == state.get(f"_{key}_usual"):
+        state[key] = usual  # what stood at the default follows it
+    state[f"_{key}_usual"] = usual
     kept, missing = ids.read(address.pick(key, None, usual), allowed, offer.names)
     if address.moved and missing:
         address.lost[key] = ", ".join(missing)

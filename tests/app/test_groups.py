@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core import load, score
+from calib_core.report import group_panels
 from facts import ROWS, questions, write_facts
 from pages.parts import grouped
 from predictions import quiz, write_csv, write_jsonl
@@ -30,6 +31,11 @@ def dots(at: AppTest) -> dict[str, list[str]]:
 
 def panels(at: AppTest) -> list[str]:
     return [key for chart in at.get("plotly_chart") if (key := chart.key or "").startswith("panel_")]
+
+
+def beside(at: AppTest) -> list[str]:
+    """What stands below the controls, but of the link."""
+    return [screens.plain(caption.value) for caption in at.sidebar.caption][:-1]
 
 
 def alone(folder: Path, subject: str, **info: Any) -> float:
@@ -65,7 +71,8 @@ def test_another_order_computes_nothing_again(
 ) -> None:
     assert facts.is_dir()
     made = [
-        screens.counted(monkeypatch, grouped, name) for name in ("by_rows", "parts_of", "reliability")
+        screens.counted(monkeypatch, module, name)
+        for module, name in ((grouped, "by_rows"), (group_panels, "parts_of"), (grouped, "reliability"))
     ]
     at = visit("groups", runs="llama-7b-facts-0-shot")
     by_value = dots(at)
@@ -156,7 +163,53 @@ def test_more_than_four_runs_are_not_drawn_in_one_row(data: Path, visit: Visit) 
     write_facts(data, shots=(0, 1, 2, 3, 4))
     at = visit("groups")
     assert len(dots(at)) == 4
-    assert "4 of 5 runs are drawn" in said(at)
+    assert len(screens.control(at, "runs_shown").value) == 4
+    assert beside(at) == ["4 of 5, 4 at most: more cannot be told apart in one row."]
+    choose(at, "by", "shots")
+    assert len(dots(at)) == 5
+    assert beside(at) == []
+    assert screens.address(at) == {"by": "shots"}
+    choose(at, "by", "subject")
+    assert len(dots(at)) == 4
+    assert screens.address(at) == {}
+
+
+def test_a_link_to_more_runs_than_can_be_drawn_says_which_are_not(data: Path, visit: Visit) -> None:
+    write_facts(data, shots=(0, 1, 2, 3, 4))
+    at = visit("groups", runs=",".join(f"llama-7b-facts-{shots}-shot" for shots in range(5)))
+    assert len(dots(at)) == 4
+    assert ":material/block: llama-7b · 4-shot not added: more cannot be told apart in one row." in beside(at)
+
+
+def test_the_recipe_is_that_of_every_number(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    assert "each group: ECE-L1, equal width, M=10, right-closed, top label, softmax over the choices, " in (
+        said(visit("groups"))
+    )
+
+
+def test_where_nothing_is_chosen_the_highest_have_a_diagram(facts: Path, visit: Visit) -> None:
+    write_facts(facts, shots=(0, 1, 2, 3))
+    at = visit("groups")
+    large = [subject for subject, rows in ROWS.items() if rows >= 30]
+    table = screens.table(at, "Group", "Run", "ECE")
+    highest = max(large, key=lambda subject: max(table[table["Group"] == subject]["ECE"]))
+    assert panels(at) == [f"panel_{run}" for run in range(4)]
+    told = said(at)
+    assert "Reliability diagrams of the group of highest ECE, of 30 rows or more" in told
+    runs = table[table["Group"] == highest]["Run"].to_list()
+    lines = told.splitlines()
+    below = [lines[at + 1].strip() for at, text in enumerate(lines) if text == highest]
+    assert below[-4:] == runs
+
+
+def test_diagrams_stand_in_the_order_of_the_figure(facts: Path, visit: Visit) -> None:
+    assert facts.is_dir()
+    at = visit("groups", runs="llama-7b-facts-0-shot", groups="sociology,jurisprudence,abstract-algebra")
+    wanted = {"sociology", "jurisprudence", "abstract_algebra"}
+    order = [name for name in dots(at)["llama-7b"] if name in wanted]
+    heads = [text for text in said(at).splitlines() if text in wanted]
+    assert heads[-3:] == order
 
 
 def test_nothing_to_sort_by_says_what_to_do(data: Path, visit: Visit) -> None:

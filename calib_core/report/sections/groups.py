@@ -16,7 +16,7 @@ from calib_core.confidence import METHODS
 from calib_core.figures.dots import describe_dots, dots_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
-from calib_core.report.group_panels import panels
+from calib_core.report.group_panels import first, heading, panels
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset, most_given
 from calib_core.wording import NOTHING, count, number, percent, signed, span
@@ -25,6 +25,7 @@ ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings
 
 MOST_SERIES: Final = 4
 """So many runs are told apart in one row of the figure."""
+TOO_MANY: Final = "more cannot be told apart in one row."
 NOTHING_SORTS: Final = (
     "Nothing sorts these runs into groups. Groups come from a column of the file (“subject”, or any column "
     "of 2 to 100 different texts, whole numbers or booleans), or from what several runs say of themselves "
@@ -32,9 +33,6 @@ NOTHING_SORTS: Final = (
 )
 FEW_ROWS: Final = "A binned number of few rows is larger by chance alone"
 STROKE: Final = ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
-PANELS: Final = {
-    "rows": "Reliability diagrams of the largest groups", "runs": "Reliability diagrams of the runs",
-}
 PAIRED: Final = "Paired differences, everything else equal, on the same questions"
 
 
@@ -80,8 +78,8 @@ def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere], tell:
     names = short_names(
         {key: one.run.info for key, one in shown.items()}, {key: keyed[key].title for key in shown}
     )
-    small = panels(shown, grouping, names, subject.asked)
-    return replace(block, panels=small, panelled=PANELS[grouping.of])
+    small = panels(shown, result, names, subject.asked)
+    return replace(block, panels=small, panelled=heading(result, first(result, len(shown))))
 
 
 def _computed(
@@ -105,7 +103,7 @@ def _of(
         by=titled[1],
         reading=result.reading,
         tiles=tuple(tiles(seen, result)),
-        recipes=(recipe(result),),
+        recipes=(result.recipe,),
         figures=(Drawn.of(lambda theme: dots_figure(result, theme, places), describe_dots(result)),),
         tables=(
             *([Table.of(PAIRED, differing)] if differing else []), Table.of("", rows(result)),
@@ -129,7 +127,7 @@ def several_told(shown: int, of: int) -> str:
     """That not all runs are drawn, where so."""
     if shown == of:
         return ""
-    return f"{shown} of {of} runs are drawn: more cannot be told apart in one row."
+    return f"{shown} of {of} runs are drawn: {TOO_MANY}"
 
 
 def others_told(others: Sequence[Grouping]) -> str:
@@ -165,14 +163,6 @@ def _whose(group: Group, result: Groups) -> str:
     """The group's name, and the run's where there are several."""
     more = f", {result.series[group.series]}" if len(result.series) > 1 else ""
     return shorten(f"{group.name}{more}", 60)
-
-
-def recipe(result: Groups) -> str:
-    """How the first number was made; the others differ in their rows alone."""
-    first = next(iter(result.groups), None)
-    if first is None:
-        return ""
-    return f"{first.name}: {first.recipe}" if len(result.groups) > 1 else first.recipe
 
 
 def caption(result: Groups) -> str:

@@ -1,4 +1,4 @@
-"""Does the frame of many groups hold what each of them holds?"""
+"""Does the result of many groups say how all were made, which is the highest, and what each of them holds?"""
 
 from __future__ import annotations
 
@@ -11,3 +11,35 @@ def test_one_row_a_group_with_its_series_by_title() -> None:
         ("law", "r", 0.3, 0.2, 20, True), ("sums", "r", None, None, 100, False),
     ]
     assert make_groups().to_frame().columns == frame.columns
+
+
+def test_the_recipe_is_that_of_every_group() -> None:
+    made = [
+        make_group("law", 0.3, n=20, recipe="ECE-L1, equal mass, M=10 (8 realised), n=20/25, p over R=199"),
+        make_group("sums", 0.2, n=50, recipe="ECE-L1, equal mass, M=10, n=50/50, p over R=199"),
+    ]
+    assert make_groups(*made[:1]).recipe == made[0].recipe
+    assert make_groups(*made).recipe == "each group: ECE-L1, equal mass, M=10, n=20 to 50, p over R=199"
+    assert make_groups(make_group("law", 0.3), make_group("sums", 0.2)).recipe == "each group: ECE-L1"
+    assert make_groups().recipe == ""
+
+
+def test_the_recipe_says_in_what_runs_differ() -> None:
+    made = [
+        make_group("one", 0.3, recipe="ECE-L1, N=10, n=50/50"),
+        make_group("two", 0.2, recipe="ECE-L1, N=64, n=50/50, 1 bad row left out"),
+    ]
+    assert make_groups(*made, of="runs").recipe == (
+        "each run: ECE-L1, n=50/50; differing: N=10, N=64, 1 bad row left out"
+    )
+
+
+def test_the_highest_are_the_groups_with_the_largest_number_of_any_run() -> None:
+    made = make_groups(
+        make_group("law", 0.3, run="a"), make_group("law", 0.1, run="b"), make_group("sums", 0.2, run="a"),
+        make_group("sums", 0.4, run="b"), make_group("none", None, run="a"), make_group("few", 0.9, n=29),
+    )
+    assert made.highest(2) == ["sums", "law"]
+    assert made.highest(9) == ["sums", "law", "few"]
+    runs = make_groups(make_group("one", 0.1, run="a"), make_group("one", 0.2, run="b"), of="runs")
+    assert runs.highest(1) == ["b"]
