@@ -68,7 +68,10 @@ def _asks(file: File, files: Sequence[File], proposed: Mapping[str, str]) -> boo
     """Whether the controls begin open: of a refused file of which a person has something to say."""
     if file.refusal is None or file.wish or answers_for(file, files):
         return False
-    return bool(proposed) or _is_table(file) or (needs(file) == RIGHT_ANSWERS and bool(_tables(file, files)))
+    base = file.unwished or file.report
+    # Where rows are bad its columns were understood, and the values in them are to be mended.
+    unsaid = base is not None and base.format in TABLES and not base.bad_rows
+    return bool(proposed) or unsaid or (needs(file) == RIGHT_ANSWERS and bool(_tables(file, files)))
 
 
 def needs(file: File) -> str | None:
