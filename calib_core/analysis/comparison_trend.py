@@ -37,7 +37,7 @@ class Trend:
 
     method: its id; dataset: None where files name none; points: how many; models: of how many models they
     are; correlation: of the ranks on the two axes, None where `why` says why not; change: of accuracy against
-    Brier score, None where it is not defined; reading: all of it in words.
+    Brier score, None where `unchanged` says why there is none; reading: all of it in words.
     """
 
     method: str
@@ -47,7 +47,13 @@ class Trend:
     correlation: RankCorrelation | None
     why: str | None
     change: Change | None
+    unchanged: str | None
     reading: str
+
+    @property
+    def independent(self) -> bool:
+        """Whether no two points are of one model; else ρ has neither interval nor p."""
+        return self.points == self.models
 
 
 def trend_of(x: str, y: str, points: Sequence[Point], infos: Mapping[str, RunInfo]) -> Trend:
@@ -56,11 +62,12 @@ def trend_of(x: str, y: str, points: Sequence[Point], infos: Mapping[str, RunInf
     dataset = infos[points[0].key].dataset
     of = models(own)
     correlation, why = _correlation(x, y, points, of)
-    change = _change(points) if (x, y) == ("accuracy", "brier") and of > 1 else None
+    unchanged = _unchanged(x, y, points, of)
+    change = None if unchanged else _change(points)
     told = [_of_ranks(x, y, correlation, why, len(points), of)]
     if change is not None:
         told.append(_of_change(change, {point.key: point for point in points}))
-    return Trend(points[0].method, dataset, len(points), of, correlation, why, change, " ".join(told))
+    return Trend(points[0].method, dataset, len(points), of, correlation, why, change, unchanged, " ".join(told))
 
 
 def _correlation(
@@ -77,14 +84,25 @@ def _correlation(
     return found, None
 
 
-def _change(points: Sequence[Point]) -> Change | None:
-    """Between the ends of the accuracies; None where all are equal, or an end is shared."""
+def _unchanged(x: str, y: str, points: Sequence[Point], of: int) -> str | None:
+    """Why nothing can be said from the least to the most accurate point; None where it can."""
+    if (x, y) != ("accuracy", "brier"):
+        return "only of accuracy against Brier score"
+    if of < 2:
+        return "1 model"
+    values = [point.accuracy.value for point in points]
+    if min(values) == max(values):
+        return "all points have the same accuracy"
+    for end, name in ((min(values), "lowest"), (max(values), "highest")):
+        if values.count(end) > 1:
+            return f"{values.count(end)} points share the {name} accuracy"
+    return None
+
+
+def _change(points: Sequence[Point]) -> Change:
+    """Between the ends of the accuracies, each of one point."""
     ordered = sorted(points, key=lambda point: point.accuracy.value)
     least, most = ordered[0], ordered[-1]
-    ends = [point.accuracy.value for point in (least, most)]
-    shared = any(sum(point.accuracy.value == end for point in points) > 1 for end in ends)
-    if shared:
-        return None
     low, high = _apart(least.brier, most.brier)
     return Change(
         least.key, most.key, most.brier.value - least.brier.value, low, high, most.constant - least.constant
@@ -109,20 +127,20 @@ def _of_ranks(
 ) -> str:
     if found is None:
         return f"No rank correlation: {why}."
-    on = f"{of} models" if points == of else f"{points} runs of {of} models"
-    numbers = (
-        f"ρ = {signed(found.rho, '+.2f')} over {on} (95 % interval {span(found.low, found.high, '+.2f')}, "
-        f"p = {_chance(found.p)})"
-    )
     first, second = METRICS[x].inside, METRICS[y].inside
+    if points > of:
+        return (
+            f"{METRICS[y].title} against {first}: ρ = {signed(found.rho, '+.2f')} over {points} runs of {of} "
+            "models, which are not independent, so without interval and p."
+        )
+    numbers = (
+        f"ρ = {signed(found.rho, '+.2f')} over {of} models "
+        f"(95 % interval {span(found.low, found.high, '+.2f')}, p = {_chance(found.p)})"
+    )
     if found.clear:
         way = "rises" if found.rho > 0 else "falls"
-        told = f"{METRICS[y].title} {way} as {first} rises: {numbers}."
-    else:
-        told = f"Whether {second} and {first} go together is not clear: {numbers}."
-    if points > of:
-        told += " Runs of one model are not independent, so this looks surer than it is."
-    return told
+        return f"{METRICS[y].title} {way} as {first} rises: {numbers}."
+    return f"Whether {second} and {first} go together is not clear: {numbers}."
 
 
 def _of_change(change: Change, points: Mapping[str, Point]) -> str:

@@ -32,8 +32,8 @@ def caption(result: Comparison) -> None:
 
 def trends(result: Comparison) -> None:
     """The ranks and the share of a(1−a), method by method: a sentence, or a row each."""
-    if len(result.trends) == 1:
-        st.markdown(literal(result.trends[0].reading))
+    if len(result.trends) == 1 or comparison.no_trend(result):
+        st.markdown(literal(comparison.trends(result)[0]))
     elif result.trends:
         rows = comparison.trend_rows(result)
         st.subheader(comparison.TOGETHER, anchor=False)
@@ -119,7 +119,8 @@ def _columns(result: Comparison) -> dict[str, Any]:
         "brier_": text("Brier 95 %", width=122, help="Basic bootstrap, approximate."),
         "skill": number("Skill", format="%+.3f", width=60, help="1 − Brier/(a(1−a)), a the accuracy."),
         "ece_10": number(
-            "ECE, M = 10", format="%.4f", help=f"Ten bins of equal width. {METRICS['ece'].help}"
+            "ECE, M = 10" if METRICS["ece"] in others else "ECE", format="%.4f",
+            help=f"M = 10 bins of equal width. {METRICS['ece'].help}",
         ),
         "used": text("Rows used / total", width=114),
         "judged": text("Judged"),

@@ -150,11 +150,21 @@ def caption(result: Comparison) -> str:
 
 
 def trends(result: Comparison) -> list[str]:
-    """The ranks and the share of a(1−a), method by method."""
+    """The ranks and the share of a(1−a), method by method; one sentence where no method has them."""
+    if none := no_trend(result):
+        return [none]
     if len(result.trends) == 1:
         return [result.trends[0].reading]
     several = len({trend.dataset for trend in result.trends}) > 1
     return [f"{trend_name(trend, several=several)}: {trend.reading}" for trend in result.trends]
+
+
+def no_trend(result: Comparison) -> str | None:
+    """Why no method has a rank correlation or a change, in a sentence; None where one has."""
+    if not result.trends or any(trend.correlation or trend.change for trend in result.trends):
+        return None
+    reasons = list(dict.fromkeys(trend.why or "" for trend in result.trends))
+    return f"No rank correlation: {'; '.join(reasons)}."
 
 
 def trend_name(trend: Trend, *, several: bool) -> str:
@@ -182,6 +192,8 @@ def _ranks(trend: Trend) -> dict[str, object]:
     found = trend.correlation
     if found is None:
         return {"Rank correlation ρ": f"none: {trend.why}", "p": NOTHING}
+    if not trend.independent:
+        return {"Rank correlation ρ": signed(found.rho, "+.2f"), "p": NOTHING}
     ends = f"{signed(found.low, '+.2f')} to {signed(found.high, '+.2f')}"
     p = "< 0.001" if found.p < 0.001 else f"{found.p:.3f}"
     return {"Rank correlation ρ": f"{signed(found.rho, '+.2f')} ({ends})", "p": p}
@@ -190,7 +202,9 @@ def _ranks(trend: Trend) -> dict[str, object]:
 def _ends(trend: Trend, result: Comparison) -> dict[str, object]:
     change = trend.change
     if change is None:
-        return dict.fromkeys((LEAST_TO_MOST, "Brier score", "a(1−a) alone"), NOTHING)
+        return {
+            LEAST_TO_MOST: f"none: {trend.unchanged}", "Brier score": NOTHING, "a(1−a) alone": NOTHING,
+        }
     names = {point.key: point.name for point in result.points}
     ends = "" if change.low is None or change.high is None else (
         f" ({signed(change.low, '+.3f')} to {signed(change.high, '+.3f')})"

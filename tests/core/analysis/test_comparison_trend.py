@@ -73,9 +73,11 @@ def test_runs_of_one_model_are_counted_as_such() -> None:
     assert trend(*SIX, models=one).change is None
     two = {"m0": "red", "m1": "red"}
     found = trend(*SIX, models=two)
-    assert "over 6 runs of 5 models" in found.reading
-    assert "looks surer than it is" in found.reading
-    assert "surer" not in trend(*SIX).reading
+    assert found.reading.startswith(
+        "Brier score against accuracy: ρ = −1.00 over 6 runs of 5 models, which are not independent, so "
+        "without interval and p. Between the least accurate run"
+    )
+    assert (found.independent, trend(*SIX).independent) == (False, True)
 
 
 def test_the_change_is_between_the_ends_and_has_both_intervals_in_it() -> None:
@@ -99,7 +101,14 @@ def test_a_change_within_its_interval_is_none() -> None:
 def test_a_shared_end_or_no_model_more_gives_no_change() -> None:
     level = [make_point("a", 0.3, 0.2), make_point("b", 0.3, 0.1), make_point("c", 0.5, 0.1)]
     assert trend(*level).change is None
+    assert trend(*level).unchanged == "2 points share the lowest accuracy"
     assert "Between" not in trend(*level).reading
+    above = [make_point("a", 0.1, 0.2), *(make_point(name, 0.5, 0.1) for name in "bcd")]
+    assert trend(*above).unchanged == "3 points share the highest accuracy"
+    alike = [make_point("a", 0.3, 0.2), make_point("b", 0.3, 0.1)]
+    assert trend(*alike).unchanged == "all points have the same accuracy"
+    assert trend(*SIX).unchanged is None
+    assert trend(*SIX, models=dict.fromkeys((point.key for point in SIX), "red")).unchanged == "1 model"
 
 
 def test_without_intervals_the_numbers_stand_alone() -> None:

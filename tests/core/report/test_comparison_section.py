@@ -1,0 +1,33 @@
+"""Does a comparison without any trend say so once, and what dependent runs cannot give?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from calib_core.analysis.comparison import comparison
+from calib_core.analysis.evidence import Evidence
+from calib_core.confidence import METHODS
+from calib_core.report.sections.comparison import LEAST_TO_MOST, no_trend, trend_rows, trends
+from core.compared_runs import model_run
+
+
+def test_where_no_method_has_a_trend_one_sentence_says_why() -> None:
+    one = model_run("a", 120)
+    seen: dict[str, Evidence] = {id_: replace(one, method=METHODS[id_]) for id_ in ("given", "verbal")}
+    made = comparison(seen)
+    said = "No rank correlation: 1 model: a rank correlation needs 3 or more."
+    assert (no_trend(made), trends(made)) == (said, [said])
+    assert no_trend(comparison({"a": one, "b": model_run("b", 60)})) is None
+    assert no_trend(comparison({})) is None
+
+
+def test_runs_of_fewer_models_have_neither_p_nor_interval() -> None:
+    seen: dict[str, Evidence] = {
+        f"{right}": model_run("abc"[right % 3], right, shots=right) for right in (60, 61, 62, 63, 70)
+    }
+    seen["again"] = model_run("a", 60, shots=99)
+    (row,) = trend_rows(comparison(seen))
+    assert row["Models"] == "6 runs of 3, not independent"
+    assert row["p"] == "–"
+    assert row["Rank correlation ρ"] == "−1.00"
+    assert row[LEAST_TO_MOST] == "none: 2 points share the lowest accuracy"
