@@ -93,13 +93,15 @@ def result_of(wanted: Comparing) -> Comparison:
 
         made = comparison(
             {key: one.evidence for key, one in wanted.seen.items()}, wanted.x, wanted.y, wanted.scheme,
-            titles={key: one.run.title for key, one in wanted.seen.items()}, measure=telling,
+            titles={key: one.run.title for key, one in wanted.seen.items()}, possible=possible,
+            measure=telling,
         )
         bar.empty()
         return made
 
+    possible = frozenset(id_ for run in wanted.many.runs for id_ in run.report.survey.usable)
     return cache.kept(
-        ("comparison", *wanted.many.key(), wanted.x, wanted.y, wanted.scheme), compute
+        ("comparison", *wanted.many.key(), possible, wanted.x, wanted.y, wanted.scheme), compute
     )
 
 
