@@ -17,6 +17,7 @@ from calib_core.files.harness.translated import Entry
 from calib_core.files.reading import Reading
 from calib_core.files.tables.raw import Broken
 from calib_core.records import AnswerRun
+from calib_core.wording import count as counted
 
 RECORDED: Final = ("max_prob", "tokens", "logprobs", "choice_token_counts", "choice_probs")
 """Fields that are made from log-probabilities."""
@@ -92,7 +93,8 @@ def notes(items: Sequence[Item], spec: Spec, outcome: str | None) -> Iterator[st
     if outcome is not None:
         yield f"Right or wrong is read from {outcome}; another of the metrics: --map METRIC=correct."
         if ties := sum(1 for item in items if item.tied):
-            yield f"In {ties:,} rows {outcome} lies between 0 and 1 (a tie among choices): no outcome there."
+            tied = f"{outcome} lies between 0 and 1 (a tie among choices)"
+            yield f"In {counted(ties, 'row')} {tied}: no outcome there."
     perturbed = Counter(item.perturbation for item in items if item.perturbation)
     for name, count in perturbed.items():
         yield f"{count:,} rows are copies perturbed by {name}: a run of their own."

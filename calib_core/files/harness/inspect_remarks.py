@@ -10,6 +10,7 @@ from calib_core.files.harness.inspect_header import Header
 from calib_core.files.harness.inspect_question import Reader
 from calib_core.problems import shorten
 from calib_core.records import Reported
+from calib_core.wording import count
 
 _SHOWN: Final = 5
 
@@ -32,14 +33,14 @@ def _of_answers(reader: Reader, header: Header, epochs: int) -> Iterator[str]:
     elif not reader.several and temperature:
         yield f"Each answer was sampled once, at temperature {temperature:g}, and stands for the greedy one."
     if counts["failed"]:
-        yield f"{_samples(counts['failed'])} ended with an error: missing, neither right nor wrong."
+        yield f"{count(counts['failed'], 'sample')} ended with an error: missing, neither right nor wrong."
     if counts["refused"]:
         said = "stopped by a content filter: missing here, counted by the tool."
-        yield f"{_questions(counts['refused'])} {said}"
+        yield f"{count(counts['refused'], 'question')} {said}"
     if counts["limited"]:
-        yield f"{_samples(counts['limited'])} hit a limit (of tokens, messages or time)."
+        yield f"{count(counts['limited'], 'sample')} hit a limit (of tokens, messages or time)."
     if counts["invalid"]:
-        yield f"{_samples(counts['invalid'])} marked as invalidated, and read all the same."
+        yield f"{count(counts['invalid'], 'sample')} marked as invalidated, and read all the same."
 
 
 def _of_scores(reader: Reader, scorers: Sequence[str]) -> Iterator[str]:
@@ -51,27 +52,27 @@ def _of_scores(reader: Reader, scorers: Sequence[str]) -> Iterator[str]:
         yield f"Right or wrong is what {reader.column} says. {_choose(others)}"
     if counts["partial"]:
         said = "scored as partly right, which is no outcome: missing, never rounded."
-        yield f"{_samples(counts['partial'])} {said}"
+        yield f"{count(counts['partial'], 'sample')} {said}"
     if counts["unscored"]:
-        yield f"{_samples(counts['unscored'])} not scored: no outcome."
+        yield f"{count(counts['unscored'], 'sample')} not scored: no outcome."
     if counts["several right"]:
         said = "with several right choices, all of which have to be named."
-        yield f"{_questions(counts['several right'])} {said}"
+        yield f"{count(counts['several right'], 'question')} {said}"
 
 
 def _of_letters(reader: Reader) -> Iterator[str]:
     counts = reader.counts
     if counts["no letter"]:
-        yield f"{_questions(counts['no letter'])} without a token that is the answer's letter."
+        yield f"{count(counts['no letter'], 'question')} without a token that is the answer's letter."
     if counts["unlisted"]:
         yield (
-            f"{_questions(counts['unlisted'])} (of {counts['letters']:,}) with a letter that is not among "
-            f"the listed tokens: its probability is not known, and bounded by the smallest listed one."
+            f"{count(counts['unlisted'], 'question')} (of {counts['letters']:,}) with a letter that is not "
+            f"among the listed tokens: its probability is not known, and bounded by the smallest listed one."
         )
     if counts["reasoned"]:
         yield (
-            f"{_questions(counts['reasoned'])} with text before the answer: the letters' probabilities are "
-            f"those after that reasoning."
+            f"{count(counts['reasoned'], 'question')} with text before the answer: the letters' "
+            f"probabilities are those after that reasoning."
         )
 
 
@@ -107,11 +108,3 @@ def _choose(scorers: Sequence[str]) -> str:
 
 def _quoted(text: str) -> str:
     return f'"{text}"' if " " in text else text
-
-
-def _samples(count: int) -> str:
-    return f"{count:,} sample{'s' if count > 1 else ''}"
-
-
-def _questions(count: int) -> str:
-    return f"{count:,} question{'s' if count > 1 else ''}"

@@ -22,6 +22,7 @@ from calib_core.files.harness.lm_eval_scores import reported_of
 from calib_core.files.harness.translated import Translated, read_translated
 from calib_core.files.reading import Reading
 from calib_core.files.tables.raw import Progress
+from calib_core.wording import count
 
 _MARKS: Final = frozenset({"doc_id", "resps"})
 _JUDGES: Final = ("exact_match", "acc", "em", "pass@1", "mc1")
@@ -167,7 +168,8 @@ def _reading(docs: Sequence[Doc], golds: Golds, task: Task) -> Iterator[str]:
         )
     copies = sum(len(doc.samples) > 1 and is_sampled(doc.settings) is False for doc in docs)
     if copies:
-        yield f"In {copies:,} documents the answers are copies of one greedy answer, which is no sampling."
+        told = "the answers are copies of one greedy answer, which is no sampling"
+        yield f"In {count(copies, 'document')} {told}."
 
 
 LM_EVAL: Final = Format(

@@ -17,6 +17,7 @@ from calib_core.files.harness.responses import Answer, Response, Symbol
 from calib_core.files.harness.translated import Entry
 from calib_core.files.tables.gold_table import Joined
 from calib_core.files.tables.raw import Broken
+from calib_core.wording import count
 
 _UNCLEAR: Final = (
     "it is not told which token of prompt_logprobs is the prompt's own (prompt_token_ids is missing): they "
@@ -196,11 +197,11 @@ class Rows:
         )
         parts = [form.format(f"{counts[key]:,}") for key, form in said if counts[key]]
         if parts:
-            told.append(f"Of {len(self.responses):,} responses {', '.join(parts)}.")
+            told.append(f"Of {count(len(self.responses), 'response')} {', '.join(parts)}.")
         if self.joined is not None:
             told += self.joined.notes([response.id for response in self.responses])
         if counts["inferred"]:
-            told += [f"In {counts['inferred']:,} rows {what}." for what in self.inferred]
+            told += [f"In {count(counts['inferred'], 'row')} {what}." for what in self.inferred]
         if self.outside:
             told.append(
                 f"Tokens that are no letter have {fmean(self.outside):.3g} on average: letter_mass is the "
@@ -216,7 +217,7 @@ class Rows:
             ("alone", _ALONE),
             ("truth", "the right answer is true or false: the probability of True is p_true"),
         )
-        told += [f"In {counts[key]:,} rows {what}." for key, what in rows if counts[key]]
+        told += [f"In {count(counts[key], 'row')} {what}." for key, what in rows if counts[key]]
         if self.several:
             told.append("Several answers a question are its samples; none of them is the greedy answer.")
         return tuple(told)

@@ -15,6 +15,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.files.tables.raw import Slice, Wanted
+from calib_core.wording import count as counted
 
 _BEGINNING: Final = r"'*[=+\-@\t\r＝＋－＠]"
 """How a text begins that a spreadsheet may take for a formula."""
@@ -48,7 +49,7 @@ def with_ids_restored(slices: Iterator[Slice], is_id: Wanted, taken: Counter[str
 def remarks(taken: Counter[str]) -> tuple[str, ...]:
     """A sentence on each column of which apostrophes were taken off."""
     return tuple(
-        f"In {count:,} row{'s' if count > 1 else ''} {name} begins with an apostrophe before a sign that "
+        f"In {counted(count, 'row')} {name} begins with an apostrophe before a sign that "
         f"begins a formula, as tables for spreadsheets are written: it is read without the apostrophe."
         for name, count in taken.items()
         if count

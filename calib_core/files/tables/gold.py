@@ -10,6 +10,7 @@ import polars as pl
 
 from calib_core.files.tables.judged import Fault, faults
 from calib_core.records import RUN_COLUMNS
+from calib_core.wording import count as counted
 
 _LETTERS: Final = {letter: at for at, letter in enumerate(string.ascii_uppercase)}
 _LETTER: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
@@ -60,7 +61,7 @@ def read_as_text(rows: pl.DataFrame) -> tuple[str, ...]:
     count = int(((fits == 1) & (position != text) & (position < sizes)).sum())
     if not count:
         return ()
-    told = f"{count:,} row{'s' if count > 1 else ''}"
+    told = counted(count, "row")
     read = f"In {told} gold is one choice's text and another one's position, and is read as the text; "
     return (f"{read}name the column gold_index where positions are meant.",)
 

@@ -13,6 +13,7 @@ from calib_core.files.reading import Reading
 from calib_core.files.tables.gold_table import gold_table
 from calib_core.problems import Refused, shorten
 from calib_core.records import AnswerRun
+from calib_core.wording import count
 
 GOLD: Final = ("gold", "gold_index", "gold_all")
 """Columns that name the right answer."""
@@ -63,7 +64,7 @@ def without_gold(reading: Reading, ids: Sequence[str | None], called: str) -> Re
         return reading
     known = [shorten(id_, 40) for id_ in ids if id_ is not None]
     shown = ", ".join(known[:_SHOWN]) + (", …" if len(known) > _SHOWN else "")
-    counted = f"{reading.rows:,} row{'s' if reading.rows != 1 else ''} ({called} {shown})"
+    counted = f"{count(reading.rows, 'row')} ({called} {shown})"
     return replace(
         reading,
         refusal=(

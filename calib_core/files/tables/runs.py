@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from calib_core.files.tables.judged import Fault, Positions, faults
 from calib_core.records import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, Ledger, RunInfo
+from calib_core.wording import count
 
 _NONE: Final = pl.DataFrame()
 
@@ -174,8 +175,8 @@ def _unread(unread: Mapping[str, pl.DataFrame], member: NDArray[np.bool_]) -> tu
         texts = values["found"].filter(pl.Series(member[values["at"].to_numpy()]))
         if texts.len():
             shown = ", ".join(texts.unique(maintain_order=True).head(3))
-            count = f"{texts.len():,} row{'s' if texts.len() > 1 else ''}"
-            notes.append(f"{column} cannot be read as a number in {count} ({shown}) and is not known there.")
+            where = f"in {count(texts.len(), 'row')} ({shown})"
+            notes.append(f"{column} cannot be read as a number {where} and is not known there.")
     return tuple(notes)
 
 
@@ -183,7 +184,7 @@ def _single_choices(rows: pl.DataFrame) -> tuple[str, ...]:
     """A remark on rows with one choice only."""
     name = next(iter(_present(rows, ("choice_logprobs", "choice_probs"))), None)
     single = int((rows[name].list.len() == 1).sum()) if name else 0
-    return (f"{single:,} rows have a single choice, which is always right.",) if single else ()
+    return (f"In {count(single, 'row')} there is a single choice, which is always right.",) if single else ()
 
 
 def _present(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:

@@ -21,6 +21,7 @@ from calib_core.files.token_level.entry_lists import lists_of
 from calib_core.files.token_level.token_runs import RunsOfFile
 from calib_core.problems import shorten
 from calib_core.records import RUN_COLUMNS, TokenRun
+from calib_core.wording import count as counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +135,7 @@ class Slices:
             notes.append(f"{bad} to none of the runs, as what is said there of the run is bad.")
         for column, texts in self._unread.items():
             shown = ", ".join(list(dict.fromkeys(texts))[:3])
-            count = f"{len(texts):,} row{'s' if len(texts) > 1 else ''}"
+            count = counted(len(texts), "row")
             notes.append(f"{column} cannot be read as a number in {count} ({shown}) and is not known there.")
         return tuple(notes)
 

@@ -59,7 +59,7 @@ def test_a_letter_that_is_not_listed_is_unknown_and_zero_only_where_nothing_is_l
     assert run.rows["choice_logprobs"].to_list()[1][2:] == [None, None]
     assert run.rows["choice_logprobs"].to_list()[2] == [0.0, -math.inf, -math.inf, -math.inf]
     assert confidences(run, "choice_softmax") == pytest.approx([0.7, 0.875, 1.0], abs=1e-12)
-    assert any("In 1 rows a letter is not listed" in note for note in reading.notes)
+    assert any("In 1 row a letter is not listed" in note for note in reading.notes)
 
 
 def test_the_letter_is_found_behind_its_marker_and_is_said_to_hang_on_the_text(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_run_of_bad_rows_alone_is_left_out_and_said() -> None:
 
 def test_single_choices_are_pointed_out() -> None:
     ((run,), _) = runs_of(pl.DataFrame({"choice_probs": [[1.0], [0.5, 0.5]]}))
-    assert run.ledger.notes == ("1 rows have a single choice, which is always right.",)
+    assert run.ledger.notes == ("In 1 row there is a single choice, which is always right.",)
 
 
 @pytest.mark.parametrize(
