@@ -1,4 +1,4 @@
-"""What is a person looking at?  Which runs, methods, number and rows, and what the axes are: one sentence."""
+"""What is a person looking at?  Which runs, methods, number and rows: one sentence."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ class Looking:
     """What a page shows, before it is read.
 
     shown: the picture or table, as "Reliability diagram"; runs, methods: titles, each once; number: metric
-    and bins, "" where the picture has none of its own; rows: as of `counted`; axes: what lies across and
-    what upward or down, a few words each; "" where there is no axis; kind: what `runs` are where they are
-    too many to be named.
+    and bins, "" where the picture has none of its own; rows: as of `counted`; kind: what `runs` are where
+    they are too many to be named.
     """
 
     shown: str
@@ -31,29 +30,20 @@ class Looking:
     methods: Sequence[str]
     number: str = ""
     rows: str = ""
-    axes: tuple[str, str] = ("", "")
     kind: str = "runs"
 
     @property
     def words(self) -> str:
-        """"Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows. Across: …"."""
+        """"Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."."""
         by = f" by {called(self.methods, 'methods')}" if self.methods else ""
         parts = ", ".join(part for part in (self.number, self.rows) if part)
-        sentence = f"{self.shown} of {called(self.runs, self.kind)}{by}{f': {parts}' if parts else ''}."
-        across, other = self.axes
-        return f"{sentence} Across: {across}; {other}." if across else sentence
+        return f"{self.shown} of {called(self.runs, self.kind)}{by}{f': {parts}' if parts else ''}."
 
 
-def looking(
-    shown: str,
-    runs: Sequence[str],
-    evidences: Sequence[Evidence],
-    axes: tuple[str, str],
-    number: str = "",
-) -> Looking:
+def looking(shown: str, runs: Sequence[str], evidences: Sequence[Evidence], number: str = "") -> Looking:
     """Methods and rows as they are of this evidence; names that come twice are said once."""
     methods = dict.fromkeys(evidence.method.title for evidence in evidences)
-    return Looking(shown, tuple(dict.fromkeys(runs)), tuple(methods), number, counted(evidences), axes)
+    return Looking(shown, tuple(dict.fromkeys(runs)), tuple(methods), number, counted(evidences))
 
 
 def counted(evidences: Sequence[Evidence]) -> str:

@@ -106,8 +106,7 @@ def curves(wanted: Abstaining) -> list[Abstention]:
 
 def looking_at(wanted: Abstaining) -> Looking:
     """The curves, of which run and by which methods."""
-    axes = ("share of questions answered", "upward: accuracy of those answered")
-    return looking("Accuracy of those answered", [wanted.run.title], wanted.evidences, axes)
+    return looking("Accuracy of those answered", [wanted.run.title], wanted.evidences)
 
 
 def recipes(made: Sequence[Abstention]) -> str:

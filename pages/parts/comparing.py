@@ -123,11 +123,10 @@ def numbers_of(runs: Mapping[AnyRun, Run]) -> Measure:
 def looking_at(wanted: Comparing, result: Comparison) -> Looking:
     """The points, of which runs and by which methods."""
     seen = [wanted.seen[point.key] for point in result.points]
-    x, y = (METRICS[id_].title for id_ in (wanted.x, wanted.y))
     binned = METRICS[wanted.x].binned or METRICS[wanted.y].binned
     return looking(
         count(len(seen), "point"), [one.run.title for one in seen], [one.evidence for one in seen],
-        (x, f"upward: {y}"), bins_of(wanted.scheme) if binned else "",
+        bins_of(wanted.scheme) if binned else "",
     )
 
 

@@ -69,10 +69,8 @@ def _looking_at(choice: Choice, result: Groups) -> Looking:
     title = METRICS[result.metric].title
     titles = {run.id: run.title for run in choice.many.runs}
     by = result.grouping.title
-    down = by if result.grouping.of == "rows" else f"runs, by {by}"
     return looking(
-        f"{title} by {by}", [titles[id_] for id_ in choice.seen],
-        list(choice.seen.values()), (title, f"down: {down}"),
+        f"{title} by {by}", [titles[id_] for id_ in choice.seen], list(choice.seen.values()),
         bins_of(choice.scheme) if METRICS[result.metric].binned else "",
     )
 

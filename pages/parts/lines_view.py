@@ -54,7 +54,6 @@ def _looking_at(wanted: Lined, result: Lines) -> Looking:
     drawn = [wanted.seen[line.key] for line in result.lines] or list(wanted.seen.values())
     return looking(
         "Reliability lines", [one.run.title for one in drawn], [one.evidence for one in drawn],
-        ("confidence", "upward: accuracy; below: share of each line's pairs"),
         number_of(result.metric, result.scheme),
     )
 

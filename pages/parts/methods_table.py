@@ -18,7 +18,7 @@ from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options, Unparseable
 from calib_core.report.latex import to_latex
-from calib_core.report.paired_table import PairedTable, of_paper, of_runs, runs_down, to_frame
+from calib_core.report.paired_table import PairedTable, of_paper, of_runs, to_frame
 from calib_core.report.sections import methods as section
 from calib_core.report.table_html import to_html
 from pages.parts import cache, exporting, show
@@ -119,10 +119,7 @@ def _looking_at(choice: Choice, result: MethodsTable) -> Looking:
     seen = [one for one in choice.many.seen if one.run.id in result.runs]
     rows = "rows common to the methods of a run" if choice.rows == "common" else "each method's own rows"
     number = f"ECE, {bins_of(choice.scheme)}, and Brier score"
-    made = looking(
-        "Table", [one.run.title for one in seen], [one.evidence for one in seen],
-        ("methods", "down: runs") if runs_down(result) else ("runs", "down: methods"), number,
-    )
+    made = looking("Table", [one.run.title for one in seen], [one.evidence for one in seen], number)
     return replace(made, rows=rows)
 
 

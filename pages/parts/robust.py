@@ -56,7 +56,6 @@ def _looking_at(choice: Choice, results: Sequence[Sweep]) -> Looking:
         f"{called(metrics, 'metrics')} over M",
         [choice.run.title, *(run.title for run, _ in wanted.beside)],
         [choice.evidence, *(evidence for _, evidence in wanted.beside)],
-        ("number of bins M", "upward: the value, and beside it the value divided by its mean over M"),
         f"M in {{{section.set_text(wanted.bins)}}}",
     )
 

@@ -53,7 +53,6 @@ def _looking_at(chosen: Sampling, result: Sampled) -> Looking:
         f"{title} of parts of the samples", (chosen.run.title,), methods_of(list(result.said)),
         f"N' in {{{', '.join(map(str, result.sizes))}}}",
         counted_of([(result.n_used, result.n_total)], "rows"),
-        ("number of samples N'", f"upward: {title}, the mean of the draws"),
     )
 
 

@@ -48,7 +48,7 @@ def reading(sentence: str, of: Looking, key: str = "looking") -> None:
 
 
 def looking(words: str, key: str = "looking") -> None:
-    """What one is looking at: which runs, methods, number, rows and axes."""
+    """What one is looking at: which runs, methods, number and rows."""
     with st.container(key=key):
         st.caption(f":material/visibility: {literal(words)}")
 

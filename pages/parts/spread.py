@@ -41,7 +41,7 @@ def _looking_at(choice: Choice, results: Sequence[Concentration]) -> Looking:
     seen = {one.method.id: one for one in (choice.evidence, *choice.beside)}
     return looking(
         "Confidences", [choice.run.title], [seen[result.method] for result in results],
-        ("confidence", f"upward: share of {results[0].unit}"), bins_of(choice.scheme),
+        bins_of(choice.scheme),
     )
 
 

@@ -93,7 +93,7 @@ def step(chosen: Touring) -> None:
         with picture:
             _picture(chosen, told)
     with st.container(key="tour_foot"):
-        of = looking("Tour", [chosen.run.title], [chosen.subject.evidence], ("", ""))
+        of = looking("Tour", [chosen.run.title], [chosen.subject.evidence])
         show.looking(" ".join(text for text in (of.words, chosen.why, told.chosen) if text))
         show.recipe(told.recipe)
 

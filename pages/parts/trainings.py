@@ -82,7 +82,6 @@ def looking_at(choice: Choice, result: Training, evidences: Mapping[str, Evidenc
     made = looking(
         f"{title} of {count(len(points), 'checkpoint')}",
         [line.title for line in result.lines], [evidences[point.run] for point in points],
-        (result.axis.lower(), f"upward: {title}"),
         bins_of(choice.scheme) if METRICS[result.metric].binned else "",
     )
     return replace(made, kind="lines")

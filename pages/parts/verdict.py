@@ -31,7 +31,6 @@ def looking_at(choice: Choice) -> Looking:
     """The diagram, of which run, method and metric."""
     return looking(
         "Reliability diagram", [choice.run.title], [choice.evidence],
-        ("confidence", "upward: accuracy; below: how many are in each bin"),
         # A metric without bins is no number of the diagram: its bins are said, and the metric is its tile.
         ", ".join(dict.fromkeys((number_of(choice.metric, choice.scheme), bins_of(choice.scheme))))
         if not METRICS[choice.metric].binned else number_of(choice.metric, choice.scheme),

@@ -1,4 +1,4 @@
-"""Does the sentence say what is shown: runs, methods, number, rows and axes?"""
+"""Does the sentence say what is shown: runs, methods, number and rows?"""
 
 import pytest
 
@@ -6,15 +6,11 @@ from calib_core.analysis.looking import Looking, bins_of, counted_of, methods_of
 from calib_core.bins import Scheme
 
 
-def test_one_run_by_one_method_is_named_with_its_number_its_rows_and_its_axes() -> None:
+def test_one_run_by_one_method_is_named_with_its_number_and_its_rows() -> None:
     made = Looking(
         "Reliability diagram", ("A",), ("p(True)",), "ECE, 10 bins of equal width", "90 of 100 rows",
-        ("confidence", "upward: accuracy"),
     )
-    assert made.words == (
-        "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows. "
-        "Across: confidence; upward: accuracy."
-    )
+    assert made.words == "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."
 
 
 def test_two_are_named_more_are_counted_and_what_is_not_there_is_not_spoken_of() -> None:
