@@ -45,4 +45,4 @@ if results:
             alt=describe_cumulative(results),
             export=spread.export(choice, results, "Cumulative share"),
         )
-    st.caption(caption(results[0]))
+    st.caption(caption(results))

@@ -10,9 +10,19 @@ import polars as pl
 from calib_core.analysis.concentration import Concentration
 from calib_core.bins import MAX_BINS
 from calib_core.figures.bars import bars, detail, solid, targets
-from calib_core.figures.grid import Cell, Grid, grid_of, layout_key
+from calib_core.figures.grid import COLUMNS, Cell, Grid, grid_of, layout_key
 from calib_core.figures.labels import LABELLED, count_labels, label_angle, label_room
-from calib_core.figures.layout import TEXT_SIZE, Figure, axis, note, numbers, paper, probability, share_ticks
+from calib_core.figures.layout import (
+    LABEL_SIZE,
+    TEXT_SIZE,
+    Figure,
+    axis,
+    note,
+    numbers,
+    paper,
+    probability,
+    share_ticks,
+)
 from calib_core.figures.spans import placed
 from calib_core.figures.text import lines
 from calib_core.figures.theme import Theme
@@ -21,6 +31,9 @@ from calib_core.wording import percent
 _TOP: Final = 36
 _ALONE: Final = 52
 """Pixels above the panels; of a single one, as many as above the cumulative line beside it."""
+
+_ALL: Final = 1.02
+"""Upper end of an axis of shares: a bar of all rows with its outline."""
 
 TOLD_APART: Final = 200
 """So many lines of the finest bins can be pointed at one by one."""
@@ -32,33 +45,32 @@ _TITLE_WIDTH: Final = 22
 def histogram_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
     """One panel a result, all with the same axes: shares of the rows by bin, and below by finest bin.
 
-    results: one or more, in two columns. Counts stand on the bars; the two fullest bins are amber and
-    outlined.
+    results: one or more, in two columns. The two fullest bins are amber and outlined. Counts stand on the
+    bars of one alone; of several each strip has its own scale: one's sharp values would hide the others.
     """
     top = _TOP if len(results) > 1 else _ALONE
     grid = grid_of(len(results), top=top)
     tables = [placed(result.table, result.scheme) for result in results]
-    heights = [share * label_room(table, grid.columns) for table in tables for share in table["share"]]
-    finest = [count / result.n_used for result in results for count in result.finest["count"]]
-    tops = max(heights, default=1), max(finest, default=1) * 1.1
+    most = max((share for table in tables for share in table["share"]), default=1.0)
+    top_share = most * label_room(tables[0]) if len(results) == 1 else min(1.08 * most, _ALL)
     layout = paper(theme, height=grid.height, top=top) | {
-        "annotations": _titles(results, theme, grid),
+        "annotations": _titles(results, theme, grid) + _tops(results, theme, grid),
         "shapes": [
             _equally_full(result, theme, cell) for result, cell in zip(results, grid.cells, strict=True)
         ],
     }
     data: list[dict[str, Any]] = []
     for result, table, cell in zip(results, tables, grid.cells, strict=True):
-        data += _panel(result, table, theme, cell, grid.columns)
-        layout |= _axes(theme, cell, tops, grid.columns, result.unit)
+        data += _panel(result, table, theme, cell, alone=len(results) == 1)
+        layout |= _axes(theme, cell, top_share, result, alone=len(results) == 1)
     return {"data": data, "layout": layout}
 
 
 def _panel(
-    result: Concentration, table: pl.DataFrame, theme: Theme, cell: Cell, panels: int
+    result: Concentration, table: pl.DataFrame, theme: Theme, cell: Cell, *, alone: bool
 ) -> list[dict[str, Any]]:
-    look = detail(result.bins * panels)
-    angle = label_angle(table, panels)
+    look = detail(result.bins * (1 if alone else COLUMNS))
+    labelled = alone and result.bins <= LABELLED
     on = {"xaxis": cell.x, "yaxis": cell.y}
     amber = {"color": theme.highlight, "line": {"color": theme.highlight_line, "width": 1.5}}
     traces: list[dict[str, Any]] = []
@@ -69,7 +81,7 @@ def _panel(
             {"marker": amber, "name": "two fullest bins", "showlegend": cell.number == 1},
         ),
     ):
-        labels = count_labels(part, theme, angle, panels) if result.bins * panels <= LABELLED else {}
+        labels = count_labels(part, theme, label_angle(table)) if labelled else {}
         traces.append(bars(part, "share", **on, **labels, **more))
     return [*traces, _finest(result, theme, cell), targets(table, "share", _words(table, result.unit), **on)]
 
@@ -126,22 +138,23 @@ def _ends(low: float, high: float) -> str:
     return f"{low:.4g} to {high:.4g}" if low < high else f"{low:.4g}"
 
 
-def _axes(theme: Theme, cell: Cell, tops: tuple[float, float], columns: int, unit: str) -> dict[str, Any]:
+def _axes(theme: Theme, cell: Cell, top: float, result: Concentration, *, alone: bool) -> dict[str, Any]:
     """Three axes; what is the same for the panels beside stands on the left of a row only.
 
-    tops: upper ends of the axes of panel and strip; unit: what is counted.
+    top: upper end of the panel's axis.
     """
-    title, strip = (f"Share of {unit}", f"{MAX_BINS:,} bins") if cell.left else (None, None)
-    upper: dict[str, Any] = {"domain": cell.upper, "range": [0, tops[0]], **share_ticks(tops[0])}
-    lower: dict[str, Any] = {"domain": cell.lower, "range": [0, tops[1]], **share_ticks(tops[1], 2)}
-    sparse: dict[str, Any] = {"tickvals": [0, 0.5, 1]} if columns > 1 else {}
-    shared: dict[str, Any] = {"anchor": cell.x, "showticklabels": cell.left}
+    title, strip = (f"Share of {result.unit}", f"{MAX_BINS:,} bins") if cell.left else (None, None)
+    finest = 1.1 * _finest_share(result)
+    upper: dict[str, Any] = {"domain": cell.upper, "range": [0, top], **share_ticks(top)}
+    lower: dict[str, Any] = {"domain": cell.lower, "range": [0, finest]}
+    lower |= share_ticks(finest, 2) if alone else {"tickvals": []}
+    sparse: dict[str, Any] = {} if alone else {"tickvals": [0, 0.5, 1]}
     return {
         layout_key(cell.x): probability(
             theme, "Confidence", standoff=6, anchor=cell.y_strip, domain=cell.across, **sparse
         ),
-        layout_key(cell.y): axis(theme, title, **shared, **upper),
-        layout_key(cell.y_strip): axis(theme, strip, **shared, **lower),
+        layout_key(cell.y): axis(theme, title, anchor=cell.x, showticklabels=cell.left, **upper),
+        layout_key(cell.y_strip): axis(theme, strip, anchor=cell.x, **lower),
     }
 
 
@@ -156,6 +169,25 @@ def _titles(results: Sequence[Concentration], theme: Theme, grid: Grid) -> list[
         )
         for result, cell in zip(results, grid.cells, strict=True)
     ]
+
+
+def _tops(results: Sequence[Concentration], theme: Theme, grid: Grid) -> list[dict[str, Any]]:
+    """Of several, how much the highest line of each strip is."""
+    if len(results) < 2:
+        return []
+    return [
+        note(
+            theme, percent(_finest_share(result)), xref=f"{cell.x} domain", yref=f"{cell.y_strip} domain",
+            x=0, xanchor="left", xshift=2, y=1, yanchor="top",
+            font={"size": LABEL_SIZE, "color": theme.muted},
+        )
+        for result, cell in zip(results, grid.cells, strict=True) if result.n_used
+    ]
+
+
+def _finest_share(result: Concentration) -> float:
+    """Share of the rows in the fullest of the finest bins, 1 without rows."""
+    return max(result.finest["count"].to_list(), default=1) / max(result.n_used, 1)
 
 
 def describe_histogram(results: Sequence[Concentration]) -> str:

@@ -21,21 +21,21 @@ CROWDED: Final = 0.035
 """Middles nearer than this leave no room even for upright counts: those are left to the hover."""
 
 
-def label_angle(table: pl.DataFrame, panels: int = 1) -> int:
-    """0 or -90 degrees, one for all bars of a `placed` table; panels: how many stand side by side."""
-    return 0 if closest(table) > FLAT * panels else -90
+def label_angle(table: pl.DataFrame) -> int:
+    """0 or -90 degrees, one for all bars of a `placed` table."""
+    return 0 if closest(table) > FLAT else -90
 
 
-def label_room(table: pl.DataFrame, panels: int = 1) -> float:
+def label_room(table: pl.DataFrame) -> float:
     """Height of the axis over that of the tallest bar, so that its count fits in."""
-    return 1.5 if label_angle(table, panels) else 1.28
+    return 1.5 if label_angle(table) else 1.28
 
 
-def count_labels(part: pl.DataFrame, theme: Theme, angle: int, panels: int = 1) -> dict[str, Any]:
+def count_labels(part: pl.DataFrame, theme: Theme, angle: int) -> dict[str, Any]:
     """What a trace of `bars` takes to have its counts above it."""
     return {
         "text": [
-            compact(count) if apart > CROWDED * panels else ""
+            compact(count) if apart > CROWDED else ""
             for count, apart in part.select("count", "apart").iter_rows()
         ],
         "textposition": "outside",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from calib_core.analysis.concentration import Concentration, concentration, reading
 from calib_core.bins import MAX_BINS
 from calib_core.figures.concentration import describe_histogram, histogram_figure
@@ -51,7 +53,7 @@ def _block(subject: Subject, run: RunHere, method: str) -> Block:
                 cumulative_title(result), narrow=True,
             ),
         ),
-        captions=(caption(result),),
+        captions=(caption([result]),),
     )
 
 
@@ -63,10 +65,11 @@ def cumulative_title(result: Concentration) -> str:
     return f"Cumulative share of {result.unit}, fullest bin first"
 
 
-def caption(result: Concentration) -> str:
-    """How both figures are read."""
+def caption(results: Sequence[Concentration]) -> str:
+    """How both figures of these are read."""
+    scale = ", each to its own scale" if len(results) > 1 else ""
     return (
-        f"Amber: the two fullest bins. Fine strip: the same {result.unit} in {MAX_BINS:,} bins. "
+        f"Amber: the two fullest bins. Fine strip: the same {results[0].unit} in {MAX_BINS:,} bins{scale}. "
         "The steeper the cumulative line rises, the fewer bins the ECE rests on."
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from calib_core.analysis.groups import Group
 from core.figures.dot_groups import make_group, make_groups
 
 
@@ -13,10 +16,14 @@ def test_one_row_a_group_with_its_series_by_title() -> None:
     assert make_groups().to_frame().columns == frame.columns
 
 
+def made_so(group: Group, recipe: str) -> Group:
+    return replace(group, recipe=recipe)
+
+
 def test_the_recipe_is_that_of_every_group() -> None:
     made = [
-        make_group("law", 0.3, n=20, recipe="ECE-L1, equal mass, M=10 (8 realised), n=20/25, p over R=199"),
-        make_group("sums", 0.2, n=50, recipe="ECE-L1, equal mass, M=10, n=50/50, p over R=199"),
+        made_so(make_group("law", 0.3, n=20), "ECE-L1, equal mass, M=10 (8 realised), n=20/25, p over R=199"),
+        made_so(make_group("sums", 0.2, n=50), "ECE-L1, equal mass, M=10, n=50/50, p over R=199"),
     ]
     assert make_groups(*made[:1]).recipe == made[0].recipe
     assert make_groups(*made).recipe == "each group: ECE-L1, equal mass, M=10, n=20 to 50, p over R=199"
@@ -26,8 +33,8 @@ def test_the_recipe_is_that_of_every_group() -> None:
 
 def test_the_recipe_says_in_what_runs_differ() -> None:
     made = [
-        make_group("one", 0.3, recipe="ECE-L1, N=10, n=50/50"),
-        make_group("two", 0.2, recipe="ECE-L1, N=64, n=50/50, 1 bad row left out"),
+        made_so(make_group("one", 0.3), "ECE-L1, N=10, n=50/50"),
+        made_so(make_group("two", 0.2), "ECE-L1, N=64, n=50/50, 1 bad row left out"),
     ]
     assert make_groups(*made, of="runs").recipe == (
         "each run: ECE-L1, n=50/50; differing: N=10, N=64, 1 bad row left out"

@@ -9,13 +9,13 @@ from calib_core.bins import Scheme
 
 def make_group(
     name: str, value: float | None, *, run: str = "r", series: str | None = None, n: int = 100,
-    low: float | None = None, high: float | None = None, null: float | None = None, recipe: str = "ECE-L1",
+    low: float | None = None, high: float | None = None, null: float | None = None,
 ) -> Group:
     """One dot; its interval only where both ends are given."""
     return Group(
         run=run, series=series or run, name=name, value=value, low=low, high=high,
         how=None if low is None else "basic bootstrap 95 %", n_used=n, n_total=n, accuracy=0.5,
-        mean_confidence=0.6, bias=0.1, null_median=null, p=None, small=n < 30, recipe=recipe,
+        mean_confidence=0.6, bias=0.1, null_median=null, p=None, small=n < 30, recipe="ECE-L1",
     )
 
 

@@ -72,15 +72,31 @@ def test_the_hover_says_share_and_place(spiky: Concentration) -> None:
 def test_several_share_their_axes(spiky: Concentration, flat: Concentration) -> None:
     layout = histogram_figure([spiky, flat], LIGHT)["layout"]
     assert layout["yaxis"]["range"] == layout["yaxis3"]["range"]
-    assert layout["yaxis2"]["range"] == layout["yaxis4"]["range"]
     assert layout["xaxis"]["range"] == layout["xaxis2"]["range"] == [0, 1]
     assert layout["yaxis"]["range"][1] > 0.6
     assert (layout["yaxis"]["showticklabels"], layout["yaxis3"]["showticklabels"]) == (True, False)
 
 
+def test_the_strip_of_each_of_several_is_as_high_as_its_fullest_line(
+    spiky: Concentration, flat: Concentration
+) -> None:
+    layout = histogram_figure([spiky, flat], LIGHT)["layout"]
+    strips = layout["yaxis2"], layout["yaxis4"]
+    assert [strip["range"][1] for strip in strips] == pytest.approx([0.66, 0.11])
+    told = [note for note in layout["annotations"] if note["yref"] != "paper"]
+    assert [(note["text"], note["yref"]) for note in told] == [
+        ("60.0 %", "y2 domain"), ("10.0 %", "y4 domain"),
+    ]
+
+
+def test_the_axis_of_several_ends_at_all_rows(flat: Concentration) -> None:
+    layout = histogram_figure([make_concentration([0.95] * 10), flat], LIGHT)["layout"]
+    assert layout["yaxis"]["range"] == [0, 1.02]
+
+
 def test_several_are_named_and_have_one_legend(spiky: Concentration, flat: Concentration) -> None:
     figure = histogram_figure([spiky, flat], LIGHT)
-    assert [note["text"] for note in figure["layout"]["annotations"]] == [
+    assert [note["text"] for note in figure["layout"]["annotations"] if note["yref"] == "paper"] == [
         "<b>stated confidence</b>", "<b>logit, softmax over<br>the choices</b>",
     ]
     entries = [trace["name"] for trace in figure["data"] if trace["showlegend"]]
@@ -99,7 +115,9 @@ def test_axes_say_what_they_measure(spiky: Concentration) -> None:
     assert layout["yaxis"]["tickformat"].endswith("%")
 
 
-@pytest.mark.parametrize(("bins", "panels", "text"), [(20, 1, ["3", "6"]), (21, 1, None), (20, 2, None)])
+@pytest.mark.parametrize(
+    ("bins", "panels", "text"), [(20, 1, ["3", "6"]), (21, 1, None), (20, 2, None), (10, 2, None)]
+)
 def test_counts_are_written_where_there_is_room(bins: int, panels: int, text: list[str] | None) -> None:
     results = [make_concentration(SPIKY, Scheme("width", bins))] * panels
     assert histogram_figure(results, LIGHT)["data"][1].get("text") == text
