@@ -18,10 +18,11 @@ from calib_core.analysis.evidence import metric_of
 from calib_core.analysis.null import Null, null_of, rsd
 from calib_core.analysis.recipe import recipe
 from calib_core.analysis.score import scheme_for
-from calib_core.analysis.sweep_reading import read_sweep, remarks_on
+from calib_core.analysis.sweep_reading import chance_over, read_sweep, remarks_on
 from calib_core.bins import Binning, Scheme
 from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
+from calib_core.wording import count
 
 PAPER_BINS: Final = (5, 10, 20, 50, 100, 200, 500)
 """The seven M of the Full-ECE paper."""
@@ -65,8 +66,8 @@ class Curve:
 class Sweep:
     """Every swept metric of one method on one run over one set of M.
 
-    refused: metric id → why it has no curve; reading: what the variation over M comes to, one or two
-    sentences about the first curve.
+    refused: metric id → why it has no curve; reading: what the variation over M comes to, one sentence about
+    the first curve; chance: what of it chance alone would give, in one or two.
     """
 
     run: str
@@ -78,6 +79,7 @@ class Sweep:
     n_used: int
     n_total: int
     reading: str
+    chance: str = ""
 
     def to_frame(self) -> pl.DataFrame:
         """One row a metric and M.
@@ -141,6 +143,7 @@ def sweep(
     tried = [_curve(evidence, metric, chosen, ddof, binning) for metric in wanted]
     curves = tuple(curve for curve in tried if len(curve.refused) < len(chosen))
     refused = {curve.metric: curve.refused[chosen[0]] for curve in tried if curve not in curves}
+    reading, chance = _told(evidence, curves[0]) if curves else ("Nothing here can be swept.", "")
     return Sweep(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -150,16 +153,20 @@ def sweep(
         refused=MappingProxyType(refused),
         n_used=evidence.n_used,
         n_total=evidence.n_total,
-        reading=_reading(evidence, curves[0]) if curves else "Nothing here can be swept.",
+        reading=reading,
+        chance=chance,
     )
 
 
-def _reading(evidence: Evidence, curve: Curve) -> str:
+def _told(evidence: Evidence, curve: Curve) -> tuple[str, str]:
+    """What the curve comes to, and what of it chance would give."""
     if any(value is None for value in curve.values):
-        return "Not every M has one value, so nothing can be said of the variation over M."
+        return "Not every M has one value, so nothing can be said of the variation over M.", ""
     values = [value for value in curve.values if value is not None]
-    title = metric_of(curve.metric).title
-    return read_sweep(title, curve.bins, values, curve.null, f"{evidence.n_used:,} {evidence.unit}")
+    return (
+        read_sweep(metric_of(curve.metric).title, curve.bins, values, curve.null),
+        chance_over(curve.bins, values, curve.null, count(evidence.n_used, evidence.unit[:-1])),
+    )
 
 
 def _curve(evidence: Evidence, metric: Metric, bins: tuple[int, ...], ddof: int, binning: Binning) -> Curve:

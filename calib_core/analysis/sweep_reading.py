@@ -10,13 +10,16 @@ from calib_core.analysis.limits import CLEAR
 from calib_core.analysis.null import Null
 from calib_core.binned import Binned, Scheme
 from calib_core.metrics.metric import Metric
-from calib_core.wording import short
+from calib_core.wording import chance, short
 
 ONE_SIGN: Final = 0.99
 """A single bin that carries this part of the largest number: hardly any gap cancels another."""
 
 NOTHING: Final = 1e-9
 """A number no larger is what rounding left of 0."""
+
+BEYOND: Final = "more than chance gives"
+WITHIN: Final = "within chance"
 
 
 def remarks_on(
@@ -51,54 +54,89 @@ def _apart(evidence: Evidence, metric: Metric, scheme: Scheme) -> bool:
     return bool(binned.size) and bool(binned.of_one_value.all())
 
 
-def read_sweep(
-    title: str, bins: Sequence[int], values: Sequence[float], null: Null | None, counted: str
-) -> str:
-    """Two sentences on one curve; counted: "1,319 rows".
+def read_sweep(title: str, bins: Sequence[int], values: Sequence[float], null: Null | None) -> str:
+    """One sentence on one curve: what the number does over M, and whether that is more than chance.
 
     Judged at the first and the last M alone, each at half of CLEAR, so that more M bring no more chances.
     """
-    opening = f"{title} is {_at_ends(bins, [short(value) for value in values])}"
+    told, ends = [short(value) for value in values], (f"M = {bins[0]}", f"M = {bins[-1]}")
+    judged = [] if null is None else [BEYOND if each else WITHIN for each in _clear(null)]
+    if len(set(told)) == 1:
+        where = ends[0] if len(bins) == 1 else "every M"
+        said = f", {judged[0]}" if judged else ""
+        if len(set(judged)) > 1:
+            said = f": {judged[0]} at {ends[0]}, {judged[1]} at {ends[1]}"
+        return f"{title} is {told[0]} at {where}{said}."
+    if WITHIN not in judged or (BEYOND in judged and _grows(null)):
+        return f"{title} {_change(told, ends, values[-1] - values[0], null)}."
+    if BEYOND not in judged:
+        return f"{title} is {told[0]} at {ends[0]} and {told[-1]} at {ends[1]}, both {WITHIN}."
+    return f"{title} is {told[0]} at {ends[0]}, {judged[0]}, and {told[-1]} at {ends[1]}, {judged[1]}."
+
+
+def _change(told: Sequence[str], ends: tuple[str, str], change: float, null: Null | None) -> str:
+    """"rises from 0.2348 (M = 5) to 0.3012 (M = 500), no more than thinner bins bring by chance"."""
+    same = told[0] == told[-1]
+    verb = "rises" if change > 0 else "falls"
+    opening = (
+        f"is {told[0]} at {ends[0]} as at {ends[1]}" if same
+        else f"{verb} from {told[0]} ({ends[0]}) to {told[-1]} ({ends[1]})"
+    )
     if null is None:
-        return f"{opening}. How much of it is chance is not known here."
-    expected = " and ".join(short(null.median[at]) for at in dict.fromkeys((0, len(bins) - 1)))
-    opening += f"; confidences that are exactly right would give about {expected} on {counted}"
+        return opening
+    if change > 0 and not same:
+        return f"{opening}, {'more' if _grows(null) else 'no more'} than thinner bins bring by chance"
+    by_chance = null.median[-1] - null.median[0]
+    return f"{opening}; by chance it would {'rise' if by_chance > 0 else 'fall'} by {short(abs(by_chance))}"
+
+
+def chance_over(bins: Sequence[int], values: Sequence[float], null: Null | None, counted: str) -> str:
+    """What chance alone would give, and what of number and change is more; counted: "1,319 rows"."""
+    if null is None:
+        return "How much of it is chance is not known here."
+    medians = dict.fromkeys(short(null.median[at]) for at in (0, -1))
+    opening = f"Confidences that are exactly right would give about {' and '.join(medians)} on {counted}"
     if len(bins) == 1:
-        return f"{opening}. {_of_one(null)}"
-    return f"{opening}. {_of_ends(bins, null, values[-1] - values[0])}"
+        return f"{opening}{_p(null, null.p[0])}."
+    change = "" if short(values[0]) == short(values[-1]) else short(values[-1] - values[0])
+    return f"{opening}. {_of_ends(bins, null, change)}"
 
 
-def _at_ends(bins: Sequence[int], told: Sequence[str]) -> str:
-    """"0.0312 at M = 5 and 0.0518 at M = 500"."""
-    return " and ".join(f"{told[at]} at M = {bins[at]}" for at in dict.fromkeys((0, len(bins) - 1)))
-
-
-def _of_one(null: Null) -> str:
-    chance = null.p[0]
-    if chance is None or chance > CLEAR:
-        return f"That is within chance{_p(chance)}."
-    return f"That is more than chance gives{_p(chance)}."
-
-
-def _of_ends(bins: Sequence[int], null: Null, change: float) -> str:
+def _clear(null: Null) -> list[bool]:
+    """Whether the number is more than chance gives: of one M, or of the first and the last."""
+    if len(null.p) == 1:
+        return [null.p[0] is not None and null.p[0] <= CLEAR]
     limit = max(CLEAR / 2, 1 / (1 + null.draws))  # of few draws the smallest p there is stands out
-    clear = [p is not None and p <= limit for p in (null.p[0], null.p[-1])]
+    return [p is not None and p <= limit for p in (null.p[0], null.p[-1])]
+
+
+def _grows(null: Null | None) -> bool:
+    """Whether the number rises over M by more than it does by chance."""
+    return null is not None and null.change_p is not None and null.change_p <= CLEAR
+
+
+def _of_ends(bins: Sequence[int], null: Null, change: str) -> str:
+    """change: of the number from the first to the last M, "" where it is none."""
+    clear = _clear(null)
     if not any(clear):
-        said = f"Both are within chance{_p(null.p[0], null.p[-1])}: neither speaks against these confidences"
-        noise = null.change_p is not None and null.change_p > CLEAR
+        said = f"Both are {WITHIN}{_p(null, null.p[0], null.p[-1])}: neither speaks against these confidences"
+        noise = change and null.change_p is not None and not _grows(null)
         return f"{said}, and the change over M is no more than noise." if noise else f"{said}."
     if all(clear):
-        said = f"Both are more than chance gives{_p(null.p[0], null.p[-1])}"
+        said = f"Both numbers are {BEYOND}{_p(null, null.p[0], null.p[-1])}"
     else:
         at = 0 if clear[0] else -1
-        said = f"Only the number at M = {bins[at]} is more than chance gives{_p(null.p[at])}"
+        said = f"Only the number at M = {bins[at]} is {BEYOND}{_p(null, null.p[at])}"
+    if not change:
+        return f"{said}."
     by_chance = f"thinner bins bring by chance (about {short(null.median[-1] - null.median[0])})"
-    if null.change_p is None or null.change_p > CLEAR:
-        return f"{said}; the change of {short(change)} over M is no more than {by_chance}."
-    found = f"more than {by_chance}{_p(null.change_p)}, as gaps that cancel in wider bins would have it"
-    return f"{said}; the change of {short(change)} over M is {found}."
+    if not _grows(null):
+        return f"{said}; the change of {change} over M is no more than {by_chance}."
+    found = f"more than {by_chance}{_p(null, null.change_p)}, as gaps that cancel in wider bins would have it"
+    return f"{said}; the change of {change} over M is {found}."
 
 
-def _p(*chances: float | None) -> str:
-    told = [f"p = {chance:.3f}" for chance in chances if chance is not None]
+def _p(null: Null, *chances: float | None) -> str:
+    """" (p ≤ 0.005, p = 0.010)"."""
+    told = [chance(p, null.draws) for p in chances if p is not None]
     return f" ({', '.join(dict.fromkeys(told))})" if told else ""

@@ -69,6 +69,7 @@ def sweep_element(file: str, sweep: Sweep, curve: Curve) -> Element:
         "recipe": curve.recipe,
         "remarks": list(curve.remarks),
         "reading": sweep.reading,
+        "chance": sweep.chance,
     }
 
 

@@ -49,7 +49,7 @@ class Paper:
         rows = [_swept(record) for sweep in sweeps for record in sweep.to_frame().iter_rows(named=True)]
         self._table(_heading(file, sweeps[0].run), columns, rows, right=set(columns[2:]))
         for sweep in sweeps:
-            self.line(f"{sweep.method}: {sweep.reading}")
+            self.line(f"{sweep.method}: {sweep.reading} {sweep.chance}".rstrip())
             for curve in sweep.curves:
                 rsd = "not defined" if curve.rsd is None else f"{100 * curve.rsd:.2f} %"
                 self.line(f"{curve.metric}: RSD {rsd}; {curve.recipe}")
