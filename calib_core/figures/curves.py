@@ -26,6 +26,12 @@ def short(metric: str) -> str:
     return f"{kind} {name}".strip()
 
 
+def of_own_spread(curves: Sequence[Curve]) -> list[Curve]:
+    """All but K·cw-ECE beside cw-ECE: as K times that, it has its RSD and would hide its relative curve."""
+    with_cw = any(curve.metric == "cw_ece" for curve in curves)
+    return [curve for curve in curves if not (with_cw and curve.metric == "cw_ece_sum")]
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """One curve with where it belongs.

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from calib_core.analysis.sweep import Sweep
-from calib_core.figures.curves import Drawn, begin, drawn_of, legend_of, line_of
+from calib_core.figures.curves import Drawn, begin, drawn_of, legend_of, line_of, of_own_spread
 from calib_core.figures.layout import Figure, axis, nothing
 from calib_core.figures.stack import heading
 from calib_core.figures.theme import Theme
 from calib_core.wording import percent
 
+NONE: Final = "No metric has one value at every M"
+
 
 def relative_figure(results: Sequence[Sweep], theme: Theme, places: Sequence[int] = ()) -> Figure:
     """Each metric divided by its own mean over M (log), with the RSD in the legend.
 
-    A metric of which some M has no exact value has no mean, and no line here. places: of the runs among all
-    at hand.
+    A metric of which some M has no exact value has no mean, and no line here; nor has K·cw-ECE beside cw-ECE.
+    places: of the runs among all at hand.
     """
-    drawn = [each for each in drawn_of(results, places) if each.curve.rsd is not None]
+    drawn = _drawn(results, places)
     entries = legend_of(drawn, theme, relative=True)
     layout, stack = begin(theme, results, entries, panels=1)
     data: list[dict[str, Any]] = []
@@ -36,9 +38,16 @@ def relative_figure(results: Sequence[Sweep], theme: Theme, places: Sequence[int
         "type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": 1, "y1": 1,
         "layer": "below", "line": {"color": theme.line, "width": 1.5},
     }]
-    words = "Relative to its own mean" if drawn else "No metric has one value at every M"
-    layout["annotations"].append(heading(words, theme, stack))
+    if not drawn:
+        layout["annotations"].append(heading(NONE, theme, stack))
     return {"data": [*entries, *data] or [nothing()], "layout": layout}
+
+
+def _drawn(results: Sequence[Sweep], places: Sequence[int] = ()) -> list[Drawn]:
+    own = {id(curve) for result in results for curve in of_own_spread(result.curves)}
+    return [
+        each for each in drawn_of(results, places) if each.curve.rsd is not None and id(each.curve) in own
+    ]
 
 
 def _shares(each: Drawn) -> list[float]:
@@ -50,9 +59,8 @@ def _shares(each: Drawn) -> list[float]:
 
 def describe_relative(results: Sequence[Sweep]) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
-    drawn = [each for each in drawn_of(results) if each.curve.rsd is not None]
-    told = "; ".join(_curve_of(each) for each in drawn)
-    return f"Metrics divided by their own mean over M. {told or 'No metric has one value at every M'}."
+    told = "; ".join(map(_curve_of, _drawn(results)))
+    return f"Metrics divided by their own mean over M. {told or NONE}."
 
 
 def _curve_of(each: Drawn) -> str:

@@ -11,7 +11,7 @@ from calib_core.figures.layout import LABEL_SIZE, Figure, axis, note, nothing
 from calib_core.figures.stack import Stack, heading
 from calib_core.figures.strokes import band, metric_line, middle
 from calib_core.figures.theme import Theme
-from calib_core.wording import number, percent
+from calib_core.wording import chance, number, percent
 
 _SCALES: Final[Mapping[str, str]] = {
     "1": "scale 0 to 1", "2": "scale 0 to 2", "K": "divided by the K classes: scale 0 to 2/K",
@@ -73,8 +73,8 @@ def _hovers(curve: Curve) -> list[str]:
         if curve.null is not None:
             median, low, high = (side[at] for side in (curve.null.median, curve.null.low, curve.null.high))
             words += f"<br>if calibrated {median:.4g} ({low:.4g} to {high:.4g})"
-            if (p := curve.null.p[at]) is not None:
-                words += f"<br>p = {p:.3f}"
+            if p := chance(curve.null.p[at], curve.null.draws):
+                words += f"<br>{p}"
         told.append(words)
     return told
 

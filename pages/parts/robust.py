@@ -36,11 +36,12 @@ def verdict(choice: Choice, results: Sequence[Sweep]) -> None:
     first = results[0]
     show.reading(first.reading, _looking_at(choice, results))
     if first.curves:
-        show.tiles([section.tile(curve) for curve in first.curves])
+        show.tiles(section.tiles(first))
     _badge(choice)
     for other in results[1:]:
         st.caption(f"**{literal(other.run)}**: {literal(other.reading)}")
     _recipes(results)
+    show.remarks(first.chance)
     show.remarks(*section.remarks(choice.evidence, first))
     for result in results:
         whose = f"**{literal(result.run)}**: " if len(results) > 1 else ""
@@ -87,7 +88,8 @@ def _badge(choice: Choice) -> None:
 def full_ece(results: Sequence[Sweep]) -> None:
     """Full-ECE between what calibrated confidences would give and the most that it can be."""
     if tiles := section.full_ece_tiles(results[0]):
-        show.tiles(tiles, in_row=2)
+        st.subheader(section.FULL_ECE, anchor=False)
+        show.tiles(tiles)
 
 
 def table(choice: Choice, results: Sequence[Sweep]) -> None:

@@ -60,9 +60,34 @@ def test_figure_tiles_and_table_are_the_sweep(tokens: Path, visit: Visit) -> Non
     assert told["If calibrated"] == f"{100 * full.null.rsd_median:.1f} %"
     assert told["M = 500"] == f"{full.values[-1]:.4f}"
     assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.reading
+    assert result.chance in said(at)
+    assert shown["Positions used / total"] == f"{result.n_used:,} / {result.n_total:,}"
     assert at.code[0].value == result.curves[0].recipe
     bands = [trace for trace in figure(at, "values")["data"] if trace.get("fill")]
     assert len(bands) == len(SWEPT)
+
+
+def test_what_is_cw_ece_times_k_has_no_tile_and_no_relative_curve_of_its_own(
+    tokens: Path, visit: Visit
+) -> None:
+    assert tokens.exists()
+    at = visit("robustness")
+    assert set(curves(at, "relative")) == {(metric, 0) for metric in SWEPT if metric != "cw_ece_sum"}
+    assert [name for name in tiles(at) if "cw-ECE" in name] == ["RSD of cw-ECE"]
+    assert "K·cw-ECE is K times cw-ECE: it has the same RSD" in said(at)
+    assert row(at, "K·cw-ECE")["RSD"] == row(at, "cw-ECE")["RSD"]
+    at = choose(at, "metrics_shown", ["cw_ece_sum"])
+    assert set(curves(at, "relative")) == {("cw_ece_sum", 0)}
+    assert "RSD of K·cw-ECE" in tiles(at)
+
+
+def test_a_number_that_is_the_same_at_every_m_has_no_spread(data: Path, visit: Visit) -> None:
+    said_right = zip((0.95, 0.75, 0.55, 0.35, 0.15), (1, 0, 1, 0, 0), strict=True)
+    write_csv(data / "five.csv", [{"confidence": said, "correct": right} for said, right in said_right])
+    at = visit("robustness")
+    told = row(at, "ECE")
+    assert (told["RSD"], told["Largest − smallest"], told["Larger by chance"]) == ("0.0 %", "0.0000", "–")
+    assert at.header[0].value.endswith("at every M, within chance.")
 
 
 def test_the_set_of_m_is_edited_and_goes_into_the_address(tokens: Path, visit: Visit) -> None:
@@ -117,7 +142,7 @@ def test_runs_stand_side_by_side(data: Path, tokens: Path, visit: Visit) -> None
         wanted = sweep(gather(run, "tokens"), ("ece",)).curves[0].values
         assert curves(at)["ece", place]["y"] == pytest.approx(wanted, abs=1e-6)
     assert len(screens.table(at, "Run", "Metric")) == 2 * len(SWEPT)
-    assert "sharp · plays: ECE is" in said(at)
+    assert "sharp · plays: ECE rises from" in said(at)
 
 
 def test_choices_of_questions_have_curves_too(data: Path, visit: Visit) -> None:

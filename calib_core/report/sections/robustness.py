@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from calib_core import wording
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.occurrences import occurrences_table
 from calib_core.analysis.pools import pools_of_position, pools_of_question
 from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Curve, Sweep, sweep
 from calib_core.binned import Scheme
-from calib_core.figures.curves import short
+from calib_core.figures.curves import of_own_spread, short
 from calib_core.figures.pools import describe_pools, pools_figure
 from calib_core.figures.relative import describe_relative, relative_figure
 from calib_core.figures.robustness import describe_robustness, values_figure
@@ -28,6 +29,8 @@ CAPTION: Final = (
     "scale has a panel of its own."
 )
 VALUES, RELATIVE, POOLED = "Values", "Relative to the curve's own mean", "Which pairs go into which bin?"
+FULL_ECE = "Full-ECE, between noise and ceiling"
+SAME_SPREAD: Final = "K·cw-ECE is K times cw-ECE: it has the same RSD and relative curve."
 LOOKED_AT = 10
 """Bins of the picture of one question, where they are among those swept."""
 
@@ -75,7 +78,7 @@ def _block(run: RunHere, evidence: Evidence, result: Sweep, *, pictured: bool) -
             lambda theme: relative_figure(own, theme, places), describe_relative(own), RELATIVE, narrow=True
         ),
     ]
-    captions = [CAPTION]
+    captions = [result.chance, CAPTION] if result.chance else [CAPTION]
     if pictured and (picture := _picture(evidence)):
         figures.append(picture[0])
         captions.append(picture[1])
@@ -83,7 +86,7 @@ def _block(run: RunHere, evidence: Evidence, result: Sweep, *, pictured: bool) -
         title=run.title,
         by=evidence.method.title,
         reading=result.reading,
-        tiles=(*map(tile, result.curves), *full_ece_tiles(result)),
+        tiles=(*tiles(result), *full_ece_tiles(result)),
         recipes=tuple(curve.recipe for curve in result.curves),
         figures=tuple(figures),
         tables=(
@@ -125,12 +128,22 @@ def _occurrences(evidence: Evidence) -> list[Table]:
     return [Table.of("How often the classes occur", rows_, f"K = {run.sums.classes:,}.")]
 
 
-def tile(curve: Curve) -> Tile:
+def tiles(result: Sweep) -> list[Tile]:
+    """The RSD of each metric, one for those that have the same, and how many rows it stands on."""
+    return [
+        *(_tile(curve) for curve in of_own_spread(result.curves)),
+        Tile(
+            f"{'Positions' if result.method == 'tokens' else 'Rows'} used / total",
+            f"{result.n_used:,} / {result.n_total:,}", "With a confidence and an outcome.",
+        ),
+    ]
+
+
+def _tile(curve: Curve) -> Tile:
     """The RSD of one metric, beside that of its null."""
     metric = METRICS[curve.metric]
     null = curve.null.rsd_median if curve.null else None
-    width = curve.span
-    told = "" if width is None else f" Largest − smallest value over these M: {width:.4g}."
+    told = "" if curve.span is None else f" Largest − smallest value: {wording.short(curve.span)}."
     how = f"standard deviation / mean over M in {{{set_text(curve.bins)}}}, ddof {curve.ddof}"
     return Tile(
         f"RSD of {short(curve.metric)}",
@@ -162,10 +175,6 @@ def full_ece_tiles(result: Sweep) -> list[Tile]:
             "Ceiling 2·mean(1 − p)", number(curve.ceiling),
             "No binning can give more: p is the probability of the right class.",
         ),
-        Tile(
-            f"{'Positions' if result.method == 'tokens' else 'Rows'} used / total",
-            f"{result.n_used:,} / {result.n_total:,}", "With a confidence and an outcome.",
-        ),
     ]
 
 
@@ -182,7 +191,8 @@ def remarks(evidence: Evidence, result: Sweep) -> list[str]:
         for bins in curve.bins
     }
     told = dict.fromkeys(remark for curve in result.curves for remark in curve.remarks)
-    return [remark for remark in told if remark not in exact]
+    same = [] if len(of_own_spread(result.curves)) == len(result.curves) else [SAME_SPREAD]
+    return [*(remark for remark in told if remark not in exact), *same]
 
 
 def refusals(result: Sweep) -> list[str]:
@@ -209,9 +219,9 @@ def _row(result: Sweep, curve: Curve, *, several: bool) -> dict[str, str]:
         "RSD": percent(curve.rsd),
         "If calibrated": percent(null.rsd_median if null else None),
         "5–95 %": f"{percent(null.rsd_low)} to {percent(null.rsd_high)}" if null and known else NOTHING,
-        "Larger by chance": percent(null.rsd_p if null else None),
+        "Larger by chance": percent(null.rsd_p if null and (curve.span or 0) > wording.ROUNDED else None),
         **{f"M = {bins}": _value(curve, at, bins) for at, bins in enumerate(curve.bins)},
-        "Largest − smallest": NOTHING if (width := curve.span) is None else f"{width:.4g}",
+        "Largest − smallest": NOTHING if curve.span is None else wording.short(curve.span),
     }
 
 

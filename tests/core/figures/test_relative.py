@@ -27,6 +27,15 @@ def test_the_rsd_of_each_run_stands_in_the_order_of_the_runs() -> None:
     assert named(figure, "ECE")["name"] == "ECE (RSD 40.8, 0.0 %)"
 
 
+def test_what_is_another_metric_times_k_does_not_hide_it() -> None:
+    both = make_sweep(make_curve("cw_ece"), make_curve("cw_ece_sum", (1.0, 2.0, 3.0)))
+    figure = relative_figure([both], LIGHT)
+    assert (len(of_metric(figure, "cw_ece")), of_metric(figure, "cw_ece_sum")) == (1, [])
+    assert "K·cw-ECE" not in describe_relative([both])
+    alone = relative_figure([make_sweep(make_curve("cw_ece_sum"))], LIGHT)
+    assert len(of_metric(alone, "cw_ece_sum")) == 1
+
+
 def test_a_curve_of_bounds_has_no_mean() -> None:
     bounds = make_curve("full_ece", (0.1, None, None), bounds={10: (0.1, 0.2), 100: (0.1, 0.3)})
     figure = relative_figure([make_sweep(make_curve("ece"), bounds)], LIGHT)

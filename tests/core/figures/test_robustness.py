@@ -23,7 +23,7 @@ def test_every_value_is_a_point_at_its_m() -> None:
     (trace,) = of_metric(values_figure([make_sweep(make_curve("ece"))], LIGHT), "ece")
     assert (trace["x"], trace["y"]) == ([5, 10, 100], [0.1, 0.2, 0.3])
     assert trace["hovertext"][0] == (
-        "<b>ECE</b><br>M = 5<br>0.1<br>if calibrated 0.01 (0.005 to 0.02)<br>p = 0.005"
+        "<b>ECE</b><br>M = 5<br>0.1<br>if calibrated 0.01 (0.005 to 0.02)<br>p ≤ 0.005"
     )
 
 
