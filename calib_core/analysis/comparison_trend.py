@@ -67,7 +67,8 @@ def trend_of(x: str, y: str, points: Sequence[Point], infos: Mapping[str, RunInf
     told = [_of_ranks(x, y, correlation, why, len(points), of)]
     if change is not None:
         told.append(_of_change(change, {point.key: point for point in points}))
-    return Trend(points[0].method, dataset, len(points), of, correlation, why, change, unchanged, " ".join(told))
+    reading = " ".join(told)
+    return Trend(points[0].method, dataset, len(points), of, correlation, why, change, unchanged, reading)
 
 
 def _correlation(

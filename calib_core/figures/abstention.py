@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from calib_core.analysis.abstention import Abstention, Answering
 from calib_core.analysis.abstention_reading import target_text, threshold_text
+from calib_core.analysis.limits import FEW
 from calib_core.confidence import METHODS
+from calib_core.figures.abstention_levels import levels
 from calib_core.figures.layout import (
     BOTTOM,
-    LABEL_SIZE,
     Figure,
     axis,
     legend_names,
     legend_room,
-    note,
     nothing,
     paper,
 )
@@ -39,17 +39,13 @@ _SHOWN: Final = 9
 """Else so many stand along the line, only to tell it from the others."""
 
 _PANEL: Final = 380
-_NEAR: Final = 0.12
-"""Levels nearer than this part of the panel would have their names run into one another."""
-
-_ROWS: Final = 20
-"""Accuracies of fewer rows than this do not decide what is in view: 1 of 1 and 0 of 1 are no news."""
+_HIGH: Final = 1.01
 
 
 def abstention_figure(
     curves: Sequence[Abstention], theme: Theme, *, wanted: float | None = None, threshold: float | None = None
 ) -> Figure:
-    """Accuracy on the questions answered, over their share, with its 95 % interval.
+    """Accuracy on the questions answered, over their share, with its 95 % interval where they are not few.
 
     wanted: an accuracy to draw as a level, with a ring where each line last has it; threshold: one to mark on
     each line with a filled ring. Dotted: the accuracy of answering all.
@@ -59,12 +55,12 @@ def abstention_figure(
     data += _rings(curves, theme, wanted, threshold)
     top, alone = legend_room(legend_names(data))
     layout = paper(theme, height=_PANEL + top + BOTTOM, top=top, alone=alone)
-    shapes, words = _levels(curves, theme, wanted, low)
+    shapes, words = levels(curves, [one for one in data if "x" in one], theme, wanted, (low, _HIGH, _PANEL))
     across = axis(
         theme, "Share of the questions answered", standoff=8, range=[0, 1.005], tickformat=".0%",
         tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
     )
-    upward = axis(theme, "Accuracy on those answered", range=[low, 1.01], tickformat=".0%", nticks=7)
+    upward = axis(theme, "Accuracy on those answered", range=[low, _HIGH], tickformat=".0%", nticks=7)
     layout |= {
         "hovermode": "closest", "xaxis": across, "yaxis": upward, "shapes": shapes, "annotations": words,
     }
@@ -81,25 +77,27 @@ def drawn_steps(curve: Abstention, most: int = MOST) -> NDArray[np.intp]:
 
 
 def _lowest(curves: Sequence[Abstention], wanted: float | None) -> float:
-    """Lower end of the vertical axis: below every accuracy that stands on enough rows."""
+    """Lower end of the vertical axis: below every accuracy of rows enough, and its interval.
+
+    1 of 1 and 0 of 1 are no news, and do not decide what is in view.
+    """
     seen = [1.0 if wanted is None else wanted]
     for curve in curves:
-        enough = curve.answered >= min(_ROWS, curve.n_used)
-        seen += [float(curve.accuracy[enough].min()), float(curve.interval[0][-1])]
-    return max(0.0, math.floor(20 * (min(seen) - 0.02)) / 20)
+        enough = curve.answered >= min(FEW, curve.n_used)
+        seen += [float(curve.accuracy[enough].min())]
+        seen += [float(low) for low in curve.interval[0][curve.answered >= FEW]]
+    return max(0.0, math.floor(20 * (min(seen) - 0.01)) / 20)
 
 
 def _line(curve: Abstention, theme: Theme) -> list[dict[str, Any]]:
-    """The pale interval, and the line through the steps on it."""
+    """The pale interval of steps that answer enough, and the line through all steps."""
     drawn, at = look(curve.method, theme), drawn_steps(curve)
-    share = [round(float(value), 6) for value in curve.share[at]]
-    low, high = ([float(value) for value in end[at]] for end in curve.interval)
     marked = curve.answered.size <= _MARKED
     return [
-        band(share, low, high, drawn.colour),
+        *_interval(curve, at[curve.answered[at] >= FEW], drawn.colour),
         {
             "type": "scatter", "mode": "lines+markers", "cliponaxis": False,
-            "name": plain(METHODS[curve.method].title), "x": share,
+            "name": plain(METHODS[curve.method].title), "x": _shares(curve, at),
             "y": [round(float(value), 6) for value in curve.accuracy[at]],
             "line": drawn.line(2),
             "marker": drawn.marker(theme, 8) | {"maxdisplayed": 0 if marked else _SHOWN},
@@ -107,6 +105,17 @@ def _line(curve: Abstention, theme: Theme) -> list[dict[str, Any]]:
             "hovertext": [_words(curve, int(place)) for place in at],
         },
     ]
+
+
+def _interval(curve: Abstention, at: NDArray[np.intp], colour: str) -> list[dict[str, Any]]:
+    if not at.size:
+        return []
+    low, high = ([float(value) for value in end[at]] for end in curve.interval)
+    return [band(_shares(curve, at), low, high, colour)]
+
+
+def _shares(curve: Abstention, at: NDArray[np.intp]) -> list[float]:
+    return [round(float(value), 6) for value in curve.share[at]]
 
 
 def _words(curve: Abstention, at: int) -> str:
@@ -148,40 +157,6 @@ def _ring(
         },
         "unselected": {"marker": {"opacity": 1}},
     }
-
-
-def _levels(
-    curves: Sequence[Abstention], theme: Theme, wanted: float | None, low: float
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Level lines: the accuracy of answering all, by whose answer it is, and the one that is wanted."""
-    levels = sorted({(curve.all.accuracy or 0.0, curve.judged) for curve in curves}, reverse=True)
-    shapes = [_level(value, theme, "2px,3px") for value, _ in levels]
-    words: list[dict[str, Any]] = []
-    for place in dict.fromkeys((0, len(levels) - 1)) if levels else ():  # names of more would not fit
-        value, judged = levels[place]
-        whose = f" ({judged})" if len(levels) > 1 else ""
-        above = "bottom" if place == 0 and len(levels) > 1 else "top"
-        words.append(_label(f"answer all{whose}: {percent(value)}", value, theme, above, "left"))
-    if wanted is not None and low <= wanted <= 1:
-        shapes.append(_level(wanted, theme, "7px,5px"))
-        crowded = any(abs(wanted - value) < _NEAR * (1.01 - low) for value, _ in levels)
-        side = "right" if crowded else "left"  # at the right the lines come down through it
-        words.append(_label(f"wanted: {target_text(wanted)}", wanted, theme, "bottom", side))
-    return shapes, words
-
-
-def _level(value: float, theme: Theme, dash: str) -> dict[str, Any]:
-    return {
-        "type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": value, "y1": value,
-        "layer": "below", "line": {"color": theme.muted, "width": 1.4, "dash": dash},
-    }
-
-
-def _label(text: str, value: float, theme: Theme, yanchor: str, side: str) -> dict[str, Any]:
-    return note(
-        theme, plain(text), xref="x domain", x=0.005 if side == "left" else 0.995, xanchor=side, yref="y",
-        y=value, yanchor=yanchor, font={"size": LABEL_SIZE, "color": theme.muted},
-    )
 
 
 def describe_abstention(curves: Sequence[Abstention]) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from calib_core.analysis.abstention import FORMULA, Abstention, Answering, abstention
 from calib_core.analysis.abstention_reading import CHOSEN_HERE, reading, target_text, threshold_text
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.limits import FEW
 from calib_core.analysis.preferred import preferred
 from calib_core.confidence import METHODS
 from calib_core.figures.abstention import abstention_figure, describe_abstention
@@ -24,7 +25,7 @@ WANTED: Final = 0.9
 
 CAPTION: Final = (
     "From right to left fewer questions are answered, the surest last. Pale: 95 % Wilson interval of each "
-    f"accuracy. {CHOSEN_HERE}"
+    f"accuracy of {FEW} answers or more. {CHOSEN_HERE}"
 )
 AURC: Final = f"AURC, the area under risk against coverage: {FORMULA}; lower is better."
 TOKENS_ONLY: Final = (

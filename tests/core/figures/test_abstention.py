@@ -108,6 +108,44 @@ def test_answers_judged_differently_have_a_level_each() -> None:
     assert len({line["marker"]["symbol"] for line in lines(figure).values()}) == 2
 
 
+def notes(figure: Figure) -> dict[str, dict[str, Any]]:
+    return {note["text"]: note for note in figure["layout"]["annotations"]}
+
+
+def test_one_share_is_said_once_whichever_rows_it_is_of() -> None:
+    nearly = abstention(blocks((0.8, 2000, 1100)))
+    other = abstention(blocks((0.8, 1999, 1099)))
+    assert list(notes(abstention_figure([nearly, other], LIGHT))) == ["answer all: 55.0 %"]
+    both = [nearly, replace(other, judged="majority answer")]
+    figure = abstention_figure(both, LIGHT)
+    assert list(notes(figure)) == ["answer all: 55.0 %"]
+    assert len(figure["layout"]["shapes"]) == 1
+
+
+def test_the_interval_begins_where_rows_are_enough() -> None:
+    curve = abstention(blocks((0.99, 1, 1), (0.98, 1, 1), (0.9, 98, 95), (0.6, 100, 60)))
+    (pale,) = [trace for trace in abstention_figure([curve], LIGHT)["data"] if trace.get("fill")]
+    assert sorted(set(pale["x"])) == [0.5, 1]
+    few = abstention(blocks((0.9, 10, 9), (0.6, 10, 6)))
+    assert [trace for trace in abstention_figure([few], LIGHT)["data"] if trace.get("fill")] == []
+
+
+def test_what_is_drawn_gives_the_range() -> None:
+    curve = abstention(blocks((0.99, 5, 5), (0.9, 900, 895), (0.6, 100, 60)))
+    low = float(curve.interval[0][1:].min())
+    bottom = abstention_figure([curve], LIGHT)["layout"]["yaxis"]["range"][0]
+    assert low - 0.1 < bottom < low
+
+
+def test_words_stand_where_nothing_is_drawn() -> None:
+    """A line that comes down through the wanted accuracy at the left, as rings do there."""
+    steep = abstention(blocks((0.95, 40, 38), (0.9, 60, 46), (0.5, 4000, 1800)))
+    note = notes(abstention_figure([steep], LIGHT, wanted=0.9))["wanted: 90 %"]
+    assert note["x"] > 0.2
+    flat = notes(abstention_figure([LADDER], LIGHT, wanted=0.75))
+    assert flat["wanted: 75 %"]["x"] < 0.1
+
+
 def test_all_that_stands_on_enough_rows_is_in_view() -> None:
     low, high = abstention_figure([LADDER], LIGHT, wanted=0.3)["layout"]["yaxis"]["range"]
     assert low < 0.3
