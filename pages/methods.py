@@ -1,7 +1,5 @@
 """Which confidence serves which model?"""
 
-import streamlit as st
-
 from pages.parts import many, methods_table
 from pages.parts.shell import shell
 
@@ -10,5 +8,4 @@ result = methods_table.result_of(choice)
 methods_table.verdict(choice, result)
 methods_table.own(choice, result)
 many.left_out(choice.many)
-st.divider()
 methods_table.published()

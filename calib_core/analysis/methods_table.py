@@ -76,6 +76,11 @@ class MethodsTable:
     refused: Mapping[tuple[str, str], str]
     reading: str
 
+    @property
+    def alone(self) -> bool:
+        """Whether each run has one method at most, so that nothing is compared within it."""
+        return len(self.cells) == len({run for run, _ in self.cells})
+
     def ordered(self, order: Order) -> MethodsTable:
         """The same table with its methods in another order.
 
@@ -213,8 +218,8 @@ def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str]) -> str:
     if not cells:
         return "No run here has a confidence and an outcome for every method shown."
     if not compared:
-        several = any(sum(of == run for of, _ in cells) > 1 for run in runs)
-        told = "the methods stand on different rows" if several else "each run has one method"
+        alone = len(cells) == len({run for run, _ in cells})
+        told = "each run has one method" if alone else "the methods stand on different rows"
         return f"Nothing is compared: {told}."
     if len(compared) == 1:
         (found,) = compared.values()

@@ -142,7 +142,7 @@ def to_frame(table: PairedTable) -> pl.DataFrame:
 
 
 def of_paper(dataset: str) -> PairedTable:
-    """The self-consistency paper's table of one of its data sets, as printed."""
+    """The self-consistency paper's table of one of its data sets, with its three decimals."""
     table = published_methods().filter(dataset=dataset)
     models = dict(table.select("model", "temperature").unique(maintain_order=True).iter_rows())
     return PairedTable(
@@ -150,7 +150,7 @@ def of_paper(dataset: str) -> PairedTable:
         columns={model: ("", model) for model in models},
         rows={id_: METHODS[id_].title for id_ in table["method"].unique(maintain_order=True)},
         entries={
-            (model, method): Entry(ece=f"{ece:.3f}".lstrip("0"), brier=f"{brier:.3f}".lstrip("0"))
+            (model, method): Entry(ece=number(ece, ".3f"), brier=number(brier, ".3f"))
             for model, method, ece, brier in table.select("model", "method", "ece", "brier").iter_rows()
         },
         notes=tuple(f"{model}: temperature {heat:g}" for model, heat in models.items()),

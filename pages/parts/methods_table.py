@@ -18,16 +18,19 @@ from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options, Unparseable
 from calib_core.report.latex import to_latex
-from calib_core.report.paired_table import PairedTable, of_paper, of_runs, to_frame
+from calib_core.report.paired_table import PairedTable, of_paper, of_runs, runs_down, to_frame
 from calib_core.report.sections import methods as section
 from calib_core.report.table_html import to_html
-from pages.parts import cache, exporting, show
+from calib_core.wording import count
+from pages.parts import cache, exporting, show, tables
 from pages.parts.address import Address
 from pages.parts.binning import binning_of
 from pages.parts.exporting import Export, few, named
+from pages.parts.link import link
 from pages.parts.literal import literal
 from pages.parts.many import Many, choose_many, names_of
 from pages.parts.runs import Run
+from pages.parts.shell import PAGES
 from pages.parts.silent import silent_runs, with_silent_runs
 from pages.parts.switches import unparseable
 
@@ -108,10 +111,22 @@ def result_of(choice: Choice) -> MethodsTable:
 def verdict(choice: Choice, result: MethodsTable) -> None:
     """Which method has the lowest Brier score where, as a sentence and tiles; how all numbers were made."""
     show.reading(result.reading, _looking_at(choice, result))
+    if result.alone:
+        _to_comparison(result)
+        return
     names = names_of([run for run in choice.many.runs if run.id in result.runs])
     if tiles := section.tiles(result, names):
         show.tiles([tile._replace(below=literal(tile.below)) for tile in tiles])
     show.recipe(section.recipe(result))
+
+
+def _to_comparison(result: MethodsTable) -> None:
+    """The way to the page that compares runs, with the same ones."""
+    if result.cells:
+        page, asked = PAGES["comparison"], st.query_params.to_dict()
+        held = {key: asked[key] for key in ("dataset", "runs", "methods") if key in asked}
+        link(page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, held)
+        show.recipe(section.recipe(result))
 
 
 def _looking_at(choice: Choice, result: MethodsTable) -> Looking:
@@ -129,7 +144,13 @@ def own(choice: Choice, result: MethodsTable) -> None:
     titles = {run.id: run.title for run in choice.many.runs}
     infos = {run.id: run.report.run.info for run in choice.many.runs}
     table = of_runs(result, section.columns(infos, titles))
-    st.html(to_html(table))
+    if result.alone and runs_down(result):  # a row a run: as wide as the page, and to be sorted
+        tables.plain(
+            pl.DataFrame(section.rows(result, titles)), key="methods_own", export=None,
+            alt=count(len(result.cells), "run"),
+        )
+    else:
+        st.html(to_html(table))
     _legend(choice, result)
     with st.expander(f"How each number was made ({len(table.notes)})", key="recipes"):
         show.recipe("\n".join(table.notes))
@@ -139,11 +160,8 @@ def own(choice: Choice, result: MethodsTable) -> None:
 
 
 def _legend(choice: Choice, result: MethodsTable) -> None:
-    """What bold, the flag and the second line mean; what the order is, and what it does not say."""
-    st.caption(
-        section.LEGEND
-    )
-    for told in section.flagged(result):
+    """What bold and the flag mean, and what counts as wrong."""
+    for told in section.legend(result):
         st.caption(literal(told))
     if choice.silent == "wrong" and not any(METHODS[id_].sampled for id_ in result.methods):
         st.caption("No method shown is made from samples, so nothing is counted as wrong for want of one.")
@@ -165,14 +183,15 @@ def _export(choice: Choice, result: MethodsTable, table: PairedTable) -> None:
 
 
 def published() -> None:
-    """The paper's table, labelled as such."""
-    st.subheader(section.PUBLISHED, anchor=False)
-    with st.grid(2, min_column_width=640, gap="medium"):
-        for dataset in QUESTIONS:
-            table = of_paper(dataset)
-            st.html(to_html(table))
-            _export_published(dataset, table)
-    st.caption(f"{METHODS_SOURCE}: {METHODS_SETTING}.")
+    """The paper's table, labelled as such and folded: it is not of these runs."""
+    with st.expander(section.PUBLISHED, key="published"):
+        with st.grid(2, min_column_width=600, gap="medium"):
+            for dataset in QUESTIONS:
+                table = of_paper(dataset)
+                with st.container():
+                    st.html(to_html(table))
+                    _export_published(dataset, table)
+        st.caption(f"{METHODS_SOURCE}: {METHODS_SETTING}.")
 
 
 def _export_published(dataset: str, table: PairedTable) -> None:

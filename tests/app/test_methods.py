@@ -86,7 +86,22 @@ def test_runs_methods_and_m_are_chosen(two: Path, visit: Visit) -> None:
     wanted = score(load(two)[1], method="given", metric="ece", bins=3)
     assert numbers(at)["confidence in the file"][0].rstrip("†") == f"{wanted.value:.4f}"
     assert "<strong" not in tables(at)[0]
-    assert at.header[0].value.startswith("Nothing is compared")
+    assert screens.plain(at.header[0].value) == "Nothing is compared: each run has one method."
+    assert not any("Bold" in caption.value for caption in at.caption)
+    assert screens.tiles(at) == {}
+
+
+def test_many_runs_of_one_method_are_a_row_each(data: Path, visit: Visit) -> None:
+    made = [quiz(60, seed=seed, model=f"m{seed}", dataset="sums") for seed in range(8)]
+    write_csv(data / "quiz.csv", [{**row, "verbal_confidence": ""} for rows in made for row in rows])
+    at = visit("methods", runs=",".join(f"m{seed}-sums" for seed in range(7)))
+    table = screens.table(at, "Run", "Confidence method", "ECE", "Brier score", "Accuracy", "Rows used")
+    assert len(table) == 7
+    wanted = score(load(data / "quiz.csv")[3], method="given", metric="brier")
+    assert table["Brier score"][3] == f"{wanted.value:.4f}"
+    assert table["Rows used"][3] == "60"
+    (way,) = [node for node in screens.walk(at.main) if getattr(node, "type", "") == "page_link"]
+    assert "runs=m0-sums" in way.proto.query_string
 
 
 def test_the_order_follows_brier_or_kind(
@@ -123,9 +138,12 @@ def test_the_published_tables_are_labelled_and_whole(two: Path, visit: Visit) ->
     assert two.is_file()
     at = visit("methods")
     gsm, math = (rows(html) for html in tables(at)[1:])
-    assert gsm[-6] == ["logit w/ Path", ".394", ".399", ".414", ".414", ".178", ".265", ".233", ".252"]
-    assert math[-1] == ["self-consistency, F_PC", ".052", ".220", ".065", ".219", ".143", ".203", ".054",
-                        ".174"]
+    assert gsm[-6] == [
+        "logit w/ Path", "0.394", "0.399", "0.414", "0.414", "0.178", "0.265", "0.233", "0.252",
+    ]
+    assert math[-1] == [
+        "self-consistency, F_PC", "0.052", "0.220", "0.065", "0.219", "0.143", "0.203", "0.054", "0.174",
+    ]
     told = said(at)
     assert "Published figures, other models and data, not computed here" in told
     assert "N = 16 samples (temperature 0.6 for the pretrained models, 1.0 for the instruct models)" in told

@@ -20,7 +20,7 @@ from calib_core.records import RunInfo
 from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs, runs_down
 from calib_core.report.parts import Block, Progress, Section, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset
-from calib_core.wording import count, number
+from calib_core.wording import count, number, percent
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model?"
 
@@ -79,7 +79,7 @@ def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere]) -> Bl
         tiles=tuple(tiles(result, titles)),
         recipes=(recipe(result),),
         paired=tuple(_parts(table)),
-        captions=(LEGEND, *flagged(result)),
+        captions=tuple(legend(result)),
         remarks=tuple(f"{keyed[run].title}: {why}" for run, why in without(result).items()),
     )
 
@@ -142,13 +142,29 @@ def recipe(result: MethodsTable) -> str:
     return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {which}"
 
 
-def flagged(result: MethodsTable) -> list[str]:
-    """What the mark behind an ECE means, where there is one."""
-    cells = [cell for cell in result.cells.values() if cell.warning]
-    if not cells:
-        return []
-    several = f", {len(cells)} cells; one of them" if len(cells) > 1 else ""
-    return [f"{FLAG} An ECE that rests on one or two bins{several}: {cells[0].warning}"]
+def legend(result: MethodsTable) -> list[str]:
+    """What bold numbers and the mark behind an ECE mean, where there are any."""
+    told = [LEGEND] if any(cell.best_brier or cell.best_ece for cell in result.cells.values()) else []
+    flagged = [cell.warning for cell in result.cells.values() if cell.warning]
+    if flagged:
+        several = f", {len(flagged)} cells; one of them" if len(flagged) > 1 else ""
+        told.append(f"{FLAG} An ECE that rests on one or two bins{several}: {flagged[0]}")
+    return told
+
+
+def rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[str, object]]:
+    """One row a run and method; titles: of the runs, by key."""
+    return [
+        {
+            "Run": titles[cell.run],
+            "Confidence method": METHODS[cell.method].title,
+            "ECE": number(cell.ece) + FLAG * bool(cell.warning),
+            "Brier score": number(cell.brier),
+            "Accuracy": percent(cell.accuracy),
+            "Rows used": f"{cell.n_used:,}",
+        }
+        for cell in result.cells.values()
+    ]
 
 
 def without(result: MethodsTable) -> dict[str, str]:

@@ -205,15 +205,18 @@ def test_published_figures_are_labelled_as_such(tmp_path: Path) -> None:
     assert "GSM8K" in published.text
 
 
-def test_small_diagrams_of_the_largest_groups(tmp_path: Path) -> None:
+def test_small_diagrams_in_the_order_of_the_figure(tmp_path: Path) -> None:
     rows = [{**row, "subject": "many" if at % 3 else "few"} for at, row in enumerate(quiz(90))]
     made = made_of(write_csv(tmp_path / "quiz.csv", rows), pages=("groups",))
     (block,) = section(read(made.html), "groups")
     (panels,) = block.all("div", "panels")
-    assert [figure.all("p", "name")[0].text for figure in panels.all("figure")] == ["many", "few"]
+    names = [figure.all("p", "name")[0].text for figure in panels.all("figure")]
+    assert names == ["few", "many"]
+    assert "Reliability diagrams of every group" in block.text
     told = [figure.all("p", "note")[0].text for figure in panels.all("figure")]
     values = {row[0]: (row[1], row[row.index("60" if row[0] == "many" else "30")]) for row in block.rows}
-    assert told == [f"ECE {value}, n = {n}" for value, n in (values["many"], values["few"])]
+    assert told == [f"ECE {value}, n = {n}" for value, n in (values[name] for name in names)]
+    assert values["few"][0] > values["many"][0]
 
 
 def test_the_questions_of_a_bin_that_is_asked_for(tmp_path: Path) -> None:

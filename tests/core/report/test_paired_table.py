@@ -49,8 +49,8 @@ def test_the_papers_own() -> None:
         "logit w/ Path", "logit w/ Answer", "p(True)", "self-consistency, F_CN", "self-consistency, F_CS",
         "self-consistency, F_PC",
     ]
-    assert table.entries["Mistral-7B", "logit_path"] == Entry(".394", ".399")
-    assert table.entries["Mixtral-8x7B", "p_true"] == Entry(".070", ".201")
+    assert table.entries["Mistral-7B", "logit_path"] == Entry("0.394", "0.399")
+    assert table.entries["Mixtral-8x7B", "p_true"] == Entry("0.070", "0.201")
     assert [names for _, names in table.columns.values()] == [
         "Mistral-7B", "Mistral-7B-Inst", "Mixtral-8x7B", "Mixtral-8x7B-Inst",
     ]
