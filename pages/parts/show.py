@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,14 +26,13 @@ def theme() -> Theme:
     return THEMES[st.context.theme.type or "light"]
 
 
-def tiles(
-    values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]], in_row: int | None = None
-) -> None:
-    """(label, value, help, what stands below the value) in a row that folds to two columns on a narrow page.
+def tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
+    """(label, value, help, what stands below the value) in rows of at most five that are about as long.
 
-    in_row: how many at most; None: all, or of more than five four. No text of a file.
+    On a narrow page they fold to two columns. No text of a file.
     """
-    with st.grid(in_row or (len(values) if len(values) < 6 else 4), min_column_width=150):
+    even = math.ceil(len(values) / max(1, math.ceil(len(values) / 5)))
+    with st.grid(max(3, even), min_column_width=150):  # one alone is not as wide as the page
         for label, value, help_, *below in values:
             note = below[0] if below and below[0] else None
             st.metric(

@@ -86,7 +86,8 @@ def figures_are_drawn(page: Page, path: str, width: int) -> None:
             "plot => [plot._fullLayout.xaxis._length, plot._fullLayout.yaxis._length]"
         )
         assert abs(across - down) <= 1, "the diagram is no square"
-        assert across > 200
+        whole = page.locator(".st-key-reliability .js-plotly-plot").evaluate("plot => plot.clientWidth")
+        assert across >= min(whole - 90, 450), "the diagram leaves its column empty"
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -151,3 +152,15 @@ def test_methods_side_by_side_can_be_read(show: Show) -> None:
         resize(page, width)
         no_fault(page)
         figures_are_drawn(page, "concentration", width)
+
+
+@pytest.mark.parametrize("path", ["sampling", "reliability"])
+def test_tiles_stand_in_rows_that_are_about_as_long(path: str, show: Show) -> None:
+    page = show("light", path).page
+    for width in (1440, 1024, 860, 420):
+        resize(page, width)
+        tops = page.locator(".stMainBlockContainer .stGrid").first.evaluate(
+            "grid => [...grid.querySelectorAll('.stMetric')].map(tile => tile.getBoundingClientRect().top)"
+        )
+        rows = [tops.count(top) for top in sorted(set(tops))]
+        assert max(rows) - min(rows) <= 1, (width, rows)
