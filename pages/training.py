@@ -4,19 +4,24 @@ import streamlit as st
 
 from calib_core.analysis.training import training
 from calib_core.figures.training import describe_training, training_figure
-from calib_core.report.sections.training import CAPTION, recipes
+from calib_core.report.sections.training import CAPTION, recipes, tiles
 from pages.parts import cache, checkpoints, picking, show, trainings
 from pages.parts.shell import PAGES, shell
 
 here = shell("training", trainings.choose_training)
 choice, runs = here.chosen, {run.id: run for run in here.runs}
 evidences, refused = trainings.evidences(choice, here.runs)
+alone = trainings.alone()
 result = cache.kept(
-    ("training", *choice.key(), tuple((id_, runs[id_].file.stamp) for id_ in evidences)),
-    lambda: training(evidences, choice.metric, choice.scheme),
+    ("training", *choice.key(), alone, tuple((id_, runs[id_].file.stamp) for id_ in evidences)),
+    lambda: training(evidences, choice.metric, choice.scheme, alone=alone),
 )
 chosen = checkpoints.selected(result)
 show.reading(result.reading, trainings.looking_at(choice, result, evidences))
+show.tiles(tiles(result))
+show.recipe("\n".join(recipes(result)))
+show.remarks(*result.ends)
+trainings.switch(result)
 show.figure(
     lambda theme: training_figure(result, theme, selected=chosen, places=trainings.places(here.runs)),
     key="training",
@@ -25,7 +30,6 @@ show.figure(
     on_select=lambda: picking.point_from_figure("training"),
 )
 st.caption(f"{CAPTION} Click a point or a row to see its reliability diagram.")
-show.recipe("\n".join(recipes(result)))
 checkpoints.table(choice, result, chosen)
 checkpoints.left_out(result, refused, {id_: run.title for id_, run in runs.items()})
 if chosen is not None:

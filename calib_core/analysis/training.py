@@ -5,7 +5,7 @@ Which run stands where: checkpoints.py. How it is drawn: figures/training.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -19,6 +19,9 @@ from calib_core.analysis.score import scheme_for, score
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
+from calib_core.wording import count, number
+
+ALONE: Final = "It is the only checkpoint of its model, and others have several."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,8 +29,8 @@ class Checkpoint:
     """One point.
 
     run: the key it was given under; label: the checkpoint's name; at: tokens seen, or the step; value: the
-    metric there, None where it is not defined; null_median, null_low, null_high, p: as in `null.Null`, None
-    where there is none; recipe: of the number.
+    metric there, None where it is not defined; null_median, null_low, null_high, p, draws: as in `null.Null`,
+    None where there is none; recipe: of the number.
     """
 
     run: str
@@ -38,6 +41,7 @@ class Checkpoint:
     null_low: float | None
     null_high: float | None
     p: float | None
+    draws: int | None
     n_used: int
     recipe: str
 
@@ -55,8 +59,9 @@ class Training:
     """The lines of one metric over one axis.
 
     metric, bins: what is drawn; axis: "Tokens seen" or "Training step"; without: run key → why it is no
-    point of a line; refused: run key → why it cannot give the metric; reading: one sentence on each line's
-    first and last point, which claims nothing the null does not allow.
+    point of a line; refused: run key → why it cannot give the metric; reading: one sentence on all lines,
+    which claims nothing the null does not allow; ends: one on the first and last
+    point of each line that is followed, and on how many are beyond chance.
     """
 
     metric: str
@@ -66,6 +71,12 @@ class Training:
     without: Mapping[str, str]
     refused: Mapping[str, str]
     reading: str
+    ends: tuple[str, ...] = ()
+
+    @property
+    def followed(self) -> tuple[Line, ...]:
+        """The lines of several checkpoints; all where there is none."""
+        return followed(self.lines)
 
     def to_frame(self) -> pl.DataFrame:
         """One row a checkpoint: line and the fields of `Checkpoint`."""
@@ -76,15 +87,18 @@ class Training:
 _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "line": pl.String, "run": pl.String, "label": pl.String, "at": pl.Float64, "value": pl.Float64,
     "null_median": pl.Float64, "null_low": pl.Float64, "null_high": pl.Float64, "p": pl.Float64,
-    "n_used": pl.Int64, "recipe": pl.String,
+    "draws": pl.Int64, "n_used": pl.Int64, "recipe": pl.String,
 }
 
 
-def training(evidences: Mapping[str, Evidence], metric_id: str, scheme: Scheme | None = None) -> Training:
+def training(
+    evidences: Mapping[str, Evidence], metric_id: str, scheme: Scheme | None = None, *, alone: bool = False
+) -> Training:
     """The metric of every checkpoint among these runs.
 
-    evidences: run key → what one method says of the run. Raises Unavailable for a metric that does not
-    exist; a run that cannot give it is named in `refused`.
+    evidences: run key → what one method says of the run; alone: whether a model's only checkpoint is shown
+    beside lines of several, which it has no training to compare with. Raises Unavailable for a metric that
+    does not exist; a run that cannot give it is named in `refused`.
     """
     metric = metric_of(metric_id)
     scheme = scheme_for(metric, scheme or Scheme())
@@ -103,68 +117,94 @@ def training(evidences: Mapping[str, Evidence], metric_id: str, scheme: Scheme |
                 refused[place.run] = str(reason)
         if points:
             lines.append(Line(title, tuple(points)))
+    without = dict(placed.without)
+    if not alone and any(len(line.points) > 1 for line in lines):
+        without |= {line.points[0].run: ALONE for line in lines if len(line.points) == 1}
+        lines = [line for line in lines if len(line.points) > 1]
     return Training(
         metric=metric_id,
         bins=scheme.bins,
         axis=placed.axis,
         lines=tuple(lines),
-        without=placed.without,
+        without=without,
         refused=refused,
-        reading=_reading(metric_id, placed.axis, lines),
+        reading=read_training(metric_id, lines),
+        ends=tuple(read_line(line, metric_id, placed.axis) for line in followed(lines)),
     )
+
+
+def followed(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines of several checkpoints; all where there is none."""
+    return tuple(line for line in lines if len(line.points) > 1) or tuple(lines)
 
 
 def _point(place: Placed, evidence: Evidence, metric_id: str, scheme: Scheme) -> Checkpoint:
     metric = metric_of(metric_id)
-    number = score(evidence, metric_id, scheme)
+    found = score(evidence, metric_id, scheme)
     null: Null | None = None
-    if number.value is not None and metric.binned:
-        null = null_of(evidence, metric, (scheme,), (number.value,))
+    if found.value is not None and metric.binned:
+        null = null_of(evidence, metric, (scheme,), (found.value,))
     return Checkpoint(
         run=place.run,
         label=evidence.run.info.checkpoint or evidence.run.label,
         at=place.at,
-        value=number.value,
+        value=found.value,
         null_median=null.median[0] if null else None,
         null_low=null.low[0] if null else None,
         null_high=null.high[0] if null else None,
         p=null.p[0] if null else None,
-        n_used=number.n_used,
-        recipe=number.recipe,
+        draws=null.draws if null else None,
+        n_used=found.n_used,
+        recipe=found.recipe,
     )
 
 
-def _reading(metric_id: str, axis: str, lines: list[Line]) -> str:
+def read_training(metric_id: str, lines: Sequence[Line]) -> str:
+    """One sentence on all lines: where the number is more than chance gives."""
     if not lines:
         return "No run here is a checkpoint that gives this number."
-    title = METRICS[metric_id].title
-    if len(lines) == 1:
-        return f"{title} is {_of_line(lines[0], axis)}."
-    trained = [line for line in lines if len(line.points) > 1]
-    told = [f"{line.title}: {title} is {_of_line(line, axis)}." for line in trained or lines]
-    if trained and (alone := len(lines) - len(trained)):
-        told.append(f"{alone} more model{'s have' if alone > 1 else ' has'} one checkpoint.")
-    return " ".join(told)
-
-
-def _of_line(line: Line, axis: str) -> str:
-    """The first and the last number, and what of them is more than chance."""
-    first, last = line.points[0], line.points[-1]
-    opening = f"{_number(first.value)} at {_place(first.at, axis)}"
+    metric = METRICS[metric_id].title
+    trained = followed(lines)
+    first, last = trained[0].points[0], trained[0].points[-1]
+    if first is last and len(trained) > 1:
+        return f"Each of the {len(lines)} lines has one checkpoint, so there is no way to follow."
     if first is last:
-        return opening + _alone(first.p)
-    told = f"{opening} and {_number(last.value)} at {_place(last.at, axis)}{_both(first, last)}"
-    between = [point.p for point in line.points[1:-1] if point.p is not None]
-    if not between:
-        return told
-    clear = sum(p <= CLEAR for p in between)
-    if len(between) == 1:
-        return f"{told}; the one between is {'beyond' if clear else 'within'} it"
-    return f"{told}; {clear} of the {len(between)} between {'is' if clear == 1 else 'are'} beyond it"
+        return f"{metric} is {number(first.value)} at its only checkpoint{_alone(first.p)}."
+    if len(trained) == 1:
+        name = f"{trained[0].title}: " if len(lines) > 1 else ""
+        return f"{name}{metric} {number(first.value)} → {number(last.value)}{_both(first, last)}."
+    judged = [(line.points[0].p, line.points[-1].p) for line in trained]
+    firsts = [first <= CLEAR for first, last in judged if first is not None and last is not None]
+    lasts = [last <= CLEAR for first, last in judged if first is not None and last is not None]
+    if len(lasts) == len(trained):
+        of = f"{_how_many(lasts, 'lines')}, at the first of {_how_many(firsts)}"
+        return f"{metric} is beyond chance at the last checkpoint of {of}."
+    ends = [(line.points[0].value, line.points[-1].value) for line in trained]
+    falls = [first is not None and last is not None and last < first for first, last in ends]
+    return f"{metric} is lower at the last checkpoint than at the first of {_how_many(falls, 'lines')}."
 
 
-def _number(value: float | None) -> str:
-    return "not defined" if value is None else f"{value:.4f}"
+def _how_many(true: Sequence[bool], of: str = "") -> str:
+    """"all 4 lines", "both lines", "3 of 4 lines", "none of the 4 lines"; without `of` "all", "3", "none"."""
+    found, total = sum(true), len(true)
+    if found == total:
+        whole = "both" if total == 2 else f"all {total}" if of else "all"
+        return f"{whole} {of}".rstrip()
+    if not of:
+        return str(found or "none")
+    return f"{found or 'none'} of {'' if found else 'the '}{total} {of}"
+
+
+def read_line(line: Line, metric_id: str, axis: str) -> str:
+    """The first and the last number of a line, and how many of all its checkpoints are more than chance."""
+    first, last = line.points[0], line.points[-1]
+    opening = f"{line.title}: {METRICS[metric_id].title} {number(first.value)} at {_place(first.at, axis)}"
+    if first is not last:
+        opening += f", {number(last.value)} at {_place(last.at, axis)}"
+    clear = [point.p <= CLEAR for point in line.points if point.p is not None]
+    if not clear:
+        return f"{opening}."
+    return f"{opening}; {sum(clear)} of {count(len(clear), 'checkpoint')} beyond chance."
 
 
 def _place(at: float, axis: str) -> str:
@@ -178,13 +218,7 @@ def _alone(p: float | None) -> str:
 
 
 def _both(first: Checkpoint, last: Checkpoint) -> str:
-    if first.p is None or last.p is None or first.value is None or last.value is None:
+    if first.p is None or last.p is None:
         return ""
-    was, is_ = first.p <= CLEAR, last.p <= CLEAR
-    if was and is_:
-        return ": both are beyond chance"
-    if was:
-        return ": beyond chance at first, within it at the end"
-    if is_:
-        return ": within chance at first, beyond it at the end"
-    return ": both are within chance"
+    was, is_ = ("beyond chance" if p <= CLEAR else "within chance" for p in (first.p, last.p))
+    return f": {was} at first and at the end" if was == is_ else f": {was} at first, {is_} at the end"

@@ -16,7 +16,7 @@ from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
 from calib_core.figures.training_axis import at_text, positions, training_axis
 from calib_core.metrics import METRICS
-from calib_core.wording import count, number, span
+from calib_core.wording import chance, count, number, span
 
 _PLOT: Final = 340
 """Pixels of the panel with its lower margin."""
@@ -99,7 +99,8 @@ def _words(line: Line, point: Checkpoint) -> str:
     if point.null_median is not None:
         told += f"<br>if calibrated {number(point.null_median, '.4g')}"
         told += f" ({span(point.null_low, point.null_high, '.4g')})"
-    return told + ("" if point.p is None else f"<br>p = {point.p:.3f}")
+    p = chance(point.p, point.draws)
+    return f"{told}<br>{p}" if p else told
 
 
 def _value_axis(result: Training, theme: Theme, drawn: Sequence[Line]) -> dict[str, Any]:

@@ -55,6 +55,7 @@ KEYS = (
     "unanswered",
     "sort",
     "every",
+    "alone",
     "step",
     "large",
     "pages",

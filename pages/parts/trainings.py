@@ -11,13 +11,13 @@ from calib_core.analysis.checkpoints import placing
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.looking import Looking, bins_of, looking
 from calib_core.analysis.score import available_metrics
-from calib_core.analysis.training import Training
+from calib_core.analysis.training import ALONE, Training
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.report.sections.training import NO_CHECKPOINT
 from calib_core.wording import count
 from pages.parts import cache, picking
-from pages.parts.address import Address
+from pages.parts.address import Address, flag
 from pages.parts.binning import binning_of
 from pages.parts.choice import Choice, metric_of, not_possible
 from pages.parts.runs import Run
@@ -58,6 +58,20 @@ def checkpoints(runs: Sequence[Run]) -> list[Run]:
     rows = {run.id: run.report.run.n_total for run in runs}
     found = placing({run.id: run.report.run.info for run in runs}, rows)
     return [by_id[placed.run] for line in found.lines.values() for placed in line]
+
+
+def alone() -> bool:
+    """Whether a model's only checkpoint is shown beside the lines of others, as the address has it."""
+    return st.query_params.get("alone") == "1"
+
+
+def switch(result: Training) -> None:
+    """The switch of `alone`, where it changes anything."""
+    shown = sum(len(line.points) == 1 for line in result.lines)
+    shown = shown if shown < len(result.lines) else 0
+    if number := shown + list(result.without.values()).count(ALONE):
+        help_ = "A model with one checkpoint is a point beside the lines, and may stretch the axis."
+        flag("alone", f"{count(number, 'model')} with one checkpoint", help_)
 
 
 def evidences(choice: Choice, runs: Sequence[Run]) -> tuple[dict[str, Evidence], dict[str, str]]:

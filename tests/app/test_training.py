@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core import load, score
 from calib_core.metrics import METRICS
+from calib_core.wording import p_value
 from predictions import quiz, write_csv
 from screens import Visit, choose, figure, said
 from token_files import STEPS, positions, write_checkpoints, write_npz
@@ -36,9 +37,15 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     table = screens.table(at, "Checkpoint", "If calibrated")
     assert table["Checkpoint"].to_list() == [f"step{step}" for step in STEPS]
     assert table[METRICS["full_ece"].title].to_list() == [f"{number.value:.4f}" for number in wanted]
-    assert table["p"].to_list() == [f"{number.p:.3f}" for number in wanted]
+    assert table["p"].to_list() == [p_value(number.p, 199) for number in wanted]
     assert "M=20" in at.code[0].value
-    assert at.header[0].value.startswith("Full")
+    first, last = f"{wanted[0].value:.4f}", f"{wanted[-1].value:.4f}"
+    assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}: ")
+    told = screens.tiles(at)
+    assert (told["Full-ECE at first"], told["Full-ECE at the end"]) == (first, last)
+    clear = sum(number.p is not None and number.p <= 0.05 for number in wanted)
+    assert told["Beyond chance"] == f"{clear} of {len(STEPS)}"
+    assert f"{clear} of 4 checkpoints beyond chance." in said(at)
 
 
 def test_every_model_has_its_line_and_others_are_told_why_not(
@@ -54,6 +61,23 @@ def test_every_model_has_its_line_and_others_are_told_why_not(
     assert "Not drawn (2)" in told
     assert "plain: Its file names no checkpoint and no tokens seen." in told
     assert "quiz: " in told
+
+
+def test_a_model_with_one_checkpoint_is_shown_on_request(
+    data: Path, checkpoints: list[Path], visit: Visit
+) -> None:
+    assert checkpoints
+    write_checkpoints(data, (100,), model="alone")
+    at = visit("training")
+    assert list(lines(at)) == ["gpt"]
+    assert "alone · plays · step100: It is the only checkpoint of its model" in said(at)
+    (switch,) = at.toggle
+    assert switch.label == "1 model with one checkpoint"
+    switch.set_value(True)
+    screens.run(at)
+    assert sorted(lines(at)) == ["alone", "gpt"]
+    assert screens.address(at) == {"alone": "1"}
+    assert sorted(lines(visit("training", alone="1"))) == ["alone", "gpt"]
 
 
 def test_no_checkpoint_says_what_to_put_there(data: Path, visit: Visit) -> None:

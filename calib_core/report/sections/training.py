@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from calib_core.analysis.checkpoints import PER_STEP, placing
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.limits import CLEAR
 from calib_core.analysis.training import Checkpoint, Training, training
 from calib_core.confidence import METHODS
 from calib_core.figures.training import describe_training, training_figure
 from calib_core.figures.training_axis import at_text
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table
+from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject, most_given
-from calib_core.wording import number, span
+from calib_core.wording import number, p_value, span
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -70,12 +71,13 @@ def _block(
         title="",
         by=method,
         reading=result.reading,
+        tiles=tuple(tiles(result)),
         recipes=tuple(recipes(result)),
         figures=(
             Drawn.of(lambda theme: training_figure(result, theme, places=places), describe_training(result)),
         ),
         tables=(Table.of("", rows(result)),),
-        captions=(CAPTION,),
+        captions=(*result.ends, CAPTION),
         remarks=tuple(_left_out({runs[key].title: why for key, why in reasons.items()})),
     )
 
@@ -86,6 +88,31 @@ def _left_out(reasons: Mapping[str, str]) -> list[str]:
     for title, why in reasons.items():
         found.setdefault(why, []).append(title)
     return [f"Not drawn: {', '.join(titles)}: {why}" for why, titles in found.items()]
+
+
+def tiles(result: Training) -> list[Tile]:
+    """The number at both ends, of several lines from least to most, and how often it is beyond chance."""
+    metric, points = METRICS[result.metric], [point for line in result.followed for point in line.points]
+    if not points:
+        return []
+    firsts, lasts = ([line.points[at] for line in result.followed] for at in (0, -1))
+    told = [_end(f"{metric.title} at first", firsts, metric.help)]
+    if firsts != lasts:
+        told.append(_end(f"{metric.title} at the end", lasts, metric.help))
+    told.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
+    if judged := [point.p <= CLEAR for point in points if point.p is not None]:
+        help_ = f"Checkpoints whose {metric.title} is larger than chance gives, p up to {CLEAR:g}."
+        told.append(Tile("Beyond chance", f"{sum(judged):,} of {len(judged):,}", help_))
+    return told
+
+
+def _end(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
+    known = [point.value for point in points if point.value is not None]
+    alone = len(points) == 1
+    low, high = min(known, default=None), max(known, default=None)
+    value = number(low) if alone else span(low, high)
+    null = points[0].null_median if alone else None
+    return Tile(label, value, help_, "" if null is None else f"if calibrated {number(null)}")
 
 
 def recipes(result: Training) -> list[str]:
@@ -109,6 +136,6 @@ def _row(line: str, point: Checkpoint, place: str, metric: str) -> dict[str, obj
         metric: number(point.value),
         "If calibrated": number(point.null_median),
         "5–95 %": span(point.null_low, point.null_high),
-        "p": number(point.p, ".3f"),
+        "p": p_value(point.p, point.draws),
         "Used": f"{point.n_used:,}",
     }

@@ -10,7 +10,7 @@ import pytest
 from calib_core.analysis.evidence import Evidence, gather
 from calib_core.analysis.null import null_of
 from calib_core.analysis.score import score
-from calib_core.analysis.training import training
+from calib_core.analysis.training import Training, training
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
@@ -55,37 +55,90 @@ def test_a_point_is_the_score_of_its_run() -> None:
 @pytest.mark.parametrize(
     ("first", "last", "said"),
     [
-        (OFF, LESS_OFF, "both are beyond chance."),
-        (LESS_OFF, OFF, "both are beyond chance."),
-        (OFF, RIGHT, "beyond chance at first, within it at the end."),
-        (RIGHT, OFF, "within chance at first, beyond it at the end."),
-        (RIGHT, RIGHT, "both are within chance."),
+        (OFF, LESS_OFF, "beyond chance at first and at the end."),
+        (LESS_OFF, OFF, "beyond chance at first and at the end."),
+        (OFF, RIGHT, "beyond chance at first, within chance at the end."),
+        (RIGHT, OFF, "within chance at first, beyond chance at the end."),
+        (RIGHT, RIGHT, "within chance at first and at the end."),
     ],
 )
 def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, said: str) -> None:
     result = training({"a": checkpoint(10, *first), "b": checkpoint(2000, *last)}, "ece")
     low, high = (f"{point.value:.4f}" for point in result.lines[0].points)
-    assert result.reading == f"ECE is {low} at step 10 and {high} at step 2,000: {said}"
-
-
-def test_a_single_checkpoint_and_several_lines_are_spoken_of_too() -> None:
-    evidences = {"a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT, model="bigram")}
-    assert training(evidences, "ece").reading == (
-        "gpt: ECE is 0.4000 at step 10: beyond chance. "
-        "bigram: ECE is 0.0000 at step 20: within chance."
+    assert result.reading == f"ECE {low} → {high}: {said}"
+    clear = sum(part != RIGHT for part in (first, last))
+    assert result.ends == (
+        f"gpt: ECE {low} at step 10, {high} at step 2,000; {clear} of 2 checkpoints beyond chance.",
     )
+
+
+def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
+    """A line of two checkpoints for each."""
+    return training({
+        f"{at}-{step}": checkpoint(step, *parts, model=f"m{at}")
+        for at, pair in enumerate(ends)
+        for step, parts in zip((10, 20), pair, strict=True)
+    }, metric)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ([(OFF, RIGHT), (OFF, OFF)], "1 of 2 lines, at the first of both."),
+        ([(RIGHT, OFF), (OFF, OFF)], "both lines, at the first of 1."),
+        ([(OFF, RIGHT), (OFF, RIGHT), (RIGHT, RIGHT)], "none of the 3 lines, at the first of 2."),
+        ([(RIGHT, OFF)] * 3, "all 3 lines, at the first of none."),
+    ],
+)
+def test_several_lines_are_counted_in_one_sentence(ends: list[tuple[Any, Any]], said: str) -> None:
+    result = trainings(*ends)
+    assert result.reading == f"ECE is beyond chance at the last checkpoint of {said}"
+    assert [told.partition(":")[0] for told in result.ends] == [line.title for line in result.lines]
+
+
+def test_several_lines_of_a_metric_without_a_null() -> None:
+    result = trainings((OFF, RIGHT), (RIGHT, RIGHT), metric="brier")
+    assert result.reading == "Brier score is lower at the last checkpoint than at the first of 1 of 2 lines."
+
+
+def test_single_checkpoints_alone_are_spoken_of_too() -> None:
+    evidences = {"a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT, model="bigram")}
+    result = training(evidences, "ece")
+    assert result.reading == "Each of the 2 lines has one checkpoint, so there is no way to follow."
+    assert result.ends == (
+        "gpt: ECE 0.4000 at step 10; 1 of 1 checkpoint beyond chance.",
+        "bigram: ECE 0.0000 at step 20; 0 of 1 checkpoint beyond chance.",
+    )
+    (_, alone) = evidences.popitem()
+    assert training({"b": alone}, "ece").reading == "ECE is 0.0000 at its only checkpoint: within chance."
+
+
+def test_a_model_s_only_checkpoint_stands_beside_lines_on_request() -> None:
+    evidences = {
+        "a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT), "c": checkpoint(20, *OFF, model="bigram"),
+    }
+    plain, asked = training(evidences, "ece"), training(evidences, "ece", alone=True)
+    assert [line.title for line in plain.lines] == ["gpt"]
+    assert list(plain.without) == ["c"]
+    assert "only checkpoint of its model" in plain.without["c"]
+    assert plain.reading == "ECE 0.4000 → 0.0000: beyond chance at first, within chance at the end."
+    assert [line.title for line in asked.lines] == ["gpt", "bigram"]
+    assert asked.without == {}
+    assert asked.reading == f"gpt: {plain.reading}"
+    assert asked.ends == plain.ends
 
 
 def test_a_metric_without_bins_has_no_null() -> None:
     result = training({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "accuracy")
     assert [point.value for point in result.lines[0].points] == [0.5, 0.9]
     assert {point.p for point in result.lines[0].points} == {None}
-    assert result.reading == "Accuracy is 0.5000 at step 1 and 0.9000 at step 2."
+    assert result.reading == "Accuracy 0.5000 → 0.9000."
+    assert result.ends == ("gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2.",)
 
 
 def test_tokens_seen_are_said_as_such() -> None:
     result = training({"a": checkpoint(1, *OFF, tokens_seen=8192)}, "ece")
-    assert result.reading.startswith("ECE is 0.4000 at 8,192 tokens")
+    assert result.ends[0].startswith("gpt: ECE 0.4000 at 8,192 tokens")
 
 
 def test_who_cannot_give_the_metric_is_refused_by_name() -> None:

@@ -51,7 +51,8 @@ def make_line(title: str, *points: tuple[float, float], null: bool = True) -> Li
         Checkpoint(
             run=f"{title}@{at:g}", label=f"step{at:g}", at=at, value=value,
             null_median=0.02 if null else None, null_low=0.01 if null else None,
-            null_high=0.03 if null else None, p=0.005 if null else None, n_used=2000, recipe="ECE-L1",
+            null_high=0.03 if null else None, p=0.005 if null else None,
+            draws=199 if null else None, n_used=2000, recipe="ECE-L1",
         )
         for at, value in points
     ))
