@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -16,10 +16,13 @@ HELD: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"ece": (76, 93), 
 """Metric → the least and the most percent of simulated data sets whose truth is in its interval
 (benchmarks/coverage.md); other metrics were not simulated."""
 
-COVERAGE: Final = (
-    "In simulations such intervals held the truth in {} to {} % of data sets for ECE, {} to {} % for Brier."
-    .format(*HELD["ece"], *HELD["brier"])
-)
+
+def coverage(metrics: Collection[str]) -> str:
+    """How often bootstrap intervals of these metrics held the truth; of those simulated where none was."""
+    shares = {"ece": "ECE", "brier": "Brier"}
+    own = [id_ for id_ in HELD if id_ in metrics] or list(HELD)
+    told = [f"{HELD[id_][0]} to {HELD[id_][1]} % of data sets for {shares[id_]}" for id_ in own]
+    return f"In simulations such intervals held the truth in {', in '.join(told)}."
 
 
 def wilson(

@@ -10,7 +10,7 @@ from calib_core.analysis.comparison_points import Measured, Point, measured
 from calib_core.analysis.comparison_reading import lowest_brier, most_accurate, names_all, whose_all
 from calib_core.analysis.comparison_trend import Trend
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.intervals import COVERAGE
+from calib_core.analysis.intervals import coverage
 from calib_core.analysis.preferred import preferred
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
@@ -145,8 +145,8 @@ def tiles(result: Comparison) -> list[Tile]:
 
 def caption(result: Comparison) -> str:
     """What the picture shows."""
-    curves = CURVES if result.has_curves else ""
-    return f"Colour and name: the run; shape: the method; bars: 95 % intervals. {curves}{COVERAGE}"
+    curves, told = CURVES if result.has_curves else "", coverage((result.x, result.y))
+    return f"Colour and name: the run; shape: the method; bars: 95 % intervals. {curves}{told}"
 
 
 def trends(result: Comparison) -> list[str]:

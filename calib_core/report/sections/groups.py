@@ -10,7 +10,7 @@ from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.analysis.families import short_names
 from calib_core.analysis.groupings import Grouping, groupings, level_order
 from calib_core.analysis.groups import Group, Groups, by_rows, by_runs
-from calib_core.analysis.intervals import COVERAGE
+from calib_core.analysis.intervals import coverage
 from calib_core.analysis.reliability import THIN
 from calib_core.confidence import METHODS
 from calib_core.figures.dots import describe_dots, dots_figure
@@ -170,7 +170,7 @@ def caption(result: Groups) -> str:
     how = next((group.how for group in result.groups if group.how), None)
     told = f"Whiskers: {how}. " if how else "No interval is known for this number. "
     if how and "bootstrap" in how:
-        told += f"{COVERAGE} "
+        told += f"{coverage((result.metric,))} "
     few = sum(group.small for group in result.groups)
     told += f"Hollow: fewer than {THIN} rows ({few} of {len(result.groups)}). "
     if any(value is not None for value in result.overall.values()):

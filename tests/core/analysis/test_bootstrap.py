@@ -12,7 +12,7 @@ import pytest
 from calib_core.analysis import bootstrap
 from calib_core.analysis.bootstrap import DRAWS, FEWER, difference, interval
 from calib_core.analysis.evidence import AnswerEvidence, gather
-from calib_core.analysis.intervals import COVERAGE, wilson
+from calib_core.analysis.intervals import coverage, wilson
 from calib_core.analysis.score import score
 from calib_core.bins import Scheme
 from calib_core.confidence.method import Options
@@ -241,4 +241,4 @@ def test_coverage_is_told_as_it_was_simulated() -> None:
     measured = (Path(__file__).parents[3] / "benchmarks" / "coverage.md").read_text(encoding="utf-8")
     for metric, title in (("ece", "ECE"), ("brier", "Brier")):
         (shares,) = re.findall(rf"^{metric}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
-        assert re.search(rf"{shares} (of data sets )?for {title}", COVERAGE)
+        assert re.search(rf"{shares} (of data sets )?for {title}", coverage(()))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from calib_core.analysis.comparison import comparison
 from calib_core.analysis.evidence import Evidence
 from calib_core.confidence import METHODS
-from calib_core.report.sections.comparison import LEAST_TO_MOST, no_trend, trend_rows, trends
+from calib_core.report.sections.comparison import LEAST_TO_MOST, caption, no_trend, trend_rows, trends
 from core.compared_runs import model_run
 
 
@@ -19,6 +19,16 @@ def test_where_no_method_has_a_trend_one_sentence_says_why() -> None:
     assert (no_trend(made), trends(made)) == (said, [said])
     assert no_trend(comparison({"a": one, "b": model_run("b", 60)})) is None
     assert no_trend(comparison({})) is None
+
+
+def test_of_intervals_only_the_metrics_drawn_are_told() -> None:
+    seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 60)}
+    said = {axes: caption(comparison(seen, *axes)) for axes in (("accuracy", "brier"), ("ece", "accuracy"))}
+    assert "held the truth in 92 to 98 % of data sets for Brier." in said["accuracy", "brier"]
+    assert "ECE" not in said["accuracy", "brier"]
+    assert "held the truth in 76 to 93 % of data sets for ECE." in said["ece", "accuracy"]
+    both = caption(comparison(seen, "auroc", "bias"))
+    assert "76 to 93 % of data sets for ECE, in 92 to 98 % of data sets for Brier." in both
 
 
 def test_runs_of_fewer_models_have_neither_p_nor_interval() -> None:
