@@ -33,6 +33,11 @@ def overlap(boxes: Boxes, others: Boxes, apart: float = 0.0) -> NDArray[np.bool_
     )
 
 
-def freest(boxes: Sequence[Box], taken: Sequence[Box]) -> Box:
-    """The first of the boxes (one or more) that lie on the fewest of those taken, which may not be none."""
-    return boxes[int(np.argmin(overlap(array(boxes), array(taken)).sum(axis=1)))]
+def freest(boxes: Sequence[Box], taken: Sequence[Box], lines: Sequence[Box] = ()) -> Box:
+    """The first of the boxes (one or more) that lie on the fewest of those taken, which may not be none.
+
+    lines: thin boxes, of which the fewest are crossed where that is equal.
+    """
+    own = array(boxes)
+    met, crossed = (overlap(own, array(others)).sum(axis=1) for others in (taken, lines))
+    return boxes[int(np.lexsort((crossed, met))[0])]

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias
 from calib_core.analysis.comparison import Comparison
 from calib_core.figures.boxes import Box, freest
 from calib_core.figures.comparison_axes import View
-from calib_core.figures.comparison_look import NUMBERED, PointLook, names_of, numbers_of
-from calib_core.figures.comparison_panel import Panel, corners, drawn_lines, on_curves, whiskers
+from calib_core.figures.comparison_look import MANY, NUMBERED, PointLook, names_of, numbers_of
+from calib_core.figures.comparison_panel import Panel, corners, curved, joins, on_curves, whiskers
 from calib_core.figures.label_places import REACH, Place, Spot, places
 from calib_core.figures.layout import LABEL_SIZE
 from calib_core.figures.text import plain, without_middle
@@ -68,10 +68,11 @@ def _set(
     """The names, or where not all of them have room beside their points, the numbers of all."""
     spots = _spots(result, panel, names_of(result))
     markers = tuple((spot.x - REACH, spot.y - REACH, spot.x + REACH, spot.y + REACH) for spot in spots)
-    said = [*on_curves(panel, markers)] if result.has_curves else []
-    found = _placed(result, panel, spots, [box for _, box in said])
+    lines = (*whiskers(result, panel), *joins(result, panel))
+    said = [*on_curves(panel, markers, lines)] if result.has_curves else []
+    found = () if len(spots) > MANY else _placed(result, panel, spots, [box for _, box in said])
     far = sum(place is not None and place.leader is not None for place in found)
-    if None in found or (panel.width < _NARROW and far > max(_FAR, len(spots) / 3)):
+    if not found or None in found or (panel.width < _NARROW and far > max(_FAR, len(spots) / 3)):
         spots, found, words = _numbered(result, panel, markers, [box for _, box in said])
         said.append(words)
     by_colour = _by_colour(result, spots, found, said, theme, looks)
@@ -121,7 +122,9 @@ def _placed(
 ) -> tuple[Place | None, ...]:
     return places(
         spots, panel.width, panel.height, size=LABEL_SIZE, taken=tuple(taken),
-        lines=(*whiskers(result, panel), *drawn_lines(result, panel)),
+        lines=(
+            *whiskers(result, panel), *joins(result, panel), *(curved(panel) if result.has_curves else ()),
+        ),
     )
 
 

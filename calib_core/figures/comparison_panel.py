@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from calib_core.analysis.comparison import Comparison
-from calib_core.figures.boxes import Box, array, freest, overlap
+from calib_core.figures.boxes import Box, freest
 from calib_core.figures.comparison_axes import CERTAIN, CONSTANT, View, certain, constant
 from calib_core.figures.label_places import text_width
 from calib_core.figures.layout import LABEL_SIZE
@@ -46,8 +46,8 @@ def whiskers(result: Comparison, panel: Panel) -> list[Box]:
     return boxes
 
 
-def drawn_lines(result: Comparison, panel: Panel) -> list[Box]:
-    """Small boxes along the lines between sizes of a model, and along both curves."""
+def joins(result: Comparison, panel: Panel) -> list[Box]:
+    """Small boxes along the lines between sizes of a model."""
     points = {point.key: (point.x.value, point.y.value) for point in result.points}
     dots: list[tuple[float, float]] = []
     for family in result.families:
@@ -55,25 +55,25 @@ def drawn_lines(result: Comparison, panel: Panel) -> list[Box]:
             steps = max(1, round(math.dist(first, second) / 8))
             across, down = (second[0] - first[0]) / steps, (second[1] - first[1]) / steps
             dots += [(first[0] + across * at, first[1] + down * at) for at in range(1, steps)]
-    if result.has_curves:
-        dots += [panel.place(*one) for curve in (constant, certain) for one in curve(panel.view.x)]
+    return [(x - 1, y - 1, x + 1, y + 1) for x, y in dots]
+
+
+def curved(panel: Panel) -> list[Box]:
+    """Small boxes along both curves."""
+    dots = [panel.place(*one) for curve in (constant, certain) for one in curve(panel.view.x)]
     return [(x - 1, y - 1, x + 1, y + 1) for x, y in dots]
 
 
 @lru_cache(maxsize=16)
-def on_curves(panel: Panel, markers: tuple[Box, ...]) -> list[tuple[str, Box]]:
-    """The words on both curves, each where it covers no point, and no curve if that can be."""
-    lines = [
-        [panel.place(a, value) for a, value in curve(panel.view.x, 6)] for curve in (constant, certain)
-    ]
-    dots = array([(x - 3, y - 2, x + 3, y + 2) for line in lines for x, y in line])
+def on_curves(panel: Panel, markers: tuple[Box, ...], lines: tuple[Box, ...]) -> list[tuple[str, Box]]:
+    """The words on both curves, each where it covers no point, and no curve or line if that can be."""
+    thin = [*lines, *curved(panel)]
     said: list[tuple[str, Box]] = []
-    for words, line in zip((CONSTANT, CERTAIN), lines, strict=True):
-        boxes = [box for box in _beside(words, line) if _inside(box, panel)]
+    for words, curve in ((CONSTANT, constant), (CERTAIN, certain)):
+        beside = _beside(words, [panel.place(a, value) for a, value in curve(panel.view.x, 6)])
+        boxes = [box for box in beside if _inside(box, panel)]
         if boxes:
-            meets = overlap(array(boxes), dots).sum(axis=1).tolist()
-            clear = [box for box, times in zip(boxes, meets, strict=True) if not times]
-            said.append((words, freest(clear or boxes, [*markers, *(box for _, box in said)])))
+            said.append((words, freest(boxes, [*markers, *(box for _, box in said)], thin)))
     return said
 
 
