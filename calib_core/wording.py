@@ -65,3 +65,8 @@ def count(number_of: int, thing: str) -> str:
 def bad_rows(bad: int, of: int) -> str:
     """"1 of 60 rows is bad", "3 of 60 rows are bad"."""
     return f"{bad:,} of {count(of, 'row')} {'is' if bad == 1 else 'are'} bad"
+
+
+def every(number_of: int) -> str:
+    """"both", or of more than two "all 4": before the plural of what is counted."""
+    return "both" if number_of == 2 else f"all {number_of:,}"

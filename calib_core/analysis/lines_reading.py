@@ -10,7 +10,7 @@ from calib_core.analysis.lines_result import Line
 from calib_core.analysis.tendency import Kind, being, counted
 from calib_core.metrics.metric import Better, Metric
 from calib_core.records import RunInfo
-from calib_core.wording import short
+from calib_core.wording import every, short
 
 _ENDS: Final[Mapping[Better, tuple[str, str]]] = {
     "lower": ("Lowest {}", "highest"),
@@ -58,8 +58,8 @@ def _alike(values: Mapping[str, float], labels: Mapping[str, str], metric: Metri
     """The beginning of a sentence on lines that have one number."""
     if len(values) == 1:
         return f"{labels[next(iter(values))]}: {metric.title}"
-    every = {2: "Both"}.get(lines, f"All {lines}") if len(values) == lines else str(len(values))
-    return f"{every} lines have the same {metric.inside},"
+    which = every(lines).capitalize() if len(values) == lines else str(len(values))
+    return f"{which} lines have the same {metric.inside},"
 
 
 def _whose(key: str, shown: Mapping[str, str], labels: Mapping[str, str]) -> str:
@@ -73,7 +73,7 @@ def _leanings(lines: Sequence[Line]) -> str:
     if not leans:
         return ""
     if len(set(leans)) == 1 and len(leans) == len(lines):
-        return f"{'Both' if len(leans) == 2 else f'All {len(leans)}'} {being(leans[0], len(leans))}."
+        return f"{every(len(leans)).capitalize()} {being(leans[0], len(leans))}."
     of = "" if len(leans) == len(lines) else " that pool one pair a row or position"
     return f"Of the {len(leans)} lines{of}, {counted(leans)}." if len(leans) > 1 else ""
 

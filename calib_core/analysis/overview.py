@@ -15,6 +15,7 @@ from calib_core.analysis.overview_reading import headline
 from calib_core.analysis.recipe import scheme_text
 from calib_core.analysis.tendency import WORDS
 from calib_core.metrics import METRICS
+from calib_core.wording import every
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +80,7 @@ def _worst_first(looks: Sequence[Look]) -> tuple[Look, ...]:
 
 def _recipe(judged: int) -> str:
     """"ECE-L1, equal width, M=10, right-closed, top label; over- or under-confident: …"."""
-    together = "" if judged == 1 else f", all {judged:,} verdicts together (Bonferroni)"
+    together = "" if judged == 1 else f", {every(judged)} verdicts together (Bonferroni)"
     return (
         f"accuracy; Brier; {METRICS['ece'].recipe}, {scheme_text(TEN)}, top label; over- or under-confident: "
         f"mean gap beyond chance at 95 %{together}"

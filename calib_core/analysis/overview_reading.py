@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from calib_core.analysis.overview_look import Look
-from calib_core.analysis.tendency import WORDS, counted
-from calib_core.wording import percent
+from calib_core.analysis.tendency import WORDS, Kind, being, counted
+from calib_core.wording import every, percent
 
 
 def headline(looks: Sequence[Look]) -> tuple[str, str]:
@@ -19,7 +19,14 @@ def headline(looks: Sequence[Look]) -> tuple[str, str]:
         return _too_few(looks), ""
     if len(looks) == 1:
         return _of_one(judged[0]), ""
-    return f"Of {len(looks)} runs, {counted([look.kind for look in looks])}.", _extremes(judged, looks)
+    return _kinds([look.kind for look in looks]), _extremes(judged, looks)
+
+
+def _kinds(kinds: Sequence[Kind]) -> str:
+    """"Of 3 runs, 2 are over-confident and 1 is under-confident.", or "Both runs are over-confident."."""
+    if len(set(kinds)) == 1:
+        return f"{every(len(kinds)).capitalize()} runs {being(kinds[0], len(kinds))}."
+    return f"Of {len(kinds)} runs, {counted(kinds)}."
 
 
 def _too_few(looks: Sequence[Look]) -> str:
@@ -27,7 +34,8 @@ def _too_few(looks: Sequence[Look]) -> str:
         return "There is no run here."
     if len(looks) == 1:
         return f"The one run here, {looks[0].run}, has too few {looks[0].unit} to be judged."
-    return f"None of the {len(looks)} runs here has rows enough to be judged."
+    which = "Neither" if len(looks) == 2 else "None"
+    return f"{which} of the {len(looks)} runs here has rows enough to be judged."
 
 
 def _of_one(look: Look) -> str:

@@ -78,7 +78,7 @@ def test_the_headline_and_the_two_ways(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", [*quiz(400, model="red"), *quiz(400, seed=6, model="green")])
     at = visit("start", run="red", method="given")
     told = screens.said(at)
-    assert "Of 2 runs, 2 are over-confident." in told
+    assert "Both runs are over-confident." in told
     assert "all 4 verdicts together (Bonferroni)" in told
     links = {link.label: link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)}
     assert set(links) == {"**Look at the data**", "**Take the tour**"}

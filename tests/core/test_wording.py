@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_core.wording import bad_rows, chance, count, number, p_value, percent, short, signed, span
+from calib_core.wording import bad_rows, chance, count, every, number, p_value, percent, short, signed, span
 
 
 def test_numbers_in_words() -> None:
@@ -13,6 +13,7 @@ def test_numbers_in_words() -> None:
     assert (span(-1, 2, ".1f"), span(None, 2)) == ("−1.0 to 2.0", "–")
     assert span(0.1, 0.2, ".1f", 100) == "10.0 to 20.0"
     assert (count(1, "run"), count(1200, "row")) == ("1 run", "1,200 rows")
+    assert (every(2), every(1200)) == ("both", "all 1,200")
 
 
 def test_percent() -> None:

@@ -28,7 +28,7 @@ def test_several_runs_of_every_kind() -> None:
 
 def test_calibrated_runs_alone() -> None:
     result = overview({"a": [blocks(*CALIBRATED)], "b": [blocks((0.8, 100, 80))]})
-    assert result.headline == "Of 2 runs, 2 are no farther off than chance."
+    assert result.headline == "Both runs are no farther off than chance."
 
 
 def test_the_most_honest_may_be_the_most_accurate() -> None:
@@ -55,9 +55,11 @@ def test_one_run() -> None:
 
 def test_forty_runs_and_few_rows() -> None:
     many = overview({f"run {at}": [blocks(*OVER)] for at in range(40)})
-    assert many.headline == "Of 40 runs, 40 are over-confident."
+    assert many.headline == "All 40 runs are over-confident."
+    assert many.recipe.endswith("chance at 95 %, all 40 verdicts together (Bonferroni)")
     few = overview({"a": [blocks((0.9, 3, 1))], "b": [blocks((0.9, 4, 1))]})
-    assert (few.headline, few.more) == ("None of the 2 runs here has rows enough to be judged.", "")
+    assert (few.headline, few.more) == ("Neither of the 2 runs here has rows enough to be judged.", "")
+    assert few.recipe.endswith("chance at 95 %, both verdicts together (Bonferroni)")
 
 
 def test_answers_and_texts_are_not_compared() -> None:

@@ -191,7 +191,7 @@ def test_the_head_says_what_all_runs_come_to(tmp_path: Path) -> None:
     sure = [{"confidence": 0.95, "correct": at % 2, "model": model} for at in range(80) for model in "ab"]
     document = read(made_of(write_csv(tmp_path / "sure.csv", sure), pages=("overview", "files")).html)
     leads = [node.text for node in document.all("header")[0].all("p", "lead")]
-    assert leads[0] == "Of 2 runs, 2 are over-confident."
+    assert leads[0] == "Both runs are over-confident."
     (block,) = section(document, "overview")
     assert [(row[0], row[2]) for row in block.rows] == [("a", "over-confident"), ("b", "over-confident")]
 
