@@ -188,6 +188,6 @@ def _reading(pools: Pools) -> str:
     where = "" if first is None else f"; {first:,} of them lie in the first bin"
     return (
         f"ECE takes one pair from here, the top label's: {top['prob']:.3g}, {verdict}. "
-        f"Classwise ECE takes {pools.classes:,}, one a class, each into the bins of its own class. "
+        f"cw-ECE takes {pools.classes:,}, one a class, each into the bins of its own class. "
         f"Full-ECE puts the same {pools.classes:,} into one set of bins{where}."
     )

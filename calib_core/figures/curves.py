@@ -20,12 +20,6 @@ _NAME: Final = 44
 """Letters of a run's name in the legend: as wide as a telephone."""
 
 
-def short(metric: str) -> str:
-    """The metric's name where room is scarce: "ECE", "K·cw-ECE", "mass-weighted Full-ECE"."""
-    name, _, kind = METRICS[metric].recipe.replace("-L1", "").partition(", ")
-    return f"{kind} {name}".strip()
-
-
 def of_own_spread(curves: Sequence[Curve]) -> list[Curve]:
     """All but K·cw-ECE beside cw-ECE: as K times that, it has its RSD and would hide its relative curve."""
     with_cw = any(curve.metric == "cw_ece" for curve in curves)
@@ -53,7 +47,7 @@ class Drawn:
     @property
     def title(self) -> str:
         """The metric's short name, as the papers have it: "cw-ECE"."""
-        return short(self.curve.metric)
+        return METRICS[self.curve.metric].title
 
     @property
     def scale(self) -> str:
@@ -113,7 +107,7 @@ def legend_of(drawn: Sequence[Drawn], theme: Theme, *, relative: bool) -> list[d
         line = metric_line(metric, theme)
         symbol = {"marker": drawn[0].marker(line["color"], theme)} if drawn[0].alone else {}
         mode = "lines+markers" if drawn[0].alone else "lines"
-        entries.append(entry(f"{short(metric)}{rsd}", mode, line=line, **symbol))
+        entries.append(entry(f"{METRICS[metric].title}{rsd}", mode, line=line, **symbol))
     entries += [
         entry(without_middle(each.run, _NAME), "markers", marker=each.marker(theme.text, theme))
         for each in {each.place: each for each in drawn if not each.alone}.values()

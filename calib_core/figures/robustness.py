@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from calib_core.analysis.sweep import Curve, Sweep
-from calib_core.figures.curves import Drawn, begin, drawn_of, legend_of, line_of, short
+from calib_core.figures.curves import Drawn, begin, drawn_of, legend_of, line_of
 from calib_core.figures.layout import LABEL_SIZE, Figure, axis, note, nothing
 from calib_core.figures.stack import Stack, heading
 from calib_core.figures.strokes import band, metric_line, middle
 from calib_core.figures.theme import Theme
+from calib_core.metrics import METRICS
 from calib_core.wording import chance, number, percent
 
 _SCALES: Final[Mapping[str, str]] = {
@@ -86,7 +87,7 @@ def _bars(curve: Curve, colour: str, yaxis: str) -> dict[str, Any]:
         "type": "scatter", "mode": "markers", "yaxis": yaxis, "showlegend": False, "hoverinfo": "text",
         "x": [bins for bins, _ in ends], "y": [round((low + high) / 2, 7) for _, (low, high) in ends],
         "hovertext": [
-            f"<b>{short(curve.metric)}</b><br>M = {bins:,}<br>between {low:.4g} and {high:.4g}"
+            f"<b>{METRICS[curve.metric].title}</b><br>M = {bins:,}<br>between {low:.4g} and {high:.4g}"
             for bins, (low, high) in ends
         ],
         "marker": {"size": 16, "opacity": 0, "color": colour},

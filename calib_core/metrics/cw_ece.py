@@ -20,11 +20,11 @@ def cw_ece(sums: Sums, scheme: Scheme) -> float | None:
 
 CW_ECE: Final = Metric(
     id="cw_ece",
-    title="Classwise ECE",
+    title="cw-ECE",
     recipe="cw-ECE-L1",
     meaning=(
-        "The ECE of each choice's probability against how often that choice is right, averaged over the "
-        "K choices (classes): lower is better, and it shrinks as K grows."
+        "Classwise ECE: that of each choice's probability against how often that choice is right, averaged "
+        "over the K choices (classes): lower is better, and it shrinks as K grows."
     ),
     source="Full-ECE paper (Liu et al. 2024), eq. 7",
     needs="distribution",

@@ -20,10 +20,10 @@ def cw_ece_sum(sums: Sums, scheme: Scheme) -> float | None:
 
 CW_ECE_SUM: Final = Metric(
     id="cw_ece_sum",
-    title="Classwise ECE, summed",
+    title="K·cw-ECE",
     recipe="K·cw-ECE-L1",
     meaning=(
-        "Classwise ECE summed over the choices instead of averaged, so that it can be read beside "
+        "cw-ECE (classwise ECE) summed over the choices instead of averaged, so that it can be read beside "
         "Full-ECE, which it is never below; from 0 to 2, lower is better."
     ),
     source="K times eq. 7 of the Full-ECE paper (Liu et al. 2024)",

@@ -24,7 +24,7 @@ def full_ece_mass(sums: Sums, scheme: Scheme) -> float | None:
 
 FULL_ECE_MASS: Final = Metric(
     id="full_ece_mass",
-    title="Full-ECE, mass-weighted",
+    title="Mass-weighted Full-ECE",
     recipe="Full-ECE-L1, mass-weighted",
     meaning=(
         "Full-ECE with each choice weighted by its own probability, which is the error to expect of an "

@@ -14,8 +14,8 @@ Reads = Literal["bins", "squares", "classes", "values"]
 """What sums have to keep: n, Σy and Σc of the bins; Σc² and Σcy as well; each class apart; or every value."""
 
 
-NAMED: Final = ("Brier", "Full-ECE")
-"""Names with which titles begin, and which keep their capital within a sentence, as abbreviations do."""
+NAMED: Final = ("Brier", "Full-ECE", "cw-ECE", "K·cw-ECE")
+"""Names with which titles begin, and which stay as they are within a sentence, as abbreviations do."""
 
 
 def _no_remark(_sums: Sums) -> str | None:

@@ -80,6 +80,6 @@ def occurrences(choice: Choice) -> None:
         shown, key="occurrences", alt=f"How often {run.sums.classes} classes occur", export=export
     )
     st.caption(
-        f"K = {run.sums.classes:,}. Classwise ECE averages over all of them, also those that never occur. "
+        f"K = {run.sums.classes:,}. cw-ECE averages over all of them, also those that never occur. "
         "Published (Full-ECE paper, 5,000 test sentences): 30 % never, 41 % one to ten times."
     )

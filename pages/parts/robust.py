@@ -11,7 +11,7 @@ import streamlit as st
 from calib_core.analysis.looking import Looking, called, looking
 from calib_core.analysis.published import SOURCE, published_rsd
 from calib_core.analysis.sweep import Sweep
-from calib_core.figures.curves import short
+from calib_core.metrics import METRICS
 from calib_core.records import TokenRun
 from calib_core.report.sections import robustness as section
 from calib_core.tokens.bounds import exact_up_to
@@ -52,9 +52,9 @@ def verdict(choice: Choice, results: Sequence[Sweep]) -> None:
 def _looking_at(choice: Choice, results: Sequence[Sweep]) -> Looking:
     """The curves, of which runs and metrics."""
     wanted = choice.sweeping
-    metrics = list(dict.fromkeys(short(curve.metric) for result in results for curve in result.curves))
+    metrics = dict.fromkeys(METRICS[curve.metric].title for result in results for curve in result.curves)
     return looking(
-        f"{called(metrics, 'metrics')} over M",
+        f"{called(list(metrics), 'metrics')} over M",
         [choice.run.title, *(run.title for run, _ in wanted.beside)],
         [choice.evidence, *(evidence for _, evidence in wanted.beside)],
         f"M in {{{section.set_text(wanted.bins)}}}",
@@ -122,7 +122,7 @@ def published() -> None:
         st.subheader("Published figures, other models and data", anchor=False)
         figures = published_rsd()
         shown = figures.select(
-            pl.Series("Metric", [short(metric) for metric in figures["metric"]]),
+            pl.Series("Metric", [METRICS[metric].title for metric in figures["metric"]]),
             pl.col("model").alias("Model"),
             pl.Series("RSD over seven M", [f"{100 * rsd:.2f} %" for rsd in figures["rsd"]]),
         )

@@ -11,7 +11,7 @@ from calib_core.analysis.occurrences import occurrences_table
 from calib_core.analysis.pools import pools_of_position, pools_of_question
 from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Curve, Sweep, sweep
 from calib_core.binned import Scheme
-from calib_core.figures.curves import of_own_spread, short
+from calib_core.figures.curves import of_own_spread
 from calib_core.figures.pools import describe_pools, pools_figure
 from calib_core.figures.relative import describe_relative, relative_figure
 from calib_core.figures.robustness import describe_robustness, values_figure
@@ -146,7 +146,7 @@ def _tile(curve: Curve) -> Tile:
     told = "" if curve.span is None else f" Largest − smallest value: {wording.short(curve.span)}."
     how = f"standard deviation / mean over M in {{{set_text(curve.bins)}}}, ddof {curve.ddof}"
     return Tile(
-        f"RSD of {short(curve.metric)}",
+        f"RSD of {METRICS[curve.metric].inside}",
         percent(curve.rsd),
         f"{metric.title}: {how}.{told} {metric.meaning}",
         "" if null is None else f"if calibrated {percent(null)}",
@@ -199,7 +199,7 @@ def refusals(result: Sweep) -> list[str]:
     """Metrics without a curve and M without a value, each reason once."""
     metrics: dict[str, list[str]] = {}
     for metric, why in result.refused.items():
-        metrics.setdefault(why, []).append(short(metric))
+        metrics.setdefault(why, []).append(METRICS[metric].inside)
     told = [f"{', '.join(names)} not shown: {why}" for why, names in metrics.items()]
     return told + list(dict.fromkeys(why for curve in result.curves for why in curve.refused.values()))
 
@@ -215,7 +215,7 @@ def _row(result: Sweep, curve: Curve, *, several: bool) -> dict[str, str]:
     known = null is not None and null.rsd_low is not None and null.rsd_high is not None
     return {
         **({"Run": result.run} if several else {}),
-        "Metric": short(curve.metric),
+        "Metric": METRICS[curve.metric].title,
         "RSD": percent(curve.rsd),
         "If calibrated": percent(null.rsd_median if null else None),
         "5–95 %": f"{percent(null.rsd_low)} to {percent(null.rsd_high)}" if null and known else NOTHING,

@@ -48,7 +48,7 @@ def test_a_position_pair_by_pair() -> None:
     assert (result.title, result.classes, result.unshown, result.rest) == ("Position 10", 3, 0, 0)
     assert result.first_bin == 1
     assert result.reading == (
-        "ECE takes one pair from here, the top label's: 0.6, wrong. Classwise ECE takes 3, one a class, each "
+        "ECE takes one pair from here, the top label's: 0.6, wrong. cw-ECE takes 3, one a class, each "
         "into the bins of its own class. Full-ECE puts the same 3 into one set of bins; 1 of them lie in the "
         "first bin."
     )

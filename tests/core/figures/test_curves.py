@@ -1,20 +1,12 @@
-"""Do short names stay short, and do long ones get a line of their own in the legend?"""
+"""Do long names get a line of their own in the legend?"""
 
 from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.curves import begin, drawn_of, legend_of, short
+from calib_core.figures.curves import begin, drawn_of, legend_of
 from calib_core.figures.theme import LIGHT
 from core.figures.sweeps import make_curve, make_sweep
-
-
-@pytest.mark.parametrize(
-    ("metric", "name"),
-    [("ece", "ECE"), ("cw_ece_sum", "K·cw-ECE"), ("full_ece_mass", "mass-weighted Full-ECE")],
-)
-def test_the_short_name(metric: str, name: str) -> None:
-    assert short(metric) == name
 
 
 @pytest.mark.parametrize(

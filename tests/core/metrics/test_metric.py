@@ -17,8 +17,8 @@ def test_without_a_remark_there_is_none() -> None:
 
 @pytest.mark.parametrize(("id_", "inside"), [
     ("ece", "ECE"), ("accuracy", "accuracy"), ("brier", "Brier score"), ("nll", "negative log-likelihood"),
-    ("brier_multi", "Brier score, all choices"), ("cw_ece_sum", "classwise ECE, summed"),
-    ("full_ece", "Full-ECE"), ("full_ece_mass", "Full-ECE, mass-weighted"), ("auroc", "AUROC"),
+    ("brier_multi", "Brier score, all choices"), ("cw_ece_sum", "K·cw-ECE"),
+    ("full_ece", "Full-ECE"), ("full_ece_mass", "mass-weighted Full-ECE"), ("auroc", "AUROC"),
 ])
 def test_a_title_within_a_sentence_keeps_the_capital_of_a_name_alone(id_: str, inside: str) -> None:
     assert METRICS[id_].inside == inside
