@@ -21,6 +21,7 @@ def start() -> None:
         return
     result = begin.result_of(here.runs)
     begin.reading(result)
+    begin.not_loaded(here.files, here.runs)
     begin.ways()
     begin.runs_table(here.runs, result)
 

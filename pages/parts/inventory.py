@@ -18,6 +18,11 @@ from pages.parts.runs import file_id
 
 AT_ONCE: Final = 30
 """Files shown in full below each other; of more, those first that are not loaded."""
+LOADED: Final = "loaded"
+GOOD_ROWS: Final = "loaded, good rows only"
+ANSWERS: Final = "right answers"
+SETTLED: Final = (LOADED, GOOD_ROWS, ANSWERS)
+"""States of files that are of use as they are."""
 OPEN: Final = 3
 """So many that ask for something are open at once; of more, the first of each kind."""
 
@@ -82,11 +87,11 @@ def _answers(file: File, files: Sequence[File]) -> bool:
 def state(file: File, loaded: Collection[File], files: Sequence[File]) -> str:
     """What has become of a file, in a word or three."""
     if file in loaded:
-        return "loaded, good rows only" if file.report and file.report.bad_rows else "loaded"
+        return GOOD_ROWS if file.report and file.report.bad_rows else LOADED
     if file.report and file.report.status == "asks":
         return "bad rows: your decision"
     if keeping.real_path(file) in {other.wish.gold for other in files}:
-        return "right answers"
+        return ANSWERS
     return "right answers?" if rereading.answers_for(file, files) else rereading.needs(file) or "refused"
 
 

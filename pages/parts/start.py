@@ -14,8 +14,9 @@ from calib_core.analysis.overview import Overview, frame_of, overview
 from calib_core.analysis.overview_look import Look
 from calib_core.figures.spark import HEIGHT, WIDTH, spark
 from calib_core.wording import count
-from pages.parts import cache, exporting, show, tables
+from pages.parts import cache, exporting, inventory, show, tables
 from pages.parts.address import flag
+from pages.parts.cache import File
 from pages.parts.exporting import Export
 from pages.parts.link import link
 from pages.parts.literal import literal
@@ -47,6 +48,16 @@ def result_of(runs: Sequence[Run]) -> Overview:
         ("overview", *((run.id, run.title, run.file.stamp) for run in runs)),
         lambda: overview({run.title: tuple(run.report.survey.usable.values()) for run in runs}),
     )
+
+
+def not_loaded(files: Sequence[File], runs: Sequence[Run]) -> None:
+    """How many files are not in the table, and the way to why; nothing where all are."""
+    loaded = {file for run in runs for file in run.parts}
+    lost = [file for file in files if inventory.state(file, loaded, files) not in inventory.SETTLED]
+    if lost:
+        told = f"{len(lost):,} of {count(len(files), 'file')} {'is' if len(lost) == 1 else 'are'} not loaded"
+        with st.container(key="not_loaded"):
+            link(PAGES["files"].script, told, PAGES["files"].icon, _held("good"))
 
 
 def ways() -> None:

@@ -87,6 +87,22 @@ def test_the_headline_and_the_two_ways(data: Path, visit: Visit) -> None:
     assert "The one run here, red, has too few rows to be judged." in screens.said(visit("start"))
 
 
+def test_files_that_are_not_loaded_are_counted_with_the_way_to_them(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(50))
+    for page in ("start", "reliability"):
+        assert "not loaded" not in screens.said(visit(page))
+    write_csv(data / "a.csv", [{"colour": "red"}])
+    assert unloaded(visit("start")) == ["1 of 2 files is not loaded"]
+    write_csv(data / "b.csv", [{"colour": "red"}])
+    assert unloaded(visit("start", run="quiz")) == ["2 of 3 files are not loaded"]
+
+
+def unloaded(at: screens.AppTest) -> list[str]:
+    """The links to Files on the page itself."""
+    links = [link.label for link in screens.walk(at.main) if isinstance(link, PageLink)]
+    return [label for label in links if "loaded" in label]
+
+
 def test_two_files_with_runs_of_one_name_are_told_apart(data: Path, visit: Visit) -> None:
     write_csv(data / "first.csv", quiz(50, model="red"))
     write_csv(data / "second.csv", quiz(70, seed=6, model="red"))
