@@ -29,6 +29,8 @@ from calib_core.records import AnswerRun
 OFFERED: Final = 500
 """So many questions are offered to choose from."""
 
+_JUDGED: Final[Mapping[int, bool]] = MappingProxyType({0: False, 1: True})
+
 _NAME: Final = 60
 """Letters of a question in its title."""
 
@@ -101,6 +103,12 @@ def questions(run: AnswerRun, coded: SampleCodes) -> tuple[list[int], list[str]]
     return places, [f"{_name(run, place)} · {_summary(coded, place)}" for place in places]
 
 
+def typical(coded: SampleCodes, places: Sequence[int]) -> int:
+    """Which of these (from 0) to open on: the first whose agreement is nearest to the average of all."""
+    agreed = np.array([max(_sizes(coded, at)[0], default=0) / int(coded.counted[at]) for at in places])
+    return int(np.argmin(np.abs(agreed - agreed.mean()))) if places else 0
+
+
 def _name(run: AnswerRun, place: int) -> str:
     text: str | None = column(run, "question")[place] or column(run, "id")[place]
     return title_of(run.rows["row"][place], text, _NAME)
@@ -137,7 +145,7 @@ def question_clusters(
     texts = [] if held is None else held.to_list()
     order = sorted(range(len(sizes)), key=lambda at: -sizes[at])
     clusters = tuple(
-        Cluster(_answer(texts, first[at], at), sizes[at], _right(int(coded.correct[place, at])))
+        Cluster(_answer(texts, first[at], at), sizes[at], _JUDGED.get(int(coded.correct[place, at])))
         for at in order
     )
     alone = {"own": [1] * unparsed, "one": [unparsed] if unparsed else [], "drop": []}[rule]
@@ -168,10 +176,6 @@ def _answer(texts: Sequence[str | None], at: int, cluster: int) -> str:
     """The answer as sampled; a file may have the clusters without the samples."""
     text = texts[at] if at < len(texts) else None
     return text or f"cluster {cluster + 1}"
-
-
-def _right(code: int) -> bool | None:
-    return None if code < 0 else code == 1
 
 
 def _gold(run: AnswerRun, place: int) -> str | None:

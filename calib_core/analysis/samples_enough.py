@@ -98,42 +98,56 @@ def enough_of(method: str, gaps: Mapping[int, Gap], against: int, within: float)
 
 
 def read_enough(
-    found: Sequence[Enough], gaps: Mapping[str, Mapping[int, Gap]], names: Mapping[str, str], n: int
-) -> str:
-    """What is enough, and where fewer samples do better; gaps: by method and size; names: method → "F_CS"."""
-    if not found:
-        return "Every N' here is more than half of the samples, so there is none to compare the others with."
-    against, within = found[0].against, found[0].within
-    compared = sorted({size for each in gaps.values() for size in each})
-    if not compared:
-        return f"Only N' = {against} is not greyed, so there is no smaller N' to compare with it."
-    whom: dict[int | None, list[str]] = {}
-    for each in found:
-        whom.setdefault(each.size, []).append(names[each.method])
-    lacking = whom.pop(None, None)
-    parts = [f"N' = {size} is enough for {_and(methods)}" for size, methods in sorted(whom.items())]
-    if lacking:
-        none = f"N' = {compared[0]} is not" if len(compared) == 1 else f"no N' below {against} is"
-        parts.append(f"{none} enough for {_and(lacking)}")
-    said = ", ".join(parts)
-    on = f"{count(n, 'question')}{', too few to rely on' if n < FEW else ''}"
-    how = f"within ±{within:g} of that at N' = {against}, by its paired 95 % interval over {on}"
-    return f"{said[0].upper()}{said[1:]}: enough is a Brier score {how}.{_better(found, gaps, names)}"
-
-
-def _better(
     found: Sequence[Enough], gaps: Mapping[str, Mapping[int, Gap]], names: Mapping[str, str]
 ) -> str:
-    """Where fewer samples do better than the reference: the smallest such N' of each method."""
+    """What is enough, in one sentence; gaps: by method and size; names: method → "F_CS"."""
+    if not found:
+        return "Every N' here is more than half of the samples, so there is none to compare the others with."
+    against = found[0].against
+    if not any(gaps.values()):
+        return f"Only N' = {against} is not greyed, so there is no smaller N' to compare with it."
+    whom: dict[int, list[str]] = {}
+    for each in found:
+        if each.size is not None:
+            whom.setdefault(each.size, []).append(names[each.method])
+    parts = [f"{size} samples are enough for {_and(methods)}" for size, methods in sorted(whom.items())]
+    lower = _lower([each for each in found if each.size is None], gaps, names)
+    parts += [f"{_and(methods)} {'do' if len(methods) > 1 else 'does'} better with {size} than with {against}"
+              for size, methods in lower.items()]
+    better = {name for methods in lower.values() for name in methods}
+    lacking = [names[each.method] for each in found if each.size is None]
+    if lacking := [name for name in lacking if name not in better]:
+        parts.append(f"fewer than {against} are not enough for {_and(lacking)}")
+    said = "; ".join(parts)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def what_is_enough(
+    found: Sequence[Enough], gaps: Mapping[str, Mapping[int, Gap]], names: Mapping[str, str], n: int
+) -> str:
+    """What `read_enough` calls enough, over how many questions, and where fewer samples do better."""
+    if not any(gaps.values()) or not found:
+        return ""
+    against, within = found[0].against, found[0].within
+    on = f"{count(n, 'question')}{', too few to rely on' if n < FEW else ''}"
+    how = f"within ±{within:g} of that at N' = {against}, by its paired 95 % interval over {on}"
+    better = "".join(
+        f" That of {_and(methods)} is lower, so better, at N' = {size}."
+        for size, methods in _lower(found, gaps, names).items()
+    )
+    return f"Enough is a Brier score {how}.{better}"
+
+
+def _lower(
+    found: Sequence[Enough], gaps: Mapping[str, Mapping[int, Gap]], names: Mapping[str, str]
+) -> dict[int, list[str]]:
+    """Where fewer samples do better than the reference: the smallest such N' of each method, ascending."""
     whom: dict[int, list[str]] = {}
     for each in found:
         lower = [size for size, gap in sorted(gaps[each.method].items()) if gap.high < 0]
         if lower:
             whom.setdefault(lower[0], []).append(names[each.method])
-    return "".join(
-        f" That of {_and(methods)} is lower, so better, at N' = {size}."
-        for size, methods in sorted(whom.items())
-    )
+    return dict(sorted(whom.items()))
 
 
 def _and(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 
 from calib_core.analysis.samples_baselines import Baseline
 from calib_core.analysis.samples_draws import SELF_CONSISTENCY
-from calib_core.analysis.samples_enough import Enough, Gap, enough_of, read_enough
+from calib_core.analysis.samples_enough import Enough, Gap, enough_of, read_enough, what_is_enough
 from calib_core.confidence import METHODS
 
 NAMES: Final = MappingProxyType({id_: METHODS[id_].brief for id_ in SELF_CONSISTENCY})
@@ -42,7 +42,8 @@ class Sampled:
     absent: size → draws of a question in which no sample parses, left out; said: method → mean confidence
     at each size; right: share of right majority answers at each size; gaps: method → size → paired Brier
     difference to `against`, the largest size not greyed (None: all are); enough: one a method; baselines:
-    of other methods, on the same questions; lacking: method → why it has none; reading: what is enough.
+    of other methods, on the same questions; lacking: method → why it has none; reading: what is enough;
+    measure: what is called so.
     """
 
     run: str
@@ -67,6 +68,7 @@ class Sampled:
     recipe: str
     enough: tuple[Enough, ...] = ()
     reading: str = ""
+    measure: str = ""
 
     def curve(self, method: str, metric: str) -> Curve:
         """The curve of this method and metric; KeyError where it was not asked for."""
@@ -82,7 +84,10 @@ class Sampled:
         found = tuple(
             enough_of(method, self.gaps[method], against, within) for method in methods if against is not None
         )
-        return replace(self, enough=found, reading=read_enough(found, self.gaps, NAMES, self.n_used))
+        return replace(
+            self, enough=found, reading=read_enough(found, self.gaps, NAMES),
+            measure=what_is_enough(found, self.gaps, NAMES, self.n_used),
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """One row a method, metric and size, then one a baseline and metric, without a size.

@@ -112,6 +112,7 @@ def samples_element(file: str, result: Sampled, curve: SampleCurve) -> Element:
         "judged": result.judged,
         "recipe": curve.recipe,
         "reading": result.reading,
+        "measure": result.measure,
     }
 
 

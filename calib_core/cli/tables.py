@@ -62,7 +62,7 @@ class Paper:
         columns = ("method", "metric", "N'", "mean", "std", "Brier difference", "greyed")
         rows = [_sampled(record) for record in result.to_frame().iter_rows(named=True)]
         self._table(_heading(file, result.run), columns, rows, right=set(columns[2:6]))
-        self.line(result.reading)
+        self.line(f"{result.reading} {result.measure}".rstrip())
         for why in (*result.greyed.values(), *result.refused.values()):
             self.line(why)
         for method, why in result.lacking.items():
@@ -72,7 +72,7 @@ class Paper:
 
     def comparison(self, result: Comparison) -> None:
         """All points, the lowest Brier score first; then what they say together, method by method."""
-        columns = ("run", "method", "accuracy", "Brier", "skill", "used", "judged")
+        columns = ("run", "method", "accuracy", "Brier", "skill", "rows used", "judged")
         rows = [
             (
                 point.run, point.method, _with_ends(point.accuracy), _with_ends(point.brier),
@@ -80,7 +80,7 @@ class Paper:
             )
             for point in result.by_brier
         ]
-        self._table("Accuracy against Brier score", columns, rows, right={"skill", "used"})
+        self._table("Accuracy against Brier score", columns, rows, right={"skill", "rows used"})
         for text in (result.reading, *result.unlike):
             self.line(text)
         for trend in result.trends:

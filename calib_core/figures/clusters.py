@@ -17,6 +17,9 @@ SHOWN: Final = 12
 _ROW: Final = 30
 """Pixels of one bar with the room around it."""
 
+_FEW: Final = 6
+"""Up to so many samples each has a tick: plotly's own would be halves, written as whole numbers."""
+
 _ANSWER: Final = 22
 """Letters of an answer beside its bar."""
 
@@ -32,13 +35,12 @@ class _Bar:
 def clusters_figure(result: QuestionClusters, theme: Theme) -> Figure:
     """Sizes of the clusters, the largest on top; what is chosen, tied or right is said in words, too."""
     bars = _bars(result)
+    most = max([bar.size for bar in bars], default=1)
+    ticks: dict[str, Any] = {"dtick": 1} if most <= _FEW else {"nticks": 6}
     layout = paper(theme, height=58 + _ROW * max(len(bars), 1), top=8)
     layout |= {
         "hovermode": "closest", "bargap": 0.28,
-        "xaxis": axis(
-            theme, "Samples", standoff=4, range=[0, 1.12 * max([bar.size for bar in bars], default=1)],
-            tickformat="d", nticks=6,
-        ),
+        "xaxis": axis(theme, "Samples", standoff=4, range=[0, 1.12 * most], tickformat="d", **ticks),
         "yaxis": axis(
             theme, range=[len(bars) - 0.5, -0.5], tickvals=list(range(len(bars))), automargin=True,
             ticktext=[bar.name for bar in bars], ticks="", tickfont={"size": LABEL_SIZE, "color": theme.text},

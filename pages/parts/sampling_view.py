@@ -6,7 +6,12 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.looking import Looking, counted_of, methods_of
-from calib_core.analysis.question_clusters import QuestionClusters, question_clusters, questions
+from calib_core.analysis.question_clusters import (
+    QuestionClusters,
+    question_clusters,
+    questions,
+    typical,
+)
 from calib_core.analysis.samples import samples
 from calib_core.analysis.samples_result import Sampled
 from calib_core.figures.clusters import clusters_figure, describe_clusters
@@ -41,6 +46,7 @@ def verdict(chosen: Sampling, result: Sampled) -> None:
     show.reading(result.reading, _looking_at(chosen, result))
     show.tiles(section.tiles(result))
     show.recipe(section.recipe(result, chosen.metric))
+    show.remarks(result.measure)
     show.remarks(*section.remarks(result))
     for why in (*result.greyed.values(), *result.refused.values()):
         st.caption(f":material/block: {literal(why)}")
@@ -97,6 +103,7 @@ def question(chosen: Sampling) -> None:
     place = pick_here(
         "place", "Question", titles,
         f"Of the first {len(titles):,} with samples; type to search, “tie” and “not parse” too.",
+        typical(coded, places),
     )
     result = question_clusters(chosen.answers, coded, places[place], chosen.options.unparseable)
     with st.grid(2, min_column_width=430, gap="medium"):

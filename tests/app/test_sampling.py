@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core import load
-from calib_core.analysis.question_clusters import question_clusters
+from calib_core.analysis.question_clusters import question_clusters, questions, typical
 from calib_core.analysis.samples import samples
 from calib_core.analysis.samples_draws import Plan
 from calib_core.analysis.samples_result import NAMES, Sampled
@@ -70,7 +70,8 @@ def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
     assert table["F_PC"].to_list() == told
     (most,) = [trace["y"] for trace in figure(at, "sampling")["data"] if trace.get("meta", {}).get("ceiling")]
     assert most == [0.75, 0.875]
-    assert table["Greyed"].to_list() == ["", "N' > N/2"]
+    assert table["Draws"].to_list() == [100, 100]
+    assert result.measure == "" or result.measure in said(at)
     assert "N' = 8 is more than half of 10 samples: subsets overlap" in said(at)
     assert "majority answer of the drawn samples judged" in said(at)
     assert "level lines: greedy answer judged, on the same questions" in said(at)
@@ -90,7 +91,8 @@ def test_what_is_enough_is_a_table_and_can_be_chosen(ten: Path, visit: Visit) ->
     assert screens.address(at)["within"] == "0.5"
     assert screens.table(at, "Confidence method", "95 % interval")["Enough"].to_list() == ["yes"] * 6
     assert tiles(at)["F_PC: enough at N'"] == "2"
-    assert "N' = 2 is enough for F_CN, F_CS and F_PC" in said(at)
+    assert screens.plain(at.header[0].value) == "2 samples are enough for F_CN, F_CS and F_PC."
+    assert "Enough is a Brier score within ±0.5 of that at N' = 5" in said(at)
 
 
 def test_the_metric_is_read_off_the_same_draws(ten: Path, visit: Visit) -> None:
@@ -160,6 +162,19 @@ def test_one_question_is_worked_out(ten: Path, visit: Visit) -> None:
     assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, codes(run, Options()), 0).sizes
 
 
+def test_it_opens_on_a_question_of_average_agreement(ten: Path, visit: Visit) -> None:
+    run = answers(ten)
+    coded = codes(run, Options())
+    places, titles = questions(run, coded)
+    at = visit("sampling", sizes="2")
+    agreed = [int(title.rpartition(" · ")[2].split()[0]) / 10 for title in titles]
+    mean = sum(agreed) / len(agreed)
+    wanted = min(range(len(agreed)), key=lambda place: (abs(agreed[place] - mean), place))
+    assert wanted
+    assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, coded, places[wanted]).sizes
+    assert "place" not in screens.address(at)
+
+
 def test_only_runs_with_samples_are_offered(ten: Path, data: Path, visit: Visit) -> None:
     assert ten.exists()
     write_csv(data / "quiz.csv", quiz(50, model="red"))
@@ -189,7 +204,9 @@ def test_a_number_too_long_to_be_read_is_told(ten: Path, visit: Visit) -> None:
     assert ten.exists()
     digits = "9" * 5000
     at = visit("sampling", place=digits, sizes=f"{digits},4", seed=digits)
-    assert "Shown: 1." in said(at)
+    coded = codes(answers(ten), Options())
+    shown = 1 + typical(coded, questions(answers(ten), coded)[0])
+    assert f"Shown: {shown}." in said(at)
     assert {size for _, size in drawn(at)} == {4}
     assert len(screens.lost(at, "seed", "999")) == 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from calib_core.analysis.question_clusters import QuestionClusters, question_clusters, questions
+from calib_core.analysis.question_clusters import QuestionClusters, question_clusters, questions, typical
 from calib_core.analysis.samples import samples
 from calib_core.analysis.samples_draws import USUAL, Plan
 from calib_core.analysis.samples_result import NAMES, Sampled
@@ -90,7 +90,7 @@ def _block(run: RunHere, result: Sampled, metric: str) -> Block:
             narrow=True,
         ),),
         tables=(Table.of(sizes_title(metric), size_rows(result, metric)), *_gaps(result)),
-        captions=(CAPTION,),
+        captions=(result.measure, CAPTION) if result.measure else (CAPTION,),
         remarks=(*remarks(result), *result.greyed.values(), *result.refused.values()),
     )
 
@@ -101,12 +101,13 @@ def _gaps(result: Sampled) -> list[Table]:
 
 
 def _worked(answers: AnswerRun, options: Options) -> Block:
-    """The first question with samples: its clusters, and the three confidences in numbers."""
+    """A question of average agreement: its clusters, and the three confidences in numbers."""
     coded = codes(answers, options)
     places, titles = questions(answers, coded)
-    result = question_clusters(answers, coded, places[0], options.unparseable)
+    at = typical(coded, places)
+    result = question_clusters(answers, coded, places[at], options.unparseable)
     return Block(
-        title=f"{WORKED}: {titles[0]}",
+        title=f"{WORKED}: {titles[at]}",
         reading=worked_reading(result),
         recipes=(result.sizes, *result.worked.values()),
         figures=(Drawn.of(
@@ -183,7 +184,6 @@ def size_rows(result: Sampled, metric: str) -> list[dict[str, object]]:
             "N'": size,
             **{name: _spread(curve.mean[at], curve.std[at]) for name, curve in curves.items()},
             "Draws": result.draws[size],
-            "Greyed": "N' > N/2" if size in result.greyed else "",
         }
         for at, size in enumerate(result.sizes)
     ]

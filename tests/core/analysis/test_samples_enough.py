@@ -7,7 +7,7 @@ import pytest
 
 from calib_core.analysis.samples import samples
 from calib_core.analysis.samples_draws import Plan
-from calib_core.analysis.samples_enough import Enough, Gap, enough_of, gaps_of, read_enough
+from calib_core.analysis.samples_enough import Enough, Gap, enough_of, gaps_of, read_enough, what_is_enough
 from core.sampled_runs import METHODS, drawn_parts, exact_squares, make_questions, make_run
 
 NAMES = {"a": "F_CN", "b": "F_CS", "c": "F_PC"}
@@ -81,17 +81,22 @@ def test_the_paper_s_kind_of_sentence() -> None:
     near, far = gap(-0.001, 0.001), gap(0.01, 0.02)
     gaps = {"a": {4: far, 8: far}, "b": {4: far, 8: near}, "c": {4: far, 8: near}}
     found = [enough_of(method, gaps[method], 16, 0.005) for method in gaps]
-    assert read_enough(found, gaps, NAMES, 1319) == (
-        "N' = 8 is enough for F_CS and F_PC, no N' below 16 is enough for F_CN: enough is a Brier score "
-        "within ±0.005 of that at N' = 16, by its paired 95 % interval over 1,319 questions."
+    assert read_enough(found, gaps, NAMES) == (
+        "8 samples are enough for F_CS and F_PC; fewer than 16 are not enough for F_CN."
+    )
+    assert what_is_enough(found, gaps, NAMES, 1319) == (
+        "Enough is a Brier score within ±0.005 of that at N' = 16, by its paired 95 % interval over 1,319 "
+        "questions."
     )
 
 
 def test_none_and_fewer_that_do_better_are_told() -> None:
     gaps = {"a": {4: gap(-0.03, -0.02)}, "b": {4: gap(-0.03, 0.03)}}
     found = [enough_of(method, gaps[method], 8, 0.005) for method in gaps]
-    said = read_enough(found, gaps, NAMES, 10)
-    assert said.startswith("N' = 4 is not enough for F_CN and F_CS: ")
+    assert read_enough(found, gaps, NAMES) == (
+        "F_CN does better with 4 than with 8; fewer than 8 are not enough for F_CS."
+    )
+    said = what_is_enough(found, gaps, NAMES, 10)
     assert said.endswith("That of F_CN is lower, so better, at N' = 4.")
 
 
@@ -99,15 +104,28 @@ def test_fewer_may_do_better_at_any_size() -> None:
     worse, better = gap(0.01, 0.02), gap(-0.03, -0.02)
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
     found = [enough_of(method, gaps[method], 16, 0.005) for method in gaps]
-    assert read_enough(found, gaps, NAMES, 10).endswith(
+    assert read_enough(found, gaps, NAMES) == (
+        "F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; fewer than 16 are not "
+        "enough for F_PC."
+    )
+    assert what_is_enough(found, gaps, NAMES, 10).endswith(
         "10 questions, too few to rely on. That of F_CS is lower, so better, at N' = 4. That of F_CN is "
         "lower, so better, at N' = 8."
     )
 
 
+def test_what_is_enough_may_do_better_with_fewer_too() -> None:
+    gaps = {"a": {4: gap(-0.03, -0.02), 8: gap(-0.001, 0.001)}}
+    found = [enough_of("a", gaps["a"], 16, 0.005)]
+    assert read_enough(found, gaps, NAMES) == "8 samples are enough for F_CN."
+    assert what_is_enough(found, gaps, NAMES, 99).endswith("F_CN is lower, so better, at N' = 4.")
+
+
 def test_nothing_to_compare_is_told() -> None:
-    assert "more than half" in read_enough([], {}, NAMES, 10)
-    assert read_enough([Enough("a", None, 4, 0.005)], {"a": {}}, NAMES, 10) == (
+    assert "more than half" in read_enough([], {}, NAMES)
+    assert what_is_enough([], {}, NAMES, 10) == ""
+    assert what_is_enough([Enough("a", None, 4, 0.005)], {"a": {}}, NAMES, 10) == ""
+    assert read_enough([Enough("a", None, 4, 0.005)], {"a": {}}, NAMES) == (
         "Only N' = 4 is not greyed, so there is no smaller N' to compare with it."
     )
 
@@ -117,7 +135,7 @@ def test_another_measure_needs_no_other_draws() -> None:
     assert [each.size for each in result.enough] == [None] * 3
     wide = result.at(0.9)
     assert [each.size for each in wide.enough] == [2] * 3
-    assert wide.reading.startswith("N' = 2 is enough for F_CN, F_CS and F_PC: ")
-    assert "within ±0.9 of that at N' = 8" in wide.reading
+    assert wide.reading == "2 samples are enough for F_CN, F_CS and F_PC."
+    assert "within ±0.9 of that at N' = 8" in wide.measure
     assert wide.curves is result.curves
     assert wide.to_frame()["enough"][0] == 2

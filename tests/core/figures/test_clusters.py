@@ -43,6 +43,12 @@ def test_the_first_is_on_top() -> None:
     assert low > high
 
 
+def test_few_samples_are_counted_one_by_one() -> None:
+    few, many = (clusters_figure(one(["1"] * size), LIGHT)["layout"]["xaxis"] for size in (2, 64))
+    assert few["dtick"] == 1
+    assert "dtick" not in many
+
+
 def test_many_small_clusters_share_a_bar() -> None:
     trace, names = drawn(one([str(number) for number in range(1, SHOWN + 4)]))
     assert len(names) == SHOWN + 1
