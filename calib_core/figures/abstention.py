@@ -162,7 +162,7 @@ def _ring(
 def describe_abstention(curves: Sequence[Abstention]) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
     told = "; ".join(
-        f"{METHODS[curve.method].title}: {percent(curve.all.accuracy or 0.0)} right answering all, "
+        f"{METHODS[curve.method].title}: accuracy {percent(curve.all.accuracy or 0.0)} answering all, "
         f"{_half(curve)} answering the surer half"
         for curve in curves
     )

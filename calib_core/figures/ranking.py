@@ -27,7 +27,7 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
     layout = paper(theme, height=112 + _ROW * len(points), top=58)
     layout["margin"] |= {"l": 14, "r": 22}
     highest = max((point.brier.high or point.brier.value for point in points), default=1.0)
-    headings = ("<b>Is right</b><br>higher is better", "<b>Brier score</b><br>lower is better")
+    headings = ("<b>Accuracy</b><br>higher is better", "<b>Brier score</b><br>lower is better")
     layout |= {
         "hovermode": "closest", "showlegend": False,
         "xaxis": axis(theme, domain=_PANELS[0], range=[0, 1], tickvals=[0, 0.5, 1], tickformat=".0%"),

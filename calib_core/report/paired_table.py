@@ -107,7 +107,7 @@ def _turned(table: PairedTable) -> PairedTable:
 
 def _entry(cell: Cell, *, alike: tuple[bool, bool]) -> Entry:
     """alike: whether rows and judged answer stand at the column and at the row."""
-    parts = (f"{percent(cell.accuracy)} right", f"n {cell.n_used:,}", _judged(cell.judged))
+    parts = (f"accuracy {percent(cell.accuracy)}", f"n {cell.n_used:,}", _judged(cell.judged))
     told = (True, not alike[0], not alike[1])
     return Entry(
         ece=number(cell.ece),

@@ -27,7 +27,7 @@ from pages.parts.several import several
 from pages.parts.switches import options
 
 MOST_PANELS: Final = 9
-SORT: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "n"}
+SORT: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "Rows"}
 PRESET: Final[Mapping[str, str]] = {
     "method": "choice_length_normalised", "labels": "all", "renormalise": "no",
 }

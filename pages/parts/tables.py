@@ -33,7 +33,7 @@ COLUMNS: Final = {
     "run": st.column_config.TextColumn("Run"),
     "rows": st.column_config.NumberColumn("Rows", format="localized"),
     "used": st.column_config.NumberColumn(
-        "Used", format="localized", help="Rows with a confidence and an outcome."
+        "Rows used", format="localized", help="Rows with a confidence and an outcome."
     ),
     "brier": st.column_config.NumberColumn("Brier", format="%.4f", help=METRICS["brier"].help),
     "ece": st.column_config.NumberColumn("ECE", format="%.4f", help=METRICS["ece"].help),

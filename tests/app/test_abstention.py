@@ -50,7 +50,7 @@ def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
         assert told["AURC"] == f"{own.area:.4f}"
         wanted = f"{100 * found.share:.1f} %" if found else "never: at best"
         assert told["Answered at 70 %"].startswith(wanted)
-        assert told["Right of all"] == f"{100 * (own.all.accuracy or 0):.1f} %"
+        assert told["Accuracy, answering all"] == f"{100 * (own.all.accuracy or 0):.1f} %"
     assert tiles(at)["Rows used / total"] == "300 / 300"
     assert "answered when confidence ≥ t" in at.code[0].value
 
@@ -81,8 +81,8 @@ def test_a_threshold_gives_its_share_and_accuracy(file: Path, visit: Visit) -> N
     found = curve(file, "verbal").at_threshold(0.8)
     told = row(at, "stated confidence")
     assert told["Answered at t = 0.8"] == f"{100 * found.share:.1f} %"
-    assert told["Right there"].startswith(f"{100 * (found.accuracy or 0):.1f} % (")
-    assert told["Right there"].endswith(f"n = {found.answered}")
+    assert told["Their accuracy at t = 0.8"].startswith(f"{100 * (found.accuracy or 0):.1f} % (")
+    assert told["Their accuracy at t = 0.8"].endswith(f"n = {found.answered}")
     assert screens.address(at) == {"methods": "verbal", "threshold": "0.8"}
     marks = [trace for trace in figure(at, "abstention")["data"] if trace.get("name") == "confidence ≥ 0.8"]
     assert marks[0]["x"] == pytest.approx([found.share])

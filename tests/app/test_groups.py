@@ -54,7 +54,7 @@ def test_the_groups_are_the_scores_of_their_rows(facts: Path, visit: Visit) -> N
     shown = dict(zip(table["Group"], table["ECE"], strict=True))
     for subject in ("jurisprudence", "sociology"):
         assert shown[subject] == f"{alone(facts, subject):.4f}"
-    counts = dict(zip(table["Group"], table["n"], strict=True))
+    counts = dict(zip(table["Group"], table["Rows used"], strict=True))
     assert counts == {subject: f"{rows}{' (few)' if rows < 30 else ''}" for subject, rows in ROWS.items()}
     assert table["ECE"].to_list() == sorted(table["ECE"], reverse=True)
     assert dots(at)["llama-7b"] == table["Group"].to_list()

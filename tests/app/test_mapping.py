@@ -105,8 +105,8 @@ def test_a_proposal_can_be_changed(data: Path, visit: Visit) -> None:
 def test_a_column_can_be_left_out(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(60))
     at = say(visit("files"), "quiz.csv", {"verbal_confidence": "left out"})
-    shown = table(at, "Confidence method", "Used").set_index("Confidence method")
-    assert shown["Used"].count() == 1
+    shown = table(at, "Confidence method", "Rows used").set_index("Confidence method")
+    assert shown["Rows used"].count() == 1
     assert "verbal_confidence left out" in said(at)
 
 
@@ -125,7 +125,7 @@ def test_parts_of_a_list_at_once(data: Path, visit: Visit) -> None:
     at = screens.run(at)
     assert state(at) == {"votes.csv": "loaded"}
     assert "which as id, one, two, three as samples" in said(at)
-    shown = table(at, "Confidence method", "Used").set_index("Confidence method")["Used"].dropna()
+    shown = table(at, "Confidence method", "Rows used").set_index("Confidence method")["Rows used"].dropna()
     assert set(shown) == {30}
 
 

@@ -33,7 +33,7 @@ def rows(html: str) -> list[list[str]]:
 
 def numbers(at: AppTest) -> dict[str, list[str]]:
     """Method → its numbers in the person's own table."""
-    own = [row for row in rows(tables(at)[0]) if len(row) > 1 and " right" not in row[0]]
+    own = [row for row in rows(tables(at)[0]) if len(row) > 1 and "accuracy " not in row[0]]
     return {row[0]: row[1:] for row in own if re.match(r"[\d–]", row[1])}
 
 

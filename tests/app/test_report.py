@@ -156,7 +156,7 @@ def test_how_far_it_is_and_what_came_of_it_is_noted(folder: Path, visit: Visit, 
     work.note = lambda share, doing: (seen.append(doing), note(share, doing))  # type: ignore[method-assign]
     report(given)
     assert seen[0] == "checksums of the files"
-    assert "Overview: red" in seen
+    assert "Start: red" in seen
     assert (work.share, work.doing) == (0.0, "")
     screens.run(at)
     assert [screens.plain(box.value) for box in at.success] == [work.told]

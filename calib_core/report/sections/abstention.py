@@ -107,7 +107,7 @@ def tiles(evidences: Sequence[Evidence], made: Sequence[Abstention], wanted: flo
             f"n = {most.answered:,}" if most else "",
         ),
         Tile(
-            "Right, answering all", percent(curve.all.accuracy), f"Judged: {curve.judged}.",
+            "Accuracy, answering all", percent(curve.all.accuracy), f"Judged: {curve.judged}.",
             curve.judged,
         ),
         Tile("Rows used / total", f"{curve.n_used:,} / {curve.n_total:,}", rows_help(evidence)),
@@ -127,16 +127,16 @@ def _row(curve: Abstention, wanted: float, threshold: float | None) -> dict[str,
         "Confidence method": METHODS[curve.method].title,
         "t": threshold_text(at.threshold) if at else NOTHING,
         f"Answered at {target_text(wanted)}": percent(at.share) if at else never,
-        "Right": _right(at),
+        "Their accuracy": _right(at),
     }
     if threshold is not None:
         typed = curve.at_threshold(threshold)
         row[f"Answered at t = {threshold:g}"] = percent(typed.share)
-        row["Right there"] = _right(typed)
+        row[f"Their accuracy at t = {threshold:g}"] = _right(typed)
     return row | {
         "AUROC": number(curve.auroc),
         "AURC": number(curve.area),
-        "Right of all": percent(curve.all.accuracy),
+        "Accuracy, answering all": percent(curve.all.accuracy),
         "Rows used / total": f"{curve.n_used:,} / {curve.n_total:,}",
         "Judged": curve.judged,
     }

@@ -154,7 +154,7 @@ def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
     spikes = [f"{spike.count:,} at {spike.value:g}" for spike in report.spikes.get(id_, ())]
     return {
         "Confidence method": METHODS[id_].title,
-        "Used": report.usable.get(id_),
+        "Rows used": report.usable.get(id_),
         "Missing": sum(missing.values()) if id_ in report.usable else None,
         "Why": report.survey.refused.get(id_)
         or "; ".join(f"{times:,} {why}" for why, times in missing.items()),

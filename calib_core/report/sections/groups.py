@@ -223,7 +223,7 @@ def rows(result: Groups) -> list[dict[str, object]]:
                 if calibrated
                 else {}
             ),
-            "n": f"{group.n_used:,}" + (" (few)" if group.small else ""),
+            "Rows used": f"{group.n_used:,}" + (" (few)" if group.small else ""),
             "Accuracy": percent(group.accuracy),
             "Mean confidence": percent(group.mean_confidence),
             "Gap": signed(group.bias),

@@ -11,7 +11,7 @@ from calib_core.report.parts import Block, Progress, Section, Table
 from calib_core.report.subject import Subject
 from calib_core.wording import number, percent
 
-ID, TITLE, QUESTION = "overview", "Overview", "Which runs are these, and how good is each?"
+ID, TITLE, QUESTION = "overview", "Start", "Which runs are these, and how good is each?"
 
 
 def section(subject: Subject, tell: Progress) -> Section:
@@ -47,7 +47,7 @@ def _row(look: Look) -> dict[str, object]:
         "Run": look.run,
         "Confidence method": look.title,
         "It is": WORDS[look.kind],
-        "Used / total": f"{look.used:,} / {look.rows:,}",
+        "Rows used / total": f"{look.used:,} / {look.rows:,}",
         "Accuracy": percent(look.accuracy),
         "Mean confidence": percent(look.confidence),
         "Brier": number(look.brier),

@@ -155,8 +155,8 @@ def bin_rows(result: Reliability) -> list[dict[str, object]]:
         {
             "Bin": row["interval"],
             "n": f"{row['count']:,}",
-            "Conf.": f"{row['confidence']:.3f}",
-            "Acc.": f"{row['accuracy']:.3f}",
+            "Confidence": f"{row['confidence']:.3f}",
+            "Accuracy": f"{row['accuracy']:.3f}",
             "95 %": span(row["accuracy_low"], row["accuracy_high"], ".3f")
             if row["accuracy_low"] is not None else NOTHING,
             "Gap": signed(row["gap"], "+.3f"),

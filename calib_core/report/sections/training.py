@@ -137,5 +137,5 @@ def _row(line: str, point: Checkpoint, place: str, metric: str) -> dict[str, obj
         "If calibrated": number(point.null_median),
         "5–95 %": span(point.null_low, point.null_high),
         "p": p_value(point.p, point.draws),
-        "Used": f"{point.n_used:,}",
+        "Rows used": f"{point.n_used:,}",
     }

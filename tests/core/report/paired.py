@@ -8,7 +8,7 @@ HOSTILE = r'50% of $x^2$ & #1_{a}~\input{x} <b>&amp;</b> [l](http://calib.invali
 
 
 def made(
-    *, name: str = "model-a", below: str = "61.3 % right, n 1,000, greedy", flag: str | None = None
+    *, name: str = "model-a", below: str = "accuracy 61.3 %, n 1,000, greedy", flag: str | None = None
 ) -> PairedTable:
     """Two runs of two data sets, two methods; the second method lacks the second run."""
     entries = {

@@ -41,7 +41,7 @@ def read(latex: str) -> str:
 
 
 def test_a_table_of_the_usual_kind() -> None:
-    assert to_latex(made(below="61.3 % right")) == r"""% model-a: ECE-L1, M=10
+    assert to_latex(made(below="accuracy 61.3 %")) == r"""% model-a: ECE-L1, M=10
 % second
 \begin{table}
 \centering
@@ -54,9 +54,9 @@ def test_a_table_of_the_usual_kind() -> None:
 Method & ECE & Brier & ECE & Brier \\
 \midrule
 p(True) & 0.1000 & \textbf{0.2000} & 0.3000 & 0.4000 \\
- & \multicolumn{2}{r}{\footnotesize 61.3 \% right} & \multicolumn{2}{r}{\footnotesize 61.3 \% right} \\
+ & \multicolumn{2}{r}{\footnotesize accuracy 61.3 \%} & \multicolumn{2}{r}{\footnotesize accuracy 61.3 \%} \\
 confidence in the file & \textbf{0.0500} & 0.2500 & -- & -- \\
- & \multicolumn{2}{r}{\footnotesize 61.3 \% right} & \multicolumn{2}{r}{\footnotesize } \\
+ & \multicolumn{2}{r}{\footnotesize accuracy 61.3 \%} & \multicolumn{2}{r}{\footnotesize } \\
 \bottomrule
 \end{tabular}
 \end{table}

@@ -23,7 +23,7 @@ def test_cells_become_entries() -> None:
     table = of_runs(result, {"a": ("quiz", "red"), "b": ("quiz", "green")})
     assert table.entries["a", "given"] == Entry(
         "0.0000", "0.0000", best_ece=True, best_brier=True, flag=result.cells["a", "given"].warning,
-        below="50.0 % right",
+        below="accuracy 50.0 %",
     )
     assert table.of_column == {"a": "n 2", "b": "n 2"}
     assert table.of_row["given"] == "greedy judged"
@@ -82,5 +82,5 @@ def test_what_differs_between_the_numbers_of_a_run_stands_below_each() -> None:
     table = of_runs(methods_table({"a": [two[0], three[1]], "b": two}, rows="own"),
                     {"a": ("quiz", "red"), "b": ("quiz", "green")})
     assert table.of_column == {"b": "n 2"}
-    assert table.entries["a", three[1].method.id].below.endswith(" right, n 3")
-    assert table.entries["b", three[1].method.id].below == "50.0 % right"
+    assert table.entries["a", three[1].method.id].below == "accuracy 66.7 %, n 3"
+    assert table.entries["b", three[1].method.id].below == "accuracy 50.0 %"

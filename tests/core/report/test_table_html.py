@@ -49,9 +49,9 @@ def test_every_cell_is_where_it_belongs() -> None:
         ["", "model-a", "model-b"],
         ["Method", "ECE", "Brier", "ECE", "Brier"],
         ["p(True)", "0.1000", "0.2000", "0.3000", "0.4000"],
-        ["61.3 % right, n 1,000, greedy", "61.3 % right, n 1,000, greedy"],
+        ["accuracy 61.3 %, n 1,000, greedy", "accuracy 61.3 %, n 1,000, greedy"],
         ["confidence in the file", "0.0500", "0.2500", "–", "–"],
-        ["61.3 % right, n 1,000, greedy", ""],
+        ["accuracy 61.3 %, n 1,000, greedy", ""],
     ]
     assert read.spans == [5, 5, 5, 5, 4, 5, 4]
     assert read.strong == ["0.2000", "0.0500"]
