@@ -12,6 +12,12 @@ from calib_core.records import RunInfo
 _SIZE: Final = re.compile(r"(?<![a-z0-9.])(?:\d+x)?\d+(?:\.\d+)?[kmbt](?![a-z0-9])", re.IGNORECASE)
 """A number of parameters in a name: "7b", "13B", "0.2M", "35k", "8x7B"."""
 
+_OWNER, _PART, _WORD = "/", " · ", "_"
+"""What stands between whose a model is and its name, parts of a run's name, and words of a file's."""
+
+_ROOM: Final = 20
+"""Letters of a name that can be read beside a point and in a control."""
+
 _BETWEEN: Final = re.compile(r"[\s_\-–·./]+")
 
 
@@ -57,7 +63,31 @@ def short_names(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict
     """What each run is called where room is scarce: its model, and what tells it from those called the same.
 
     titles: what it is called in full, used where the file names no model or nothing else tells runs apart.
+    Where a name is longer than there is room for, what all of them share at an end is left out.
     """
+    names = _told_apart(infos, titles)
+    for between, end in ((_OWNER, 0), (_PART, -1), (_PART, 0)):
+        names = _without_shared(names, between, end)
+    if any(info.model for info in infos.values()):
+        return names
+    return _without_shared(_without_shared(names, _WORD, -1), _WORD, 0)
+
+
+def _without_shared(names: dict[str, str], between: str, end: int) -> dict[str, str]:
+    """The names without the parts that all have in common at one end (0: the first, −1: the last).
+
+    As they are where all are short, and where one would be left without a letter.
+    """
+    if max(map(len, names.values()), default=0) <= _ROOM or len(names) < 2:
+        return names
+    parts = {key: name.split(between) for key, name in names.items()}
+    while min(map(len, parts.values())) > 1 and len({own[end] for own in parts.values()}) == 1:
+        parts = {key: own[:-1] if end else own[1:] for key, own in parts.items()}
+    left = {key: between.join(own) for key, own in parts.items()}
+    return left if all(any(map(str.isalpha, name)) for name in left.values()) else names
+
+
+def _told_apart(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, str]:
     names = {key: info.model or titles[key] for key, info in infos.items()}
     for field in ("dataset", "shots", "checkpoint", "tuning", "temperature", "params_b"):
         alike = Counter(names.values())

@@ -104,12 +104,20 @@ def _row(point: Point, result: Comparison) -> dict[str, Any]:
     }
 
 
+def _in_full(result: Comparison) -> str | None:
+    """What the first run is called in full, where that is not what it is called here."""
+    first = next(iter(result.by_brier), None)
+    if first is None or first.name == first.run:
+        return None
+    return f"What tells runs apart; in full, the first is {literal(first.run)}."
+
+
 def _columns(result: Comparison) -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     others = [METRICS[id_] for id_ in _others(result)]
     return {
         "number": number("No.", width=38, help="Its number in the figure where names have no room."),
-        "run": text("Run"),
+        "run": text("Run", help=_in_full(result)),
         "title": text("Confidence method"),
         **{own.id: number(own.title, format="%.4f", help=own.help) for own in others},
         **{f"{own.id}_": text(f"{own.title} 95 %") for own in others},

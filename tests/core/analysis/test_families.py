@@ -86,3 +86,40 @@ def test_who_cannot_be_told_apart_has_the_full_title() -> None:
     assert named(a=info("red", 1), b=info("red", 1), c=RunInfo()) == {
         "a": "title a", "b": "title b", "c": "title c",
     }
+
+
+def test_of_long_names_what_all_share_is_left_out() -> None:
+    qwen = "Qwen/Qwen2.5-1.5B-Instruct"
+    assert named(a=info(qwen, 1.5, shots=0), b=info(qwen, 1.5, shots=5)) == {"a": "0-shot", "b": "5-shot"}
+    assert named(a=info(qwen, 1.5), b=info("Qwen/Qwen2.5-7B-Instruct", 7)) == {
+        "a": "Qwen2.5-1.5B-Instruct", "b": "Qwen2.5-7B-Instruct",
+    }
+    other = info("meta-llama/Llama-3.1-8B-Instruct", 8)
+    assert named(a=info(qwen, 1.5), b=other) == {"a": qwen, "b": other.model}
+    assert named(a=info(qwen, 1.5)) == {"a": qwen}
+
+
+def titled(*titles: str) -> list[str]:
+    return list(short_names(dict.fromkeys(titles, RunInfo()), {title: title for title in titles}).values())
+
+
+def test_of_files_that_name_no_model_what_all_names_share_is_left_out() -> None:
+    assert titled("mmlu_pro_Qwen3-14B-think_eval_all_None", "mmlu_pro_gpt-4.1-mini_eval_all_None") == [
+        "Qwen3-14B-think", "gpt-4.1-mini",
+    ]
+    assert titled("a long name of one file · quiz", "another long name of one · quiz") == [
+        "a long name of one file", "another long name of one",
+    ]
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("run_a", "run_b"), ("red · quiz", "green · quiz"),
+        ("a very long name of a file_1", "a very long name of a file_2"),
+        ("a very long name of a file_", "a very long name of a file_b"),
+        ("a very long name of a file", "a very long name of a file_b"),
+    ],
+)
+def test_names_that_are_short_or_would_be_bare_numbers_stay(titles: tuple[str, ...]) -> None:
+    assert titled(*titles) == list(titles)
