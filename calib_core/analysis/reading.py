@@ -81,7 +81,7 @@ def _comma(where: str) -> str:
 def _where(binned: Binned, part: NDArray[np.float64]) -> str:
     """Where the gap lies.
 
-    "mostly in the top bin", "mostly in (0.3, 0.4] and in (0.8, 0.9]", "spread over 7 bins", "in both bins";
+    "mostly in the top bin", "mostly in (0.3, 0.4] and in (0.8, 0.9]", "in 7 of 9 bins", "in both bins";
     empty where there is only one bin, which then need not be named.
     """
     if binned.size == 1:
@@ -92,7 +92,8 @@ def _where(binned: Binned, part: NDArray[np.float64]) -> str:
     if len(chosen) == binned.size:
         return "in both bins"
     if part[chosen].sum() < MOSTLY * total:
-        return f"spread over {int((part > 0).sum())} bins"
+        found = int((part > 0).sum())
+        return f"in all {found} bins" if found == binned.size else f"in {found} of {binned.size} bins"
     if set(chosen.tolist()) == set(range(binned.size - len(chosen), binned.size)):
         return "mostly in the top bin" if len(chosen) == 1 else "mostly in the two top bins"
     return "mostly " + " and ".join(_place(binned, int(bin_)) for bin_ in sorted(chosen.tolist()))

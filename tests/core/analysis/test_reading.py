@@ -78,7 +78,14 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         ),
         (
             tuple((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11)),
-            "Says 65.0 % on average, is right 40.0 % of the time: over-confident, spread over 7 bins.",
+            "Says 65.0 % on average, is right 40.0 % of the time: over-confident, in all 7 bins.",
+        ),
+        (
+            ((0.05, 100, 100), *((m / 10 - 0.05, 100, 10 * m - 30) for m in range(4, 11))),
+            (
+                "Says 57.5 % on average, is right 47.5 % of the time: over-confident, in 7 of 8 bins, though "
+                "under-confident mostly in [0, 0.1]."
+            ),
         ),
         (
             ((0.25, 500, 375), (0.75, 500, 125)),
