@@ -25,7 +25,8 @@ class Score:
     elsewhere; bins: M (natural bins: how many there are), None for a metric without bins; judged: whose
     outcome it is; remarks: what a reader has to know of these rows; remark: of this value, or None; p: share
     of draws from the confidences themselves in which the number is at least as large (`null.Null`),
-    null_median: its median over them, both None where there is no null.
+    null_median: its median over them; draws: how many, so that p is 1/(1 + draws) or more; all three None
+    where there is no null.
     """
 
     run: str
@@ -43,6 +44,7 @@ class Score:
     high: float | None = None
     p: float | None = None
     null_median: float | None = None
+    draws: int | None = None
 
     def to_frame(self) -> pl.DataFrame:
         """One row, one column a field; the remarks are one text."""
@@ -69,6 +71,7 @@ _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
     "high": pl.Float64,
     "p": pl.Float64,
     "null_median": pl.Float64,
+    "draws": pl.Int64,
 })
 
 
@@ -101,6 +104,7 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
         high=high,
         p=null.p[0] if null else None,
         null_median=null.median[0] if null else None,
+        draws=null.draws if null else None,
     )
 
 

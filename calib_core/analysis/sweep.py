@@ -84,8 +84,8 @@ class Sweep:
     def to_frame(self) -> pl.DataFrame:
         """One row a metric and M.
 
-        run, method, metric, bins, value, low, high (of bounds), null_median, null_low, null_high, p, rsd,
-        ddof, recipe.
+        run, method, metric, bins, value, low, high (of bounds), null_median, null_low, null_high, p, draws,
+        rsd, ddof, recipe.
         """
         records = [
             {"run": self.run, "method": self.method, **record}
@@ -98,7 +98,8 @@ class Sweep:
 _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
     "run": pl.String, "method": pl.String, "metric": pl.String, "bins": pl.Int64, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "null_median": pl.Float64, "null_low": pl.Float64,
-    "null_high": pl.Float64, "p": pl.Float64, "rsd": pl.Float64, "ddof": pl.Int64, "recipe": pl.String,
+    "null_high": pl.Float64, "p": pl.Float64, "draws": pl.Int64, "rsd": pl.Float64, "ddof": pl.Int64,
+    "recipe": pl.String,
 })
 
 
@@ -111,7 +112,7 @@ def _records(curve: Curve) -> list[dict[str, object]]:
             "metric": curve.metric, "bins": bins, "value": value,
             "low": curve.bounds.get(bins, (None, None))[0], "high": curve.bounds.get(bins, (None, None))[1],
             "null_median": median, "null_low": low, "null_high": high, "p": p,
-            "rsd": curve.rsd, "ddof": curve.ddof, "recipe": curve.recipe,
+            "draws": null and null.draws, "rsd": curve.rsd, "ddof": curve.ddof, "recipe": curve.recipe,
         }
         for bins, value, median, low, high, p in zip(curve.bins, curve.values, *band, strict=True)
     ]

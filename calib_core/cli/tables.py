@@ -20,7 +20,7 @@ from calib_core.analysis.sweep import Sweep
 from calib_core.cli.text import printable
 from calib_core.files.tables.names import as_options
 from calib_core.problems import Problem
-from calib_core.wording import short
+from calib_core.wording import p_value, short
 
 
 class Paper:
@@ -35,7 +35,7 @@ class Paper:
         """The numbers of one run, each with its recipe."""
         columns = ("method", "metric", "value", "p", "recipe")
         rows = [
-            (score.method, score.metric, _found(score), _p(score.p), score.recipe) for score in scores
+            (one.method, one.metric, _found(one), _p(one.p, one.draws), one.recipe) for one in scores
         ]
         self._table(_heading(file, run), columns, rows, right={"value", "p"})
         self._remarks((score.method, score.judged, score.remarks) for score in scores)
@@ -200,7 +200,8 @@ def _swept(record: Mapping[str, Any]) -> tuple[str, ...]:
     if record["null_median"] is not None:
         median, *ends = (number(record[f"null_{name}"]) for name in ("median", "low", "high"))
         band = f"{median} ({ends[0]} to {ends[1]})"
-    return record["method"], record["metric"], str(record["bins"]), value, band, _p(record["p"])
+    p = _p(record["p"], record["draws"])
+    return record["method"], record["metric"], str(record["bins"]), value, band, p
 
 
 def _sampled(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -221,8 +222,8 @@ def _with_ends(one: Measured) -> str:
     return f"{number(one.value)} ({number(one.low)} to {number(one.high)})"
 
 
-def _p(chance: float | None) -> str:
-    return "" if chance is None else f"{chance:.3f}"
+def _p(p: float | None, draws: int | None) -> str:
+    return "" if p is None else p_value(p, draws)
 
 
 def number(value: float | None) -> str:

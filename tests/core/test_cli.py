@@ -29,6 +29,7 @@ def test_score_element(call: Call, tmp_path: Path) -> None:
         "remark": None,
         "p": pytest.approx(0.5, abs=0.45),
         "null_median": pytest.approx(0.3, abs=0.2),
+        "draws": 199,
     }
     assert answer.err == ""
 

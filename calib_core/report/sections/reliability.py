@@ -17,7 +17,7 @@ from calib_core.problems import Unavailable, shorten
 from calib_core.records import TokenRun
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile, not_drawn
 from calib_core.report.subject import RunHere, Subject
-from calib_core.wording import NOTHING, number, percent, signed, span
+from calib_core.wording import NOTHING, chance, number, percent, signed, span
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is it right as often as it says?"
 
@@ -123,8 +123,8 @@ def number_tile(found: Score) -> Tile:
     value = number(found.value)
     if found.value is None and found.low is not None and found.high is not None:
         value = span(found.low, found.high)
-    chance = "" if found.p is None else f"p = {found.p:.3f} if calibrated"
-    return Tile(metric.title, value, metric.help, chance)
+    p = chance(found.p, found.draws)
+    return Tile(metric.title, value, metric.help, p and f"by chance: {p}")
 
 
 def rows_help(evidence: Evidence) -> str:
