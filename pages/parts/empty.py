@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 import streamlit as st
 
-from pages.parts import inventory
+from calib_core.wording import every
+from pages.parts import inventory, refusals, rereading
 from pages.parts.cache import File
 from pages.parts.link import link
+from pages.parts.literal import literal
+
+BECOMES: Final = {
+    rereading.NAMES: ("needs its columns named", "need their columns named"),
+    rereading.RIGHT_ANSWERS: ("needs right answers", "need right answers"),
+    inventory.UNDECIDED: ("has bad rows to decide on", "have bad rows to decide on"),
+    inventory.LIKELY: ("seems to hold right answers", "seem to hold right answers"),
+    inventory.ANSWERS: ("holds right answers", "hold right answers"),
+    inventory.REFUSED: ("is refused", "are refused"),
+}
+"""State of a file → what is said of one, and of several."""
 
 
 def no_runs(files: Sequence[File], page: str) -> None:
     """What to do where nothing can be shown. page: the script of the page Files."""
     if files:
-        st.info(_not_loaded(files), icon=":material/folder_open:")
+        st.info(literal(_not_loaded(files)), icon=":material/folder_open:")
         _way("See each file and what would load it", page)
     else:
         nothing_here()
@@ -34,14 +47,25 @@ def nothing_here() -> None:
 
 
 def _not_loaded(files: Sequence[File]) -> str:
-    """"None of the 48 files in the data folder is loaded: 47 × columns to be named, 1 × refused. …"."""
-    states = Counter(inventory.state(file, (), files) for file in files)
+    """"None of the 48 files in the data folder is loaded: all 48 need their columns named. …"."""
+    states = Counter(inventory.state(file, (), files) for file in files).most_common()
     if len(files) == 1:
-        told = f"The one file in the data folder is not loaded: {next(iter(states))}"
+        told = f"The one file in the data folder is not loaded: it {BECOMES[states[0][0]][0]}"
     else:
-        counts = ", ".join(f"{count} × {state}" for state, count in states.most_common())
-        told = f"None of the {len(files)} files in the data folder is loaded: {counts}"
-    return f"{told}. The page Files says what each one is, what is wrong with it and what to do."
+        which = "Neither" if len(files) == 2 else "None"
+        lack = _counted(states, len(files))
+        told = f"{which} of the {len(files):,} files in the data folder is loaded: {lack}"
+    of = "" if len(files) == 1 else "The first of them, "
+    why = next((f" {of}{file.name}: {why}" for file in files if (why := refusals.why(file, files))), "")
+    return f"{told}.{why and f'{why}.'} The page Files says what each one is and what to do."
+
+
+def _counted(states: Sequence[tuple[str, int]], of: int) -> str:
+    """"47 need their columns named and 1 is refused", "all 48 need their columns named"."""
+    counts = [
+        f"{every(of) if times == of else f'{times:,}'} {BECOMES[state][times > 1]}" for state, times in states
+    ]
+    return f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
 
 
 def _way(label: str, page: str) -> None:

@@ -11,15 +11,18 @@ import streamlit as st
 
 from calib_core.files import FORMATS
 from calib_core.wording import count
-from pages.parts import keeping, rereading, tables
+from pages.parts import keeping, refusals, rereading, tables
 from pages.parts.cache import File
 from pages.parts.exporting import Export
 from pages.parts.runs import file_id
 
-AT_ONCE: Final = 30
-"""Files shown in full below each other; of more, those first that are not loaded."""
+AT_ONCE: Final = 6
+"""Files shown in full below each other; of more, those that ask for something."""
+REFUSED: Final = "refused"
 LOADED: Final = "loaded"
 GOOD_ROWS: Final = "loaded, good rows only"
+UNDECIDED: Final = "bad rows: your decision"
+LIKELY: Final = "right answers?"
 ANSWERS: Final = "right answers"
 SETTLED: Final = (LOADED, GOOD_ROWS, ANSWERS)
 """States of files that are of use as they are."""
@@ -28,33 +31,50 @@ OPEN: Final = 3
 
 
 def summary(files: Sequence[File], loaded: Collection[File]) -> dict[File, str]:
-    """One line a file, and a key for each that is shown in full: all, the first, or the one clicked."""
-    rows = [
-        {
-            "State": state(file, loaded, files),  # first: of a long name only a part is seen on a phone
-            "File": file.name,
-            "From": "uploaded" if file.uploaded else "folder",
-            "Rows": file.report.rows or None if file.report else None,
-            "Bad rows": file.report.bad_rows if file.report else None,
-            "Runs": len(file.report.runs) if file.report and file in loaded else None,
-            "Recognised as": _short(FORMATS[file.report.format].title) if file.report else "–",
-        }
-        for file in files
-    ]
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    alike = {"From": "folder", "Bad rows": 0, "Runs": 1}
-    frame = frame.drop(name for name, value in alike.items() if (frame[name].fill_null(value) == value).all())
+    """One line a file, those that ask for something first; a key for each that is shown in full below."""
+    order = sorted(files, key=lambda file: _rank(state(file, loaded, files)))
+    frame = pl.DataFrame([_row(file, loaded, files) for file in order], infer_schema_length=None)
+    alike = {"Why": None, "From": "folder", "Bad rows": 0, "Runs": 1}
+    frame = frame.drop(name for name, value in alike.items() if not _differs(frame[name], value))
     told = f"{count(len(files), 'file')}, {len(loaded)} loaded"
     export = Export("files", lambda: frame, told, "Table of files")
     chosen = tables.one_of(frame, key="files", alt=count(len(files), "file"), export=export)
     keys = _keys(files)
-    if chosen is not None and chosen < len(files):
-        return {files[chosen]: keys[files[chosen]]}
-    settled = {file for file in loaded if keys.get(file) not in keeping.was_decided()}
-    first = sorted(files, key=lambda file: file in settled)[:AT_ONCE] if len(files) > AT_ONCE else files
-    if len(first) < len(files):
-        st.caption(f"Below: {len(first)} of {len(files):,} files. Click a line to see that file.")
-    return {file: key for file, key in keys.items() if file in first}
+    if chosen is not None and chosen < len(order):
+        return {order[chosen]: keys[order[chosen]]}
+    every = {file: keys[file] for file in order}
+    if len(files) <= AT_ONCE:
+        return every
+    asking = opened(every, loaded, files)
+    below = " Below: the first of each kind that is not loaded." if asking else ""
+    st.caption(f"Click a line to see that file in full.{below}")
+    return {file: key for file, key in every.items() if file in asking}
+
+
+def _row(file: File, loaded: Collection[File], files: Sequence[File]) -> dict[str, str | int | None]:
+    report = file.report
+    return {
+        "State": state(file, loaded, files),  # first: of a long name only a part is seen on a phone
+        "File": file.name,
+        "Why": None if file in loaded else refusals.why(file, files) or None,
+        "From": "uploaded" if file.uploaded else "folder",
+        "Rows": report.rows or None if report else None,
+        "Bad rows": report.bad_rows if report else None,
+        "Runs": len(report.runs) if report and file in loaded else None,
+        "Recognised as": _short(FORMATS[report.format].title) if report else "–",
+    }
+
+
+def _differs(column: pl.Series, value: str | int | None) -> bool:
+    """Whether a column says something else than that."""
+    if value is None:
+        return column.null_count() < len(column)
+    return not (column.fill_null(value) == value).all()
+
+
+def _rank(state: str) -> int:
+    """What asks for something, then what is refused, then what is of use as it is."""
+    return 2 if state in SETTLED else 1 if state == REFUSED else 0
 
 
 def opened(
@@ -89,10 +109,10 @@ def state(file: File, loaded: Collection[File], files: Sequence[File]) -> str:
     if file in loaded:
         return GOOD_ROWS if file.report and file.report.bad_rows else LOADED
     if file.report and file.report.status == "asks":
-        return "bad rows: your decision"
+        return UNDECIDED
     if keeping.real_path(file) in {other.wish.gold for other in files}:
         return ANSWERS
-    return "right answers?" if rereading.answers_for(file, files) else rereading.needs(file) or "refused"
+    return LIKELY if rereading.answers_for(file, files) else rereading.needs(file) or REFUSED
 
 
 def _short(title: str) -> str:

@@ -66,9 +66,23 @@ def test_what_became_of_the_files_is_said_with_the_way_to_them(data: Path, visit
     write_csv(data / "b.csv", [{"conf": 0.5, "is_correct": 1}, {"conf": 0.6, "is_correct": 0}])
     (data / "letter.txt").write_text("Dear reader,\nthere is no prediction in here.\n")
     at = visit("reliability")
-    assert "2 × columns to be named, 1 × refused" in advice(at)
+    told = advice(at)
+    assert (
+        "None of the 3 files in the data folder is loaded: 2 need their columns named and 1 is refused."
+    ) in told
+    assert "The first of them, a.csv: was taken for a table with the columns" in told
     ways = [link.proto.label.strip("*") for link in at.get("page_link")]
     assert "See each file and what would load it" in ways
+
+
+def test_files_that_all_lack_the_same_and_one_alone(data: Path, visit: Visit) -> None:
+    rows = [{"conf": 0.5, "is_correct": 1}, {"conf": 0.6, "is_correct": 0}]
+    write_csv(data / "a.csv", rows)
+    told = advice(visit("start"))
+    assert "The one file in the data folder is not loaded: it needs its columns named. a.csv: " in told
+    write_csv(data / "b.csv", rows)
+    told = advice(visit("start"))
+    assert "Neither of the 2 files in the data folder is loaded: both need their columns named." in told
 
 
 @pytest.mark.parametrize("page", CHOOSING)

@@ -39,11 +39,11 @@ def test_every_method_with_its_rows_or_its_reason(data: Path, visit: Visit) -> N
         row["correct"] = row["gold"] = row["prediction"] = ""
     write_csv(data / "quiz.csv", rows)
     at = visit("files")
-    shown = table(at, "Confidence method", "Used").set_index("Confidence method")
-    assert shown["Used"]["stated confidence"] == 91
+    shown = table(at, "Confidence method", "Rows used").set_index("Confidence method")
+    assert shown["Rows used"]["stated confidence"] == 91
     assert shown["Missing"]["stated confidence"] == 9
     assert shown["Why"]["stated confidence"].startswith("5 no stated confidence") or shown["Why"].all()
-    assert shown["Used"]["confidence in the file"] == 96
+    assert shown["Rows used"]["confidence in the file"] == 96
     assert len(shown) == 2
     (others,) = (block for block in at.expander if "would need" in block.label)
     needed = screens.plain(others.caption[0].value).split("\n")
@@ -58,7 +58,7 @@ def test_many_rows_at_one_value_are_pointed_out(data: Path, visit: Visit) -> Non
     rows = [{**row, "confidence": 0.9 if number < 60 else row["confidence"] * 0.999}
             for number, row in enumerate(quiz(200))]
     write_csv(data / "quiz.csv", rows)
-    shown = table(visit("files"), "Confidence method", "Used").set_index("Confidence method")
+    shown = table(visit("files"), "Confidence method", "Rows used").set_index("Confidence method")
     assert shown["Many rows at one value"]["confidence in the file"] == "60 at 0.9"
 
 
@@ -129,13 +129,13 @@ def test_a_run_a_block(data: Path, visit: Visit) -> None:
     text = said(at)
     assert "red" in text
     assert "blue" in text
-    assert [frame["Used"].max() for frame in tables(at, "Confidence method", "Used")] == [40, 50]
+    assert [frame["Rows used"].max() for frame in tables(at, "Confidence method", "Rows used")] == [40, 50]
 
 
 def test_lists_in_cells_of_a_csv(data: Path, visit: Visit) -> None:
     write_csv(data / "four.csv", choices(30))
-    shown = table(visit("files"), "Confidence method", "Used").set_index("Confidence method")
-    assert shown["Used"]["logit, softmax over the choices"] == 30
+    shown = table(visit("files"), "Confidence method", "Rows used").set_index("Confidence method")
+    assert shown["Rows used"]["logit, softmax over the choices"] == 30
 
 
 def test_the_page_alone_shows_the_same(data: Path, visit: Visit) -> None:
@@ -150,10 +150,29 @@ def test_of_many_files_those_that_ask_for_something_come_first(data: Path, visit
     (data / "zz.csv").write_text("colour,size\nred,1\n")
     at = visit("files")
     assert len(table(at, "File", "State")) == 32
+    shown = table(at, "File", "State")
+    assert shown["File"][0] == "zz.csv"
+    assert "colour" in shown["Why"][0]
+    assert shown["Why"][1:].isna().all()
     names = [screens.plain(block.label) for block in at.expander if "would need" not in block.label]
-    assert len(names) == 30
-    assert "zz.csv" in names
-    assert "30 of 32 files" in said(at)
+    assert names == ["zz.csv"]
+    assert "Click a line to see that file in full." in said(at)
+    at.session_state["files"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
+    names = [screens.plain(block.label) for block in screens.run(at).expander]
+    assert names[0] == "good00.csv"
+
+
+def test_why_a_file_is_not_loaded_stands_beside_it(data: Path, visit: Visit) -> None:
+    write_csv(data / "good.csv", quiz(5))
+    write_csv(data / "sure.csv", [{"id": row["id"], "gold": row["gold"]} for row in quiz(10)])
+    write_csv(data / "bad.csv", [{"confidence": 1.5, "correct": 1}, {"confidence": 0.5, "correct": 0}])
+    at = visit("files")
+    shown = table(at, "File", "Why")
+    assert shown["File"].tolist() == ["bad.csv", "sure.csv", "good.csv"]
+    assert shown["Why"][0] == "1 of 2 rows is bad"
+    assert shown["Why"][1].startswith("no column confidence")
+    (refused,) = at.error
+    assert "\n- no column confidence" in refused.value  # a list, not a hyphen
 
 
 def test_two_names_that_make_one_key_are_two_files(data: Path, visit: Visit) -> None:
