@@ -22,7 +22,7 @@ def start() -> None:
     result = begin.result_of(here.runs)
     begin.reading(result)
     begin.not_loaded(here.files, here.runs)
-    begin.ways()
+    begin.ways(result)
     begin.runs_table(here.runs, result)
 
 

@@ -33,10 +33,10 @@ def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows", alike: f
     if dependent:
         return _of_all_choices(binned, n, unit)
     said, right = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
-    opening = f"Says {percent(said)} on average, is right {percent(right)} of the time"
+    opening = f"says {percent(said)} on average, is right {percent(right)} of the time"
     if n < FEW:
-        return f"{opening}: {n} {f'{unit} are' if n > 1 else f'{unit[:-1]} is'} too few to say more."
-    return f"{opening}{_verdict(binned, tendency(binned, alike=alike), n, unit)}."
+        return f"{n} {f'{unit} are' if n > 1 else f'{unit[:-1]} is'} too few to judge by: {opening}."
+    return f"{opening.capitalize()}{_verdict(binned, tendency(binned, alike=alike), n, unit)}."
 
 
 def _of_all_choices(binned: Binned, n: int, unit: Unit) -> str:

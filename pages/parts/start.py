@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 import streamlit as st
 
-from calib_core.analysis.limits import TEN
+from calib_core.analysis.limits import FEW, TEN
 from calib_core.analysis.looking import Looking, bins_of, counted_of, methods_of
 from calib_core.analysis.overview import Overview, frame_of, overview
 from calib_core.analysis.overview_look import Look
@@ -60,13 +60,15 @@ def not_loaded(files: Sequence[File], runs: Sequence[Run]) -> None:
             link(PAGES["files"].script, told, PAGES["files"].icon, _held("good"))
 
 
-def ways() -> None:
-    """The two ways on, as large links that keep a run that is chosen already."""
+def ways(result: Overview) -> None:
+    """The ways on, as large links that keep a run that is chosen already: no tour of a few rows."""
     held = _held("run", "method", "good")
+    tour = any(look.used >= FEW for look in result.every)
     with st.container(horizontal=True, key="ways"):
-        for page, label in (("reliability", "Look at the data"), ("tour", "Take the tour")):
+        for page, label in (("reliability", "Look at the data"), ("tour", "Take the tour"))[:1 + tour]:
             link(PAGES[page].script, label, PAGES[page].icon, held, large=True)
-    st.caption("The tour shows what calibration is, on this data, in six pictures and three minutes.")
+    if tour:
+        st.caption("The tour shows what calibration is, on this data, in six pictures and three minutes.")
 
 
 def _held(*keys: str) -> dict[str, str]:
@@ -105,8 +107,9 @@ def _clicked(looks: Sequence[Look]) -> Look | None:
     """Draws the table; the row somebody clicked."""
     theme, several = show.theme(), len(looks) > len({look.run for look in looks})
     shown = _read(looks).select(
-        "run", pl.Series("curve", [spark(look, theme) for look in looks], dtype=pl.String), "verdict",
-        "mean_confidence", "accuracy", "brier", "ece", "used", "title",
+        "run", "verdict", "ece",  # what is seen of it on a telephone
+        pl.Series("curve", [spark(look, theme) for look in looks], dtype=pl.String),
+        "accuracy", "mean_confidence", "brier", "used", "title",
     )
     columns = tables.as_wide(COLUMNS, shown, "title")
     room = max(_LEAST, _TEXTS - columns["title"]["width"])

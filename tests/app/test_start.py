@@ -80,11 +80,15 @@ def test_the_headline_and_the_two_ways(data: Path, visit: Visit) -> None:
     told = screens.said(at)
     assert "Both runs are over-confident." in told
     assert "all 4 verdicts together (Bonferroni)" in told
-    links = {link.label: link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)}
-    assert set(links) == {"**Look at the data**", "**Take the tour**"}
-    assert {link.query_string for link in links.values()} == {"run=red&method=given"}
+    assert ways(at) == {"**Look at the data**", "**Take the tour**"}
+    links = [link.proto for link in screens.walk(at.main) if isinstance(link, PageLink)]
+    assert {link.query_string for link in links} == {"run=red&method=given"}
+    shown = table(at, "run", "ece")
+    assert list(shown.columns)[:4] == ["run", "verdict", "ece", "curve"]  # what a telephone shows
     write_csv(data / "quiz.csv", [*quiz(4, model="red")])
-    assert "The one run here, red, has too few rows to be judged." in screens.said(visit("start"))
+    at = visit("start")
+    assert "The one run here, red, has too few rows to be judged." in screens.said(at)
+    assert ways(at) == {"**Look at the data**"}  # a tour of four rows would teach nothing
 
 
 def test_files_that_are_not_loaded_are_counted_with_the_way_to_them(data: Path, visit: Visit) -> None:
@@ -95,6 +99,10 @@ def test_files_that_are_not_loaded_are_counted_with_the_way_to_them(data: Path, 
     assert unloaded(visit("start")) == ["1 of 2 files is not loaded"]
     write_csv(data / "b.csv", [{"colour": "red"}])
     assert unloaded(visit("start", run="quiz")) == ["2 of 3 files are not loaded"]
+
+
+def ways(at: screens.AppTest) -> set[str]:
+    return {link.label for link in screens.walk(at.main) if isinstance(link, PageLink)}
 
 
 def unloaded(at: screens.AppTest) -> list[str]:

@@ -130,7 +130,6 @@ def rows(result: Training) -> list[dict[str, object]]:
 
 def _row(line: str, point: Checkpoint, place: str, metric: str) -> dict[str, object]:
     return {
-        "Line": line,
         "Checkpoint": point.label,
         place: at_text(point.at),
         metric: number(point.value),
@@ -138,4 +137,5 @@ def _row(line: str, point: Checkpoint, place: str, metric: str) -> dict[str, obj
         "5–95 %": span(point.null_low, point.null_high),
         "p": p_value(point.p, point.draws),
         "Rows used": f"{point.n_used:,}",
+        "Line": line,
     }

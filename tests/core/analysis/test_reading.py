@@ -31,11 +31,11 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         ((), "No row has both a confidence and an outcome."),
         (
             ((0.9, 1, 1),),
-            "Says 90.0 % on average, is right 100.0 % of the time: 1 row is too few to say more.",
+            "1 row is too few to judge by: says 90.0 % on average, is right 100.0 % of the time.",
         ),
         (
             ((0.9, 29, 2),),
-            "Says 90.0 % on average, is right 6.9 % of the time: 29 rows are too few to say more.",
+            "29 rows are too few to judge by: says 90.0 % on average, is right 6.9 % of the time.",
         ),
         (((0.9, 30, 2),), "Says 90.0 % on average, is right 6.7 % of the time: over-confident."),
         (((0.5, 1000, 900),), "Says 50.0 % on average, is right 90.0 % of the time: under-confident."),

@@ -53,7 +53,7 @@ def test_what_is_judged_and_remarked_is_said_of_bins(call: Call, tmp_path: Path)
 def test_bins_are_read_aloud(call: Call, tmp_path: Path) -> None:
     out = call("bins", write(tmp_path, "quiz.csv", GOOD)).out
     assert "quiz.csv: given\n" in out
-    assert "Says 65.0 % on average, is right 50.0 % of the time: 4 rows are too few to say more." in out
+    assert "4 rows are too few to judge by: says 65.0 % on average, is right 50.0 % of the time." in out
     assert "ece 0.4000: ECE-L1, equal width" in out
 
 
