@@ -9,6 +9,7 @@ from calib_core.analysis.comparison import Comparison
 from calib_core.analysis.comparison_points import Measured, Point
 from calib_core.figures.comparison_look import number_of
 from calib_core.figures.layout import TEXT_SIZE, Figure, axis, note, paper
+from calib_core.figures.strokes import points as points_of
 from calib_core.figures.strokes import whiskers
 from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
@@ -16,8 +17,9 @@ from calib_core.figures.theme import Theme
 SHOWN: Final = 10
 """So many runs have a row: more cannot be read from afar."""
 
-_ROW: Final = 58
-_NAME: Final = 32
+_ROW: Final = 46
+_NAME: Final = 20
+"""Letters of a name at the left of its dots, as many as a telephone leaves room for."""
 _PANELS: Final = ([0, 0.44], [0.56, 1])
 
 
@@ -27,31 +29,29 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
     layout = paper(theme, height=112 + _ROW * len(points), top=58)
     layout["margin"] |= {"l": 14, "r": 22}
     highest = max((point.brier.high or point.brier.value for point in points), default=1.0)
-    headings = ("<b>Accuracy</b><br>higher is better", "<b>Brier score</b><br>lower is better")
+    headings = ("<b>Accuracy</b><br>↑ is better", "<b>Brier score</b><br>↓ is better")
     layout |= {
         "hovermode": "closest", "showlegend": False,
-        "xaxis": axis(theme, domain=_PANELS[0], range=[0, 1], tickvals=[0, 0.5, 1], tickformat=".0%"),
+        "xaxis": axis(
+            theme, domain=_PANELS[0], range=[0, 1], tickvals=[0, 0.5, 1], ticktext=["0", "50", "100 %"],
+            tickangle=0,
+        ),
         "xaxis2": axis(theme, domain=_PANELS[1], range=[0, 1.15 * highest or 1], nticks=4, anchor="y2"),
-        "yaxis": _rows(theme, points), "yaxis2": _rows(theme, points, anchor="x2", matches="y"),
+        "yaxis": _rows(
+            theme, points, automargin=True, tickfont={"size": TEXT_SIZE, "color": theme.text},
+            ticktext=[plain(without_middle(point.name, _NAME)) for point in points],
+        ),
+        "yaxis2": _rows(theme, points, anchor="x2", matches="y", showticklabels=False),
         "annotations": [
-            *(
-                note(
-                    theme, text, xref="paper", yref="paper", x=across[0], xanchor="left", y=1,
-                    yanchor="bottom", yshift=10, align="left", font={"size": TEXT_SIZE, "color": theme.text},
-                )
-                for text, across in zip(headings, _PANELS, strict=True)
-            ),
-            *(
-                note(
-                    theme, plain(without_middle(point.name, _NAME)), x=0, xanchor="left", y=at - 0.34,
-                    yanchor="middle", font={"size": TEXT_SIZE, "color": theme.text},
-                )
-                for at, point in enumerate(points)
-            ),
+            note(
+                theme, text, xref="paper", yref="paper", x=across[0], xanchor="left", y=1,
+                yanchor="bottom", yshift=10, align="left", font={"size": TEXT_SIZE, "color": theme.text},
+            )
+            for text, across in zip(headings, _PANELS, strict=True)
         ],
     }
-    right = _dots([point.accuracy for point in points], points, theme, theme.bar, "circle")
-    brier = _dots([point.brier for point in points], points, theme, theme.over, "diamond")
+    right = _dots([point.accuracy for point in points], points, theme, "circle")
+    brier = _dots([point.brier for point in points], points, theme, "diamond")
     return {"data": [right, brier | {"xaxis": "x2", "yaxis": "y2"}], "layout": layout}
 
 
@@ -61,20 +61,20 @@ def shown(result: Comparison) -> Sequence[Point]:
 
 
 def _rows(theme: Theme, points: Sequence[Point], **more: Any) -> dict[str, Any]:  # noqa: ANN401
-    return axis(
-        theme, range=[max(len(points), 1) - 0.5, -0.6], showticklabels=False, ticks="", showgrid=False, **more
-    )
+    """A line a run, which leads from its name to its two dots."""
+    places = list(range(len(points)))
+    return axis(theme, range=[max(len(points), 1) - 0.5, -0.5], tickvals=places, ticks="", **more)
 
 
 def _dots(
-    own: Sequence[Measured], points: Sequence[Point], theme: Theme, colour: str, symbol: str
+    own: Sequence[Measured], points: Sequence[Point], theme: Theme, symbol: str
 ) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "markers", "cliponaxis": False, "hoverinfo": "text",
-        "x": [round(one.value, 7) for one in own], "y": [at + 0.12 for at in range(len(own))],
-        "marker": {"size": 12, "symbol": symbol, "color": colour, "line": {"color": theme.page, "width": 1}},
+        "x": [round(one.value, 7) for one in own], "y": list(range(len(own))),
+        "marker": points_of(theme.bar, symbol, theme, 9),
         "unselected": {"marker": {"opacity": 1}},
-        "error_x": whiskers(own, colour, width=5, thickness=2),
+        "error_x": whiskers(own, theme.bar, width=6, thickness=2),
         "hovertext": [
             f"<b>{plain(without_middle(point.run, 60))}</b><br>{number_of(one)}"
             for point, one in zip(points, own, strict=True)
@@ -85,7 +85,7 @@ def _dots(
 def describe_ranking(result: Comparison) -> str:
     """The rows in words, for who cannot see them: text, not HTML."""
     told = "; ".join(
-        f"{without_middle(point.name, _NAME)}: right {number_of(point.accuracy)}, "
+        f"{without_middle(point.name, 32)}: right {number_of(point.accuracy)}, "
         f"Brier score {number_of(point.brier)}"
         for point in shown(result)
     )

@@ -95,6 +95,11 @@ def test_the_lowest_brier_score_is_on_top_and_many_runs_are_cut() -> None:
     assert len(brier["x"]) == len(right["x"]) == ROWS
     assert brier["x"] == sorted(brier["x"])
     assert right["x"][0] == round(13 / 30, 7)
+    names, beside = drawn["layout"]["yaxis"], drawn["layout"]["yaxis2"]
+    assert names["ticktext"][0] == "m13"
+    assert names["tickvals"] == beside["tickvals"] == right["y"] == brier["y"] == list(range(ROWS))
+    assert beside["showticklabels"] is False
+    assert right["marker"]["color"] == brier["marker"]["color"] == LIGHT.bar
     assert describe_ranking(result).endswith("; and 4 more.")  # pyright: ignore[reportArgumentType]
 
 
