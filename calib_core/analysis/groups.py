@@ -174,6 +174,7 @@ def _group(
         bias=None if said is None or right is None else said - right,
         null_median=number.null_median,
         p=number.p,
+        draws=number.draws,
         small=part.n_used < THIN,
         recipe=number.recipe,
     )

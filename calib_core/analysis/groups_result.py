@@ -24,8 +24,8 @@ class Group:
     run: key of the run; series: key in `Groups.series` (the run, or the level of a fact); name: of the group,
     or what the run is called for short; value: the metric, None where it is not defined; low, high: its
     interval, None where there is none, how: of what kind; n_used: rows, n_total: of them in the file;
-    accuracy, mean_confidence, bias: of the top label; null_median, p: as in `score.Score`; small: fewer than
-    THIN rows.
+    accuracy, mean_confidence, bias: of the top label; null_median, p, draws: as in `score.Score`; small:
+    fewer than THIN rows.
     """
 
     run: str
@@ -42,6 +42,7 @@ class Group:
     bias: float | None
     null_median: float | None
     p: float | None
+    draws: int | None
     small: bool
     recipe: str
 
@@ -132,5 +133,5 @@ _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "run": pl.String, "series": pl.String, "name": pl.String, "value": pl.Float64, "low": pl.Float64,
     "high": pl.Float64, "how": pl.String, "n_used": pl.Int64, "n_total": pl.Int64, "accuracy": pl.Float64,
     "mean_confidence": pl.Float64, "bias": pl.Float64, "null_median": pl.Float64, "p": pl.Float64,
-    "small": pl.Boolean, "recipe": pl.String,
+    "draws": pl.Int64, "small": pl.Boolean, "recipe": pl.String,
 }

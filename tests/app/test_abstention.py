@@ -50,7 +50,7 @@ def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
         assert told["AURC"] == f"{own.area:.4f}"
         wanted = f"{100 * found.share:.1f} %" if found else "never: at best"
         assert told["Answered at 70 %"].startswith(wanted)
-        assert told["Accuracy, answering all"] == f"{100 * (own.all.accuracy or 0):.1f} %"
+        assert told["Accuracy of all"] == f"{100 * (own.all.accuracy or 0):.1f} %"
     assert tiles(at)["Rows used / total"] == "300 / 300"
     assert "answered when confidence ≥ t" in at.code[0].value
 

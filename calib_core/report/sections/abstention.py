@@ -136,7 +136,7 @@ def _row(curve: Abstention, wanted: float, threshold: float | None) -> dict[str,
     return row | {
         "AUROC": number(curve.auroc),
         "AURC": number(curve.area),
-        "Accuracy, answering all": percent(curve.all.accuracy),
+        "Accuracy of all": percent(curve.all.accuracy),
         "Rows used / total": f"{curve.n_used:,} / {curve.n_total:,}",
         "Judged": curve.judged,
     }

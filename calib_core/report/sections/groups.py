@@ -19,7 +19,7 @@ from calib_core.problems import Unavailable, shorten
 from calib_core.report.group_panels import first, heading, panels
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
 from calib_core.report.subject import RunHere, Subject, by_dataset, most_given
-from calib_core.wording import NOTHING, count, number, percent, signed, span
+from calib_core.wording import NOTHING, count, number, p_value, percent, signed, span
 
 ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings are off?"
 
@@ -219,7 +219,7 @@ def rows(result: Groups) -> list[dict[str, object]]:
             title: number(group.value),
             "95 %": span(group.low, group.high),
             **(
-                {"If calibrated": number(group.null_median), "p": number(group.p, ".3f")}
+                {"If calibrated": number(group.null_median), "p": p_value(group.p, group.draws)}
                 if calibrated
                 else {}
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calib_core.analysis.groups import Group
+from calib_core.report.sections.groups import rows
 from core.figures.dot_groups import make_group, make_groups
 
 
@@ -50,3 +51,10 @@ def test_the_highest_are_the_groups_with_the_largest_number_of_any_run() -> None
     assert made.highest(9) == ["sums", "law", "few"]
     runs = make_groups(make_group("one", 0.1, run="a"), make_group("one", 0.2, run="b"), of="runs")
     assert runs.highest(1) == ["b"]
+
+
+def test_the_least_p_of_so_many_draws_is_a_bound() -> None:
+    group = make_group("law", 0.3, null=0.1)
+    made = make_groups(*(replace(group, name=f"{p}", p=p, draws=199) for p in (0.005, 0.02)))
+    assert [row["p"] for row in rows(made)] == ["≤ 0.005", "0.020"]
+    assert made.to_frame()["draws"].to_list() == [199, 199]

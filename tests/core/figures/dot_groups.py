@@ -15,7 +15,7 @@ def make_group(
     return Group(
         run=run, series=series or run, name=name, value=value, low=low, high=high,
         how=None if low is None else "basic bootstrap 95 %", n_used=n, n_total=n, accuracy=0.5,
-        mean_confidence=0.6, bias=0.1, null_median=null, p=None, small=n < 30, recipe="ECE-L1",
+        mean_confidence=0.6, bias=0.1, null_median=null, p=None, draws=None, small=n < 30, recipe="ECE-L1",
     )
 
 
