@@ -33,7 +33,7 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
     layout |= {
         "hovermode": "closest", "showlegend": False,
         "xaxis": axis(
-            theme, domain=_PANELS[0], range=[0, 1], tickvals=[0, 0.5, 1], ticktext=["0", "50", "100 %"],
+            theme, domain=_PANELS[0], range=[0, 1], tickvals=[0, 0.5, 1], ticktext=["0", "50 %", ""],
             tickangle=0,
         ),
         "xaxis2": axis(theme, domain=_PANELS[1], range=[0, 1.15 * highest or 1], nticks=4, anchor="y2"),
