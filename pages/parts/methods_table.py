@@ -122,10 +122,11 @@ def verdict(choice: Choice, result: MethodsTable) -> None:
 
 def _to_comparison(result: MethodsTable) -> None:
     """The way to the page that compares runs, with the same ones."""
-    if result.cells:
+    if len(result.cells) > 1:
         page, asked = PAGES["comparison"], st.query_params.to_dict()
         held = {key: asked[key] for key in ("dataset", "runs", "methods") if key in asked}
         link(page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, held)
+    if result.cells:
         show.recipe(section.recipe(result))
 
 
@@ -146,8 +147,8 @@ def own(choice: Choice, result: MethodsTable) -> None:
     table = of_runs(result, section.columns(infos, titles))
     if result.alone and runs_down(result):  # a row a run: as wide as the page, and to be sorted
         tables.plain(
-            pl.DataFrame(section.rows(result, titles)), key="methods_own", export=None,
-            alt=count(len(result.cells), "run"),
+            tables.unlike(pl.DataFrame(section.rows(result, titles)), "Confidence method"),
+            key="methods_own", export=None, alt=count(len(result.cells), "run"),
         )
     else:
         st.html(to_html(table))

@@ -89,14 +89,16 @@ def test_runs_methods_and_m_are_chosen(two: Path, visit: Visit) -> None:
     assert screens.plain(at.header[0].value) == "Nothing is compared: each run has one method."
     assert not any("Bold" in caption.value for caption in at.caption)
     assert screens.tiles(at) == {}
+    assert not any(getattr(node, "type", "") == "page_link" for node in screens.walk(at.main))
 
 
 def test_many_runs_of_one_method_are_a_row_each(data: Path, visit: Visit) -> None:
     made = [quiz(60, seed=seed, model=f"m{seed}", dataset="sums") for seed in range(8)]
     write_csv(data / "quiz.csv", [{**row, "verbal_confidence": ""} for rows in made for row in rows])
     at = visit("methods", runs=",".join(f"m{seed}-sums" for seed in range(7)))
-    table = screens.table(at, "Run", "Confidence method", "ECE", "Brier score", "Accuracy", "Rows used")
+    table = screens.table(at, "Run", "ECE", "Brier score", "Accuracy", "Rows used")
     assert len(table) == 7
+    assert "Confidence method" not in table.columns
     wanted = score(load(data / "quiz.csv")[3], method="given", metric="brier")
     assert table["Brier score"][3] == f"{wanted.value:.4f}"
     assert table["Rows used"][3] == "60"
