@@ -18,7 +18,7 @@ IN_BODY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
     "robustness": ("place",),
     "comparison": ("at",),
     "sampling": ("place",),
-    "training": ("at",),
+    "training": ("at", "alone"),
 })
 """Page → what of its choice is made in its body, and not in the sidebar."""
 
