@@ -109,10 +109,8 @@ def samples_element(file: str, result: Sampled, curve: SampleCurve) -> Element:
             for each in result.baselines
             if each.metric == curve.metric
         },
-        "judged": result.judged,
-        "recipe": curve.recipe,
-        "reading": result.reading,
-        "measure": result.measure,
+        "judged": result.judged, "recipe": curve.recipe,
+        "reading": result.reading, "measure": result.measure,
     }
 
 

@@ -92,10 +92,10 @@ def test_a_row_of_the_table_shows_it_too(trained: Server, browse: Browse) -> Non
 def test_metric_and_m_change_the_line_and_keep_the_checkpoint(trained: Server, browse: Browse) -> None:
     page = browse().open(f"{trained.url}/training?at=gpt-plays-step400")
     until(page, lambda: shown(page)[0], "gpt · plays · step400")
-    before = page.locator("[data-testid=stMain] h2").first.inner_text()
+    before = views.tiles(page)["ECE at the end"]
     views.type_m(page, 100)
     until(page, lambda: "M=100" in views.recipe(page), wanted=True)
-    assert page.locator("[data-testid=stMain] h2").first.inner_text() != before
+    assert views.tiles(page)["ECE at the end"] != before
     assert shown(page)[0] == "gpt · plays · step400"
     assert points(page) == len(STEPS) + 2
     views.type_m(page, 7)
