@@ -21,8 +21,8 @@ from calib_core.wording import percent
 _ACROSS: Final = (("left", 0.005), ("center", 0.3), ("center", 0.5), ("center", 0.7), ("right", 0.995))
 """Where words may stand, and by which end: best the first."""
 
-_WIDTHS: Final = (330, 900)
-"""Of panels on which words have to stand clear, in pixels: on a telephone and on a page."""
+_WIDTHS: Final = (270, 330, 560, 900)
+"""Of panels on which words have to stand clear, in pixels: from a telephone's to a page's."""
 
 _RING: Final = 10
 _STEP: Final = 6
@@ -74,8 +74,9 @@ class Panel:
         """How badly words would stand in each box."""
         own = array(boxes)
         crossed = overlap(own, array(self.thin)).sum(axis=1)
-        covered = overlap(own, array(self.solid)).sum(axis=1) + (own[:, 1] < 0) + (own[:, 3] > self.height)
-        return crossed + _HEAVY * covered
+        covered = overlap(own, array(self.solid)).sum(axis=1)
+        beyond = (own[:, :2] < 0).sum(axis=1) + (own[:, 2] > self.width) + (own[:, 3] > self.height)
+        return crossed + _HEAVY * (covered + beyond)
 
 
 def _around(x: NDArray[np.float64], y: NDArray[np.float64], half: float) -> list[Box]:
@@ -113,15 +114,19 @@ def levels(
 
 
 def _of_all(curves: Sequence[Abstention]) -> list[_Said]:
-    """The accuracies of answering all, highest first; those that are written alike once."""
+    """The accuracies of answering all, highest first; those that are written alike once.
+
+    By whose answer it is, where each is of one kind and they differ: more words have no room.
+    """
     found: dict[str, tuple[float, dict[str, None]]] = {}
     for curve in sorted(curves, key=lambda one: -(one.all.accuracy or 0.0)):
         value = curve.all.accuracy or 0.0
         found.setdefault(percent(value), (value, {}))[1][curve.judged] = None
-    apart = len({tuple(judged) for _, judged in found.values()}) > 1
+    kinds = [tuple(judged) for _, judged in found.values()]
+    apart = len(set(kinds)) > 1 and max(map(len, kinds)) == 1
     said: list[_Said] = []
     for share, (value, judged) in found.items():
-        whose = f" ({', '.join(judged)})" if apart else ""
+        whose = f" ({next(iter(judged))})" if apart else ""
         said.append((f"answer all{whose}: {share}", value, not said and len(found) > 1))
     return said
 
