@@ -10,7 +10,7 @@ from calib_core.analysis.comparison_points import Point
 from calib_core.confidence import METHODS
 from calib_core.figures.comparison_axes import View, axes_of, curves, view_of
 from calib_core.figures.comparison_labels import name_axes, name_sets
-from calib_core.figures.comparison_look import MANY, PointLook, number_of, point_looks
+from calib_core.figures.comparison_look import PointLook, number_of, point_looks
 from calib_core.figures.layout import (
     BOTTOM,
     Figure,
@@ -36,6 +36,9 @@ _TALLEST: Final = 680
 """Pixels of the panel: of few points, more for each, and at most."""
 
 _NAME: Final = 60
+_MANY: Final = 20
+"""More points than this, and bars and lines are drawn paler, so that names can be read on them."""
+
 
 def comparison_figure(
     result: Comparison, theme: Theme, *, selected: str | None = None, places: Mapping[str, int] | None = None
@@ -78,7 +81,7 @@ def _points(
     result: Comparison, method: str, theme: Theme, looks: Mapping[str, PointLook]
 ) -> dict[str, Any]:
     own = [point for point in result.points if point.method == method]
-    pale = glaze(theme.muted, 0.65 if len(result.points) <= MANY else 0.35)
+    pale = glaze(theme.muted, 0.65 if len(result.points) <= _MANY else 0.35)
     marker = marks(theme.text, look(method, theme).symbol, theme, 10)
     return {
         "type": "scatter", "mode": "markers", "showlegend": False, "cliponaxis": False,
@@ -107,7 +110,7 @@ def _joined(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
     """A thin line from the smallest to the largest size of each model."""
     points = {point.key: point for point in result.points}
     traces: list[dict[str, Any]] = []
-    strength = 0.55 if len(result.points) <= MANY else 0.3
+    strength = 0.55 if len(result.points) <= _MANY else 0.3
     for family in result.families:
         own = [points[key] for key in family]
         traces.append({

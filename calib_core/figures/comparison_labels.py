@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from calib_core.analysis.comparison import Comparison
 from calib_core.figures.boxes import Box, freest
 from calib_core.figures.comparison_axes import View
-from calib_core.figures.comparison_look import MANY, NUMBERED, PointLook, names_of, numbers_of
+from calib_core.figures.comparison_look import NUMBERED, PointLook, names_of, numbers_of
 from calib_core.figures.comparison_panel import Panel, corners, curved, joins, on_curves, whiskers
 from calib_core.figures.label_places import REACH, Place, Spot, places
 from calib_core.figures.layout import LABEL_SIZE
@@ -70,9 +70,9 @@ def _set(
     markers = tuple((spot.x - REACH, spot.y - REACH, spot.x + REACH, spot.y + REACH) for spot in spots)
     lines = (*whiskers(result, panel), *joins(result, panel))
     said = [*on_curves(panel, markers, lines)] if result.has_curves else []
-    found = () if len(spots) > MANY else _placed(result, panel, spots, [box for _, box in said])
+    found = _placed(result, panel, spots, [box for _, box in said])
     far = sum(place is not None and place.leader is not None for place in found)
-    if not found or None in found or (panel.width < _NARROW and far > max(_FAR, len(spots) / 3)):
+    if None in found or (panel.width < _NARROW and far > max(_FAR, len(spots) / 3)):
         spots, found, words = _numbered(result, panel, markers, [box for _, box in said])
         said.append(words)
     by_colour = _by_colour(result, spots, found, said, theme, looks)

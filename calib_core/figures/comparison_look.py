@@ -16,9 +16,6 @@ from calib_core.figures.run_look import run_look
 from calib_core.figures.theme import Theme, legible
 from calib_core.wording import number, percent
 
-MANY: Final = 20
-"""More points than this have numbers for names, and paler bars and lines."""
-
 NUMBERED: Final = "numbers: rows of the table"
 """What is said in the picture where there is no room for names."""
 

@@ -202,14 +202,6 @@ def test_the_words_of_a_curve_keep_clear_of_the_lines_between_sizes() -> None:
         assert not met.any(), width
 
 
-def test_from_twenty_one_points_on_they_have_numbers_at_every_width() -> None:
-    crowd = [make_point(f"m{at}", 0.2 + at / 40, 0.3 - at / 200, half=None) for at in range(21)]
-    for points, named in ((crowd[:20], True), (crowd, False)):
-        words = {*labels(comparison_figure(make_comparison(*points), LIGHT), 1320)} - {CONSTANT, CERTAIN}
-        assert (words == {point.name for point in points}) is named
-        assert (NUMBERED in words) is not named
-
-
 def test_sizes_of_one_model_are_joined_in_order() -> None:
     result = make_comparison(GREEN, RED, families=(("red:given", "green:given"),))
     figure = comparison_figure(result, LIGHT)
