@@ -72,7 +72,8 @@ def _caption(result: Lines) -> str:
     bins = sum(line.result.table.height for line in result.lines)
     return (
         f"Below the diagonal: over-confident. A point is a bin; small, hollow, pale: fewer than {THIN} pairs "
-        f"({thin} of {bins} bins). Click a point or a row to see that run below."
+        f"({thin} of {bins} bins). Lower panel: the share of each line's pairs. Click a point or a row to "
+        "see that run below."
     )
 
 

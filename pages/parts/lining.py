@@ -73,11 +73,12 @@ def choose_lines(address: Address, runs: Sequence[Run]) -> Lined:
     called = names_of(runs)
     pairs = {key_of(run, id_): (run, id_) for run in runs for id_ in run.report.survey.usable}
     titles = {key: f"{called[run.id]} · {METHODS[id_].title}" for key, (run, id_) in pairs.items()}
-    chosen = several_of(
-        address, Offer("lines", list(pairs), _names(runs), (MOST, TOO_MANY)), label="Lines on one diagram",
-        titled=lambda key: titles[key], help_=HELP, placeholder="runs and methods",
-    )
-    _at_once(choice, runs, list(pairs))
+    with st.expander("Lines on one diagram", key="lines_control", expanded="lines" in st.query_params):
+        chosen = several_of(
+            address, Offer("lines", list(pairs), _names(runs), (MOST, TOO_MANY)), label="Runs and methods",
+            titled=lambda key: titles[key], help_=HELP, placeholder="none chosen",
+        )
+        _at_once(choice, runs, list(pairs))
     seen: dict[str, Seen] = {}
     refused: dict[str, str] = {}
     for key in chosen:
@@ -117,16 +118,17 @@ def _at_once(choice: Choice, runs: Sequence[Run], allowed: Sequence[str]) -> Non
     ))
     methods = [method, *(id_ for id_ in dict.fromkeys(PREFERRED) if id_ in usable and id_ != method)]
     ways = {
-        "Runs": ([key_of(other, method) for other in near], "This run and others like it, by this method."),
-        "Methods": ([key_of(run, id_) for id_ in methods], "This run by each of its methods."),
+        "runs": ([key_of(other, method) for other in near], "This run and others like it, by this method."),
+        "methods": ([key_of(run, id_) for id_ in methods], "This run by each of its methods."),
     }
     with st.container(horizontal=True):
-        for label, (keys, help_) in ways.items():
+        for things, (keys, help_) in ways.items():
             text = ids.written(keys[:MOST], allowed, _names(runs))
-            st.button(
-                label, key=f"lines_{label.lower()}", on_click=_use, args=(text,), disabled=len(keys) < 2,
-                help=f"{help_} {MOST} at most.",
-            )
+            if len(keys) > 1:
+                st.button(
+                    f"Draw {min(len(keys), MOST)} {things}", key=f"lines_{things}", on_click=_use,
+                    args=(text,), help=f"{help_} {MOST} at most.",
+                )
 
 
 def _use(text: str) -> None:

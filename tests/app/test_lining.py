@@ -54,7 +54,7 @@ def test_each_line_has_the_number_of_its_run_and_the_look_of_its_place(seven: Pa
         assert trace["marker"]["symbol"] == look.symbol
     assert "Lowest ECE: " in screens.plain(at.header[0].value)
     assert "Reliability lines of red" in said(at)
-    assert "below: share of each line's pairs" in said(at)
+    assert "Lower panel: the share of each line's pairs." in said(at)
 
 
 def test_a_seventh_by_hand_is_refused_with_the_reason(seven: Path, visit: Visit) -> None:
@@ -80,6 +80,9 @@ def test_one_click_has_the_methods_of_a_run_and_another_the_runs_of_a_method(
 ) -> None:
     assert seven.is_dir()
     at = visit("reliability", run="green", method="verbal")
+    folded, *_ = [block for block in at.sidebar.expander if block.label == "Lines on one diagram"]
+    assert not folded.proto.expanded
+    assert [button.label for button in folded.button] == ["Draw 6 runs", "Draw 2 methods"]
     at.button(key="lines_methods").click()
     screens.run(at)
     assert len(drawn(at)) == 2
