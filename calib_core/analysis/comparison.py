@@ -100,9 +100,7 @@ def comparison(
     infos = {point.key: seen[point.key].run.info for point in points}
     alike = _alike(points, infos)
     return Comparison(
-        x=x,
-        y=y,
-        scheme=scheme,
+        x=x, y=y, scheme=scheme,
         points=tuple(points),
         families=tuple(kin for own in alike for kin in families({one.key: infos[one.key] for one in own})),
         trends=tuple(trend_of(x, y, own, infos) for own in alike),

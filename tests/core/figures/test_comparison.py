@@ -21,8 +21,6 @@ from core.figures.comparisons import labels, make_comparison, make_point
 
 RED, GREEN = make_point("red", 0.5, 0.2), make_point("green", 0.8, 0.1)
 OTHER = make_point("red", 0.55, 0.15, method="cluster_size")
-DOWN = (0.12, 0.2, 0.29, 0.235, 0.15, 0.1)
-"""Brier scores of six sizes."""
 
 
 def clickable(figure: Figure) -> list[dict[str, Any]]:
@@ -179,27 +177,6 @@ def test_it_does_not_stand_on_the_words_of_a_curve() -> None:
     low, high = figure["layout"]["yaxis"]["range"]
     for words in (CONSTANT, CERTAIN):
         assert abs(heights[words] - told) / (high - low) * 400 > 10, words
-
-
-def test_the_words_of_a_curve_keep_clear_of_the_lines_between_sizes() -> None:
-    """Which come down over the very top of a(1−a), where its words stood."""
-    sizes = [make_point(f"m{at}", 0.14 + 0.14 * at, y, half=0.03) for at, y in enumerate(DOWN)]
-    result = make_comparison(*sizes, families=(tuple(point.key for point in sizes),))
-    figure = comparison_figure(result, LIGHT)
-    (low, high), (left, right) = (figure["layout"][axis]["range"] for axis in ("yaxis", "xaxis"))
-    for width in WIDTHS:
-        across, down = (width - 70) / (right - left), 440 / (high - low)
-        half = text_width(CONSTANT, 12) / 2
-        ((x, y),) = [
-            (x, y) for trace in figure["data"]
-            if trace.get("xaxis") == f"x{width}" and trace["mode"] == "text"
-            for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True) if words == CONSTANT
-        ]
-        way = np.linspace(0, 1, 400)
-        at_x = np.interp(way * (len(sizes) - 1), range(len(sizes)), [point.x.value for point in sizes])
-        at_y = np.interp(way * (len(sizes) - 1), range(len(sizes)), DOWN)
-        met = (abs(at_x - x) * across < half) & (abs(at_y - y) * down < 7)
-        assert not met.any(), width
 
 
 def test_sizes_of_one_model_are_joined_in_order() -> None:
