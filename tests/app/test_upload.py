@@ -86,7 +86,7 @@ def test_their_numbers_beside_one_another_are_those_of_two(data: Path, visit: Vi
     own = calib_core.load(write_jsonl(data / "a.jsonl", quiz(100)))[0]
     uploaded = calib_core.load(write_jsonl(data.parent / "a.jsonl", quiz(70, seed=8)))[0]
     wanted = {
-        f"{title} · {run.n_total}": calib_core.score(run, method="given", metric="brier").value
+        f"{title} · {run.n_total}": calib_core.score(run, method="given", metric="brier").value or 0.0
         for title, run in (("a", own), ("a · uploaded", uploaded))
     }
     assert len(set(wanted.values())) == 2
