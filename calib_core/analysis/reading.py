@@ -32,11 +32,17 @@ def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows", alike: f
     n = int(binned.count.sum())
     if dependent:
         return _of_all_choices(binned, n, unit)
-    said, right = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
-    opening = f"says {percent(said)} on average, is right {percent(right)} of the time"
     if n < FEW:
-        return f"{n} {f'{unit} are' if n > 1 else f'{unit[:-1]} is'} too few to judge by: {opening}."
-    return f"{opening.capitalize()}{_verdict(binned, tendency(binned, alike=alike), n, unit)}."
+        are = f"{unit} are" if n > 1 else f"{unit[:-1]} is"
+        return f"{n} {are} too few to judge by: {says_and_is(binned)}."
+    return f"{says_and_is(binned).capitalize()}{_verdict(binned, tendency(binned, alike=alike), n, unit)}."
+
+
+def says_and_is(binned: Binned) -> str:
+    """"says 75.0 % on average, is right 51.6 % of the time": a verb's part of a sentence on some pairs."""
+    n = int(binned.count.sum())
+    said, right = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
+    return f"says {percent(said)} on average, is right {percent(right)} of the time"
 
 
 def _of_all_choices(binned: Binned, n: int, unit: Unit) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from calib_core.analysis.limits import FEW, TEN
 from calib_core.analysis.null import Null
+from calib_core.analysis.reading import says_and_is
 from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.analysis.sweep import PAPER_BINS, Curve, sweep
 from calib_core.analysis.tendency import WORDS, Kind, Tendency, tendency
@@ -26,12 +27,15 @@ def whole_step(subject: Subject) -> Step:
     """The reliability diagram, and what it comes to."""
     evidence = subject.evidence
     result = reliability(evidence, "ece", TEN)
-    found = tendency(evidence.top_sums.binned(TEN), alike=evidence.alike)
-    opening = result.reading[0].lower() + result.reading[1:]
+    binned = evidence.top_sums.binned(TEN)
+    found = tendency(binned, alike=evidence.alike)
+    # Of few rows the second sentence says that they are.
+    few = found.kind == "few"
+    told = f"{says_and_is(binned)}." if few else result.reading[0].lower() + result.reading[1:]
     return Step(
         kind="whole",
         heading=f"{WORDS[found.kind].capitalize()}{', and where' if found.kind in {'over', 'under'} else ''}",
-        sentences=(f"{subject.name} {opening}", _where(result, found, subject.noun)),
+        sentences=(f"{subject.name} {told}", _where(result, found, subject.noun)),
         picture=result,
         chosen=f"All its {subject.noun} are shown, in ten bins.",
         recipe=result.score.recipe,

@@ -19,7 +19,7 @@ from calib_core.analysis.score import scheme_for, score
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.wording import count, number
+from calib_core.wording import count, every, number
 
 ALONE: Final = "It is the only checkpoint of its model, and others have several."
 
@@ -188,8 +188,7 @@ def _how_many(true: Sequence[bool], of: str = "") -> str:
     """"all 4 lines", "both lines", "3 of 4 lines", "none of the 4 lines"; without `of` "all", "3", "none"."""
     found, total = sum(true), len(true)
     if found == total:
-        whole = "both" if total == 2 else f"all {total}" if of else "all"
-        return f"{whole} {of}".rstrip()
+        return f"{every(total)} {of}" if of else "both" if total == 2 else "all"
     if not of:
         return str(found or "none")
     return f"{found or 'none'} of {'' if found else 'the '}{total} {of}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+import polars as pl
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
@@ -17,9 +18,14 @@ DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR
 
 @dataclass(slots=True)
 class Shown:
-    """One page. blocks: labels of what can be unfolded; alerts: (kind, text) of each; failed: exceptions."""
+    """One page.
+
+    blocks: labels of what can be unfolded; tables: the data frames; alerts: (kind, text) of each; failed:
+    exceptions.
+    """
 
     blocks: list[str] = field(default_factory=list[str])
+    tables: list[pl.DataFrame] = field(default_factory=list[pl.DataFrame])
     alerts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     texts: list[str] = field(default_factory=list[str])
     failed: list[str] = field(default_factory=list[str])
@@ -55,6 +61,8 @@ def _add(shown: Shown, message: ForwardMsg) -> None:
     kind = delta.new_element.WhichOneof("type")
     if kind == "alert":
         shown.alerts.append((delta.new_element.alert.format, delta.new_element.alert.body))
+    elif kind == "dataframe":
+        shown.tables.append(pl.read_ipc_stream(delta.new_element.dataframe.arrow_data.data))
     elif kind == "markdown":
         shown.texts.append(delta.new_element.markdown.body)
     elif kind == "exception":
