@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import struct
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -99,12 +102,12 @@ def test_one_that_takes_too_long_is_ended(browser: Path) -> None:
     assert left() == []
 
 
-def test_what_takes_a_while_to_go_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(figure_file.BROWSER, "/bin/false")
+def test_what_takes_a_while_to_go_is_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     there = [3, 1, 0]
     monkeypatch.setattr(figure_file, "_killed", lambda _: there.pop(0))
-    with pytest.raises(Unavailable, match="failed"):
-        figure_file.picture(FIGURE, "png", title="t", recipe="r")
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        figure_file._end(process, tmp_path)
+        assert process.returncode == -signal.SIGKILL
     assert there == []
 
 
