@@ -8,7 +8,9 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -32,7 +34,15 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> Path:
     return found
 
 
-def left() -> list[str]:
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for the pictures of this test alone: other tests draw theirs at the same time."""
+    with TemporaryDirectory(prefix="own-", dir="/tmp") as folder:  # short, as a socket's path has to be
+        monkeypatch.setattr(figure_file, "_place", lambda: folder)
+        yield Path(folder)
+
+
+def left(own: Path) -> list[str]:
     """Processes that a picture has left behind."""
     found: list[str] = []
     for told in Path("/proc").glob("[0-9]*/cmdline"):
@@ -40,7 +50,7 @@ def left() -> list[str]:
             words = told.read_bytes().decode("utf-8", "replace")
         except OSError:
             continue
-        if "calib-picture-" in words:
+        if f"{own}/calib-picture-" in words:
             found.append(words)
     return found
 
@@ -93,13 +103,13 @@ def test_one_set_of_names_is_kept() -> None:
 
 
 @pytest.mark.browser
-def test_one_that_takes_too_long_is_ended(browser: Path) -> None:
+def test_one_that_takes_too_long_is_ended(browser: Path, own: Path) -> None:
     assert browser
     begun = time.monotonic()
     with pytest.raises(Unavailable, match=r"stopped after 1\.5 s"):
         figure_file.picture(FIGURE, "png", title="t", recipe="r", seconds=1.5)
     assert time.monotonic() - begun < 20
-    assert left() == []
+    assert left(own) == []
 
 
 def test_what_takes_a_while_to_go_is_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -119,17 +129,17 @@ def test_others_are_waited_for_and_no_longer(browser: Path) -> None:
 
 
 def test_a_browser_that_ends_at_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, own: Path
 ) -> None:
     monkeypatch.setenv(figure_file.BROWSER, "/bin/false")
     with pytest.raises(Unavailable, match="failed"):
         figure_file.picture(FIGURE, "png", title="t", recipe="r")
     assert "no picture" in caplog.text
-    assert left() == []
+    assert left(own) == []
 
 
 @pytest.mark.browser
-def test_a_png_and_an_svg(browser: Path) -> None:
+def test_a_png_and_an_svg(browser: Path, own: Path) -> None:
     assert browser
     png = figure_file.picture(FIGURE, "png", title="Run $a$", recipe="ECE, M=10")
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
@@ -138,7 +148,7 @@ def test_a_png_and_an_svg(browser: Path) -> None:
     for words in ("<title>Run $a$</title>", "<desc>ECE, M=10</desc>", "$x^2$ Confidence", ">$x^2$<"):
         assert words in svg
     assert "MathJax" not in svg
-    assert left() == []
+    assert left(own) == []
 
 
 def test_the_order_is_plain_data() -> None:
