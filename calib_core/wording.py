@@ -67,6 +67,11 @@ def bad_rows(bad: int, of: int) -> str:
     return f"{bad:,} of {count(of, 'row')} {'is' if bad == 1 else 'are'} bad"
 
 
+def too_few(number_of: int, thing: str) -> str:
+    """"1 row is too few to judge by", "5 rows are too few to judge by"."""
+    return f"{count(number_of, thing)} {'is' if number_of == 1 else 'are'} too few to judge by"
+
+
 def every(number_of: int) -> str:
     """"both", or of more than two "all 4": before the plural of what is counted."""
     return "both" if number_of == 2 else f"all {number_of:,}"

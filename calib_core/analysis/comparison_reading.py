@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from calib_core.analysis.comparison_points import Point
 from calib_core.analysis.limits import FEW
 from calib_core.confidence import METHODS
-from calib_core.wording import ROUNDED, count, percent
+from calib_core.wording import ROUNDED, percent, too_few
 
 
 def most_accurate(points: Sequence[Point]) -> list[Point]:
@@ -44,9 +44,7 @@ def reading(points: Sequence[Point], possible: Collection[str] = ()) -> str:
 
 def _few(points: Sequence[Point]) -> str:
     most = max(point.n_used for point in points)
-    if most >= FEW:
-        return ""
-    return f"{count(most, 'row')} {'is' if most == 1 else 'are'} too few to judge by: "
+    return "" if most >= FEW else f"{too_few(most, 'row')}: "
 
 
 def _best(points: Sequence[Point]) -> str:

@@ -11,7 +11,7 @@ from calib_core.analysis.basis import Unit
 from calib_core.analysis.limits import FEW
 from calib_core.analysis.tendency import WORDS, Tendency, tendency
 from calib_core.bins import Binned
-from calib_core.wording import percent
+from calib_core.wording import percent, too_few
 
 MOSTLY: Final = 2 / 3
 """Bins that carry this part of the gap are said to carry most of it."""
@@ -33,8 +33,7 @@ def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows", alike: f
     if dependent:
         return _of_all_choices(binned, n, unit)
     if n < FEW:
-        are = f"{unit} are" if n > 1 else f"{unit[:-1]} is"
-        return f"{n} {are} too few to judge by: {says_and_is(binned)}."
+        return f"{too_few(n, unit[:-1])}: {says_and_is(binned)}."
     return f"{says_and_is(binned).capitalize()}{_verdict(binned, tendency(binned, alike=alike), n, unit)}."
 
 

@@ -54,7 +54,7 @@ def legend_names(data: Sequence[Mapping[str, Any]]) -> list[str]:
     return [trace["name"] for trace in sorted(named, key=lambda trace: trace.get("legendrank", 1000))]
 
 
-def entry(name: str, mode: str, **look: Any) -> dict[str, Any]:  # noqa: ANN401
+def entry(name: str, mode: str, **look: Any) -> dict[str, Any]:  # noqa: ANN401 (as plotly takes it)
     """An entry of the legend without anything in the picture: a trace that is nowhere."""
     return {
         "type": "scatter", "mode": mode, "x": [None], "y": [None], "name": plain(name), "showlegend": True,

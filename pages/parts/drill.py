@@ -11,7 +11,7 @@ from calib_core.analysis.questions import SHOWN
 from calib_core.analysis.questions import questions as questions_of
 from calib_core.analysis.reliability import Reliability
 from calib_core.wording import count
-from pages.parts import cache, tables
+from pages.parts import cache, picking, tables
 from pages.parts.address import not_here, typed
 from pages.parts.choice import Choice
 from pages.parts.exporting import Export, named
@@ -38,15 +38,13 @@ def select(bin_: int | None) -> None:
 
 def from_figure(key: str) -> None:
     """A click in the figure: the bin's number is the first value of the point's custom data."""
-    points = st.session_state[key].selection.points
-    if points and points[0].get("customdata"):
-        select(int(points[0]["customdata"][0]))
+    if data := picking.clicked(key):
+        select(int(data[0]))
 
 
 def from_table(key: str, numbers: Sequence[int]) -> None:
     """A click on a row of the per-bin table, or a second one that takes it back."""
-    rows = st.session_state[key].selection.rows
-    select(numbers[rows[0]] if rows else None)
+    select(picking.of_row(key, numbers))
 
 
 def questions(choice: Choice, result: Reliability, bin_: int | None) -> None:

@@ -17,7 +17,7 @@ from calib_core.figures.run_look import LETTERS
 from calib_core.figures.theme import LIGHT
 from calib_core.metrics import METRICS
 from calib_core.wording import count
-from pages.parts import exporting, show, tables
+from pages.parts import exporting, picking, show, tables
 from pages.parts.exporting import Export, named
 from pages.parts.lining import Lined
 from pages.parts.literal import literal
@@ -140,17 +140,16 @@ def _columns(result: Lines) -> dict[str, Any]:
 
 def _from_figure(key: str) -> None:
     """A click on a point: its line's key and its bin are the point's custom data."""
-    points = st.session_state[key].selection.points
-    if points and points[0].get("customdata"):
-        line, bin_ = points[0]["customdata"]
+    if data := picking.clicked(key):
+        line, bin_ = data
         _show(str(line))
         st.query_params["bin"] = str(bin_)
 
 
 def _from_table(widget: str, keys: list[str]) -> None:
-    rows = st.session_state[widget].selection.rows
-    if rows:
-        _show(keys[rows[0]])
+    key = picking.of_row(widget, keys)
+    if key is not None:
+        _show(key)
 
 
 def _show(key: str) -> None:

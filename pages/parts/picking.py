@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import streamlit as st
 
@@ -13,6 +13,8 @@ from calib_core.wording import count
 from pages.parts.address import Address
 from pages.parts.literal import literal
 from pages.parts.runs import Run
+
+_T = TypeVar("_T")
 
 ROOM: Final = 28
 """Letters that the box of the run has room for."""
@@ -60,15 +62,25 @@ def point(allowed: Collection[str]) -> str | None:
 
 def point_from_figure(key: str) -> None:
     """A click in the figure: the point's key is the first value of its custom data."""
-    points = st.session_state[key].selection.points
-    if points and points[0].get("customdata"):
-        _to(str(points[0]["customdata"][0]))
+    if data := clicked(key):
+        _to(str(data[0]))
 
 
 def point_from_table(key: str, points: list[str]) -> None:
     """A click on a row of the table, in the order of `points`, or a second one that takes it back."""
+    _to(of_row(key, points))
+
+
+def clicked(key: str) -> Sequence[Any]:
+    """The custom data of the point that is clicked in a figure; empty where none is."""
+    points = st.session_state[key].selection.points
+    return points[0].get("customdata") or () if points else ()
+
+
+def of_row(key: str, values: Sequence[_T]) -> _T | None:
+    """The one of the values, one a row, whose row is chosen in a table; None where none is."""
     rows = st.session_state[key].selection.rows
-    _to(points[rows[0]] if rows else None)
+    return values[rows[0]] if rows else None
 
 
 def _to(key: str | None) -> None:
