@@ -45,6 +45,12 @@ def bars(page: Page, key: str = "reliability") -> int:
     return page.locator(f".st-key-{key} {LAST_BARS}").last.locator(".point").count()
 
 
+def typed(page: Page) -> list[str]:
+    """What stands in the box of M: two values for a moment, when a new box is there and the old one, too."""
+    held: list[str] = page.locator(TYPED).evaluate_all("boxes => boxes.map(box => box.value)")
+    return held
+
+
 def targets(page: Page) -> list[tuple[int, int]]:
     """Bin number and count of every bar that the reliability diagram lets one click, from left to right."""
     held: list[list[int]] = page.locator(".st-key-reliability .js-plotly-plot").evaluate(
