@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 ROUNDED: Final = 1e-12
@@ -40,7 +41,7 @@ def span(low: float | None, high: float | None, form: str = ".4f", times: float 
     """"0.0412 to 0.0620": the ends of an interval; a dash where there is none."""
     if low is None or high is None:
         return NOTHING
-    return f"{times * low:{form}} to {times * high:{form}}".replace("-", "−")
+    return f"{number(times * low, form)} to {number(times * high, form)}"
 
 
 def p_value(p: float | None, draws: int | None) -> str:
@@ -70,6 +71,12 @@ def bad_rows(bad: int, of: int) -> str:
 def too_few(number_of: int, thing: str) -> str:
     """"1 row is too few to judge by", "5 rows are too few to judge by"."""
     return f"{count(number_of, thing)} {'is' if number_of == 1 else 'are'} too few to judge by"
+
+
+def listed(names: Sequence[str]) -> str:
+    """"A", "A and B", "A, B and C"; one name or more."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def every(number_of: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from calib_core.analysis.abstention import Abstention, Answering
 from calib_core.analysis.limits import FEW
 from calib_core.confidence import METHODS
-from calib_core.wording import percent
+from calib_core.wording import listed, percent
 
 CHOSEN_HERE = (
     "Each t is chosen on the rows it is judged on: on new questions expect less, and rather the lower end."
@@ -36,13 +36,16 @@ def reading(curves: Sequence[Abstention], wanted: float) -> str:
         )
     curve, most = max(found, key=lambda one: one[1].share)
     title = f"“{METHODS[curve.method].title}”"
+    others = [
+        f"“{METHODS[one.method].title}”"
+        for one, answering in found if one is not curve and answering.share == most.share
+    ]
+    beside = f", and as many by {listed(others)}" if others else ""
     if most.answered == most.of:
         whole = "All questions can be answered" if len(curves) == 1 else f"{title} can answer all questions"
-        return f"{whole} at an accuracy of {target} or more: {told(most)}."
+        return f"{whole} at an accuracy of {target} or more: {told(most)}{beside}."
     least = threshold_text(most.threshold)
     opening = f"To be right {target} of the time, answer when {title} says {least} or more"
-    others = [one for one, answering in found if one is not curve and answering.share == most.share]
-    beside = f", and as many by “{METHODS[others[0].method].title}”" if others else ""
     return f"{opening}: {told(most)}{beside}. Answering all: {percent(curve.all.accuracy or 0.0)}."
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import polars as pl
@@ -17,7 +17,7 @@ from calib_core.analysis.comparison_points import Measure, Point, measured, poin
 from calib_core.analysis.comparison_reading import reading
 from calib_core.analysis.comparison_trend import Trend, trend_of
 from calib_core.analysis.evidence import Evidence, metric_of
-from calib_core.analysis.families import families, short_names
+from calib_core.analysis.families import families, in_full, short_names
 from calib_core.analysis.limits import FEW
 from calib_core.analysis.recipe import scheme_text
 from calib_core.analysis.score import scheme_for
@@ -82,9 +82,9 @@ def comparison(
     """One point an evidence, on two metrics.
 
     seen: key → what one method says of one run; titles: key → what the run is called, its label if not said;
-    possible: ids of the methods that these runs give, those in `seen` or not. Raises
-    Unavailable for a metric that does not exist; who cannot give both metrics, or whose number is not defined
-    or infinite, is named in `refused`.
+    possible: ids of the methods that these runs give, those in `seen` or not. Raises Unavailable for a metric
+    that does not exist; who cannot give both metrics, or whose number is not defined or infinite, is named in
+    `refused`.
     """
     for id_ in (x, y):
         metric_of(id_)
@@ -98,14 +98,14 @@ def comparison(
         except Unavailable as reason:
             refused[key] = str(reason)
     infos = {point.key: seen[point.key].run.info for point in points}
-    alike = _alike(points, infos)
+    named = [replace(point, name=in_full(point.name, infos[point.key])) for point in points]
+    alike = _alike(named, infos)
     return Comparison(
-        x=x, y=y, scheme=scheme,
-        points=tuple(points),
+        x=x, y=y, scheme=scheme, points=tuple(points),
         families=tuple(kin for own in alike for kin in families({one.key: infos[one.key] for one in own})),
         trends=tuple(trend_of(x, y, own, infos) for own in alike),
         refused=refused,
-        reading=reading(points, possible),
+        reading=reading(named, possible),
         unlike=_unlike(points, infos),
         recipe=_recipe(points, (x, y), scheme),
     )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from calib_core.analysis.comparison_points import Point
 from calib_core.analysis.limits import FEW
 from calib_core.confidence import METHODS
-from calib_core.wording import ROUNDED, percent, too_few
+from calib_core.wording import ROUNDED, listed, percent, too_few
 
 
 def most_accurate(points: Sequence[Point]) -> list[Point]:
@@ -52,16 +52,21 @@ def _best(points: Sequence[Point]) -> str:
     accuracy, brier = percent(right[0].accuracy.value), f"{low[0].brier.value:.4f}"
     if len(right) == len(low) == len(points):
         whose = points[0].name if len(points) == 1 else whose_all(points)
-        return f"{whose}: accuracy {accuracy}, Brier score {brier}"
+        return f"{whose} {_have(points)} accuracy {accuracy} and Brier score {brier}"
     lowest = f"the lowest Brier score, {brier}"
-    names = {point.name for point in low}
-    if names == {point.name for point in right} and all(point in right for point in low):
-        have = "has" if len(names) == 1 else "have"
-        told = f"{whose_all(low)} {have} both the highest accuracy, {accuracy}, and {lowest}"
+    if {point.name for point in low} == {point.name for point in right} and all(one in right for one in low):
+        told = f"{whose_all(low)} {_have(low)} both the highest accuracy, {accuracy}, and {lowest}"
     else:
-        told = f"{names_all(right)}: the highest accuracy, {accuracy}; {whose_all(low)}: {lowest}"
+        told = (
+            f"{names_all(right)} {_have(right)} the highest accuracy, {accuracy}; "
+            f"{whose_all(low)} {_have(low)} {lowest}"
+        )
     reach = [point for point in points if point not in low and point.brier.meets(low[0].brier)]
     return f"{told}{_shared(len(reach))}"
+
+
+def _have(points: Sequence[Point]) -> str:
+    return "has" if len({point.name for point in points}) == 1 else "have"
 
 
 def whose_all(points: Sequence[Point]) -> str:
@@ -71,25 +76,24 @@ def whose_all(points: Sequence[Point]) -> str:
     if len(points) == 1:
         return f"{names[0]} by {methods[0]}"
     if len(names) == 1:
-        return f"{names[0]} by {_listed(methods)}"
+        return f"{names[0]} by {_alike(methods)}"
     if len(methods) == 1:
-        return f"{_and(names)} by {methods[0]} alike"
-    return _listed([f"{point.name} by “{METHODS[point.method].title}”" for point in points])
+        return f"{_first(names)} by {methods[0]} alike"
+    return _alike([f"{point.name} by “{METHODS[point.method].title}”" for point in points])
 
 
 def names_all(points: Sequence[Point]) -> str:
     """"A", "A and B alike": their runs, whatever the methods."""
-    return _listed(list(dict.fromkeys(point.name for point in points)))
+    return _alike(list(dict.fromkeys(point.name for point in points)))
 
 
-def _listed(names: Sequence[str]) -> str:
-    return f"{_and(names)} alike" if len(names) > 1 else names[0]
+def _alike(names: Sequence[str]) -> str:
+    return f"{_first(names)} alike" if len(names) > 1 else names[0]
 
 
-def _and(names: Sequence[str]) -> str:
+def _first(names: Sequence[str]) -> str:
     """"A, B and C"; of more than three, how many more than two there are."""
-    *others, last = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
-    return f"{', '.join(others)} and {last}"
+    return listed(names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"])
 
 
 def _shared(others: int) -> str:

@@ -12,7 +12,7 @@ from calib_core.analysis.rank_correlation import FEWEST, RankCorrelation, rank_c
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
-from calib_core.wording import percent, short, signed, span
+from calib_core.wording import chance, count, percent, signed, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _correlation(
     if x == y:
         return None, "both axes are the same metric"
     if of < FEWEST:
-        return None, f"{of} model{'s' if of > 1 else ''}: a rank correlation needs {FEWEST} or more"
+        return None, f"{count(of, 'model')}, and it takes {FEWEST} or more"
     try:
         found = rank_correlation([point.x.value for point in points], [point.y.value for point in points])
     except Unavailable as reason:
@@ -136,7 +136,7 @@ def _of_ranks(
         )
     numbers = (
         f"ρ = {signed(found.rho, '+.2f')} over {of} models "
-        f"(95 % interval {span(found.low, found.high, '+.2f')}, p = {_chance(found.p)})"
+        f"(95 % interval {span(found.low, found.high, '+.2f')}, {chance(found.p, None)})"
     )
     if found.clear:
         way = "rises" if found.rho > 0 else "falls"
@@ -155,15 +155,15 @@ def _of_change(change: Change, points: Mapping[str, Point]) -> str:
     else:
         ends = f" (95 % interval {span(change.low, change.high, '+.3f')}, as if the runs were independent)"
         clear = not change.low <= 0 <= change.high
-    alone = f"a(1−a) alone would let it {_way(change.alone)} by {abs(change.alone):.3f}"
+    alone = f"a(1−a) alone would {_let_it(change.alone)}"
     if not clear:
         return f"{between} does not change clearly, {signed(change.brier, '+.3f')}{ends}; {alone}."
-    return f"{between} {_way(change.brier)}s by {abs(change.brier):.3f}{ends}; {alone}."
+    way = "falls" if change.brier < 0 else "rises"
+    return f"{between} {way} by {abs(change.brier):.3f}{ends}; {alone}."
 
 
-def _way(change: float) -> str:
-    return "fall" if change < 0 else "rise"
-
-
-def _chance(p: float) -> str:
-    return short(p) if p < 0.001 else f"{p:.3f}"
+def _let_it(change: float) -> str:
+    """"let it rise by 0.040"; as much below ½ as above it, a(1−a) is the same."""
+    if abs(change) < 0.0005:
+        return "leave it as it is"
+    return f"let it {'fall' if change < 0 else 'rise'} by {abs(change):.3f}"

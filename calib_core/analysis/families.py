@@ -73,6 +73,12 @@ def short_names(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict
     return _without_shared(_without_shared(names, _WORD, -1), _WORD, 0)
 
 
+def in_full(name: str, info: RunInfo) -> str:
+    """A short name as a sentence has it: with its model, where that is left out as all names share it."""
+    model = (info.model or "").rpartition(_OWNER)[2]
+    return name if model in name else f"{model}{_PART}{name}"
+
+
 def _without_shared(names: dict[str, str], between: str, end: int) -> dict[str, str]:
     """The names without the parts that all have in common at one end (0: the first, −1: the last).
 

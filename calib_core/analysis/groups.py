@@ -12,11 +12,11 @@ import numpy as np
 from calib_core.analysis.bootstrap import interval
 from calib_core.analysis.contrasts import contrasts
 from calib_core.analysis.evidence import AnswerEvidence, metric_of
-from calib_core.analysis.families import short_names
+from calib_core.analysis.families import in_full, short_names
 from calib_core.analysis.groupings import Grouping, level_of, level_order, row_groups
 from calib_core.analysis.groups_reading import chance_of, read_contrasts, read_range
 from calib_core.analysis.groups_result import Group, Groups, Sort
-from calib_core.analysis.reliability import THIN
+from calib_core.analysis.limits import FEW
 from calib_core.analysis.restricted import restricted
 from calib_core.analysis.score import scheme_for, score
 from calib_core.bins import Scheme
@@ -71,7 +71,7 @@ def by_rows(
     return Groups(
         metric_id, scheme, grouping, series, tuple(groups), overall, without, refused, (),
         chance_of(metric, [(group.low, group.high, overall[group.run]) for group in groups]),
-        _range_of(metric, grouping, series, groups, overall),
+        _range_of(metric, grouping, _in_full(series, seen), groups, overall),
     ).sorted(sort)
 
 
@@ -108,26 +108,32 @@ def by_runs(
     compared = contrasts(shown, grouping.id, metric_id, scheme, against=against)
     return Groups(
         metric_id, scheme, grouping, {level: level for level in levels}, tuple(groups), {},
-        {}, refused, compared, None, read_contrasts(metric, compared),
+        {}, refused, compared, None,
+        read_contrasts(metric, compared, {infos[key].model or names[key] for key in shown}),
     ).sorted(sort)
 
 
 def _range_of(
     metric: Metric,
     grouping: Grouping,
-    series: Mapping[str, str],
+    titles: Mapping[str, str],
     groups: Sequence[Group],
     overall: Mapping[str, float | None],
 ) -> str:
     """The smallest and the largest number, in one sentence."""
-    dots = {key: [(one.name, one.value, one.n_used) for one in groups if one.run == key] for key in series}
-    return read_range(metric, grouping.title, series, dots, overall)
+    dots = {key: [(one.name, one.value, one.n_used) for one in groups if one.run == key] for key in titles}
+    return read_range(metric, grouping.title, titles, dots, overall)
 
 
 def _names(seen: Mapping[str, AnswerEvidence], titles: Mapping[str, str] | None) -> dict[str, str]:
     """What each run is called for short."""
     infos = {key: evidence.run.info for key, evidence in seen.items()}
     return short_names(infos, titles or {key: evidence.run.label for key, evidence in seen.items()})
+
+
+def _in_full(names: Mapping[str, str], seen: Mapping[str, AnswerEvidence]) -> dict[str, str]:
+    """What each run is called in a sentence."""
+    return {key: in_full(name, seen[key].run.info) for key, name in names.items()}
 
 
 def _of_rows(
@@ -175,6 +181,6 @@ def _group(
         null_median=number.null_median,
         p=number.p,
         draws=number.draws,
-        small=part.n_used < THIN,
+        small=part.n_used < FEW,
         recipe=number.recipe,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +10,7 @@ from calib_core.analysis.contrasts import Contrast
 from calib_core.analysis.intervals import HELD
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.metric import Metric
-from calib_core.wording import signed
+from calib_core.wording import count, number, signed, span
 
 PROMISED: Final = (95, 95)
 """Percent of intervals that hold the true value, where they hold what they promise; Wilson's do."""
@@ -44,7 +44,7 @@ class Chance:
         fewest, most = self.expected
         if held := HELD.get(self.metric.id):
             return (
-                f"about {fewest:.0f} to {most:.0f} of {self.of} would not by chance alone: in simulations "
+                f"about {fewest:.1f} to {most:.1f} of {self.of} would not by chance alone: in simulations "
                 f"intervals of {self.metric.inside} held the truth in {held[0]} to {held[1]} % of data sets"
             )
         sure = "" if self.metric is ACCURACY else ", and more where intervals hold less than they promise"
@@ -83,22 +83,26 @@ def read_range(
     if not known:
         return f"No group here has a defined {metric.title}."
     ends = [
-        f"{value:.4f} ({name}{f' of {title}' if len(groups) > 1 else ''}, n={n:,})"
+        f"{number(value)} ({name}{f' of {title}' if len(groups) > 1 else ''}, n = {n:,})"
         for value, name, title, n in (min(known), max(known))
     ]
     told = f"{metric.title} by {by}{f' in {len(groups)} runs' if len(groups) > 1 else ''}"
     whole = next(iter(overall.values())) if len(overall) == 1 else None
-    tail = "" if whole is None else f"; of the whole run {whole:.4f}"
+    tail = "" if whole is None else f"; of the whole run {number(whole)}"
     if len(known) == 1:
         return f"{told}: {ends[0]}{tail}."
     return f"{told}: from {ends[0]} to {ends[1]}{tail}."
 
 
-def read_contrasts(metric: Metric, contrasts: Sequence[Contrast]) -> str:
-    """Every paired difference with its interval, and whether that holds 0."""
+def read_contrasts(metric: Metric, contrasts: Sequence[Contrast], models: Collection[str]) -> str:
+    """Every paired difference with its interval, and whether that holds 0.
+
+    models: those of all runs, of which a single one is named.
+    """
+    of = f" of {next(iter(models))}" if len(models) == 1 else ""
     told = [
-        f"{contrast.level} − {contrast.against}: {metric.title} {signed(found.value)} "
-        f"({signed(found.low)} to {signed(found.high)}) on {found.questions:,} questions; "
+        f"{contrast.level} − {contrast.against}{of}: {metric.title} {signed(found.value)} "
+        f"({span(found.low, found.high, '+.4f')}) on {count(found.questions, 'question')}; "
         + ("the interval holds 0." if found.low <= 0 <= found.high else "the interval does not hold 0.")
         for contrast in contrasts
         if (found := contrast.difference) is not None

@@ -25,7 +25,7 @@ class Group:
     or what the run is called for short; value: the metric, None where it is not defined; low, high: its
     interval, None where there is none, how: of what kind; n_used: rows, n_total: of them in the file;
     accuracy, mean_confidence, bias: of the top label; null_median, p, draws: as in `score.Score`; small:
-    fewer than THIN rows.
+    fewer than FEW rows.
     """
 
     run: str

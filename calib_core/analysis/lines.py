@@ -12,7 +12,7 @@ from typing import Any, Final
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence, draws_all_classes, metric_of
-from calib_core.analysis.families import short_names
+from calib_core.analysis.families import in_full, short_names
 from calib_core.analysis.lines_reading import read_lines, unlike
 from calib_core.analysis.lines_result import Line, label_of
 from calib_core.analysis.reliability import reliability
@@ -96,6 +96,7 @@ def lines(
     infos = {line.key: seen[line.key].run.info for line in made}
     names = _names(made, infos)
     labels, common = label_of(made, names)
+    in_words, _ = label_of(made, {key: in_full(name, infos[key]) for key, name in names.items()})
     return Lines(
         metric=metric_id,
         scheme=scheme,
@@ -103,7 +104,7 @@ def lines(
         labels=labels,
         common=common,
         refused=refused,
-        reading=read_lines(made, labels, metric),
+        reading=read_lines(made, in_words, metric),
         unlike=unlike(made, labels, infos, metric),
     )
 

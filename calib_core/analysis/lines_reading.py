@@ -10,7 +10,7 @@ from calib_core.analysis.lines_result import Line
 from calib_core.analysis.tendency import Kind, being, counted
 from calib_core.metrics.metric import Better, Metric
 from calib_core.records import RunInfo
-from calib_core.wording import every, short
+from calib_core.wording import every, listed, short
 
 _ENDS: Final[Mapping[Better, tuple[str, str]]] = {
     "lower": ("Lowest {}", "highest"),
@@ -24,12 +24,21 @@ APART: Final = 2
 
 
 def read_lines(lines: Sequence[Line], labels: Mapping[str, str], metric: Metric) -> str:
-    """The best and the worst number, and how many lines say more than they are right."""
+    """The best and the worst number, and how many lines say more than they are right.
+
+    labels: key → what the line is called.
+    """
     if not lines:
         return "None of the chosen lines can be drawn."
     if len(lines) == 1:
-        return f"{labels[lines[0].key]}: {lines[0].result.reading}"
+        return _of_one(labels[lines[0].key], lines[0].result.reading)
     return " ".join(text for text in (_ends(lines, labels, metric), _leanings(lines)) if text)
+
+
+def _of_one(label: str, reading: str) -> str:
+    """"A says 75.0 % …", "5 rows are too few to judge by: A says …"; what says nothing after "A: "."""
+    before, says, rest = reading.replace("Says ", "says ", 1).partition("says ")
+    return f"{before}{label} {says}{rest}" if says else f"{label}: {reading}"
 
 
 def _ends(lines: Sequence[Line], labels: Mapping[str, str], metric: Metric) -> str:
@@ -64,7 +73,7 @@ def _alike(values: Mapping[str, float], labels: Mapping[str, str], metric: Metri
 
 def _whose(key: str, shown: Mapping[str, str], labels: Mapping[str, str]) -> str:
     """The line's label, and those of others with the very same number."""
-    return " and ".join(labels[other] for other, number in shown.items() if number == shown[key])
+    return listed([labels[other] for other, number in shown.items() if number == shown[key]])
 
 
 def _leanings(lines: Sequence[Line]) -> str:

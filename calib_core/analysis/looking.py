@@ -10,7 +10,7 @@ from calib_core.analysis.evidence import Evidence
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
-from calib_core.wording import count
+from calib_core.wording import count, listed
 
 SAID: Final = 2
 """So many names are said; more are counted."""
@@ -86,4 +86,4 @@ def methods_of(ids: Sequence[str]) -> tuple[str, ...]:
 
 def called(names: Sequence[str], kind: str) -> str:
     """"A and B", "3 runs"."""
-    return " and ".join(names) if 0 < len(names) <= SAID else f"{len(names)} {kind}"
+    return listed(names) if 0 < len(names) <= SAID else f"{len(names)} {kind}"

@@ -6,7 +6,7 @@ a method that says nothing but the average.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final, Literal
 
@@ -21,7 +21,7 @@ from calib_core.analysis.unanswered import counted_wrong, with_unanswered
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
-from calib_core.wording import ROUNDED, count
+from calib_core.wording import ROUNDED, count, listed
 
 Rows = Literal["common", "own"]
 """Which rows a cell stands on: those every method shown can use in that run, or all that its own can."""
@@ -79,7 +79,7 @@ class MethodsTable:
     @property
     def alone(self) -> bool:
         """Whether each run has one method at most, so that nothing is compared within it."""
-        return len(self.cells) == len({run for run, _ in self.cells})
+        return _alone(self.cells)
 
     def ordered(self, order: Order) -> MethodsTable:
         """The same table with its methods in another order.
@@ -209,6 +209,11 @@ def _same(value: float | None, lowest: float | None) -> bool:
     return value is not None and lowest is not None and value - lowest <= ROUNDED
 
 
+def _alone(cells: Collection[tuple[str, str]]) -> bool:
+    """cells: run and method of each."""
+    return len(cells) == len({run for run, _ in cells})
+
+
 def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str]) -> str:
     """Which method has the lowest Brier, on how many of the runs that can be compared within."""
     best = {
@@ -218,12 +223,11 @@ def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str]) -> str:
     if not cells:
         return "No run here has a confidence and an outcome for every method shown."
     if not compared:
-        alone = len(cells) == len({run for run, _ in cells})
-        told = "each run has one method" if alone else "the methods stand on different rows"
+        told = "each run has one method" if _alone(cells) else "the methods stand on different rows"
         return f"Nothing is compared: {told}."
     if len(compared) == 1:
         (found,) = compared.values()
-        names = " and ".join(f"“{METHODS[cell.method].title}”" for cell in found)
+        names = listed([f"“{METHODS[cell.method].title}”" for cell in found])
         return f"Lowest Brier score: {names}, {found[0].brier:.4f} on {count(found[0].n_used, 'row')}."
     wins = {id_: sum(any(cell.method == id_ for cell in found) for found in compared.values())
             for id_ in METHODS}

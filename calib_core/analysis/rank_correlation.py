@@ -67,7 +67,7 @@ def rank_correlation(x: Sequence[float], y: Sequence[float], *, seed: int = 0) -
     first, second = _centred(x), _centred(y)
     spread = int(first @ first) * int(second @ second)
     if not spread:
-        raise Unavailable(f"all {n} points have the same value on one side: there is nothing to rank.")
+        raise Unavailable(f"all {n} points have the same value on one side.")
     observed = int(first @ second)
     rho = observed / math.sqrt(spread)
     p, orders = _chance(first, second, abs(observed), seed)

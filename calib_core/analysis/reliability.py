@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import polars as pl
@@ -16,9 +15,6 @@ from calib_core.analysis.recipe import recipe
 from calib_core.analysis.score import Score, scheme_for, score
 from calib_core.bins import Binned, Scheme
 
-THIN: Final = FEW
-"""A bin with fewer pairs is drawn faded."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reliability:
@@ -27,7 +23,7 @@ class Reliability:
     table: one row a non-empty bin: bin (from 1), low, high, count, confidence, accuracy (means),
     accuracy_low, accuracy_high (95 % Wilson; null where pairs depend on one another), interval (the bin
     as text), gap = confidence − accuracy (positive: over-confident), share = the bin's part of Σ|Y − C|,
-    thin = fewer than THIN pairs. of_pairs: "rows", "positions" of a text, or "labels" where each gives one
+    thin = fewer than FEW pairs. of_pairs: "rows", "positions" of a text, or "labels" where each gives one
     pair a class.
     brier, accuracy: of the top label; mean_confidence: of the top label, in [0, 1], None without rows.
     recipe: of the diagram (a metric without bins is not part of it); score.recipe: of the number.
@@ -98,5 +94,5 @@ def bin_table(binned: Binned, *, with_intervals: bool, alike: float = 1.0) -> pl
         pl.Series("interval", [bin_name(binned, at) for at in range(binned.size)], dtype=pl.String),
         (pl.col("confidence") - pl.col("accuracy")).alias("gap"),
         pl.Series("share", share, dtype=pl.Float64),
-        (pl.col("count") < THIN).alias("thin"),
+        (pl.col("count") < FEW).alias("thin"),
     )

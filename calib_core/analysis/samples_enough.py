@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calib_core.analysis.bootstrap import DRAWS
 from calib_core.analysis.limits import FEW
-from calib_core.wording import count
+from calib_core.wording import count, listed
 
 WITHIN: Final = 0.005
 """A Brier score no farther off is as good as the same."""
@@ -110,14 +110,16 @@ def read_enough(
     for each in found:
         if each.size is not None:
             whom.setdefault(each.size, []).append(names[each.method])
-    parts = [f"{size} samples are enough for {_and(methods)}" for size, methods in sorted(whom.items())]
+    parts = [f"{size} samples are enough for {listed(methods)}" for size, methods in sorted(whom.items())]
     lower = _lower([each for each in found if each.size is None], gaps, names)
-    parts += [f"{_and(methods)} {'do' if len(methods) > 1 else 'does'} better with {size} than with {against}"
-              for size, methods in lower.items()]
+    parts += [
+        f"{listed(methods)} {'do' if len(methods) > 1 else 'does'} better with {size} than with {against}"
+        for size, methods in lower.items()
+    ]
     better = {name for methods in lower.values() for name in methods}
     lacking = [names[each.method] for each in found if each.size is None]
     if lacking := [name for name in lacking if name not in better]:
-        parts.append(f"fewer than {against} are not enough for {_and(lacking)}")
+        parts.append(f"fewer than {against} are not enough for {listed(lacking)}")
     said = "; ".join(parts)
     return f"{said[0].upper()}{said[1:]}."
 
@@ -132,7 +134,7 @@ def what_is_enough(
     on = f"{count(n, 'question')}{', too few to rely on' if n < FEW else ''}"
     how = f"within ±{within:g} of that at N' = {against}, by its paired 95 % interval over {on}"
     better = "".join(
-        f" That of {_and(methods)} is lower, so better, at N' = {size}."
+        f" That of {listed(methods)} is lower, so better, at N' = {size}."
         for size, methods in _lower(found, gaps, names).items()
     )
     return f"Enough is a Brier score {how}.{better}"
@@ -148,8 +150,3 @@ def _lower(
         if lower:
             whom.setdefault(lower[0], []).append(names[each.method])
     return dict(sorted(whom.items()))
-
-
-def _and(names: Sequence[str]) -> str:
-    """"F_CS", "F_CS and F_PC", "F_CN, F_CS and F_PC"."""
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

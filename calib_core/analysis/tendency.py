@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from calib_core.analysis.limits import FEW
 from calib_core.bins import Binned
+from calib_core.wording import listed
 
 Kind = Literal["few", "neither", "mixed", "over", "under"]
 """mixed: the averages agree and some bins do not."""
@@ -63,7 +64,7 @@ def tendency(binned: Binned, among: int = 1, alike: float = 1.0) -> Tendency:
 def counted(kinds: Sequence[Kind]) -> str:
     """"9 are over-confident, 1 is under-confident and 4 have too few rows to say"; at least one kind."""
     told = [f"{count} {being(kind, count)}" for kind in WORDS if (count := kinds.count(kind))]
-    return f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
+    return listed(told)
 
 
 def being(kind: Kind, count: int) -> str:

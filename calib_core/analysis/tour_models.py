@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from calib_core.analysis.comparison import Comparison, comparison
+from calib_core.analysis.comparison import comparison
 from calib_core.analysis.comparison_points import Measure, Measured, Point
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.families import in_full
 from calib_core.analysis.limits import FEW
 from calib_core.analysis.tour_step import ABOUT, Step
 from calib_core.analysis.tour_subject import Subject
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
-from calib_core.wording import percent
+from calib_core.wording import ROUNDED, count, percent
 
 
 def models_step(subject: Subject, measure: Measure) -> Step:
@@ -27,10 +29,11 @@ def models_step(subject: Subject, measure: Measure) -> Step:
     if not result.points:
         raise Unavailable(result.reading)
     method = METHODS[subject.method].title
+    points = [replace(one, name=in_full(one.name, seen[one.key].run.info)) for one in result.points]
     return Step(
         kind="models",
         heading=ABOUT["models"],
-        sentences=(_best(result, method), _trust(result)),
+        sentences=(_best(points, method), _trust(points)),
         picture=result,
         chosen=_chosen(subject, len(result.points), method),
         recipe=result.recipe,
@@ -62,19 +65,20 @@ def _ends(points: Sequence[Point]) -> tuple[Point, Point]:
     return best, max(points, key=lambda point: (point.accuracy.value, -point.brier.value))
 
 
-def _best(result: Comparison, method: str) -> str:
-    best, right = _ends(result.points)
+def _best(points: Sequence[Point], method: str) -> str:
+    best, right = _ends(points)
     brier, accuracy = f"{best.brier.value:.4f}", percent(best.accuracy.value)
-    if len(result.points) == 1:
+    if len(points) == 1:
         return (
             f"{best.name} is right {accuracy} of the time and has a Brier score of {brier} by “{method}”: "
             "that score is low where right answers have a high confidence and wrong ones a low one."
         )
-    lowest = f"{best.name} has the lowest Brier score, {brier}, and is right {accuracy} of the time"
-    opening = f"Of {len(result.points)} runs, {lowest}"
+    first = sum(point.brier.value <= best.brier.value + ROUNDED for point in points) == 1
+    lowest = f"{'the lowest Brier score' if first else 'as low a Brier score as any'}, {brier}"
+    opening = f"Of {len(points)} runs, {best.name} has {lowest}, and is right {accuracy} of the time"
     if right is best:
         low = "the score is low where right answers are sure and wrong ones are not"
-        alone = [point.accuracy.value for point in result.points].count(best.accuracy.value) == 1
+        alone = [point.accuracy.value for point in points].count(best.accuracy.value) == 1
         return f"{opening}, {'the most of all' if alone else 'as often as any'}: {low}."
     return (
         f"{opening}, while {right.name} is right most often, {percent(right.accuracy.value)}, with a Brier "
@@ -82,20 +86,19 @@ def _best(result: Comparison, method: str) -> str:
     )
 
 
-def _trust(result: Comparison) -> str:
-    best, right = _ends(result.points)
+def _trust(points: Sequence[Point]) -> str:
+    best, right = _ends(points)
     always = (
         f"always saying {percent(best.accuracy.value)} would score {best.constant:.4f}, and its own score "
         f"{_beside(best)}"
     )
-    if len(result.points) == 1:
+    if len(points) == 1:
         return f"Which to trust takes another to compare it with; {always}."
     if best.n_used < FEW:
-        rows = "1 row" if best.n_used == 1 else f"{best.n_used} rows"
-        return f"A score of {rows} says too little to trust {best.name} by; {always}."
+        return f"A score of {count(best.n_used, 'row')} says too little to trust {best.name} by; {always}."
     if right is not best:
         return f"{_of_two(best, right)}: {always}."
-    near = [point for point in result.points if point is not best and point.brier.meets(best.brier)]
+    near = [point for point in points if point is not best and point.brier.meets(best.brier)]
     if near:
         others = "that of 1 other run" if len(near) == 1 else f"those of {len(near)} other runs"
         return (

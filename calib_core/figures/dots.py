@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from calib_core.analysis.groups import Group, Groups
-from calib_core.analysis.reliability import THIN
+from calib_core.analysis.limits import FEW
 from calib_core.figures.layout import (
     BOTTOM,
     Figure,
@@ -196,7 +196,7 @@ def describe_dots(result: Groups) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
     names = len(dict.fromkeys(group.name for group in result.groups))
     few = sum(group.small for group in result.groups)
-    thin = f", {few} of them on fewer than {THIN} rows" if few else ""
+    thin = f", {few} of them on fewer than {FEW} rows" if few else ""
     return (
         f"{METRICS[result.metric].title} by {result.grouping.title}, "
         f"{count(names, 'row')}, {count(len(result.groups), 'number')}{thin}. {result.reading}"

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.analysis.groups import Groups, parts_of
-from calib_core.analysis.reliability import THIN, Reliability, reliability
+from calib_core.analysis.limits import FEW
+from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.figures.reliability import describe_reliability
 from calib_core.figures.small_multiples import small_reliability
 from calib_core.metrics import METRICS
@@ -33,7 +34,7 @@ def heading(result: Groups, drawn: Collection[str]) -> str:
         return f"Reliability diagrams of every {thing}"
     many = f"{len(drawn)} {thing}s" if len(drawn) > 1 else thing
     few = any(group.small for group in result.groups)
-    rows = f", of {THIN} rows or more" if few and thing == "group" else ""
+    rows = f", of {FEW} rows or more" if few and thing == "group" else ""
     return f"Reliability diagrams of the {many} of highest {METRICS[result.metric].title}{rows}"
 
 
@@ -76,7 +77,7 @@ def panels(
 
 def note(result: Reliability) -> str:
     """What stands below a diagram's name: its number, on how many rows."""
-    few = f", fewer than {THIN}" if result.score.n_used < THIN else ""
+    few = f", fewer than {FEW}" if result.score.n_used < FEW else ""
     value = f"{METRICS[result.score.metric].title} {number(result.score.value)}"
     return f"{value}, n = {result.score.n_used:,}{few}"
 

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
+from calib_core.analysis.limits import FEW
 from calib_core.analysis.lines import Lines
 from calib_core.analysis.looking import Looking, looking, number_of
-from calib_core.analysis.reliability import THIN
 from calib_core.figures.lines import describe_lines, lines_figure
 from calib_core.figures.lines_look import line_looks
 from calib_core.figures.run_look import LETTERS
@@ -71,7 +71,7 @@ def _caption(result: Lines) -> str:
     thin = sum(line.result.thin for line in result.lines)
     bins = sum(line.result.table.height for line in result.lines)
     return (
-        f"Below the diagonal: over-confident. A point is a bin; small, hollow, pale: fewer than {THIN} pairs "
+        f"Below the diagonal: over-confident. A point is a bin; small, hollow, pale: fewer than {FEW} pairs "
         f"({thin} of {bins} bins). Lower panel: the share of each line's pairs. Click a point or a row to "
         "see that run below."
     )

@@ -67,7 +67,7 @@ def test_names_stand_beside_the_points_and_sizes_are_joined(models: Path, visit:
 def test_one_model_says_why_there_is_no_correlation(data: Path, visit: Visit) -> None:
     write_csv(data / "quiz.csv", quiz(150, model="red", dataset="quiz"))
     at = visit("comparison", methods="given")
-    assert "No rank correlation: 1 model: a rank correlation needs 3 or more." in said(at)
+    assert "No rank correlation: 1 model, and it takes 3 or more." in said(at)
     assert len(points(at)) == 1
     assert "Between" not in said(at)
 
@@ -160,7 +160,7 @@ def test_data_sets_are_not_mixed_unless_asked(models: Path, data: Path, visit: V
     assert "The points are of 2 data sets: compare within one." in said(at)
     assert "small-1b · other" in str(figure(at, "comparison"))
     shown = screens.table(at, "Models", "p").set_index("Confidence method")
-    why = "none: 1 model: a rank correlation needs 3 or more"
+    why = "none: 1 model, and it takes 3 or more"
     assert shown.loc["confidence in the file, other", "Rank correlation ρ"] == why
 
 

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from calib_core.wording import bad_rows, chance, count, every, number, p_value, percent, short, signed, span
+from calib_core.wording import (
+    bad_rows,
+    chance,
+    count,
+    every,
+    listed,
+    number,
+    p_value,
+    percent,
+    short,
+    signed,
+    span,
+    too_few,
+)
 
 
 def test_numbers_in_words() -> None:
@@ -12,8 +25,18 @@ def test_numbers_in_words() -> None:
     assert (signed(-0.5, "+.3f"), signed(None)) == ("−0.500", "–")
     assert (span(-1, 2, ".1f"), span(None, 2)) == ("−1.0 to 2.0", "–")
     assert span(0.1, 0.2, ".1f", 100) == "10.0 to 20.0"
+    assert span(0.5, float("inf")) == "0.5000 to ∞"
     assert (count(1, "run"), count(1200, "row")) == ("1 run", "1,200 rows")
     assert (every(2), every(1200)) == ("both", "all 1,200")
+
+
+def test_names_stand_in_one_list() -> None:
+    assert [listed(list("ABC")[:n]) for n in (1, 2, 3)] == ["A", "A and B", "A, B and C"]
+
+
+def test_what_is_too_few_agrees_with_its_number() -> None:
+    assert too_few(1, "row") == "1 row is too few to judge by"
+    assert too_few(29, "answer") == "29 answers are too few to judge by"
 
 
 def test_percent() -> None:

@@ -11,7 +11,7 @@ from calib_core.analysis.families import short_names
 from calib_core.analysis.groupings import Grouping, groupings, level_order
 from calib_core.analysis.groups import Group, Groups, by_rows, by_runs
 from calib_core.analysis.intervals import coverage
-from calib_core.analysis.reliability import THIN
+from calib_core.analysis.limits import FEW
 from calib_core.confidence import METHODS
 from calib_core.figures.dots import describe_dots, dots_figure
 from calib_core.metrics import METRICS
@@ -150,7 +150,7 @@ def tiles(seen: Mapping[str, AnswerEvidence], result: Groups) -> list[Tile]:
     of, inner = ("Groups", "run") if result.grouping.of == "rows" else ("Runs", "group")
     return [
         Tile(
-            of, str(kinds[0]), f"Small: of fewer than {THIN} rows, drawn hollow.",
+            of, str(kinds[0]), f"Small: of fewer than {FEW} rows, drawn hollow.",
             f"{count(kinds[1], inner)}, {small} small",
         ),
         Tile(f"Lowest {metric.title}", number(least[0]), metric.help, _whose(least[1], result)),
@@ -172,7 +172,7 @@ def caption(result: Groups) -> str:
     if how and "bootstrap" in how:
         told += f"{coverage((result.metric,))} "
     few = sum(group.small for group in result.groups)
-    told += f"Hollow: fewer than {THIN} rows ({few} of {len(result.groups)}). "
+    told += f"Hollow: fewer than {FEW} rows ({few} of {len(result.groups)}). "
     if any(value is not None for value in result.overall.values()):
         told += "Dashed: the whole run. "
     if METRICS[result.metric].binned:

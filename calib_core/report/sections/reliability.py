@@ -7,8 +7,9 @@ from typing import Final
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence
+from calib_core.analysis.limits import FEW
 from calib_core.analysis.questions import questions as questions_of
-from calib_core.analysis.reliability import THIN, Reliability, reliability
+from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.analysis.score import Score, score
 from calib_core.confidence import METHODS
 from calib_core.figures.reliability import describe_reliability, reliability_figure
@@ -144,7 +145,7 @@ def caption(result: Reliability) -> str:
     )
     return (
         f"Gap = confidence − accuracy: above zero is over-confident. Empty bins are left out. "
-        f"Faded: fewer than {THIN} {result.of_pairs} ({result.thin} of {result.table.height} bins). "
+        f"Faded: fewer than {FEW} {result.of_pairs} ({result.thin} of {result.table.height} bins). "
         f"{whiskers}"
     )
 

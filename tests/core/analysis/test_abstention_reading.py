@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from calib_core.analysis.abstention import Abstention, abstention
@@ -65,6 +67,9 @@ def test_the_method_that_answers_most_is_named() -> None:
 def test_a_tie_names_the_other_too() -> None:
     same = [two()[1], curve((0.9, 50, 50), (0.2, 50, 0))]
     assert ", and as many by “confidence in the file”. Answering" in reading(same, 0.9)
+    same.append(replace(same[0], method="p_true"))
+    assert ", and as many by “confidence in the file” and “p(True)”. Answering" in reading(same, 0.9)
+    assert reading(same, 0.4).endswith(", and as many by “confidence in the file” and “p(True)”.")
 
 
 def test_nothing_answered_is_said_so() -> None:

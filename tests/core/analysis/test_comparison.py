@@ -45,13 +45,13 @@ def test_two_bests_are_named_apart_and_met_intervals_are_told() -> None:
     unsure = model_run("a", 150, sure=0.6, unsure=0.5)
     seen = {"a": unsure, "b": model_run("b", 120), "c": model_run("c", 118)}
     assert comparison(seen).reading == (
-        "a: the highest accuracy, 75.0 %; b by “confidence in the file”: the lowest Brier score, "
+        "a has the highest accuracy, 75.0 %; b by “confidence in the file” has the lowest Brier score, "
         f"{brier_of(120, 200, 0.8, 0.3):.4f}, with an interval that meets that of 1 other."
     )
 
 
 def test_one_point_and_none_are_spoken_of_too() -> None:
-    assert comparison(quiz(60)).reading.startswith("m60: accuracy 30.0 %, Brier score ")
+    assert comparison(quiz(60)).reading == "m60 has accuracy 30.0 % and Brier score 0.0750."
     nothing = comparison({})
     assert (nothing.points, nothing.trends) == ((), ())
     assert nothing.reading == "No run here gives both numbers."

@@ -17,7 +17,7 @@ def by(method: str, evidence: AnswerEvidence) -> Evidence:
 def test_two_methods_that_say_the_same_are_no_better_than_one_another() -> None:
     seen = {id_: by(id_, model_run("a", 83)) for id_ in ("choice_softmax", "choice_length_normalised")}
     assert comparison(seen).reading == (
-        "a by “logit, softmax over the choices” and “logit, length-normalised” alike: accuracy 41.5 %, "
+        "a by “logit, softmax over the choices” and “logit, length-normalised” alike has accuracy 41.5 % and "
         "Brier score 0.0692."
     )
     seen |= {"b": by("choice_softmax", model_run("b", 30))}
@@ -34,20 +34,33 @@ def test_runs_that_share_the_best_are_named_together() -> None:
     )
     seen["a"] = model_run("a", 120, unsure=0.4)
     assert comparison(seen).reading.startswith(
-        "a and b alike: the highest accuracy, 60.0 %; b by “confidence in the file”: the lowest Brier score, "
+        "a and b alike have the highest accuracy, 60.0 %; b by “confidence in the file” has the lowest Brier "
     )
     seen |= {name: model_run(name, 120) for name in "defg"}
-    assert "b, d and 3 more by “confidence in the file” alike: the lowest Brier" in comparison(seen).reading
+    told = comparison(seen).reading
+    assert "b, d and 3 more by “confidence in the file” alike have the lowest Brier" in told
 
 
 def test_few_rows_are_said_to_be_few_and_never_beat_many() -> None:
     two = model_run("a", 1, of=2)
-    assert comparison({"a": two}).reading.startswith("2 rows are too few to judge by: a: accuracy 50.0 %")
+    assert comparison({"a": two}).reading == (
+        "2 rows are too few to judge by: a has accuracy 50.0 % and Brier score 0.0650."
+    )
     seen: dict[str, Evidence] = {"a": two, "b": model_run("b", 80), "c": model_run("c", 60)}
     made = comparison(seen)
     assert made.reading.startswith("b by “confidence in the file” has both the highest accuracy, 40.0 %")
     assert "1 of 3 points stands on fewer than 30 rows, too few to be called the best." in made.unlike
     assert comparison({"a": model_run("a", 1, of=1)}).reading.startswith("1 row is too few to judge by: ")
+
+
+def test_one_model_asked_with_more_shots_is_named_though_its_points_are_not() -> None:
+    qwen = "Qwen/Qwen2.5-1.5B-Instruct"
+    seen: dict[str, Evidence] = {
+        f"{shots}": model_run(qwen, right, shots=shots) for shots, right in ((0, 60), (5, 120))
+    }
+    made = comparison(seen, titles={key: f"{qwen} · quiz · {key}-shot" for key in seen})
+    assert [point.name for point in made.points] == ["0-shot", "5-shot"]
+    assert made.reading.startswith("Qwen2.5-1.5B-Instruct · 5-shot by “confidence in the file” has both the ")
 
 
 def test_of_how_many_methods_these_are_is_said_where_it_is_not_all() -> None:

@@ -112,6 +112,13 @@ def test_groups_of_several_runs_stand_together() -> None:
     assert result.chance.of == sum(group.low is not None for group in result.groups)
 
 
+def test_one_model_asked_with_more_shots_is_named_in_the_sentence() -> None:
+    runs = {f"{shots}": seen(shots=shots, model="Qwen/Qwen2.5-1.5B-Instruct") for shots in (0, 5)}
+    result = by_rows(runs, SUBJECT, "brier")
+    assert dict(result.series) == {"0": "0-shot", "5": "5-shot"}
+    assert " of Qwen2.5-1.5B-Instruct · 0-shot, n = " in result.reading
+
+
 def test_runs_of_one_name_are_told_apart_by_key_and_title() -> None:
     off = given_evidence([0.9] * 4, [0, 0, 0, 1], subject=["a", "a", "b", "b"])
     seen_ = {"r": seen(), "s": off}
@@ -163,7 +170,7 @@ def test_runs_by_a_fact_are_a_dot_each_and_compared() -> None:
     (contrast,) = result.contrasts
     assert contrast.difference is not None
     assert (contrast.difference.value, contrast.difference.questions) == (0, 7)
-    assert result.reading.startswith("5-shot − 0-shot: Brier score +0.0000")
+    assert result.reading.startswith("5-shot − 0-shot of m: Brier score +0.0000")
     assert (result.overall, result.chance) == ({}, None)
 
 

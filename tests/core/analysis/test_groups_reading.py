@@ -30,13 +30,13 @@ def test_chance_counts_intervals_that_do_not_hold_the_whole() -> None:
 
 
 MORE = "and more where intervals hold less than they promise"
-SIMULATED = "in simulations intervals of {} held the truth in {} to {} % of data sets"
+SIMULATED = "of 57 would not by chance alone: in simulations intervals of {} held the truth in {} to {} % of "
 
 
 @pytest.mark.parametrize(("metric", "told"), [
     ("accuracy", "about 2.9 of 57 would not by chance alone (5 %)."),
-    ("ece", f"about 4 to 14 of 57 would not by chance alone: {SIMULATED.format('ECE', 76, 93)}."),
-    ("brier", f"about 1 to 5 of 57 would not by chance alone: {SIMULATED.format('Brier score', 92, 98)}."),
+    ("ece", f"about 4.0 to 13.7 {SIMULATED.format('ECE', 76, 93)}data sets."),
+    ("brier", f"about 1.1 to 4.6 {SIMULATED.format('Brier score', 92, 98)}data sets."),
     ("auroc", f"about 2.9 of 57 would not by chance alone (5 %, {MORE})."),
 ])
 def test_as_many_are_outside_by_chance_as_intervals_of_that_metric_miss(metric: str, told: str) -> None:
@@ -49,15 +49,20 @@ def test_one_interval_is_spoken_of_as_one() -> None:
     chance = chance_of(ECE, [(0.1, 0.2, 0.3), (0.1, 0.2, 0.15)])
     assert chance is not None
     assert chance.words.startswith("1 of 2 intervals does not")
+    assert "about 0.1 to 0.5 of 2 would not by chance alone" in chance.words
 
 
 def test_the_range_of_one_run() -> None:
     groups = {"red": [("law", 0.2, 40), ("sums", 0.1, 1200), ("none", None, 0)]}
     assert read_range(ECE, "subject", RED, groups, {"red": 0.15}) == (
-        "ECE by subject: from 0.1000 (sums, n=1,200) to 0.2000 (law, n=40); of the whole run 0.1500."
+        "ECE by subject: from 0.1000 (sums, n = 1,200) to 0.2000 (law, n = 40); of the whole run 0.1500."
     )
     assert read_range(ECE, "subject", RED, {"red": [("law", 0.2, 40)]}, {}) == (
-        "ECE by subject: 0.2000 (law, n=40)."
+        "ECE by subject: 0.2000 (law, n = 40)."
+    )
+    below = {"red": [("law", -0.2, 40), ("sums", 0.1, 1)]}
+    assert read_range(METRICS["bias"], "subject", RED, below, {"red": -0.15}).endswith(
+        ": from −0.2000 (law, n = 40) to 0.1000 (sums, n = 1); of the whole run −0.1500."
     )
     assert read_range(ECE, "subject", RED, {"red": []}, {"red": 0.1}) == "No group here has a defined ECE."
 
@@ -65,19 +70,22 @@ def test_the_range_of_one_run() -> None:
 def test_the_range_of_several_runs_names_them() -> None:
     groups = {"r": [("law", 0.2, 40)], "b": [("law", 0.1, 40)]}
     assert read_range(ECE, "subject", {"r": "red", "b": "blue"}, groups, {"r": 0.2, "b": 0.1}) == (
-        "ECE by subject in 2 runs: from 0.1000 (law of blue, n=40) to 0.2000 (law of red, n=40)."
+        "ECE by subject in 2 runs: from 0.1000 (law of blue, n = 40) to 0.2000 (law of red, n = 40)."
     )
 
 
-def contrast(low: float, high: float) -> Contrast:
-    difference = Difference((low + high) / 2, low, high, 431, 2, 999, 0, "how")
+def contrast(low: float, high: float, questions: int = 431) -> Contrast:
+    difference = Difference((low + high) / 2, low, high, questions, 2, 999, 0, "how")
     return Contrast("0-shot", "5-shot", (("a", "b"),), difference, None)
 
 
 def test_a_difference_says_whether_its_interval_holds_nought() -> None:
-    assert read_contrasts(ECE, [contrast(-0.02, 0.04)]) == (
+    assert read_contrasts(ECE, [contrast(-0.02, 0.04)], {"red", "blue"}) == (
         "5-shot − 0-shot: ECE +0.0100 (−0.0200 to +0.0400) on 431 questions; the interval holds 0."
     )
-    assert read_contrasts(ECE, [contrast(-0.04, -0.02)]).endswith("the interval does not hold 0.")
+    assert read_contrasts(ECE, [contrast(-0.04, -0.02, 1)], {"red"}) == (
+        "5-shot − 0-shot of red: ECE −0.0300 (−0.0400 to −0.0200) on 1 question; the interval does not hold "
+        "0."
+    )
     nothing = Contrast("0-shot", "5-shot", (), None, "why")
-    assert read_contrasts(ECE, [nothing]) == "No two runs here can be compared question by question."
+    assert read_contrasts(ECE, [nothing], {"red"}) == "No two runs here can be compared question by question."

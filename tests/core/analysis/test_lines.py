@@ -99,6 +99,32 @@ def test_ties_at_an_end_are_all_named() -> None:
     assert told.startswith("Lowest ECE: a and b, 0.2000; highest: c, 0.4000.")
 
 
+def test_three_that_share_an_end_are_listed() -> None:
+    seen = {key: blocks((0.8, 100, 60)) for key in "abd"} | {"c": blocks((0.9, 100, 50))}
+    told = lines(seen, titles={key: key for key in seen}).reading
+    assert told.startswith("Lowest ECE: a, b and d, 0.2000; highest: c, 0.4000.")
+
+
+@pytest.mark.parametrize(("block", "said"), [
+    ((0.9, 100, 50), "a · as given says 90.0 % on average, is right 50.0 % of the time: over-confident."),
+    (
+        (0.9, 5, 4),
+        "5 rows are too few to judge by: a · as given says 90.0 % on average, is right 80.0 % of the time.",
+    ),
+])
+def test_one_line_alone_is_named_in_its_sentence(block: tuple[float, int, int], said: str) -> None:
+    made = lines({"a": blocks(block)}, titles={"a": "a"})
+    assert made.reading == said.replace("as given", METHODS["given"].brief)
+
+
+def test_one_model_asked_with_more_shots_is_named_though_its_lines_are_not() -> None:
+    qwen = "Qwen/Qwen2.5-1.5B-Instruct"
+    seen = {f"{shots}": model_run(qwen, 60 + shots, shots=shots) for shots in (0, 5)}
+    made = lines(seen, titles={key: f"{qwen} · quiz · {key}-shot" for key in seen})
+    assert list(made.labels.values()) == ["0-shot", "5-shot"]
+    assert made.reading.startswith("Lowest ECE: Qwen2.5-1.5B-Instruct · 5-shot, ")
+
+
 def test_leanings_are_counted_and_chance_is_none() -> None:
     seen = {
         "over": blocks((0.9, 200, 100)), "under": blocks((0.3, 200, 150)), "level": blocks((0.5, 200, 101)),
@@ -123,7 +149,7 @@ def test_calibrated_lines_are_not_said_to_be_over_confident() -> None:
 
 def test_one_line_speaks_for_itself() -> None:
     (line,) = (made := lines(quiz(60))).lines
-    assert made.reading == f"m60 · {GIVEN}: {line.result.reading}"
+    assert made.reading == f"m60 · {GIVEN} s{line.result.reading[1:]}"
 
 
 def test_a_number_that_is_not_defined_is_neither_end() -> None:

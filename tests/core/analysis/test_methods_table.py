@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from calib_core.analysis.evidence import AnswerEvidence, survey
 from calib_core.analysis.methods_table import NO_COMMON, MethodsTable, methods_table
 from calib_core.bins import Scheme
+from calib_core.confidence import METHODS
 from calib_core.records import AnswerRun
 from core.confidence_runs import run_of
 
@@ -75,6 +77,14 @@ def test_ties_are_all_best() -> None:
     assert [result.cells["a", id_].best_ece for id_ in ("given", "verbal")] == [True, True]
     assert result.reading == (
         "Lowest Brier score: “stated confidence” and “confidence in the file”, 0.1667 on 3 rows."
+    )
+
+
+def test_three_of_one_score_are_listed() -> None:
+    shared = seen(RUN)
+    third = replace(shared[0], method=METHODS["p_true"])
+    assert methods_table({"a": [*shared, third]}).reading.startswith(
+        "Lowest Brier score: “stated confidence”, “confidence in the file” and “p(True)”, "
     )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from calib_core.analysis.reliability import THIN, reliability
+from calib_core.analysis.limits import FEW
+from calib_core.analysis.reliability import reliability
 from calib_core.bins import Scheme
 from calib_core.confidence.method import Options
 from calib_core.problems import Unavailable
@@ -89,7 +90,7 @@ def test_adaptive_ece_draws_equal_mass_bins() -> None:
 
 
 def test_thin_bins_are_marked() -> None:
-    result = reliability(blocks((0.2, THIN - 1, 0), (0.9, THIN, 20)), "ece")
+    result = reliability(blocks((0.2, FEW - 1, 0), (0.9, FEW, 20)), "ece")
     assert result.table["thin"].to_list() == [True, False]
     assert result.thin == 1
 

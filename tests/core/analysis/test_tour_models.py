@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from calib_core.analysis.comparison import Comparison
 from core.made_runs import made_run
 from core.made_tokens import dense_sums, some_rows, token_run
@@ -79,7 +81,7 @@ def test_texts_are_not_compared_with_answers() -> None:
 def test_forty_runs() -> None:
     runs = [answers((0.9, 30, 5 + at // 2), model=f"m{at}") for at in range(40)]
     step = told("models", *runs)
-    assert step.sentences[0].startswith("Of 40 runs, m38 has the lowest Brier score")
+    assert step.sentences[0].startswith("Of 40 runs, m38 has as low a Brier score as any, 0.")
     assert step.to_frame().height == 40
 
 
@@ -97,6 +99,16 @@ def test_scores_that_meet_do_not_say_whom_to_trust() -> None:
     )
 
 
+def test_one_model_asked_with_more_shots_is_named() -> None:
+    qwen = "Qwen/Qwen2.5-1.5B-Instruct"
+    asked = [
+        replace(run, info=replace(run.info, model=qwen, shots=shots), label=f"{qwen} · quiz · {shots}-shot")
+        for run, shots in ((answers(*OVER), 0), (answers(*SHARP), 5))
+    ]
+    sentence, _ = told("models", *asked).sentences
+    assert sentence.startswith("Of 2 runs, Qwen2.5-1.5B-Instruct · 5-shot has the lowest Brier score, ")
+
+
 def test_five_rows_are_not_to_be_trusted() -> None:
     step = told("models", answers(*CALIBRATED, model="a"), answers((1.0, 5, 5), model="b"))
     assert step.sentences[0].startswith("Of 2 runs, b has the lowest Brier score, 0.0000")
@@ -107,5 +119,5 @@ def test_runs_with_one_number_are_told_apart_by_the_other() -> None:
     equal = told("models", answers((0.8, 100, 80), model="a"), answers((0.6, 100, 80), model="b"))
     assert "and is right 80.0 % of the time, as often as any: " in equal.sentences[0]
     right = told("models", answers((0.5, 100, 50), model="a"), answers((0.5, 100, 60), model="b"))
-    told_of = "b has the lowest Brier score, 0.2500, and is right 60.0 % of the time, the most of all"
+    told_of = "b has as low a Brier score as any, 0.2500, and is right 60.0 % of the time, the most of all"
     assert told_of in right.sentences[0]

@@ -15,7 +15,7 @@ def test_where_no_method_has_a_trend_one_sentence_says_why() -> None:
     one = model_run("a", 120)
     seen: dict[str, Evidence] = {id_: replace(one, method=METHODS[id_]) for id_ in ("given", "verbal")}
     made = comparison(seen)
-    said = "No rank correlation: 1 model: a rank correlation needs 3 or more."
+    said = "No rank correlation: 1 model, and it takes 3 or more."
     assert (no_trend(made), trends(made)) == (said, [said])
     assert no_trend(comparison({"a": one, "b": model_run("b", 60)})) is None
     assert no_trend(comparison({})) is None
