@@ -15,7 +15,7 @@ from calib_core.analysis.basis import Unit
 from calib_core.analysis.evidence import Evidence, metric_of
 from calib_core.analysis.recipe import recipe
 from calib_core.bins import MAX_BINS, Binned, Scheme
-from calib_core.wording import percent
+from calib_core.wording import every, percent
 
 CONCENTRATED: Final = 0.8
 """Two bins that hold this share of the rows carry the ECE between them."""
@@ -123,13 +123,18 @@ def reading(results: Sequence[Concentration]) -> str:
     if not known:
         return f"No {results[0].unit[:-1]} has both a confidence and an outcome."
     (least, first), (most, last) = known[0], known[-1]
+    if len(known) > 1 and percent(least) == percent(most):
+        by = f"{every(len(known))} methods"
+        return f"The two fullest bins hold {percent(least)} of the {first.unit} by {by}."
     if len(known) > 1:
         return (
             f"The two fullest bins hold from {percent(least)} of the {first.unit} (“{first.title}”) to "
             f"{percent(most)} (“{last.title}”)."
         )
+    if first.n_used == 1:
+        return f"There is 1 {first.unit[:-1]}, so all lies in one bin."
     if first.table.height == 1:
-        return f"All {first.n_used:,} {first.unit} lie in one bin."
+        return f"{every(first.n_used).capitalize()} {first.unit} lie in one bin."
     return (
         f"The two fullest of {first.bins:,} bins hold {percent(least)} of the {first.n_used:,} {first.unit}, "
         f"which are as spread out as over {first.effective or 1:.1f} equally full bins."

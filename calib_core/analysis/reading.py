@@ -11,13 +11,10 @@ from calib_core.analysis.basis import Unit
 from calib_core.analysis.limits import FEW
 from calib_core.analysis.tendency import WORDS, Tendency, tendency
 from calib_core.bins import Binned
-from calib_core.wording import percent, too_few
+from calib_core.wording import ROUNDED, percent, too_few
 
 MOSTLY: Final = 2 / 3
 """Bins that carry this part of the gap are said to carry most of it."""
-
-NO_GAP: Final = 1e-9
-"""A mean gap up to here is rounding: no gap at all."""
 
 
 def read_aloud(binned: Binned, *, dependent: bool, unit: Unit = "rows", alike: float = 1.0) -> str:
@@ -49,7 +46,7 @@ def _of_all_choices(binned: Binned, n: int, unit: Unit) -> str:
     gap = float(binned.absolute_gap.sum()) / n
     pairs = "choices of every question" if unit == "rows" else "classes of every position"
     subject = f"Over all {pairs}, probability and share of right ones"
-    if gap <= NO_GAP:
+    if gap <= ROUNDED:
         return f"{subject} agree in every bin."
     apart = f"{percent(gap)} apart on average"
     if unit == "positions":
@@ -97,7 +94,7 @@ def _where(binned: Binned, part: NDArray[np.float64]) -> str:
     if len(chosen) == binned.size:
         return "in both bins"
     if part[chosen].sum() < MOSTLY * total:
-        found = int((part > 0).sum())
+        found = int((part > ROUNDED).sum())
         return f"in all {found} bins" if found == binned.size else f"in {found} of {binned.size} bins"
     if set(chosen.tolist()) == set(range(binned.size - len(chosen), binned.size)):
         return "mostly in the top bin" if len(chosen) == 1 else "mostly in the two top bins"

@@ -10,13 +10,10 @@ from calib_core.analysis.limits import CLEAR
 from calib_core.analysis.null import Null
 from calib_core.binned import Binned, Scheme
 from calib_core.metrics.metric import Metric
-from calib_core.wording import chance, short
+from calib_core.wording import ROUNDED, chance, short
 
 ONE_SIGN: Final = 0.99
 """A single bin that carries this part of the largest number: hardly any gap cancels another."""
-
-NOTHING: Final = 1e-9
-"""A number no larger is what rounding left of 0."""
 
 BEYOND: Final = "more than chance gives"
 WITHIN: Final = "within chance"
@@ -28,7 +25,7 @@ def remarks_on(
     """What makes this curve flat or final by construction. schemes: by M, those that are served."""
     told: list[str] = []
     known = [value for value in values if value is not None]
-    if len(known) == len(values) > 1 and max(known) > NOTHING:
+    if len(known) == len(values) > 1 and max(known) > ROUNDED:
         one = Scheme("width", 1)
         whole = metric.of(evidence.sums_for(metric, one), one) if metric.binning != "mass" else None
         if whole is not None and whole >= ONE_SIGN * max(known):
@@ -87,6 +84,8 @@ def _change(told: Sequence[str], ends: tuple[str, str], change: float, null: Nul
     if change > 0 and not same:
         return f"{opening}, {'more' if _grows(null) else 'no more'} than thinner bins bring by chance"
     by_chance = null.median[-1] - null.median[0]
+    if abs(by_chance) <= ROUNDED:
+        return f"{opening}; by chance it would not change"
     return f"{opening}; by chance it would {'rise' if by_chance > 0 else 'fall'} by {short(abs(by_chance))}"
 
 

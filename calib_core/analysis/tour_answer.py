@@ -14,11 +14,11 @@ from calib_core.analysis.questions import questions
 from calib_core.analysis.reading import bin_name
 from calib_core.analysis.recipe import recipe
 from calib_core.analysis.tendency import Tendency, tendency
-from calib_core.analysis.tour_step import ABOUT, OneAnswer, Option, Pair, SaidAndRight, Step, counted
+from calib_core.analysis.tour_step import ABOUT, OneAnswer, Option, Pair, SaidAndRight, Step
 from calib_core.analysis.tour_subject import Subject
 from calib_core.confidence.choices import choice_texts
 from calib_core.problems import one_line
-from calib_core.wording import percent
+from calib_core.wording import count, every, percent, too_few
 
 _QUESTION: Final = 200
 _ANSWER: Final = 60
@@ -58,18 +58,18 @@ def answer_step(subject: Subject) -> Step:
 
 def _asked(text: str | None, row: dict[str, object]) -> str:
     if text:
-        return f"Asked “{_short(text, _QUESTION)}”,"
-    return f"On question {_short(str(row['id']))}," if row.get("id") else f"On row {row['row']},"
+        return f"Asked “{one_line(text, _QUESTION)}”,"
+    return f"On question {one_line(str(row['id']), _ANSWER)}," if row.get("id") else f"On row {row['row']},"
 
 
 def _answered(answer: str | None) -> str:
-    return f"answers “{_short(answer)}”" if answer else "gives an answer"
+    return f"answers “{one_line(answer, _ANSWER)}”" if answer else "gives an answer"
 
 
 def _judged(right: bool, gold: str | None, answer: str | None) -> str:  # noqa: FBT001 (what it speaks of)
     if right:
         return "This time it is right"
-    told = f" (right is “{_short(gold)}”)" if gold and gold != answer else ""
+    told = f" (right is “{one_line(gold, _ANSWER)}”)" if gold and gold != answer else ""
     return f"This time it is wrong{told}"
 
 
@@ -81,12 +81,8 @@ def _alone(confidence: float, right: bool) -> str:  # noqa: FBT001 (what it spea
     return f"and from one answer nobody can tell whether {percent(confidence)} is too much or too little"
 
 
-def _together(count: int) -> str:
-    return f"that takes all {count:,} answers together" if count > 1 else "that would take more than this one"
-
-
-def _short(text: str, limit: int = _ANSWER) -> str:
-    return one_line(text, limit)
+def _together(n: int) -> str:
+    return f"that takes {every(n)} answers together" if n > 1 else "that would take more than this one"
 
 
 def _options(evidence: AnswerEvidence, at: int, answer: str | None) -> tuple[Option, ...]:
@@ -144,10 +140,10 @@ def bin_step(subject: Subject) -> Step:
     binned = evidence.top_sums.binned(TEN)
     at = int(np.argmax(binned.count))
     found = tendency(binned, alike=evidence.alike)
-    count, right = int(binned.count[at]), int(binned.correct[at])
-    said, share = float(binned.confidence[at]) / count, right / count
+    n, right = int(binned.count[at]), int(binned.correct[at])
+    said, share, there = float(binned.confidence[at]) / n, right / n, count(n, noun[:-1])
     low, high = (float(end[at]) for end in wilson(binned.correct, binned.count, evidence.alike))
-    spread = f", give or take {100 * float(found.limit[at]) / count:.1f} points of chance"
+    spread = f", give or take {100 * float(found.limit[at]) / n:.1f} points of chance"
     where = bin_name(binned, at)
     return Step(
         kind="bin",
@@ -156,26 +152,23 @@ def bin_step(subject: Subject) -> Step:
             (
                 f"Put the {noun} of {subject.name} into ten bins by confidence: in the fullest, {where}, it "
                 f"says {percent(said)} on average, and calibrated means that {percent(said)} of the "
-                f"{counted(count, noun)} there should be right"
-                f"{spread if count >= FEW else ''}."
+                f"{there} there should be right{spread if n >= FEW else ''}."
             ),
             (
-                f"{right:,} of {count:,} {'is' if right == 1 else 'are'} right, which is {percent(share)}: "
-                f"{_verdict(found, at, count, noun)}."
+                f"{right:,} of {n:,} {'is' if right == 1 else 'are'} right, which is {percent(share)}: "
+                f"{_verdict(found, at, n, noun)}."
             ),
         ),
-        picture=SaidAndRight(
-            (Pair(f"{where}, {counted(count, noun)}", said, share, low, high, count),), noun
-        ),
+        picture=SaidAndRight((Pair(f"{where}, {there}", said, share, low, high, n),), noun),
         chosen=f"The bin is the one of ten with the most {noun}.",
         recipe=recipe(evidence, None, TEN),
     )
 
 
-def _verdict(found: Tendency, at: int, count: int, noun: str) -> str:
+def _verdict(found: Tendency, at: int, n: int, noun: str) -> str:
     """Judged with all other bins, as the next step does."""
-    if count < FEW:
-        return f"fewer than {FEW} {noun} are too few to judge by"
+    if n < FEW:
+        return too_few(n, noun[:-1])
     if not found.clear[at]:
-        return f"as often as it says, as far as {count:,} {noun} can tell"
+        return f"as often as it says, as far as {n:,} {noun} can tell"
     return f"{'less' if found.over[at] else 'more'} often than it says, by more than chance"

@@ -11,7 +11,7 @@ from calib_core.analysis.evidence import AnswerEvidence, Evidence
 from calib_core.analysis.intervals import wilson
 from calib_core.analysis.question_clusters import QuestionClusters, question_clusters
 from calib_core.analysis.recipe import recipe
-from calib_core.analysis.tour_step import ABOUT, Pair, SaidAndRight, Step, counted
+from calib_core.analysis.tour_step import ABOUT, Pair, SaidAndRight, Step
 from calib_core.analysis.tour_subject import AGREEMENT, Candidate, Subject
 from calib_core.confidence import METHODS
 from calib_core.confidence.columns import column
@@ -134,9 +134,10 @@ def _once(subject: Subject) -> str:
     """That nothing was asked several times."""
     if len(subject.runs) > 1:
         return f"Not one of the {len(subject.runs)} runs here has a question with several sampled answers"
-    told = counted(subject.evidence.n_used, subject.noun)
+    n = subject.evidence.n_used
+    told = count(n, subject.noun[:-1])
     if subject.shown.answers:
-        return f"{subject.name} gave its {told} once each"
+        return f"{subject.name} gave its {told} once{' each' if n > 1 else ''}"
     return f"{subject.name} has {told} of a text and no sampled answers"
 
 

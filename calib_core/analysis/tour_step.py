@@ -112,8 +112,3 @@ class Step:
     def to_frame(self) -> pl.DataFrame:
         """The numbers of the picture, with the recipe beside every row."""
         return self.picture.to_frame().with_columns(recipe=pl.lit(self.recipe))
-
-
-def counted(count: int, noun: str) -> str:
-    """"1,020 answers", "1 answer"; noun: "answers" or "positions"."""
-    return f"{count:,} {noun if count != 1 else noun[:-1]}"

@@ -12,10 +12,10 @@ from calib_core.analysis.reading import says_and_is
 from calib_core.analysis.reliability import Reliability, reliability
 from calib_core.analysis.sweep import PAPER_BINS, Curve, sweep
 from calib_core.analysis.tendency import WORDS, Kind, Tendency, tendency
-from calib_core.analysis.tour_step import ABOUT, Step, counted
+from calib_core.analysis.tour_step import ABOUT, Step
 from calib_core.analysis.tour_subject import Subject
 from calib_core.problems import Unavailable
-from calib_core.wording import percent, short
+from calib_core.wording import count, percent, short
 
 SIDES: Final[dict[Kind, str]] = {
     "over": "the over-confidence", "under": "the under-confidence", "mixed": "what is more than chance",
@@ -89,7 +89,7 @@ def bins_step(subject: Subject) -> Step:
                 "The usual number, ECE, is the average gap of M bins, of which fuller ones count more, and M "
                 f"is a choice: for {subject.name} it is {number}."
             ),
-            _by_chance(curve, counted(evidence.n_used, subject.noun)),
+            _by_chance(curve, count(evidence.n_used, subject.noun[:-1])),
         ),
         picture=result,
         chosen=f"ECE at the {len(curve.bins)} M of the Full-ECE paper.",

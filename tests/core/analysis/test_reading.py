@@ -163,6 +163,12 @@ def test_all_choices_speak_of_the_gap_alone(probs: list[float], said: str) -> No
     assert read_aloud(evidence.binned(metric_of("ece"), Scheme()), dependent=True) == f"{opening} {said}"
 
 
+def test_a_gap_that_is_rounding_alone_is_no_gap() -> None:
+    assert 100 * 0.55 > 55
+    off = tuple((m / 10 - 0.05, 100, 10 * m - 30) for m in range(7, 11))
+    assert sentence((0.55, 100, 55), *off).endswith(": over-confident, in 4 of 5 bins.")
+
+
 def test_one_bin_of_all_choices_shows_no_rounding() -> None:
     probs = np.random.default_rng(1).dirichlet([1, 1, 1], 50).tolist()
     binned = choice_evidence(probs, [0] * 50).binned(metric_of("full_ece"), Scheme("width", 1))

@@ -104,6 +104,13 @@ def test_a_number_that_falls_is_said_to_and_its_change_has_a_minus() -> None:
     )
 
 
+def test_what_chance_alone_would_not_change_is_said_not_to() -> None:
+    level = Null(199, 0, (0.02, 0.02), (0.0, 0.0), (0.04, 0.04), (0.005, 0.005), change_p=0.5)
+    assert read_sweep("ECE", (2, 1), (0.06, 0.05), level) == (
+        "ECE falls from 0.0600 (M = 2) to 0.0500 (M = 1); by chance it would not change."
+    )
+
+
 SAME = (0.342, 0.342 + 2**-54, 0.342)
 
 
