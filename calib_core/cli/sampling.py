@@ -72,7 +72,7 @@ def samples(  # noqa: PLR0913  one parameter an option
 
     Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
-    plan = Plan(_numbers(sizes_asked), repeats, seed, *_chosen(methods, metrics))
+    plan = _plan(_numbers(sizes_asked), repeats, seed, methods, metrics)
     source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
     desk, paper = Desk(), Paper()
     _check_switches(desk, within, labels, renormalise=renormalise)
@@ -89,11 +89,12 @@ def samples(  # noqa: PLR0913  one parameter an option
     return desk.leave(elements, as_json=as_json)
 
 
-def _chosen(
-    methods: Sequence[str] | None, metrics: Sequence[str] | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Their ids, the usual ones where none is named."""
-    return tuple(methods or SELF_CONSISTENCY), tuple(metrics or METRICS)
+def _plan(
+    sizes: tuple[int, ...] | None, repeats: int, seed: int,
+    methods: Sequence[str] | None, metrics: Sequence[str] | None,
+) -> Plan:
+    """The usual methods and metrics where none is named."""
+    return Plan(sizes, repeats, seed, tuple(methods or SELF_CONSISTENCY), tuple(metrics or METRICS))
 
 
 def _check_switches(desk: Desk, within: float, labels: Labels, *, renormalise: bool | None) -> None:

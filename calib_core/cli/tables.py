@@ -20,7 +20,7 @@ from calib_core.analysis.sweep import Sweep
 from calib_core.cli.text import printable
 from calib_core.files.tables.names import as_options
 from calib_core.problems import Problem
-from calib_core.wording import p_value, short
+from calib_core.wording import count, p_value, short, signed, span
 
 
 class Paper:
@@ -66,7 +66,7 @@ class Paper:
         for why in (*result.greyed.values(), *result.refused.values()):
             self.line(why)
         for method, why in result.lacking.items():
-            self.line(f"{method}: none to set beside them: {why}")
+            self.line(f"{method} cannot stand beside them: {why}")
         self.line(result.recipe)
         self.line()
 
@@ -99,10 +99,8 @@ class Paper:
                 f"{row['count']:,}",
                 number(row["confidence"]),
                 number(row["accuracy"]),
-                ""
-                if row["accuracy_low"] is None
-                else f"{row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}",
-                f"{row['gap']:+.4f}",
+                "" if row["accuracy_low"] is None else span(row["accuracy_low"], row["accuracy_high"], ".3f"),
+                signed(row["gap"]),
             )
             for row in diagram.table.iter_rows(named=True)
         ]
@@ -165,7 +163,7 @@ class Paper:
             self.line(f"{', '.join(sharing)}: {remark}")
 
     def _problem(self, problem: Problem) -> None:
-        self.line(f"Bad: {problem.kind}, {problem.count:,} row{'s' if problem.count != 1 else ''}")
+        self.line(f"Bad: {problem.kind}, {count(problem.count, 'row')}")
         for cell in problem.first:
             self.line(f"  {cell}")
         if problem.count > len(problem.first):
@@ -208,8 +206,7 @@ def _sampled(record: Mapping[str, Any]) -> tuple[str, ...]:
     """One row of the table over N'; record: a row of `Sampled.to_frame`."""
     size, std, gap = record["size"], record["std"], ""
     if record["gap"] is not None:
-        value, low, high = (f"{record[name]:+.4f}" for name in ("gap", "gap_low", "gap_high"))
-        gap = f"{value} ({low} to {high})"
+        gap = f"{signed(record['gap'])} ({span(record['gap_low'], record['gap_high'], '+.4f')})"
     return (
         record["method"], record["metric"], record["judged"] if size is None else str(size),
         number(record["mean"]), "" if std is None else number(std), gap, "yes" if record["greyed"] else "",
@@ -237,7 +234,7 @@ def _heading(file: str, run: str) -> str:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
+    return ", ".join(f"{name}: {rows:,}" for name, rows in counts.items())
 
 
 def _spikes(report: RunReport, method: str) -> str:

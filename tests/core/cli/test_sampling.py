@@ -123,7 +123,8 @@ def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     answer = call("samples", quiz(tmp_path), "--repeats", "3", "--sizes", "2,4,8")
     assert answer.code == 0
     for said in (
-        "quiz.jsonl", "F_CN", "greedy answer", "every sample", "3 repeats, seed 0", "logit_path: none to set"
+        "quiz.jsonl", "F_CN", "greedy answer", "every sample", "3 repeats, seed 0",
+        "logit_path cannot stand beside them: ",
     ):
         assert said in answer.out
 

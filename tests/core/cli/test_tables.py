@@ -57,6 +57,13 @@ def test_bins_are_read_aloud(call: Call, tmp_path: Path) -> None:
     assert "ece 0.4000: ECE-L1, equal width" in out
 
 
+def test_a_gap_below_zero_has_a_minus_sign(call: Call, tmp_path: Path) -> None:
+    out = call("bins", write(tmp_path, "quiz.csv", "confidence,correct\n0.4,1\n")).out
+    (row,) = [line for line in out.splitlines() if "(0.3, 0.4]" in line]
+    assert "−0.6000" in row
+    assert "-" not in row
+
+
 def test_check_names_the_place_of_every_bad_value(call: Call, tmp_path: Path) -> None:
     out = call("check", write(tmp_path, "quiz.csv", BAD)).out
     assert "quiz.csv: 3 rows, 1 bad row, 1 run, read as table." in out
