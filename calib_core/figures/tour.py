@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from calib_core.analysis.comparison import Comparison
 from calib_core.analysis.concentration import Concentration
@@ -28,44 +29,32 @@ LEAST_LARGE: Final = 600
 
 def tour_figure(picture: Picture, theme: Theme, *, large: bool = False) -> Figure:
     """The picture of a step; large: to be read from the back of a room."""
-    drawn = _drawn(picture, theme)
-    drawn = enlarged(drawn) if large else drawn
+    figure, _ = _PICTURES[type(picture)]
+    drawn = enlarged(figure(picture, theme)) if large else figure(picture, theme)
     drawn["layout"]["height"] = max(LEAST_LARGE if large else LEAST, drawn["layout"]["height"])
     return drawn
 
 
-def _drawn(picture: Picture, theme: Theme) -> Figure:  # noqa: PLR0911 (one a kind of picture)
-    match picture:
-        case OneAnswer():
-            return one_answer_figure(picture, theme)
-        case SaidAndRight():
-            return said_right_figure(picture, theme)
-        case Reliability():
-            return reliability_figure(picture, theme)
-        case Sweep():
-            return values_figure([picture], theme)
-        case QuestionClusters():
-            return clusters_figure(picture, theme)
-        case Comparison():
-            return ranking_figure(picture, theme)
-        case Concentration():
-            return histogram_figure([picture], theme)
-
-
-def describe_tour(picture: Picture) -> str:  # noqa: PLR0911 (one a kind of picture)
+def describe_tour(picture: Picture) -> str:
     """The picture in a sentence, for who cannot see it: text, not HTML."""
-    match picture:
-        case OneAnswer():
-            return describe_one_answer(picture)
-        case SaidAndRight():
-            return describe_said_right(picture)
-        case Reliability():
-            return describe_reliability(picture)
-        case Sweep():
-            return describe_robustness([picture])
-        case QuestionClusters():
-            return describe_clusters(picture)
-        case Comparison():
-            return describe_ranking(picture)
-        case Concentration():
-            return describe_histogram([picture])
+    _, told = _PICTURES[type(picture)]
+    return told(picture)
+
+
+# Each function takes the kind of picture it stands beside, which a dict has no type for.
+_PICTURES: Final[Mapping[type[Picture], tuple[Callable[[Any, Theme], Figure], Callable[[Any], str]]]] = {
+    OneAnswer: (one_answer_figure, describe_one_answer),
+    SaidAndRight: (said_right_figure, describe_said_right),
+    Reliability: (reliability_figure, describe_reliability),
+    Sweep: (
+        lambda picture, theme: values_figure([picture], theme),
+        lambda picture: describe_robustness([picture]),
+    ),
+    QuestionClusters: (clusters_figure, describe_clusters),
+    Comparison: (ranking_figure, describe_ranking),
+    Concentration: (
+        lambda picture, theme: histogram_figure([picture], theme),
+        lambda picture: describe_histogram([picture]),
+    ),
+}
+"""How each kind of picture is drawn, and how it is told."""
