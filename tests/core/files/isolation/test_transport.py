@@ -108,16 +108,16 @@ def test_what_makes_readings_differ_is_seen_here() -> None:
 
 
 def test_large_frames_go_in_columns_and_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "SMALL", 0)
-    monkeypatch.setattr(transport, "ROWS", 2)
+    monkeypatch.setattr(transport, "SLICE", 8)
     whole = reading(run(), run(rows=ROWS.slice(1, 1)))
     found = sent(whole)
     assert same(whole, found)
     (first, _) = found.good_runs
     assert isinstance(first, AnswerRun)
     assert first.rows.n_chunks() == 1
-    _, blobs = transport.packed(whole)
-    assert sum(1 for _ in blobs) == 2 * ROWS.width + 2 * OTHERS.width + ROWS.width + 2 * OTHERS.width
+    numbers = ROWS.select("row", "path_mean_prob")  # 24 and 13 bytes
+    _, blobs = transport.packed(reading(run(rows=numbers, others=pl.DataFrame())))
+    assert [pl.read_ipc_stream(bytes(blob)).shape for blob in blobs][:-1] == 3 * [(1, 1)] + [(1, 1), (2, 1)]
 
 
 def test_a_slice_sends_its_own_texts_alone() -> None:
@@ -182,8 +182,9 @@ def broken(change: str, value: object) -> object:
         ("of.good_runs.0.is", "TokenRun"),
         ("of.good_runs.0.of.info.of.path_of", "nobody"),
         ("of.good_runs.0.of.info.of.shots", "0"),
-        ("of.good_runs.0.of.rows", {"groups": [["id"]], "slices": 1}),
-        ("of.good_runs.0.of.rows", {"groups": [], "slices": 10**9}),
+        ("of.good_runs.0.of.rows", [[["id"], 1]]),
+        ("of.good_runs.0.of.rows", [[["row"], 0]]),
+        ("of.good_runs.0.of.rows", [[[], 1]]),
         ("of.good_runs.0.of.rows", []),
         ("of.good_runs.0.of.reported.0.of.value", "0.3"),
         ("of.extra", 1),
