@@ -165,4 +165,5 @@ def _curve_of(each: Drawn) -> str:
         return f"{name}: only bounds are known" if curve.bounds else f"{name}: no value"
     (first, low), (last, high) = known[0], known[-1]
     rsd = "" if curve.rsd is None else f", RSD {percent(curve.rsd)}"
-    return f"{name}: {number(low)} at M = {first}, {number(high)} at M = {last}{rsd}"
+    then = "" if first == last else f", {number(high)} at M = {last}"
+    return f"{name}: {number(low)} at M = {first}{then}{rsd}"

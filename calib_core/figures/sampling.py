@@ -198,10 +198,10 @@ def _grey_entry(result: Sampled, theme: Theme) -> list[dict[str, Any]]:
 
 def describe_sampling(result: Sampled, metric: str) -> str:
     """The figure in a few sentences, for who cannot see it: text, not HTML."""
-    curves = _drawn(result, metric)
+    curves, ends = _drawn(result, metric), sorted({0, len(result.sizes) - 1})
     told = [
         f"{SAME if metric == 'accuracy' else NAMES[curve.method]} "
-        f"{four(curve.mean[0])} at N' = {result.sizes[0]}, {four(curve.mean[-1])} at N' = {result.sizes[-1]}"
+        + ", ".join(f"{four(curve.mean[at])} at N' = {result.sizes[at]}" for at in ends)
         for curve in curves
     ]
     levels = [f"{level.name} {number(level.value)}" for level in levels_of(result, metric)]

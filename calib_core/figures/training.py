@@ -126,13 +126,18 @@ def _value_axis(result: Training, theme: Theme, drawn: Sequence[Line]) -> dict[s
 def describe_training(result: Training) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
     told = [
-        f"{line.title}: {_end(line.points[0], result.axis)} to {_end(line.points[-1], result.axis)}, "
-        f"{count(len(line.points), 'checkpoint')}"
+        f"{line.title}: {_way(line, result.axis)}, {count(len(line.points), 'checkpoint')}"
         for line in result.lines
         if line.points
     ]
     over = result.axis[0].lower() + result.axis[1:]
     return f"{METRICS[result.metric].title} over {over}. {'; '.join(told) or 'No checkpoint'}."
+
+
+def _way(line: Line, over: str) -> str:
+    """"0.3000 at step 10 to 0.0500 at step 100"; of one checkpoint its number."""
+    ends = line.points[:: max(len(line.points) - 1, 1)]
+    return " to ".join(_end(point, over) for point in ends)
 
 
 def _end(point: Checkpoint, over: str) -> str:

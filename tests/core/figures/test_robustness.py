@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -119,3 +120,5 @@ def test_the_sentence_has_the_main_numbers() -> None:
         "Metrics over the number of bins M. ECE: 0.1000 at M = 5, 0.3000 at M = 100, RSD 40.8 %; "
         "Full-ECE: only bounds are known."
     )
+    one = make_sweep(replace(make_curve("ece", (0.1,)), bins=(10,), rsd=None))
+    assert describe_robustness([one]).endswith(" ECE: 0.1000 at M = 10.")

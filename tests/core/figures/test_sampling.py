@@ -166,6 +166,9 @@ def test_the_sentence_has_the_main_numbers() -> None:
     said = describe_sampling(result, "brier")
     assert f"F_CS {mean[0]:.4f} at N' = 2, {mean[-1]:.4f} at N' = 8" in said
     assert "Without samples: p(True) " in said
+    alone = made((4,))
+    (only,) = alone.curve("cluster_size", "brier").mean
+    assert f"F_CS {only:.4f} at N' = 4; " in describe_sampling(alone, "brier")
 
 
 def test_the_sentence_says_the_accuracy_that_is_the_same_for_all_methods_once() -> None:

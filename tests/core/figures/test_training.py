@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -87,6 +88,14 @@ def test_plotly_knows_every_key(lines: Any, theme: Any) -> None:
     go.Figure(figure)
 
 
+def test_no_ring_is_drawn_around_a_number_that_is_not_defined() -> None:
+    (point,) = make_line("gpt", (10, 0.1)).points
+    lacking = replace(make_line("gpt", (5, 0.1)), points=(replace(point, value=None),))
+    for line, rings in ((lacking, 0), (make_line("gpt", (10, 0.1)), 1)):
+        drawn = training_figure(make_training(line), LIGHT, selected="gpt@10")["data"]
+        assert len([one for one in drawn if one.get("marker", {}).get("symbol") == "circle-open"]) == rings
+
+
 def test_nothing_is_said_in_words() -> None:
     (words,) = training_figure(make_training(), LIGHT)["layout"]["annotations"]
     assert words["text"] == "ECE is 0.3 at step 10."
@@ -95,7 +104,7 @@ def test_nothing_is_said_in_words() -> None:
 def test_the_sentence_has_the_main_numbers() -> None:
     assert describe_training(make_training(STEEP, make_line("b", (5, 0.1)))) == (
         "ECE over training step. gpt: 0.3000 at step 10 to 0.0500 at step 1,000, 3 checkpoints; "
-        "b: 0.1000 at step 5 to 0.1000 at step 5, 1 checkpoint."
+        "b: 0.1000 at step 5, 1 checkpoint."
     )
     tokens = make_training(make_line("b", (12_300_000, 0.1)), axis="Tokens seen")
     assert "0.1000 at 12.3M tokens" in describe_training(tokens)
