@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calib_core.analysis.comparison import comparison
+from calib_core.analysis.comparison_reading import lowest_brier, most_accurate
 from calib_core.analysis.evidence import AnswerEvidence, Evidence
 from calib_core.confidence import METHODS
 from core.compared_runs import model_run
+from core.figures.comparisons import make_point
 
 
 def by(method: str, evidence: AnswerEvidence) -> Evidence:
@@ -39,6 +41,12 @@ def test_runs_that_share_the_best_are_named_together() -> None:
     seen |= {name: model_run(name, 120) for name in "defg"}
     told = comparison(seen).reading
     assert "b, d and 3 more by “confidence in the file” alike have the lowest Brier" in told
+
+
+def test_what_rounding_left_parts_no_tie() -> None:
+    a, b, c = make_point("a", 0.6, 0.2), make_point("b", 0.6 - 1e-14, 0.2 + 1e-14), make_point("c", 0.5, 0.3)
+    assert [point.name for point in most_accurate([c, b, a])] == ["b", "a"]
+    assert [point.name for point in lowest_brier([c, b, a])] == ["b", "a"]
 
 
 def test_few_rows_are_said_to_be_few_and_never_beat_many() -> None:

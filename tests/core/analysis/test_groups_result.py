@@ -49,6 +49,10 @@ def test_the_highest_are_the_groups_with_the_largest_number_of_any_run() -> None
     )
     assert made.highest(2) == ["sums", "law"]
     assert made.highest(9) == ["sums", "law", "few"]
+    partly = make_groups(
+        make_group("law", 0.3, run="b"), make_group("sums", 0.2), make_group("law", 0.1, run="a", n=29),
+    )
+    assert partly.highest(9) == ["law", "sums"]
     runs = make_groups(make_group("one", 0.1, run="a"), make_group("one", 0.2, run="b"), of="runs")
     assert runs.highest(1) == ["b"]
 

@@ -31,6 +31,14 @@ def test_the_seen_share_lies_inside(counts: tuple[int, int]) -> None:
     assert 0 <= low <= correct / count <= high <= 1
 
 
+def test_rows_that_say_the_same_are_no_fewer_than_one() -> None:
+    right, rows = np.array([1, 4]), np.array([2, 8])
+    counted_once = wilson(np.array([0.5, 1.0]), np.array([1.0, 2.0]))
+    assert np.array(wilson(right, rows, 4.0)) == pytest.approx(np.array(counted_once))
+    two, nine = (np.array(wilson(right[:1], rows[:1], alike)) for alike in (2.0, 9.0))
+    assert two == pytest.approx(nine)
+
+
 def test_none_or_all_right_touch_the_end() -> None:
     low, high = wilson(np.array([0, 7]), np.array([7, 7]))
     assert (low[0], high[1]) == (0.0, 1.0)

@@ -217,6 +217,10 @@ def test_all_labels_beside_the_top_label_is_remarked_and_not_leant() -> None:
     every = choice_evidence([[0.7, 0.3], [0.2, 0.8]] * 20, [0, 1] * 20, Options(labels="all"))
     made = lines({"all": every, "top": given_evidence([0.6] * 40, [1, 0] * 20)})
     assert [line.leans for line in made.lines] == [None, "neither"]
+    over = {"all": every, "a": blocks((0.9, 200, 100)), "b": blocks((0.8, 200, 90))}
+    assert lines(over).reading.endswith(
+        "Of the 2 lines that pool one pair a row or position, 2 are over-confident."
+    )
     assert any("a pair for every class of a question (all labels, K=2)" in text for text in made.unlike)
 
 

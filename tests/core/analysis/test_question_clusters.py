@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from calib_core.analysis.evidence import gather
-from calib_core.analysis.question_clusters import QuestionClusters, question_clusters, questions
+from calib_core.analysis.question_clusters import QuestionClusters, question_clusters, questions, typical
 from calib_core.confidence.method import Options, Unparseable
 from calib_core.confidence.subsets import codes
 from core import confidence_oracle as exact
@@ -94,6 +94,16 @@ def test_samples_that_do_not_parse(rule: Unparseable, number: int, counted: int,
     assert (shown.number, shown.counted, shown.unparsed) == (number, counted, 3)
     assert told in shown.reading
     assert shown.to_frame().rows()[-1] == (f"do not parse, {told}", 3, False, None)
+
+
+def test_the_page_opens_on_a_question_of_average_agreement() -> None:
+    asked = [["1"] * 6, ["1", "1", "1", "1", "2", "3"], ["1", "2", "3", "4", "5", "6"]]
+    beside = {"answer_kind": "number", "gold": "1"}
+    run = make_run([{"id": f"{at}", "samples": own, **beside} for at, own in enumerate(asked)])
+    coded = codes(run, Options())
+    assert typical(coded, [0, 1, 2]) == 1  # of 1, 2/3 and 1/6 the average is 0.61
+    assert typical(coded, [0, 2]) == 0  # as near: the first
+    assert typical(coded, []) == 0
 
 
 def test_one_sample_that_does_not_parse_is_spoken_of_as_one() -> None:

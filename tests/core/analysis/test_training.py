@@ -10,11 +10,12 @@ import pytest
 from calib_core.analysis.evidence import Evidence, gather
 from calib_core.analysis.null import null_of
 from calib_core.analysis.score import score
-from calib_core.analysis.training import Training, training
+from calib_core.analysis.training import Training, read_training, training
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
+from core.figures.sweeps import make_line
 from core.made_runs import made_run
 
 
@@ -99,6 +100,13 @@ def test_several_lines_are_counted_in_one_sentence(ends: list[tuple[Any, Any]], 
 def test_several_lines_of_a_metric_without_a_null() -> None:
     result = trainings((OFF, RIGHT), (RIGHT, RIGHT), metric="brier")
     assert result.reading == "Brier score is lower at the last checkpoint than at the first of 1 of 2 lines."
+
+
+def test_where_one_line_has_no_null_chance_is_not_spoken_of() -> None:
+    known, unknown = make_line("a", (1, 0.3), (2, 0.2)), make_line("b", (1, 0.3), (2, 0.4), null=False)
+    assert read_training("ece", [known, unknown]) == (
+        "ECE is lower at the last checkpoint than at the first of 1 of 2 lines."
+    )
 
 
 def test_single_checkpoints_alone_are_spoken_of_too() -> None:

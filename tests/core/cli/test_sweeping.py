@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,8 @@ def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     assert answer.code == 0
     for said in ("tokens: ", "full_ece: RSD not defined; ", " to ", "cannot be read off", "bin of its own"):
         assert said in answer.out
+    own = call("sweep", write(tmp_path, "quiz.csv", GOOD), "--metric", "ece", "--bins", "10").out
+    assert re.search(r"given: ECE is 0.4000 at M = 10, .*\. Confidences that are exactly right would", own)
 
 
 @pytest.mark.parametrize("bins", ["", "5,", "0", "1001", "5.5", "five", "-5", "9" * 5000])

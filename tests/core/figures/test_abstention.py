@@ -13,6 +13,8 @@ import pytest
 from calib_core.analysis.abstention import Abstention, abstention
 from calib_core.analysis.evidence import gather
 from calib_core.figures.abstention import MOST, abstention_figure, describe_abstention, drawn_steps
+from calib_core.figures.abstention_levels import Panel
+from calib_core.figures.boxes import array, overlap
 from calib_core.figures.layout import Figure
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from core.made_runs import blocks, given_evidence, made_run
@@ -144,6 +146,24 @@ def test_words_stand_where_nothing_is_drawn() -> None:
     assert note["x"] > 0.2
     flat = notes(abstention_figure([LADDER], LIGHT, wanted=0.75))
     assert flat["wanted: 75 %"]["x"] < 0.1
+
+
+@pytest.mark.parametrize("wanted", [0.5, 0.54, 0.56])
+def test_words_of_levels_that_are_near_do_not_stand_on_one_another(wanted: float) -> None:
+    figure = abstention_figure([LADDER], LIGHT, wanted=wanted)
+    low, high = figure["layout"]["yaxis"]["range"]
+    for width in (270, 330, 560, 900):
+        panel = Panel(low, high, width, 380)
+        one, other = (
+            panel.box((text, note["y"], False), note["xanchor"], note["x"], note["yanchor"])
+            for text, note in notes(figure).items()
+        )
+        assert not overlap(array([one]), array([other])).any(), width
+
+
+def test_words_at_the_edge_of_the_panel_stand_inside_it() -> None:
+    wrong = notes(abstention_figure([abstention(blocks((0.9, 40, 0)))], LIGHT))["answer all: 0.0 %"]
+    assert (wrong["y"], wrong["yanchor"]) == (0, "bottom")
 
 
 def test_all_that_stands_on_enough_rows_is_in_view() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from calib_core.analysis.comparison_points import Measured
 from calib_core.analysis.sweep import SWEPT
-from calib_core.figures.strokes import BAND, band, metric_line, middle
+from calib_core.figures.strokes import BAND, band, metric_line, middle, whiskers
 from calib_core.figures.theme import LIGHT, glaze
 from calib_core.metrics import METRICS
 
@@ -15,6 +16,14 @@ def test_no_two_metrics_have_the_same_line() -> None:
     assert len({(line["color"], line["dash"]) for line in lines}) == len(METRICS)
     swept = [metric_line(metric, LIGHT) for metric in SWEPT]
     assert len({line["dash"] for line in swept}) == len({line["color"] for line in swept}) == len(SWEPT)
+
+
+def test_a_whisker_never_points_the_other_way() -> None:
+    """The reflected interval of a number near a limit may lie on one side of it."""
+    own = [Measured("ece", 0.1, 0.05, 0.08), Measured("ece", 0.1, 0.12, 0.2), Measured("ece", 0.1)]
+    drawn = whiskers(own, "#0072B2", width=0, thickness=1)
+    assert drawn["array"] == pytest.approx([0, 0.1, 0])
+    assert drawn["arrayminus"] == pytest.approx([0.05, 0, 0])
 
 
 def test_a_band_goes_there_below_and_back_above() -> None:

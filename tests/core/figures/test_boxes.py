@@ -1,0 +1,28 @@
+"""Is the box that is taken the one that hides least?"""
+
+from __future__ import annotations
+
+from calib_core.figures.boxes import Box, array, freest, overlap
+
+LEFT: Box = (0, 0, 10, 10)
+MIDDLE: Box = (20, 0, 30, 10)
+RIGHT: Box = (40, 0, 50, 10)
+
+
+def inside(box: Box) -> Box:
+    return box[0] + 2, box[1] + 2, box[2] - 2, box[3] - 2
+
+
+def test_boxes_with_an_edge_in_common_do_not_overlap_unless_they_are_kept_apart() -> None:
+    beside = array([(10, 0, 20, 10), (9, 9, 20, 20), inside(LEFT)])
+    assert overlap(array([LEFT]), beside).tolist() == [[False, True, True]]
+    assert overlap(array([LEFT]), beside, apart=1).tolist() == [[True, True, True]]
+    assert overlap(array([LEFT]), array([])).shape == (1, 0)
+
+
+def test_the_first_that_covers_least_is_taken_and_lines_decide_among_equals_alone() -> None:
+    boxes = [LEFT, MIDDLE, RIGHT]
+    assert freest(boxes, []) == LEFT
+    assert freest(boxes, [inside(LEFT)]) == MIDDLE
+    assert freest(boxes, [inside(LEFT)], [inside(MIDDLE)]) == RIGHT
+    assert freest([LEFT, MIDDLE], [inside(LEFT)], [inside(MIDDLE)] * 3) == MIDDLE
