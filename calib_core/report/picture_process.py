@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import subprocess
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,10 +54,19 @@ async def drawn(order: dict[str, Any], font: bytes | None) -> bytes:
         return await browser.calc_fig(sheet(svg, frame), opts=pixels)
 
 
+def _try(browser: str, seconds: float) -> None:
+    """Raises CalledProcessError where the browser ends at once: Kaleido may wait for it all the same."""
+    subprocess.run(  # noqa: S603  the browser that is to draw
+        [browser, "--version"], check=True, timeout=seconds,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    )
+
+
 def main(folder: str) -> None:
     """Carries out the order in the folder."""
     place = Path(folder)
     order = json.loads((place / ORDER).read_text("utf-8"))
+    _try(order["browser"], order["seconds"])
     letters = place / FONT
     font = letters.read_bytes() if letters.exists() else None
     made = place / f"{PICTURE}.part"

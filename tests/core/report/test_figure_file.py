@@ -135,6 +135,7 @@ def test_a_browser_that_ends_at_once(
     with pytest.raises(Unavailable, match="failed"):
         figure_file.picture(FIGURE, "png", title="t", recipe="r")
     assert "no picture" in caplog.text
+    assert "/bin/false" in caplog.text
     assert left(own) == []
 
 
