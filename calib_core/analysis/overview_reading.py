@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from calib_core.analysis.overview_look import Look
 from calib_core.analysis.tendency import WORDS, Kind, being, counted
-from calib_core.wording import every, percent
+from calib_core.wording import ROUNDED, count, every, percent
 
 
 def headline(looks: Sequence[Look]) -> tuple[str, str]:
@@ -59,11 +59,18 @@ def _extremes(judged: Sequence[Look], looks: Sequence[Look]) -> str:
         said.append("rows enough")
     which = f"Of the {len(own)} with {' and '.join(said)}, the" if said else "The"
     lowest = f"{honest.ece or 0.0:.4f}"
-    opening = f"{which} lowest ECE, {lowest}, is that of {honest.run}, which {_said(honest)}"
+    equal = sum((look.ece or 0.0) - (honest.ece or 0.0) <= ROUNDED for look in own) - 1
+    whose = f"{honest.run}{_beside(equal, 'of ')}"
+    opening = f"{which} lowest ECE, {lowest}, is that of {whose}, which {_said(honest)}"
+    equal = [look.accuracy for look in own].count(right.accuracy) - 1
     if right.accuracy == honest.accuracy:
-        alone = [look.accuracy for look in own].count(right.accuracy) == 1
-        return f"{opening}, {'the most of all' if alone else 'as often as any'}."
-    return f"{opening}. Right most often is {right.run}, which {_said(right)}."
+        return f"{opening}, {'as often as any' if equal else 'the most of all'}."
+    return f"{opening}. Right most often is {right.run}{_beside(equal)}, which {_said(right)}."
+
+
+def _beside(others: int, of: str = "") -> str:
+    """Of how many others that is true as well."""
+    return f" (and {of}{count(others, 'other')})" if others else ""
 
 
 def _beats(look: Look, honest: Look, right: Look) -> bool:

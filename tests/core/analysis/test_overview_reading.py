@@ -74,6 +74,16 @@ def test_a_run_of_few_rows_that_does_better_is_not_passed_over_in_silence() -> N
     assert result.more.startswith("Of the 2 with rows enough, the lowest ECE, 0.0000, is that of a, ")
 
 
+def test_runs_that_share_an_end_are_counted() -> None:
+    same = {name: [blocks((0.9, 100, 80))] for name in "abc"}
+    told = overview(same).more
+    assert told.startswith("The lowest ECE, 0.1000, is that of a (and of 2 others), which says ")
+    right = {"b": (0.9, 100, 80), "c": (0.75, 100, 80), "honest": (0.6, 100, 60)}
+    told = overview({name: [blocks(block)] for name, block in right.items()}).more
+    assert told.startswith("The lowest ECE, 0.0000, is that of honest, which says 60.0 % on average")
+    assert ". Right most often is c (and 1 other), which says " in told
+
+
 def test_runs_that_are_right_as_often() -> None:
     result = overview({"a": [blocks((0.8, 100, 80))], "b": [blocks((0.6, 100, 80))]})
     assert result.more.endswith(
