@@ -134,4 +134,5 @@ def describe_comparison(result: Comparison) -> str:
         for point in result.points[:8]
     )
     more = f"; and {len(result.points) - 8} more" if len(result.points) > 8 else ""
-    return f"{y} against {x}, {count(len(result.points), 'point')}. {told or 'No point'}{more}."
+    points = count(len(result.points), "point")
+    return f"{y} against {METRICS[result.x].inside}, {points}. {told or 'No point'}{more}."

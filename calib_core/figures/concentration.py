@@ -26,7 +26,7 @@ from calib_core.figures.layout import (
 from calib_core.figures.spans import placed
 from calib_core.figures.text import lines
 from calib_core.figures.theme import Theme
-from calib_core.wording import percent
+from calib_core.wording import count, percent
 
 _TOP: Final = 36
 _ALONE: Final = 52
@@ -119,16 +119,16 @@ def _finest(result: Concentration, theme: Theme, cell: Cell) -> dict[str, Any]:
 
 def _finest_words(result: Concentration) -> list[str]:
     return [
-        f"<b>{low:.3f} to {high:.3f}</b><br>{count:,} {result.unit}<br>"
-        f"{percent(count / result.n_used)} of all"
-        for low, high, count in result.finest.iter_rows()
+        f"<b>{low:.3f} to {high:.3f}</b><br>{count(rows, result.unit[:-1])}<br>"
+        f"{percent(rows / result.n_used)} of all"
+        for low, high, rows in result.finest.iter_rows()
     ]
 
 
 def _words(table: pl.DataFrame, unit: str) -> list[str]:
     return [
-        f"<b>{_ends(low, high)}</b><br>{count:,} {unit}<br>{percent(share)} of all, place {place}"
-        for low, high, count, share, place in table.select(
+        f"<b>{_ends(low, high)}</b><br>{count(rows, unit[:-1])}<br>{percent(share)} of all, place {place}"
+        for low, high, rows, share, place in table.select(
             "low", "high", "count", "share", "fullest"
         ).iter_rows()
     ]
@@ -203,7 +203,8 @@ def two_of(result: Concentration) -> str:
 def _spread(result: Concentration) -> str:
     if result.top_two is None or result.effective is None:
         return f"{result.title}: no rows"
+    of = count(result.n_used, result.unit[:-1])
     return (
-        f"{result.title}: {percent(result.top_two)} of {result.n_used:,} {result.unit} in {two_of(result)}, "
+        f"{result.title}: {percent(result.top_two)} of {of} in {two_of(result)}, "
         f"as spread out as {result.effective:.1f} equally full ones"
     )

@@ -156,7 +156,7 @@ def _marks(result: Lines, line: Line, look: Look, theme: Theme) -> list[dict[str
 def _words(line: Line, part: pl.DataFrame) -> list[str]:
     """What the hover says of each bin."""
     return [
-        f"{plain(interval)}: {pairs:,} {line.result.of_pairs}<br>confidence {confidence:.3f}, "
+        f"{plain(interval)}: {count(pairs, line.result.of_pairs[:-1])}<br>confidence {confidence:.3f}, "
         f"accuracy {accuracy:.3f}<br>gap {signed(gap, '+.3f')}"
         for interval, pairs, confidence, accuracy, gap in part.select(
             "interval", "count", "confidence", "accuracy", "gap"
@@ -209,7 +209,7 @@ def describe_lines(result: Lines) -> str:
     told = "; ".join(
         f"{result.labels[line.key]}: {_number(result, line)}, accuracy {_share(line.result.accuracy)}, "
         f"mean confidence {_share(line.result.mean_confidence)}, {line.result.score.n_used:,} used, "
-        f"{line.result.table.height} bins"
+        f"{count(line.result.table.height, 'bin')}"
         for line in result.lines
     )
     of = f", {result.common}" if result.common else ""

@@ -12,7 +12,7 @@ from calib_core.figures.stack import heading
 from calib_core.figures.theme import Theme
 from calib_core.wording import percent
 
-NONE: Final = "No metric has one value at every M"
+NONE: Final = "No metric has a mean to be divided by"
 
 
 def relative_figure(results: Sequence[Sweep], theme: Theme, places: Sequence[int] = ()) -> Figure:

@@ -18,7 +18,7 @@ from calib_core.figures.spans import abreast, placed
 from calib_core.figures.text import lines, plain
 from calib_core.figures.theme import CLEAR, Theme, tint
 from calib_core.metrics import METRICS
-from calib_core.wording import number, percent, signed
+from calib_core.wording import count, number, percent, signed
 
 HEIGHT: Final = 576
 _SQUARE: Final = [0.275, 1]
@@ -159,7 +159,7 @@ def _points(table: pl.DataFrame, theme: Theme, look: Detail) -> list[dict[str, A
 def _words(table: pl.DataFrame, of_pairs: str, look: Detail) -> list[str]:
     """What the hover says of each bin; at hundreds of bins without the interval, which nobody could see."""
     return [
-        f"<b>{plain(row['interval'])}</b><br>{row['count']:,} {of_pairs}<br>"
+        f"<b>{plain(row['interval'])}</b><br>{count(row['count'], of_pairs[:-1])}<br>"
         f"confidence {row['confidence']:.3f}<br>accuracy {row['accuracy']:.3f}"
         + (
             f" ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})"
@@ -172,8 +172,8 @@ def _words(table: pl.DataFrame, of_pairs: str, look: Detail) -> list[str]:
 
 def _count_words(table: pl.DataFrame, of_pairs: str) -> list[str]:
     return [
-        f"<b>{plain(interval)}</b><br>{count:,} {of_pairs}"
-        for interval, count in table.select("interval", "count").iter_rows()
+        f"<b>{plain(interval)}</b><br>{count(pairs, of_pairs[:-1])}"
+        for interval, pairs in table.select("interval", "count").iter_rows()
     ]
 
 
@@ -208,7 +208,7 @@ def describe_reliability(result: Reliability) -> str:
         f"{METRICS[result.score.metric].title} {number(value)}" if value is not None else None,
         f"accuracy {percent(result.accuracy)}" if result.accuracy is not None else None,
         f"mean confidence {percent(result.mean_confidence)}" if result.mean_confidence is not None else None,
-        f"{result.table['count'].sum():,} {result.of_pairs} in {result.table.height} bins",
+        f"{count(result.table['count'].sum(), result.of_pairs[:-1])} in {count(result.table.height, 'bin')}",
         f"widest gap {signed(widest['gap'], '+.3f')} in {widest['interval']}",
     ]
     return f"{name}: {', '.join(part for part in parts if part)}."

@@ -9,7 +9,7 @@ from calib_core.figures.layout import SMALL_SIZE, TEXT_SIZE, Figure, axis, note,
 from calib_core.figures.text import plain
 from calib_core.figures.theme import Theme, tint
 from calib_core.problems import shorten
-from calib_core.wording import percent
+from calib_core.wording import count, percent
 
 _ROW: Final = 104
 """Pixels of one pair with its name above it."""
@@ -56,7 +56,7 @@ def _right(pairs: tuple[Pair, ...], theme: Theme, unit: str) -> dict[str, Any]:
     drawn = _bars(
         [pair.right for pair in pairs], 0.18, name="is right, 95 % Wilson", marker={"color": theme.bar},
         hovertext=[
-            f"{pair.count:,} {unit}<br>right {percent(pair.right)} ({percent(pair.low)} to "
+            f"{count(pair.count, unit[:-1])}<br>right {percent(pair.right)} ({percent(pair.low)} to "
             f"{percent(pair.high)})"
             for pair in pairs
         ],

@@ -223,7 +223,7 @@ def test_plotly_knows_every_key(theme: Theme) -> None:
 
 def test_the_sentence_has_the_main_numbers() -> None:
     assert describe_comparison(make_comparison(RED)) == (
-        "Brier score against Accuracy, 1 point. red by confidence in the file: Accuracy 50.0 % (48.0 % "
+        "Brier score against accuracy, 1 point. red by confidence in the file: Accuracy 50.0 % (48.0 % "
         "to 52.0 %), Brier score 0.2000 (0.1800 to 0.2200)."
     )
     many = [make_point(f"m{at}", 0.5, 0.2) for at in range(10)]

@@ -55,7 +55,7 @@ def test_the_finest_bins_are_one_thin_line_each(spiky: Concentration) -> None:
     assert finest["y"] == pytest.approx([0.1, 0.3, 0.6])
     stem = finest["error_y"]
     assert (stem["type"], stem["symmetric"], stem["value"], stem["valueminus"]) == ("percent", False, 0, 100)
-    assert finest["hovertext"][0] == "<b>0.149 to 0.150</b><br>1 rows<br>10.0 % of all"
+    assert finest["hovertext"][0] == "<b>0.149 to 0.150</b><br>1 row<br>10.0 % of all"
 
 
 def test_lines_too_near_to_be_pointed_at_have_no_hover() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 
+from calib_core.analysis.sweep import sweep
 from calib_core.figures.relative import describe_relative, relative_figure
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.sweeps import make_curve, make_sweep, named, of_metric
+from core.made_runs import blocks
 
 
 def test_values_over_their_own_mean() -> None:
@@ -44,7 +46,7 @@ def test_a_curve_of_bounds_has_no_mean() -> None:
 
 def test_without_any_curve_it_says_so() -> None:
     figure = relative_figure([make_sweep()], DARK)
-    assert "No metric has one value at every M" in figure["layout"]["annotations"][0]["text"]
+    assert "No metric has a mean to be divided by" in figure["layout"]["annotations"][0]["text"]
     assert all(x is None for trace in figure["data"] for x in trace["x"])
     assert go.Figure(figure).data
 
@@ -57,4 +59,6 @@ def test_the_sentence_has_the_spread_of_each_curve() -> None:
     assert describe_relative([ours]) == f"{opening}: from 0.50 to 1.50 times its mean, RSD 40.8 %."
     both = describe_relative([ours, flat])
     assert both.endswith("; ECE, flat: from 1.00 to 1.00 times its mean, RSD 0.0 %.")
-    assert describe_relative([make_sweep(bounds)]).endswith("No metric has one value at every M.")
+    none = "Metrics divided by their own mean over M. No metric has a mean to be divided by."
+    nought = sweep(blocks((1.0, 50, 50)), ("ece",))  # one value at every M, which is 0
+    assert describe_relative([make_sweep(bounds)]) == describe_relative([nought]) == none

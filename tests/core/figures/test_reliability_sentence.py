@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from calib_core.figures.reliability import describe_reliability
+from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.figures.theme import LIGHT
 from calib_core.metrics import METRICS
 from core.figures.results import THREE_BINS, make_reliability
 
@@ -15,6 +16,14 @@ def test_the_sentence_has_the_main_numbers() -> None:
         "Reliability diagram of confidence in the file, <b>model</b> · quiz: ECE 0.2190, accuracy 75.0 %, "
         "mean confidence 72.1 %, 84 rows in 3 bins, widest gap −0.250 in (0.5, 0.6]."
     )
+
+
+def test_one_row_in_one_bin_is_spoken_of_as_one() -> None:
+    one = make_reliability(pairs=([0.7], [1]))
+    assert ", 1 row in 1 bin, widest gap −0.300 in (0.6, 0.7]." in describe_reliability(one)
+    hovers = [text for trace in reliability_figure(one, LIGHT)["data"] for text in trace.get("hovertext", ())]
+    assert len(hovers) == 2
+    assert all("<br>1 row" in text and "1 rows" not in text for text in hovers)
 
 
 def test_a_number_without_end_is_written_as_on_the_tiles() -> None:
