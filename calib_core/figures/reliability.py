@@ -203,12 +203,12 @@ def describe_reliability(result: Reliability) -> str:
     if not result.table.height:
         return f"{name}: empty. {result.reading}"
     widest = result.table.sort(pl.col("gap").abs(), descending=True).row(0, named=True)
-    value = result.score.value
+    value, pairs = result.score.value, int(result.table["count"].sum())
     parts = [
         f"{METRICS[result.score.metric].title} {number(value)}" if value is not None else None,
         f"accuracy {percent(result.accuracy)}" if result.accuracy is not None else None,
         f"mean confidence {percent(result.mean_confidence)}" if result.mean_confidence is not None else None,
-        f"{count(result.table['count'].sum(), result.of_pairs[:-1])} in {count(result.table.height, 'bin')}",
+        f"{count(pairs, result.of_pairs[:-1])} in {count(result.table.height, 'bin')}",
         f"widest gap {signed(widest['gap'], '+.3f')} in {widest['interval']}",
     ]
     return f"{name}: {', '.join(part for part in parts if part)}."
