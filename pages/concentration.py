@@ -35,7 +35,7 @@ if results:
             lambda theme: histogram_figure(results, theme),
             key="histogram",
             alt=describe_histogram(results),
-            export=spread.export(choice, results, HISTOGRAM),
+            export=spread.histogram_export(choice, results),
         )
     with cumulative:
         st.subheader(cumulative_title(results[0]), anchor=False)

@@ -61,7 +61,19 @@ class Concentration:
 
     def to_frame(self) -> pl.DataFrame:
         """The table with run, method and recipe beside every row."""
-        return self.table.with_columns(
+        return self._told(self.table)
+
+    def drawn(self) -> pl.DataFrame:
+        """As `to_frame`, and below the finest bins; bins: "chosen" or "finest", which each row is one of."""
+        chosen = self.table.with_columns(bins=pl.lit("chosen"))
+        share = self.finest["count"].to_numpy() / max(self.n_used, 1)
+        finest = self.finest.with_columns(
+            bin=pl.lit(None, pl.Int64), share=pl.Series(share), bins=pl.lit("finest")
+        )
+        return self._told(pl.concat([chosen, finest], how="diagonal"))
+
+    def _told(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(
             run=pl.lit(self.run), method=pl.lit(self.method), recipe=pl.lit(self.recipe)
         )
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from calib_core.analysis.concentration import Concentration, compare, reading
 from calib_core.analysis.looking import Looking, bins_of, looking
-from calib_core.report.sections.concentration import tiles
+from calib_core.report.sections.concentration import HISTOGRAM, tiles
 from pages.parts import show, tables
 from pages.parts.choice import Choice
 from pages.parts.exporting import Export, few, named
@@ -42,6 +42,13 @@ def _looking_at(choice: Choice, results: Sequence[Concentration]) -> Looking:
     return looking(
         "Confidences", [choice.run.title], [seen[result.method] for result in results],
         bins_of(choice.scheme),
+    )
+
+
+def histogram_export(choice: Choice, results: Sequence[Concentration]) -> Export:
+    """The bins of every method, and the finest ones of the strip below."""
+    return replace(
+        export(choice, results, HISTOGRAM), frame=lambda: pl.concat([result.drawn() for result in results])
     )
 
 

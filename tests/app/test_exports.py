@@ -103,6 +103,18 @@ def test_the_csv_has_the_numbers_that_are_drawn(
     assert len(inside & shown) >= min(3, len(inside)), (sorted(inside)[:5], sorted(shown)[:20])
 
 
+def test_the_histogram_s_numbers_have_its_strip_too(
+    everything: Path, visit: Visit, offered: dict[str, Any]
+) -> None:
+    assert everything
+    at = opened(visit("concentration"))
+    frame = pl.read_csv(offered["save_figure_histogram_csv"][1](), infer_schema_length=None)
+    traces = screens.figure(at, "histogram")["data"]
+    strip = next(trace for trace in traces if trace.get("error_y", {}).get("thickness"))
+    assert frame.filter(bins="finest")["share"].round(6).to_list() == strip["y"]
+    assert frame.group_by("bins").agg(pl.col("count").sum())["count"].n_unique() == 1
+
+
 def test_the_name_says_run_method_metric_and_bins(
     everything: Path, visit: Visit, offered: dict[str, Any]
 ) -> None:

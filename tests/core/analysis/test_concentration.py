@@ -139,6 +139,17 @@ def test_frame_carries_its_recipe() -> None:
     assert result.to_frame()["recipe"].to_list() == [result.recipe] * 2
 
 
+def test_what_is_drawn_is_the_bins_and_the_strip_below() -> None:
+    result = concentration(blocks((0.0, 2, 0), (0.15, 1, 0), (0.95, 7, 4)))
+    drawn = result.drawn().select("bins", "bin", "low", "high", "count", "share", "recipe")
+    assert drawn.rows() == [
+        ("chosen", 1, 0.0, 0.1, 2, 0.2, result.recipe), ("chosen", 2, 0.1, 0.2, 1, 0.1, result.recipe),
+        ("chosen", 10, 0.9, 1.0, 7, 0.7, result.recipe), ("finest", None, 0.0, 0.001, 2, 0.2, result.recipe),
+        ("finest", None, 0.149, 0.15, 1, 0.1, result.recipe),
+        ("finest", None, 0.949, 0.95, 7, 0.7, result.recipe),
+    ]
+
+
 def test_zero_and_one_are_exactly_these() -> None:
     nearly = float(np.nextafter(1, 0))
     result = concentration(given_evidence([0.0, -0.0, 1e-300, nearly, 1.0], [0, 0, 0, 1, 1]))
