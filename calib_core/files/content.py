@@ -16,7 +16,7 @@ from calib_core.problems import Refused
 HELD: Final = 2**26
 """Bytes of a file that is held whole; of a larger one pieces are read each time they are needed."""
 
-PIECE: Final = 2**23
+PIECE: Final = 2**22
 """Bytes read at a time: enough that a fast parser is fast, little beside what the columns need."""
 
 LONGEST: Final = 2**28
@@ -83,7 +83,7 @@ class Content:
         for piece in self.pieces(start):
             cut = piece.rfind(end) + 1
             if cut:
-                yield b"".join((*kept, piece[:cut]))
+                yield b"".join((*kept, memoryview(piece)[:cut]))
                 kept = []
             kept.append(piece[cut:])
             if PIECE * len(kept) > LONGEST + PIECE:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Final, cast
@@ -68,21 +67,16 @@ _KINDS: Final = {
 _FAILED: Final = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
-def frame_of(
-    block: bytes, seen: Collection[str], numeric: Wanted, wanted: Wanted = every_column
-) -> pl.DataFrame | None:
+def frame_of(block: bytes, numeric: Wanted, wanted: Wanted = every_column) -> pl.DataFrame | None:
     """The objects of a block of lines, a key a column; None where a parser that takes care has to read them.
 
-    seen: keys of the lines before, which come first; numeric: keys whose whole numbers and fractions may be
-    told apart or not, as only the number counts; wanted: keys whose values are read at all.
+    numeric: keys whose whole numbers and fractions may be told apart or not, as only the number counts;
+    wanted: keys whose values are read at all.
     """
-    if b"NaN" in block or b"Infinity" in block:
-        plain = _with_nulls(block, wanted)
-        if plain is None:
-            return None
-        block = plain
-    kinds = _kinds(block, numeric)
-    if kinds is None or not _is_so(block, _line(kinds)):
+    kinds = _fitting_kinds(block, numeric)
+    if kinds is None and (plain := _with_nulls(block, wanted)) is not None:
+        block, kinds = plain, _fitting_kinds(plain, numeric)
+    if kinds is None:
         return None
     schema = {key: kind.dtype for key, kind in kinds.items() if kind is not None}
     try:
@@ -92,8 +86,7 @@ def frame_of(
     if frame.height != lines_in(block):
         return None
     empty = [pl.lit(None).alias(key) for key, kind in kinds.items() if kind is None]
-    order = sorted(kinds, key=lambda key: -1 if key in seen else block.find(_written(key).encode()))
-    return frame.with_columns(empty).select(order)
+    return frame.with_columns(empty).select(sorted(kinds, key=lambda key: block.find(_written(key).encode())))
 
 
 def lines_in(block: bytes) -> int:
@@ -102,11 +95,13 @@ def lines_in(block: bytes) -> int:
 
 
 def _with_nulls(block: bytes, wanted: Wanted) -> bytes | None:
-    """The block with null for each number that JSON has no word for; None where its value is read.
+    """The block with null for each number that JSON has no word for; None where there is none, or it is read.
 
     Only what follows the last quote of a key is one: before the first quote of a text, which may go on with
     ": NaN", stands none of what a key may end with here.
     """
+    if b"NaN" not in block and b"Infinity" not in block:
+        return None
     for word in (b"NaN", b"Infinity"):
         parts = block.split(word)
         joined = [parts[0]]
@@ -124,6 +119,12 @@ def _with_nulls(block: bytes, wanted: Wanted) -> bytes | None:
                 joined += [word, after]
         block = b"".join(joined)
     return block
+
+
+def _fitting_kinds(block: bytes, numeric: Wanted) -> dict[str, _Kind | None] | None:
+    """As `_kinds`; None as well where a line of the block does not fit them."""
+    kinds = _kinds(block, numeric)
+    return kinds if kinds is not None and _is_so(block, _line(kinds)) else None
 
 
 def _kinds(block: bytes, numeric: Wanted) -> dict[str, _Kind | None] | None:

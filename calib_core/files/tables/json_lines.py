@@ -15,6 +15,7 @@ import polars as pl
 
 from calib_core.files.content import Content, held
 from calib_core.files.tables import json_fast
+from calib_core.files.tables.ahead import ahead
 from calib_core.files.tables.raw import (
     SLICE,
     Batch,
@@ -152,20 +153,24 @@ class _Lines:
         at, above = _after_mark(self.content), 0
         for above, _, at in islice(lines_of(self.content), skip):  # noqa: B007
             pass
+        for (block, end), frame in ahead(self._blocks(at), self._frame):
+            share = end / len(self.content)
+            if frame is None:
+                yield from self._careful(block, above, share)
+            else:
+                yield self._quick(block, frame, above, share)
+            above += json_fast.lines_in(block) if frame is None else frame.height
+
+    def _blocks(self, at: int) -> Iterator[tuple[bytes, int]]:
+        """Blocks of whole lines from a byte on, each with the bytes of the file up to its end."""
         for block in self.content.lines(at, end := _line_end(self.content)):
             at += len(block)
-            text = _with_newlines(block, end)
-            share = at / len(self.content)
-            if (quick := self._quick(text, above, share)) is not None:
-                yield quick
-            else:
-                yield from self._careful(text, above, share)
-            above += json_fast.lines_in(text)
+            yield _with_newlines(block, end), at
 
-    def _quick(self, block: bytes, above: int, share: float) -> Slice | None:
-        frame = json_fast.frame_of(block, self.seen, self.numeric, self.wanted)
-        if frame is None:
-            return None
+    def _frame(self, block: tuple[bytes, int]) -> pl.DataFrame | None:
+        return json_fast.frame_of(block[0], self.numeric, self.wanted)
+
+    def _quick(self, block: bytes, frame: pl.DataFrame, above: int, share: float) -> Slice:
         self.seen.update(dict.fromkeys(frame.columns))
         columns = {name: frame[name] for name in frame.columns if self.wanted(name)}
         lines = pl.int_range(above + 1, above + 1 + frame.height, dtype=pl.Int64, eager=True)
