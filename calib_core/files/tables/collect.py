@@ -75,7 +75,7 @@ class Collected:
         for name in COLUMNS:
             if name in self._parts:
                 self._pad(name, self.rows, self._parts[name][0].dtype)
-                columns.append(pl.concat(self._parts.pop(name), rechunk=True).alias(name))
+                columns.append(pl.concat(self._parts.pop(name)).alias(name))
         return pl.DataFrame(columns)
 
     @property
