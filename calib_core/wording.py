@@ -11,11 +11,14 @@ ROUNDED: Final = 1e-12
 NOTHING: Final = "–"
 """Stands where there is no number."""
 
+UNDEFINED: Final = "not defined"
+"""The same within a sentence."""
 
-def number(value: float | None, form: str = ".4f") -> str:
-    """A number, with a minus sign and not a hyphen; a dash where it is not defined."""
+
+def number(value: float | None, form: str = ".4f", *, none: str = NOTHING) -> str:
+    """A number, with a minus sign and not a hyphen; none: what stands where it is not defined."""
     if value is None:
-        return NOTHING
+        return none
     return "∞" if value == float("inf") else format(value, form).replace("-", "−")
 
 

@@ -14,6 +14,7 @@ from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
+from calib_core.wording import ROUNDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Measured:
         """Whether the two intervals have a number in common; unknown ends count as the number itself."""
         low = max(part.value if part.low is None else part.low for part in (self, other))
         high = min(part.value if part.high is None else part.high for part in (self, other))
-        return low <= high
+        return low <= high + ROUNDED
 
 
 Measure: TypeAlias = Callable[[Evidence, str, Scheme], Measured]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from calib_core.analysis.comparison_points import Measured, Point
 from calib_core.analysis.families import models
+from calib_core.analysis.intervals import holds
 from calib_core.analysis.rank_correlation import FEWEST, RankCorrelation, rank_correlation
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
@@ -154,7 +155,7 @@ def _of_change(change: Change, points: Mapping[str, Point]) -> str:
         ends, clear = " (its interval is not known)", True
     else:
         ends = f" (95 % interval {span(change.low, change.high, '+.3f')}, as if the runs were independent)"
-        clear = not change.low <= 0 <= change.high
+        clear = not holds(change.low, change.high, 0)
     alone = f"a(1−a) alone would {_let_it(change.alone)}"
     if not clear:
         return f"{between} does not change clearly, {signed(change.brier, '+.3f')}{ends}; {alone}."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calib_core.analysis.contrasts import Contrast
-from calib_core.analysis.intervals import HELD
+from calib_core.analysis.intervals import HELD, holds
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.metric import Metric
 from calib_core.wording import count, number, signed, span
@@ -61,7 +61,8 @@ def chance_of(
     ]
     if len(known) < 2:
         return None
-    return Chance(metric, sum(not low <= whole <= high for low, high, whole in known), len(known))
+    outside = sum(not holds(low, high, whole) for low, high, whole in known)
+    return Chance(metric, outside, len(known))
 
 
 def read_range(
@@ -81,7 +82,7 @@ def read_range(
         if value is not None
     ]
     if not known:
-        return f"No group here has a defined {metric.title}."
+        return f"No group here has a defined {metric.inside}."
     ends = [
         f"{number(value)} ({name}{f' of {title}' if len(groups) > 1 else ''}, n = {n:,})"
         for value, name, title, n in (min(known), max(known))
@@ -91,6 +92,9 @@ def read_range(
     tail = "" if whole is None else f"; of the whole run {number(whole)}"
     if len(known) == 1:
         return f"{told}: {ends[0]}{tail}."
+    shown = {number(value) for value, *_ in known}
+    if len(shown) == 1:
+        return f"{told}: {shown.pop()} throughout{tail}."
     return f"{told}: from {ends[0]} to {ends[1]}{tail}."
 
 
@@ -103,7 +107,7 @@ def read_contrasts(metric: Metric, contrasts: Sequence[Contrast], models: Collec
     told = [
         f"{contrast.level} − {contrast.against}{of}: {metric.title} {signed(found.value)} "
         f"({span(found.low, found.high, '+.4f')}) on {count(found.questions, 'question')}; "
-        + ("the interval holds 0." if found.low <= 0 <= found.high else "the interval does not hold 0.")
+        + ("the interval holds 0." if holds(found.low, found.high, 0) else "the interval does not hold 0.")
         for contrast in contrasts
         if (found := contrast.difference) is not None
     ]

@@ -9,12 +9,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.wording import ROUNDED
+
 Z_95: Final = 1.959963984540054
 """The 97.5 % point of the standard normal distribution."""
 
 HELD: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"ece": (76, 93), "brier": (92, 98)})
 """Metric → the least and the most percent of simulated data sets whose truth is in its interval
 (benchmarks/coverage.md); other metrics were not simulated."""
+
+
+def holds(low: float, high: float, value: float) -> bool:
+    """Whether the interval holds the value: an end that only rounding parts from it does."""
+    return low - ROUNDED <= value <= high + ROUNDED
 
 
 def coverage(metrics: Collection[str]) -> str:

@@ -80,7 +80,7 @@ def _worst_first(looks: Sequence[Look]) -> tuple[Look, ...]:
 
 def _recipe(judged: int) -> str:
     """"ECE-L1, equal width, M=10, right-closed, top label; over- or under-confident: …"."""
-    together = "" if judged == 1 else f", {every(judged)} verdicts together (Bonferroni)"
+    together = "" if judged < 2 else f", {every(judged)} verdicts together (Bonferroni)"
     return (
         f"accuracy; Brier; {METRICS['ece'].recipe}, {scheme_text(TEN)}, top label; over- or under-confident: "
         f"mean gap beyond chance at 95 %{together}"

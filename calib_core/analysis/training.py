@@ -19,7 +19,7 @@ from calib_core.analysis.score import scheme_for, score
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.wording import count, every, number
+from calib_core.wording import UNDEFINED, count, every, number
 
 ALONE: Final = "It is the only checkpoint of its model, and others have several."
 
@@ -169,10 +169,10 @@ def read_training(metric_id: str, lines: Sequence[Line]) -> str:
     if first is last and len(trained) > 1:
         return f"Each of the {len(lines)} lines has one checkpoint, so there is no way to follow."
     if first is last:
-        return f"{metric} is {number(first.value)} at its only checkpoint{_alone(first.p)}."
+        return f"{metric} is {_told(first)} at its only checkpoint{_alone(first.p)}."
     if len(trained) == 1:
         name = f"{trained[0].title}: " if len(lines) > 1 else ""
-        return f"{name}{metric} {number(first.value)} → {number(last.value)}{_both(first, last)}."
+        return f"{name}{metric} {_told(first)} → {_told(last)}{_both(first, last)}."
     judged = [(line.points[0].p, line.points[-1].p) for line in trained]
     firsts = [first <= CLEAR for first, last in judged if first is not None and last is not None]
     lasts = [last <= CLEAR for first, last in judged if first is not None and last is not None]
@@ -197,13 +197,17 @@ def _how_many(true: Sequence[bool], of: str = "") -> str:
 def read_line(line: Line, metric_id: str, axis: str) -> str:
     """The first and the last number of a line, and how many of all its checkpoints are more than chance."""
     first, last = line.points[0], line.points[-1]
-    opening = f"{line.title}: {METRICS[metric_id].title} {number(first.value)} at {_place(first.at, axis)}"
+    opening = f"{line.title}: {METRICS[metric_id].title} {_told(first)} at {_place(first.at, axis)}"
     if first is not last:
-        opening += f", {number(last.value)} at {_place(last.at, axis)}"
+        opening += f", {_told(last)} at {_place(last.at, axis)}"
     clear = [point.p <= CLEAR for point in line.points if point.p is not None]
     if not clear:
         return f"{opening}."
     return f"{opening}; {sum(clear)} of {count(len(clear), 'checkpoint')} beyond chance."
+
+
+def _told(point: Checkpoint) -> str:
+    return number(point.value, none=UNDEFINED)
 
 
 def _place(at: float, axis: str) -> str:

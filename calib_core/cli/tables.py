@@ -20,7 +20,7 @@ from calib_core.analysis.sweep import Sweep
 from calib_core.cli.text import printable
 from calib_core.files.tables.names import as_options
 from calib_core.problems import Problem
-from calib_core.wording import count, p_value, short, signed, span
+from calib_core.wording import UNDEFINED, count, p_value, short, signed, span
 
 
 class Paper:
@@ -51,7 +51,7 @@ class Paper:
         for sweep in sweeps:
             self.line(f"{sweep.method}: {sweep.reading} {sweep.chance}".rstrip())
             for curve in sweep.curves:
-                rsd = "not defined" if curve.rsd is None else f"{100 * curve.rsd:.2f} %"
+                rsd = UNDEFINED if curve.rsd is None else f"{100 * curve.rsd:.2f} %"
                 self.line(f"{curve.metric}: RSD {rsd}; {curve.recipe}")
                 for remark in (*curve.remarks, *dict.fromkeys(curve.refused.values())):
                     self.line(f"{curve.metric}: {remark}")
@@ -225,7 +225,7 @@ def _p(p: float | None, draws: int | None) -> str:
 
 def number(value: float | None) -> str:
     """Four decimals, more of a number too small for them, or why there are none."""
-    return "not defined" if value is None else short(value)
+    return UNDEFINED if value is None else short(value)
 
 
 def _heading(file: str, run: str) -> str:

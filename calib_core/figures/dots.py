@@ -194,10 +194,11 @@ def _range(result: Groups) -> list[float]:
 
 def describe_dots(result: Groups) -> str:
     """The figure in one sentence, for who cannot see it: text, not HTML."""
-    names = len(dict.fromkeys(group.name for group in result.groups))
-    few = sum(group.small for group in result.groups)
+    drawn = [group for group in result.groups if _finite(group.value)]
+    few, names = sum(group.small for group in drawn), len({group.name for group in drawn})
     thin = f", {few} of them on fewer than {FEW} rows" if few else ""
     return (
         f"{METRICS[result.metric].title} by {result.grouping.title}, "
-        f"{count(names, 'row')}, {count(len(result.groups), 'number')}{thin}. {result.reading}"
+        f"{count(names, 'group' if result.grouping.of == 'rows' else 'run')}, "
+        f"{count(len(drawn), 'number')}{thin}. {result.reading}"
     )

@@ -8,7 +8,7 @@ from calib_core.analysis.samples_result import NAMES, Sampled
 from calib_core.figures.method_look import look
 from calib_core.figures.sampling_levels import Level
 from calib_core.figures.theme import Theme
-from calib_core.wording import number
+from calib_core.wording import UNDEFINED, number
 
 LOWER: Final = (0.0, 1.08)
 """Ends of the lower axis."""
@@ -62,7 +62,7 @@ def said_labels(result: Sampled) -> list[Level]:
 
 def four(value: float | None) -> str:
     """Four decimals, or why there are none."""
-    return "not defined" if value is None else number(value)
+    return number(value, none=UNDEFINED)
 
 
 def rounded(value: float | None) -> float | None:

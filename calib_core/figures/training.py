@@ -16,7 +16,7 @@ from calib_core.figures.text import plain, without_middle
 from calib_core.figures.theme import Theme
 from calib_core.figures.training_axis import at_text, positions, training_axis
 from calib_core.metrics import METRICS
-from calib_core.wording import chance, count, number, span
+from calib_core.wording import UNDEFINED, chance, count, number, span
 
 _PLOT: Final = 340
 """Pixels of the panel with its lower margin."""
@@ -141,6 +141,6 @@ def _way(line: Line, over: str) -> str:
 
 
 def _end(point: Checkpoint, over: str) -> str:
-    value = "not defined" if point.value is None else number(point.value)
+    value = number(point.value, none=UNDEFINED)
     where = f"step {at_text(point.at)}" if over == PER_STEP else f"{at_text(point.at)} tokens"
     return f"{value} at {where}"

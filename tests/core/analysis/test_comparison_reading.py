@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calib_core.analysis.comparison import comparison
+from calib_core.analysis.comparison_points import Measured
 from calib_core.analysis.comparison_reading import lowest_brier, most_accurate
 from calib_core.analysis.evidence import AnswerEvidence, Evidence
 from calib_core.confidence import METHODS
@@ -47,6 +48,7 @@ def test_what_rounding_left_parts_no_tie() -> None:
     a, b, c = make_point("a", 0.6, 0.2), make_point("b", 0.6 - 1e-14, 0.2 + 1e-14), make_point("c", 0.5, 0.3)
     assert [point.name for point in most_accurate([c, b, a])] == ["b", "a"]
     assert [point.name for point in lowest_brier([c, b, a])] == ["b", "a"]
+    assert Measured("brier", 0.3, 0.3, 0.3).meets(Measured("brier", 0.1 + 0.2))
 
 
 def test_few_rows_are_said_to_be_few_and_never_beat_many() -> None:

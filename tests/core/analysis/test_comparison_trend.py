@@ -97,6 +97,11 @@ def test_a_change_within_its_interval_is_none() -> None:
     )
 
 
+def test_a_change_that_rounding_left_is_none() -> None:
+    same = [make_point("a", 0.3, 0.1 + 0.2, half=0.0), make_point("b", 0.5, 0.3, half=0.0)]
+    assert "the Brier score does not change clearly, " in trend(*same).reading
+
+
 def test_where_a_constant_would_change_nothing_that_is_said() -> None:
     mirrored = [make_point("a", 0.4, 0.2), make_point("b", 0.6, 0.2)]
     assert trend(*mirrored).reading.endswith("; a(1−a) alone would leave it as it is.")

@@ -45,6 +45,13 @@ def test_as_many_are_outside_by_chance_as_intervals_of_that_metric_miss(metric: 
     assert chance.words.endswith(f"if all groups were alike, {told}")
 
 
+def test_what_rounding_left_is_inside_an_interval() -> None:
+    chance = chance_of(ECE, [(0.1, 0.1, 0.1 + 2**-56), (0.3, 0.3, 0.1 + 0.2)])
+    assert chance is not None
+    assert chance.outside == 0
+    assert read_contrasts(ECE, [contrast(1e-17, 1e-17)], {"red"}).endswith("the interval holds 0.")
+
+
 def test_one_interval_is_spoken_of_as_one() -> None:
     chance = chance_of(ECE, [(0.1, 0.2, 0.3), (0.1, 0.2, 0.15)])
     assert chance is not None
@@ -60,11 +67,17 @@ def test_the_range_of_one_run() -> None:
     assert read_range(ECE, "subject", RED, {"red": [("law", 0.2, 40)]}, {}) == (
         "ECE by subject: 0.2000 (law, n = 40)."
     )
+    alike = {"red": [("law", 0.2, 40), ("sums", 0.20001, 12), ("art", 0.2, 9)]}
+    assert read_range(ECE, "subject", RED, alike, {"red": 0.2}) == (
+        "ECE by subject: 0.2000 throughout; of the whole run 0.2000."
+    )
     below = {"red": [("law", -0.2, 40), ("sums", 0.1, 1)]}
     assert read_range(METRICS["bias"], "subject", RED, below, {"red": -0.15}).endswith(
         ": from −0.2000 (law, n = 40) to 0.1000 (sums, n = 1); of the whole run −0.1500."
     )
     assert read_range(ECE, "subject", RED, {"red": []}, {"red": 0.1}) == "No group here has a defined ECE."
+    none = read_range(METRICS["accuracy"], "subject", RED, {"red": []}, {})
+    assert none == "No group here has a defined accuracy."
 
 
 def test_the_range_of_several_runs_names_them() -> None:

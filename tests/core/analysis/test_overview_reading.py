@@ -74,6 +74,12 @@ def test_a_run_of_few_rows_that_does_better_is_not_passed_over_in_silence() -> N
     assert result.more.startswith("Of the 2 with rows enough, the lowest ECE, 0.0000, is that of a, ")
 
 
+def test_no_run_has_no_verdict_to_judge_with_others() -> None:
+    nothing = overview({})
+    assert nothing.headline == "There is no run here."
+    assert "together" not in nothing.recipe
+
+
 def test_runs_that_share_an_end_are_counted() -> None:
     same = {name: [blocks((0.9, 100, 80))] for name in "abc"}
     told = overview(same).more

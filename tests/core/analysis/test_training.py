@@ -144,6 +144,14 @@ def test_a_metric_without_bins_has_no_null() -> None:
     assert result.ends == ("gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2.",)
 
 
+def test_a_number_that_is_not_defined_is_said_not_to_be() -> None:
+    all_right = checkpoint(1, (0.9, 40, 40))
+    result = training({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
+    assert result.reading == "AUROC not defined → 0.5000."
+    assert result.ends == ("gpt: AUROC not defined at step 1, 0.5000 at step 2.",)
+    assert training({"a": all_right}, "auroc").reading == "AUROC is not defined at its only checkpoint."
+
+
 def test_tokens_seen_are_said_as_such() -> None:
     result = training({"a": checkpoint(1, *OFF, tokens_seen=8192)}, "ece")
     assert result.ends[0].startswith("gpt: ECE 0.4000 at 8,192 tokens")

@@ -152,6 +152,9 @@ def test_nothing_is_said_in_words() -> None:
 
 def test_the_sentence_has_the_main_numbers() -> None:
     assert describe_dots(ONE) == (
-        "ECE by subject, 2 rows, 2 numbers, 1 of them on fewer than 30 rows. "
+        "ECE by subject, 2 groups, 2 numbers, 1 of them on fewer than 30 rows. "
         "ECE by subject: from 0.1 to 0.3."
     )
+    lacking = make_groups(make_group("law", None, n=3), make_group("art", 0.1))
+    assert describe_dots(lacking).startswith("ECE by subject, 1 group, 1 number. ")
+    assert describe_dots(make_groups(make_group("a", 0.1), of="runs")).startswith("ECE by subject, 1 run, ")
