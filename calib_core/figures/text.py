@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final
 
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs"})
+_KEPT: Final = frozenset("\t\n\u200c\u200d")
+"""Line ends, and the joiners that some scripts and emoji need."""
+
 _STEPS: Final = ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k"))
+
+
+def seen(text: str) -> str:
+    """`text` with what would steer or hide it shown by its code."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if unicodedata.category(letter) not in _UNSEEN or letter in _KEPT
+        else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def plain(text: str) -> str:
@@ -12,7 +28,7 @@ def plain(text: str) -> str:
 
     White space, line ends too, is folded to single spaces.
     """
-    folded = " ".join(text.split())
+    folded = seen(" ".join(text.split()))
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

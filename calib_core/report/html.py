@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
 import polars as pl
 
+from calib_core.figures.text import seen
 from calib_core.report.parts import Table, Tile
-
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs"})
-_KEPT: Final = frozenset("\t\n\u200c\u200d")
-"""Line ends, and the joiners that some scripts and emoji need."""
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _SHORT: Final = 22
@@ -27,12 +23,7 @@ _NUMBER: Final = re.compile(
 
 def text(words: str) -> str:
     """Words of anybody as HTML that shows them; what would steer or hide them is shown by its code."""
-    seen = "".join(
-        letter if unicodedata.category(letter) not in _UNSEEN or letter in _KEPT
-        else letter.encode("unicode_escape").decode()
-        for letter in words
-    )
-    return escape(seen, quote=True)
+    return escape(seen(words), quote=True)
 
 
 def tag(name: str, inside: str, /, **attributes: str | None) -> str:

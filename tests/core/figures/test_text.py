@@ -38,6 +38,18 @@ def test_runs_that_differ_at_the_end_are_told_apart() -> None:
     assert without_middle("llama", 5) == "llama"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u202eb", "a\\u202eb"), ("a\x1b[1m\x00", "a\\x1b[1m\\x00"), ("\ud800", "\\ud800"),
+        ("👩\u200d🔬", "👩\u200d🔬"),
+    ],
+)
+def test_what_steers_or_hides_text_is_shown_by_its_code(text: str, shown: str) -> None:
+    assert plain(text) == shown
+    assert lines(text, 40) == shown
+
+
 def test_lines_break_between_words_and_escape_each() -> None:
     assert lines("logit, softmax over the choices", 22) == "logit, softmax over<br>the choices"
     assert lines("<b>one</b> two", 5) == "&lt;b&gt;one&lt;/b&gt;<br>two"
