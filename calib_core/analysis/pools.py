@@ -185,7 +185,7 @@ def _reading(pools: Pools) -> str:
     top = pools.table.row(0, named=True)
     verdict = "right" if top["right"] else "wrong"
     first = pools.first_bin
-    where = "" if first is None else f"; {first:,} of them lie in the first bin"
+    where = "" if first is None else f"; {first:,} of them {'lies' if first == 1 else 'lie'} in the first bin"
     return (
         f"ECE takes one pair from here, the top label's: {top['prob']:.3g}, {verdict}. "
         f"cw-ECE takes {pools.classes:,}, one a class, each into the bins of its own class. "

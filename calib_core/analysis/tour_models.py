@@ -14,7 +14,7 @@ from calib_core.analysis.tour_step import ABOUT, Step
 from calib_core.analysis.tour_subject import Subject
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
-from calib_core.wording import ROUNDED, count, percent
+from calib_core.wording import ROUNDED, count, every, percent
 
 
 def models_step(subject: Subject, measure: Measure) -> Step:
@@ -51,12 +51,13 @@ def _alike(subject: Subject) -> dict[str, Evidence]:
     }
 
 
-def _chosen(subject: Subject, count: int, method: str) -> str:
+def _chosen(subject: Subject, n: int, method: str) -> str:
     dataset = subject.evidence.run.info.dataset
-    of = f"of the data set {dataset}" if dataset else "whose files name no data set"
-    if count == 1:
+    unnamed = "whose file names no data set" if n == 1 else "whose files name no data set"
+    of = f"of the data set {dataset}" if dataset else unnamed
+    if n == 1:
         return f"It is the only run {of} that gives “{method}”."
-    return f"All {count} runs {of} that give “{method}”."
+    return f"{every(n).capitalize()} runs {of} that give “{method}”."
 
 
 def _ends(points: Sequence[Point]) -> tuple[Point, Point]:

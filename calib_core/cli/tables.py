@@ -147,7 +147,8 @@ class Paper:
         if ledger.left_out:
             self.line(f"Bad rows of this run: {ledger.left_out:,}")
         if ledger.clipped:
-            self.line(f"Moved onto 0 or 1, having been at most 1e-6 outside: {_counts(ledger.clipped)}")
+            moved = ", ".join(f"{name} ({rows:,})" for name, rows in ledger.clipped.items())
+            self.line(f"Moved onto 0 or 1, having been at most 1e-6 outside: {moved}")
         if ledger.off_sum:
             self.line(f"Distributions whose sum is within 1e-3 of 1, used as stored: {ledger.off_sum:,}")
         for note in ledger.notes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from calib_core.analysis.sweep import Sweep
@@ -44,10 +45,8 @@ def relative_figure(results: Sequence[Sweep], theme: Theme, places: Sequence[int
 
 
 def _drawn(results: Sequence[Sweep], places: Sequence[int] = ()) -> list[Drawn]:
-    own = {id(curve) for result in results for curve in of_own_spread(result.curves)}
-    return [
-        each for each in drawn_of(results, places) if each.curve.rsd is not None and id(each.curve) in own
-    ]
+    own = [replace(result, curves=tuple(of_own_spread(result.curves))) for result in results]
+    return [each for each in drawn_of(own, places) if each.curve.rsd is not None]
 
 
 def _shares(each: Drawn) -> list[float]:

@@ -75,7 +75,9 @@ def test_texts_are_not_compared_with_answers() -> None:
     text = token_run(dense_sums(*some_rows(100, 4)))
     step = told("models", text, text, answers(*OVER, dataset=None), method="tokens")
     assert step.sentences[0].startswith("Of 2 runs, ")
-    assert step.chosen.startswith("All 2 runs whose files name no data set")
+    assert step.chosen.startswith("Both runs whose files name no data set that give ")
+    alone = told("models", answers(*OVER, dataset=None))
+    assert alone.chosen.startswith("It is the only run whose file names no data set that gives ")
 
 
 def test_forty_runs() -> None:

@@ -89,7 +89,7 @@ def test_check_of_a_file_without_confidence(call: Call, tmp_path: Path) -> None:
 def test_check_shows_the_ledger(call: Call, tmp_path: Path) -> None:
     rows = "1.0000005,1,x\n" * 30 + ",1,x\n0.4,0,x\n"
     out = call("check", write(tmp_path, "quiz.csv", f"confidence,correct,note\n{rows}")).out
-    assert "Moved onto 0 or 1, having been at most 1e-6 outside: confidence: 30" in out
+    assert "Moved onto 0 or 1, having been at most 1e-6 outside: confidence (30)" in out
     assert "1 (30)" in out
     assert ": 1 " in out
     assert "Columns that nothing is read from: note" in out
