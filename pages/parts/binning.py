@@ -12,6 +12,7 @@ from calib_core.problems import Unavailable
 from calib_core.records import TokenRun
 from calib_core.tokens.grid import nearest, unserved
 from pages.parts.address import Address
+from pages.parts.picking import segments
 
 STEPS: Final = (5, 10, 15, 20, 50, 100, 200, 500)
 BINNING_TITLES: Final = {"width": "Width", "mass": "Mass", "natural": "Natural"}
@@ -31,14 +32,9 @@ def binning_of(address: Address, evidence: Evidence) -> Scheme:
     allowed = [id_ for id_ in BINNINGS if id_ == "width" or not on_grid]
     if not evidence.natural and "natural" in allowed:
         allowed.remove("natural")
-    binning = address.pick("binning", allowed, "width")
-    st.segmented_control(
-        "Binning",
-        allowed,
-        key="binning",
-        required=True,
-        format_func=lambda id_: BINNING_TITLES[id_],
-        help="Equal width: edges at m/M. Equal mass: bins of as many rows each, ties never cut. "
+    binning = segments(
+        address, "binning", {id_: BINNING_TITLES[id_] for id_ in allowed}, label="Binning",
+        help_="Equal width: edges at m/M. Equal mass: bins of as many rows each, ties never cut. "
         f"Natural: one bin a distinct confidence, offered up to {MAX_NATURAL} of them."
         + (" Token-level sums serve equal width only." if on_grid else ""),
     )

@@ -112,10 +112,9 @@ def _numbers(
     scheme = binning_of(address, evidence)
     with above_the_bins:
         metric = metric_of(address, available_metrics(evidence, scheme))
-    sort = address.pick("sort", list(SORT), "value")
-    st.segmented_control(
-        "Sorted by", list(SORT), key="sort", required=True, format_func=lambda id_: SORT[id_],
-        help="The largest number first, by name, or the most rows first.",
+    sort = picking.segments(
+        address, "sort", SORT, label="Sorted by",
+        help_="The largest number first, by name, or the most rows first.",
     )
     keys, names = _panels(many, seen, grouping)
     chosen = several(

@@ -29,6 +29,7 @@ from pages.parts.exporting import Export, few, named
 from pages.parts.link import link
 from pages.parts.literal import literal
 from pages.parts.many import Many, choose_many, names_of
+from pages.parts.picking import segments
 from pages.parts.runs import Run
 from pages.parts.shell import PAGES
 from pages.parts.silent import silent_runs, with_silent_runs
@@ -64,9 +65,9 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
     with below:  # read before the methods are, shown after them
         if sampled:
             rule = unparseable(address)
-        silent = _one_of(
-            address, "unanswered", SILENT, "A question of which no sample parses",
-            "For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
+        silent = segments(
+            address, "unanswered", SILENT, label="A question of which no sample parses",
+            help_="For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
         ) if sampled else "missing"
     with above:
         many = choose_many(
@@ -76,24 +77,17 @@ def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
     if silent == "wrong":
         many = with_silent_runs(many, Options(unparseable=rule))
     with below:
-        rows = _one_of(
-            address, "common", ROWS, "Rows",
-            "Common: in each run, the rows for which every method shown has a confidence and an outcome.",
+        rows = segments(
+            address, "common", ROWS, label="Rows",
+            help_="Common: in each run, the rows for which every method shown has a confidence and an "
+            "outcome.",
         )
-        order = _one_of(
-            address, "sort", ORDER, "Order of the methods",
-            "By mean Brier score, or logit before self-consistency before stated, as in the paper.",
+        order = segments(
+            address, "sort", ORDER, label="Order of the methods",
+            help_="By mean Brier score, or logit before self-consistency before stated, as in the paper.",
         )
         scheme = binning_of(address, many.seen[0].evidence)
     return Choice(many, scheme, cast("Rows", rows), cast("Silent", silent), cast("Order", order))
-
-
-def _one_of(address: Address, key: str, titles: dict[str, str], label: str, help_: str) -> str:
-    picked = address.pick(key, list(titles), next(iter(titles)))
-    st.segmented_control(
-        label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_,
-    )
-    return picked
 
 
 def result_of(choice: Choice) -> MethodsTable:

@@ -48,6 +48,20 @@ def method(address: Address, usable: Sequence[str], default: str) -> str:
     return picked
 
 
+def segments(
+    address: Address, key: str, titles: Mapping[str, str], *, label: str, help_: str, default: str = ""
+) -> str:
+    """One of a few, side by side; a single one is told. default: if it is not the first."""
+    picked = address.pick(key, list(titles), default or next(iter(titles)))
+    if len(titles) == 1:
+        st.caption(f"{label}: {titles[picked]}", help=help_)
+    else:
+        st.segmented_control(
+            label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_
+        )
+    return picked
+
+
 def most_given(runs: Sequence[Run]) -> tuple[list[str], str]:
     """The methods that some of these runs give, and the one that most of them give."""
     given = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in runs)]

@@ -17,6 +17,7 @@ from calib_core.report.sections.robustness import SWEEPABLE
 from pages.parts import cache
 from pages.parts.address import Address
 from pages.parts.literal import literal
+from pages.parts.picking import segments
 from pages.parts.runs import Run
 from pages.parts.several import several
 from pages.parts.whole import Numbers, whole_numbers
@@ -45,10 +46,9 @@ def sweeping(address: Address, run: Run, evidence: Evidence, runs: Sequence[Run]
         help_="A curve each: those that count bins of equal width.",
     )
     bins = _set_of_m(address)
-    ddof = address.pick("ddof", list(DDOF), "0")
-    st.segmented_control(
-        "Spread for the RSD", list(DDOF), key="ddof", required=True, format_func=lambda id_: DDOF[id_],
-        help="Divide the squared differences from the mean by the number of M, or by one less.",
+    ddof = segments(
+        address, "ddof", DDOF, label="Spread for the RSD",
+        help_="Divide the squared differences from the mean by the number of M, or by one less.",
     )
     return Sweeping(bins, tuple(metrics), int(ddof), beside)
 

@@ -13,6 +13,7 @@ from calib_core.confidence.method import Options, Unparseable
 from calib_core.pairs import Labels
 from calib_core.records import AnswerRun
 from pages.parts.address import Address
+from pages.parts.picking import segments
 
 LABELS: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels"}
 RENORMALISE: Final[Mapping[str, str]] = {"yes": "Sum to 1", "no": "As it is"}
@@ -27,24 +28,23 @@ def options(address: Address, evidence: Evidence) -> Options:
     """The controls of this method's switches, and what they are set to."""
     chosen = Options()
     if evidence.has_distribution:
-        labels = _segments(
+        labels = segments(
             address,
             "labels",
             LABELS,
-            "top",
             label="Labels",
             help_="Top label: one pair a question. All labels: one pair a choice (Kadavath et al.).",
         )
         chosen = replace(chosen, labels=cast("Labels", labels))
     own = _renormalises_by_itself(evidence)
     if own is not None:
-        wanted = _segments(
+        wanted = segments(
             address,
             "renormalise",
             RENORMALISE,
-            "yes" if own else "no",
             label="Probabilities",
             help_="Whether those of the alternatives are divided by their sum.",
+            default="yes" if own else "no",
         )
         if (wanted == "yes") != own:
             chosen = replace(chosen, renormalise=wanted == "yes")
@@ -71,13 +71,3 @@ def _renormalises_by_itself(evidence: Evidence) -> bool | None:
     if evidence.method.id == "p_true" and isinstance(evidence.run, AnswerRun) and evidence.run.has("p_false"):
         return False
     return None
-
-
-def _segments(
-    address: Address, key: str, titles: Mapping[str, str], default: str, *, label: str, help_: str
-) -> str:
-    picked = address.pick(key, list(titles), default)
-    st.segmented_control(
-        label, list(titles), key=key, required=True, format_func=lambda id_: titles[id_], help=help_
-    )
-    return picked

@@ -69,7 +69,9 @@ def test_an_m_that_the_grid_does_not_serve_offers_the_nearest(page: str, tokens:
 def test_bins_of_equal_mass_are_not_offered(tokens: Path, visit: Visit) -> None:
     assert tokens.exists()
     at = visit("reliability", binning="mass")
-    assert screens.control(at, "binning").options == ["Width"]
+    assert [told.value for told in at.sidebar.caption if "Binning" in told.value] == ["Binning: Width"]
+    with pytest.raises(AssertionError, match="no control 'binning'"):
+        screens.control(at, "binning")
     assert len(screens.lost(at, "binning", "mass")) == 1
     reasons = "".join(screens.plain(caption.value) for caption in at.sidebar.caption)
     assert "every single confidence" in reasons
