@@ -32,13 +32,13 @@ def table(choice: Choice, result: Training, chosen: str | None) -> None:
     """One row a checkpoint; a click on one selects it, a second takes it back."""
     runs = [point.run for point in _points(result)]
     rows = section.rows(result)
-    shown = pl.DataFrame(rows, infer_schema_length=None)
+    shown = tables.unlike(pl.DataFrame(rows, infer_schema_length=None), "Line")
     key = f"checkpoints_{chosen}"
     st.dataframe(
         shown,
         key=key,
         hide_index=True,
-        column_config=tables.as_wide({}, shown, "Line", "Checkpoint") if rows else None,
+        column_config=tables.as_wide({}, shown, *({"Line", "Checkpoint"} & {*shown.columns})),
         placeholder="–",
         height="content" if len(rows) <= 12 else 460,
         on_select=lambda: picking.point_from_table(key, runs),

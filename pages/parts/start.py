@@ -26,8 +26,8 @@ from pages.parts.shell import PAGES
 _ROOM: Final = 8
 """Pixels of a row beside those of its curve."""
 
-_TEXTS: Final = 412
-"""Pixels of run and method together, where all columns are seen on a screen of 1440."""
+_TEXTS: Final = 559
+"""Pixels of run, verdict and method together, where all columns are seen on a screen of 1440."""
 _LEAST: Final = 224
 
 _SHARES: Final = {"mean_confidence": "confidence", "accuracy": "accuracy"}
@@ -38,7 +38,7 @@ _CURVE: Final = (
 COLUMNS: Final = {
     **tables.COLUMNS,
     "curve": st.column_config.ImageColumn("Curve", width=WIDTH + 8, help=_CURVE),
-    "verdict": st.column_config.TextColumn("It is", width=140),
+    "verdict": st.column_config.TextColumn("It is"),
 }
 
 
@@ -111,8 +111,8 @@ def _clicked(looks: Sequence[Look]) -> Look | None:
         pl.Series("curve", [spark(look, theme) for look in looks], dtype=pl.String),
         "accuracy", "mean_confidence", "brier", "used", "title",
     )
-    columns = tables.as_wide(COLUMNS, shown, "title")
-    room = max(_LEAST, _TEXTS - columns["title"]["width"])
+    columns = tables.as_wide(COLUMNS, shown, "title", "verdict")
+    room = max(_LEAST, _TEXTS - columns["title"]["width"] - columns["verdict"]["width"])
     event = st.dataframe(
         shown,
         key="overview",

@@ -86,7 +86,7 @@ def test_a_number_that_is_the_same_at_every_m_has_no_spread(data: Path, visit: V
     write_csv(data / "five.csv", [{"confidence": said, "correct": right} for said, right in said_right])
     at = visit("robustness")
     told = row(at, "ECE")
-    assert (told["RSD"], told["Largest − smallest"], told["Larger by chance"]) == ("0.0 %", "0.0000", "–")
+    assert (told["RSD"], told["Range"], told["Larger by chance"]) == ("0.0 %", "0.0000", "–")
     assert screens.plain(at.header[0].value) == "ECE is 0.3500 at every M, within chance."
 
 

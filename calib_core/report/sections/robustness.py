@@ -143,7 +143,7 @@ def _tile(curve: Curve) -> Tile:
     """The RSD of one metric, beside that of its null."""
     metric = METRICS[curve.metric]
     null = curve.null.rsd_median if curve.null else None
-    told = "" if curve.span is None else f" Largest − smallest value: {wording.short(curve.span)}."
+    told = "" if curve.span is None else f" Range, largest − smallest value: {wording.short(curve.span)}."
     how = f"standard deviation / mean over M in {{{set_text(curve.bins)}}}, ddof {curve.ddof}"
     return Tile(
         f"RSD of {METRICS[curve.metric].inside}",
@@ -221,12 +221,12 @@ def _row(result: Sweep, curve: Curve, *, several: bool) -> dict[str, str]:
         "5–95 %": f"{percent(null.rsd_low)} to {percent(null.rsd_high)}" if null and known else NOTHING,
         "Larger by chance": percent(null.rsd_p if null and (curve.span or 0) > wording.ROUNDED else None),
         **{f"M = {bins}": _value(curve, at, bins) for at, bins in enumerate(curve.bins)},
-        "Largest − smallest": NOTHING if curve.span is None else wording.short(curve.span),
+        "Range": NOTHING if curve.span is None else wording.short(curve.span),
     }
 
 
 def _value(curve: Curve, at: int, bins: int) -> str:
     value = curve.values[at]
     if value is not None:
-        return f"{value:.4f}" if value >= 0.001 or value == 0 else f"{value:.2e}"
+        return wording.short(value)
     return span(*curve.bounds.get(bins, (None, None)))
