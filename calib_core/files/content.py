@@ -61,9 +61,9 @@ class Content:
         """All bytes at once: for what cannot be read in pieces."""
         return self._data if self._handle < 0 else b"".join(self.pieces())
 
-    def pieces(self, start: int = 0, size: int = 0) -> Iterator[bytes]:
-        """The bytes from `start` on, piece by piece, each of `size` bytes (0: of `PIECE`) but the last."""
-        while piece := self.read(start, size or PIECE):
+    def pieces(self, start: int = 0) -> Iterator[bytes]:
+        """The bytes from `start` on, piece by piece, each of `PIECE` bytes but the last."""
+        while piece := self.read(start, PIECE):
             yield piece
             start += len(piece)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -26,9 +27,6 @@ _NEWLINE: Final = ord("\n")
 
 _LOOKED_AT: Final = 16
 """Records in which a number is looked for to tell a column of numbers."""
-
-PIECE: Final = 2**25
-"""Bytes read at a time: the fast parser takes so little time that more would be lost between blocks."""
 
 LONGEST: Final = 2**27
 """Bytes without the end of a record after which no further end is looked for."""
@@ -51,28 +49,29 @@ def blocks(content: Content, start: int) -> Iterator[bytes]:
 
     The last block is what is left where no record ends any more.
     """
-    kept = b""
-    for piece in content.pieces(start, PIECE):
-        block = kept + piece
-        cut = _end_of_record(block)
-        if not cut and len(block) > LONGEST:
-            yield block
-            return
+    kept: list[bytes] = []
+    inside = False
+    for piece in content.pieces(start):
+        cut = _end_of_record(piece, inside=inside)
         if cut:
-            yield block[:cut]
-        kept = block[cut:]
-    if kept:
-        yield kept
+            yield b"".join((*kept, memoryview(piece)[:cut]))
+            kept, inside = [], False
+        kept.append(piece[cut:])
+        inside ^= bool(kept[-1].count(b'"') % 2)
+        if sum(map(len, kept)) > LONGEST:
+            break
+    if rest := b"".join(kept):
+        yield rest
 
 
-def _end_of_record(block: bytes) -> int:
-    """Where the last record ends that does end; 0 where none does."""
-    cut = block.rfind(b"\n") + 1
-    if b'"' not in block or block.count(b'"', 0, cut) % 2 == 0:
+def _end_of_record(piece: bytes, *, inside: bool) -> int:
+    """Where the last record ends, 0 where none does; inside: whether the piece begins within quotes."""
+    cut = piece.rfind(b"\n") + 1
+    if (inside + piece.count(b'"', 0, cut)) % 2 == 0:
         return cut
-    cells = np.frombuffer(block, np.uint8)
+    cells = np.frombuffer(piece, np.uint8)
     ends = np.flatnonzero(cells == _NEWLINE)
-    outside = np.searchsorted(np.flatnonzero(cells == _QUOTE), ends) % 2 == 0
+    outside = (np.searchsorted(np.flatnonzero(cells == _QUOTE), ends) + inside) % 2 == 0
     return int(ends[outside][-1]) + 1 if outside.any() else 0
 
 
@@ -98,6 +97,29 @@ def _at(cells: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.uint8]
     found = cells.take(places, mode="clip")
     found[(places < 0) | (places >= cells.size)] = _NEWLINE
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a block holds: its records, None where they are to be read with care, and how many lines."""
+
+    frame: pl.DataFrame | None
+    lines: int
+
+
+def read(block: bytes, *, delimiter: str, names: Sequence[str], numeric: Wanted) -> Found | None:
+    """A block of whole records, numbers as such if they all are, else as text; None where a quote is odd.
+
+    numeric: as in `kinds`.
+    """
+    if not is_well_quoted(block, delimiter):
+        return None
+    texts = dict.fromkeys(names, pl.String())
+    likely = kinds(block, delimiter, names, numeric)
+    frame = frame_of(block, delimiter, likely)
+    if frame is None and likely != texts:
+        frame = frame_of(block, delimiter, texts)
+    return Found(frame, lines_in(block))
 
 
 def kinds(block: bytes, delimiter: str, names: Sequence[str], numeric: Wanted) -> dict[str, pl.DataType]:

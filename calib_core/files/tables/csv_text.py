@@ -16,6 +16,7 @@ import polars as pl
 
 from calib_core.files.content import Content, held
 from calib_core.files.tables import csv_fast
+from calib_core.files.tables.ahead import ahead
 from calib_core.files.tables.raw import MAX_COLUMNS, SLICE, Batch, Broken, RawTable, Slice, Wanted, no_column
 from calib_core.problems import Refused, shorten
 
@@ -156,30 +157,31 @@ class _Records:
         if not at:
             yield from self._careful(self.content)
             return
-        for block in csv_fast.blocks(self.content, at):
-            if not csv_fast.is_well_quoted(block, self.layout.delimiter):
+        read = partial(csv_fast.read, delimiter=self.layout.delimiter, names=self.names, numeric=numeric)
+        for block, found in ahead(csv_fast.blocks(self.content, at), read):
+            if found is None:
                 yield from self._careful(self.content, at, above)
                 return
             at += len(block)
-            lines = csv_fast.lines_in(block)
-            yield from self._of_block(block, range(above, above + lines), at / len(self.content), numeric)
-            above += lines
+            lines = range(above, above := above + found.lines)
+            yield from self._of_block(block, found.frame, lines, at / len(self.content))
 
-    def _of_block(self, block: bytes, lines: range, share: float, numeric: Wanted) -> Iterator[Slice]:
-        """A well quoted block of these lines, from 0 on: numbers as such if they all are, else as text."""
-        delimiter = self.layout.delimiter
-        texts = dict.fromkeys(self.names, pl.String())
-        kinds = csv_fast.kinds(block, delimiter, self.names, numeric)
-        frame = csv_fast.frame_of(block, delimiter, kinds) if kinds != texts else None
-        again = None if frame is None else partial(self._of_block, block, lines, share, no_column)
-        if frame is None:
-            frame = csv_fast.frame_of(block, delimiter, texts)
+    def _of_block(
+        self, block: bytes, frame: pl.DataFrame | None, lines: range, share: float
+    ) -> Iterator[Slice]:
+        """A well quoted block of these lines, from 0 on, as it was read; with care where it was not."""
         if frame is None:
             yield from self._careful(Content(block, self.file), 0, lines.start, share)
             return
+
+        def again() -> Iterator[Slice]:
+            texts = csv_fast.frame_of(block, self.layout.delimiter, dict.fromkeys(self.names, pl.String()))
+            return self._of_block(block, texts, lines, share)
+
         columns = {name: frame[name] for name in self.names if self.wanted(name)}
         begins = csv_fast.lines_of(frame, lines.start, len(lines))
-        yield Slice(frame.height, columns, begins, share, again=again)
+        texts = set(frame.dtypes) == {pl.String()}
+        yield Slice(frame.height, columns, begins, share, again=None if texts else again)
 
     def _careful(
         self, content: Content, start: int = 0, above: int = 0, share: float | None = None

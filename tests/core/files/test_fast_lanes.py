@@ -50,7 +50,6 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[object, object]
     def read(path: Path, columns: dict[str, str] | None = None, piece: int = 2**25) -> tuple[object, object]:
         with monkeypatch.context() as patch:
             patch.setattr(content, "PIECE", piece)
-            patch.setattr(csv_fast, "PIECE", piece)
             fast = outcome(path, columns or {})
         with monkeypatch.context() as patch:
             patch.setattr(content, "PIECE", piece if path.suffix == ".jsonl" else 2**25)

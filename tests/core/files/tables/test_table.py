@@ -13,7 +13,7 @@ import pytest
 
 from calib_core.files import content as content_module
 from calib_core.files.reading import Reading
-from calib_core.files.tables import csv_fast, json_lines, parquet
+from calib_core.files.tables import json_lines, parquet
 from calib_core.files.tables.raw import MAX_COLUMNS
 from calib_core.problems import BadRowsFound, Refused
 from core.files.answer_runs import of_answers
@@ -210,7 +210,7 @@ def test_objects_with_too_many_keys_are_refused(read_text: ReadText) -> None:
 def test_progress_is_told_after_every_slice(
     read_text: ReadText, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, size in ((csv_fast, "PIECE"), (content_module, "PIECE"), (parquet, "ROWS")):
+    for module, size in ((content_module, "PIECE"), (parquet, "ROWS")):
         monkeypatch.setattr(module, size, 10)
     frame = pl.DataFrame({"id": range(95), "confidence": [0.5] * 95})
     content = {
