@@ -42,10 +42,11 @@ def _lengths(rows: pl.DataFrame, thing: str, names: list[str]) -> Iterator[tuple
     for name in names[1:]:
         size = rows[name].list.len()
         differ = (size != first).fill_null(value=False)
-        expected = f"as many entries as {names[0]}, one a {thing}"
-        shown = pl.select(pl.format("{} instead of {}", size, first)).to_series()
-        for fault in faults(shown, differ, "lists of different lengths", expected, "Complete the lists."):
-            yield name, fault
+        if differ.any():
+            expected = f"as many entries as {names[0]}, one a {thing}"
+            shown = pl.select(pl.format("{} instead of {}", size, first)).to_series()
+            for fault in faults(shown, differ, "lists of different lengths", expected, "Complete the lists."):
+                yield name, fault
         first = first.zip_with(first.is_not_null(), size)
 
 

@@ -171,10 +171,12 @@ def _by_letter(gold: pl.Series) -> pl.Series:
 
 def _by_value(gold: pl.Series, read: Callable[[pl.Series], pl.Series]) -> pl.Series:
     """What is read from each text, looked at once where only a few different ones come again and again."""
-    values = gold.unique()
+    values = gold.drop_nulls().unique()
+    if not values.len():
+        return pl.repeat(None, gold.len(), dtype=pl.Int32, eager=True)
     if 10 * values.len() > gold.len():
         return read(gold.str.strip_chars())
-    return gold.replace_strict(values, read(values.str.strip_chars()), return_dtype=pl.Int32)
+    return gold.replace_strict(values, read(values.str.strip_chars()), default=None, return_dtype=pl.Int32)
 
 
 def _outside(raw: pl.Series, outside: pl.Series) -> tuple[Fault, ...]:
