@@ -20,7 +20,7 @@ Kind = Literal["few", "neither", "mixed", "over", "under"]
 
 WORDS: Final[Mapping[Kind, str]] = MappingProxyType({
     "over": "over-confident", "under": "under-confident", "mixed": "close on average only",
-    "neither": "no farther off than chance", "few": "too few rows to say",
+    "neither": "within chance", "few": "too few rows to say",
 })
 """What a run, a line or a step is called; in the order in which they are counted."""
 

@@ -69,7 +69,7 @@ WIDEST: Final = 280
 
 def _width(texts: pl.Series) -> int:
     """Pixels for the longest of these texts."""
-    return 20 + 6 * max((len(text) for text in texts), default=0)
+    return 18 + 6 * max((len(text) for text in texts), default=0)
 
 
 def as_wide(

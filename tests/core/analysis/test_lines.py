@@ -131,7 +131,7 @@ def test_leanings_are_counted_and_chance_is_none() -> None:
         "few": blocks((0.9, 5, 0)),
     }
     assert lines(seen).reading.endswith(
-        "Of the 4 lines, 1 is over-confident, 1 is under-confident, 1 is no farther off than chance and 1 "
+        "Of the 4 lines, 1 is over-confident, 1 is under-confident, 1 is within chance and 1 "
         "has too few rows to say."
     )
 
@@ -144,7 +144,7 @@ def test_calibrated_lines_are_not_said_to_be_over_confident() -> None:
         seen[key] = given_evidence(confidence, random.random(400) < confidence)
     made = lines(seen)
     assert len(set(made.labels.values())) == 6
-    assert made.reading.endswith("All 6 are no farther off than chance.")
+    assert made.reading.endswith("All 6 are within chance.")
 
 
 def test_one_line_speaks_for_itself() -> None:

@@ -17,8 +17,8 @@ def test_several_runs_of_every_kind() -> None:
         "wavering": [blocks((0.95, 200, 150), (0.35, 200, 110))],
     })
     assert result.headline == (
-        "Of 6 runs, 2 are over-confident, 1 is under-confident, 1 is close on average only, 1 is no "
-        "farther off than chance and 1 has too few rows to say."
+        "Of 6 runs, 2 are over-confident, 1 is under-confident, 1 is close on average only, 1 is "
+        "within chance and 1 has too few rows to say."
     )
     assert result.more == (
         "The lowest ECE, 0.0000, is that of good, which says 65.0 % on average and is right 65.0 % of the "
@@ -28,7 +28,7 @@ def test_several_runs_of_every_kind() -> None:
 
 def test_calibrated_runs_alone() -> None:
     result = overview({"a": [blocks(*CALIBRATED)], "b": [blocks((0.8, 100, 80))]})
-    assert result.headline == "Both runs are no farther off than chance."
+    assert result.headline == "Both runs are within chance."
 
 
 def test_the_most_honest_may_be_the_most_accurate() -> None:
@@ -44,7 +44,7 @@ def test_one_run() -> None:
         "red says 81.7 % on average and is right 56.7 % of the time: over-confident.",
         "red says 55.0 % on average and is right 80.0 % of the time: under-confident.",
         (
-            "red says 65.0 % on average and is right 65.0 % of the time: no farther off than chance with 400 "
+            "red says 65.0 % on average and is right 65.0 % of the time: within chance with 400 "
             "rows."
         ),
     ]

@@ -42,13 +42,13 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (
             ((0.7, 1000, 710),),
             (
-                "Says 70.0 % on average, is right 71.0 % of the time: no farther off than chance with 1,000 "
+                "Says 70.0 % on average, is right 71.0 % of the time: within chance with 1,000 "
                 "rows."
             ),
         ),
         (
             ((1.0, 50, 50),),
-            "Says 100.0 % on average, is right 100.0 % of the time: no farther off than chance with 50 rows.",
+            "Says 100.0 % on average, is right 100.0 % of the time: within chance with 50 rows.",
         ),
         (
             ((0.3, 200, 60), (0.85, 400, 240), (0.95, 400, 260)),
@@ -149,7 +149,7 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
         said = read_aloud(
             BinSums.from_pairs(confidence, correct).binned(Scheme("width", bins)), dependent=False
         )
-        apart += "no farther off than chance" not in said
+        apart += "within chance" not in said
     assert apart <= 12
 
 

@@ -102,6 +102,6 @@ def test_calibrated_and_nearly_certain_is_no_more_often_called_off(
 def test_kinds_are_counted_in_one_order_and_number() -> None:
     kinds: list[Kind] = ["few", "over", "neither", "over", "few"]
     assert counted(kinds) == (
-        "2 are over-confident, 1 is no farther off than chance and 2 have too few rows to say"
+        "2 are over-confident, 1 is within chance and 2 have too few rows to say"
     )
     assert counted(["few"]) == "1 has too few rows to say"

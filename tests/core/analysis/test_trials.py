@@ -98,7 +98,7 @@ def test_the_verdict_does_not_count_a_question_again() -> None:
     right = [at < 24 for at in range(60)]
     said = [0.5] * 60  # 24 of 60 right: 6 off, 1.5 σ; three times over it would be 2.7 σ
     again = run_of(said * 3, right * 3, [f"q{at % 60}" for at in range(180)])
-    assert "no farther off than chance" in reliability(again, "ece", Scheme()).reading
+    assert "within chance" in reliability(again, "ece", Scheme()).reading
     assert look_of("run", again, 1).kind == "neither"
     lone = run_of(said * 3, right * 3, None)
     assert "over-confident" in reliability(lone, "ece", Scheme()).reading
