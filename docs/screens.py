@@ -58,12 +58,14 @@ def tall(page: Page) -> int:
 
 def take(page: Page, width: int, path: Path) -> None:
     """One picture, the whole page in it."""
-    page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_timeout(500)
-    window.settled(page)
-    page.set_viewport_size({"width": width, "height": tall(page)})
-    page.wait_for_timeout(500)
-    window.settled(page)
+    height = 900
+    for _ in range(3):  # a taller window may make the page taller: a square fills what the screen has
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(500)
+        window.settled(page)
+        if height >= tall(page):
+            break
+        height = tall(page)
     page.screenshot(path=path)
 
 
