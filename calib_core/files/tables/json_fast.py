@@ -29,9 +29,6 @@ _LONGEST_KEY: Final = 200
 
 _NO_ENDS: Final = frozenset({b"", b" ", b":", b",", b"[", b"{", b"\\"})
 
-_PARTS: Final = 2
-"""A block is looked through in so many parts at once."""
-
 _ESCAPE: Final = (
     r'\\(?:["\\/bfnrt]|u[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|u[dD][0-7][0-9a-fA-F]{2}'
     r"|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
@@ -211,16 +208,10 @@ def _written(key: str) -> str:
 
 
 def _is_so(block: bytes, line: str) -> bool:
-    """Whether every line of a block fits the pattern."""
-    parts: list[str] = []
-    at = 0
-    for part in range(1, _PARTS + 1):
-        end = block.find(b"\n", part * len(block) // _PARTS) + 1 or len(block)
-        parts.append(block[at:end].decode())
-        at = max(at, end)
-    parts[-1] += "" if block.endswith(b"\n") else "\n"
-    frame = pl.DataFrame({str(at): [part] for at, part in enumerate(parts)})
+    """Whether every line of a block, known to be UTF-8, fits the pattern."""
+    whole = block if block.endswith(b"\n") else block + b"\n"
+    text = pl.Series([whole], dtype=pl.Binary).cast(pl.String)
     try:
-        return all(frame.select(pl.all().str.contains(rf"\A(?:{line})*\z")).row(0))
+        return text.str.contains(rf"\A(?:{line})*\z").all()
     except _FAILED:
         return False
