@@ -83,6 +83,13 @@ def test_the_steps_of_a_small_file() -> None:
     assert curve.recipe == "answered when confidence ≥ t, as given, n=5/5"
 
 
+def test_an_accuracy_that_rounding_alone_would_miss_is_reached() -> None:
+    assert 0.07 * 100 > 7
+    found = abstention(given_evidence([0.9] * 100, [1] * 7 + [0] * 93)).for_accuracy(0.07)
+    assert found is not None
+    assert found.answered == 100
+
+
 def test_an_accuracy_that_is_never_reached_is_told_from_one_that_is() -> None:
     curve = of([(16, False), (8, True), (8, True), (2, False)])
     assert curve.for_accuracy(0.7) is None

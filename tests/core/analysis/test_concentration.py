@@ -181,6 +181,8 @@ def test_the_sentence_says_what_the_page_shows() -> None:
     assert reading([one, two]) == (
         f"The two fullest bins hold from 90.0 % of the rows (“{two.title}”) to 100.0 % (“{one.title}”)."
     )
+    nearly = replace(two, top_two=0.90004)
+    assert reading([two, nearly]) == "The two fullest bins hold 90.0 % of the rows by both methods."
     assert reading([one, one]) == "The two fullest bins hold 100.0 % of the rows by both methods."
     assert reading([concentration(blocks((0.95, 1, 1)))]) == "There is 1 row, so all lies in one bin."
     assert reading([concentration(blocks((0.95, 2, 1)))]) == "Both rows lie in one bin."

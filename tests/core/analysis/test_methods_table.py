@@ -88,6 +88,18 @@ def test_three_of_one_score_are_listed() -> None:
     )
 
 
+def test_rounding_parts_no_tie() -> None:
+    result = table(run_of([row(0.3, 0.4, 0), row(0.6, 0.7, 1)]))
+    own = [result.cells["a", id_] for id_ in ("given", "verbal")]
+    assert own[0].brier != own[1].brier
+    assert [cell.best_brier for cell in own] == [True, True]
+
+
+def test_where_no_run_has_every_method_they_stand_as_registered() -> None:
+    apart = {"a": seen(RUN, "given"), "b": seen(RUN, "verbal")}
+    assert methods_table(apart).methods == ("verbal", "given")
+
+
 WORSE = run_of([row(0.9, 0.1, 1), row(0.8, 0.2, 1), row(0.1, 0.9, 0)])
 BETTER = run_of([row(0.1, 0.9, 1), row(0.2, 0.8, 1), row(0.3, 0.6, 1)])
 

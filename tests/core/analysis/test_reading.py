@@ -102,6 +102,10 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
             ),
         ),
         (
+            ((0.35, 10, 4), (0.95, 600, 300)),  # half a row under in one bin: no more than chance
+            "Says 94.0 % on average, is right 49.8 % of the time: over-confident, mostly in the top bin.",
+        ),
+        (
             ((0.25, 500, 250), (0.75, 1000, 250)),
             (
                 "Says 58.3 % on average, is right 33.3 % of the time: over-confident, mostly in the top bin, "

@@ -92,6 +92,7 @@ def test_all_sizes_stand_on_the_same_questions() -> None:
     questions[0]["samples"] = questions[0]["samples"][:5]
     result = samples(make_run(questions), Plan((2, 8), 5))
     assert (result.n_used, result.n_total, result.samples) == (8, 9, (8, 8))
+    assert result.recipe.endswith(", n=8/9")
     assert result.draws == {2: 5, 8: 1}
     short = samples(make_run(questions), Plan((2, 4), 5))
     assert (short.n_used, short.samples) == (9, (5, 8))

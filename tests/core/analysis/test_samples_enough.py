@@ -100,6 +100,13 @@ def test_none_and_fewer_that_do_better_are_told() -> None:
     assert said.endswith("That of F_CN is lower, so better, at N' = 4.")
 
 
+def test_fewer_do_better_only_where_the_whole_interval_is_below() -> None:
+    gaps = {"a": {4: gap(-0.03, 0.01)}}
+    found = [enough_of("a", gaps["a"], 8, 0.005)]
+    assert read_enough(found, gaps, NAMES) == "Fewer than 8 are not enough for F_CN."
+    assert "lower" not in what_is_enough(found, gaps, NAMES, 99)
+
+
 def test_fewer_may_do_better_at_any_size() -> None:
     worse, better = gap(0.01, 0.02), gap(-0.03, -0.02)
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}

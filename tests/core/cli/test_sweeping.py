@@ -49,6 +49,7 @@ def test_element(call: Call, tmp_path: Path) -> None:
     assert element["recipe"].startswith("ECE-L1, equal width, M=5, 10, right-closed, as given, n=4/4, RSD")
     assert (element["ceiling"], element["refused"]) == (None, {})
     assert element["reading"].startswith("ECE is ")
+    assert element["chance"].startswith("Confidences that are exactly right would give about ")
 
 
 def test_the_papers_seven_and_the_usual_metrics_if_none_are_named(call: Call, tmp_path: Path) -> None:
@@ -97,6 +98,8 @@ def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     assert answer.code == 0
     for said in ("tokens: ", "full_ece: RSD not defined; ", " to ", "cannot be read off", "bin of its own"):
         assert said in answer.out
+    wrong = write(tmp_path, "wrong.csv", "confidence,correct\n" + "0.9,0\n" * 40)
+    assert call("sweep", wrong, "--metric", "ece", "--bins", "10").out.count("│ ≤ 0.005 │") == 1
     own = call("sweep", write(tmp_path, "quiz.csv", GOOD), "--metric", "ece", "--bins", "10").out
     assert re.search(r"given: ECE is 0.4000 at M = 10, .*\. Confidences that are exactly right would", own)
 

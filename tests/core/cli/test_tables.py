@@ -22,6 +22,11 @@ def test_scores_stand_beside_their_recipe(call: Call, tmp_path: Path) -> None:
     assert "ECE-L1, equal width, M=10, right-closed, as given, n=4/4" in ece
 
 
+def test_the_least_p_of_so_many_draws_is_a_bound(call: Call, tmp_path: Path) -> None:
+    wrong = write(tmp_path, "wrong.csv", "confidence,correct\n" + "0.9,0\n" * 40)
+    assert call("score", wrong, "--metric", "ece").out.count("│ ≤ 0.005 │") == 1
+
+
 def test_a_remark_is_told_once(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path, "quiz.jsonl", '{"choice_probs": [1.0, 0.0], "gold": "1"}\n')
     out = call("score", path, "--metric", "nll").out

@@ -137,6 +137,8 @@ def test_what_is_drawn_gives_the_range() -> None:
     low = float(curve.interval[0][1:].min())
     bottom = abstention_figure([curve], LIGHT)["layout"]["yaxis"]["range"][0]
     assert low - 0.1 < bottom < low
+    begins_wrong = abstention(blocks((0.99, 1, 0), (0.9, 900, 895), (0.6, 100, 60)))
+    assert abstention_figure([begins_wrong], LIGHT)["layout"]["yaxis"]["range"][0] > 0.8
 
 
 def test_words_stand_where_nothing_is_drawn() -> None:
