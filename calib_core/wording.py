@@ -1,4 +1,4 @@
-"""How is a number written where it is read: in a tile, in a cell, in a sentence?"""
+"""How is a number, or a list of names, written where it is read: in a tile, in a cell, in a sentence?"""
 
 from __future__ import annotations
 
