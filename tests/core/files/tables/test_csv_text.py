@@ -5,7 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.files.tables import csv_text, raw
+from calib_core.files import content
+from calib_core.files.content import Content
+from calib_core.files.tables import csv_fast, csv_text, raw
 from calib_core.files.tables.csv_text import COMMAS, LAYOUTS, WHITE_SPACE, header_of, open_csv
 from calib_core.problems import Refused
 
@@ -104,3 +106,27 @@ def test_slices_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_cell_may_be_longer_than_pythons_default_limit() -> None:
     assert columns("a,b\n" + "x" * 200_000 + ",1\n")["b"] == ["1"]
+
+
+@pytest.mark.parametrize("size", [1, 3, 10, 1000])
+def test_blocks_end_where_records_end(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(content, "PIECE", size)
+    data = b'1,"a\nb"\n2,"""\n"""\n3,c\n' * 20
+    blocks = list(csv_fast.blocks(Content(data), 0))
+    assert b"".join(blocks) == data
+    assert all(csv_fast.is_well_quoted(block, ",") and block.endswith((b'"\n', b"c\n")) for block in blocks)
+
+
+def test_what_never_ends_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content, "PIECE", 10)
+    looked: list[int] = []
+    end = csv_fast._end_of_record
+
+    def counted(piece: bytes, *, inside: bool) -> int:
+        looked.append(len(piece))
+        return end(piece, inside=inside)
+
+    monkeypatch.setattr(csv_fast, "_end_of_record", counted)
+    data = b'"' + b"q1,0.5\n" * 100
+    assert list(csv_fast.blocks(Content(data), 0)) == [data]
+    assert sum(looked) == len(data)
