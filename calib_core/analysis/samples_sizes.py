@@ -42,15 +42,14 @@ def sizes_of(
     """The sizes that at least half of the usable questions have samples for, and those questions.
 
     counted: samples of each row, shape (rows,); usable: rows that may be drawn from; asked: sizes, None:
-    those of PAPER_SIZES that can be had, or all samples where there are fewer than four. Raises Unavailable
-    where no size is left.
+    `usual` ones. Raises Unavailable where no size is left.
     """
     held = counted[usable]
     if not held.size:
         raise Unavailable("Not one question has samples that are all judged.")
     common = int(np.sort(held)[::-1][(held.size - 1) // 2])
     if asked is None:
-        asked = [size for size in PAPER_SIZES if size <= common] or [common]
+        asked = usual(common)
     refused = {size: why for size in asked if (why := _refusal(size, held, common))}
     sizes = tuple(sorted({int(size) for size in asked} - refused.keys()))
     if not sizes:
@@ -61,6 +60,15 @@ def sizes_of(
     greyed = {size: _overlap(size, fewest, most) for size in sizes if 2 * size > fewest}
     clear = [size for size in sizes if size not in greyed]
     return Sizes(sizes, rows, (fewest, most), greyed, refused, clear[-1] if clear else None)
+
+
+def usual(samples: int) -> tuple[int, ...]:
+    """Those of PAPER_SIZES that there are; 2 besides where 8 is greyed, to have something to compare 4 with.
+
+    All samples where there are fewer than four.
+    """
+    least = (2,) if PAPER_SIZES[0] <= samples < 2 * PAPER_SIZES[1] else ()
+    return (*least, *(size for size in PAPER_SIZES if size <= samples)) or (samples,)
 
 
 def _refusal(size: int, held: NDArray[np.int64], common: int) -> str | None:

@@ -12,7 +12,7 @@ import streamlit as st
 from calib_core.analysis.preferred import telling
 from calib_core.analysis.samples_draws import USUAL, Plan
 from calib_core.analysis.samples_enough import WITHIN
-from calib_core.analysis.samples_sizes import PAPER_SIZES, sizes_of
+from calib_core.analysis.samples_sizes import sizes_of
 from calib_core.confidence.method import Options
 from calib_core.confidence.subsets import SampleCodes, codes
 from calib_core.metrics import METRICS
@@ -95,8 +95,7 @@ def _sizes(address: Address, usual: str) -> tuple[int, ...] | None:
     """N' typed as a list; None where nothing is typed; usual: what is drawn then."""
     return whole_numbers(address, "sizes", Numbers(
         "Numbers of samples N'", "a number of samples", MOST_SAMPLES, MOST_SIZES,
-        "Whole numbers with commas, up to the samples a question has; empty: those of "
-        f"{', '.join(map(str, PAPER_SIZES))} that there are.", placeholder=usual,
+        f"Whole numbers with commas, up to the samples a question has; empty: {usual}.", placeholder=usual,
     )) or None
 
 

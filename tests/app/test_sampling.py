@@ -54,24 +54,25 @@ def drawn(at: AppTest) -> dict[tuple[str, int], float]:
 
 def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
     at, result = visit("sampling"), wanted(ten)
-    assert result.sizes == (4, 8)
+    assert result.sizes == (2, 4, 8)
     assert set(result.greyed) == {8}
     for method in NAMES:
         mean = result.curve(method, "brier").mean
-        assert [drawn(at)[method, size] for size in (4, 8)] == pytest.approx(mean, abs=1e-6)
+        assert [drawn(at)[method, size] for size in (2, 4, 8)] == pytest.approx(mean, abs=1e-6)
     assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.reading
     assert tiles(at)["Rows used / total"] == "60 / 60"
     assert tiles(at)["F_CS: enough at N'"] == "none < 4"
-    assert at.code[0].value.startswith("Brier, N'=4, 8 of N=10, answers compared as numbers, unparseable")
+    assert at.code[0].value.startswith("Brier, N'=2, 4, 8 of N=10, answers compared as numbers, unparseable")
     assert "100 repeats, seed 0" in at.code[0].value
     table = screens.table(at, "N'", "Draws")
     curve = result.curve("pairwise", "brier")
     told = [f"{mean:.4f} ± {std:.4f}" for mean, std in zip(curve.mean, curve.std, strict=True)]
     assert table["F_PC"].to_list() == told
     (most,) = [trace["y"] for trace in figure(at, "sampling")["data"] if trace.get("meta", {}).get("ceiling")]
-    assert most == [0.75, 0.875]
-    assert table["Draws"].to_list() == [100, 100]
-    assert result.measure == ""
+    assert most == [0.5, 0.75, 0.875]
+    assert table["Draws"].to_list() == [100, 100, 100]
+    assert result.measure.startswith("Enough is a Brier score within ±0.005 of that at N' = 4, by its paired")
+    assert result.measure in said(at)
     assert "N' = 8 is more than half of 10 samples: subsets overlap" in said(at)
     assert "majority answer of the drawn samples judged" in said(at)
     assert "level lines: greedy answer judged, on the same questions" in said(at)
@@ -99,8 +100,8 @@ def test_the_metric_is_read_off_the_same_draws(ten: Path, visit: Visit) -> None:
     at = choose(visit("sampling"), "metric", "ece")
     assert screens.address(at) == {"metric": "ece"}
     curve = wanted(ten).curve("cluster_size", "ece")
-    assert drawn(at)["cluster_size", 4] == pytest.approx(curve.mean[0], abs=1e-6)
-    assert at.code[0].value.startswith("ECE-L1, equal width, M=10, right-closed, N'=4, 8")
+    assert drawn(at)["cluster_size", 4] == pytest.approx(curve.mean[1], abs=1e-6)
+    assert at.code[0].value.startswith("ECE-L1, equal width, M=10, right-closed, N'=2, 4, 8")
 
 
 def test_sizes_repeats_and_seed_are_chosen_and_go_into_the_address(ten: Path, visit: Visit) -> None:
@@ -117,7 +118,7 @@ def test_sizes_repeats_and_seed_are_chosen_and_go_into_the_address(ten: Path, vi
     assert screens.control(again, "repeats_typed").value == 7
     choose(at, "sizes", "")
     assert "sizes" not in screens.address(at)
-    assert {size for _, size in drawn(at)} == {4, 8}
+    assert {size for _, size in drawn(at)} == {2, 4, 8}
 
 
 def test_what_is_no_size_is_told_and_one_too_large_refused(ten: Path, visit: Visit) -> None:

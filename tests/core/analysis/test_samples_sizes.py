@@ -17,9 +17,9 @@ def of(counted: list[int], asked: tuple[int, ...] | None = None, usable: list[in
 @pytest.mark.parametrize(
     ("counted", "sizes", "against"),
     [([64] * 5, (4, 8, 16, 32, 64), 32), ([16] * 5, (4, 8, 16), 8), ([40] * 3, (4, 8, 16, 32), 16),
-     ([3] * 3, (3,), None), ([7], (4,), None), ([8], (4, 8), 4)],
+     ([3] * 3, (3,), None), ([7], (2, 4), 2), ([8], (2, 4, 8), 4)],
 )
-def test_the_papers_sizes_as_far_as_they_go(counted: list[int], sizes: tuple[int, ...], against: int) -> None:
+def test_the_usual_sizes(counted: list[int], sizes: tuple[int, ...], against: int) -> None:
     found = of(counted)
     assert (found.sizes, found.against, found.refused) == (sizes, against, {})
     assert all(2 * size > counted[0] for size in found.greyed)

@@ -75,7 +75,7 @@ def test_the_three_methods_and_usual_metrics_if_none_are_named(call: Call, tmp_p
     assert [(element["method"], element["metric"]) for element in elements] == [
         (method, metric) for method in METHODS for metric in ("brier", "ece", "accuracy")
     ]
-    assert list(elements[0]["sizes"]) == ["4", "8"]
+    assert list(elements[0]["sizes"]) == ["2", "4", "8"]
     assert elements[0]["seed"] == 0
     again = call("samples", quiz(tmp_path), "--repeats", "3", "--json").elements
     assert again == elements
