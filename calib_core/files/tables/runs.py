@@ -17,6 +17,9 @@ from calib_core.wording import count
 
 _NONE: Final = pl.DataFrame()
 
+ANSWERS: Final = ".answers"
+"""What the names of the project's own files say before their ending: no part of a run's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -146,7 +149,9 @@ def _run(
         notes=notes + _unread(judgement.unread, member) + _single_choices(good_rows),
     )
     kept = good_rows.drop(INFO_COLUMNS, strict=False)
-    return AnswerRun(origin.file, origin.format, info.label(stem_of(origin.file)), info, kept, ledger, own)
+    stem = stem_of(origin.file)
+    label = info.label(stem.removesuffix(ANSWERS) or stem)
+    return AnswerRun(origin.file, origin.format, label, info, kept, ledger, own)
 
 
 def info_of_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:

@@ -63,6 +63,16 @@ def test_labels_are_unique_within_a_file() -> None:
     assert [run.label for run in runs] == ["x", "x (2)"]
 
 
+@pytest.mark.parametrize(("file", "label"), [
+    ("runs/quiz.answers.parquet", "quiz"), ("quiz.csv", "quiz"), ("answers.csv", "answers"),
+    (".answers.csv", ".answers"),
+])
+def test_a_run_without_a_name_has_that_of_its_file(file: str, label: str) -> None:
+    frame = pl.DataFrame({"row": [1], "confidence": [0.5]})
+    ((run,), _) = split(frame, judgement(1), Origin(file, "table", RunInfo()))
+    assert run.label == label
+
+
 def test_the_ledger_counts_what_was_left_out_and_what_was_moved_in_good_rows_only() -> None:
     frame = pl.DataFrame({"model": ["a", "a", "b"], "confidence": [0.1, None, 0.3]}).with_row_index("row", 1)
     judged = Judgement(
