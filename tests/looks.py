@@ -62,16 +62,21 @@ AT_REST = """() => new Promise(done => {
     const look = () => {
         const main = document.querySelector('[data-testid=stMain]');
         const plots = [...document.querySelectorAll('.js-plotly-plot')];
-        const drawn = plots.map(plot => plot.querySelector('.main-svg')?.getBoundingClientRect().width ?? 0);
-        const fit = plots.every((plot, at) => Math.abs(plot.clientWidth - drawn[at]) <= 1);
-        const now = [main.scrollHeight, main.scrollWidth, ...drawn].join();
+        const drawn = plots.map(plot => plot.querySelector('.main-svg')?.getBoundingClientRect());
+        const fit = plots.every((plot, at) => {
+            const place = plot.closest('.stPlotlyChart');
+            return drawn[at] && Math.abs(place.clientWidth - drawn[at].width) <= 1
+                && Math.abs(place.clientHeight - drawn[at].height) <= 1;
+        });
+        const sizes = drawn.flatMap(box => [box?.width, box?.height]);
+        const now = [main.scrollHeight, main.scrollWidth, ...sizes].join();
         same = fit && now === last ? same + 1 : 0;
         last = now;
         if (same >= 6 || performance.now() - began > 5000) done(); else requestAnimationFrame(look);
     };
     look();
 })"""
-"""Every figure is as wide as its place, and nothing has moved for six frames."""
+"""Every figure fills its place, and nothing has moved for six frames."""
 
 
 def no_fault(page: Page) -> None:
