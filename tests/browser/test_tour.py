@@ -12,6 +12,14 @@ from window import Browse, settled
 HEADING = ".st-key-tour_step :is(h2, h3)"
 LETTERS = """() => ['.st-key-tour_words p', '.st-key-tour_step .annotation-text']
     .map(part => parseFloat(getComputedStyle(document.querySelector(part)).fontSize))"""
+NEAREST = """() => {
+    const seen = [...document.querySelectorAll('.st-key-tour_step .bartext')]
+        .map(text => text.getBoundingClientRect()).filter(box => box.width > 0);
+    return Math.min(1e6, ...seen.flatMap((a, at) => seen.slice(at + 1)
+        .filter(b => a.bottom > b.top && b.bottom > a.top).map(
+            b => Math.max(b.left - a.right, a.left - b.right))));
+}"""
+"""Pixels between the two numbers on bars, side by side, that are nearest to one another."""
 
 
 def at_step(page: Page, step: int) -> None:
@@ -65,6 +73,7 @@ def test_large_type_is_larger_and_leaves_the_step_alone(demo_server: Server, bro
     for step in (2, 3, 4, 5, 6):
         at_step(page, step)
         no_fault(page)
+        assert page.evaluate(NEAREST) > 4, step
         page.keyboard.press("ArrowRight")
     resize(page, 1440)
     page.get_by_role("button", name="Normal type").first.click()
