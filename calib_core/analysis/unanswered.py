@@ -21,6 +21,7 @@ from calib_core.confidence.columns import column, first_reason, unanswered
 from calib_core.confidence.method import Confidences, Method, Options
 from calib_core.confidence.outcomes import JUDGED
 from calib_core.confidence.right import every_row, golds_of
+from calib_core.confidence.sampled import has_samples
 from calib_core.confidence.self_consistency import RULES
 from calib_core.pairs import Pairs
 from calib_core.records import AnswerRun
@@ -75,7 +76,7 @@ def of_silent_run(run: AnswerRun, method: Method, options: Options) -> AnswerEvi
     As such a run gives no confidence, `gather` refuses it; `with_unanswered` makes pairs of it. None where
     the method is another, a sample parses, or there is no row that could be counted.
     """
-    if not method.sampled:
+    if not method.sampled or not has_samples(run):
         return None
     normaliser = Normaliser.of(run)
     clusters = cluster(run, normaliser, options.unparseable)

@@ -57,6 +57,11 @@ class Sampled:
         return row, place - self.start[row]
 
 
+def has_samples(run: AnswerRun) -> bool:
+    """Whether any row has a sample, be it as text or as the number of its cluster."""
+    return any(run.has(name) for name in ("samples", "samples_parsed", "sample_cluster"))
+
+
 def sample_texts(run: AnswerRun) -> pl.Series:
     """The samples of each row as the file parsed them, else as it has them: List(String)."""
     parsed, raw = column(run, "samples_parsed"), column(run, "samples")

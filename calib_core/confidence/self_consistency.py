@@ -20,6 +20,7 @@ from calib_core.confidence.clusters import Clusters, cluster
 from calib_core.confidence.columns import first_reason, lacking, usable
 from calib_core.confidence.method import Confidences, Options, Unparseable
 from calib_core.confidence.outcomes import Outcomes, majority, some_known
+from calib_core.confidence.sampled import has_samples
 from calib_core.confidence.scalar import Scalar, judged
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
@@ -51,7 +52,7 @@ def self_consistency(
 
     Raises Unavailable where the run has no samples, or no row has enough of them or an outcome.
     """
-    if not any(run.has(name) for name in ("samples", "samples_parsed", "sample_cluster")):
+    if not has_samples(run):
         raise Unavailable(f"{lacking(run, 'samples')}: several sampled answers a question are needed")
     normaliser, clusters, outcome = _clustered(run, options.unparseable)
     why = _why(run, normaliser, clusters)

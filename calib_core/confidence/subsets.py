@@ -20,7 +20,7 @@ from calib_core.confidence.exact import pairwise_of
 from calib_core.confidence.method import Options, Unparseable
 from calib_core.confidence.outcomes import JUDGED, majority
 from calib_core.confidence.right import samples_correct
-from calib_core.confidence.sampled import ABSENT
+from calib_core.confidence.sampled import ABSENT, has_samples
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
@@ -64,7 +64,7 @@ def codes(run: AnswerRun, options: Options) -> SampleCodes:
     labels of the file the other way round). Raises Unavailable where the run has no several samples, or
     not one usable row; `correct_majority` speaks of one cluster alone, so it is not enough.
     """
-    if not any(run.has(name) for name in ("samples", "samples_parsed", "sample_cluster")):
+    if not has_samples(run):
         raise Unavailable(f"{lacking(run, 'samples')}: several sampled answers a question are needed")
     normaliser = Normaliser.of(run)
     clusters = cluster(run, normaliser, options.unparseable)

@@ -16,12 +16,12 @@ from pages.parts.runs import Run
 def silent_runs(runs: Sequence[Run], offered: Sequence[str]) -> dict[str, list[str]]:
     """Run id → methods of several samples that can say something of it only where silence is wrong."""
     several = [id_ for id_ in offered if METHODS[id_].sampled]
-    found = {
-        run.id: [id_ for id_ in several if of_silent_run(run.report.run, METHODS[id_], Options()) is not None]
+    return {
+        run.id: several
         for run in runs
-        if isinstance(run.report.run, AnswerRun) and not {*several} & {*run.report.survey.usable}
+        if several and isinstance(run.report.run, AnswerRun) and not {*several} & {*run.report.survey.usable}
+        and of_silent_run(run.report.run, METHODS[several[0]], Options()) is not None  # so for each of them
     }
-    return {id_: methods for id_, methods in found.items() if methods}
 
 
 def with_silent_runs(many: Many, options: Options) -> Many:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calib_core.analysis import unanswered
 from calib_core.analysis.evidence import AnswerEvidence, gather
 from calib_core.analysis.score import score
 from calib_core.analysis.unanswered import of_silent_run, unanswered_rows, with_unanswered
@@ -96,6 +97,17 @@ def test_a_run_of_which_no_sample_parses_is_all_wrong() -> None:
     assert score(after, "brier").value == 0
     assert "no sample parses = confidence 0 and wrong (2 rows)" in score(after, "ece").recipe
     assert after.n_used + sum(after.missing.values()) == len(silent)
+
+
+def test_nothing_is_looked_for_where_there_are_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(unanswered, "cluster")  # what takes long: Methods asks each run at every click
+    run = run_of([{"gold": "1", "prediction": "1", "confidence": 0.5}])
+    assert of_silent_run(run, METHODS["cluster_size"], Options()) is None
+
+
+@pytest.mark.parametrize("id_", [id_ for id_, method in METHODS.items() if method.sampled])
+def test_a_silent_run_is_so_by_every_method_of_several_samples(id_: str) -> None:
+    assert of_silent_run(run_of(ROWS[1:2]), METHODS[id_], Options()) is not None
 
 
 def test_a_run_of_which_a_sample_parses_is_not_silent() -> None:
