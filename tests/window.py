@@ -51,10 +51,10 @@ class Window:
     asked: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
-    def open(self, url: str) -> Page:
-        """Goes to `url` and returns the page when the app has finished its run."""
+    def open(self, url: str, seconds: float = SETTLE_SECONDS) -> Page:
+        """Goes to `url` and returns the page when the app has finished its run, in so many seconds."""
         self.page.goto(url)
-        settled(self.page)
+        settled(self.page, seconds=seconds)
         return self.page
 
     def strangers(self) -> list[str]:
@@ -152,14 +152,14 @@ def _empty(window: Window) -> None:
         session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
 
 
-def settled(page: Page, quiet: float = QUIET_SECONDS) -> None:
+def settled(page: Page, quiet: float = QUIET_SECONDS, seconds: float = SETTLE_SECONDS) -> None:
     """Returns when the script has been at rest, and every element there, for `quiet` seconds on end.
 
     One look is not enough: right after a click the state still says "notRunning" of the run before.
-    Raises TimeoutError after `SETTLE_SECONDS`, saying what was still going on.
+    Raises TimeoutError after so many seconds, saying what was still going on.
     """
     page.locator(RUN_STATE).first.wait_for(state="attached")
-    deadline = time.monotonic() + SETTLE_SECONDS
+    deadline = time.monotonic() + seconds
     resting_since: float | None = None
     while (now := time.monotonic()) < deadline:
         if not page.evaluate(AT_REST, [RUN_STATE, STILL_LOADING]):
@@ -172,5 +172,5 @@ def settled(page: Page, quiet: float = QUIET_SECONDS) -> None:
     state = page.locator(RUN_STATE).first.get_attribute("data-test-script-state")
     loading = page.locator(STILL_LOADING).count()
     raise TimeoutError(
-        f"not at rest after {SETTLE_SECONDS:.0f} s: the script is {state!r}, {loading} elements still load"
+        f"not at rest after {seconds:.0f} s: the script is {state!r}, {loading} elements still load"
     )

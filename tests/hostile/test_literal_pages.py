@@ -39,6 +39,10 @@ TEXTS: Final = [
 """The cases whose texts are shown; a hidden file is not listed."""
 
 
+PATIENCE: Final = 120.0
+"""Seconds for a page of more than a hundred runs, while other tests have the machine, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """One page. text: all of it, white space folded; count: of each of TAGS; strangers: other hosts asked."""
@@ -119,7 +123,7 @@ def _seen(windows: Windows, url: str) -> Seen:
 
     try:
         window.page.on("dialog", dismiss)
-        page = window.open(url)
+        page = window.open(url, seconds=PATIENCE)
         count: dict[str, int] = page.evaluate(COUNTED, TAGS)
         text = squeeze(page.evaluate("() => document.body.textContent"))
         return Seen(text, count, window.strangers(), dialogs)
