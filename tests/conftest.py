@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import settings
@@ -22,13 +23,18 @@ settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeat")
 
+LONGEST: Final = (
+    "test_looks.py", "test_road.py", "test_robustness.py", "test_groups.py", "test_memory.py",
+    "test_comparison.py",
+)
+"""The browser's modules that take a minute and more, the longest first."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks tests by the fixtures they use, and puts the browser's after the others.
 
     After them, because Playwright's synchronous interface leaves an event loop running in the thread that the
-    app tests also use. The folder of many short modules comes last, the one long module first, so that all
-    processes end together.
+    app tests also use. Their folder comes last, its long modules first, so that all processes end together.
 
     Slow tests are left out unless `-m` speaks of them. That is said here, since a `-m` among the options of
     every run would give way to the one of `make check-fast`.
@@ -39,9 +45,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("browser")
         if "shared" in fixtures:
             item.add_marker("shared")
-    own, longest = ROOT / "tests" / "browser", "test_looks.py"
+    own = ROOT / "tests" / "browser"
+    places = {own / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (
-        item.get_closest_marker("browser") is not None, own in item.path.parents, item.path.name != longest
+        item.get_closest_marker("browser") is not None, own in item.path.parents,
+        places.get(item.path, len(places)),
     ))
     if "slow" not in config.option.markexpr:
         slow = [item for item in items if item.get_closest_marker("slow")]
