@@ -8,6 +8,7 @@ from typing import Final
 from calib_core.analysis.basis import Evidence
 from calib_core.analysis.limits import CLEAR
 from calib_core.analysis.null import Null
+from calib_core.analysis.tendency import WITHIN
 from calib_core.binned import Binned, Scheme
 from calib_core.metrics.metric import Metric
 from calib_core.wording import ROUNDED, chance, short
@@ -16,7 +17,6 @@ ONE_SIGN: Final = 0.99
 """A single bin that carries this part of the largest number: hardly any gap cancels another."""
 
 BEYOND: Final = "more than chance gives"
-WITHIN: Final = "within chance"
 
 
 def remarks_on(

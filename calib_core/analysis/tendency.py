@@ -18,9 +18,11 @@ from calib_core.wording import listed
 Kind = Literal["few", "neither", "mixed", "over", "under"]
 """mixed: the averages agree and some bins do not."""
 
+WITHIN: Final = "within chance"
+
 WORDS: Final[Mapping[Kind, str]] = MappingProxyType({
     "over": "over-confident", "under": "under-confident", "mixed": "close on average only",
-    "neither": "within chance", "few": "too few rows to say",
+    "neither": WITHIN, "few": "too few rows to say",
 })
 """What a run, a line or a step is called; in the order in which they are counted."""
 

@@ -16,6 +16,7 @@ from calib_core.analysis.evidence import Evidence, metric_of
 from calib_core.analysis.limits import CLEAR
 from calib_core.analysis.null import Null, null_of
 from calib_core.analysis.score import scheme_for, score
+from calib_core.analysis.tendency import WITHIN
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
@@ -223,5 +224,5 @@ def _alone(p: float | None) -> str:
 def _both(first: Checkpoint, last: Checkpoint) -> str:
     if first.p is None or last.p is None:
         return ""
-    was, is_ = ("beyond chance" if p <= CLEAR else "within chance" for p in (first.p, last.p))
+    was, is_ = ("beyond chance" if p <= CLEAR else WITHIN for p in (first.p, last.p))
     return f": {was} at first and at the end" if was == is_ else f": {was} at first, {is_} at the end"

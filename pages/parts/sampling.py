@@ -95,7 +95,8 @@ def _sizes(address: Address, usual: str) -> tuple[int, ...] | None:
     """N' typed as a list; None where nothing is typed; usual: what is drawn then."""
     return whole_numbers(address, "sizes", Numbers(
         "Numbers of samples N'", "a number of samples", MOST_SAMPLES, MOST_SIZES,
-        f"Whole numbers with commas, up to the samples a question has; empty: {usual}.", placeholder=usual,
+        "Whole numbers with commas, up to the samples a question has; empty: those shown pale.",
+        placeholder=usual,
     )) or None
 
 
