@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.confidence.answers import KINDS, Kind, Normaliser, named_index, of_kind, text_form
-from calib_core.confidence.coded import coded, looked_up
+from calib_core.confidence.coded import coded
 from calib_core.confidence.numbers import is_percent
 
 UNPARSED: Final = -1
@@ -88,7 +88,7 @@ def _codes(normaliser: Normaliser, sort: _Sort) -> AnswerCodes:
         forms = one.readings(row, sort.distinct)
     percent = sort.kind == "number" and bool(is_percent(sort.distinct.filter(forms.is_not_null())).any())
     found = bool(forms.ne_missing(alone).any())
-    return AnswerCodes(looked_up(_numbered(forms), sort.numbers), found, percent)
+    return AnswerCodes(_numbered(forms).take(sort.numbers), found, percent)
 
 
 def _numbered(forms: pl.Series) -> NDArray[np.int32]:
@@ -102,7 +102,7 @@ def _numbered(forms: pl.Series) -> NDArray[np.int32]:
 def _choice_codes(normaliser: Normaliser, sort: _Sort) -> AnswerCodes:
     """The index of the choice that each answer names: equal text first, then letter, then index."""
     named = named_index(sort.distinct).fill_null(UNPARSED).cast(pl.Int32).to_numpy()
-    index = looked_up(named, sort.numbers)
+    index = named.take(sort.numbers)
     most = normaliser.choices.gather(pl.Series(sort.rows, dtype=pl.UInt32)).fill_null(_MANY).to_numpy()
     if int(named.max(initial=UNPARSED)) >= int(most.min(initial=_MANY)):
         index[index >= np.repeat(most, sort.count)] = UNPARSED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.confidence.answer_codes import UNPARSED
-from calib_core.confidence.coded import WORKERS
 from calib_core.confidence.sampled import Sampled
+
+WORKERS: Final = min(4, os.cpu_count() or 1)
+"""Threads that sort: numpy lets the others run meanwhile."""
 
 CELLS: Final = 1 << 18
 """Samples that are sorted at a time: about what a core's own cache holds."""

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from calib_core.analysis.rank_correlation import _interval, _student, rank_correlation
+from calib_core.analysis.rank_correlation import _interval, rank_correlation
 from calib_core.problems import Unavailable
 
 SMALL = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=6)
@@ -94,11 +94,6 @@ def test_p_is_never_zero_and_agrees_with_the_t_test_for_many() -> None:
 def test_fewer_than_three_are_refused(x: list[float], said: str) -> None:
     with pytest.raises(Unavailable, match=said):
         rank_correlation(x, x)
-
-
-@pytest.mark.parametrize("freedom", [1, 2, 5, 10, 11, 14, 30, 200])
-def test_students_point(freedom: int) -> None:
-    assert _student(freedom) == pytest.approx(float(stats.t.ppf(0.975, freedom)), abs=2e-5)
 
 
 @pytest.mark.parametrize(("n", "rho"), [(4, 0.0), (6, 0.8), (8, 0.9), (12, 0.5)])

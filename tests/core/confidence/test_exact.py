@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.confidence import exact
 from calib_core.confidence.exact import pairwise_of
 from calib_core.confidence.method import Unparseable
 
@@ -52,22 +51,11 @@ def test_a_row_without_clusters_has_none() -> None:
     assert np.isnan(pairwise_of(np.empty((2, 0), np.int64), np.zeros(2, np.int64), "own")).all()
 
 
-def test_few_at_a_time_are_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = np.sort(np.random.default_rng(0).integers(0, 9, (50, 7)), axis=1) + 1
-    at_once = pairwise_of(sizes, np.zeros(50, np.int64), "own")
-    monkeypatch.setattr(exact, "CELLS", 21)
-    assert pairwise_of(sizes, np.zeros(50, np.int64), "own").tolist() == at_once.tolist()
-
-
-def test_what_two_doubles_cannot_tell_is_told_by_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    # 3^34 / 4^34 lies halfway between two doubles, of which the even one is taken.
-    asked: list[list[int]] = []
-    exactly = exact._exactly
-    monkeypatch.setattr(exact, "_exactly", lambda *row: asked.append([*row]) or exactly(*row))
+def test_halfway_between_two_doubles_the_even_one_is_taken() -> None:
+    # 3^34 / 4^34 lies halfway between two doubles.
     sizes = np.array([[1] * 34 + [3]] * 3 + [[1] * 34 + [2]])
     values = pairwise_of(sizes, np.zeros(4, np.int64), "own")
     assert values.tolist() == [float(Fraction(3, 4) ** 34)] * 3 + [float(Fraction(2, 3) ** 34)]
-    assert asked == [[3, 0, *[1] * 34]]
 
 
 def test_thousands_of_clusters_neither_overflow_nor_vanish() -> None:
