@@ -34,7 +34,9 @@ from window import open_window, settled
 
 ROWS: Final = 1_000_000
 SEED: Final = 20261121
-METRIC_IDS: Final = ("ece", "mce", "brier", "accuracy", "bias", "auroc")
+METRIC_IDS: Final = tuple(
+    id_ for id_, metric in METRICS.items() if metric.needs == "pairs" and metric.binning is None
+)
 STEPS: Final = (5, 10, 15, 20, 50, 100, 200)
 LARGE: Final = tuple(range(481, 501))
 WARM_UP: Final = (33, 66, 77, 133, 333, 5)

@@ -20,9 +20,6 @@ from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
 from calib_core.records import Run
 
-ALL_LABEL_METRICS = ("ece", "mce", "ace", "brier")
-"""Metrics of pairs that keep a meaning when every label of a row is a pair."""
-
 Unit = Literal["rows", "positions"]
 """What is counted: questions (rows of a file) or positions of a text."""
 
@@ -143,7 +140,7 @@ class Evidence(ABC):
         if metric.binning not in (None, scheme.binning):
             return f"{metric.title} is defined on equal-{metric.binning} bins only."
         all_labels = metric.needs == "pairs" and self.options.labels == "all"
-        if all_labels and metric.id not in ALL_LABEL_METRICS:
+        if all_labels and not metric.all_labels:
             return f"{metric.title} is a number of the top label: it has no all-labels form."
         return self.lacks(metric, scheme)
 

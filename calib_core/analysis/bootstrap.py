@@ -19,7 +19,7 @@ from calib_core.analysis.intervals import wilson
 from calib_core.analysis.pairing import BETWEEN, common
 from calib_core.analysis.resampling import equally_weighted, weighted
 from calib_core.analysis.restricted import restricted
-from calib_core.analysis.reweighted import FORMS, added_up_anew, has_form, units_of
+from calib_core.analysis.reweighted import added_up_anew, form_of, units_of
 from calib_core.analysis.score import scheme_for
 from calib_core.analysis.trials import asked_again, question_numbers, worth
 from calib_core.binned import FINEST
@@ -80,7 +80,7 @@ def interval(
     if not isinstance(evidence, AnswerEvidence) or not evidence.n_used or evidence.refusal(metric, scheme):
         return None
     question = question_numbers(evidence.run, evidence.confidences.pairs.rows)
-    if metric_id == "accuracy":
+    if metric.interval == "wilson":
         return _of_accuracy(evidence.confidences.pairs.correct, question)
     value = metric.of(evidence.sums_for(metric, scheme), scheme)
     units = evidence.n_used if question is None else int(question.max()) + 1
@@ -135,7 +135,7 @@ def difference(
         raise Unavailable(f"{metric.title} is not defined on the questions that both have.")
     if distinct.len() < 2:
         raise Unavailable("Only one question is in both: its difference has no interval.")
-    draws = DRAWS if has_form(metric, scheme) else FEWER
+    draws = FEWER if form_of(metric, scheme) is None else DRAWS
     drawn = np.concatenate([
         _mean_difference(redraws, weights)
         for weights in equally_weighted(distinct.len(), draws, seed)
@@ -187,7 +187,8 @@ def _redraw(
     evidence: AnswerEvidence, metric: Metric, scheme: Scheme, question: NDArray[np.intp]
 ) -> Redraw:
     """How the metric of one evidence follows from weights; question: of each of its rows."""
-    if not has_form(metric, scheme):
+    form = form_of(metric, scheme)
+    if form is None:
         return lambda weights: np.array([
             added_up_anew(
                 evidence, metric, scheme, np.repeat(np.arange(question.size), each[question].astype(np.intp))
@@ -198,7 +199,6 @@ def _redraw(
     units, unit = units_of(pairs, scheme, np.arange(pairs.n))
     of_unit = np.empty(pairs.n, np.intp)
     of_unit[unit] = question[pairs.rows]
-    form = FORMS[metric.id]
     return lambda weights: form(units, weights[:, of_unit])
 
 
@@ -217,14 +217,14 @@ def _drawn(
     if n <= EACH:
         used = restricted(evidence, evidence.confidences.pairs.rows)
         redraw = _redraw(used, metric, scheme, np.arange(n) if question is None else question)
-        draws = DRAWS if has_form(metric, scheme) else FEWER
+        draws = FEWER if form_of(metric, scheme) is None else DRAWS
         return np.concatenate([redraw(weights) for weights in equally_weighted(n, draws, seed)])
-    if question is not None or not has_form(metric, scheme) or evidence.options.labels == "all":
+    form = form_of(metric, scheme)
+    if question is not None or form is None or evidence.options.labels == "all":
         return None
     pairs = evidence.pairs
     cell = bin_of(pairs.confidence, FINEST) * 2 + pairs.correct
     units, _unit = units_of(pairs, scheme, cell)
-    form = FORMS[metric.id]
     return np.concatenate([form(units, weights) for weights in weighted(units.count / n, n, DRAWS, seed)])
 
 

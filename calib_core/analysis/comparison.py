@@ -23,11 +23,13 @@ from calib_core.analysis.recipe import scheme_text
 from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
+from calib_core.metrics.accuracy import ACCURACY
+from calib_core.metrics.brier import BRIER
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
 from calib_core.wording import count
 
-FIXED: Final = ("accuracy", "brier")
+FIXED: Final = (ACCURACY.id, BRIER.id)
 """What every point has, whichever metrics are on the axes; a(1−a) is a curve of these two alone."""
 
 

@@ -129,7 +129,7 @@ def _of_ranks(
 ) -> str:
     if found is None:
         return f"No rank correlation: {why}."
-    first, second = METRICS[x].inside, METRICS[y].inside
+    first, second = METRICS[x].in_sentence, METRICS[y].in_sentence
     if points > of:
         return (
             f"{METRICS[y].title} against {first}: ρ = {signed(found.rho, '+.2f')} over {points} runs of {of} "

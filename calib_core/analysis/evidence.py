@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from calib_core.analysis.answer_evidence import AnswerEvidence
-from calib_core.analysis.basis import ALL_LABEL_METRICS, Evidence, draws_all_classes
+from calib_core.analysis.basis import Evidence, draws_all_classes
 from calib_core.analysis.token_evidence import OTHER_METHODS, TokenEvidence
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Method, Options
@@ -18,7 +18,7 @@ from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun, Run, TokenRun
 
 __all__ = [
-    "ALL_LABEL_METRICS", "AnswerEvidence", "Evidence", "Survey", "TokenEvidence", "draws_all_classes",
+    "AnswerEvidence", "Evidence", "Survey", "TokenEvidence", "draws_all_classes",
     "gather", "method_of", "metric_of", "survey",
 ]
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calib_core.analysis.contrasts import Contrast
-from calib_core.analysis.intervals import HELD, holds
-from calib_core.metrics.accuracy import ACCURACY
+from calib_core.analysis.intervals import holds
 from calib_core.metrics.metric import Metric
 from calib_core.wording import count, number, signed, span
 
@@ -26,8 +25,8 @@ class Chance:
 
     @property
     def expected(self) -> tuple[float, float]:
-        """How many would not if all groups were alike: the fewest and the most, by simulations (`HELD`)."""
-        least, most = HELD.get(self.metric.id, PROMISED)
+        """How many would not if all groups were alike: the fewest and the most, by simulations."""
+        least, most = self.metric.coverage or PROMISED
         return (100 - most) / 100 * self.of, (100 - least) / 100 * self.of
 
     @property
@@ -42,12 +41,14 @@ class Chance:
     @property
     def _by_chance(self) -> str:
         fewest, most = self.expected
-        if held := HELD.get(self.metric.id):
+        if held := self.metric.coverage:
             return (
                 f"about {fewest:.1f} to {most:.1f} of {self.of} would not by chance alone: in simulations "
-                f"intervals of {self.metric.inside} held the truth in {held[0]} to {held[1]} % of data sets"
+                f"intervals of {self.metric.in_sentence} held the truth in {held[0]} to {held[1]} % of data "
+                "sets"
             )
-        sure = "" if self.metric is ACCURACY else ", and more where intervals hold less than they promise"
+        wilson = self.metric.interval == "wilson"
+        sure = "" if wilson else ", and more where intervals hold less than they promise"
         return f"about {most:.1f} of {self.of} would not by chance alone (5 %{sure})"
 
 
@@ -82,7 +83,7 @@ def read_range(
         if value is not None
     ]
     if not known:
-        return f"No group here has a defined {metric.inside}."
+        return f"No group here has a defined {metric.in_sentence}."
     ends = [
         f"{number(value)} ({name}{f' of {title}' if len(groups) > 1 else ''}, n = {n:,})"
         for value, name, title, n in (min(known), max(known))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from types import MappingProxyType
+from collections.abc import Collection
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDED
 
 Z_95: Final = 1.959963984540054
 """The 97.5 % point of the standard normal distribution."""
-
-HELD: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"ece": (76, 93), "brier": (92, 98)})
-"""Metric → the least and the most percent of simulated data sets whose truth is in its interval
-(benchmarks/coverage.md); other metrics were not simulated."""
 
 
 def holds(low: float, high: float, value: float) -> bool:
@@ -26,9 +22,11 @@ def holds(low: float, high: float, value: float) -> bool:
 
 def coverage(metrics: Collection[str]) -> str:
     """How often bootstrap intervals of these metrics held the truth; of those simulated where none was."""
-    shares = {"ece": "ECE", "brier": "Brier"}
-    own = [id_ for id_ in HELD if id_ in metrics] or list(HELD)
-    told = [f"{HELD[id_][0]} to {HELD[id_][1]} % of data sets for {shares[id_]}" for id_ in own]
+    held = {id_: (metric.name, *metric.coverage) for id_, metric in METRICS.items() if metric.coverage}
+    own = [id_ for id_ in held if id_ in metrics] or list(held)
+    told = [
+        f"{least} to {most} % of data sets for {name}" for name, least, most in (held[id_] for id_ in own)
+    ]
     return f"In simulations such intervals held the truth in {', in '.join(told)}."
 
 

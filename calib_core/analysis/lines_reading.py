@@ -56,7 +56,7 @@ def _ends(lines: Sequence[Line], labels: Mapping[str, str], metric: Metric) -> s
            for key, value in values.items()}
     best, worst = min(far, key=far.__getitem__), max(far, key=far.__getitem__)
     first, last = _ENDS[metric.better]
-    opening = first.format(metric.inside)
+    opening = first.format(metric.in_sentence)
     return (
         f"{opening[0].upper()}{opening[1:]}: {_whose(best, shown, labels)}, {shown[best]}; "
         f"{last}: {_whose(worst, shown, labels)}, {shown[worst]}.{told}"
@@ -68,7 +68,7 @@ def _alike(values: Mapping[str, float], labels: Mapping[str, str], metric: Metri
     if len(values) == 1:
         return f"{labels[next(iter(values))]}: {metric.title}"
     which = every(lines).capitalize() if len(values) == lines else str(len(values))
-    return f"{which} lines have the same {metric.inside},"
+    return f"{which} lines have the same {metric.in_sentence},"
 
 
 def _whose(key: str, shown: Mapping[str, str], labels: Mapping[str, str]) -> str:

@@ -8,11 +8,8 @@ from typing import Final
 from calib_core.analysis.limits import FEW
 from calib_core.confidence import METHODS
 
-PREFERRED: Final = (
-    "cluster_size", "p_true", "logit_path", "choice_softmax", "given", "verbal",
-    *(id_ for id_ in METHODS if id_ != "tokens"), "tokens",
-)
-"""Those that differ most in how they come about, first."""
+PREFERRED: Final = tuple(sorted(METHODS, key=lambda id_: METHODS[id_].rank))
+"""Every method, those that differ most in how they come about first."""
 
 MOST: Final = 3
 """So many at first: more are a tangle."""

@@ -2,47 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.bins import Scheme, assign
 from calib_core.cells import starts
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import Metric, Reweighted, Units
 from calib_core.pairs import Pairs
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Units:
-    """Pairs that are drawn together, sorted by bin; float64 of shape (units,) unless said otherwise.
-
-    count: pairs of a unit, int64; gap: mean c − y; square: mean (c − y)²; right: mean y; start: where each
-    bin begins, int64 of shape (non-empty bins,).
-    """
-
-    count: NDArray[np.int64]
-    gap: NDArray[np.float64]
-    square: NDArray[np.float64]
-    right: NDArray[np.float64]
-    start: NDArray[np.intp]
-
-
-def _ece(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.abs(np.add.reduceat(weights * units.gap, units.start, axis=1)).sum(1) / weights.sum(1)
-
-
-FORMS: Final[Mapping[str, Callable[[Units, NDArray[np.float64]], NDArray[np.float64]]]] = MappingProxyType({
-    "ece": _ece,
-    "brier": lambda units, weights: weights @ units.square / weights.sum(1),
-    "bias": lambda units, weights: weights @ units.gap / weights.sum(1),
-    "accuracy": lambda units, weights: weights @ units.right / weights.sum(1),
-})
-"""Metrics that are the weights times what each unit brings; all others are added up anew in each draw."""
 
 
 def units_of(pairs: Pairs, scheme: Scheme, cell: NDArray[np.intp]) -> tuple[Units, NDArray[np.intp]]:
@@ -64,9 +31,9 @@ def units_of(pairs: Pairs, scheme: Scheme, cell: NDArray[np.intp]) -> tuple[Unit
     return Units(count, gaps, squares, rights, starts(bin_[order][first])), unit
 
 
-def has_form(metric: Metric, scheme: Scheme) -> bool:
-    """Whether the metric's draws are a product: bins of equal mass move with every draw."""
-    return metric.id in FORMS and (not metric.binned or scheme.binning == "width")
+def form_of(metric: Metric, scheme: Scheme) -> Reweighted | None:
+    """The metric as a product of weights, or None: bins of equal mass move with every draw."""
+    return metric.reweighted if not metric.binned or scheme.binning == "width" else None
 
 
 def added_up_anew(

@@ -14,12 +14,13 @@ from calib_core.analysis.recipe import recipe
 from calib_core.analysis.restricted import restricted
 from calib_core.analysis.score import scheme_for
 from calib_core.binned import Scheme
+from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
-BASELINES: Final = ("logit_path", "logit_answer", "p_true")
+BASELINES: Final = tuple(id_ for id_, method in METHODS.items() if method.baseline)
 """The self-consistency paper's own baselines."""
 
 

@@ -16,15 +16,25 @@ from numpy.typing import NDArray
 from calib_core.analysis.score import scheme_for
 from calib_core.bins import BinSums, Scheme
 from calib_core.confidence.method import Unparseable
-from calib_core.confidence.subsets import ABSENT, confidences_of
+from calib_core.confidence.subsets import ABSENT, Confident, confidences_of
+from calib_core.metrics import METRICS
 from calib_core.metrics.brier import BRIER
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import Metric, OverSamples
 
-SELF_CONSISTENCY: Final = ("cluster_number", "cluster_size", "pairwise")
+SELF_CONSISTENCY: Final = Confident._fields
 """The three self-consistency methods, in the order in which `confidences_of` gives them."""
 
-USUAL: Final = ("brier", "ece", "accuracy", "auroc")
+def _over_samples(*how: OverSamples) -> tuple[str, ...]:
+    """Metrics given so, the proper scores first: the other numbers can fall while confidences get worse."""
+    metrics = sorted(METRICS.values(), key=lambda metric: not metric.proper)
+    return tuple(metric.id for metric in metrics if metric.over_samples in how)
+
+
+USUAL: Final = _over_samples("shown", "offered")
 """Metrics that are computed together when none is named: one more costs little beside the draws."""
+
+SHOWN: Final = _over_samples("shown")
+"""Those given where none is named and each is one more to read."""
 
 Progress = Callable[[float, str], object]
 """Told how much is done, 0 to 1, and in words."""

@@ -20,6 +20,7 @@ from calib_core.analysis.recipe import recipe
 from calib_core.analysis.score import scheme_for
 from calib_core.analysis.sweep_reading import chance_over, read_sweep, remarks_on
 from calib_core.bins import Binning, Scheme
+from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
 from calib_core.wording import count
@@ -27,7 +28,7 @@ from calib_core.wording import count
 PAPER_BINS: Final = (5, 10, 20, 50, 100, 200, 500)
 """The seven M of the Full-ECE paper."""
 
-SWEPT: Final = ("ece", "cw_ece", "cw_ece_sum", "full_ece", "full_ece_mass")
+SWEPT: Final = tuple(metric.id for metric in METRICS.values() if metric.swept)
 """Metrics shown side by side when none is named."""
 
 

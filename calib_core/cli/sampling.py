@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from calib_core.analysis.samples import samples as samples_of
-from calib_core.analysis.samples_draws import SELF_CONSISTENCY, Plan
+from calib_core.analysis.samples_draws import SELF_CONSISTENCY, SHOWN, Plan
 from calib_core.analysis.samples_enough import WITHIN
 from calib_core.analysis.samples_result import Sampled
 from calib_core.bins import Scheme
@@ -39,9 +39,6 @@ from calib_core.confidence.method import Options
 from calib_core.pairs import Labels
 from calib_core.problems import Refused, Unavailable, shorten
 from calib_core.records import Run
-
-METRICS: Final = ("brier", "ece", "accuracy")
-"""Given where no metric is named."""
 
 DIGITS: Final = 9
 """A number of samples has no more."""
@@ -94,7 +91,7 @@ def _plan(
     methods: Sequence[str] | None, metrics: Sequence[str] | None,
 ) -> Plan:
     """The usual methods and metrics where none is named."""
-    return Plan(sizes, repeats, seed, tuple(methods or SELF_CONSISTENCY), tuple(metrics or METRICS))
+    return Plan(sizes, repeats, seed, tuple(methods or SELF_CONSISTENCY), tuple(metrics or SHOWN))
 
 
 def _check_switches(desk: Desk, within: float, labels: Labels, *, renormalise: bool | None) -> None:

@@ -68,5 +68,6 @@ CHOICE_LENGTH_NORMALISED: Final = Method(
     needs="the log-probability (choice_logprobs) and the length (choice_token_counts, choice_char_counts) "
     "of every choice; gold",
     of=_of,
-    renormalises=True,
+    renormalised=True,
+    look=(5, "star", "5px,5px"),
 )

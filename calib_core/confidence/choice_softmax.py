@@ -72,4 +72,6 @@ CHOICE_SOFTMAX: Final = Method(
     source="p_k = exp(ℓ_k) / Σ_j exp(ℓ_j); MMLU calibration replication after Kadavath et al. 2022",
     needs="the log-probability of every choice (choice_logprobs), or its probability (choice_probs); gold",
     of=_of,
+    rank=4,
+    look=(2, "pentagon", "10px,3px,3px,3px"),
 )

@@ -45,4 +45,5 @@ CLUSTER_NUMBER: Final = Method(
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,
     sampled=True,
+    look=(2, "diamond", "2px,3px"),
 )

@@ -33,4 +33,6 @@ CLUSTER_SIZE: Final = Method(
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,
     sampled=True,
+    rank=1,
+    look=(0, "circle", "solid"),
 )

@@ -27,4 +27,6 @@ GIVEN: Final = Method(
     source="one column of the file, as it stands",
     needs="one number from 0 to 1 a question (confidence); an outcome",
     of=_of,
+    rank=5,
+    look=(1, "hexagon", "14px,3px"),
 )

@@ -46,4 +46,6 @@ LOGIT_ANSWER: Final = Method(
     needs="token log-probabilities of the answer (answer_logprobs, or answer_start and answer_end in "
     "path_logprobs) or their mean probability (answer_mean_prob); an outcome",
     of=_of,
+    baseline=True,
+    look=(1, "triangle-down", "4px,2px"),
 )

@@ -27,4 +27,7 @@ LOGIT_PATH: Final = Method(
     needs="token log-probabilities of the whole answer (path_logprobs) or their mean probability "
     "(path_mean_prob); an outcome",
     of=_of,
+    baseline=True,
+    rank=3,
+    look=(4, "x", "12px,4px"),
 )

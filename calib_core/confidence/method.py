@@ -52,16 +52,45 @@ class Confidences:
     undistributed: str = ""
 
 
+Look = tuple[int, str, str]
+"""Place among the theme's colours of methods, symbol, and dash, both as plotly names them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One way to a confidence.
+    """All that is known of one way to a confidence; every list of methods is derived from these entries.
 
-    id: as in addresses and on the command line; title: for people; meaning: one plain sentence for the
-    help text, on how the number is come by; source: paper and formula; needs: in plain words, the columns
-    it is computed from; of: raises `problems.Unavailable` with the reason where the run cannot
-    give it (no column, or not one usable row); renormalises: whether it reads
-    `Options.renormalise`; sampled: whether it is made from several sampled answers, so that it reads
-    `Options.unparseable` and its confidences fall on few values by construction.
+    Attributes
+    ----------
+    id : str
+        As in addresses and on the command line.
+    title : str
+        For people.
+    meaning : str
+        One plain sentence for the help text, on how the number is come by.
+    source : str
+        Paper and formula.
+    needs : str
+        In plain words, the columns it is computed from.
+    of : callable
+        A run and the options → its confidences; raises `problems.Unavailable` with the reason where the run
+        cannot give them (no column, or not one usable row).
+    reads : {"answers", "tokens"}
+        The kind of run: answers to questions, or the positions of a text.
+    renormalised : bool or None
+        What it does where `Options.renormalise` is None; None = it does not read that option.
+    renormalises_with : str or None
+        The column without which it cannot renormalise; None = those it needs anyway.
+    sampled : bool
+        Whether it is made from several sampled answers, so that it reads `Options.unparseable` and its
+        confidences fall on few values by construction.
+    baseline : bool
+        Whether it stands beside the confidences of samples, as one that needs none.
+    rank : int
+        Where not all can be shown at first those of the lowest rank are; of equal ranks the first registered.
+    look : (int, str, str) or None
+        How it is drawn wherever methods are told apart: colour, symbol, which no other method has, and dash;
+        None = a symbol and a dash that are left over.
     """
 
     id: str
@@ -70,8 +99,18 @@ class Method:
     source: str
     needs: str
     of: Callable[[AnswerRun, Options], Confidences]
-    renormalises: bool = False
+    reads: Literal["answers", "tokens"] = "answers"
+    renormalised: bool | None = None
+    renormalises_with: str | None = None
     sampled: bool = False
+    baseline: bool = False
+    rank: int = 100
+    look: Look | None = None
+
+    @property
+    def renormalises(self) -> bool:
+        """Whether it reads `Options.renormalise`."""
+        return self.renormalised is not None
 
     @property
     def brief(self) -> str:

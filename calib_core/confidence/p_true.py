@@ -60,5 +60,9 @@ P_TRUE: Final = Method(
     "Wang et al., arXiv 2403.09849",
     needs="the probability of the answer True (p_true), with p_false for the share of the two; an outcome",
     of=_of,
-    renormalises=True,
+    renormalised=False,
+    renormalises_with="p_false",
+    baseline=True,
+    rank=2,
+    look=(3, "triangle-up", "8px,3px,2px,3px"),
 )

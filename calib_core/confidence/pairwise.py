@@ -38,4 +38,5 @@ PAIRWISE: Final = Method(
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
     of=_of,
     sampled=True,
+    look=(1, "square", "7px,4px"),
 )

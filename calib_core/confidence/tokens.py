@@ -30,4 +30,7 @@ TOKENS: Final = Method(
     source="top label for ECE, all classes for Full-ECE; Full-ECE paper (Liu et al. 2024)",
     needs="a distribution over the vocabulary and the right token at each position of a text",
     of=_of,
+    reads="tokens",
+    rank=1000,
+    look=(0, "star-diamond", "solid"),
 )

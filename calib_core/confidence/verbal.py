@@ -27,4 +27,6 @@ VERBAL: Final = Method(
     source="a number the model wrote, as parsed",
     needs="the confidence that the model wrote (verbal_confidence); an outcome",
     of=_of,
+    rank=6,
+    look=(5, "cross", "3px,6px"),
 )

@@ -135,4 +135,4 @@ def describe_comparison(result: Comparison) -> str:
     )
     more = f"; and {len(result.points) - 8} more" if len(result.points) > 8 else ""
     points = count(len(result.points), "point")
-    return f"{y} against {METRICS[result.x].inside}, {points}. {told or 'No point'}{more}."
+    return f"{y} against {METRICS[result.x].in_sentence}, {points}. {told or 'No point'}{more}."

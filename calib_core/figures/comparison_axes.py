@@ -93,10 +93,10 @@ def axes_of(result: Comparison, view: View, theme: Theme) -> dict[str, Any]:
 def _axis(metric_id: str, ends: tuple[float, float], theme: Theme, standoff: int | None) -> dict[str, Any]:
     metric = METRICS[metric_id]
     better = {"lower": "lower is better", "higher": "higher is better", "zero": "0 is best"}[metric.better]
-    form = ".0%" if metric_id == "accuracy" and ends[1] - ends[0] > 0.04 else ".1%"
+    form = ".0%" if metric.percent and ends[1] - ends[0] > 0.04 else ".1%"
     return axis(
         theme, f"{metric.title} ({better})", standoff=standoff, range=list(ends), nticks=8,
-        tickformat=form if metric_id == "accuracy" else "~g",
+        tickformat=form if metric.percent else "~g",
     )
 
 

@@ -14,6 +14,7 @@ from calib_core.analysis.comparison_points import Measured
 from calib_core.confidence import METHODS
 from calib_core.figures.run_look import run_look
 from calib_core.figures.theme import Theme, legible
+from calib_core.metrics import METRICS
 from calib_core.wording import number, percent
 
 NUMBERED: Final = "numbers: rows of the table"
@@ -42,7 +43,7 @@ def number_of(one: Measured) -> str:
     """A coordinate with its interval: "70.0 % (68.0 % to 72.0 %)", "0.2000"."""
 
     def form(value: float) -> str:
-        return percent(value) if one.metric == "accuracy" else number(value)
+        return percent(value) if METRICS[one.metric].percent else number(value)
 
     if one.low is None or one.high is None:
         return form(one.value)

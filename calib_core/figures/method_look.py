@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from calib_core.confidence import METHODS
 from calib_core.figures.strokes import Look
 from calib_core.figures.theme import Theme
 
-_LOOKS: Final = {
-    "cluster_size": (0, "circle", "solid"),
-    "pairwise": (1, "square", "7px,4px"),
-    "cluster_number": (2, "diamond", "2px,3px"),
-    "p_true": (3, "triangle-up", "8px,3px,2px,3px"),
-    "logit_path": (4, "x", "12px,4px"),
-    "logit_answer": (1, "triangle-down", "4px,2px"),
-    "choice_softmax": (2, "pentagon", "10px,3px,3px,3px"),
-    "choice_length_normalised": (5, "star", "5px,5px"),
-    "given": (1, "hexagon", "14px,3px"),
-    "verbal": (5, "cross", "3px,6px"),
-    "tokens": (0, "star-diamond", "solid"),
-}
-"""Method id → place among the theme's colours of methods, symbol, dash. A symbol is not shared."""
+_SPARE: Final = (
+    (3, "triangle-left", "9px,2px"), (4, "triangle-right", "2px,6px"), (2, "hourglass", "6px,2px,2px,2px"),
+    (0, "bowtie", "16px,3px,3px,3px"),
+)
+"""Colour, symbol and dash of the methods that claim none, in the registry's order."""
 
 
 def look(method: str, theme: Theme) -> Look:
     """How the registered method of this id is drawn."""
-    place, symbol, dash = _LOOKS[method]
+    without = [id_ for id_, entry in METHODS.items() if entry.look is None]
+    place, symbol, dash = METHODS[method].look or _SPARE[without.index(method) % len(_SPARE)]
     return Look(theme.methods[place], dash, symbol)

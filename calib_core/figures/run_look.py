@@ -21,6 +21,7 @@ SYMBOLS: Final = (
 LETTERS: Final = {
     "circle": "●", "square": "■", "diamond": "◆", "triangle-up": "▲", "x": "✖", "star": "★", "hexagon": "⬢",
     "triangle-down": "▼", "pentagon": "⬟", "cross": "✚", "star-diamond": "✦",
+    "triangle-left": "◀", "triangle-right": "▶", "hourglass": "⧗", "bowtie": "⧓",
 }
 """Symbols as letters, for tables: those of methods too."""
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import Metric, Units
 
 
 def accuracy(sums: Sums, _scheme: Scheme) -> float | None:
@@ -13,9 +16,14 @@ def accuracy(sums: Sums, _scheme: Scheme) -> float | None:
     return sums.right / sums.pairs if sums.pairs else None
 
 
+def _reweighted(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return weights @ units.right / weights.sum(1)
+
+
 ACCURACY: Final = Metric(
     id="accuracy",
     title="Accuracy",
+    in_sentence="accuracy",
     recipe="accuracy",
     meaning="The share of rows that are right, whatever confidence was stated; higher is better.",
     source="mean y",
@@ -25,4 +33,8 @@ ACCURACY: Final = Metric(
     better="higher",
     binned=False,
     of=accuracy,
+    percent=True,
+    over_samples="shown",
+    interval="wilson",
+    reweighted=_reweighted,
 )

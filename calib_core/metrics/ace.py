@@ -10,6 +10,7 @@ from calib_core.metrics.metric import Metric
 ACE: Final = Metric(
     id="ace",
     title="ACE",
+    in_sentence="ACE",
     recipe="ACE-L1",
     meaning=(
         "Adaptive calibration error: ECE over bins of about equally many rows, so that no bin is "
@@ -24,4 +25,5 @@ ACE: Final = Metric(
     of=ece,
     binning="mass",
     reads="values",
+    all_labels=True,
 )

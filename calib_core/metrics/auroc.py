@@ -28,6 +28,7 @@ def auroc(sums: Sums, _scheme: Scheme) -> float | None:
 AUROC: Final = Metric(
     id="auroc",
     title="AUROC",
+    in_sentence="AUROC",
     recipe="AUROC",
     meaning=(
         "The chance that a right answer was given more confidence than a wrong one, ties counted half: "
@@ -42,4 +43,5 @@ AUROC: Final = Metric(
     binned=False,
     of=auroc,
     reads="values",
+    over_samples="offered",
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import Metric, Units
 
 
 def bias(sums: Sums, _scheme: Scheme) -> float | None:
@@ -13,9 +16,14 @@ def bias(sums: Sums, _scheme: Scheme) -> float | None:
     return (sums.said - sums.right) / sums.pairs if sums.pairs else None
 
 
+def _reweighted(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return weights @ units.gap / weights.sum(1)
+
+
 BIAS: Final = Metric(
     id="bias",
     title="Bias",
+    in_sentence="bias",
     recipe="bias",
     meaning=(
         "Mean confidence minus accuracy: above 0 is over-confident, below 0 under-confident, and nearest "
@@ -28,4 +36,5 @@ BIAS: Final = Metric(
     better="zero",
     binned=False,
     of=bias,
+    reweighted=_reweighted,
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import Metric, Units
 
 
 def brier(sums: Sums, _scheme: Scheme) -> float | None:
@@ -13,9 +16,14 @@ def brier(sums: Sums, _scheme: Scheme) -> float | None:
     return sums.squared_error / sums.pairs if sums.pairs else None
 
 
+def _reweighted(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return weights @ units.square / weights.sum(1)
+
+
 BRIER: Final = Metric(
     id="brier",
     title="Brier score",
+    in_sentence="Brier score",
     recipe="Brier",
     meaning=(
         "The mean squared distance between confidence and outcome: it rewards being right as well "
@@ -29,4 +37,9 @@ BRIER: Final = Metric(
     binned=False,
     of=brier,
     reads="squares",
+    all_labels=True,
+    proper=True,
+    over_samples="shown",
+    coverage=(92, 98),
+    reweighted=_reweighted,
 )

@@ -16,6 +16,7 @@ def brier_multi(sums: Sums, _scheme: Scheme) -> float | None:
 BRIER_MULTI: Final = Metric(
     id="brier_multi",
     title="Brier score, all choices",
+    in_sentence="Brier score, all choices",
     recipe="Brier, multi-class",
     meaning=(
         "The squared distance between all the choices' probabilities and the right answer, summed over "
@@ -29,4 +30,5 @@ BRIER_MULTI: Final = Metric(
     binned=False,
     of=brier_multi,
     reads="squares",
+    proper=True,
 )

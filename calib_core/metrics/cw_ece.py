@@ -21,6 +21,7 @@ def cw_ece(sums: Sums, scheme: Scheme) -> float | None:
 CW_ECE: Final = Metric(
     id="cw_ece",
     title="cw-ECE",
+    in_sentence="cw-ECE",
     recipe="cw-ECE-L1",
     meaning=(
         "Classwise ECE: that of each choice's probability against how often that choice is right, averaged "
@@ -35,4 +36,5 @@ CW_ECE: Final = Metric(
     of=cw_ece,
     binning="width",
     reads="classes",
+    swept=True,
 )

@@ -21,6 +21,7 @@ def cw_ece_sum(sums: Sums, scheme: Scheme) -> float | None:
 CW_ECE_SUM: Final = Metric(
     id="cw_ece_sum",
     title="K·cw-ECE",
+    in_sentence="K·cw-ECE",
     recipe="K·cw-ECE-L1",
     meaning=(
         "cw-ECE (classwise ECE) summed over the choices instead of averaged, so that it can be read beside "
@@ -36,4 +37,5 @@ CW_ECE_SUM: Final = Metric(
     binning="width",
     reads="classes",
     ceiled=True,
+    swept=True,
 )

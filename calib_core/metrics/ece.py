@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric
+from calib_core.metrics.metric import Metric, Units
 
 
 def ece(sums: Sums, scheme: Scheme) -> float | None:
@@ -18,9 +21,14 @@ def ece(sums: Sums, scheme: Scheme) -> float | None:
     return float(sums.binned(scheme).absolute_gap.sum()) / sums.pairs
 
 
+def _reweighted(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.abs(np.add.reduceat(weights * units.gap, units.start, axis=1)).sum(1) / weights.sum(1)
+
+
 ECE: Final = Metric(
     id="ece",
     title="ECE",
+    in_sentence="ECE",
     recipe="ECE-L1",
     meaning=(
         "Expected calibration error: the average distance between confidence and accuracy over the "
@@ -34,4 +42,9 @@ ECE: Final = Metric(
     better="lower",
     binned=True,
     of=ece,
+    all_labels=True,
+    swept=True,
+    over_samples="shown",
+    coverage=(76, 93),
+    reweighted=_reweighted,
 )

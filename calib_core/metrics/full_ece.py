@@ -21,6 +21,7 @@ def full_ece(sums: Sums, scheme: Scheme) -> float | None:
 FULL_ECE: Final = Metric(
     id="full_ece",
     title="Full-ECE",
+    in_sentence="Full-ECE",
     recipe="Full-ECE-L1",
     meaning=(
         "The distance between probability and frequency over the probabilities of all choices, pooled "
@@ -35,4 +36,5 @@ FULL_ECE: Final = Metric(
     of=full_ece,
     binning="width",
     ceiled=True,
+    swept=True,
 )

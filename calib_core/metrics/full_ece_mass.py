@@ -25,6 +25,7 @@ def full_ece_mass(sums: Sums, scheme: Scheme) -> float | None:
 FULL_ECE_MASS: Final = Metric(
     id="full_ece_mass",
     title="Mass-weighted Full-ECE",
+    in_sentence="mass-weighted Full-ECE",
     recipe="Full-ECE-L1, mass-weighted",
     meaning=(
         "Full-ECE with each choice weighted by its own probability, which is the error to expect of an "
@@ -39,4 +40,5 @@ FULL_ECE_MASS: Final = Metric(
     of=full_ece_mass,
     binning="width",
     reads="squares",
+    swept=True,
 )

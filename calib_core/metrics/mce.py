@@ -19,6 +19,7 @@ def mce(sums: Sums, scheme: Scheme) -> float | None:
 MCE: Final = Metric(
     id="mce",
     title="MCE",
+    in_sentence="MCE",
     recipe="MCE",
     meaning=(
         "Maximum calibration error: the distance between confidence and accuracy in the worst bin, "
@@ -31,4 +32,5 @@ MCE: Final = Metric(
     better="lower",
     binned=True,
     of=mce,
+    all_labels=True,
 )

@@ -27,6 +27,7 @@ def _infinite(sums: Sums) -> str | None:
 NLL: Final = Metric(
     id="nll",
     title="Negative log-likelihood",
+    in_sentence="negative log-likelihood",
     recipe="NLL",
     meaning=(
         "The mean of −ln of the probability given to the right answer (nats): lower is better, and one "
@@ -40,4 +41,5 @@ NLL: Final = Metric(
     binned=False,
     of=nll,
     remark=_infinite,
+    proper=True,
 )

@@ -66,8 +66,6 @@ def unparseable(address: Address) -> Unparseable:
 
 def _renormalises_by_itself(evidence: Evidence) -> bool | None:
     """What the method does by default; None where there is nothing to switch."""
-    if evidence.method.id == "choice_length_normalised":
-        return True
-    if evidence.method.id == "p_true" and isinstance(evidence.run, AnswerRun) and evidence.run.has("p_false"):
-        return False
-    return None
+    column = evidence.method.renormalises_with
+    there = column is None or (isinstance(evidence.run, AnswerRun) and evidence.run.has(column))
+    return evidence.method.renormalised if there else None

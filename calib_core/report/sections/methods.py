@@ -27,7 +27,7 @@ ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model
 ACROSS: Final = 3
 """So many runs stand side by side in one table: more are cut off on paper."""
 
-OFFERED: Final = tuple(id_ for id_ in METHODS if id_ != "tokens")
+OFFERED: Final = tuple(id_ for id_, method in METHODS.items() if method.reads == "answers")
 PUBLISHED: Final = "Published figures, other models and data, not computed here"
 FEW_BINS: Final = f"Marked {FLAG}: the ECE rests on one or two bins that hold most of the confidences."
 LEGEND: Final = (

@@ -11,6 +11,7 @@ from calib_core.analysis.occurrences import occurrences_table
 from calib_core.analysis.pools import pools_of_position, pools_of_question
 from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Curve, Sweep, sweep
 from calib_core.binned import Scheme
+from calib_core.confidence import METHODS
 from calib_core.figures.curves import of_own_spread
 from calib_core.figures.pools import describe_pools, pools_figure
 from calib_core.figures.relative import describe_relative, relative_figure
@@ -133,7 +134,7 @@ def tiles(result: Sweep) -> list[Tile]:
     return [
         *(_tile(curve) for curve in of_own_spread(result.curves)),
         Tile(
-            f"{'Positions' if result.method == 'tokens' else 'Rows'} used / total",
+            f"{'Positions' if METHODS[result.method].reads == 'tokens' else 'Rows'} used / total",
             f"{result.n_used:,} / {result.n_total:,}", "With a confidence and an outcome.",
         ),
     ]
@@ -146,7 +147,7 @@ def _tile(curve: Curve) -> Tile:
     told = "" if curve.span is None else f" Range, largest − smallest value: {wording.short(curve.span)}."
     how = f"standard deviation / mean over M in {{{set_text(curve.bins)}}}, ddof {curve.ddof}"
     return Tile(
-        f"RSD of {METRICS[curve.metric].inside}",
+        f"RSD of {METRICS[curve.metric].in_sentence}",
         percent(curve.rsd),
         f"{metric.title}: {how}.{told} {metric.meaning}",
         "" if null is None else f"if calibrated {percent(null)}",
@@ -199,7 +200,7 @@ def refusals(result: Sweep) -> list[str]:
     """Metrics without a curve and M without a value, each reason once."""
     metrics: dict[str, list[str]] = {}
     for metric, why in result.refused.items():
-        metrics.setdefault(why, []).append(METRICS[metric].inside)
+        metrics.setdefault(why, []).append(METRICS[metric].in_sentence)
     told = [f"{', '.join(names)} not shown: {why}" for why, names in metrics.items()]
     return told + list(dict.fromkeys(why for curve in result.curves for why in curve.refused.values()))
 

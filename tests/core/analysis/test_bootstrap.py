@@ -239,6 +239,8 @@ def test_too_few_questions_for_a_number_that_needs_both_outcomes() -> None:
 
 def test_coverage_is_told_as_it_was_simulated() -> None:
     measured = (Path(__file__).parents[3] / "benchmarks" / "coverage.md").read_text(encoding="utf-8")
-    for metric, title in (("ece", "ECE"), ("brier", "Brier")):
-        (shares,) = re.findall(rf"^{metric}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
-        assert re.search(rf"{shares} (of data sets )?for {title}", coverage(()))
+    simulated = {id_: metric for id_, metric in METRICS.items() if metric.coverage}
+    assert simulated
+    for id_, metric in simulated.items():
+        (shares,) = re.findall(rf"^{id_}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
+        assert f"{shares} of data sets for {metric.name}" in coverage(())

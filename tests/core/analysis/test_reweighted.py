@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.reweighted import FORMS, added_up_anew, has_form, units_of
+from calib_core.analysis.reweighted import added_up_anew, form_of, units_of
 from calib_core.analysis.score import available_metrics, score
 from calib_core.binned import FINEST
 from calib_core.bins import Scheme, bin_of
@@ -21,13 +21,17 @@ CHOICES = {
     labels: choice_evidence(PROBS, RANDOM.integers(0, 3, 40).tolist(), Options(labels=labels))
     for labels in ("top", "all")
 }
+FORMS = {id_: metric.reweighted for id_, metric in METRICS.items() if metric.reweighted}
 EVIDENCES = (GIVEN, CHOICES["top"], CHOICES["all"])
 
 
 @pytest.mark.parametrize("bins", [1, 7, 10])
 @pytest.mark.parametrize(
     ("place", "metric"),
-    [*((place, id_) for place in (0, 1) for id_ in FORMS), (2, "ece"), (2, "brier")],
+    [
+        *((place, id_) for place in (0, 1) for id_ in FORMS),
+        *((2, id_) for id_ in FORMS if METRICS[id_].all_labels),
+    ],
 )
 def test_a_form_is_the_number_added_up_anew(place: int, metric: str, bins: int) -> None:
     evidence, scheme = EVIDENCES[place], Scheme("width", bins)
@@ -55,7 +59,7 @@ EVERY = [
 @pytest.mark.parametrize(("place", "metric"), EVERY)
 def test_every_row_once_is_the_number_itself(place: int, metric: str) -> None:
     evidence = EVIDENCES[place]
-    scheme = Scheme("mass" if metric == "ace" else "width", 10)
+    scheme = Scheme(METRICS[metric].binning or "width", 10)
     anew = added_up_anew(evidence, METRICS[metric], scheme, np.arange(evidence.n_used))
     assert anew == pytest.approx(score(evidence, metric, scheme).value, abs=1e-12)
 
@@ -67,17 +71,17 @@ def test_cells_keep_the_sums_of_their_rows() -> None:
     assert units.count.sum() == pairs.n
     assert units.count.size < pairs.n
     times = units.count[None].astype(np.float64)
-    for metric in FORMS:
+    for metric, form in FORMS.items():
         value = score(GIVEN, metric, scheme).value
-        assert FORMS[metric](units, times) == pytest.approx([value], abs=1e-12)
+        assert form(units, times) == pytest.approx([value], abs=1e-12)
     assert all(len(set(cell[unit == at])) == 1 for at in range(units.count.size))
 
 
 def test_bins_that_move_with_the_draw_have_no_form() -> None:
-    assert has_form(METRICS["ece"], Scheme())
-    assert not has_form(METRICS["ece"], Scheme("mass", 10))
-    assert has_form(METRICS["brier"], Scheme("mass", 10))
-    assert not has_form(METRICS["auroc"], Scheme())
+    assert form_of(METRICS["ece"], Scheme())
+    assert not form_of(METRICS["ece"], Scheme("mass", 10))
+    assert form_of(METRICS["brier"], Scheme("mass", 10))
+    assert not form_of(METRICS["auroc"], Scheme())
 
 
 def test_an_undefined_number_is_none_of_the_numbers() -> None:

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import calib_core
+from calib_core.analysis.sweep import SWEPT
 from core.cli_words import CHOICES, GOOD, Call, write
 from core.made_tokens import some_rows
-
-SWEPT = ("ece", "cw_ece", "cw_ece_sum", "full_ece", "full_ece_mass")
 
 
 def text_file(folder: Path) -> Path:

@@ -15,6 +15,7 @@ import pytest
 
 from calib_core.analysis.abstention import abstention
 from calib_core.analysis.lines import lines
+from calib_core.analysis.sweep import SWEPT
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.figures.abstention import abstention_figure
@@ -40,7 +41,6 @@ from core.made_runs import blocks
 
 BOTH = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 SEVEN: Final = "abcdefg"
-METRICS: Final = ("ece", "cw_ece", "cw_ece_sum", "full_ece", "full_ece_mass")
 BLIND: Final = tuple(vision for vision in SEEN if vision not in ("normal", "grey"))
 
 
@@ -61,7 +61,7 @@ def of_groups(theme: Theme) -> Figure:
 
 
 def of_sweeps(figure: Callable[..., Figure], theme: Theme) -> Figure:
-    return figure([make_sweep(*map(make_curve, METRICS), run=run) for run in SEVEN], theme)
+    return figure([make_sweep(*map(make_curve, SWEPT), run=run) for run in SEVEN], theme)
 
 
 FIGURES: Final[dict[str, Callable[[Theme], Figure]]] = {

@@ -9,19 +9,26 @@ import pytest
 from calib_core.bins import BinSums
 from calib_core.metrics import METRICS
 from calib_core.metrics.ece import ECE
+from calib_core.metrics.metric import Metric
 
 
 def test_without_a_remark_there_is_none() -> None:
     assert ECE.remark(BinSums.from_pairs([0.5], [1])) is None
 
 
-@pytest.mark.parametrize(("id_", "inside"), [
-    ("ece", "ECE"), ("accuracy", "accuracy"), ("brier", "Brier score"), ("nll", "negative log-likelihood"),
-    ("brier_multi", "Brier score, all choices"), ("cw_ece_sum", "K·cw-ECE"),
-    ("full_ece", "Full-ECE"), ("full_ece_mass", "mass-weighted Full-ECE"), ("auroc", "AUROC"),
-])
-def test_a_title_within_a_sentence_keeps_the_capital_of_a_name_alone(id_: str, inside: str) -> None:
-    assert METRICS[id_].inside == inside
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_a_title_within_a_sentence_differs_by_a_capital_at_most(metric: Metric) -> None:
+    assert metric.in_sentence[1:] == metric.title[1:]
+    assert metric.in_sentence[0] in (metric.title[0], metric.title[0].lower())
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_an_entry_does_not_contradict_itself(metric: Metric) -> None:
+    assert metric.binned or not metric.swept
+    assert metric.needs == "pairs" or metric.over_samples == "named"
+    assert metric.needs == "pairs" or not metric.all_labels
+    if metric.coverage:
+        assert 0 <= metric.coverage[0] <= metric.coverage[1] <= 100
 
 
 def test_a_metric_cannot_be_changed() -> None:

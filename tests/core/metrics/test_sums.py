@@ -63,13 +63,6 @@ def test_token_level_sums() -> None:
         sums.by_class.pooled()
 
 
-def test_what_each_metric_reads() -> None:
-    assert {id_ for id_, metric in METRICS.items() if metric.reads == "values"} == {"auroc", "ace"}
-    assert {id_ for id_, metric in METRICS.items() if metric.reads == "classes"} == {"cw_ece", "cw_ece_sum"}
-    squares = {id_ for id_, metric in METRICS.items() if metric.reads == "squares"}
-    assert squares == {"brier", "brier_multi", "full_ece_mass"}
-
-
 def test_what_a_metric_does_not_read_it_can_do_without() -> None:
     """NaN in place of the squares changes no metric that says it does not read them."""
     probs, target = some_rows(40, 7, seed=6)
