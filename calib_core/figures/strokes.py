@@ -18,7 +18,6 @@ from calib_core.figures.theme import Theme, glaze
 from calib_core.metrics import METRICS
 
 _DASHES: Final = ("solid", "7px,4px", "2px,3px", "8px,3px,2px,3px", "12px,4px")
-_ORDER: Final = (*SWEPT, *(id_ for id_ in METRICS if id_ not in SWEPT))
 
 BAND: Final = 0.16
 """How strong a null band is drawn: what lies under it shows."""
@@ -26,7 +25,7 @@ BAND: Final = 0.16
 
 def metric_line(metric: str, theme: Theme) -> dict[str, Any]:
     """Colour, width and dash of a metric's line: the same on every page."""
-    place = _ORDER.index(metric)
+    place = sorted(METRICS, key=lambda id_: id_ not in SWEPT).index(metric)  # those swept first
     return {
         "color": theme.series[place % len(theme.series)],
         "width": 2.4,
