@@ -49,7 +49,7 @@ from calib_core.cli.sources import Source
 from calib_core.cli.sweeping import sweep
 from calib_core.cli.tables import Paper
 from calib_core.confidence.method import Options
-from calib_core.metrics import METRICS
+from calib_core.metrics import DEFAULT, METRICS
 from calib_core.problems import CalibError
 
 PROGRAM = "python -m calib_core"
@@ -152,7 +152,7 @@ def bins(  # noqa: PLR0913  one parameter an option
     desk, paper = Desk(), Paper()
     elements: list[Element] = []
     for run in desk.runs(source, together=together):
-        diagrams = desk.results(run, wish, wish.metrics or ("ece",), reliability)
+        diagrams = desk.results(run, wish, wish.metrics or (DEFAULT,), reliability)
         elements += [bins_element(run.file, diagram) for diagram in diagrams]
         if not as_json:
             for diagram in diagrams:

@@ -19,6 +19,7 @@ from calib_core.analysis.reliability import reliability
 from calib_core.analysis.score import scheme_for
 from calib_core.analysis.tendency import tendency
 from calib_core.bins import Scheme
+from calib_core.metrics import DEFAULT
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
 
@@ -69,7 +70,7 @@ class Lines:
 
 def lines(
     seen: Mapping[str, Evidence],
-    metric_id: str = "ece",
+    metric_id: str = DEFAULT,
     scheme: Scheme | None = None,
     *,
     titles: Mapping[str, str] | None = None,

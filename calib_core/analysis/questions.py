@@ -13,6 +13,7 @@ from calib_core.analysis.evidence import AnswerEvidence, Evidence, metric_of
 from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme, assign
 from calib_core.confidence.choices import choice_texts
+from calib_core.metrics import DEFAULT
 from calib_core.pairs import Pairs
 from calib_core.problems import Unavailable, one_line
 
@@ -49,7 +50,7 @@ class Questions:
 
 def questions(
     evidence: Evidence,
-    metric_id: str = "ece",
+    metric_id: str = DEFAULT,
     scheme: Scheme | None = None,
     *,
     bin_number: int | None = None,

@@ -34,3 +34,7 @@ METRICS: Final[dict[str, Metric]] = {
     FULL_ECE.id: FULL_ECE,
     FULL_ECE_MASS.id: FULL_ECE_MASS,
 }
+"""Every metric, by id, in the order in which they are shown."""
+
+DEFAULT: Final = next(iter(METRICS))
+"""The metric that is shown where none is named."""

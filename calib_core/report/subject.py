@@ -15,6 +15,7 @@ from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options
 from calib_core.files.harness.united import parts_of, together
+from calib_core.metrics import DEFAULT
 from calib_core.problems import Refused, Unavailable, shorten
 from calib_core.records import AnswerRun
 
@@ -36,7 +37,7 @@ class Asked:
     @property
     def every_metric(self) -> tuple[str, ...]:
         """The metrics of pages that show several, one or more."""
-        return self.metrics or ("ece",)
+        return self.metrics or (DEFAULT,)
 
     @property
     def metric(self) -> str:

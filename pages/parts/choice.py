@@ -12,7 +12,7 @@ from calib_core.analysis.preferred import telling
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
-from calib_core.metrics import METRICS
+from calib_core.metrics import DEFAULT, METRICS
 from calib_core.records import TokenRun
 from pages.parts import cache, picking, show
 from pages.parts.address import Address
@@ -90,7 +90,7 @@ def choose_confidences(address: Address, runs: Sequence[Run]) -> Choice:
     scheme = binning_of(address, evidence)
     beside = _beside(address, run, evidence)
     not_possible(run.report.survey.refused, {})
-    return Choice(run, evidence, "ece", scheme, beside)
+    return Choice(run, evidence, DEFAULT, scheme, beside)
 
 
 def choose_sweep(address: Address, runs: Sequence[Run]) -> Choice:
@@ -98,7 +98,7 @@ def choose_sweep(address: Address, runs: Sequence[Run]) -> Choice:
     run, evidence = one_run(address, runs)
     swept = sweeping(address, run, evidence, runs)
     not_possible(run.report.survey.refused, {})
-    return Choice(run, evidence, "ece", Scheme(), sweep=swept)
+    return Choice(run, evidence, DEFAULT, Scheme(), sweep=swept)
 
 
 def one_run(address: Address, runs: Sequence[Run]) -> tuple[Run, Evidence]:
@@ -141,7 +141,7 @@ def _beside_changed() -> None:
 def metric_of(address: Address, reasons: Mapping[str, str | None]) -> str:
     """The control of the metric; reasons: metric id → why it cannot be given here, or None."""
     usable = [id_ for id_, reason in reasons.items() if reason is None]
-    metric = address.pick("metric", usable, "ece")
+    metric = address.pick("metric", usable, DEFAULT)
     st.selectbox(
         "Metric",
         usable,

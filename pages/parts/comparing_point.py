@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from calib_core.analysis.score import available_metrics
 from calib_core.confidence import METHODS
+from calib_core.metrics import DEFAULT
 from pages.parts import bin_by_bin
 from pages.parts.choice import Choice
 from pages.parts.comparing import Comparing
@@ -16,7 +17,7 @@ def diagram(wanted: Comparing, key: str, script: str) -> None:
     """
     one = wanted.seen[key]
     possible = available_metrics(one.evidence, wanted.scheme)
-    metric = wanted.y if possible.get(wanted.y) is None else "ece"
+    metric = wanted.y if possible.get(wanted.y) is None else DEFAULT
     title = f"{one.run.title}, {METHODS[one.evidence.method.id].title}"
     choice = Choice(one.run, one.evidence, metric, wanted.scheme)
     bin_by_bin.diagram(choice, title, "Open this run on the page Reliability", script)

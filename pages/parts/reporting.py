@@ -19,7 +19,7 @@ from calib_core.analysis.looking import Looking, number_of
 from calib_core.bins import BINNINGS, MAX_BINS, Binning, Scheme
 from calib_core.confidence import METHODS
 from calib_core.confidence.method import Options, Unparseable
-from calib_core.metrics import METRICS
+from calib_core.metrics import DEFAULT, METRICS
 from calib_core.pairs import Labels
 from calib_core.problems import CalibError, shorten
 from calib_core.report.again import Again
@@ -187,7 +187,7 @@ def holds(order: Order) -> None:
     st.header("What it will hold", anchor=False)
     asked = order.asked
     method = METHODS[asked.methods[0]].title if asked.methods else "each run's first confidence method"
-    number = number_of(asked.metrics[0] if asked.metrics else "ece", asked.scheme)
+    number = number_of(asked.metrics[0] if asked.metrics else DEFAULT, asked.scheme)
     of = Looking(count(len(order.pages), "page"), [run.title for run in order.runs], [method], number)
     other = " A run that does not give that method is shown by its first." if asked.methods else ""
     if asked.bin is not None:

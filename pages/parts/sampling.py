@@ -75,7 +75,7 @@ def choose_sampling(address: Address, runs: Sequence[Run]) -> Sampling:
     used = {id_: run.report.survey.usable[SAMPLED].n_used for id_, (run, _) in able.items()}
     run = picking.one_run(address, {id_: run for id_, (run, _) in able.items()}, telling(used))
     answers = able[run.id][1]
-    metric = address.pick("metric", USUAL, "brier")
+    metric = address.pick("metric", USUAL, USUAL[0])
     help_ = METRICS[metric].help
     st.selectbox("Metric", USUAL, key="metric", format_func=lambda id_: METRICS[id_].title, help=help_)
     sizes = _sizes(address, _usual(run, answers))

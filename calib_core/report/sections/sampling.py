@@ -15,6 +15,7 @@ from calib_core.confidence.subsets import codes
 from calib_core.figures.clusters import clusters_figure, describe_clusters
 from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.metrics import METRICS
+from calib_core.metrics.brier import BRIER
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile, not_drawn
@@ -26,7 +27,7 @@ ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 SAMPLED: Final = "cluster_size"
 """A run that this method can be had of has samples."""
 
-SHOWN: Final = ("brier",)
+SHOWN: Final = (BRIER.id,)
 """Metrics that the tiles have whatever is asked for; what is drawn for no number here costs the most."""
 
 NO_SAMPLES: Final = (
@@ -73,7 +74,7 @@ def _blocks(subject: Subject, run: RunHere, tell: Progress, *, worked: bool) -> 
     if not isinstance(answers, AnswerRun):
         return []
     options = Options(unparseable=subject.asked.options.unparseable)
-    metric = next((id_ for id_ in subject.asked.metrics if id_ in USUAL), "brier")
+    metric = next((id_ for id_ in subject.asked.metrics if id_ in USUAL), USUAL[0])
     result = samples(answers, Plan(metrics=(*SHOWN, metric)), options, progress=tell)
     made = [_block(run, result, metric)]
     return [*made, _worked(answers, options)] if worked else made
@@ -141,7 +142,7 @@ def tiles(result: Sampled) -> list[Tile]:
 
 def _tile(result: Sampled, method: str) -> Tile:
     size = next((each.size for each in result.enough if each.method == method), None)
-    curve, against = result.curve(method, "brier"), result.against or result.sizes[-1]
+    curve, against = result.curve(method, BRIER.id), result.against or result.sizes[-1]
     at = result.sizes.index(size or against)
     none = NOTHING if result.against is None else f"none < {against}"
     return Tile(
