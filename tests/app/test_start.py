@@ -9,6 +9,7 @@ from streamlit.testing.v1.element_tree import PageLink
 
 import calib_core
 import screens
+from calib_core.analysis.evidence import survey
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, address, table
 
@@ -17,18 +18,19 @@ def test_one_row_a_run_and_every_method_on_demand(data: Path, visit: Visit) -> N
     write_jsonl(data / "choice.jsonl", choices(model="blue", dataset="four"))
     write_csv(data / "quiz.csv", [*quiz(200, model="red"), *quiz(100, seed=6, model="green")])
     runs = [*calib_core.load(data / "choice.jsonl"), *calib_core.load(data / "quiz.csv")]
-    methods = {"blue · four": ("choice_softmax", "choice_length_normalised", "p_true")}
+    methods = {run.label: list(survey(run).usable) for run in runs}
+    assert methods["red"] == methods["green"] == ["verbal", "given"]
     metrics = ("accuracy", "brier", "ece")
     expected = [
         (run.label, run.n_total, *(
             round(calib_core.score(run, method=method, metric=metric).value or 0, 12) for metric in metrics
         ))
         for run in runs
-        for method in methods.get(run.label, ("verbal", "given"))
+        for method in methods[run.label]
     ]
     assert [run.label for run in runs] == ["blue · four", "red", "green"]
     at = visit("start")
-    first = [expected[0], expected[3], expected[5]]
+    first = [expected[0], expected[-4], expected[-2]]
     assert rows_of(at) == sorted(first, key=lambda row: -(row[-1] or 0))
     screens.choose(at, "_every", value=True)
     assert address(at) == {"every": "1"}
