@@ -1,4 +1,4 @@
-"""Equal texts as equal whole numbers."""
+"""Which texts are equal?  Texts → whole numbers."""
 
 from __future__ import annotations
 

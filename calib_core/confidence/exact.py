@@ -1,4 +1,4 @@
-"""F_PC of cluster sizes, each the double nearest to the exact quotient of whole numbers."""
+"""What is F_PC of cluster sizes?  Each value is the double nearest to the exact quotient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a metric is: one entry of the registry."""
+"""What is a metric?  One entry of the registry."""
 
 from __future__ import annotations
 
