@@ -140,7 +140,7 @@ def test_a_row_without_an_answer_is_missing_whatever_stands_in_it(method: str, s
     choices: Row = {"choice_logprobs": [-0.5, -1.5], "choice_token_counts": [1, 2], "gold_index": 1}
     answers: Row = {"samples": ["a", "b"], "answer_kind": "choice", "gold": "b", "correct": True}
     tokens: Row = {"path_logprobs": [-1.0], "answer_logprobs": [-1.0]}
-    numbers: Row = {"p_true": 0.5, "verbal_confidence": 0.5, "confidence": 0.5}
+    numbers: Row = {"p_true": 0.5, "p_false": 0.5, "verbal_confidence": 0.5, "confidence": 0.5}
     row = {**choices, **answers, **tokens, **numbers}
     rows = [{**row, "status": said} for said in ("ok", status, "no_answer", None)]
     said = confidences(method, run_of(rows))
