@@ -17,7 +17,6 @@ from calib_core.files.format import Head
 from calib_core.files.harness.inspect_archive import is_log
 from calib_core.files.tables import parquet
 from calib_core.files.tables.json_lines import BOM, RepeatedKeyError, lines_of, parse
-from calib_core.files.tables.parquet_footer import check_footer
 from calib_core.files.tables.raw import Progress
 from calib_core.files.token_level import arrays, seal
 from calib_core.problems import Refused, shorten
@@ -97,7 +96,7 @@ def _parquet(content: Content, file: str) -> Head:
             f"{file} holds saved sums and is not as it was written: it was altered, cut off or damaged. Copy "
             f"it again, or reduce the token-level files again."
         )
-    check_footer(data, file)
+    parquet.check_footer(data, file)
     names = tuple(parquet.schema_of(data, file))
     return Head(file, Content(data, file), "parquet", names=names, metadata=parquet.metadata_of(data))
 

@@ -14,11 +14,9 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
-
-import numpy as np
-import polars as pl
 
 from calib_core.files.isolation import transport, wire
 from calib_core.files.isolation.limits import MEMORY, MIB, Limits
@@ -190,7 +188,8 @@ class Child:
 def _roots() -> list[str]:
     """The folders in which the packages of this process lie."""
     here = Path(__file__).resolve().parents[3]
-    others = (Path(str(module.__file__)).resolve().parents[1] for module in (np, pl))
+    found = map(find_spec, ("numpy", "polars", "pyarrow"))
+    others = (Path(str(spec.origin)).resolve().parents[1] for spec in found if spec is not None)
     return [str(folder) for folder in dict.fromkeys((here, *others))]
 
 

@@ -7,15 +7,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import polars as pl
 
 from calib_core.files.content import Content, held
-from calib_core.files.tables import json_fast
-from calib_core.files.tables.ahead import ahead
 from calib_core.files.tables.raw import (
     SLICE,
     Batch,
@@ -24,7 +21,6 @@ from calib_core.files.tables.raw import (
     Slice,
     Wanted,
     as_text,
-    no_column,
     series_of,
 )
 from calib_core.problems import Refused, shorten
@@ -46,7 +42,7 @@ def parse(text: str) -> object:
     where an object holds one key twice.
     """
     text = text.strip()
-    value, end = cast("tuple[object, int]", _DECODER.raw_decode(text))
+    value, end = _DECODER.raw_decode(text)
     if end != len(text):
         raise ValueError(f"something follows the JSON value, at character {end + 1}")
     return mended(value) if "\\u" in text and _SURROGATE.search(text) else value
@@ -110,16 +106,13 @@ def _with_newlines(block: bytes, end: bytes) -> bytes:
     return block if end == b"\n" else block.replace(end, b"\n")
 
 
-def open_json_lines(
-    data: bytes | Content, file: str, wanted: Wanted, *, skip: int = 0, numeric: Wanted = no_column
-) -> RawTable:
+def open_json_lines(data: bytes | Content, file: str, wanted: Wanted, *, skip: int = 0) -> RawTable:
     """The records of JSON lines (already known to be UTF-8), one object a line, below `skip` lines.
 
-    numeric: columns of which only the number counts, not how it is written. Raises Refused, while the
-    slices are read, where an object holds one key twice.
+    Raises Refused, while the slices are read, where an object holds one key twice.
     """
     seen: dict[str, None] = {}
-    return RawTable(None, _Lines(held(data, file), file, wanted, numeric, seen).slices(skip), seen)
+    return RawTable(None, _Lines(held(data, file), file, wanted, seen).slices(skip), seen)
 
 
 def open_json_list(records: Sequence[object], wanted: Wanted) -> RawTable:
@@ -145,40 +138,22 @@ class _Lines:
     content: Content
     file: str
     wanted: Wanted
-    numeric: Wanted
     seen: dict[str, None]
 
     def slices(self, skip: int) -> Iterator[Slice]:
-        """What a fast parser may be trusted with, block by block, by it; every other block with care."""
+        """The records below `skip` lines, a block at a time: however long lines are, few are held at once."""
         at, above = _after_mark(self.content), 0
         for above, _, at in islice(lines_of(self.content), skip):  # noqa: B007
             pass
-        for (block, end), frame in ahead(self._blocks(at), self._frame):
-            share = end / len(self.content)
-            if frame is None:
-                yield from self._careful(block, above, share)
-            else:
-                yield self._quick(block, frame, above, share)
-            above += json_fast.lines_in(block) if frame is None else frame.height
+        end = _line_end(self.content)
+        for part in self.content.lines(at, end):
+            at += len(part)
+            block = _with_newlines(part, end)
+            yield from self._records(block, above, at / len(self.content))
+            above += block.count(b"\n")
 
-    def _blocks(self, at: int) -> Iterator[tuple[bytes, int]]:
-        """Blocks of whole lines from a byte on, each with the bytes of the file up to its end."""
-        for block in self.content.lines(at, end := _line_end(self.content)):
-            at += len(block)
-            yield _with_newlines(block, end), at
-
-    def _frame(self, block: tuple[bytes, int]) -> pl.DataFrame | None:
-        return json_fast.frame_of(block[0], self.numeric, self.wanted)
-
-    def _quick(self, block: bytes, frame: pl.DataFrame, above: int, share: float) -> Slice:
-        self.seen.update(dict.fromkeys(frame.columns))
-        columns = {name: frame[name] for name in frame.columns if self.wanted(name)}
-        lines = pl.int_range(above + 1, above + 1 + frame.height, dtype=pl.Int64, eager=True)
-        again = partial(self._careful, block, above, share)
-        return Slice(frame.height, columns, lines, share, again=again)
-
-    def _careful(self, block: bytes, above: int, share: float) -> Iterator[Slice]:
-        """The records of a block, below so many lines, each parsed by itself."""
+    def _records(self, block: bytes, above: int, share: float) -> Iterator[Slice]:
+        """The records of a block below so many lines; share: of the file, up to the block's end."""
         batch = Batch[Mapping[str, object]]()
         left = len(block) / len(self.content)
         for number, line, end in _lines_of(Content(block, self.file), 0, b"\n"):
@@ -186,7 +161,8 @@ class _Lines:
             if isinstance(record, Broken):
                 batch.broken.append(record)
                 record = {}
-            batch.add(record, above + number)
+            batch.records.append(record)
+            batch.lines.append(above + number)
             if len(batch.records) == SLICE:
                 yield slice_of(batch, self.wanted, self.seen, share - left * (1 - end / len(block)))
                 batch = Batch[Mapping[str, object]]()
@@ -198,7 +174,7 @@ def _record(line: bytes, file: str, number: int, at: int) -> Record | Broken:
     """The object on a line, or why it is none."""
     text = line.decode()
     try:
-        value = parse(text)
+        value: Any = parse(text)
     except RepeatedKeyError as repeated:
         raise Refused(
             f"{file}, line {number:,}: the object has the key {shorten(str(repeated))!r} more than once, "

@@ -1,6 +1,8 @@
 """How does a Parquet file become raw columns?
 
-polars is given the bytes, never a path: it would take the text of a path for a pattern or an address.
+pyarrow reads the footer first: it refuses a schema nested deep enough to overflow the stack of polars, and
+tells the numbers of rows and values. polars then reads the columns. It is given the bytes, never a path: it
+would take the text of a path for a pattern or an address.
 """
 
 from __future__ import annotations
@@ -17,6 +19,56 @@ from calib_core.problems import Refused, shorten
 MAGIC: Final = b"PAR1"
 ROWS: Final = 262_144
 """Rows judged at a time."""
+
+MOST_GROUPS: Final = 20_000
+"""Row groups; writers make one of 100,000 rows or more, and groups of one row take the library very long."""
+
+
+def check_footer(data: bytes, file: str) -> None:
+    """Compare the numbers of rows and values in the footer before any of them is unpacked.
+
+    Where a footer tells of fewer rows than there are values, polars reads the fewer and says nothing.
+
+    Parameters
+    ----------
+    data
+        All bytes of the file.
+    file
+        As messages call it.
+
+    Raises
+    ------
+    Refused
+        The footer cannot be read, its schema is nested too deep (pyarrow reads at most 100 levels), there are
+        more than `MOST_GROUPS` row groups, or the numbers of rows contradict each other.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415  a tenth of a second that only Parquet files take
+
+    try:
+        footer = pq.read_metadata(io.BytesIO(data))  # pyright: ignore[reportUnknownMemberType]
+        if footer.num_row_groups > MOST_GROUPS:
+            raise Refused(
+                f"{file} is cut into {footer.num_row_groups:,} row groups, and at most {MOST_GROUPS:,} are "
+                f"read. Write it again with larger ones, such as 100,000 rows."
+            )
+        columns = [footer.schema.column(at) for at in range(footer.num_columns)]
+        flat = [(at, column.path) for at, column in enumerate(columns) if not column.max_repetition_level]
+        groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+        for group in groups:
+            for at, name in flat:
+                values = group.column(at).num_values
+                _check_rows(group.num_rows, values, f"values of {shorten(name)!r}", file)
+        _check_rows(footer.num_rows, sum(group.num_rows for group in groups), "rows in its parts", file)
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise _damaged(file, error) from None
+
+
+def _check_rows(told: int, found: int, what: str, file: str) -> None:
+    if told != found:
+        raise Refused(
+            f"{file}: its footer tells of {told:,} rows and of {found:,} {what}, so which rows there are is "
+            f"not clear. It is damaged, or was put together by hand: write it again."
+        )
 
 
 def metadata_of(data: bytes) -> Mapping[str, str]:
@@ -83,7 +135,12 @@ def _plain(values: pl.Series) -> pl.Series:
 
 
 def _damaged(file: str, error: BaseException) -> Refused:
+    if "too deeply nested" in str(error):
+        return Refused(
+            f"{file}: its columns are nested more than 100 levels deep, and at most 100 are read. It may "
+            f"be made to do harm. Write plain columns and lists."
+        )
     return Refused(
-        f"{file}: this is a Parquet file that cannot be read ({shorten(str(error), 200)}). "
+        f"{file}: this is a Parquet file that cannot be read ({shorten(' '.join(str(error).split()), 200)}). "
         f"It may be half written or damaged: write or copy it again."
     )

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from math import isfinite
 from typing import Final, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -119,7 +120,9 @@ def series_of(name: str, values: Sequence[object]) -> tuple[pl.Series, frozenset
             return pl.Series(name, values, dtype=dtype), frozenset()
         except (OverflowError, TypeError):
             pass  # a whole number beyond 64 bits: kept as text
-    nested = frozenset(at for at, value in enumerate(values) if isinstance(value, list | dict))
+    nested = frozenset[int]()
+    if types & {list, dict}:
+        nested = frozenset(at for at, value in enumerate(values) if isinstance(value, list | dict))
     return pl.Series(name, [as_text(value) for value in values], dtype=pl.String), nested
 
 
@@ -127,6 +130,8 @@ def as_text(value: object) -> str | None:
     """A value as it would stand in JSON; text as it is, null as None."""
     if value is None or isinstance(value, str):
         return value
+    if type(value) is int or (type(value) is float and isfinite(value)):
+        return repr(value)  # as JSON has it, ten times as fast
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -160,4 +165,4 @@ def _dtype(types: set[type]) -> pl.DataType | None:
         return pl.Null()
     if len(types) > 1:
         return None
-    return {str: pl.String(), float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}.get(types.pop())
+    return {str: pl.String(), float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}.get(next(iter(types)))

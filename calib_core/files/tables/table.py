@@ -152,7 +152,7 @@ def open_table(
         case "parquet":
             return open_parquet(head.data, head.file, wanted)
         case "json lines":
-            return open_json_lines(head.content, head.file, wanted, skip=skip, numeric=numeric)
+            return open_json_lines(head.content, head.file, wanted, skip=skip)
         case "json list":
             return open_json_list(head.records, wanted)
         case "json object":

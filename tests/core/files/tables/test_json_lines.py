@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from calib_core.files import content
 from calib_core.files.tables import json_lines, raw
 from calib_core.files.tables.json_lines import (
     RepeatedKeyError,
@@ -109,3 +110,32 @@ def test_columns_met_are_remembered_in_order() -> None:
     (part,) = table.slices
     assert list(table.seen) == ["b", "a"]
     assert list(part.columns) == ["a"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("piece", [1, 10, 23, 1000])
+def test_blocks_of_a_file_join_without_a_seam(
+    monkeypatch: pytest.MonkeyPatch, piece: int, end: str
+) -> None:
+    monkeypatch.setattr(content, "PIECE", piece)
+    lines = ['\ufeff{"meta": 1}', '{"a": 1}', "", '{"a": 2, "b": "é"}', "{", '{"b": "x"}']
+    parts = slices(end.join(lines), skip=1)
+    frames = [part.columns["a"].to_list() if "a" in part.columns else [None] * part.rows for part in parts]
+    assert [value for values in frames for value in values] == [1, 2, None, None]
+    assert [int(line) for part in parts if part.lines is not None for line in part.lines] == [2, 4, 5, 6]
+    assert [broken.kind for part in parts for broken in part.broken] == ["not JSON"]
+    assert parts[-1].share == 1.0
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([1, 0.5, None], ["1", "0.5", None]),
+        ([1e22, 2], ["1e+22", "2"]),
+        ([math.nan, -math.inf, 1], ["NaN", "-Infinity", "1"]),
+        ([10**400, 0.1], ["1" + "0" * 400, "0.1"]),
+        ([True, 1], ["true", "1"]),
+    ],
+)
+def test_numbers_of_mixed_kinds_are_text_as_in_json(values: list[object], texts: list[str | None]) -> None:
+    assert raw.series_of("x", values)[0].to_list() == texts
