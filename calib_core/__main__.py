@@ -22,6 +22,7 @@ from typer.exceptions import TyperException
 from calib_core.cli.exit_codes import REFUSED
 from calib_core.cli.text import printable
 from calib_core.problems import CalibError
+from calib_core.reader_process import start_ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,7 @@ def loaded(name: str) -> typer.Typer:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs one command line (without the program's name); returns its exit code."""
+    own = words is None
     words = list(sys.argv[1:] if words is None else words)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -125,6 +127,8 @@ def main(words: Sequence[str] | None = None) -> int:
             )  # a terminal that cannot show "·" is no reason to stop
     if cast("TextIO | None", sys.stdout) is None:
         return _unprinted("it is closed")
+    if own and words and words[0] in VERBS and words[0] != "app" and "--help" not in words:
+        start_ahead()
     try:
         code = _run(words)
         sys.stdout.flush()
