@@ -1,6 +1,7 @@
 r"""Can a language model's confidence be believed?  Load saved predictions, ask for a number.
 
 >>> import tempfile
+>>> from calib_core import load, score
 >>> from pathlib import Path
 >>> folder = tempfile.TemporaryDirectory()
 >>> file = Path(folder.name) / "quiz.csv"
@@ -16,87 +17,39 @@ r"""Can a language model's confidence be believed?  Load saved predictions, ask 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from os import PathLike
-from pathlib import Path
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from calib_core import files
-from calib_core.analysis.check import usable_runs
-from calib_core.analysis.evidence import gather
-from calib_core.analysis.score import Score
-from calib_core.analysis.score import score as score_of
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Sweep
-from calib_core.analysis.sweep import sweep as sweep_of
-from calib_core.bins import Binning, Scheme
-from calib_core.confidence.method import Options
-from calib_core.pairs import Labels
-from calib_core.problems import Unavailable
-from calib_core.records import Run
+from calib_core.version import VERSION
 
-__all__ = ["Run", "Score", "Sweep", "load", "score", "sweep"]
+if TYPE_CHECKING:
+    from calib_core.api import Run, Score, Sweep, load, score, sweep
+    from calib_core.bins import BinSums
+
+__all__ = ["BinSums", "Run", "Score", "Sweep", "__version__", "load", "score", "sweep"]
+
+__version__ = VERSION
+
+_PLACES = dict.fromkeys(("Run", "Score", "Sweep", "load", "score", "sweep"), "calib_core.api") | {
+    "BinSums": "calib_core.bins"
+}
 
 
-def load(
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002  named as the command line's --format
-    columns: Mapping[str, str] | None = None,
-    skip_bad_rows: bool = False,
-) -> list[Run]:
-    """The runs of one file, in the file's order.
+def __getattr__(name: str) -> object:
+    """A name of the interface, or a module of this package, imported when it is first asked for.
 
-    format: an id of `files.FORMATS`, None = recognised by content; columns: file column → the name it
-    is to be read as; skip_bad_rows: leave bad rows out.
-    Raises `problems.Refused` for a file that is not there or cannot be used, `problems.BadRowsFound`
-    where rows are bad and skip_bad_rows is False.
+    What needs neither, such as `calib --help`, then waits for no library (PEP 562).
     """
-    reading = files.read(Path(path), format=format, columns=columns)
-    return list(usable_runs(reading, skip_bad_rows=skip_bad_rows))
+    if name in _PLACES:
+        value: object = getattr(import_module(_PLACES[name]), name)
+    elif not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+        value = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
-def score(
-    run: Run,
-    *,
-    method: str,
-    metric: str,
-    bins: int = 10,
-    binning: Binning = "width",
-    labels: Labels = "top",
-    renormalise: bool | None = None,
-) -> Score:
-    """One metric of one method on one run, with its recipe.
-
-    method: an id of `confidence.METHODS`; metric: an id of `metrics.METRICS`; bins: M, 1 to 1000;
-    binning: "width", "mass" or "natural"; labels: "top", or "all" for one pair a choice; renormalise:
-    None = as the method does by default. The value is None where the metric is not defined (AUROC of
-    rows that are all right), or only bounds of it are known (token-level lists of the largest entries).
-    Raises `problems.Unavailable` where the run cannot give the method or metric, ValueError for M
-    outside 1 to 1000.
-    """
-    evidence = gather(run, method, Options(renormalise=renormalise, labels=labels))
-    return score_of(evidence, metric, Scheme(binning, bins))
-
-
-def sweep(
-    run: Run,
-    *,
-    method: str,
-    metric: str | Sequence[str] = SWEPT,
-    bins: Sequence[int] = PAPER_BINS,
-    ddof: int = 0,
-    binning: Binning = "width",
-    labels: Labels = "top",
-    renormalise: bool | None = None,
-) -> Sweep:
-    """One metric of one method, or several, over a set of M, with the RSD and the null of each.
-
-    metric: an id, or several; bins: M, 1 to 1000 each, the seven of the Full-ECE paper by default; ddof: of
-    the RSD, 0 or 1; the rest as in `score`. Raises `problems.Unavailable` where the run cannot give the
-    method or none of the metrics, ValueError for M outside 1 to 1000 or another ddof.
-    """
-    evidence = gather(run, method, Options(renormalise=renormalise, labels=labels))
-    metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    swept = sweep_of(evidence, metrics, bins, ddof, binning=binning)
-    if not swept.curves:
-        raise Unavailable("; ".join(dict.fromkeys(swept.refused.values())) or "No metric was named.")
-    return swept
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

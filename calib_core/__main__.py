@@ -1,175 +1,124 @@
-"""How are the same questions asked from the command line?  `python -m calib_core VERB FILE... [options]`."""
+"""How are the same questions asked from the command line?  `calib VERB FILE... [options]`.
+
+`python -m calib_core` is the same command. A verb's module is imported when the verb is called: listing them
+waits for none of the libraries that computing takes.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from collections.abc import Sequence
-from typing import TextIO, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import PurePath
+from types import MappingProxyType
+from typing import Final, TextIO, cast
 
 import typer
 from typer.exceptions import TyperException
 
-from calib_core.analysis.check import check as report_of
-from calib_core.analysis.reliability import reliability
-from calib_core.analysis.score import score as score_of
-from calib_core.bins import Scheme
-from calib_core.cli.comparing import compare
-from calib_core.cli.converting import convert
-from calib_core.cli.desk import BAD_ROWS, REFUSED, Desk, Wish
-from calib_core.cli.elements import (
-    Element,
-    bins_element,
-    check_elements,
-    document,
-    refused_element,
-    score_element,
-)
-from calib_core.cli.options import (
-    BinningOption,
-    BinsOption,
-    FilesArgument,
-    FormatOption,
-    GoldOption,
-    JsonOption,
-    LabelsOption,
-    MapOption,
-    MethodOption,
-    MetricOption,
-    RenormaliseOption,
-    SkipOption,
-    TogetherOption,
-    UnparseableOption,
-)
-from calib_core.cli.reducing import reduce
-from calib_core.cli.reporting import report
-from calib_core.cli.sampling import samples
-from calib_core.cli.sources import Source
-from calib_core.cli.sweeping import sweep
-from calib_core.cli.tables import Paper
-from calib_core.confidence.method import Options
-from calib_core.metrics import DEFAULT, METRICS
+from calib_core.cli.exit_codes import REFUSED
+from calib_core.cli.text import printable
 from calib_core.problems import CalibError
-
-PROGRAM = "python -m calib_core"
-
-app = typer.Typer(
-    name=PROGRAM,
-    help="Can a language model's confidence be believed? Exit code 0: done; 2: refused; 3: bad rows found.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+from calib_core.reader_process import start_ahead
 
 
-@app.command()
-def check(
-    files: FilesArgument,
-    *,
-    as_json: JsonOption = False,
-    skip_bad_rows: SkipOption = False,
-    format_id: FormatOption = None,
-    maps: MapOption = None,
-    gold: GoldOption = None,
-) -> int:
-    """What is each file, what can it give, and what is wrong with it?"""
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    desk, paper = Desk(), Paper()
-    elements: list[Element] = []
-    for path, name in desk.files(source):
-        try:
-            report = report_of(source.read(path, name))
-        except CalibError as reason:
-            desk.refuse(str(reason))
-            elements.append(refused_element(name, str(reason)))
-            continue
-        elements += check_elements(report)
-        if not as_json:
-            paper.report(report)
-        if report.status == "refused":
-            desk.refuse(f"{name}: no confidence method has a usable row.")
-        elif report.status == "asks" and not skip_bad_rows:
-            desk.refuse(f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS)
-    return desk.leave(elements, as_json=as_json)
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A verb as the list of verbs shows it.
 
-
-@app.command()
-def score(  # noqa: PLR0913  one parameter an option
-    files: FilesArgument,
-    *,
-    as_json: JsonOption = False,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
-    bins_asked: BinsOption = 10,
-    binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
-    skip_bad_rows: SkipOption = False,
-    format_id: FormatOption = None,
-    maps: MapOption = None,
-    gold: GoldOption = None,
-    together: TogetherOption = False,
-) -> int:
-    """How good is each method, as one number a metric?"""
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels, unparseable))
-    desk, paper = Desk(), Paper()
-    elements: list[Element] = []
-    for run in desk.runs(source, together=together):
-        scores = desk.results(run, wish, wish.metrics or tuple(METRICS), score_of)
-        elements += [score_element(run.file, score) for score in scores]
-        if scores and not as_json:
-            paper.scores(run.file, run.label, scores)
-    return desk.leave(elements, as_json=as_json)
-
-
-@app.command()
-def bins(  # noqa: PLR0913  one parameter an option
-    files: FilesArgument,
-    *,
-    as_json: JsonOption = False,
-    methods: MethodOption = None,
-    metrics: MetricOption = None,
-    bins_asked: BinsOption = 10,
-    binning: BinningOption = "width",
-    labels: LabelsOption = "top",
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
-    skip_bad_rows: SkipOption = False,
-    format_id: FormatOption = None,
-    maps: MapOption = None,
-    gold: GoldOption = None,
-    together: TogetherOption = False,
-) -> int:
-    """Is it right as often as it says, bin by bin?
-
-    --metric (ece if none is named) says which pairs are binned; empty bins are left out.
+    function: the module that holds it, and its name there; summary: the beginning of its docstring.
     """
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels, unparseable))
-    desk, paper = Desk(), Paper()
-    elements: list[Element] = []
-    for run in desk.runs(source, together=together):
-        diagrams = desk.results(run, wish, wish.metrics or (DEFAULT,), reliability)
-        elements += [bins_element(run.file, diagram) for diagram in diagrams]
-        if not as_json:
-            for diagram in diagrams:
-                paper.bins(run.file, diagram)
-    return desk.leave(elements, as_json=as_json)
+
+    function: tuple[str, str]
+    summary: str
 
 
-app.command()(sweep)
-app.command()(compare)
-app.command()(samples)
-app.command()(reduce)
-app.command()(convert)
-app.command()(report)
+VERBS: Final[Mapping[str, Verb]] = MappingProxyType({
+    "check": Verb(
+        ("calib_core.cli.checking", "check"),
+        "What is each file, what can it give, and what is wrong with it?",
+    ),
+    "score": Verb(
+        ("calib_core.cli.scoring", "score"),
+        "How good is each method, as one number a metric?",
+    ),
+    "bins": Verb(
+        ("calib_core.cli.scoring", "bins"),
+        "Is it right as often as it says, bin by bin?",
+    ),
+    "sweep": Verb(
+        ("calib_core.cli.sweeping", "sweep"),
+        "Does the number depend on M, and by how much more than noise makes it?",
+    ),
+    "compare": Verb(
+        ("calib_core.cli.comparing", "compare"),
+        "Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.",
+    ),
+    "samples": Verb(
+        ("calib_core.cli.sampling", "samples"),
+        "How many samples are enough for self-consistency?",
+    ),
+    "reduce": Verb(
+        ("calib_core.cli.reducing", "reduce"),
+        "Which sums do these token-level files come to?  All runs are saved in one small, exact file.",
+    ),
+    "convert": Verb(
+        ("calib_core.cli.converting", "convert"),
+        "What do these files hold, in the project's own format?  It reads back to the same numbers.",
+    ),
+    "report": Verb(
+        ("calib_core.cli.reporting", "report"),
+        "What do these files say, as one HTML file to send: figures, tables, recipes, checksums?",
+    ),
+    "app": Verb(
+        ("calib_core.cli.app", "app"),
+        "Opens the app in the browser, on the demo data or on a folder of predictions.",
+    ),
+})
+
+
+def program() -> str:
+    """What a person types to come here: `calib` where that command was called."""
+    return "calib" if PurePath(sys.argv[0]).stem == "calib" else "python -m calib_core"
+
+
+def _not_loaded() -> None:
+    """Stands for a verb where verbs are only listed."""
+
+
+def _typer() -> typer.Typer:
+    return typer.Typer(
+        help=(
+            "Can a language model's confidence be believed? Exit code 0: done; 2: refused; 3: bad rows found."
+        ),
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+
+
+def listing() -> typer.Typer:
+    """Every verb with its summary: what `--help` shows, and what an unknown verb is compared with."""
+    verbs = _typer()
+    for name, verb in VERBS.items():
+        verbs.command(name, help=verb.summary)(_not_loaded)
+    return verbs
+
+
+def loaded(name: str) -> typer.Typer:
+    """One verb, ready to be called."""
+    module, function = VERBS[name].function
+    verb = _typer()
+    verb.command()(getattr(import_module(module), function))
+    return verb
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs one command line (without the program's name); returns its exit code."""
+    own = words is None
     words = list(sys.argv[1:] if words is None else words)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -178,6 +127,8 @@ def main(words: Sequence[str] | None = None) -> int:
             )  # a terminal that cannot show "·" is no reason to stop
     if cast("TextIO | None", sys.stdout) is None:
         return _unprinted("it is closed")
+    if own and words and words[0] in VERBS and words[0] != "app" and "--help" not in words:
+        start_ahead()
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -191,19 +142,31 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
+    words = words[1:] if words[:1] == ["--"] else words
     try:
-        return int(app(words or ["--help"], prog_name=PROGRAM, standalone_mode=False) or 0)
+        if words and words[0] in VERBS:
+            return _called(loaded(words[0]), words[1:], f"{program()} {words[0]}")
+        return _called(listing(), words or ["--help"], program())
     except (TyperException, CalibError) as wrong:
         message = wrong.format_message() if isinstance(wrong, TyperException) else str(wrong)
-        Desk().tell(f"{message}\nHelp: {PROGRAM} VERB --help")
+        _tell(f"{message}\nHelp: {program()} VERB --help")
         if "--json" in words:
-            sys.stdout.write(document([]) + "\n")
+            sys.stdout.write("[]\n")
         return REFUSED
+
+
+def _called(app: typer.Typer, words: Sequence[str], name: str) -> int:
+    return int(app(words, prog_name=name, standalone_mode=False) or 0)
+
+
+def _tell(message: str) -> None:
+    sys.stderr.write(printable(message) + "\n")
+    sys.stderr.flush()
 
 
 def _unprinted(why: str) -> int:
     try:
-        Desk().tell(f"Nothing more can be printed on standard output: {why}.")
+        _tell(f"Nothing more can be printed on standard output: {why}.")
     except OSError:  # it may be the same full disk
         _forget(sys.stderr)
     return REFUSED

@@ -31,6 +31,9 @@ DRAWS: Final = 999
 FEWER: Final = 199
 """Draws of a metric that is a product of the weights, and of one that has to be added up anew each time."""
 
+BOOTSTRAP_SEED: Final = 0
+"""Of the draws, where no other is asked for."""
+
 EACH: Final = 20_000
 """Up to so many rows each is drawn by itself; more are drawn by cells of 1/3000 and outcome."""
 
@@ -65,7 +68,7 @@ class Difference:
 
 
 def interval(
-    evidence: Evidence, metric_id: str, scheme: Scheme | None = None, *, seed: int = 0
+    evidence: Evidence, metric_id: str, scheme: Scheme | None = None, *, seed: int = BOOTSTRAP_SEED
 ) -> Interval | None:
     """The interval of a metric: Wilson's of the accuracy, else the bootstrap's over rows, cut at its range.
 
@@ -111,7 +114,7 @@ def difference(
     metric_id: str,
     scheme: Scheme | None = None,
     *,
-    seed: int = 0,
+    seed: int = BOOTSTRAP_SEED,
 ) -> Difference:
     """How much larger the metric is in the second of each pair than in the first, on the same questions.
 

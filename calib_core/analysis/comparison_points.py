@@ -13,6 +13,7 @@ from calib_core.analysis.recipe import recipe
 from calib_core.analysis.score import scheme_for
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
+from calib_core.metrics.brier import brier_skill
 from calib_core.problems import Unavailable
 from calib_core.wording import ROUNDED
 
@@ -99,7 +100,6 @@ def point_of(
     x, y = (measure(evidence, id_, scheme) for id_ in axes)
     top = evidence.of_top
     accuracy, brier = (measure(top, id_, scheme) for id_ in ("accuracy", "brier"))
-    constant = accuracy.value * (1 - accuracy.value)
     return Point(
         key=key,
         run=called[0],
@@ -109,7 +109,7 @@ def point_of(
         y=y,
         accuracy=accuracy,
         brier=brier,
-        skill=1 - brier.value / constant if constant > 0 else None,
+        skill=brier_skill(brier.value, accuracy.value),
         ece=METRICS["ece"].of(evidence.top_sums, Scheme()),
         n_used=evidence.n_used,
         n_total=evidence.n_total,

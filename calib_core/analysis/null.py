@@ -7,13 +7,14 @@ token-level run as its positions are read), and each draw is put to the metric a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.analysis.basis import Evidence
+from calib_core.analysis.redrawn import Redrawn
 from calib_core.bins import Scheme
 from calib_core.metrics.metric import Metric
 from calib_core.wording import ROUNDED
@@ -23,6 +24,19 @@ BAND: Final = (0.5, 0.05, 0.95)
 
 BLURRED: Final = 0.1
 """Draws of a mass-weighted metric that may lack more of their spread than this share are no null."""
+
+
+class NullSource(Protocol):
+    """What outcomes can be drawn for: evidence, as far as a null distribution needs it."""
+
+    @cached_property
+    def nulls(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
+        """Metric and scheme → seed and value of each draw; empty at first, filled here."""
+        ...
+
+    def redrawn(self, metric: Metric, scheme: Scheme) -> Redrawn | None:
+        """The bins of this metric with outcomes drawn from the confidences; None where there is no null."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +69,20 @@ class Null:
 
 
 def null_of(
-    evidence: Evidence,
+    evidence: NullSource,
     metric: Metric,
     schemes: Sequence[Scheme],
     observed: Sequence[float | None],
-    ddof: int = 0,
 ) -> Null | None:
     """The null of the metric under each scheme; None where one of them has none.
 
-    observed: the metric's values there, None where there is none; ddof: of the RSD.
+    observed: the metric's values there, None where there is none.
     """
-    if not schemes:
+    found = metric_draws(evidence, metric, schemes)
+    if found is None:
         return None
-    drawn: list[NDArray[np.float64]] = []
-    seed = 0
-    for scheme in schemes:
-        values = _drawn(evidence, metric, scheme)
-        if values is None:
-            return None
-        seed, kept = values
-        drawn.append(kept)
-    if len({kept.size for kept in drawn}) > 1:  # some M of draws by class, which are fewer
-        return None
-    table = np.array(drawn)
+    seed, table = found
     median, low, high = np.quantile(table, BAND, axis=1)
-    known = [value for value in observed if value is not None]
     return Null(
         draws=table.shape[1],
         seed=seed,
@@ -90,8 +93,24 @@ def null_of(
             None if value is None else share_above(own, value)
             for own, value in zip(table, observed, strict=True)
         ),
-        **(_spread(table, known, ddof) if len(known) == len(schemes) > 1 else {}),
     )
+
+
+def metric_draws(
+    evidence: NullSource, metric: Metric, schemes: Sequence[Scheme]
+) -> tuple[int, NDArray[np.float64]] | None:
+    """Seed and the metric of every draw under each scheme, shape (schemes, R); None where one has no null."""
+    drawn: list[NDArray[np.float64]] = []
+    seed = 0
+    for scheme in schemes:
+        values = _drawn(evidence, metric, scheme)
+        if values is None:
+            return None
+        seed, kept = values
+        drawn.append(kept)
+    if len({kept.size for kept in drawn}) != 1:  # no scheme, or some M of draws by class, which are fewer
+        return None
+    return seed, np.array(drawn)
 
 
 def share_above(drawn: NDArray[np.float64], observed: float) -> float:
@@ -109,6 +128,18 @@ def rsd(values: NDArray[np.float64], ddof: int = 0) -> NDArray[np.float64]:
     return np.divide(spread, mean, out=np.full_like(mean, np.nan), where=mean > ROUNDED)
 
 
+def with_rsd(
+    null: Null, evidence: NullSource, metric: Metric, schemes: Sequence[Scheme], observed: Sequence[float],
+    ddof: int,
+) -> Null:
+    """The null of the same schemes with the RSD over them, and the rise from the first to the last.
+
+    observed: the metric's value under each scheme; ddof: of the RSD.
+    """
+    found = metric_draws(evidence, metric, schemes)
+    return null if found is None else replace(null, **_spread(found[1], observed, ddof))
+
+
 def _spread(table: NDArray[np.float64], observed: Sequence[float], ddof: int) -> dict[str, float]:
     """The RSD part of a Null, and the rise from the first M to the last."""
     told = {"change_p": share_above(table[-1] - table[0], observed[-1] - observed[0])}
@@ -124,7 +155,7 @@ def _spread(table: NDArray[np.float64], observed: Sequence[float], ddof: int) ->
     }
 
 
-def _drawn(evidence: Evidence, metric: Metric, scheme: Scheme) -> tuple[int, NDArray[np.float64]] | None:
+def _drawn(evidence: NullSource, metric: Metric, scheme: Scheme) -> tuple[int, NDArray[np.float64]] | None:
     """Seed and the metric of every draw; kept with the evidence."""
     key = (metric.id, scheme)
     if key not in evidence.nulls:

@@ -15,7 +15,7 @@ import polars as pl
 
 from calib_core.analysis.basis import Evidence
 from calib_core.analysis.evidence import metric_of
-from calib_core.analysis.null import Null, null_of, rsd
+from calib_core.analysis.null import Null, null_of, rsd, with_rsd
 from calib_core.analysis.recipe import recipe
 from calib_core.analysis.score import scheme_for
 from calib_core.analysis.sweep_reading import chance_over, read_sweep, remarks_on
@@ -189,7 +189,9 @@ def _curve(evidence: Evidence, metric: Metric, bins: tuple[int, ...], ddof: int,
     known = [value for value in values if value is not None]
     whole = len(known) == len(bins)
     spread = float(rsd(np.array(known), ddof)) if whole else np.nan
-    null = null_of(evidence, metric, list(schemes.values()), values, ddof) if whole else None
+    null = null_of(evidence, metric, list(schemes.values()), values) if whole else None
+    if null is not None and len(known) > 1:
+        null = with_rsd(null, evidence, metric, list(schemes.values()), known, ddof)
     return Curve(
         metric=metric.id,
         bins=bins,

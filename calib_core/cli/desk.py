@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 
@@ -15,15 +15,13 @@ from calib_core.analysis.evidence import Evidence, gather, method_of, metric_of,
 from calib_core.analysis.score import available_metrics
 from calib_core.bins import Scheme
 from calib_core.cli.elements import Element, document
+from calib_core.cli.exit_codes import BAD_ROWS, REFUSED
 from calib_core.cli.sources import Source, files_in, names_of, passed_over
 from calib_core.cli.text import printable
 from calib_core.confidence.method import Options
 from calib_core.files.harness.united import united
 from calib_core.problems import BadRowsFound, CalibError, Unavailable
 from calib_core.records import Run
-
-REFUSED: Final = 2
-BAD_ROWS: Final = 3
 
 Result = TypeVar("Result")
 

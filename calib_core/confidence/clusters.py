@@ -74,6 +74,20 @@ class Clusters:
         return alone.group_by("row").agg(pl.col("first").min(), pl.col("size").sum())
 
 
+def unparsed_clusters(unparsed: NDArray[np.int64], rule: Unparseable) -> NDArray[np.int64]:
+    """How many clusters the samples that do not parse make; shape of `unparsed`, their number in each row."""
+    if rule == "own":
+        return unparsed
+    return np.minimum(unparsed, 1) if rule == "one" else np.zeros_like(unparsed)
+
+
+def counted_samples(
+    sampled: NDArray[np.int64], unparsed: NDArray[np.int64], rule: Unparseable
+) -> NDArray[np.int64]:
+    """N of each row: all its samples, without those that do not parse where these are left out."""
+    return sampled - unparsed if rule == "drop" else sampled
+
+
 def cluster(run: AnswerRun, normaliser: Normaliser, unparseable: Unparseable) -> Clusters:
     """Puts the samples of each row into clusters of equal answers.
 
@@ -83,10 +97,9 @@ def cluster(run: AnswerRun, normaliser: Normaliser, unparseable: Unparseable) ->
     """
     samples = sampled(run, normaliser)
     groups = Groups.of(samples)
-    more = {"own": groups.unparsed, "one": np.minimum(groups.unparsed, 1), "drop": 0}[unparseable]
     return Clusters(
-        counted=samples.count - groups.unparsed if unparseable == "drop" else samples.count,
-        number=groups.number + more,
+        counted=counted_samples(samples.count, groups.unparsed, unparseable),
+        number=groups.number + unparsed_clusters(groups.unparsed, unparseable),
         largest=groups.largest,
         first=groups.majority,
         tied=groups.tied,

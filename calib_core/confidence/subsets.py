@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calib_core.confidence.answer_codes import UNPARSED
 from calib_core.confidence.answers import Normaliser
-from calib_core.confidence.clusters import Clusters, cluster
+from calib_core.confidence.clusters import Clusters, cluster, counted_samples, unparsed_clusters
 from calib_core.confidence.columns import lacking, unanswered
 from calib_core.confidence.exact import pairwise_of
 from calib_core.confidence.method import Options, Unparseable
@@ -91,10 +91,9 @@ def confidences_of(
     rows = codes_subset.shape[0]
     sizes, unparsed = _counted(codes_subset)
     largest = sizes.max(axis=1, initial=0)
-    counted = sizes.sum(axis=1) + (0 if rule == "drop" else unparsed)
-    more = {"own": unparsed, "one": np.minimum(unparsed, 1), "drop": 0}[rule]
+    counted = counted_samples(sizes.sum(axis=1) + unparsed, unparsed, rule)
     parsed = (sizes > 0).sum(axis=1)
-    number = parsed + more
+    number = parsed + unparsed_clusters(unparsed, rule)
     # The first drawn sample of a largest cluster.
     there = codes_subset >= 0
     size_of_each = sizes[np.arange(rows)[:, None], np.where(there, codes_subset, 0)] if sizes.size else 0

@@ -20,6 +20,12 @@ def _reweighted(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float6
     return weights @ units.square / weights.sum(1)
 
 
+def brier_skill(brier_score: float, accuracy: float) -> float | None:
+    """1 − Brier/(a(1−a)), at most 1; 0 is what always stating the accuracy a gives; None for a of 0 or 1."""
+    constant = accuracy * (1 - accuracy)
+    return 1 - brier_score / constant if constant > 0 else None
+
+
 BRIER: Final = Metric(
     id="brier",
     title="Brier score",

@@ -64,7 +64,7 @@ _ONE: Final = Lock()
 def lacking() -> str | None:
     """Why no picture can be made here, and the line to type; None where it can."""
     if importlib.util.find_spec("kaleido") is None:
-        return f"PNG and SVG need Kaleido, which is not installed. Type in the program's folder: {_line()}"
+        return f"PNG and SVG need Kaleido, which is not installed. {_line()}"
     named = os.environ.get(BROWSER)
     if named and not (Path(named).is_file() and os.access(named, os.X_OK)):
         return f"PNG and SVG need a browser. {BROWSER} names none that can be run: name another, or unset it."
@@ -77,9 +77,11 @@ def lacking() -> str | None:
 
 
 def _line() -> str:
-    """The line that installs it where this program runs."""
+    """Which line installs it where this program runs."""
+    if not (_ROOT / "requirements-export.txt").is_file():  # installed by pip, with no folder of its own
+        return "Type: python -m pip install kaleido"
     own = Path(sys.prefix) == _ROOT / ".venv"
-    return f".venv/bin/{INSTALL}" if own else INSTALL
+    return f"Type in the program's folder: {'.venv/bin/' if own else ''}{INSTALL}"
 
 
 def browser() -> str | None:

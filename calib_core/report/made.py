@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +16,7 @@ from calib_core.files.folder import opened
 from calib_core.files.partners import companions
 from calib_core.problems import Refused
 from calib_core.report.subject import FileBytes
-
-_PROJECT: Final = Path(__file__).resolve().parents[2] / "pyproject.toml"
+from calib_core.version import VERSION
 
 _PIECE: Final = 1 << 20
 """Bytes read at a time."""
@@ -36,9 +34,8 @@ class Made:
 @cache
 def program() -> str:
     """The program and what its output depends on: "Calib 0.1.0, Python 3.11.7, numpy 2.4.6, …"."""
-    own = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"]
     others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "polars", "plotly"))
-    return f"Calib {own}, Python {platform.python_version()}, {others}"
+    return f"Calib {VERSION}, Python {platform.python_version()}, {others}"
 
 
 def bytes_of(paths: Iterable[tuple[Path, str]]) -> tuple[FileBytes, ...]:

@@ -10,12 +10,9 @@ import logging
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
 from calib_core.files.isolation import transport, wire
@@ -23,20 +20,12 @@ from calib_core.files.isolation.limits import MEMORY, MIB, Limits
 from calib_core.files.reading import Reading
 from calib_core.files.tables.raw import Progress
 from calib_core.problems import Refused
+from calib_core.reader_process import PROGRAM, started, taken
 
 START: Final = 60.0
 """Seconds in which a process has to have started, on a machine that is busy."""
 
 _LOG: Final = logging.getLogger(__name__)
-
-PROGRAM: Final = (
-    "import sys; sys.path.extend(sys.argv[2:]); from calib_core.files.isolation import worker; "
-    "worker.main(int(sys.argv[1]))"
-)
-"""Nothing but the worker, by a Python that heeds no variables and no folder it was started in."""
-
-_ENVIRONMENT: Final = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-"""All of it: few threads, as each takes room of its own, and nothing of what this process was told."""
 
 _NEXT: Final = "Write or copy it again, or write it in another format."
 
@@ -67,18 +56,8 @@ class Child:
         """
         if not hasattr(socket, "send_fds"):
             raise Refused("Files are read in a process of their own, which takes Linux, macOS or WSL.")
-        self._line, other = socket.socketpair()
-        with other:
-            self._process = subprocess.Popen(  # noqa: S603  this program itself
-                [sys.executable, "-I", "-B", "-c", program, str(other.fileno()), *_roots()],
-                stdin=subprocess.PIPE,  # never written to; it closes when this process ends
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=_ENVIRONMENT,
-                cwd="/",
-                pass_fds=[other.fileno()],
-                start_new_session=True,  # Ctrl-C is said to this process, which then ends that one
-            )
+        reader = taken() if program == PROGRAM else started(program)
+        self._process, self._line = reader.process, reader.line
         self._started = False
 
     @property
@@ -183,14 +162,6 @@ class Child:
                 raise wire.BrokenTalkError("no blob where one was told of")
             left -= len(body)
             yield body
-
-
-def _roots() -> list[str]:
-    """The folders in which the packages of this process lie."""
-    here = Path(__file__).resolve().parents[3]
-    found = map(find_spec, ("numpy", "polars", "pyarrow"))
-    others = (Path(str(spec.origin)).resolve().parents[1] for spec in found if spec is not None)
-    return [str(folder) for folder in dict.fromkeys((here, *others))]
 
 
 def _ended(status: int, limits: Limits) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calib_core.analysis.evidence import Evidence, metric_of
-from calib_core.analysis.null import Null, null_of, rsd, share_above
+from calib_core.analysis.null import Null, null_of, rsd, share_above, with_rsd
 from calib_core.bins import BinSums, Scheme
 from calib_core.confidence.method import Options
 from calib_core.pairs import Distribution
@@ -24,9 +24,12 @@ ALL = ("full_ece", "full_ece_mass", "cw_ece", "cw_ece_sum")
 def null(evidence: Evidence, metric_id: str, *schemes: Scheme, ddof: int = 0) -> Null:
     metric = metric_of(metric_id)
     observed = [metric.of(evidence.sums_for(metric, scheme), scheme) for scheme in schemes]
-    found = null_of(evidence, metric, schemes, observed, ddof)
+    found = null_of(evidence, metric, schemes, observed)
     assert found is not None
-    return found
+    known = [value for value in observed if value is not None]
+    if len(known) < len(schemes) or len(schemes) < 2:
+        return found
+    return with_rsd(found, evidence, metric, schemes, known, ddof)
 
 
 def agrees(found: Null, brute: np.ndarray) -> None:

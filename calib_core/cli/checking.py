@@ -1,0 +1,42 @@
+"""What is each file, what can it give, and what is wrong with it?  The verb `check`."""
+
+from __future__ import annotations
+
+from calib_core.analysis.check import check as report_of
+from calib_core.cli.desk import Desk
+from calib_core.cli.elements import Element, check_elements, refused_element
+from calib_core.cli.exit_codes import BAD_ROWS
+from calib_core.cli.options import FilesArgument, FormatOption, GoldOption, JsonOption, MapOption, SkipOption
+from calib_core.cli.sources import Source
+from calib_core.cli.tables import Paper
+from calib_core.problems import CalibError
+
+
+def check(
+    files: FilesArgument,
+    *,
+    as_json: JsonOption = False,
+    skip_bad_rows: SkipOption = False,
+    format_id: FormatOption = None,
+    maps: MapOption = None,
+    gold: GoldOption = None,
+) -> int:
+    """What is each file, what can it give, and what is wrong with it?"""
+    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
+    desk, paper = Desk(), Paper()
+    elements: list[Element] = []
+    for path, name in desk.files(source):
+        try:
+            report = report_of(source.read(path, name))
+        except CalibError as reason:
+            desk.refuse(str(reason))
+            elements.append(refused_element(name, str(reason)))
+            continue
+        elements += check_elements(report)
+        if not as_json:
+            paper.report(report)
+        if report.status == "refused":
+            desk.refuse(f"{name}: no confidence method has a usable row.")
+        elif report.status == "asks" and not skip_bad_rows:
+            desk.refuse(f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS)
+    return desk.leave(elements, as_json=as_json)
