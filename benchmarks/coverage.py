@@ -16,17 +16,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.analysis.bootstrap import DRAWS, interval
-from calib_core.analysis.evidence import AnswerEvidence, gather
+from calib_core.analysis.bootstrap import BOOTSTRAP_DRAWS, metric_interval
+from calib_core.analysis.evidence import AnswerEvidence, gather_evidence
 from calib_core.analysis.score import score
 from calib_core.metrics import METRICS
-from calib_core.records import AnswerRun, Ledger, RunInfo
+from calib_core.records import AnswerRun, RowCounts, RunInfo
 
 SEED: Final = 20261121
 REPEATS: Final = 400
 ROWS: Final = (100, 300, 1000, 3000)
 ENDLESS: Final = 2_000_000
-SIMULATED: Final = tuple(id_ for id_, metric in METRICS.items() if metric.coverage)
+SIMULATED: Final = tuple(id_ for id_, metric in METRICS.items() if metric.bootstrap_coverage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Truth:
             "row": np.arange(1, n + 1), "confidence": confidence,
             "correct": random.random(n) < np.clip(chance, 0, 1),
         })
-        return gather(AnswerRun("made", "table", self.title, RunInfo(), rows, Ledger(read=n)), "given")
+        return gather_evidence(AnswerRun("made", "table", self.title, RunInfo(), rows, RowCounts(n_rows=n)), "given")
 
 
 TRUTHS: Final = (
@@ -70,14 +70,14 @@ def measured() -> Iterator[dict[str, object]]:
 
 
 def _holds(truth: Truth, metric: str, value: float, n: int, seed: list[int]) -> bool:
-    found = interval(truth.drawn(n, np.random.default_rng(seed)), metric)
+    found = metric_interval(truth.drawn(n, np.random.default_rng(seed)), metric)
     return found is not None and found.low <= value <= found.high
 
 
 def _how() -> str:
     return (
         f"Written by `python benchmarks/coverage.py`: {REPEATS} data sets a cell, seed {SEED}; the basic "
-        f"bootstrap of {DRAWS} draws, cut at 0, as `calib_core.analysis.bootstrap` takes it; M = 10. The "
+        f"bootstrap of {BOOTSTRAP_DRAWS} draws, cut at 0, as `calib_core.analysis.bootstrap` takes it; M = 10. The "
         f"truth is the number of {ENDLESS:,} rows. At {REPEATS} data sets a share of 95 % is known to about "
         "two points."
     )

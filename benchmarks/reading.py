@@ -156,10 +156,10 @@ def _by_us(path: Path, *, slow: bool) -> Callable[[Any], tuple[int, int]]:
         patch.object(csv_fast, "below_header", lambda _: 0).start()
 
     def read(progress: Callable[[float, str], None]) -> tuple[int, int]:
-        reading = files.parse(path, file=path.name, progress=progress)
-        assert (reading.bad_rows, reading.refusal) == (0, None)
+        reading = files.read_in_this_process(path, file=path.name, progress=progress)
+        assert (reading.n_bad_rows, reading.refusal) == (0, None)
         runs = [run.rows for run in reading.good_runs if isinstance(run, AnswerRun)]
-        return reading.rows, sum(int(rows.estimated_size()) for rows in runs)
+        return reading.n_rows, sum(int(rows.estimated_size()) for rows in runs)
 
     return read
 

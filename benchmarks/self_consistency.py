@@ -25,17 +25,17 @@ import numpy as np
 import polars as pl
 
 from calib_core.confidence import METHODS, cluster_number, cluster_size, pairwise
-from calib_core.confidence.answers import Normaliser
-from calib_core.confidence.clusters import cluster
-from calib_core.confidence.method import Options
-from calib_core.records import AnswerRun, Ledger, RunInfo
+from calib_core.confidence.answers import AnswerNormaliser
+from calib_core.confidence.clusters import cluster_samples
+from calib_core.confidence.method import MethodOptions
+from calib_core.records import AnswerRun, RowCounts, RunInfo
 
 ROWS: Final = 100_000
 SAMPLES: Final = 64
 OUTPUT_ROWS: Final = 2_000
 SEED: Final = 20261121
 TIMES: Final = 21
-SAMPLED: Final = tuple(id_ for id_, method in METHODS.items() if method.sampled)
+SAMPLED: Final = tuple(id_ for id_, method in METHODS.items() if method.uses_samples)
 LETTERS: Final = np.array(["A", "B", "C", "D"])
 KINDS: Final = {
     "number": "numbers: 94 % plain, 3 % like $17.00, 3 % that do not parse",
@@ -101,7 +101,7 @@ def run_of(kind: str) -> AnswerRun:
     lists = flat.reshape((rows, SAMPLES)).arr.to_list()
     columns |= {"gold": gold, "samples" if kind == "output" else "samples_parsed": lists}
     frame = pl.DataFrame({"row": pl.int_range(1, rows + 1, eager=True), **columns})
-    return AnswerRun("made.parquet", "table", kind, RunInfo(), frame, Ledger(read=rows))
+    return AnswerRun("made.parquet", "table", kind, RunInfo(), frame, RowCounts(n_rows=rows))
 
 
 def written(numbers: pl.Series) -> pl.Series:
@@ -120,21 +120,21 @@ def bare(run: AnswerRun) -> object:
 
 def lists_of(run: AnswerRun) -> pl.Series:
     """The samples as they are stored."""
-    return run.rows["samples_parsed" if run.has("samples_parsed") else "samples"]
+    return run.rows["samples_parsed" if run.has_columns("samples_parsed") else "samples"]
 
 
 def work_out(run: AnswerRun) -> object:
     """The clusters of every question and its three confidences."""
-    clusters = cluster(run, Normaliser.of(run), "own")
-    rows = np.flatnonzero(clusters.largest)
+    clusters = cluster_samples(run, AnswerNormaliser.for_run(run), "own")
+    rows = np.flatnonzero(clusters.majority_size)
     return [formula(clusters, rows) for formula in FORMULAS]
 
 
 def judge(run: AnswerRun) -> object:
     """The same as the pages ask for it: majority answers judged against gold, what is missing and why."""
     # A copy: what was worked out for a run before is kept for the same run only.
-    again = AnswerRun(run.file, run.format, run.label, run.info, run.rows, run.ledger)
-    return [METHODS[method].of(again, Options()) for method in SAMPLED]
+    again = AnswerRun(run.file, run.format, run.label, run.info, run.rows, run.row_counts)
+    return [METHODS[method].compute(again, MethodOptions()) for method in SAMPLED]
 
 
 def best(what: Callable[[AnswerRun], object], run: AnswerRun, times: int = TIMES) -> float:
@@ -163,7 +163,7 @@ def child(kind: str) -> Measured:
     peak = peak_memory() - idle
     hashed = best(bare, run)
     worked_out, judged = best(work_out, run), best(judge, run, 3)
-    clusters = cluster(run, Normaliser.of(run), "own")
+    clusters = cluster_samples(run, AnswerNormaliser.for_run(run), "own")
     lists = lists_of(run)
     return Measured(
         kind=kind,
@@ -174,8 +174,8 @@ def child(kind: str) -> Measured:
         peak=peak,
         held=lists.estimated_size("mb"),
         distinct=lists.explode().n_unique(),
-        clusters=float(clusters.number.mean()),
-        clusterings=clusters.sizes.list.sort().n_unique(),
+        clusters=float(clusters.n_clusters.mean()),
+        clusterings=clusters.cluster_sizes.list.sort().n_unique(),
     )
 
 

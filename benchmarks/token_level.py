@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.binned import Scheme
-from calib_core.tokens.dense import Reducer
+from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.sums import TokenSums
 
 ROWS: Final = 16_384
@@ -115,18 +115,18 @@ def added_up(path: Path, rows: int, kept: str) -> tuple[float, TokenSums]:
     target = np.load(path.parent / "target.npy")
     begun = time.perf_counter()
     by_class, draws = KEPT[kept]
-    reducer = Reducer(CLASSES, seed=SEED, by_class=by_class, draws=draws)
+    reducer = DenseReducer(CLASSES, seed=SEED, by_class=by_class, draws=draws)
     for begin, block in slices(path, rows):
         reducer.add(block, target[begin : begin + block.shape[0]])
     sums = reducer.result()
     metrics(sums, PAPER)
-    assert reducer.faults == ()
+    assert reducer.problems == ()
     return time.perf_counter() - begun, sums
 
 
 def metrics(sums: TokenSums, bins: tuple[int, ...]) -> list[float]:
     """ECE, Full-ECE and K·cw-ECE, where there is one, at each M."""
-    grids = [grid for grid in (sums.top, sums.all, sums.by_class) if grid is not None]
+    grids = [grid for grid in (sums.top_label, sums.all_labels, sums.by_class) if grid is not None]
     return [
         float(grid.binned(Scheme("width", m)).absolute_gap.sum()) / sums.rows for m in bins for grid in grids
     ]
@@ -162,7 +162,7 @@ def child(path: Path, rows: int, kept: str) -> Run:
         seconds=seconds,
         read=min(bare_read(path, rows) for _ in range(3)),
         peak=peak,
-        listed=float(sums.all.count[sums.all.cell > 0].sum()) / rows,
+        listed=float(sums.all_labels.count[sums.all_labels.cell > 0].sum()) / rows,
         full_ece=metrics(sums, (10,))[1],
         one_m=seconds + best(lambda: metrics(sums, (10,))),
         seven_m=seconds + best(lambda: metrics(sums, PAPER)),

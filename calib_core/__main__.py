@@ -20,7 +20,7 @@ import typer
 from typer.exceptions import TyperException
 
 from calib_core.cli.exit_codes import REFUSED
-from calib_core.cli.text import printable
+from calib_core.cli.text import escape_unprintable
 from calib_core.problems import CalibError
 from calib_core.reader_process import start_ahead
 
@@ -116,41 +116,41 @@ def loaded(name: str) -> typer.Typer:
     return verb
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line (without the program's name); returns its exit code."""
-    own = words is None
-    words = list(sys.argv[1:] if words is None else words)
+    own = arguments is None
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(
                 errors="backslashreplace"
             )  # a terminal that cannot show "·" is no reason to stop
     if cast("TextIO | None", sys.stdout) is None:
-        return _unprinted("it is closed")
-    if own and words and words[0] in VERBS and words[0] != "app" and "--help" not in words:
+        return _report_closed_stdout("it is closed")
+    if own and arguments and arguments[0] in VERBS and arguments[0] != "app" and "--help" not in arguments:
         start_ahead()
     try:
-        code = _run(words)
+        code = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget(sys.stdout)
+        _discard_unwritten(sys.stdout)
         return 1
     except OSError as wrong:  # reading turns its own into Refused: this one is of printing
-        _forget(sys.stdout)
-        return _unprinted(wrong.strerror or str(wrong))
+        _discard_unwritten(sys.stdout)
+        return _report_closed_stdout(wrong.strerror or str(wrong))
     return code
 
 
-def _run(words: Sequence[str]) -> int:
-    words = words[1:] if words[:1] == ["--"] else words
+def _run(arguments: Sequence[str]) -> int:
+    arguments = arguments[1:] if arguments[:1] == ["--"] else arguments
     try:
-        if words and words[0] in VERBS:
-            return _called(loaded(words[0]), words[1:], f"{program()} {words[0]}")
-        return _called(listing(), words or ["--help"], program())
+        if arguments and arguments[0] in VERBS:
+            return _called(loaded(arguments[0]), arguments[1:], f"{program()} {arguments[0]}")
+        return _called(listing(), arguments or ["--help"], program())
     except (TyperException, CalibError) as wrong:
         message = wrong.format_message() if isinstance(wrong, TyperException) else str(wrong)
         _tell(f"{message}\nHelp: {program()} VERB --help")
-        if "--json" in words:
+        if "--json" in arguments:
             sys.stdout.write("[]\n")
         return REFUSED
 
@@ -160,19 +160,19 @@ def _called(app: typer.Typer, words: Sequence[str], name: str) -> int:
 
 
 def _tell(message: str) -> None:
-    sys.stderr.write(printable(message) + "\n")
+    sys.stderr.write(escape_unprintable(message) + "\n")
     sys.stderr.flush()
 
 
-def _unprinted(why: str) -> int:
+def _report_closed_stdout(reason: str) -> int:
     try:
-        _tell(f"Nothing more can be printed on standard output: {why}.")
+        _tell(f"Nothing more can be printed on standard output: {reason}.")
     except OSError:  # it may be the same full disk
-        _forget(sys.stderr)
+        _discard_unwritten(sys.stderr)
     return REFUSED
 
 
-def _forget(stream: TextIO) -> None:
+def _discard_unwritten(stream: TextIO) -> None:
     # What is still unwritten would otherwise fail once more when Python closes the stream.
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

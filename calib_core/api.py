@@ -8,13 +8,13 @@ from pathlib import Path
 
 from calib_core import files
 from calib_core.analysis.check import usable_runs
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.analysis.score import Score
 from calib_core.analysis.score import score as score_of
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Sweep
-from calib_core.analysis.sweep import sweep as sweep_of
+from calib_core.analysis.sweep import PAPER_BINS, SWEPT_METRICS, Sweep
+from calib_core.analysis.sweep import sweep_bins as sweep_of
 from calib_core.bins import Binning, Scheme
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.pairs import Labels
 from calib_core.problems import Unavailable
 from calib_core.records import Run
@@ -59,7 +59,7 @@ def score(
     Raises `problems.Unavailable` where the run cannot give the method or metric, ValueError for M
     outside 1 to 1000.
     """
-    evidence = gather(run, method, Options(renormalise=renormalise, labels=labels))
+    evidence = gather_evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
     return score_of(evidence, metric, Scheme(binning, bins))
 
 
@@ -67,7 +67,7 @@ def sweep(
     run: Run,
     *,
     method: str,
-    metric: str | Sequence[str] = SWEPT,
+    metric: str | Sequence[str] = SWEPT_METRICS,
     bins: Sequence[int] = PAPER_BINS,
     ddof: int = 0,
     binning: Binning = "width",
@@ -80,9 +80,9 @@ def sweep(
     the RSD, 0 or 1; the rest as in `score`. Raises `problems.Unavailable` where the run cannot give the
     method or none of the metrics, ValueError for M outside 1 to 1000 or another ddof.
     """
-    evidence = gather(run, method, Options(renormalise=renormalise, labels=labels))
+    evidence = gather_evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
     swept = sweep_of(evidence, metrics, bins, ddof, binning=binning)
     if not swept.curves:
-        raise Unavailable("; ".join(dict.fromkeys(swept.refused.values())) or "No metric was named.")
+        raise Unavailable("; ".join(dict.fromkeys(swept.unavailable.values())) or "No metric was named.")
     return swept

@@ -14,10 +14,10 @@ BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass", "natural")
 MAX_BINS: Final = 1000
 """The largest M somebody may choose."""
 
-FINEST: Final = 3000
+FINEST_BINS: Final = 3000
 """Equal-width bins that sums are first made in: they serve every M that divides it, without the pairs."""
 
-SAME: Final = 1e-6
+SAME_VALUE_TOLERANCE: Final = 1e-6
 """Confidences that spread no farther, beside their mean, are one value."""
 
 
@@ -31,7 +31,7 @@ class Scheme:
     def __post_init__(self) -> None:
         if self.binning not in BINNINGS:
             raise ValueError(f"binning is one of {', '.join(BINNINGS)}, not {self.binning!r}")
-        allowed = 1 <= self.bins <= MAX_BINS or self.bins == FINEST
+        allowed = 1 <= self.bins <= MAX_BINS or self.bins == FINEST_BINS
         if not allowed or self.bins != int(self.bins):
             raise ValueError(f"M is a whole number from 1 to {MAX_BINS}, not {self.bins}")
 
@@ -67,19 +67,19 @@ class Binned:
         return np.abs(self.correct - self.confidence)
 
     @property
-    def of_one_value(self) -> NDArray[np.bool_]:
+    def has_single_value(self) -> NDArray[np.bool_]:
         """Whether all confidences of a bin are one value, to a millionth of it: told by their spread."""
         mean = self.confidence / self.count
-        return self.squared / self.count - mean**2 <= (SAME * mean) ** 2
+        return self.squared / self.count - mean**2 <= (SAME_VALUE_TOLERANCE * mean) ** 2
 
-    def drawn(self, correct: NDArray[np.int64], confident_correct: NDArray[np.float64]) -> Binned:
+    def with_outcomes(self, correct: NDArray[np.int64], confident_correct: NDArray[np.float64]) -> Binned:
         """The same bins with other outcomes; written out, as it is asked for in every draw of a null."""
         return Binned(
             self.scheme, self.group, self.index, self.low, self.high, self.count, correct, self.confidence,
             self.squared, confident_correct,
         )
 
-    def coarser(self, scheme: Scheme) -> Binned:
+    def coarsened(self, scheme: Scheme) -> Binned:
         """The bins of another equal-width scheme whose M divides this one's: bins nest (decision 0001)."""
         index = self.index // (self.scheme.bins // scheme.bins)
         key = self.group * np.int64(scheme.bins) + index
@@ -124,22 +124,22 @@ class Sums(Protocol):
         ...
 
     @property
-    def pairs(self) -> int:
+    def n_pairs(self) -> int:
         """Number of pairs."""
         ...
 
     @property
-    def right(self) -> int:
+    def n_correct(self) -> int:
         """Σ y over all pairs."""
         ...
 
     @property
-    def said(self) -> float:
+    def confidence_sum(self) -> float:
         """Σ c over all pairs."""
         ...
 
     @property
-    def squared_error(self) -> float:
+    def squared_error_sum(self) -> float:
         """Σ (c − y)² over all pairs, never below 0."""
         ...
 
@@ -161,6 +161,6 @@ class Sums(Protocol):
         """The same pairs with all classes in one group."""
         ...
 
-    def levels(self) -> Binned:
+    def natural_bins(self) -> Binned:
         """One bin per distinct confidence; raises Unavailable where those are not kept."""
         ...

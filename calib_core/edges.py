@@ -19,7 +19,7 @@ TIE_DECIMALS: Final = 12
 """Computed confidences that agree to this many decimals are tied."""
 
 
-def edges_of(bins: int, dtype: np.dtype[Any]) -> Floats:
+def inner_edges(bins: int, dtype: np.dtype[Any]) -> Floats:
     """The inner edges 1/M … (M−1)/M as a confidence of this dtype meets them, shape (bins − 1,).
 
     The quotient is one correct rounding of m/M, so bins of M nest in those of kM; 1e-12 forgives the
@@ -34,8 +34,8 @@ def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:
     Bin m (from 0) is (m/M, (m+1)/M], and c = 0 is in the first.
     """
     if confidence.dtype.itemsize == 2:
-        return _half_bins(bins)[confidence.view(np.uint16)]
-    edges = edges_of(bins, confidence.dtype)
+        return _float16_bins(bins)[confidence.view(np.uint16)]
+    edges = inner_edges(bins, confidence.dtype)
     if confidence.size < bins:
         return np.searchsorted(edges, confidence, side="left")
     # The product is off by less than a bin: one look at the edges on both sides makes it right.
@@ -49,28 +49,28 @@ def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:
 
 
 @cache
-def _half_bins(bins: int) -> NDArray[np.intp]:
+def _float16_bins(bins: int) -> NDArray[np.intp]:
     """The bin of each of the 65,536 float16, by its bits: their edges may fall together."""
     every = np.arange(2**16, dtype=np.uint16).view(np.float16)
-    return np.searchsorted(edges_of(bins, every.dtype), every, side="left")
+    return np.searchsorted(inner_edges(bins, every.dtype), every, side="left")
 
 
-def assign(confidence: Floats, scheme: Scheme, *, computed: bool = False) -> NDArray[np.intp]:
+def assign_bins(confidence: Floats, scheme: Scheme, *, computed: bool = False) -> NDArray[np.intp]:
     """Bin 0.. of each confidence under any scheme, numbered as in `BinSums.binned`."""
     if scheme.binning == "width":
         return bin_of(confidence, scheme.bins)
     value = confidence.astype(np.float64)
-    return bin_by_rank(value, np.ones(value.shape, np.int64), scheme, computed=computed)
+    return bin_by_rank(value, np.ones(value.shape, np.int64), scheme, round_ties=computed)
 
 
 def bin_by_rank(
-    value: NDArray[np.float64], count: NDArray[np.int64], scheme: Scheme, *, computed: bool
+    value: NDArray[np.float64], count: NDArray[np.int64], scheme: Scheme, *, round_ties: bool
 ) -> NDArray[np.intp]:
     """Bin 0.. of each value, `count` rows each. Natural: one a level; equal mass: ⌈M·r/n⌉ from 1.
 
     r = rows whose confidence is no greater, n = all rows: whole numbers, so ties are never cut.
     """
-    tied = np.round(value, TIE_DECIMALS) if computed else value
+    tied = np.round(value, TIE_DECIMALS) if round_ties else value
     levels, level = np.unique(tied, return_inverse=True)
     if scheme.binning == "natural":
         return level

@@ -59,7 +59,7 @@ class Distribution:
 
     probs: Floats
     sizes: NDArray[np.int64]
-    label: NDArray[np.int64]
+    target: NDArray[np.int64]
     rows: NDArray[np.intp]
     computed: bool
     normalised: bool
@@ -70,62 +70,62 @@ class Distribution:
         return self.sizes.size
 
     @property
-    def classes(self) -> int:
+    def n_classes(self) -> int:
         """K: the largest number of choices of a row."""
         return int(self.sizes.max(initial=0))
 
     @property
-    def start(self) -> NDArray[np.int64]:
+    def row_starts(self) -> NDArray[np.int64]:
         """Where each row begins in `probs`."""
         return np.cumsum(self.sizes) - self.sizes
 
     @property
-    def position(self) -> NDArray[np.int64]:
+    def class_index(self) -> NDArray[np.int64]:
         """Class 0..K-1 of each entry of `probs`."""
-        return np.arange(self.probs.size) - np.repeat(self.start, self.sizes)
+        return np.arange(self.probs.size) - np.repeat(self.row_starts, self.sizes)
 
     @property
-    def outcome(self) -> NDArray[np.bool_]:
+    def is_correct(self) -> NDArray[np.bool_]:
         """Whether each entry of `probs` is the right choice of its row."""
-        return self.position == np.repeat(self.label, self.sizes)
+        return self.class_index == np.repeat(self.target, self.sizes)
 
     @property
-    def highest(self) -> Floats:
+    def max_prob(self) -> Floats:
         """The largest probability of each row, shape (n,)."""
-        return np.maximum.reduceat(self.probs, self.start) if self.n else self.probs
+        return np.maximum.reduceat(self.probs, self.row_starts) if self.n else self.probs
 
     @property
-    def top_position(self) -> NDArray[np.int64]:
+    def top_index(self) -> NDArray[np.int64]:
         """Class 0..K-1 of each row's top label, the first of equal maxima, shape (n,)."""
         if not self.n:
             return np.zeros(0, np.int64)
-        is_highest = self.probs == np.repeat(self.highest, self.sizes)
-        return np.minimum.reduceat(np.where(is_highest, self.position, self.classes), self.start)
+        is_highest = self.probs == np.repeat(self.max_prob, self.sizes)
+        return np.minimum.reduceat(np.where(is_highest, self.class_index, self.n_classes), self.row_starts)
 
     def take(self, positions: NDArray[np.intp]) -> Distribution:
         """The rows at these positions, which may repeat."""
         sizes = self.sizes[positions]
         begin = np.cumsum(sizes) - sizes
-        entry = np.arange(int(sizes.sum())) - np.repeat(begin - self.start[positions], sizes)
+        entry = np.arange(int(sizes.sum())) - np.repeat(begin - self.row_starts[positions], sizes)
         return replace(
-            self, probs=self.probs[entry], sizes=sizes, label=self.label[positions], rows=self.rows[positions]
+            self, probs=self.probs[entry], sizes=sizes, label=self.target[positions], rows=self.rows[positions]
         )
 
-    def top(self) -> Pairs:
+    def top_label_pairs(self) -> Pairs:
         """The top label of each row and whether it is right."""
-        return Pairs(self.highest, self.top_position == self.label, self.rows, self.computed)
+        return Pairs(self.max_prob, self.top_index == self.target, self.rows, self.computed)
 
-    def every_label(self) -> Pairs:
+    def all_label_pairs(self) -> Pairs:
         """One pair a choice; `rows` names each row as often as it has choices."""
-        return Pairs(self.probs, self.outcome, np.repeat(self.rows, self.sizes), self.computed)
+        return Pairs(self.probs, self.is_correct, np.repeat(self.rows, self.sizes), self.computed)
 
     def sums(self) -> BinSums:
         """The additive state of every label's pair, by class."""
         return BinSums.from_pairs(
             self.probs,
-            self.outcome,
-            group=self.position,
+            self.is_correct,
+            group=self.class_index,
             rows=self.n,
-            groups=max(self.classes, 1),
+            groups=max(self.n_classes, 1),
             computed=self.computed,
         )

@@ -12,10 +12,10 @@ from typing import Final
 
 from calib_core import wording
 
-FIRST: Final = 20
+MAX_CELLS_SHOWN: Final = 20
 """How many bad cells of one kind are kept and shown."""
 
-MESSAGE_LIMIT: Final = 2000
+MAX_MESSAGE_CHARS: Final = 2000
 """No message is longer, in characters, however long the text in the file was."""
 
 
@@ -24,7 +24,7 @@ def shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def one_line(text: str, limit: int) -> str:
+def single_line(text: str, limit: int) -> str:
     """`text` on one line, of `limit` characters at most."""
     return shorten(" ".join(text.split()), limit)
 
@@ -64,7 +64,7 @@ class CalibError(Exception):
     """Anything a person can cause and mend. `str()` is the message to show, as plain text."""
 
     def __str__(self) -> str:
-        return shorten(super().__str__(), MESSAGE_LIMIT)
+        return shorten(super().__str__(), MAX_MESSAGE_CHARS)
 
 
 class Refused(CalibError):
@@ -82,7 +82,7 @@ class BadRowsFound(CalibError):
         cells = [cell for problem in self.problems for cell in problem.first][:3]
         first = "".join(f"\n{shorten(str(cell), 300)}" for cell in cells)
         super().__init__(
-            f"{file}: {wording.bad_rows(bad_rows, rows)}, so nothing was loaded. "
+            f"{file}: {wording.bad_rows_phrase(bad_rows, rows)}, so nothing was loaded. "
             f"Mend them, or choose to load the good rows only.{first}"
         )
 

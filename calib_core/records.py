@@ -14,7 +14,7 @@ import polars as pl
 
 from calib_core.tokens.sums import TokenSums
 
-AnswerOf = Literal["greedy", "majority", "sample_0"]
+AnswerSource = Literal["greedy", "majority", "sample_0"]
 """Which answer a stored confidence speaks of."""
 
 RUN_COLUMNS: Final = ("model", "dataset", "shots", "checkpoint")
@@ -99,8 +99,8 @@ class RunInfo:
     tuning: str | None = None
     temperature: float | None = None
     tokens_seen: int | None = None
-    path_of: AnswerOf = "greedy"
-    p_true_of: AnswerOf = "greedy"
+    path_of: AnswerSource = "greedy"
+    p_true_of: AnswerSource = "greedy"
     answer_normaliser: str = "auto"
 
     def label(self, fallback: str) -> str:
@@ -111,7 +111,7 @@ class RunInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class RowCounts:
     """What happened to the rows of one run between its file and its numbers.
 
     read: rows of this run in the file, bad ones included; left_out: bad rows left out by choice;
@@ -120,15 +120,15 @@ class Ledger:
     notes: whatever else a reader of the numbers has to know.
     """
 
-    read: int
-    left_out: int = 0
+    n_rows: int
+    n_left_out: int = 0
     clipped: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    off_sum: int = 0
+    n_off_sum: int = 0
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ReportedMetric:
     """A number that the tool which wrote a file worked out itself.
 
     name: as the tool calls it; value: as stored; rows: how many rows it stands on, None = not said; method:
@@ -161,17 +161,17 @@ class AnswerRun:
     label: str
     info: RunInfo
     rows: pl.DataFrame
-    ledger: Ledger
-    others: pl.DataFrame = field(default_factory=pl.DataFrame)
-    reported: tuple[Reported, ...] = ()
-    part_of: str | None = None
+    row_counts: RowCounts
+    group_columns: pl.DataFrame = field(default_factory=pl.DataFrame)
+    reported_metrics: tuple[ReportedMetric, ...] = ()
+    evaluation: str | None = None
 
     @property
     def n_total(self) -> int:
         """Rows of this run in its file, left-out ones included: the "total" beside every number."""
-        return self.ledger.read
+        return self.row_counts.n_rows
 
-    def has(self, *columns: str) -> bool:
+    def has_columns(self, *columns: str) -> bool:
         """Whether every named column is there with at least one value."""
         return all(
             name in self.rows.columns and self.rows[name].null_count() < self.rows.height
@@ -191,12 +191,12 @@ class TokenRun:
     label: str
     info: RunInfo
     sums: TokenSums
-    ledger: Ledger
+    row_counts: RowCounts
 
     @property
     def n_total(self) -> int:
         """Positions of this run in its file, left-out ones included."""
-        return self.ledger.read
+        return self.row_counts.n_rows
 
 
 Run: TypeAlias = AnswerRun | TokenRun

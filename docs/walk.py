@@ -18,7 +18,7 @@ import chromium
 import serving
 import views
 import window
-from calib_core.figures.spark import HEIGHT as CURVE
+from calib_core.figures.spark import SPARKLINE_HEIGHT as CURVE
 from pages.parts.shell import PAGES
 
 HERE: Final = Path(__file__).resolve().parent

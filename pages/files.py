@@ -1,21 +1,21 @@
 """What was loaded, what was left out, and why?"""
 
-from calib_core.wording import count
+from calib_core.wording import plural
 from pages.parts import inventory, ledger, show, uploading
 from pages.parts.shell import shell
 
 here = shell("files")
-uploading.uploader(here.files)
+uploading.show_uploader(here.files)
 if not here.files:
-    ledger.nothing_here()
-loaded = {file for run in here.runs for file in run.parts}
-show.looking(
-    f"{count(len(here.files), 'file')}, {len(loaded)} loaded, {count(len(here.runs), 'run')}. "
+    ledger.stop_on_empty_folder()
+loaded = {file for run in here.runs for file in run.part_files}
+show.show_view_caption(
+    f"{plural(len(here.files), 'file')}, {len(loaded)} loaded, {plural(len(here.runs), 'run')}. "
     "The folder is only read, never written to."
 )
-shown = inventory.summary(here.files, loaded)
+shown = inventory.show_file_table(here.files, loaded)
 if len(shown) == len(here.files):
-    ledger.wholes(here.runs)
-opened = inventory.opened(shown, loaded, here.files)
+    ledger.show_merged_runs(here.runs)
+opened = inventory.open_files(shown, loaded, here.files)
 for file, key in shown.items():
-    ledger.one_file(file, key, here.files, here.good, open_=file in opened)
+    ledger.show_file(file, key, here.files, here.accepted_file_ids, expanded=file in opened)

@@ -11,8 +11,8 @@ st.markdown(
     "was left out, the files' checksums, and the command line that makes it again. It opens in any browser "
     "without a network, in light and dark, and prints to PDF."
 )
-order = reporting.order_of(here.chosen, here.files, here.runs, here.good)
-reporting.button(order)
-reporting.progress(order.work)
-reporting.holds(order)
-reporting.command(order)
+order = reporting.report_order(here.choice, here.files, here.runs, here.accepted_file_ids)
+reporting.show_make_button(order)
+reporting.show_progress(order.progress)
+reporting.show_contents(order)
+reporting.show_command(order)

@@ -2,51 +2,51 @@
 
 import streamlit as st
 
-from calib_core.analysis.sweep import sweep
-from calib_core.figures.relative import describe_relative, relative_figure
-from calib_core.figures.robustness import describe_robustness, values_figure
-from calib_core.report.sections.robustness import CAPTION, RELATIVE, VALUES
+from calib_core.analysis.sweep import sweep_bins
+from calib_core.figures.relative import describe_relative_values, relative_values_figure
+from calib_core.figures.robustness import describe_metric_values, metric_values_figure
+from calib_core.report.sections.robustness import ROBUSTNESS_CAPTION, RELATIVE_TITLE, VALUES_TITLE
 from pages.parts import cache, pool, robust, show, waiting
 from pages.parts.choice import choose_sweep
 from pages.parts.shell import shell
 
-choice = shell("robustness", choose_sweep).chosen
-wanted = choice.sweeping
+choice = shell("robustness", choose_sweep).choice
+wanted = choice.required_sweep
 results = [
-    cache.kept(
-        ("sweep", *choice.key(evidence, run), wanted.bins, wanted.metrics, wanted.ddof),
-        lambda evidence=evidence: sweep(evidence, wanted.metrics, wanted.bins, ddof=wanted.ddof),
+    cache.cached_result(
+        ("sweep", *choice.cache_key(evidence, run), wanted.bin_counts, wanted.metrics, wanted.ddof),
+        lambda evidence=evidence: sweep_bins(evidence, wanted.metrics, wanted.bin_counts, ddof=wanted.ddof),
     )
-    for run, evidence in waiting.each(
-        ((choice.run, choice.evidence), *wanted.beside), "Drawing what chance alone would give:"
+    for run, evidence in waiting.with_progress(
+        ((choice.run, choice.evidence), *wanted.other_runs), "Drawing what chance alone would give:"
     )
 ]
-robust.verdict(choice, results)
+robust.show_sweep_summary(choice, results)
 with st.grid(2, min_column_width=430, gap="medium"):
     values, relative = st.container(), st.container()
 with values:
-    st.subheader(VALUES, anchor=False)
-    show.figure(
-        lambda theme: values_figure(results, theme, choice.places),
+    st.subheader(VALUES_TITLE, anchor=False)
+    show.show_figure(
+        lambda theme: metric_values_figure(results, theme, choice.style_indices),
         key="values",
-        alt=describe_robustness(results),
-        export=robust.export(choice, results, VALUES),
+        alt=describe_metric_values(results),
+        export=robust.sweep_export(choice, results, VALUES_TITLE),
     )
 with relative:
-    st.subheader(RELATIVE, anchor=False)
-    show.figure(
-        lambda theme: relative_figure(results, theme, choice.places),
+    st.subheader(RELATIVE_TITLE, anchor=False)
+    show.show_figure(
+        lambda theme: relative_values_figure(results, theme, choice.style_indices),
         key="relative",
-        alt=describe_relative(results),
-        export=robust.export(choice, results, RELATIVE),
+        alt=describe_relative_values(results),
+        export=robust.sweep_export(choice, results, RELATIVE_TITLE),
     )
-    robust.full_ece(results)
-st.caption(CAPTION)
-robust.table(choice, results)
-robust.published()
+    robust.show_full_ece(results)
+st.caption(ROBUSTNESS_CAPTION)
+robust.show_rsd_table(choice, results)
+robust.show_published_rsd()
 with st.grid(2, min_column_width=430, gap="medium"):
     left, right = st.container(), st.container()
 with left:
-    pool.picture(choice, wanted.bins)
+    pool.show_pooling(choice, wanted.bin_counts)
 with right:
-    pool.occurrences(choice)
+    pool.show_occurrences(choice)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from calib_core import load
-from calib_core.analysis.comparison import Comparison, comparison
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.comparison import Comparison, compare_runs
+from calib_core.analysis.evidence import gather_evidence
 from predictions import quiz, write_csv
 
 SIZES: Final = {"small-1b": 1, "small-7b": 7, "large-13b": 13}
@@ -24,6 +24,6 @@ def written(folder: Path) -> Path:
 
 def compared(path: Path) -> Comparison:
     """What the core says of all runs of a file, seen by two methods."""
-    return comparison({
-        f"{run.label}:{method}": gather(run, method) for run in load(path) for method in ("verbal", "given")
+    return compare_runs({
+        f"{run.label}:{method}": gather_evidence(run, method) for run in load(path) for method in ("verbal", "given")
     })

@@ -15,17 +15,17 @@ from typing import Final
 from calib_core.analysis.check import FileReport
 from calib_core.files import partners
 from pages.parts import cache
-from pages.parts.listing import Listed
-from pages.parts.wishes import Wish
+from pages.parts.listing import ListedFile
+from pages.parts.wishes import FileMapping
 
 LARGEST: Final = 8_000_000
 """Bytes of a file that is remembered."""
 
 _known: Final[dict[Hashable, FileReport]] = {}
-_read: Final = cache._report
+_read: Final = cache._read_report
 
 
-def report(one: Listed, wish: Wish, progress: Callable[[float, str], None]) -> FileReport:
+def report(one: ListedFile, wish: FileMapping, progress: Callable[[float, str], None]) -> FileReport:
     """What `pages.parts.cache` reads; of the same name, bytes, companions and wish: what it read before."""
     known_by = _known_by(one, wish)
     if known_by is None:
@@ -35,9 +35,9 @@ def report(one: Listed, wish: Wish, progress: Callable[[float, str], None]) -> F
     return _known[known_by]
 
 
-def _known_by(one: Listed, wish: Wish) -> Hashable:
+def _known_by(one: ListedFile, wish: FileMapping) -> Hashable:
     """All that reading the file rests on; None where that is more than the bytes of plain files."""
-    together = {"": one.path, **partners.read_with(one.path), **({"gold": one.gold} if one.gold else {})}
+    together = {"": one.path, **partners.existing_companions(one.path), **({"gold": one.gold} if one.gold else {})}
     if not all(_is_plain(path) for path in together.values()):
         return None
     contents = [(name, path.name, _digest(path)) for name, path in sorted(together.items())]

@@ -45,7 +45,7 @@ Peer = Callable[[Values, Values], list[float]]
 def ours(confidence: Values, correct: Values) -> list[float]:
     """Sums made from the pairs, then every M read off them."""
     sums = BinSums.from_pairs(confidence, correct)
-    return [METRICS["ece"].of(sums, Scheme("width", bins)) or 0.0 for bins in BINS]
+    return [METRICS["ece"].compute(sums, Scheme("width", bins)) or 0.0 for bins in BINS]
 
 
 def torchmetrics_(confidence: Values, correct: Values) -> list[float]:

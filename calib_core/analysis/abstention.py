@@ -11,22 +11,22 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.analysis.evidence import AnswerEvidence, Evidence
-from calib_core.analysis.intervals import wilson
-from calib_core.analysis.recipe import recipe
+from calib_core.analysis.intervals import wilson_interval
+from calib_core.analysis.recipe import recipe_text
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.wording import ROUNDED
+from calib_core.wording import ROUNDING_TOLERANCE
 
-FORMULA: Final = "mean over rows i of the share wrong among the rows with a confidence ≥ c_i"
+AURC_FORMULA: Final = "mean over rows i of the share wrong among the rows with a confidence ≥ c_i"
 """The area under risk against coverage: rows of one confidence are answered together."""
 
-_DECIMALS: Final = 4
+_MIN_DECIMALS: Final = 4
 """A threshold is told with so many decimals if they are enough."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class OperatingPoint:
     """Answering when confidence ≥ threshold.
 
     threshold: in [0, 1], of a step the shortest decimal number that the same rows reach; answered: rows with
@@ -35,21 +35,21 @@ class Answering:
     """
 
     threshold: float
-    answered: int
-    correct: int
-    of: int
+    n_answered: int
+    n_correct: int
+    n_rows: int
     accuracy: float | None
     low: float | None
     high: float | None
 
     @property
-    def share(self) -> float:
+    def coverage(self) -> float:
         """Share answered, in [0, 1]."""
-        return self.answered / self.of
+        return self.n_answered / self.n_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Abstention:
+class AbstentionCurve:
     """Every threshold that one method of one run can have: one step a distinct confidence, highest first.
 
     threshold: float64, the smallest confidence of the step; answered, correct: int64, rows with so much
@@ -61,8 +61,8 @@ class Abstention:
     run: str
     method: str
     threshold: NDArray[np.float64]
-    answered: NDArray[np.int64]
-    correct: NDArray[np.int64]
+    n_answered: NDArray[np.int64]
+    n_correct: NDArray[np.int64]
     dtype: np.dtype[Any]
     auroc: float | None
     n_used: int
@@ -70,91 +70,91 @@ class Abstention:
     judged: str
     recipe: str
     remarks: tuple[str, ...]
-    alike: float = 1.0
+    design_effect: float = 1.0
 
     @cached_property
-    def share(self) -> NDArray[np.float64]:
+    def coverage(self) -> NDArray[np.float64]:
         """Share answered at each step, growing to 1."""
-        return self.answered / self.n_used
+        return self.n_answered / self.n_used
 
     @cached_property
     def accuracy(self) -> NDArray[np.float64]:
         """Share right among the rows answered at each step."""
-        return self.correct / self.answered
+        return self.n_correct / self.n_answered
 
     @cached_property
-    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def accuracy_interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """95 % Wilson interval of the accuracy at each step, as if its threshold had been fixed before."""
-        return wilson(self.correct, self.answered, self.alike)
+        return wilson_interval(self.n_correct, self.n_answered, self.design_effect)
 
     @cached_property
-    def area(self) -> float:
+    def aurc(self) -> float:
         """Area under risk against coverage."""
-        rows = np.diff(self.answered, prepend=0)
+        rows = np.diff(self.n_answered, prepend=0)
         return float((rows * (1 - self.accuracy)).sum()) / self.n_used
 
     @property
-    def all(self) -> Answering:
+    def answering_all(self) -> OperatingPoint:
         """Answering everything."""
         return self.at_step(self.threshold.size - 1)
 
-    def at_threshold(self, threshold: float) -> Answering:
+    def at_threshold(self, threshold: float) -> OperatingPoint:
         """What answering when confidence ≥ threshold gives; a value stored as float32 0.7 reaches 0.7."""
-        reached = self._reached(threshold)
+        reached = self._steps_reached(threshold)
         if not reached:
-            return Answering(threshold, 0, 0, self.n_used, None, None, None)
+            return OperatingPoint(threshold, 0, 0, self.n_used, None, None, None)
         step = self.at_step(reached - 1)
-        return Answering(threshold, step.answered, step.correct, step.of, step.accuracy, step.low, step.high)
+        return OperatingPoint(threshold, step.n_answered, step.n_correct, step.n_rows, step.accuracy, step.low, step.high)
 
-    def for_accuracy(self, wanted: float) -> Answering | None:
+    def for_accuracy(self, target: float) -> OperatingPoint | None:
         """The step that answers most among those of at least this accuracy; None where there is none."""
-        enough = np.flatnonzero(self.correct >= (wanted - ROUNDED) * self.answered)
+        enough = np.flatnonzero(self.n_correct >= (target - ROUNDING_TOLERANCE) * self.n_answered)
         return self.at_step(int(enough[-1])) if enough.size else None
 
     @property
-    def best(self) -> Answering:
+    def most_accurate(self) -> OperatingPoint:
         """The step of the highest accuracy, of equal ones that which answers most."""
         return self.at_step(self.accuracy.size - 1 - int(np.argmax(self.accuracy[::-1])))
 
-    def _reached(self, threshold: float) -> int:
+    def _steps_reached(self, threshold: float) -> int:
         """How many steps lie at or above: compared as the file stores its values, as bins are."""
-        least = float(np.float64(threshold - ROUNDED).astype(self.dtype))
+        least = float(np.float64(threshold - ROUNDING_TOLERANCE).astype(self.dtype))
         return int(np.searchsorted(-self.threshold, -least, side="right"))
 
-    def _short(self, at: int) -> float:
+    def _shortest_threshold(self, step: int) -> float:
         """The shortest decimal number from _DECIMALS on that exactly the rows of this step reach."""
-        exact = float(self.threshold[at])
-        for decimals in range(min(_DECIMALS, self.dtype.itemsize + 1), 16):  # float16 has no more than three
+        exact = float(self.threshold[step])
+        for decimals in range(min(_MIN_DECIMALS, self.dtype.itemsize + 1), 16):  # float16 has no more than three
             near = round(exact, decimals)
             for number in (near, near - 10**-decimals):
-                if number >= 0 and self._reached(number) == at + 1:
+                if number >= 0 and self._steps_reached(number) == step + 1:
                     return round(number, decimals)
         return exact
 
-    def at_step(self, at: int) -> Answering:
+    def at_step(self, step: int) -> OperatingPoint:
         """The step at this position, from 0: the surest."""
-        return Answering(
-            self._short(at), int(self.answered[at]), int(self.correct[at]), self.n_used,
-            float(self.accuracy[at]), float(self.interval[0][at]), float(self.interval[1][at]),
+        return OperatingPoint(
+            self._shortest_threshold(step), int(self.n_answered[step]), int(self.n_correct[step]), self.n_used,
+            float(self.accuracy[step]), float(self.accuracy_interval[0][step]), float(self.accuracy_interval[1][step]),
         )
 
     def to_frame(self) -> pl.DataFrame:
         """One row a step: run, method, threshold, answered, correct, share, accuracy, its ends, recipe."""
         return pl.DataFrame({
             "threshold": self.threshold,
-            "answered": self.answered,
-            "correct": self.correct,
-            "share": self.share,
+            "answered": self.n_answered,
+            "correct": self.n_correct,
+            "share": self.coverage,
             "accuracy": self.accuracy,
-            "accuracy_low": self.interval[0],
-            "accuracy_high": self.interval[1],
+            "accuracy_low": self.accuracy_interval[0],
+            "accuracy_high": self.accuracy_interval[1],
         }).select(
             pl.lit(self.run).alias("run"), pl.lit(self.method).alias("method"), pl.all(),
             pl.lit(self.recipe).alias("recipe"),
         )
 
 
-def abstention(evidence: Evidence) -> Abstention:
+def abstention_curve(evidence: Evidence) -> AbstentionCurve:
     """The curve of one method on one run.
 
     By the top label, one pair a row; computed confidences that agree to 12 decimals are one. Raises
@@ -162,22 +162,22 @@ def abstention(evidence: Evidence) -> Abstention:
     """
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("Token-level sums do not keep single confidences: nothing can be withheld by them.")
-    top = evidence.of_top
+    top = evidence.top_label
     if not top.n_used:
         raise Unavailable("No row has both a confidence and an outcome.")
     levels = top.sums.levels()
-    return Abstention(
+    return AbstentionCurve(
         run=evidence.run.label,
         method=evidence.method.id,
         threshold=levels.low[::-1],
-        answered=np.cumsum(levels.count[::-1]),
-        correct=np.cumsum(levels.correct[::-1]),
+        n_answered=np.cumsum(levels.count[::-1]),
+        n_correct=np.cumsum(levels.correct[::-1]),
         dtype=top.confidences.pairs.confidence.dtype,
-        auroc=METRICS["auroc"].of(top.sums, Scheme()),
+        auroc=METRICS["auroc"].compute(top.sums, Scheme()),
         n_used=top.n_used,
         n_total=top.n_total,
         judged=top.judged,
-        recipe=f"answered when confidence ≥ t, {recipe(top, None, None)}",
+        recipe=f"answered when confidence ≥ t, {recipe_text(top, None, None)}",
         remarks=evidence.remarks,
-        alike=top.alike,
+        design_effect=top.alike,
     )

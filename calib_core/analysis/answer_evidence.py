@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.analysis.basis import Evidence, Unit, draws_all_classes
-from calib_core.analysis.pair_draws import PairDraws
-from calib_core.analysis.redrawn import Redrawn
-from calib_core.analysis.row_draws import RowDraws
-from calib_core.analysis.trials import alike, question_numbers
+from calib_core.analysis.basis import Evidence, RowUnit, bins_all_classes
+from calib_core.analysis.pair_draws import BinomialDraws
+from calib_core.analysis.redrawn import BinnedNullDraws
+from calib_core.analysis.row_draws import CategoricalDraws
+from calib_core.analysis.trials import design_effect, cluster_numbers
 from calib_core.bins import BinSums, Scheme
 from calib_core.confidence.method import Confidences
 from calib_core.metrics.metric import Metric
@@ -30,7 +30,7 @@ class AnswerEvidence(Evidence):
     confidences: Confidences
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> RowUnit:
         """Rows: one question each."""
         return "rows"
 
@@ -40,9 +40,9 @@ class AnswerEvidence(Evidence):
         return self.confidences.pairs.n
 
     @cached_property
-    def alike(self) -> float:
+    def design_effect(self) -> float:
         """By the questions that are asked again."""
-        return alike(question_numbers(self.run, self.confidences.pairs.rows))
+        return design_effect(cluster_numbers(self.run, self.confidences.pairs.rows))
 
     @property
     def judged(self) -> str:
@@ -50,7 +50,7 @@ class AnswerEvidence(Evidence):
         return self.confidences.judged
 
     @property
-    def recipe_words(self) -> tuple[str, ...]:
+    def recipe_parts(self) -> tuple[str, ...]:
         """As the method says."""
         return self.confidences.recipe
 
@@ -62,7 +62,7 @@ class AnswerEvidence(Evidence):
     @property
     def remarks(self) -> tuple[str, ...]:
         """Of the method's rows, and of the file's."""
-        return (*self.confidences.remarks, *self.run.ledger.notes)
+        return (*self.confidences.remarks, *self.run.row_counts.notes)
 
     @property
     def has_distribution(self) -> bool:
@@ -70,7 +70,7 @@ class AnswerEvidence(Evidence):
         return self.confidences.distribution is not None
 
     @property
-    def no_questions(self) -> None:
+    def no_questions_reason(self) -> None:
         """Every pair is of a question that can be looked up."""
         return
 
@@ -84,8 +84,8 @@ class AnswerEvidence(Evidence):
                 f"“{self.method.title}” gives one confidence a question: "
                 "pooling all labels needs the probability of every choice."
             )
-            raise Unavailable(self.confidences.undistributed or one)
-        return self.confidences.distribution.every_label()
+            raise Unavailable(self.confidences.no_distribution_reason or one)
+        return self.confidences.distribution.all_label_pairs()
 
     @cached_property
     def sums(self) -> BinSums:
@@ -95,31 +95,31 @@ class AnswerEvidence(Evidence):
     @cached_property
     def class_sums(self) -> BinSums:
         """Sums of every class of every row, by class; raises Unavailable without a whole distribution."""
-        return self._whole.sums()
+        return self._full_distribution.sums()
 
     @cached_property
     def pooled_class_sums(self) -> BinSums:
         """`class_sums` with all classes in one pool."""
         return self.class_sums.pooled()
 
-    def sums_of_all(self, metric: Metric) -> BinSums:
+    def class_sums_for(self, metric: Metric) -> BinSums:
         """`class_sums`, or pooled where the metric does not keep classes apart."""
-        return self.class_sums if metric.reads == "classes" else self.pooled_class_sums
+        return self.class_sums if metric.required_sums == "classes" else self.pooled_class_sums
 
     @property
-    def _whole(self) -> Distribution:
+    def _full_distribution(self) -> Distribution:
         distribution = self.confidences.distribution
         if distribution is None or not distribution.normalised:
-            raise Unavailable(self.no_distribution or "")
+            raise Unavailable(self.no_distribution_reason or "")
         return distribution
 
     @property
-    def no_distribution(self) -> str | None:
+    def no_distribution_reason(self) -> str | None:
         """Why there is no whole distribution to speak of, or None."""
         distribution = self.confidences.distribution
         if distribution is None:
             whole = f"“{self.method.title}” gives one number a question, not a whole distribution."
-            return self.confidences.undistributed or whole
+            return self.confidences.no_distribution_reason or whole
         if not distribution.normalised:
             return (
                 "Unrenormalised choices are no distribution: "
@@ -127,10 +127,10 @@ class AnswerEvidence(Evidence):
             )
         return None
 
-    def lacks(self, metric: Metric, scheme: Scheme) -> str | None:
+    def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
         """A whole distribution, where the metric needs one; every scheme can be served."""
         del scheme
-        return self.no_distribution if metric.needs == "distribution" else None
+        return self.no_distribution_reason if metric.needs == "distribution" else None
 
     def labels_text(self, *, all_classes: bool) -> str | None:
         """Of a row without choices, which has one confidence, nothing is said."""
@@ -139,18 +139,18 @@ class AnswerEvidence(Evidence):
             return None
         if not all_classes and self.options.labels == "top":
             return "top label"
-        low, high = int(distribution.sizes.min()), distribution.classes
+        low, high = int(distribution.sizes.min()), distribution.n_classes
         choices = f"K={low}" if low == high else f"K={low}–{high}"
         return f"{'all classes' if all_classes else 'all labels'}, {choices}"
 
     @cached_property
-    def distinct(self) -> int:
+    def n_distinct(self) -> int:
         """How many different confidences `sums` holds."""
-        return self.sums.levels().size
+        return self.sums.natural_bins().size
 
-    def repeated(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def value_counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Every distinct confidence of the top label, and the rows at each."""
-        cells = self.of_top.sums.cells
+        cells = self.top_label.sums.cells
         return cells.value, cells.count
 
     def share_at(self, value: float) -> float | None:
@@ -161,26 +161,26 @@ class AnswerEvidence(Evidence):
     def diagram_pairs(self, metric: Metric) -> Pairs:
         """The pairs behind `diagram_sums`."""
         distribution = self.confidences.distribution
-        if distribution is None or not draws_all_classes(metric):
+        if distribution is None or not bins_all_classes(metric):
             return self.pairs
-        return distribution.every_label()
+        return distribution.all_label_pairs()
 
-    def redrawn(self, metric: Metric, scheme: Scheme) -> Redrawn | None:
+    def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
         """Of every metric with bins, where the choices, if they are pooled, sum to 1."""
         if not metric.binned or not self.n_used:
             return None
         if metric.needs == "distribution":
-            return self._row_draws.redrawn(self.sums_of_all(metric), scheme)
+            return self._categorical_draws.null_draws(self.class_sums_for(metric), scheme)
         if self.options.labels == "top":
-            return self._pair_draws.redrawn(scheme)
-        if self.no_distribution or scheme.binning != "width":
+            return self._binomial_draws.null_draws(scheme)
+        if self.no_distribution_reason or scheme.binning != "width":
             return None
-        return self._row_draws.redrawn(self.sums, scheme)
+        return self._categorical_draws.null_draws(self.sums, scheme)
 
     @cached_property
-    def _pair_draws(self) -> PairDraws:
-        return PairDraws(self.sums)
+    def _binomial_draws(self) -> BinomialDraws:
+        return BinomialDraws(self.sums)
 
     @cached_property
-    def _row_draws(self) -> RowDraws:
-        return RowDraws(self._whole)
+    def _categorical_draws(self) -> CategoricalDraws:
+        return CategoricalDraws(self._full_distribution)

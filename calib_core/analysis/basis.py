@@ -11,16 +11,16 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.analysis.redrawn import Redrawn
+from calib_core.analysis.redrawn import BinnedNullDraws
 from calib_core.binned import Sums
-from calib_core.bins import MAX_NATURAL, Binned, Scheme
-from calib_core.confidence.method import Method, Options
+from calib_core.bins import MAX_NATURAL_BINS, Binned, Scheme
+from calib_core.confidence.method import Method, MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
 from calib_core.records import Run
 
-Unit = Literal["rows", "positions"]
+RowUnit = Literal["rows", "positions"]
 """What is counted: questions (rows of a file) or positions of a text."""
 
 
@@ -34,11 +34,11 @@ class Evidence(ABC):
 
     run: Run
     method: Method
-    options: Options
+    options: MethodOptions
 
     @property
     @abstractmethod
-    def unit(self) -> Unit:
+    def unit(self) -> RowUnit:
         """What `n_used` counts."""
 
     @property
@@ -47,7 +47,7 @@ class Evidence(ABC):
         """Rows or positions with a confidence and an outcome."""
 
     @cached_property
-    def alike(self) -> float:
+    def design_effect(self) -> float:
         """How many of the rows or positions may say the same (`trials.alike`): 1 where all are asked once."""
         return 1.0
 
@@ -63,7 +63,7 @@ class Evidence(ABC):
 
     @property
     @abstractmethod
-    def recipe_words(self) -> tuple[str, ...]:
+    def recipe_parts(self) -> tuple[str, ...]:
         """What the method adds to a recipe."""
 
     @property
@@ -83,7 +83,7 @@ class Evidence(ABC):
 
     @property
     @abstractmethod
-    def no_questions(self) -> str | None:
+    def no_questions_reason(self) -> str | None:
         """Why there are no single questions to look up, or None."""
 
     @cached_property
@@ -92,7 +92,7 @@ class Evidence(ABC):
         """Sums of the pairs that metrics of one confidence pool: the top label's, or every label's."""
 
     @abstractmethod
-    def sums_of_all(self, metric: Metric) -> Sums:
+    def class_sums_for(self, metric: Metric) -> Sums:
         """Sums of every class of every row, as this metric reads them; raises Unavailable without them."""
 
     @cached_property
@@ -106,11 +106,11 @@ class Evidence(ABC):
 
     @cached_property
     @abstractmethod
-    def distinct(self) -> int | None:
+    def n_distinct(self) -> int | None:
         """How many different confidences `sums` holds; None where single ones are not kept."""
 
     @abstractmethod
-    def repeated(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def value_counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Top-label confidences that are known one by one, and the rows at each; shape (n,) both."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Evidence(ABC):
         """Share of rows whose top label has exactly this confidence; None where that is not known."""
 
     @abstractmethod
-    def redrawn(self, metric: Metric, scheme: Scheme) -> Redrawn | None:
+    def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
         """The bins of this metric with outcomes drawn from the confidences; None where there is no null."""
 
     def bounds(self, metric: Metric, scheme: Scheme) -> tuple[float, float] | None:
@@ -126,85 +126,85 @@ class Evidence(ABC):
         del metric, scheme
         return None
 
-    def exactness(self, metric: Metric, scheme: Scheme) -> str | None:
+    def exactness_note(self, metric: Metric, scheme: Scheme) -> str | None:
         """What has to be said of a number that is exact for some M only, or None."""
         del metric, scheme
         return None
 
     @abstractmethod
-    def lacks(self, metric: Metric, scheme: Scheme) -> str | None:
+    def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
         """Why what the file holds cannot give this metric under this scheme, or None."""
 
-    def refusal(self, metric: Metric, scheme: Scheme) -> str | None:
+    def unavailable_reason(self, metric: Metric, scheme: Scheme) -> str | None:
         """Why this metric cannot be given under this scheme, or None; costs no pass over the rows."""
         if metric.binning not in (None, scheme.binning):
             return f"{metric.title} is defined on equal-{metric.binning} bins only."
         all_labels = metric.needs == "pairs" and self.options.labels == "all"
         if all_labels and not metric.all_labels:
             return f"{metric.title} is a number of the top label: it has no all-labels form."
-        return self.lacks(metric, scheme)
+        return self.data_shortfall(metric, scheme)
 
     def sums_for(self, metric: Metric, scheme: Scheme) -> Sums:
         """The sums this metric is read off; raises Unavailable with the reason."""
-        if reason := self.refusal(metric, scheme):
+        if reason := self.unavailable_reason(metric, scheme):
             raise Unavailable(reason)
-        return self.sums_of_all(metric) if metric.needs == "distribution" else self.sums
+        return self.class_sums_for(metric) if metric.needs == "distribution" else self.sums
 
     @cached_property
-    def nulls(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
+    def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
         """What `null` has drawn of this: by metric and scheme, the seed and the value of each draw."""
         return {}
 
     @property
-    def natural(self) -> bool:
+    def offers_natural_bins(self) -> bool:
         """Whether one bin a distinct value is offered."""
-        return self.distinct is not None and self.distinct <= MAX_NATURAL
+        return self.n_distinct is not None and self.n_distinct <= MAX_NATURAL_BINS
 
     @cached_property
-    def of_top(self) -> Self:
+    def top_label(self) -> Self:
         """The same rows seen by their top label alone, whichever labels are pooled here."""
         if self.options.labels == "top":
             return self
         return replace(self, options=replace(self.options, labels="top"))
 
     @property
-    def top_sums(self) -> Sums:
+    def top_label_sums(self) -> Sums:
         """Sums of one pair a row, whichever labels are pooled: accuracy and mean confidence."""
-        return self.of_top.sums
+        return self.top_label.sums
 
     @cached_property
     def accuracy(self) -> float | None:
         """Share of rows whose top label is right, in [0, 1]; None without rows."""
-        return METRICS["accuracy"].of(self.top_sums, Scheme())
+        return METRICS["accuracy"].compute(self.top_label_sums, Scheme())
 
     @cached_property
     def mean_confidence(self) -> float | None:
         """Mean confidence of the top label, in [0, 1]; None without rows."""
-        top = self.top_sums
-        return top.said / top.pairs if top.pairs else None
+        top = self.top_label_sums
+        return top.confidence_sum / top.n_pairs if top.n_pairs else None
 
     @cached_property
     def brier(self) -> float | None:
         """Brier score of the top label, in [0, 1]; None without rows."""
-        return METRICS["brier"].of(self.top_sums, Scheme())
+        return METRICS["brier"].compute(self.top_label_sums, Scheme())
 
     def diagram_sums(self, metric: Metric) -> Sums:
         """The sums a reliability diagram of this metric draws: every class of every row, or `sums`."""
-        return self.pooled_class_sums if draws_all_classes(metric) else self.sums
+        return self.pooled_class_sums if bins_all_classes(metric) else self.sums
 
     def binned(self, metric: Metric, scheme: Scheme) -> Binned:
         """The bins of that diagram; raises Unavailable where the metric or the bins cannot be given."""
-        if reason := self.refusal(metric, scheme):
+        if reason := self.unavailable_reason(metric, scheme):
             raise Unavailable(reason)
         binned = self.diagram_sums(metric).binned(scheme)
-        if scheme.binning == "natural" and binned.size > MAX_NATURAL:
+        if scheme.binning == "natural" and binned.size > MAX_NATURAL_BINS:
             raise Unavailable(
-                f"Natural bins, one a distinct value, are offered up to {MAX_NATURAL} values; "
+                f"Natural bins, one a distinct value, are offered up to {MAX_NATURAL_BINS} values; "
                 f"“{self.method.title}” has {binned.size:,} here. Choose equal-width or equal-mass bins."
             )
         return binned
 
 
-def draws_all_classes(metric: Metric) -> bool:
+def bins_all_classes(metric: Metric) -> bool:
     """Whether the bins behind this metric hold one pair a class."""
     return metric.needs == "distribution" and metric.binned

@@ -10,20 +10,20 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.evidence import Evidence, Survey, gather, survey
+from calib_core.analysis.evidence import Evidence, MethodSurvey, gather_evidence, survey_methods
 from calib_core.confidence import METHODS
 from calib_core.confidence.given import GIVEN
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.confidence.outcomes import greedy_correct
 from calib_core.files.reading import Reading
-from calib_core.files.tables.names import as_options
-from calib_core.problems import MESSAGE_LIMIT, Problem, Refused, Unavailable, shorten
+from calib_core.files.tables.names import map_options
+from calib_core.problems import MAX_MESSAGE_CHARS, Problem, Refused, Unavailable, shorten
 from calib_core.records import Run, TokenRun
-from calib_core.wording import count
+from calib_core.wording import plural
 
-Status = Literal["loads", "asks", "refused"]
+FileStatus = Literal["loads", "asks", "refused"]
 
-PLAINEST: Final = GIVEN.id
+SIMPLEST_METHOD: Final = GIVEN.id
 """The method that asks the least of a file: of one that gives none, what it lacks is said first."""
 SPIKE_SHARE: Final = 0.1
 """A single value that holds this share of a run's rows is pointed out …"""
@@ -32,7 +32,7 @@ SPIKE_ROWS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Spike:
+class ConfidenceSpike:
     """Many rows at one confidence."""
 
     value: float
@@ -49,9 +49,9 @@ class RunReport:
     """
 
     run: Run
-    survey: Survey
+    survey: MethodSurvey
     accuracy: float | None
-    spikes: Mapping[str, tuple[Spike, ...]]
+    spikes: Mapping[str, tuple[ConfidenceSpike, ...]]
 
     @property
     def kind(self) -> Literal["answers", "tokens"]:
@@ -59,7 +59,7 @@ class RunReport:
         return "tokens" if isinstance(self.run, TokenRun) else "answers"
 
     @property
-    def whose(self) -> Literal["greedy answer", "top label"]:
+    def judged(self) -> Literal["greedy answer", "top label"]:
         """What `accuracy` is that of."""
         return "top label" if isinstance(self.run, TokenRun) else "greedy answer"
 
@@ -88,16 +88,16 @@ class FileReport:
 
     file: str
     format: str
-    status: Status
+    status: FileStatus
     message: str
     rows: int
     bad_rows: int
     problems: tuple[Problem, ...]
     runs: tuple[RunReport, ...]
     columns: tuple[str, ...]
-    unused: tuple[str, ...]
+    unused_columns: tuple[str, ...]
     proposals: Mapping[str, str]
-    groups: tuple[str, ...] = ()
+    group_columns: tuple[str, ...] = ()
     read_as: Mapping[str, str] = field(default_factory=dict[str, str])
     notes: tuple[str, ...] = ()
 
@@ -109,16 +109,16 @@ class FileReport:
                 "method": id_,
                 "used": report.usable.get(id_, 0),
                 "missing": sum(report.missing.get(id_, {}).values()),
-                "left_out": report.run.ledger.left_out,
-                "reason": report.survey.refused.get(id_),
+                "left_out": report.run.row_counts.n_left_out,
+                "reason": report.survey.unavailable.get(id_),
             }
             for report in self.runs
-            for id_ in (*report.survey.usable, *report.survey.refused)
+            for id_ in (*report.survey.usable, *report.survey.unavailable)
         ]
-        return pl.DataFrame(records, schema=_FRAME)
+        return pl.DataFrame(records, schema=_REPORT_SCHEMA)
 
 
-_FRAME: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
+_REPORT_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
     "run": pl.String,
     "method": pl.String,
     "used": pl.Int64,
@@ -128,25 +128,25 @@ _FRAME: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
 })
 
 
-def check(reading: Reading, options: Options | None = None) -> FileReport:
+def check_file(reading: Reading, options: MethodOptions | None = None) -> FileReport:
     """The report of a file that could be read; one that cannot be used or gives no confidence is refused."""
     runs = tuple(run_report(run, options) for run in reading.good_runs)
     usable = any(report.usable for report in runs)
-    status: Status = "refused" if not usable else "asks" if reading.bad_rows else "loads"
+    status: FileStatus = "refused" if not usable else "asks" if reading.n_bad_rows else "loads"
     return FileReport(
         file=reading.file,
         format=reading.format,
         status=status,
-        message=shorten(_summary(reading) if usable else _nothing_usable(reading, runs), MESSAGE_LIMIT),
-        rows=reading.rows,
-        bad_rows=reading.bad_rows,
+        message=shorten(_reading_summary(reading) if usable else _unusable_message(reading, runs), MAX_MESSAGE_CHARS),
+        rows=reading.n_rows,
+        bad_rows=reading.n_bad_rows,
         problems=reading.problems,
         runs=runs,
         columns=reading.columns,
-        unused=reading.unused,
-        proposals=reading.proposals,
-        groups=reading.groups,
-        read_as=reading.read_as,
+        unused_columns=reading.unused_columns,
+        proposals=reading.proposed_mapping,
+        group_columns=reading.group_columns,
+        read_as=reading.column_roles,
         notes=reading.notes,
     )
 
@@ -157,55 +157,55 @@ def usable_runs(reading: Reading, *, skip_bad_rows: bool = False) -> tuple[Run, 
     Raises BadRowsFound where rows are bad and skip_bad_rows is False, Refused where no method has a
     usable row (also where bad rows could be left out: nothing would come of it).
     """
-    if not any(_usable(run, method_id) for run in reading.good_runs for method_id in METHODS):
-        raise Refused(check(reading).message)
+    if not any(_gives_method(run, method_id) for run in reading.good_runs for method_id in METHODS):
+        raise Refused(check_file(reading).message)
     return reading.runs(skip_bad_rows=skip_bad_rows)
 
 
-def _usable(run: Run, method_id: str) -> bool:
+def _gives_method(run: Run, method_id: str) -> bool:
     try:
-        gather(run, method_id)
+        gather_evidence(run, method_id)
     except Unavailable:
         return False
     return True
 
 
-def run_report(run: Run, options: Options | None = None) -> RunReport:
+def run_report(run: Run, options: MethodOptions | None = None) -> RunReport:
     """What one run can give."""
-    surveyed = survey(run, options)
+    surveyed = survey_methods(run, options)
     return RunReport(
         run=run,
         survey=surveyed,
-        accuracy=_accuracy(run),
-        spikes={id_: found for id_, evidence in surveyed.usable.items() if (found := _spikes(evidence))},
+        accuracy=_run_accuracy(run),
+        spikes={id_: found for id_, evidence in surveyed.usable.items() if (found := _confidence_spikes(evidence))},
     )
 
 
-def _accuracy(run: Run) -> float | None:
+def _run_accuracy(run: Run) -> float | None:
     if isinstance(run, TokenRun):
-        return run.sums.top.right / run.sums.rows if run.sums.rows else None
+        return run.sums.top_label.n_correct / run.sums.rows if run.sums.rows else None
     correct = greedy_correct(run).drop_nulls()
     return float(correct.sum()) / correct.len() if correct.len() else None
 
 
-def _spikes(evidence: Evidence) -> tuple[Spike, ...]:
+def _confidence_spikes(evidence: Evidence) -> tuple[ConfidenceSpike, ...]:
     """Values that hold many rows; not told of confidences that are fractions k/N by construction."""
-    if evidence.method.sampled:
+    if evidence.method.uses_samples:
         return ()
-    value, count = evidence.repeated()
+    value, count = evidence.value_counts()
     many = np.flatnonzero(count >= max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used))
     order = many[np.argsort(-count[many], kind="stable")]
-    return tuple(Spike(float(value[at]), int(count[at])) for at in order)
+    return tuple(ConfidenceSpike(float(value[at]), int(count[at])) for at in order)
 
 
-def _summary(reading: Reading) -> str:
-    runs, bad = len(reading.good_runs), reading.bad_rows
-    told = f", {count(bad, 'bad row')}" if bad else ""
-    counted = f"{count(reading.rows, 'row')}{told}, {count(runs, 'run')}"
+def _reading_summary(reading: Reading) -> str:
+    runs, bad = len(reading.good_runs), reading.n_bad_rows
+    told = f", {plural(bad, 'bad row')}" if bad else ""
+    counted = f"{plural(reading.n_rows, 'row')}{told}, {plural(runs, 'run')}"
     return " ".join((f"{reading.file}: {counted}, read as {reading.format}.", *reading.notes))
 
 
-def _told_accuracy(report: RunReport) -> str | None:
+def _accuracy_text(report: RunReport) -> str | None:
     """The accuracy with the rows behind it, None where no outcome is known."""
     if report.accuracy is None:
         return None
@@ -214,22 +214,22 @@ def _told_accuracy(report: RunReport) -> str | None:
     return f"{report.accuracy:.4f} ({round(report.accuracy * known):,} of {known:,})"
 
 
-def _nothing_usable(reading: Reading, runs: tuple[RunReport, ...]) -> str:
+def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     """Why nothing in the file can be calibrated, told apart from a file that could not be read."""
     if reading.refusal is not None:
         return reading.refusal
-    accuracy = [told for report in runs if (told := _told_accuracy(report))]
+    accuracy = [told for report in runs if (told := _accuracy_text(report))]
     known = f" Accuracy where outcomes are known: {', '.join(accuracy[:3])}." if accuracy else ""
     told = "".join(f" {note}" for note in reading.notes[:5])
     reasons: dict[str, None] = {}
     for report in runs:
-        refused = report.survey.refused
-        plainest_first = sorted(refused, key=lambda id_: id_ != PLAINEST)
+        refused = report.survey.unavailable
+        plainest_first = sorted(refused, key=lambda id_: id_ != SIMPLEST_METHOD)
         reasons.update(dict.fromkeys(refused[id_] for id_ in plainest_first))
     listed = "".join(f"\n- {reason}" for reason in reasons)
-    hint = as_options(reading.proposals)
+    hint = map_options(reading.proposed_mapping)
     mapped = f"\nColumns that look like it: {hint}" if hint else ""
     return (
-        f"{reading.file}: read as {reading.format}, {count(reading.rows, 'row')}, but no confidence method "
+        f"{reading.file}: read as {reading.format}, {plural(reading.n_rows, 'row')}, but no confidence method "
         f"has a usable row, so nothing in it can be calibrated.{known}{told}{listed}{mapped}"
     )

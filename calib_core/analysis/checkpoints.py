@@ -9,46 +9,46 @@ from typing import Final
 
 from calib_core.records import RunInfo
 
-PER_TOKEN: Final = "Tokens seen"  # noqa: S105  the title of an axis
-PER_STEP: Final = "Training step"
+TOKENS_AXIS: Final = "Tokens seen"  # noqa: S105  the title of an axis
+STEPS_AXIS: Final = "Training step"
 
-_STEP: Final = re.compile(r"(?:^|[^a-z])(?:step|checkpoint|ckpt|iter)[-_ ]?(\d{1,15})(?!\d)", re.IGNORECASE)
-_DIGITS: Final = re.compile(r"\d{1,15}")
+_STEP_PATTERN: Final = re.compile(r"(?:^|[^a-z])(?:step|checkpoint|ckpt|iter)[-_ ]?(\d{1,15})(?!\d)", re.IGNORECASE)
+_DIGITS_PATTERN: Final = re.compile(r"\d{1,15}")
 """Of more digits than any training has steps, and than a float keeps, a number is a name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedRun:
     """One run on the axis. run: its key; at: tokens seen, or the step."""
 
     run: str
-    at: float
+    position: float
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class CheckpointPlacement:
     """Every run that stands somewhere on one axis, by line, in order of training.
 
     axis: PER_TOKEN or PER_STEP; lines: title → runs; without: run key → why it stands nowhere.
     """
 
     axis: str
-    lines: Mapping[str, tuple[Placed, ...]]
-    without: Mapping[str, str]
+    lines: Mapping[str, tuple[PlacedRun, ...]]
+    unplaced: Mapping[str, str]
 
 
-def step_of(checkpoint: str | None) -> int | None:
+def checkpoint_step(checkpoint: str | None) -> int | None:
     """The step in a checkpoint's name: "step143000", "checkpoint-500", "8000"; None where there is none."""
     if checkpoint is None:
         return None
     text = checkpoint.strip()
-    if _DIGITS.fullmatch(text):
+    if _DIGITS_PATTERN.fullmatch(text):
         return int(text)
-    found = _STEP.search(text)
+    found = _STEP_PATTERN.search(text)
     return int(found[1]) if found else None
 
 
-def placing(infos: Mapping[str, RunInfo], rows: Mapping[str, int]) -> Placing:
+def place_checkpoints(infos: Mapping[str, RunInfo], n_rows: Mapping[str, int]) -> CheckpointPlacement:
     """Puts runs on one axis, which is never of tokens and steps at once.
 
     infos, rows: run key → what is known of it, and how many rows its number stands on. The axis is of tokens
@@ -56,34 +56,34 @@ def placing(infos: Mapping[str, RunInfo], rows: Mapping[str, int]) -> Placing:
     shots, tuning and temperature; of two runs at one place the one of more rows stands there.
     """
     tokens = {run: info.tokens_seen for run, info in infos.items() if info.tokens_seen is not None}
-    steps = {run: step for run, info in infos.items() if (step := step_of(info.checkpoint)) is not None}
-    axis, at = (PER_TOKEN, tokens) if len(tokens) >= len(steps) else (PER_STEP, steps)
-    other = steps if axis == PER_TOKEN else tokens
-    without = {run: _why(infos[run], axis, other=run in other) for run in infos if run not in at}
-    titles = _titles({run: infos[run] for run in at})
-    lines: dict[str, list[Placed]] = {}
-    for run, where in sorted(at.items(), key=lambda item: (item[1], -rows[item[0]])):
+    steps = {run: step for run, info in infos.items() if (step := checkpoint_step(info.checkpoint)) is not None}
+    axis, at = (TOKENS_AXIS, tokens) if len(tokens) >= len(steps) else (STEPS_AXIS, steps)
+    other = steps if axis == TOKENS_AXIS else tokens
+    without = {run: _unplaced_reason(infos[run], axis, other=run in other) for run in infos if run not in at}
+    titles = _line_titles({run: infos[run] for run in at})
+    lines: dict[str, list[PlacedRun]] = {}
+    for run, where in sorted(at.items(), key=lambda item: (item[1], -n_rows[item[0]])):
         line = lines.setdefault(titles[run], [])
-        if line and line[-1].at == where:
+        if line and line[-1].position == where:
             without[run] = f"A run of no fewer rows stands at the same place of its line ({where:,})."
         else:
-            line.append(Placed(run, float(where)))
+            line.append(PlacedRun(run, float(where)))
     order = dict.fromkeys(titles[run] for run in infos if run in titles)
-    return Placing(axis, {title: tuple(lines[title]) for title in order}, without)
+    return CheckpointPlacement(axis, {title: tuple(lines[title]) for title in order}, without)
 
 
-def _why(info: RunInfo, axis: str, *, other: bool) -> str:
+def _unplaced_reason(info: RunInfo, axis: str, *, other: bool) -> str:
     if other:
-        known, lacks = ("steps", "tokens seen") if axis == PER_TOKEN else ("tokens seen", "a step")
+        known, lacks = ("steps", "tokens seen") if axis == TOKENS_AXIS else ("tokens seen", "a step")
         return f"It has {known} but not {lacks}, and the two are never drawn on one axis."
     if info.checkpoint is None:
         return "Its file names no checkpoint and no tokens seen."
     return f"The checkpoint {info.checkpoint!r} has no step in it, and tokens seen are not given."
 
 
-def _titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
+def _line_titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
     """A name for each run's line: the model, and of the rest what tells lines apart."""
-    parts = {run: _parts(info) for run, info in infos.items()}
+    parts = {run: _title_parts(info) for run, info in infos.items()}
     differing = [
         place for place in range(5) if len({own[place] for own in parts.values()}) > 1 or place == 0
     ]
@@ -93,7 +93,7 @@ def _titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
     }
 
 
-def _parts(info: RunInfo) -> tuple[str, str, str, str, str]:
+def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
     return (
         info.model or "",
         info.dataset or "",

@@ -13,23 +13,23 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.comparison_points import Measure, Point, measured, point_of
-from calib_core.analysis.comparison_reading import reading
-from calib_core.analysis.comparison_trend import Trend, trend_of
-from calib_core.analysis.evidence import Evidence, metric_of
-from calib_core.analysis.families import families, in_full, short_names
-from calib_core.analysis.limits import FEW
+from calib_core.analysis.comparison_points import MetricEstimator, ComparisonPoint, estimate_metric, comparison_point
+from calib_core.analysis.comparison_reading import comparison_headline
+from calib_core.analysis.comparison_trend import Trend, comparison_trend
+from calib_core.analysis.evidence import Evidence, get_metric
+from calib_core.analysis.families import size_families, name_with_model, short_run_names
+from calib_core.analysis.limits import MIN_ROWS
 from calib_core.analysis.recipe import scheme_text
-from calib_core.analysis.score import scheme_for
+from calib_core.analysis.score import effective_scheme
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.brier import BRIER
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
-from calib_core.wording import count
+from calib_core.wording import plural
 
-FIXED: Final = (ACCURACY.id, BRIER.id)
+BASE_METRICS: Final = (ACCURACY.id, BRIER.id)
 """What every point has, whichever metrics are on the axes; a(1−a) is a curve of these two alone."""
 
 
@@ -46,40 +46,40 @@ class Comparison:
     x: str
     y: str
     scheme: Scheme
-    points: tuple[Point, ...]
-    families: tuple[tuple[str, ...], ...]
+    points: tuple[ComparisonPoint, ...]
+    size_families: tuple[tuple[str, ...], ...]
     trends: tuple[Trend, ...]
-    refused: Mapping[str, str]
-    reading: str
-    unlike: tuple[str, ...]
+    unavailable: Mapping[str, str]
+    headline: str
+    caveats: tuple[str, ...]
     recipe: str
 
     @property
-    def has_curves(self) -> bool:
+    def has_reference_curves(self) -> bool:
         """Whether a(1−a) and 1−a are curves of this picture."""
-        return (self.x, self.y) == FIXED
+        return (self.x, self.y) == BASE_METRICS
 
     @property
-    def by_brier(self) -> tuple[Point, ...]:
+    def points_by_brier(self) -> tuple[ComparisonPoint, ...]:
         """The points, the lowest Brier score first."""
         return tuple(sorted(self.points, key=lambda point: point.brier.value))
 
     def to_frame(self) -> pl.DataFrame:
         """One row a point, the lowest Brier score first: each number with its interval, and its recipe."""
-        others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in FIXED]
-        rows = [_record(point, others) for point in self.by_brier]
-        return pl.DataFrame(rows, schema=_schema(others))
+        others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in BASE_METRICS]
+        rows = [_point_row(point, others) for point in self.points_by_brier]
+        return pl.DataFrame(rows, schema=_frame_schema(others))
 
 
-def comparison(
-    seen: Mapping[str, Evidence],
+def compare_runs(
+    evidences: Mapping[str, Evidence],
     x: str = "accuracy",
     y: str = "brier",
     scheme: Scheme | None = None,
     *,
     titles: Mapping[str, str] | None = None,
-    possible: Collection[str] = (),
-    measure: Measure = measured,
+    available_methods: Collection[str] = (),
+    estimator: MetricEstimator = estimate_metric,
 ) -> Comparison:
     """One point an evidence, on two metrics.
 
@@ -89,55 +89,55 @@ def comparison(
     `refused`.
     """
     for id_ in (x, y):
-        metric_of(id_)
+        get_metric(id_)
     scheme = scheme or Scheme()
-    called = _called(seen, titles or {key: evidence.run.label for key, evidence in seen.items()})
-    points: list[Point] = []
+    called = _full_and_short_names(evidences, titles or {key: evidence.run.label for key, evidence in evidences.items()})
+    points: list[ComparisonPoint] = []
     refused: dict[str, str] = {}
-    for key, evidence in seen.items():
+    for key, evidence in evidences.items():
         try:
-            points.append(point_of(key, called[key], evidence, (x, y), scheme, measure))
+            points.append(comparison_point(key, called[key], evidence, (x, y), scheme, estimator))
         except Unavailable as reason:
             refused[key] = str(reason)
-    infos = {point.key: seen[point.key].run.info for point in points}
-    named = [replace(point, name=in_full(point.name, infos[point.key])) for point in points]
-    alike = _alike(named, infos)
+    infos = {point.key: evidences[point.key].run.info for point in points}
+    named = [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
+    alike = _points_by_method_and_dataset(named, infos)
     return Comparison(
         x=x, y=y, scheme=scheme, points=tuple(points),
-        families=tuple(kin for own in alike for kin in families({one.key: infos[one.key] for one in own})),
-        trends=tuple(trend_of(x, y, own, infos) for own in alike),
-        refused=refused,
-        reading=reading(named, possible),
-        unlike=_unlike(points, infos),
-        recipe=_recipe(points, (x, y), scheme),
+        size_families=tuple(kin for own in alike for kin in size_families({one.key: infos[one.key] for one in own})),
+        trends=tuple(comparison_trend(x, y, own, infos) for own in alike),
+        unavailable=refused,
+        headline=comparison_headline(named, available_methods),
+        caveats=_point_caveats(points, infos),
+        recipe=_comparison_recipe(points, (x, y), scheme),
     )
 
 
-def _alike(points: Sequence[Point], infos: Mapping[str, RunInfo]) -> list[list[Point]]:
+def _points_by_method_and_dataset(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]) -> list[list[ComparisonPoint]]:
     """The points of each method on each data set."""
-    found: dict[tuple[str, str | None], list[Point]] = defaultdict(list)
+    found: dict[tuple[str, str | None], list[ComparisonPoint]] = defaultdict(list)
     for point in points:
         found[point.method, infos[point.key].dataset].append(point)
     return list(found.values())
 
 
-def _called(seen: Mapping[str, Evidence], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+def _full_and_short_names(evidences: Mapping[str, Evidence], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """What each evidence's run is called, in full and for short; two methods of one run call it the same."""
-    infos: dict[str, RunInfo] = {titles[key]: evidence.run.info for key, evidence in seen.items()}
-    names = short_names(infos, {title: title for title in infos})
-    return {key: (titles[key], names[titles[key]]) for key in seen}
+    infos: dict[str, RunInfo] = {titles[key]: evidence.run.info for key, evidence in evidences.items()}
+    names = short_run_names(infos, {title: title for title in infos})
+    return {key: (titles[key], names[titles[key]]) for key in evidences}
 
 
-def _unlike(points: Sequence[Point], infos: Mapping[str, RunInfo]) -> tuple[str, ...]:
+def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]) -> tuple[str, ...]:
     """What differs between points besides model and method."""
     told: list[str] = []
     rows = sorted({point.n_used for point in points})
     if len(rows) > 1:
         told.append(f"The points stand on different numbers of rows: {rows[0]:,} to {rows[-1]:,}.")
-    few = sum(point.n_used < FEW for point in points)
+    few = sum(point.n_used < MIN_ROWS for point in points)
     if 0 < few < len(points):
         told.append(
-            f"{few} of {count(len(points), 'point')} {'stands' if few == 1 else 'stand'} on fewer than {FEW} "
+            f"{few} of {plural(len(points), 'point')} {'stands' if few == 1 else 'stand'} on fewer than {MIN_ROWS} "
             "rows, too few to be called the best."
         )
     judged = Counter(point.judged for point in points)
@@ -151,9 +151,9 @@ def _unlike(points: Sequence[Point], infos: Mapping[str, RunInfo]) -> tuple[str,
     return tuple(told)
 
 
-def _recipe(points: Sequence[Point], axes: tuple[str, str], scheme: Scheme) -> str:
+def _comparison_recipe(points: Sequence[ComparisonPoint], axes: tuple[str, str], scheme: Scheme) -> str:
     """"accuracy (Wilson 95 %) against Brier (basic bootstrap …), top label, n=1000/1000"."""
-    parts = [_axis(points, at, id_, scheme) for at, id_ in enumerate(axes)]
+    parts = [_axis_recipe(points, at, id_, scheme) for at, id_ in enumerate(axes)]
     rows = sorted({(point.n_used, point.n_total) for point in points})
     if not rows:
         return " against ".join(parts)
@@ -162,30 +162,30 @@ def _recipe(points: Sequence[Point], axes: tuple[str, str], scheme: Scheme) -> s
     return f"{' against '.join(parts)}, top label, {n}"
 
 
-def _axis(points: Sequence[Point], at: int, metric_id: str, scheme: Scheme) -> str:
+def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:
     metric = METRICS[metric_id]
-    bins = f", {scheme_text(scheme_for(metric, scheme))}" if metric.binned else ""
-    how = {(point.x, point.y)[at].how or "no interval" for point in points}
-    return f"{metric.recipe}{bins} ({'; '.join(sorted(how))})" if how else f"{metric.recipe}{bins}"
+    bins = f", {scheme_text(effective_scheme(metric, scheme))}" if metric.binned else ""
+    how = {(point.x, point.y)[axis_index].interval_method or "no interval" for point in points}
+    return f"{metric.recipe_name}{bins} ({'; '.join(sorted(how))})" if how else f"{metric.recipe_name}{bins}"
 
 
-def _record(point: Point, others: Sequence[str]) -> dict[str, Any]:
+def _point_row(point: ComparisonPoint, other_metrics: Sequence[str]) -> dict[str, Any]:
     axes = {point.x.metric: point.x, point.y.metric: point.y}
-    numbers = {"accuracy": point.accuracy, "brier": point.brier} | {id_: axes[id_] for id_ in others}
+    numbers = {"accuracy": point.accuracy, "brier": point.brier} | {id_: axes[id_] for id_ in other_metrics}
     spread = {
         name: value
         for id_, own in numbers.items()
         for name, value in ((id_, own.value), (f"{id_}_low", own.low), (f"{id_}_high", own.high))
     }
     return {
-        "run": point.run, "method": point.method, **spread, "skill": point.skill, "ece_10": point.ece,
+        "run": point.run, "method": point.method, **spread, "skill": point.brier_skill, "ece_10": point.ece_10,
         "n_used": point.n_used, "n_total": point.n_total, "judged": point.judged,
         "recipe": point.recipe,
     }
 
 
-def _schema(others: Sequence[str]) -> dict[str, type[pl.DataType]]:
-    numbers = [f"{id_}{end}" for id_ in (*FIXED, *others) for end in ("", "_low", "_high")]
+def _frame_schema(other_metrics: Sequence[str]) -> dict[str, type[pl.DataType]]:
+    numbers = [f"{id_}{end}" for id_ in (*BASE_METRICS, *other_metrics) for end in ("", "_low", "_high")]
     return {
         "run": pl.String, "method": pl.String, **dict.fromkeys(numbers, pl.Float64), "skill": pl.Float64,
         "ece_10": pl.Float64, "n_used": pl.Int64, "n_total": pl.Int64, "judged": pl.String,

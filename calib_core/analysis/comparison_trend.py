@@ -6,30 +6,30 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from calib_core.analysis.comparison_points import Measured, Point
-from calib_core.analysis.families import models
-from calib_core.analysis.intervals import holds
-from calib_core.analysis.rank_correlation import FEWEST, RankCorrelation, rank_correlation
+from calib_core.analysis.comparison_points import MetricEstimate, ComparisonPoint
+from calib_core.analysis.families import count_models
+from calib_core.analysis.intervals import interval_contains
+from calib_core.analysis.rank_correlation import MIN_POINTS, RankCorrelation, rank_correlation
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
-from calib_core.wording import chance, count, percent, signed, span
+from calib_core.wording import p_value_phrase, plural, format_percent, format_signed, format_interval
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BrierChange:
     """From the least accurate point to the most accurate one.
 
     least, most: their keys; brier: how much larger the Brier score of the most accurate is; low, high: its
     95 % interval, None where a point has none; alone: how much larger a(1−a) is there.
     """
 
-    least: str
-    most: str
-    brier: float
+    least_accurate: str
+    most_accurate: str
+    brier_change: float
     low: float | None
     high: float | None
-    alone: float
+    constant_brier_change: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,42 +43,42 @@ class Trend:
 
     method: str
     dataset: str | None
-    points: int
-    models: int
+    n_points: int
+    n_models: int
     correlation: RankCorrelation | None
-    why: str | None
-    change: Change | None
-    unchanged: str | None
-    reading: str
+    no_correlation_reason: str | None
+    change: BrierChange | None
+    no_change_reason: str | None
+    headline: str
 
     @property
     def independent(self) -> bool:
         """Whether no two points are of one model; else ρ has neither interval nor p."""
-        return self.points == self.models
+        return self.n_points == self.n_models
 
 
-def trend_of(x: str, y: str, points: Sequence[Point], infos: Mapping[str, RunInfo]) -> Trend:
+def comparison_trend(x: str, y: str, points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]) -> Trend:
     """The trend over points of one method and data set, at least one; infos: by key, of others as well."""
     own = {point.key: infos[point.key] for point in points}
     dataset = infos[points[0].key].dataset
-    of = models(own)
-    correlation, why = _correlation(x, y, points, of)
-    unchanged = _unchanged(x, y, points, of)
-    change = None if unchanged else _change(points)
-    told = [_of_ranks(x, y, correlation, why, len(points), of)]
+    of = count_models(own)
+    correlation, why = _trend_correlation(x, y, points, of)
+    unchanged = _no_change_reason(x, y, points, of)
+    change = None if unchanged else _brier_change(points)
+    told = [_correlation_sentence(x, y, correlation, why, len(points), of)]
     if change is not None:
-        told.append(_of_change(change, {point.key: point for point in points}))
+        told.append(_change_sentence(change, {point.key: point for point in points}))
     reading = " ".join(told)
     return Trend(points[0].method, dataset, len(points), of, correlation, why, change, unchanged, reading)
 
 
-def _correlation(
-    x: str, y: str, points: Sequence[Point], of: int
+def _trend_correlation(
+    x: str, y: str, points: Sequence[ComparisonPoint], n_models: int
 ) -> tuple[RankCorrelation | None, str | None]:
     if x == y:
         return None, "both axes are the same metric"
-    if of < FEWEST:
-        return None, f"{count(of, 'model')}, and it takes {FEWEST} or more"
+    if n_models < MIN_POINTS:
+        return None, f"{plural(n_models, 'model')}, and it takes {MIN_POINTS} or more"
     try:
         found = rank_correlation([point.x.value for point in points], [point.y.value for point in points])
     except Unavailable as reason:
@@ -86,11 +86,11 @@ def _correlation(
     return found, None
 
 
-def _unchanged(x: str, y: str, points: Sequence[Point], of: int) -> str | None:
+def _no_change_reason(x: str, y: str, points: Sequence[ComparisonPoint], n_models: int) -> str | None:
     """Why nothing can be said from the least to the most accurate point; None where it can."""
     if (x, y) != ("accuracy", "brier"):
         return "only of accuracy against Brier score"
-    if of < 2:
+    if n_models < 2:
         return "1 model"
     values = [point.accuracy.value for point in points]
     if min(values) == max(values):
@@ -101,17 +101,17 @@ def _unchanged(x: str, y: str, points: Sequence[Point], of: int) -> str | None:
     return None
 
 
-def _change(points: Sequence[Point]) -> Change:
+def _brier_change(points: Sequence[ComparisonPoint]) -> BrierChange:
     """Between the ends of the accuracies, each of one point."""
     ordered = sorted(points, key=lambda point: point.accuracy.value)
     least, most = ordered[0], ordered[-1]
-    low, high = _apart(least.brier, most.brier)
-    return Change(
-        least.key, most.key, most.brier.value - least.brier.value, low, high, most.constant - least.constant
+    low, high = _newcombe_interval(least.brier, most.brier)
+    return BrierChange(
+        least.key, most.key, most.brier.value - least.brier.value, low, high, most.constant_brier - least.constant_brier
     )
 
 
-def _apart(first: Measured, second: Measured) -> tuple[float | None, float | None]:
+def _newcombe_interval(first: MetricEstimate, second: MetricEstimate) -> tuple[float | None, float | None]:
     """Interval of second − first from the two intervals, squares of half-widths added (Newcombe 1998).
 
     As if the runs were independent: too wide where both answered the same questions.
@@ -124,46 +124,46 @@ def _apart(first: Measured, second: Measured) -> tuple[float | None, float | Non
     return value - below, value + above
 
 
-def _of_ranks(
-    x: str, y: str, found: RankCorrelation | None, why: str | None, points: int, of: int
+def _correlation_sentence(
+    x: str, y: str, correlation: RankCorrelation | None, reason: str | None, n_points: int, n_models: int
 ) -> str:
-    if found is None:
-        return f"No rank correlation: {why}."
-    first, second = METRICS[x].in_sentence, METRICS[y].in_sentence
-    if points > of:
+    if correlation is None:
+        return f"No rank correlation: {reason}."
+    first, second = METRICS[x].title_in_sentence, METRICS[y].title_in_sentence
+    if n_points > n_models:
         return (
-            f"{METRICS[y].title} against {first}: ρ = {signed(found.rho, '+.2f')} over {points} runs of {of} "
+            f"{METRICS[y].title} against {first}: ρ = {format_signed(correlation.rho, '+.2f')} over {n_points} runs of {n_models} "
             "models, which are not independent, so without interval and p."
         )
     numbers = (
-        f"ρ = {signed(found.rho, '+.2f')} over {of} models "
-        f"(95 % interval {span(found.low, found.high, '+.2f')}, {chance(found.p, None)})"
+        f"ρ = {format_signed(correlation.rho, '+.2f')} over {n_models} models "
+        f"(95 % interval {format_interval(correlation.low, correlation.high, '+.2f')}, {p_value_phrase(correlation.p, None)})"
     )
-    if found.clear:
-        way = "rises" if found.rho > 0 else "falls"
+    if correlation.significant:
+        way = "rises" if correlation.rho > 0 else "falls"
         return f"{METRICS[y].title} {way} as {first} rises: {numbers}."
     return f"Whether {second} and {first} go together is not clear: {numbers}."
 
 
-def _of_change(change: Change, points: Mapping[str, Point]) -> str:
-    least, most = points[change.least], points[change.most]
+def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint]) -> str:
+    least, most = points[change.least_accurate], points[change.most_accurate]
     between = (
-        f"Between the least accurate run ({least.name}, {percent(least.accuracy.value)}) and the most "
-        f"accurate ({most.name}, {percent(most.accuracy.value)}) the Brier score"
+        f"Between the least accurate run ({least.name}, {format_percent(least.accuracy.value)}) and the most "
+        f"accurate ({most.name}, {format_percent(most.accuracy.value)}) the Brier score"
     )
     if change.low is None or change.high is None:
         ends, clear = " (its interval is not known)", True
     else:
-        ends = f" (95 % interval {span(change.low, change.high, '+.3f')}, as if the runs were independent)"
-        clear = not holds(change.low, change.high, 0)
-    alone = f"a(1−a) alone would {_let_it(change.alone)}"
+        ends = f" (95 % interval {format_interval(change.low, change.high, '+.3f')}, as if the runs were independent)"
+        clear = not interval_contains(change.low, change.high, 0)
+    alone = f"a(1−a) alone would {_change_verb_phrase(change.constant_brier_change)}"
     if not clear:
-        return f"{between} does not change clearly, {signed(change.brier, '+.3f')}{ends}; {alone}."
-    way = "falls" if change.brier < 0 else "rises"
-    return f"{between} {way} by {abs(change.brier):.3f}{ends}; {alone}."
+        return f"{between} does not change clearly, {format_signed(change.brier_change, '+.3f')}{ends}; {alone}."
+    way = "falls" if change.brier_change < 0 else "rises"
+    return f"{between} {way} by {abs(change.brier_change):.3f}{ends}; {alone}."
 
 
-def _let_it(change: float) -> str:
+def _change_verb_phrase(change: float) -> str:
     """"let it rise by 0.040"; as much below ½ as above it, a(1−a) is the same."""
     if abs(change) < 0.0005:
         return "leave it as it is"

@@ -11,16 +11,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.analysis.basis import Unit
-from calib_core.analysis.evidence import Evidence, metric_of
-from calib_core.analysis.recipe import recipe
+from calib_core.analysis.basis import RowUnit
+from calib_core.analysis.evidence import Evidence, get_metric
+from calib_core.analysis.recipe import recipe_text
 from calib_core.bins import MAX_BINS, Binned, Scheme
-from calib_core.wording import every, percent
+from calib_core.wording import both_or_all, format_percent
 
-CONCENTRATED: Final = 0.8
+CONCENTRATED_SHARE: Final = 0.8
 """Two bins that hold this share of the rows carry the ECE between them."""
 
-GOOD_ECE: Final = 0.1
+LOW_ECE: Final = 0.1
 """An ECE up to here is one that people would call good, and so would want to know what it rests on."""
 
 
@@ -41,76 +41,76 @@ class Concentration:
     title: str
     scheme: Scheme
     table: pl.DataFrame
-    finest: pl.DataFrame
+    fine_histogram: pl.DataFrame
     n_used: int
     n_total: int
-    distinct: int | None
-    top_two: float | None
-    effective: float | None
-    at_zero: float | None
-    at_one: float | None
+    n_distinct: int | None
+    top_two_share: float | None
+    effective_bins: float | None
+    share_at_zero: float | None
+    share_at_one: float | None
     ece: float | None
     warning: str | None
     recipe: str
-    unit: Unit = "rows"
+    unit: RowUnit = "rows"
 
     @property
-    def bins(self) -> int:
+    def n_bins(self) -> int:
         """Bins of the scheme, empty ones included where they are fixed beforehand."""
         return self.scheme.bins if self.scheme.binning == "width" else self.table.height
 
     def to_frame(self) -> pl.DataFrame:
         """The table with run, method and recipe beside every row."""
-        return self._told(self.table)
+        return self._with_provenance(self.table)
 
-    def drawn(self) -> pl.DataFrame:
+    def figure_frame(self) -> pl.DataFrame:
         """As `to_frame`, and below the finest bins; bins: "chosen" or "finest", which each row is one of."""
         chosen = self.table.with_columns(bins=pl.lit("chosen"))
-        share = self.finest["count"].to_numpy() / max(self.n_used, 1)
-        finest = self.finest.with_columns(
+        share = self.fine_histogram["count"].to_numpy() / max(self.n_used, 1)
+        finest = self.fine_histogram.with_columns(
             bin=pl.lit(None, pl.Int64), share=pl.Series(share), bins=pl.lit("finest")
         )
-        return self._told(pl.concat([chosen, finest], how="diagonal"))
+        return self._with_provenance(pl.concat([chosen, finest], how="diagonal"))
 
-    def _told(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _with_provenance(self, frame: pl.DataFrame) -> pl.DataFrame:
         return frame.with_columns(
             run=pl.lit(self.run), method=pl.lit(self.method), recipe=pl.lit(self.recipe)
         )
 
 
-def concentration(evidence: Evidence, scheme: Scheme | None = None) -> Concentration:
+def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> Concentration:
     """Where the confidences of this evidence lie; raises Unavailable for too many natural bins."""
     scheme = scheme or Scheme()
-    evidence = evidence.of_top
-    ece = metric_of("ece")
+    evidence = evidence.top_label
+    ece = get_metric("ece")
     sums = evidence.sums
     binned = evidence.binned(ece, scheme)
-    n = sums.pairs
+    n = sums.n_pairs
     share = binned.count / n
     two = np.sort(share)[:-3:-1]
-    value = ece.of(sums, scheme)
+    value = ece.compute(sums, scheme)
     return Concentration(
         run=evidence.run.label,
         method=evidence.method.id,
         title=evidence.method.title,
         scheme=scheme,
-        table=_table(binned, share),
-        finest=sums.binned(Scheme("width", MAX_BINS)).to_frame().select("low", "high", "count"),
+        table=_concentration_bins(binned, share),
+        fine_histogram=sums.binned(Scheme("width", MAX_BINS)).to_frame().select("low", "high", "count"),
         n_used=evidence.n_used,
         n_total=evidence.n_total,
-        distinct=evidence.distinct,
-        top_two=float(two.sum()) if n else None,
-        effective=float(1 / np.square(share).sum()) if n else None,
-        at_zero=evidence.share_at(0.0),
-        at_one=evidence.share_at(1.0),
+        n_distinct=evidence.n_distinct,
+        top_two_share=float(two.sum()) if n else None,
+        effective_bins=float(1 / np.square(share).sum()) if n else None,
+        share_at_zero=evidence.share_at(0.0),
+        share_at_one=evidence.share_at(1.0),
         ece=value,
-        warning=None if value is None else _warning(value, two, scheme, evidence.unit),
-        recipe=recipe(evidence, None, scheme, binned.size),
+        warning=None if value is None else _low_ece_warning(value, two, scheme, evidence.unit),
+        recipe=recipe_text(evidence, None, scheme, binned.size),
         unit=evidence.unit,
     )
 
 
-def _table(binned: Binned, share: NDArray[np.float64]) -> pl.DataFrame:
+def _concentration_bins(binned: Binned, share: NDArray[np.float64]) -> pl.DataFrame:
     order = np.argsort(-share, kind="stable")
     fullest = np.empty(order.size, np.int64)
     fullest[order] = np.arange(1, order.size + 1)
@@ -127,62 +127,62 @@ def _table(binned: Binned, share: NDArray[np.float64]) -> pl.DataFrame:
     )
 
 
-def reading(results: Sequence[Concentration]) -> str:
+def concentration_headline(results: Sequence[Concentration]) -> str:
     """What the page shows in one sentence; results: one or more methods, those without rows passed over."""
     known = sorted(
-        ((result.top_two, result) for result in results if result.top_two is not None), key=itemgetter(0)
+        ((result.top_two_share, result) for result in results if result.top_two_share is not None), key=itemgetter(0)
     )
     if not known:
         return f"No {results[0].unit[:-1]} has both a confidence and an outcome."
     (least, first), (most, last) = known[0], known[-1]
-    if len(known) > 1 and percent(least) == percent(most):
-        by = f"{every(len(known))} methods"
-        return f"The two fullest bins hold {percent(least)} of the {first.unit} by {by}."
+    if len(known) > 1 and format_percent(least) == format_percent(most):
+        by = f"{both_or_all(len(known))} methods"
+        return f"The two fullest bins hold {format_percent(least)} of the {first.unit} by {by}."
     if len(known) > 1:
         return (
-            f"The two fullest bins hold from {percent(least)} of the {first.unit} (“{first.title}”) to "
-            f"{percent(most)} (“{last.title}”)."
+            f"The two fullest bins hold from {format_percent(least)} of the {first.unit} (“{first.title}”) to "
+            f"{format_percent(most)} (“{last.title}”)."
         )
     if first.n_used == 1:
         return f"There is 1 {first.unit[:-1]}, so all lies in one bin."
     if first.table.height == 1:
-        return f"{every(first.n_used).capitalize()} {first.unit} lie in one bin."
+        return f"{both_or_all(first.n_used).capitalize()} {first.unit} lie in one bin."
     return (
-        f"The two fullest of {first.bins:,} bins hold {percent(least)} of the {first.n_used:,} {first.unit}, "
-        f"which are as spread out as over {first.effective or 1:.1f} equally full bins."
+        f"The two fullest of {first.n_bins:,} bins hold {format_percent(least)} of the {first.n_used:,} {first.unit}, "
+        f"which are as spread out as over {first.effective_bins or 1:.1f} equally full bins."
     )
 
 
-def compare(results: Sequence[Concentration]) -> pl.DataFrame:
+def concentration_table(results: Sequence[Concentration]) -> pl.DataFrame:
     """One row a method: title, top_two, effective, ece, at_zero, at_one, distinct, used, rows."""
     return pl.DataFrame(
         {
             "title": [result.title for result in results],
-            "top_two": [result.top_two for result in results],
-            "effective": [result.effective for result in results],
+            "top_two": [result.top_two_share for result in results],
+            "effective": [result.effective_bins for result in results],
             "ece": [result.ece for result in results],
-            "at_zero": [result.at_zero for result in results],
-            "at_one": [result.at_one for result in results],
-            "distinct": [result.distinct for result in results],
+            "at_zero": [result.share_at_zero for result in results],
+            "at_one": [result.share_at_one for result in results],
+            "distinct": [result.n_distinct for result in results],
             "used": [result.n_used for result in results],
             "rows": [result.n_total for result in results],
         }
     )
 
 
-def _warning(ece: float, two: NDArray[np.float64], scheme: Scheme, unit: Unit) -> str | None:
+def _low_ece_warning(ece: float, top_shares: NDArray[np.float64], scheme: Scheme, unit: RowUnit) -> str | None:
     """The self-consistency paper's point about p(True): a low ECE may rest on one or two bins.
 
     two: shares of the fullest bins, fullest first, shape (1,) or (2,). Nothing is said where no more
     than two bins were asked for.
     """
-    if float(two.sum()) < CONCENTRATED or (scheme.binning != "natural" and scheme.bins <= 2):
+    if float(top_shares.sum()) < CONCENTRATED_SHARE or (scheme.binning != "natural" and scheme.bins <= 2):
         return None
-    if float(two[0]) >= CONCENTRATED:
-        where = f"One bin holds {percent(float(two[0]))} of the {unit}"
+    if float(top_shares[0]) >= CONCENTRATED_SHARE:
+        where = f"One bin holds {format_percent(float(top_shares[0]))} of the {unit}"
     else:
-        where = f"The two fullest bins hold {percent(float(two.sum()))} of the {unit}"
-    if ece > GOOD_ECE:
+        where = f"The two fullest bins hold {format_percent(float(top_shares.sum()))} of the {unit}"
+    if ece > LOW_ECE:
         return f"{where}: the ECE of {ece:.4f} describes little else."
     return (
         f"{where}, so the ECE of {ece:.4f} says little more than that their average confidence is near "

@@ -9,25 +9,25 @@ from typing import Final
 
 from calib_core.records import RunInfo
 
-_SIZE: Final = re.compile(r"(?<![a-z0-9.])(?:\d+x)?\d+(?:\.\d+)?[kmbt](?![a-z0-9])", re.IGNORECASE)
+_SIZE_PATTERN: Final = re.compile(r"(?<![a-z0-9.])(?:\d+x)?\d+(?:\.\d+)?[kmbt](?![a-z0-9])", re.IGNORECASE)
 """A number of parameters in a name: "7b", "13B", "0.2M", "35k", "8x7B"."""
 
-_OWNER, _PART, _WORD = "/", " · ", "_"
+_OWNER_SEPARATOR, _PART_SEPARATOR, _WORD_SEPARATOR = "/", " · ", "_"
 """What stands between whose a model is and its name, parts of a run's name, and words of a file's."""
 
-_ROOM: Final = 20
+_MAX_SHORT_LENGTH: Final = 20
 """Letters of a name that can be read beside a point and in a control."""
 
-_BETWEEN: Final = re.compile(r"[\s_\-–·./]+")
+_NAME_SEPARATORS: Final = re.compile(r"[\s_\-–·./]+")
 
 
-def stem(model: str) -> str:
+def model_stem(model: str) -> str:
     """The model's name without its size, in lower case: "Llama-2-7b-chat" → "llama-2-chat"."""
-    parts = (part for part in _BETWEEN.split(_SIZE.sub(" ", model).lower()) if part)
+    parts = (part for part in _NAME_SEPARATORS.split(_SIZE_PATTERN.sub(" ", model).lower()) if part)
     return "-".join(parts)
 
 
-def families(infos: Mapping[str, RunInfo]) -> tuple[tuple[str, ...], ...]:
+def size_families(infos: Mapping[str, RunInfo]) -> tuple[tuple[str, ...], ...]:
     """The keys of runs that are one model in several sizes, smallest first; one tuple a family.
 
     One family: the same stem, tuning, data set, shots and temperature, and numbers of parameters that are
@@ -37,7 +37,7 @@ def families(infos: Mapping[str, RunInfo]) -> tuple[tuple[str, ...], ...]:
     kin: dict[tuple[object, ...], list[str]] = defaultdict(list)
     for key, info in infos.items():
         if info.model is not None and info.params_b is not None:
-            same = (stem(info.model), info.tuning, info.dataset, info.shots, info.temperature)
+            same = (model_stem(info.model), info.tuning, info.dataset, info.shots, info.temperature)
             kin[same].append(key)
     found: list[tuple[str, ...]] = []
     for keys in kin.values():
@@ -47,7 +47,7 @@ def families(infos: Mapping[str, RunInfo]) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-def models(infos: Mapping[str, RunInfo]) -> int:
+def count_models(infos: Mapping[str, RunInfo]) -> int:
     """How many models these runs are of; a run whose file names none is one of its own.
 
     A model is told by name, size, tuning and checkpoint: asked with more shots or about another data set it
@@ -59,54 +59,54 @@ def models(infos: Mapping[str, RunInfo]) -> int:
     })
 
 
-def short_names(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, str]:
+def short_run_names(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, str]:
     """What each run is called where room is scarce: its model, and what tells it from those called the same.
 
     titles: what it is called in full, used where the file names no model or nothing else tells runs apart.
     Where a name is longer than there is room for, what all of them share at an end is left out.
     """
-    names = _told_apart(infos, titles)
-    for between, end in ((_OWNER, 0), (_PART, -1), (_PART, 0)):
-        names = _without_shared(names, between, end)
+    names = _distinguish(infos, titles)
+    for between, end in ((_OWNER_SEPARATOR, 0), (_PART_SEPARATOR, -1), (_PART_SEPARATOR, 0)):
+        names = _strip_shared_parts(names, between, end)
     if any(info.model for info in infos.values()):
         return names
-    return _without_shared(_without_shared(names, _WORD, -1), _WORD, 0)
+    return _strip_shared_parts(_strip_shared_parts(names, _WORD_SEPARATOR, -1), _WORD_SEPARATOR, 0)
 
 
-def in_full(name: str, info: RunInfo) -> str:
+def name_with_model(name: str, info: RunInfo) -> str:
     """A short name as a sentence has it: with its model, where that is left out as all names share it."""
-    model = (info.model or "").rpartition(_OWNER)[2]
-    return name if model in name else f"{model}{_PART}{name}"
+    model = (info.model or "").rpartition(_OWNER_SEPARATOR)[2]
+    return name if model in name else f"{model}{_PART_SEPARATOR}{name}"
 
 
-def _without_shared(names: dict[str, str], between: str, end: int) -> dict[str, str]:
+def _strip_shared_parts(names: dict[str, str], separator: str, end: int) -> dict[str, str]:
     """The names without the parts that all have in common at one end (0: the first, −1: the last).
 
     As they are where all are short, and where one would be left without a letter.
     """
-    if max(map(len, names.values()), default=0) <= _ROOM or len(names) < 2:
+    if max(map(len, names.values()), default=0) <= _MAX_SHORT_LENGTH or len(names) < 2:
         return names
-    parts = {key: name.split(between) for key, name in names.items()}
+    parts = {key: name.split(separator) for key, name in names.items()}
     while min(map(len, parts.values())) > 1 and len({own[end] for own in parts.values()}) == 1:
         parts = {key: own[:-1] if end else own[1:] for key, own in parts.items()}
-    left = {key: between.join(own) for key, own in parts.items()}
+    left = {key: separator.join(own) for key, own in parts.items()}
     return left if all(any(map(str.isalpha, name)) for name in left.values()) else names
 
 
-def _told_apart(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, str]:
+def _distinguish(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, str]:
     names = {key: info.model or titles[key] for key, info in infos.items()}
     for field in ("dataset", "shots", "checkpoint", "tuning", "temperature", "params_b"):
         alike = Counter(names.values())
         for name in (name for name, times in alike.items() if times > 1):
             keys = [key for key, own in names.items() if own == name]
-            said = {key: _said(field, infos[key]) for key in keys}
+            said = {key: _fact_text(field, infos[key]) for key in keys}
             if len(set(said.values())) > 1:
                 names |= {key: f"{name} · {said[key]}" for key in keys if said[key]}
     alike = Counter(names.values())
     return {key: name if alike[name] == 1 else titles[key] for key, name in names.items()}
 
 
-def _said(field: str, info: RunInfo) -> str:
+def _fact_text(field: str, info: RunInfo) -> str:
     value = getattr(info, field)
     if value is None:
         return ""

@@ -10,11 +10,11 @@ from typing import Final, Literal
 import polars as pl
 
 from calib_core.analysis.contrasts import Contrast
-from calib_core.analysis.groupings import Grouping
-from calib_core.analysis.groups_reading import Chance
+from calib_core.analysis.groupings import GroupBy
+from calib_core.analysis.groups_reading import ChanceExpectation
 from calib_core.bins import Scheme
 
-Sort = Literal["value", "name", "n"]
+GroupOrder = Literal["value", "name", "n"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Groups:
+class GroupResults:
     """The metric of every group.
 
     series: key → title, in order; groups: sorted, those of one name together; overall: run → the metric of
@@ -58,17 +58,17 @@ class Groups:
 
     metric: str
     scheme: Scheme
-    grouping: Grouping
+    group_by: GroupBy
     series: Mapping[str, str]
     groups: tuple[Group, ...]
     overall: Mapping[str, float | None]
-    without: Mapping[str, int]
-    refused: Mapping[str, str]
+    n_ungrouped: Mapping[str, int]
+    unavailable: Mapping[str, str]
     contrasts: tuple[Contrast, ...]
-    chance: Chance | None
-    reading: str
+    chance_expectation: ChanceExpectation | None
+    headline: str
 
-    def sorted(self, sort: Sort) -> Groups:
+    def sorted_by(self, group_order: GroupOrder) -> GroupResults:
         """The same groups in another order, those of one name together, placed by the first of them.
 
         sort: the largest number first ("value"), the most rows first ("n"), or by name.
@@ -76,7 +76,7 @@ class Groups:
         first: dict[str, Group] = {}
         for group in self.groups:
             first.setdefault(group.name, group)
-        order = sorted(self.groups, key=lambda group: _place(first[group.name], sort))
+        order = sorted(self.groups, key=lambda group: _sort_key(first[group.name], group_order))
         return replace(self, groups=tuple(order))
 
     @property
@@ -100,36 +100,36 @@ class Groups:
             if part not in told and part.partition(" (")[0] not in told and not part.startswith("n=")
         )
         tail = f"; differing: {', '.join(differing)}" if differing else ""
-        return f"each {'group' if self.grouping.of == 'rows' else 'run'}: {', '.join(told)}{tail}"
+        return f"each {'group' if self.group_by.target == 'rows' else 'run'}: {', '.join(told)}{tail}"
 
-    def key(self, group: Group) -> str:
+    def group_key(self, group: Group) -> str:
         """What a dot is of: the group by its name, or the run by its key where runs are what is sorted."""
-        return group.name if self.grouping.of == "rows" else group.run
+        return group.name if self.group_by.target == "rows" else group.run
 
-    def highest(self, most: int) -> list[str]:
+    def highest_groups(self, limit: int) -> list[str]:
         """At most so many, each by its `key`, the largest number first, those of few rows last."""
         best: dict[str, tuple[bool, float]] = {}
         for group in self.groups:
             if group.value is not None and not math.isnan(group.value):
-                key = self.key(group)
+                key = self.group_key(group)
                 best[key] = min(best.get(key, (True, math.inf)), (group.small, -group.value))
-        return sorted(best, key=best.__getitem__)[:most]
+        return sorted(best, key=best.__getitem__)[:limit]
 
     def to_frame(self) -> pl.DataFrame:
         """One row a group: the fields of `Group`, series by its title."""
         rows = [asdict(group) | {"series": self.series[group.series]} for group in self.groups]
-        return pl.DataFrame(rows, schema=_SCHEMA)
+        return pl.DataFrame(rows, schema=_GROUP_SCHEMA)
 
 
-def _place(leader: Group, sort: Sort) -> tuple[float, str]:
-    if sort == "name":
+def _sort_key(leader: Group, order: GroupOrder) -> tuple[float, str]:
+    if order == "name":
         return 0.0, leader.name.casefold()
-    number = leader.value if sort == "value" else float(leader.n_used)
+    number = leader.value if order == "value" else float(leader.n_used)
     undefined = number is None or math.isnan(number)
     return (math.inf if undefined else -float(number or 0)), leader.name.casefold()
 
 
-_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
+_GROUP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "run": pl.String, "series": pl.String, "name": pl.String, "value": pl.Float64, "low": pl.Float64,
     "high": pl.Float64, "how": pl.String, "n_used": pl.Int64, "n_total": pl.Int64, "accuracy": pl.Float64,
     "mean_confidence": pl.Float64, "bias": pl.Float64, "null_median": pl.Float64, "p": pl.Float64,

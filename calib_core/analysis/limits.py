@@ -6,11 +6,11 @@ from typing import Final
 
 from calib_core.bins import Scheme
 
-FEW: Final = 30
+MIN_ROWS: Final = 30
 """Fewer rows, positions or questions are too few to say, and a bin of fewer is drawn faded."""
 
-CLEAR: Final = 0.05
+SIGNIFICANCE_LEVEL: Final = 0.05
 """A number with p up to here is more than chance."""
 
-TEN: Final = Scheme()
+DEFAULT_SCHEME: Final = Scheme()
 """The bins where nobody has chosen: ten of equal width, the usual ones of the papers."""

@@ -11,25 +11,25 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.evidence import Evidence, draws_all_classes, metric_of
-from calib_core.analysis.families import in_full, short_names
-from calib_core.analysis.lines_reading import read_lines, unlike
-from calib_core.analysis.lines_result import Line, label_of
-from calib_core.analysis.reliability import reliability
-from calib_core.analysis.score import scheme_for
-from calib_core.analysis.tendency import tendency
+from calib_core.analysis.evidence import Evidence, bins_all_classes, get_metric
+from calib_core.analysis.families import name_with_model, short_run_names
+from calib_core.analysis.lines_reading import lines_headline, line_caveats
+from calib_core.analysis.lines_result import ReliabilityLine, line_labels
+from calib_core.analysis.reliability import reliability_diagram
+from calib_core.analysis.score import effective_scheme
+from calib_core.analysis.tendency import judge_calibration
 from calib_core.bins import Scheme
-from calib_core.metrics import DEFAULT
+from calib_core.metrics import DEFAULT_METRIC
 from calib_core.problems import Unavailable
 from calib_core.records import RunInfo
 
-MOST: Final = 6
-TOO_MANY: Final = f"one diagram has {MOST} lines at most: more cannot be told apart."
+MAX_LINES: Final = 6
+TOO_MANY_LINES: Final = f"one diagram has {MAX_LINES} lines at most: more cannot be told apart."
 """Why a seventh line is not drawn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lines:
+class ReliabilityLines:
     """Up to MOST lines of one metric and one way of binning.
 
     lines: in the order they were given; labels: key → what tells a line from the others, for short; common:
@@ -40,12 +40,12 @@ class Lines:
 
     metric: str
     scheme: Scheme
-    lines: tuple[Line, ...]
+    lines: tuple[ReliabilityLine, ...]
     labels: Mapping[str, str]
-    common: str
-    refused: Mapping[str, str]
-    reading: str
-    unlike: tuple[str, ...]
+    shared_label: str
+    unavailable: Mapping[str, str]
+    headline: str
+    caveats: tuple[str, ...]
 
     @property
     def recipe(self) -> str:
@@ -65,77 +65,77 @@ class Lines:
 
     def summary(self) -> pl.DataFrame:
         """One row a line: run, method, the metric with its p, Brier score, what it says, rows, recipe."""
-        return pl.DataFrame([_record(line) for line in self.lines], schema=_SCHEMA)
+        return pl.DataFrame([_summary_row(line) for line in self.lines], schema=_SUMMARY_SCHEMA)
 
 
-def lines(
-    seen: Mapping[str, Evidence],
-    metric_id: str = DEFAULT,
+def reliability_lines(
+    evidences: Mapping[str, Evidence],
+    metric_id: str = DEFAULT_METRIC,
     scheme: Scheme | None = None,
     *,
     titles: Mapping[str, str] | None = None,
-) -> Lines:
+) -> ReliabilityLines:
     """One line an evidence, all by the same metric and bins.
 
     seen: key → what one method says of one run; titles: key → what the run is called, its label if not said.
     Raises Unavailable for a metric that does not exist; who cannot give it, and who is one too many, is named
     in `refused`.
     """
-    metric = metric_of(metric_id)
-    scheme = scheme_for(metric, scheme or Scheme())
-    called = titles or {key: evidence.run.label for key, evidence in seen.items()}
-    made: list[Line] = []
+    metric = get_metric(metric_id)
+    scheme = effective_scheme(metric, scheme or Scheme())
+    called = titles or {key: evidence.run.label for key, evidence in evidences.items()}
+    made: list[ReliabilityLine] = []
     refused: dict[str, str] = {}
-    for key, evidence in seen.items():
-        if len(made) == MOST:
-            refused[key] = TOO_MANY
+    for key, evidence in evidences.items():
+        if len(made) == MAX_LINES:
+            refused[key] = TOO_MANY_LINES
             continue
         try:
-            made.append(_line(key, called[key], evidence, metric_id, scheme, min(len(seen), MOST)))
+            made.append(_reliability_line(key, called[key], evidence, metric_id, scheme, min(len(evidences), MAX_LINES)))
         except Unavailable as reason:
             refused[key] = str(reason)
-    infos = {line.key: seen[line.key].run.info for line in made}
-    names = _names(made, infos)
-    labels, common = label_of(made, names)
-    in_words, _ = label_of(made, {key: in_full(name, infos[key]) for key, name in names.items()})
-    return Lines(
+    infos = {line.key: evidences[line.key].run.info for line in made}
+    names = _line_run_names(made, infos)
+    labels, common = line_labels(made, names)
+    in_words, _ = line_labels(made, {key: name_with_model(name, infos[key]) for key, name in names.items()})
+    return ReliabilityLines(
         metric=metric_id,
         scheme=scheme,
         lines=tuple(made),
         labels=labels,
-        common=common,
-        refused=refused,
-        reading=read_lines(made, in_words, metric),
-        unlike=unlike(made, labels, infos, metric),
+        shared_label=common,
+        unavailable=refused,
+        headline=lines_headline(made, in_words, metric),
+        caveats=line_caveats(made, labels, infos, metric),
     )
 
 
-def _names(made: list[Line], infos: Mapping[str, RunInfo]) -> dict[str, str]:
+def _line_run_names(result_lines: list[ReliabilityLine], infos: Mapping[str, RunInfo]) -> dict[str, str]:
     """Key → the run's short name; two methods of one run call it the same."""
-    of_run = {line.run: infos[line.key] for line in made}
-    names = short_names(of_run, {title: title for title in of_run})
-    return {line.key: names[line.run] for line in made}
+    of_run = {line.run: infos[line.key] for line in result_lines}
+    names = short_run_names(of_run, {title: title for title in of_run})
+    return {line.key: names[line.run] for line in result_lines}
 
 
-def _line(
-    key: str, title: str, evidence: Evidence, metric_id: str, scheme: Scheme, among: int
-) -> Line:
+def _reliability_line(
+    key: str, title: str, evidence: Evidence, metric_id: str, scheme: Scheme, n_verdicts: int
+) -> ReliabilityLine:
     """Raises Unavailable where the evidence cannot give the metric or the bins; among: of how many lines."""
-    metric = metric_of(metric_id)
-    result = reliability(evidence, metric_id, scheme)
-    dependent = draws_all_classes(metric) or evidence.options.labels == "all"
-    return Line(
+    metric = get_metric(metric_id)
+    result = reliability_diagram(evidence, metric_id, scheme)
+    dependent = bins_all_classes(metric) or evidence.options.labels == "all"
+    return ReliabilityLine(
         key=key,
         run=title,
         method=evidence.method.id,
         result=result,
-        leans=None if dependent else tendency(evidence.binned(metric, scheme), among, evidence.alike).kind,
-        pooled=_pooled(evidence, dependent=dependent, all_classes=draws_all_classes(metric)),
+        verdict=None if dependent else judge_calibration(evidence.binned(metric, scheme), n_verdicts, evidence.design_effect).kind,
+        pooling_text=_pooling_text(evidence, dependent=dependent, all_classes=bins_all_classes(metric)),
         recipe=result.score.recipe if metric.binned else result.recipe,
     )
 
 
-def _pooled(evidence: Evidence, *, dependent: bool, all_classes: bool) -> str:
+def _pooling_text(evidence: Evidence, *, dependent: bool, all_classes: bool) -> str:
     """"the top label of each question", "every class of each position (all classes, K=27)"."""
     of = "question" if evidence.unit == "rows" else "position of a text"
     if not dependent:
@@ -143,18 +143,18 @@ def _pooled(evidence: Evidence, *, dependent: bool, all_classes: bool) -> str:
     return f"a pair for every class of a {of} ({evidence.labels_text(all_classes=all_classes)})"
 
 
-def _record(line: Line) -> dict[str, Any]:
+def _summary_row(line: ReliabilityLine) -> dict[str, Any]:
     result, score = line.result, line.result.score
     return {
         "run": line.run, "method": line.method, "metric": score.metric, "value": score.value, "p": score.p,
         "brier": result.brier, "accuracy": result.accuracy, "mean_confidence": result.mean_confidence,
-        "bins": result.table.height, "thin": result.thin, "n_used": score.n_used, "n_total": score.n_total,
-        "judged": result.judged, "reading": result.reading, "remarks": "; ".join(result.remarks),
+        "bins": result.table.height, "thin": result.n_thin_bins, "n_used": score.n_used, "n_total": score.n_total,
+        "judged": result.judged, "reading": result.headline, "remarks": "; ".join(result.remarks),
         "recipe": line.recipe,
     }
 
 
-_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
+_SUMMARY_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "run": pl.String, "method": pl.String, "metric": pl.String, "value": pl.Float64, "p": pl.Float64,
     "brier": pl.Float64, "accuracy": pl.Float64, "mean_confidence": pl.Float64, "bins": pl.Int64,
     "thin": pl.Int64, "n_used": pl.Int64, "n_total": pl.Int64, "judged": pl.String, "reading": pl.String,

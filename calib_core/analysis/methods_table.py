@@ -13,30 +13,30 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.concentration import concentration
+from calib_core.analysis.concentration import measure_concentration
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.restricted import restricted
+from calib_core.analysis.restricted import restrict_rows
 from calib_core.analysis.score import score
-from calib_core.analysis.unanswered import counted_wrong, with_unanswered
+from calib_core.analysis.unanswered import counted_wrong_text, with_unparsed_as_wrong
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
-from calib_core.wording import ROUNDED, count, listed
+from calib_core.wording import ROUNDING_TOLERANCE, plural, join_names
 
-Rows = Literal["common", "own"]
+RowChoice = Literal["common", "own"]
 """Which rows a cell stands on: those every method shown can use in that run, or all that its own can."""
 
-Silent = Literal["missing", "wrong"]
+UnparsedChoice = Literal["missing", "wrong"]
 """What a question is of which no sample parses: without a confidence, or confidence 0 and wrong."""
 
-Order = Literal["brier", "method"]
+MethodOrder = Literal["brier", "method"]
 
-COMMON: Final = "rows common to the methods shown"
-NO_COMMON: Final = "No row of this run has a confidence and an outcome for every method shown."
+COMMON_ROWS: Final = "rows common to the methods shown"
+NO_COMMON_ROWS: Final = "No row of this run has a confidence and an outcome for every method shown."
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MethodsCell:
     """One method on one run, both as numbers and as how they were made.
 
     accuracy: of the judged answer on these rows; n_used: rows these numbers stand on; warning: why the
@@ -68,20 +68,20 @@ class MethodsTable:
     """
 
     scheme: Scheme
-    rows: Rows
-    silent: Silent
+    rows: RowChoice
+    unparsed: UnparsedChoice
     runs: tuple[str, ...]
     methods: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Cell]
-    refused: Mapping[tuple[str, str], str]
-    reading: str
+    cells: Mapping[tuple[str, str], MethodsCell]
+    unavailable: Mapping[tuple[str, str], str]
+    headline: str
 
     @property
-    def alone(self) -> bool:
+    def one_method_per_run(self) -> bool:
         """Whether each run has one method at most, so that nothing is compared within it."""
-        return _alone(self.cells)
+        return _one_method_per_run(self.cells)
 
-    def ordered(self, order: Order) -> MethodsTable:
+    def ordered(self, order: MethodOrder) -> MethodsTable:
         """The same table with its methods in another order.
 
         order: by their mean Brier over the runs that have every method of the table, best first ("brier"; as
@@ -99,10 +99,10 @@ class MethodsTable:
             asdict(cell) for run in self.runs for method in self.methods
             if (cell := self.cells.get((run, method)))
         ]
-        return pl.DataFrame(rows, schema=_SCHEMA)
+        return pl.DataFrame(rows, schema=_CELL_SCHEMA)
 
 
-_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
+_CELL_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "run": pl.String, "method": pl.String, "ece": pl.Float64, "brier": pl.Float64, "accuracy": pl.Float64,
     "mean_confidence": pl.Float64, "p": pl.Float64, "n_used": pl.Int64, "n_total": pl.Int64,
     "judged": pl.String, "warning": pl.String, "recipe": pl.String, "best_ece": pl.Boolean,
@@ -110,37 +110,37 @@ _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
 }
 
 
-def methods_table(
-    seen: Mapping[str, Sequence[AnswerEvidence]],
+def compare_methods(
+    evidences_by_run: Mapping[str, Sequence[AnswerEvidence]],
     scheme: Scheme | None = None,
     *,
-    rows: Rows = "common",
-    silent: Silent = "missing",
-    order: Order = "brier",
+    rows: RowChoice = "common",
+    unparsed: UnparsedChoice = "missing",
+    order: MethodOrder = "brier",
 ) -> MethodsTable:
     """The table of these runs.
 
     seen: run key → what its methods say of it, each once; order: as in `MethodsTable.ordered`.
     """
     scheme = scheme or Scheme()
-    cells: dict[tuple[str, str], Cell] = {}
+    cells: dict[tuple[str, str], MethodsCell] = {}
     refused: dict[tuple[str, str], str] = {}
-    for run, evidences in seen.items():
-        counted = [with_unanswered(each) for each in evidences] if silent == "wrong" else list(evidences)
+    for run, evidences in evidences_by_run.items():
+        counted = [with_unparsed_as_wrong(each) for each in evidences] if unparsed == "wrong" else list(evidences)
         if rows == "common":
             counted = _on_common_rows(counted, evidences)
-        column = [_cell(run, each, scheme) for each in counted if each.n_used]
-        refused |= {(run, each.method.id): NO_COMMON for each in counted if not each.n_used}
-        for cell in _with_best(column, counted):
+        column = [_methods_cell(run, each, scheme) for each in counted if each.n_used]
+        refused |= {(run, each.method.id): NO_COMMON_ROWS for each in counted if not each.n_used}
+        for cell in _mark_best(column, counted):
             cells[run, cell.method] = cell
     return MethodsTable(
-        scheme, rows, silent, tuple(seen), tuple({method for _, method in cells}), cells, refused,
-        _reading(cells, tuple(seen)),
+        scheme, rows, unparsed, tuple(evidences_by_run), tuple({method for _, method in cells}), cells, refused,
+        _methods_headline(cells, tuple(evidences_by_run)),
     ).ordered(order)
 
 
 def _on_common_rows(
-    evidences: Sequence[AnswerEvidence], before: Sequence[AnswerEvidence]
+    evidences: Sequence[AnswerEvidence], before_counting_wrong: Sequence[AnswerEvidence]
 ) -> list[AnswerEvidence]:
     """Every method on the rows that all of them can use; totals stay those of the run.
 
@@ -155,19 +155,19 @@ def _on_common_rows(
     if all(rows.size == both.size for rows in used):
         return list(evidences)
     parts: list[AnswerEvidence] = []
-    for each, own in zip(evidences, before, strict=True):
-        part = restricted(each, both)
+    for each, own in zip(evidences, before_counting_wrong, strict=True):
+        part = restrict_rows(each, both)
         wrong = both.size - int(np.isin(both, own.confidences.pairs.rows).sum())
-        recipe = (*own.confidences.recipe, *([counted_wrong(wrong)] if wrong else []), COMMON)
+        recipe = (*own.confidences.recipe, *([counted_wrong_text(wrong)] if wrong else []), COMMON_ROWS)
         said = replace(part.confidences, recipe=recipe)
-        run = replace(part.run, ledger=each.run.ledger)
+        run = replace(part.run, ledger=each.run.row_counts)
         parts.append(AnswerEvidence(run, part.method, part.options, said))
     return parts
 
 
-def _cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> Cell:
+def _methods_cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> MethodsCell:
     ece = score(evidence, "ece", scheme)
-    return Cell(
+    return MethodsCell(
         run=run,
         method=evidence.method.id,
         ece=ece.value,
@@ -178,26 +178,26 @@ def _cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> Cell:
         n_used=ece.n_used,
         n_total=ece.n_total,
         judged=ece.judged,
-        warning=_warning(evidence, scheme),
+        warning=_concentration_warning(evidence, scheme),
         recipe=ece.recipe,
     )
 
 
-def _warning(evidence: AnswerEvidence, scheme: Scheme) -> str | None:
+def _concentration_warning(evidence: AnswerEvidence, scheme: Scheme) -> str | None:
     try:
-        return concentration(evidence, scheme).warning
+        return measure_concentration(evidence, scheme).warning
     except Unavailable:  # more natural bins than are offered: spread out enough
         return None
 
 
-def _with_best(cells: Sequence[Cell], evidences: Sequence[AnswerEvidence]) -> list[Cell]:
+def _mark_best(cells: Sequence[MethodsCell], evidences: Sequence[AnswerEvidence]) -> list[MethodsCell]:
     """The cells of one run, the lowest marked, where there are several and all stand on the same rows."""
     rows = [each.confidences.pairs.rows for each in evidences if each.n_used]
     if len(cells) < 2 or not all(np.array_equal(rows[0], own) for own in rows[1:]):
         return list(cells)
     ece, brier = _lowest([cell.ece for cell in cells]), _lowest([cell.brier for cell in cells])
     return [
-        replace(cell, best_ece=_same(cell.ece, ece), best_brier=_same(cell.brier, brier)) for cell in cells
+        replace(cell, best_ece=_equals_lowest(cell.ece, ece), best_brier=_equals_lowest(cell.brier, brier)) for cell in cells
     ]
 
 
@@ -205,16 +205,16 @@ def _lowest(values: Sequence[float | None]) -> float | None:
     return min((value for value in values if value is not None), default=None)
 
 
-def _same(value: float | None, lowest: float | None) -> bool:
-    return value is not None and lowest is not None and value - lowest <= ROUNDED
+def _equals_lowest(value: float | None, lowest: float | None) -> bool:
+    return value is not None and lowest is not None and value - lowest <= ROUNDING_TOLERANCE
 
 
-def _alone(cells: Collection[tuple[str, str]]) -> bool:
+def _one_method_per_run(cells: Collection[tuple[str, str]]) -> bool:
     """cells: run and method of each."""
     return len(cells) == len({run for run, _ in cells})
 
 
-def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str]) -> str:
+def _methods_headline(cells: Mapping[tuple[str, str], MethodsCell], runs: Sequence[str]) -> str:
     """Which method has the lowest Brier, on how many of the runs that can be compared within."""
     best = {
         run: [cell for (of, _), cell in cells.items() if of == run and cell.best_brier] for run in runs
@@ -223,12 +223,12 @@ def _reading(cells: Mapping[tuple[str, str], Cell], runs: Sequence[str]) -> str:
     if not cells:
         return "No run here has a confidence and an outcome for every method shown."
     if not compared:
-        told = "each run has one method" if _alone(cells) else "the methods stand on different rows"
+        told = "each run has one method" if _one_method_per_run(cells) else "the methods stand on different rows"
         return f"Nothing is compared: {told}."
     if len(compared) == 1:
         (found,) = compared.values()
-        names = listed([f"“{METHODS[cell.method].title}”" for cell in found])
-        return f"Lowest Brier score: {names}, {found[0].brier:.4f} on {count(found[0].n_used, 'row')}."
+        names = join_names([f"“{METHODS[cell.method].title}”" for cell in found])
+        return f"Lowest Brier score: {names}, {found[0].brier:.4f} on {plural(found[0].n_used, 'row')}."
     wins = {id_: sum(any(cell.method == id_ for cell in found) for found in compared.values())
             for id_ in METHODS}
     ranked = sorted((id_ for id_ in METHODS if wins[id_]), key=lambda id_: -wins[id_])

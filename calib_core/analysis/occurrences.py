@@ -12,16 +12,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-SELDOM: Final = 10
+MAX_RARE_OCCURRENCES: Final = 10
 
 
-def occurrences_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
+def class_occurrence_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
     """One row a kind of class: occurs (text), classes, share of the K classes, positions (their sum).
 
     occurrences: positions at which each class is the right one, shape (K,), K ≥ 1.
     """
-    never, often = occurrences == 0, occurrences > SELDOM
-    kinds = {"never": never, f"1 to {SELDOM} times": ~(never | often), f"more than {SELDOM} times": often}
+    never, often = occurrences == 0, occurrences > MAX_RARE_OCCURRENCES
+    kinds = {"never": never, f"1 to {MAX_RARE_OCCURRENCES} times": ~(never | often), f"more than {MAX_RARE_OCCURRENCES} times": often}
     return pl.DataFrame(
         {
             "occurs": list(kinds),

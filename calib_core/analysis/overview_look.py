@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.limits import TEN
+from calib_core.analysis.limits import DEFAULT_SCHEME
 from calib_core.analysis.reliability import bin_table
-from calib_core.analysis.tendency import Kind, tendency
+from calib_core.analysis.tendency import VerdictKind, judge_calibration
 from calib_core.metrics import METRICS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class RunSummary:
     """One run seen by one method, by its top label.
 
     run: as it was given; rows, used: in the file, and with a confidence and an outcome; confidence: the
@@ -32,14 +32,14 @@ class Look:
     accuracy: float | None
     brier: float | None
     ece: float | None
-    kind: Kind
+    verdict: VerdictKind
     curve: pl.DataFrame
 
 
-def look_of(name: str, evidence: Evidence, among: int) -> Look:
+def run_summary(name: str, evidence: Evidence, n_verdicts: int) -> RunSummary:
     """The evidence by its top label; among: of how many verdicts it is one that are judged together."""
-    binned = evidence.top_sums.binned(TEN)
-    return Look(
+    binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
+    return RunSummary(
         run=name,
         method=evidence.method.id,
         title=evidence.method.title,
@@ -49,8 +49,8 @@ def look_of(name: str, evidence: Evidence, among: int) -> Look:
         confidence=evidence.mean_confidence,
         accuracy=evidence.accuracy,
         brier=evidence.brier,
-        ece=METRICS["ece"].of(evidence.top_sums, TEN),
-        kind=tendency(binned, among, evidence.alike).kind,
+        ece=METRICS["ece"].compute(evidence.top_label_sums, DEFAULT_SCHEME),
+        verdict=judge_calibration(binned, n_verdicts, evidence.design_effect).kind,
         curve=bin_table(binned, with_intervals=False).select(
             "bin", "count", "confidence", "accuracy", "thin"
         ),

@@ -10,11 +10,11 @@ from calib_core.confidence.columns import column
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
-BETWEEN = "\x1f"
+KEY_SEPARATOR = "\x1f"
 """Between the parts of a key: a control character, which no id of a file holds."""
 
 
-def common(
+def common_questions(
     first: AnswerRun, second: AnswerRun
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], pl.Series]:
     """Positions in both runs' `rows` of the questions that both hold, in the order of the first, and a key.
@@ -24,7 +24,7 @@ def common(
     nothing. Shape (questions,) each; the key is text and unique. Raises Unavailable where the rows of a run
     cannot be told apart, or the runs share no question.
     """
-    keys = [_keys(run, *_told_by(first, second)) for run in (first, second)]
+    keys = [_row_keys(run, *_key_columns(first, second)) for run in (first, second)]
     for run, key in zip((first, second), keys, strict=True):
         if key.n_unique() < key.len():
             raise Unavailable(f"{run.label}: some questions occur twice and no id tells them apart.")
@@ -39,15 +39,15 @@ def common(
     )
 
 
-def _told_by(first: AnswerRun, second: AnswerRun) -> tuple[str, ...]:
+def _key_columns(first: AnswerRun, second: AnswerRun) -> tuple[str, ...]:
     """The columns that name a question in both runs."""
 
-    def full(name: str) -> bool:
-        return all(run.has(name) and not run.rows[name].has_nulls() for run in (first, second))
+    def complete(name: str) -> bool:
+        return all(run.has_columns(name) and not run.rows[name].has_nulls() for run in (first, second))
 
-    told = tuple(name for name in ("subject", "question", "id") if full(name))
+    told = tuple(name for name in ("subject", "question", "id") if complete(name))
     texts = tuple(name for name in told if name != "id")
-    if "question" in told and _told_apart(first, texts) and _told_apart(second, texts):
+    if "question" in told and _identifies_rows(first, texts) and _identifies_rows(second, texts):
         told = texts  # ids may count anew in each run
     if "question" not in told and "id" not in told:
         raise Unavailable(
@@ -57,10 +57,10 @@ def _told_by(first: AnswerRun, second: AnswerRun) -> tuple[str, ...]:
     return told
 
 
-def _told_apart(run: AnswerRun, names: tuple[str, ...]) -> bool:
-    return _keys(run, *names).n_unique() == run.rows.height
+def _identifies_rows(run: AnswerRun, columns: tuple[str, ...]) -> bool:
+    return _row_keys(run, *columns).n_unique() == run.rows.height
 
 
-def _keys(run: AnswerRun, *names: str) -> pl.Series:
+def _row_keys(run: AnswerRun, *names: str) -> pl.Series:
     parts = pl.DataFrame([column(run, name).cast(pl.String) for name in names])
-    return parts.select(key=pl.concat_str(pl.all(), separator=BETWEEN))["key"]
+    return parts.select(key=pl.concat_str(pl.all(), separator=KEY_SEPARATOR))["key"]

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-SOURCE: Final = "Full-ECE paper (Liu et al. 2024), Table 1"
+RSD_SOURCE: Final = "Full-ECE paper (Liu et al. 2024), Table 1"
 METHODS_SOURCE: Final = "Self-consistency paper (Wang et al., arXiv 2403.09849), Table 1"
 METHODS_SETTING: Final = (
     "N = 16 samples (temperature 0.6 for the pretrained models, 1.0 for the instruct models), M = 10"
@@ -32,29 +32,29 @@ def published_methods() -> pl.DataFrame:
     Columns: dataset, questions, method (id), model, temperature, ece, brier (as printed, three decimals).
     """
     rows = [
-        (dataset, QUESTIONS[dataset], method, model, temperature, float(ece), float(brier))
-        for dataset, lines in _METHODS.items()
-        for method, line in zip(_ORDER, lines, strict=True)
-        for (model, temperature), pair in zip(_MODELS.items(), line.split(), strict=True)
+        (dataset, N_QUESTIONS[dataset], method, model, temperature, float(ece), float(brier))
+        for dataset, lines in _ECE_AND_BRIER.items()
+        for method, line in zip(_METHOD_ORDER, lines, strict=True)
+        for (model, temperature), pair in zip(_MODEL_TEMPERATURES.items(), line.split(), strict=True)
         for ece, brier in [pair.split("/")]
     ]
-    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=_METHODS_SCHEMA, orient="row")
 
 
-QUESTIONS: Final[Mapping[str, int]] = MappingProxyType({"GSM8K": 1319, "MathQA": 2985})
+N_QUESTIONS: Final[Mapping[str, int]] = MappingProxyType({"GSM8K": 1319, "MathQA": 2985})
 
-_SCHEMA: Final = {
+_METHODS_SCHEMA: Final = {
     "dataset": pl.String, "questions": pl.Int64, "method": pl.String, "model": pl.String,
     "temperature": pl.Float64, "ece": pl.Float64, "brier": pl.Float64,
 }
 
-_MODELS: Final[Mapping[str, float]] = MappingProxyType(
+_MODEL_TEMPERATURES: Final[Mapping[str, float]] = MappingProxyType(
     {"Mistral-7B": 0.6, "Mistral-7B-Inst": 1.0, "Mixtral-8x7B": 0.6, "Mixtral-8x7B-Inst": 1.0}
 )
 
-_ORDER: Final = ("logit_path", "logit_answer", "p_true", "cluster_number", "cluster_size", "pairwise")
+_METHOD_ORDER: Final = ("logit_path", "logit_answer", "p_true", "cluster_number", "cluster_size", "pairwise")
 
-_METHODS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
+_ECE_AND_BRIER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
     "GSM8K": (
         ".394/.399 .414/.414 .178/.265 .233/.252",
         ".505/.488 .467/.458 .307/.312 .236/.238",

@@ -16,25 +16,25 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.questions import title_of
-from calib_core.analysis.samples_draws import SELF_CONSISTENCY
+from calib_core.analysis.questions import question_title
+from calib_core.analysis.samples_draws import SELF_CONSISTENCY_METHODS
 from calib_core.confidence import METHODS
 from calib_core.confidence.clusters import sample_texts
 from calib_core.confidence.columns import column
-from calib_core.confidence.method import Unparseable
-from calib_core.confidence.subsets import ABSENT, UNPARSED, SampleCodes
+from calib_core.confidence.method import UnparseableRule
+from calib_core.confidence.subsets import ABSENT_CODE, UNPARSED_CODE, SampleMatrix
 from calib_core.problems import shorten
 from calib_core.records import AnswerRun
 
-OFFERED: Final = 500
+MAX_OFFERED_QUESTIONS: Final = 500
 """So many questions are offered to choose from."""
 
-_JUDGED: Final[Mapping[int, bool]] = MappingProxyType({0: False, 1: True})
+_OUTCOME_OF_CODE: Final[Mapping[int, bool]] = MappingProxyType({0: False, 1: True})
 
-_NAME: Final = 60
+_MAX_TITLE_LETTERS: Final = 60
 """Letters of a question in its title."""
 
-_UNREAD: Final[Mapping[Unparseable, tuple[str, str]]] = MappingProxyType({
+_UNPARSED_TEXT: Final[Mapping[UnparseableRule, tuple[str, str]]] = MappingProxyType({
     "own": ("does not parse, a cluster by itself", "do not parse, each a cluster by itself"),
     "one": ("does not parse, a cluster by itself", "do not parse, one cluster together"),
     "drop": ("does not parse, left out of N", "do not parse, left out of N"),
@@ -43,7 +43,7 @@ _UNREAD: Final[Mapping[Unparseable, tuple[str, str]]] = MappingProxyType({
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class AnswerCluster:
     """Samples with one answer. answer: as first sampled; right: None where that is not known."""
 
     answer: str
@@ -66,159 +66,159 @@ class QuestionClusters:
     row: int
     title: str
     gold: str | None
-    clusters: tuple[Cluster, ...]
-    tied: int
-    unparsed: int
-    rule: Unparseable
-    counted: int
-    number: int
-    sizes: str
-    values: Mapping[str, float | None]
-    worked: Mapping[str, str]
-    reading: str
+    clusters: tuple[AnswerCluster, ...]
+    n_tied: int
+    n_unparsed: int
+    unparseable: UnparseableRule
+    n_samples: int
+    n_clusters: int
+    sizes_text: str
+    confidences: Mapping[str, float | None]
+    derivations: Mapping[str, str]
+    headline: str
 
     @property
-    def unread(self) -> str:
+    def unparsed_text(self) -> str:
         """What becomes of the samples that do not parse: "do not parse, left out of N"."""
-        return _UNREAD[self.rule][self.unparsed > 1]
+        return _UNPARSED_TEXT[self.unparseable][self.n_unparsed > 1]
 
     def to_frame(self) -> pl.DataFrame:
         """One row a cluster: answer, samples, chosen, right; those that do not parse are the last row."""
         return pl.DataFrame(
             [
                 *((each.answer, each.size, at == 0, each.right) for at, each in enumerate(self.clusters)),
-                *([(self.unread, self.unparsed, False, None)] if self.unparsed else []),
+                *([(self.unparsed_text, self.n_unparsed, False, None)] if self.n_unparsed else []),
             ],
             schema={"answer": pl.String, "samples": pl.Int64, "chosen": pl.Boolean, "right": pl.Boolean},
             orient="row",
         )
 
 
-def questions(run: AnswerRun, coded: SampleCodes) -> tuple[list[int], list[str]]:
+def sampled_question_titles(run: AnswerRun, sample_codes: SampleMatrix) -> tuple[list[int], list[str]]:
     """The first OFFERED questions with samples: positions in the run, and a title each.
 
     A title has what one looks for: how many agree, a tie, samples that do not parse.
     """
-    places = np.flatnonzero(coded.counted > 0)[:OFFERED].tolist()
-    return places, [f"{_name(run, place)} · {_summary(coded, place)}" for place in places]
+    places = np.flatnonzero(sample_codes.n_samples > 0)[:MAX_OFFERED_QUESTIONS].tolist()
+    return places, [f"{_title_of_question(run, place)} · {_agreement_summary(sample_codes, place)}" for place in places]
 
 
-def typical(coded: SampleCodes, places: Sequence[int]) -> int:
+def typical_question(sample_codes: SampleMatrix, positions: Sequence[int]) -> int:
     """Which of these (from 0) to open on: the first whose agreement is nearest to the average of all."""
-    agreed = np.array([max(_sizes(coded, at)[0], default=0) / int(coded.counted[at]) for at in places])
-    return int(np.argmin(np.abs(agreed - agreed.mean()))) if places else 0
+    agreed = np.array([max(_cluster_sizes(sample_codes, at)[0], default=0) / int(sample_codes.n_samples[at]) for at in positions])
+    return int(np.argmin(np.abs(agreed - agreed.mean()))) if positions else 0
 
 
-def _name(run: AnswerRun, place: int) -> str:
-    text: str | None = column(run, "question")[place] or column(run, "id")[place]
-    return title_of(run.rows["row"][place], text, _NAME)
+def _title_of_question(run: AnswerRun, position: int) -> str:
+    text: str | None = column(run, "question")[position] or column(run, "id")[position]
+    return question_title(run.rows["row"][position], text, _MAX_TITLE_LETTERS)
 
 
-def _summary(coded: SampleCodes, place: int) -> str:
+def _agreement_summary(sample_codes: SampleMatrix, position: int) -> str:
     """"9 of 16 agree, a tie, 2 do not parse"."""
-    sizes, unparsed, _ = _sizes(coded, place)
+    sizes, unparsed, _ = _cluster_sizes(sample_codes, position)
     most = max(sizes, default=0)
-    words = [f"{most} of {int(coded.counted[place])} agree"]
+    words = [f"{most} of {int(sample_codes.n_samples[position])} agree"]
     words += ["a tie"] if sizes.count(most) > 1 else []
     words += [f"{unparsed} do{'es' if unparsed == 1 else ''} not parse"] if unparsed else []
     return ", ".join(words)
 
 
-def _sizes(coded: SampleCodes, place: int) -> tuple[list[int], int, list[int]]:
+def _cluster_sizes(sample_codes: SampleMatrix, position: int) -> tuple[list[int], int, list[int]]:
     """Sizes of the clusters in sampling order, samples that do not parse, and each cluster's first sample."""
-    code = coded.code[place]
-    code = code[code != ABSENT]
-    parsed = code[code != UNPARSED]
+    code = sample_codes.codes[position]
+    code = code[code != ABSENT_CODE]
+    parsed = code[code != UNPARSED_CODE]
     sizes: list[int] = np.bincount(parsed).tolist() if parsed.size else []
-    return sizes, int((code == UNPARSED).sum()), [int(np.argmax(code == at)) for at in range(len(sizes))]
+    return sizes, int((code == UNPARSED_CODE).sum()), [int(np.argmax(code == at)) for at in range(len(sizes))]
 
 
 def question_clusters(
-    run: AnswerRun, coded: SampleCodes, place: int, rule: Unparseable = "own"
+    run: AnswerRun, sample_codes: SampleMatrix, position: int, unparseable: UnparseableRule = "own"
 ) -> QuestionClusters:
     """The clusters of the question at this position of `run.rows`, which has samples.
 
     coded: `subsets.codes` of the same run and rule. Raises IndexError for a position that does not exist.
     """
-    sizes, unparsed, first = _sizes(coded, place)
-    held: pl.Series | None = sample_texts(run)[place]
+    sizes, unparsed, first = _cluster_sizes(sample_codes, position)
+    held: pl.Series | None = sample_texts(run)[position]
     texts = [] if held is None else held.to_list()
     order = sorted(range(len(sizes)), key=lambda at: -sizes[at])
     clusters = tuple(
-        Cluster(_answer(texts, first[at], at), sizes[at], _JUDGED.get(int(coded.correct[place, at])))
+        AnswerCluster(_cluster_answer(texts, first[at], at), sizes[at], _OUTCOME_OF_CODE.get(int(sample_codes.cluster_correct[position, at])))
         for at in order
     )
-    alone = {"own": [1] * unparsed, "one": [unparsed] if unparsed else [], "drop": []}[rule]
+    alone = {"own": [1] * unparsed, "one": [unparsed] if unparsed else [], "drop": []}[unparseable]
     others = [*(each.size for each in clusters[1:]), *alone]
     counted = sum(sizes) + sum(alone)
     largest = clusters[0].size if clusters and counted > 1 else 0
-    values, worked = _confidences(largest, others, counted)
+    values, worked = _worked_confidences(largest, others, counted)
     tied = sum(each.size == largest for each in clusters[1:])
     return QuestionClusters(
         run=run.label,
-        row=run.rows["row"][place],
-        title=_name(run, place),
-        gold=_gold(run, place),
+        row=run.rows["row"][position],
+        title=_title_of_question(run, position),
+        gold=_gold_text(run, position),
         clusters=clusters,
-        tied=tied,
-        unparsed=unparsed,
-        rule=rule,
-        counted=counted,
-        number=len(sizes) + len(alone),
-        sizes=_told(counted, len(sizes) + len(alone), clusters[0].size if clusters else 0, others),
-        values=MappingProxyType(values),
-        worked=MappingProxyType(worked),
-        reading=_reading(clusters, tied, unparsed, counted, rule),
+        n_tied=tied,
+        n_unparsed=unparsed,
+        unparseable=unparseable,
+        n_samples=counted,
+        n_clusters=len(sizes) + len(alone),
+        sizes_text=_sizes_text(counted, len(sizes) + len(alone), clusters[0].size if clusters else 0, others),
+        confidences=MappingProxyType(values),
+        derivations=MappingProxyType(worked),
+        headline=_clusters_headline(clusters, tied, unparsed, counted, unparseable),
     )
 
 
-def _answer(texts: Sequence[str | None], at: int, cluster: int) -> str:
+def _cluster_answer(texts: Sequence[str | None], sample_index: int, cluster_index: int) -> str:
     """The answer as sampled; a file may have the clusters without the samples."""
-    text = texts[at] if at < len(texts) else None
-    return text or f"cluster {cluster + 1}"
+    text = texts[sample_index] if sample_index < len(texts) else None
+    return text or f"cluster {cluster_index + 1}"
 
 
-def _gold(run: AnswerRun, place: int) -> str | None:
-    several: pl.Series | None = column(run, "gold_all")[place]
+def _gold_text(run: AnswerRun, position: int) -> str | None:
+    several: pl.Series | None = column(run, "gold_all")[position]
     listed = [] if several is None else several.drop_nulls().to_list()
-    return column(run, "gold")[place] or ", ".join(listed) or None
+    return column(run, "gold")[position] or ", ".join(listed) or None
 
 
-def _told(counted: int, number: int, largest: int, others: Sequence[int]) -> str:
+def _sizes_text(n_samples: int, n_clusters: int, largest: int, others: Sequence[int]) -> str:
     """"N = 16, |C| = 4, n_i = 9 (chosen), n_j = 5, 1 (twice)"."""
     often = {1: "", 2: " (twice)"}
     apart = [
         f"{size}{often.get(times, f' ({times} times)')}"
         for size, times in sorted(Counter(others).items(), reverse=True)
     ]
-    parts = [f"N = {counted}", f"|C| = {number}"]
+    parts = [f"N = {n_samples}", f"|C| = {n_clusters}"]
     parts += [f"n_i = {largest} (chosen)"] if largest else []
     return ", ".join([*parts, *([f"n_j = {', '.join(apart)}"] if apart and largest else [])])
 
 
-def _confidences(
-    largest: int, others: Sequence[int], counted: int
+def _worked_confidences(
+    largest: int, others: Sequence[int], n_samples: int
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Each method's confidence and how it follows; largest: n_i, 0 where there is no confidence."""
     if not largest:
-        why = "no sample parses" if counted != 1 else "one sample only"
-        return dict.fromkeys(SELF_CONSISTENCY), dict.fromkeys(SELF_CONSISTENCY, f"no confidence: {why}")
+        why = "no sample parses" if n_samples != 1 else "one sample only"
+        return dict.fromkeys(SELF_CONSISTENCY_METHODS), dict.fromkeys(SELF_CONSISTENCY_METHODS, f"no confidence: {why}")
     number = 1 + len(others)
     product = math.prod((Fraction(largest, largest + size) for size in others), start=Fraction(1))
-    exact = (Fraction(counted - number, counted), Fraction(largest, counted), product)
+    exact = (Fraction(n_samples - number, n_samples), Fraction(largest, n_samples), product)
     steps = (
-        f"1 − |C|/N = 1 − {number}/{counted}",
-        f"n_i/N = {largest}/{counted}",
-        _product(largest, others),
+        f"1 − |C|/N = 1 − {number}/{n_samples}",
+        f"n_i/N = {largest}/{n_samples}",
+        _pairwise_product_text(largest, others),
     )
-    told = list(zip(SELF_CONSISTENCY, steps, exact, strict=True))
+    told = list(zip(SELF_CONSISTENCY_METHODS, steps, exact, strict=True))
     return (
         {id_: float(value) for id_, _, value in told},
-        {id_: f"{METHODS[id_].brief} = {step} {_equals(value)}" for id_, step, value in told},
+        {id_: f"{METHODS[id_].short_title} = {step} {_equals_text(value)}" for id_, step, value in told},
     )
 
 
-def _product(largest: int, others: Sequence[int]) -> str:
+def _pairwise_product_text(largest: int, others: Sequence[int]) -> str:
     """"9/(9+4) · (9/(9+1))^3": equal factors are told once."""
     if not others:
         return "the empty product, as there is one cluster only"
@@ -229,22 +229,22 @@ def _product(largest: int, others: Sequence[int]) -> str:
     return f"Π n_i/(n_i+n_j) = {' · '.join(factors)}"
 
 
-def _equals(value: Fraction) -> str:
+def _equals_text(value: Fraction) -> str:
     """"= 0.5625", "≈ 0.4248", or three digits of a value that has no four decimals."""
     told = f"{float(value):.4f}" if value == 0 or value >= Fraction(1, 1000) else f"{float(value):.3g}"
     return f"{'=' if Fraction(told) == value else '≈'} {told}"
 
 
-def _reading(
-    clusters: Sequence[Cluster], tied: int, unparsed: int, counted: int, rule: Unparseable
+def _clusters_headline(
+    clusters: Sequence[AnswerCluster], n_tied: int, n_unparsed: int, n_samples: int, unparseable: UnparseableRule
 ) -> str:
     """What was chosen, whether it is right, ties, and what does not parse."""
-    rest = f" {unparsed} {_UNREAD[rule][unparsed > 1]}." if unparsed else ""
+    rest = f" {n_unparsed} {_UNPARSED_TEXT[unparseable][n_unparsed > 1]}." if n_unparsed else ""
     if not clusters:
         return f"No sample parses, so there is no majority answer.{rest}"
     chosen = clusters[0]
     judged = {True: ", which is right", False: ", which is wrong", None: ""}[chosen.right]
-    others = f"{tied} others are" if tied > 1 else "1 other is"
-    tie = f" {others} as large: the one sampled first is taken." if tied else ""
-    agree = f"{chosen.size} of {counted} samples"
-    return f"Chosen: “{shorten(chosen.answer, _NAME)}” with {agree}{judged}.{tie}{rest}"
+    others = f"{n_tied} others are" if n_tied > 1 else "1 other is"
+    tie = f" {others} as large: the one sampled first is taken." if n_tied else ""
+    agree = f"{chosen.size} of {n_samples} samples"
+    return f"Chosen: “{shorten(chosen.answer, _MAX_TITLE_LETTERS)}” with {agree}{judged}.{tie}{rest}"

@@ -9,21 +9,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.analysis.evidence import AnswerEvidence, Evidence, metric_of
-from calib_core.analysis.score import scheme_for
-from calib_core.bins import Scheme, assign
+from calib_core.analysis.evidence import AnswerEvidence, Evidence, get_metric
+from calib_core.analysis.score import effective_scheme
+from calib_core.bins import Scheme, assign_bins
 from calib_core.confidence.choices import choice_texts
-from calib_core.metrics import DEFAULT
+from calib_core.metrics import DEFAULT_METRIC
 from calib_core.pairs import Pairs
-from calib_core.problems import Unavailable, one_line
+from calib_core.problems import Unavailable, single_line
 
-SHOWN: Final = 1000
+MAX_SHOWN_QUESTIONS: Final = 1000
 """How many questions a page shows; a download holds them all."""
 
 
-def title_of(row: int, text: str | None, limit: int) -> str:
+def question_title(row: int, text: str | None, max_letters: int) -> str:
     """"12: How many are …", or "Row 12" where the file has no text; limit: letters of the text."""
-    return f"{row}: {one_line(text, limit)}" if text else f"Row {row}"
+    return f"{row}: {single_line(text, max_letters)}" if text else f"Row {row}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,22 +35,22 @@ class Questions:
     """
 
     frame: pl.DataFrame
-    total: int
+    n_before_search: int
     search: str
 
     @property
-    def shown(self) -> pl.DataFrame:
+    def preview(self) -> pl.DataFrame:
         """The first SHOWN of the found questions."""
-        return self.frame.head(SHOWN)
+        return self.frame.head(MAX_SHOWN_QUESTIONS)
 
     def to_frame(self) -> pl.DataFrame:
         """All found questions."""
         return self.frame
 
 
-def questions(
+def questions_in_bin(
     evidence: Evidence,
-    metric_id: str = DEFAULT,
+    metric_id: str = DEFAULT_METRIC,
     scheme: Scheme | None = None,
     *,
     bin_number: int | None = None,
@@ -62,14 +62,14 @@ def questions(
     Raises Unavailable as `reliability` does, and for a run without questions.
     """
     if not isinstance(evidence, AnswerEvidence):
-        raise Unavailable(evidence.no_questions or "")
-    metric = metric_of(metric_id)
-    scheme = scheme_for(metric, scheme or Scheme())
+        raise Unavailable(evidence.no_questions_reason or "")
+    metric = get_metric(metric_id)
+    scheme = effective_scheme(metric, scheme or Scheme())
     evidence.binned(metric, scheme)  # refuses what the diagram would refuse
     pairs = evidence.diagram_pairs(metric)
     inside = np.arange(pairs.n)
     if bin_number is not None:
-        inside = np.flatnonzero(assign(pairs.confidence, scheme, computed=pairs.computed) == bin_number - 1)
+        inside = np.flatnonzero(assign_bins(pairs.confidence, scheme, computed=pairs.computed) == bin_number - 1)
     rows = evidence.run.rows
     known = [name for name in ("file", "row", "id", "subject", "question", "gold") if name in rows.columns]
     frame = rows.select(known)[pairs.rows[inside]]
@@ -77,27 +77,27 @@ def questions(
         frame = frame.with_columns(gold=pl.lit(None, pl.String))
     frame = frame.select(
         pl.exclude("gold"),
-        _answers(evidence, pairs, inside),
+        _answer_column(evidence, pairs, inside),
         "gold",
         pl.Series("confidence", pairs.confidence[inside], dtype=pl.Float64),
         pl.Series("right", pairs.correct[inside], dtype=pl.Boolean),
     )
-    return Questions(_search(frame, search), total=frame.height, search=search)
+    return Questions(_search_texts(frame, search), n_before_search=frame.height, search=search)
 
 
-def _answers(evidence: AnswerEvidence, pairs: Pairs, inside: NDArray[np.intp]) -> pl.Series:
+def _answer_column(evidence: AnswerEvidence, pairs: Pairs, positions: NDArray[np.intp]) -> pl.Series:
     """The judged answer of each pair; where a pair is about one choice, that choice's text or letter."""
     confidences = evidence.confidences
     if pairs is not confidences.pairs and confidences.distribution is not None:
         choices = [name for name in ("row", "choices") if name in evidence.run.rows.columns]
-        rows = evidence.run.rows.select(choices)[pairs.rows[inside]]
-        return choice_texts(rows, confidences.distribution.position[inside]).alias("answer")
+        rows = evidence.run.rows.select(choices)[pairs.rows[positions]]
+        return choice_texts(rows, confidences.distribution.class_index[positions]).alias("answer")
     if confidences.answers is None:
-        return pl.Series("answer", [None] * inside.size, dtype=pl.String)
-    return confidences.answers[inside].alias("answer")
+        return pl.Series("answer", [None] * positions.size, dtype=pl.String)
+    return confidences.answers[positions].alias("answer")
 
 
-def _search(frame: pl.DataFrame, text: str) -> pl.DataFrame:
+def _search_texts(frame: pl.DataFrame, text: str) -> pl.DataFrame:
     if not text.strip():
         return frame
     texts = [name for name in frame.columns if frame.schema[name] == pl.String]

@@ -11,16 +11,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.analysis.limits import CLEAR
+from calib_core.analysis.limits import SIGNIFICANCE_LEVEL
 from calib_core.problems import Unavailable
 
-FEWEST: Final = 3
+MIN_POINTS: Final = 3
 """Of two points any line is a perfect one."""
 
-EXACT: Final = 8
+MAX_EXACT_POINTS: Final = 8
 """Up to so many points every one of the n! orders is looked at; beyond, DRAWS of them."""
 
-DRAWS: Final = 9999
+N_PERMUTATIONS: Final = 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class RankCorrelation:
     low: float
     high: float
     p: float
-    n: int
-    how: str
+    n_points: int
+    procedure: str
 
     @property
-    def clear(self) -> bool:
+    def significant(self) -> bool:
         """Whether both say that it is more than chance: p ≤ CLEAR, and 0 lies outside the interval."""
-        return self.p <= CLEAR and not self.low <= 0 <= self.high
+        return self.p <= SIGNIFICANCE_LEVEL and not self.low <= 0 <= self.high
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float], *, seed: int = 0) -> RankCorrelation:
@@ -54,22 +54,22 @@ def rank_correlation(x: Sequence[float], y: Sequence[float], *, seed: int = 0) -
     for fewer than 3 points and where one side does not vary.
     """
     n = len(x)
-    if n < FEWEST:
+    if n < MIN_POINTS:
         points = "1 point" if n == 1 else f"{n} points"
-        raise Unavailable(f"{points}: a rank correlation needs {FEWEST} or more.")
-    first, second = _centred(x), _centred(y)
+        raise Unavailable(f"{points}: a rank correlation needs {MIN_POINTS} or more.")
+    first, second = _scaled_centred_ranks(x), _scaled_centred_ranks(y)
     spread = int(first @ first) * int(second @ second)
     if not spread:
         raise Unavailable(f"all {n} points have the same value on one side.")
     observed = int(first @ second)
     rho = observed / math.sqrt(spread)
-    p, orders = _chance(first, second, abs(observed), seed)
-    low, high = _interval(rho, n)
+    p, orders = _permutation_p_value(first, second, abs(observed), seed)
+    low, high = _fisher_z_interval(rho, n)
     how = f"Spearman ρ, 95 % interval by Fisher z (Bonett–Wright, t), permutation p of {orders}"
     return RankCorrelation(max(-1.0, min(1.0, rho)), low, high, p, n, how)
 
 
-def _centred(values: Sequence[float]) -> NDArray[np.int64]:
+def _scaled_centred_ranks(values: Sequence[float]) -> NDArray[np.int64]:
     """2n·(rank − mean rank) of each value, ties sharing their mean rank: whole numbers, shape (n,)."""
     _, place, times = np.unique(np.asarray(values, np.float64), return_inverse=True, return_counts=True)
     up_to_here = np.cumsum(times)
@@ -77,25 +77,25 @@ def _centred(values: Sequence[float]) -> NDArray[np.int64]:
     return (doubled * doubled.size - doubled.sum()).astype(np.int64)
 
 
-def _chance(
+def _permutation_p_value(
     first: NDArray[np.int64], second: NDArray[np.int64], observed: int, seed: int
 ) -> tuple[float, str]:
     """Share of orders with |Σ| ≥ observed, compared in whole numbers, and which orders they are."""
     n = first.size
-    if n <= EXACT:
+    if n <= MAX_EXACT_POINTS:
         orders = np.array(list(permutations(range(n))), np.intp)
         reached = np.abs(second[orders] @ first) >= observed
         return float(np.count_nonzero(reached)) / reached.size, f"all {reached.size:,} orders"
     random = np.random.default_rng(seed)
-    orders = random.permuted(np.tile(second, (DRAWS, 1)), axis=1)
+    orders = random.permuted(np.tile(second, (N_PERMUTATIONS, 1)), axis=1)
     reached = np.abs(orders @ first) >= observed
-    p = (1 + int(np.count_nonzero(reached))) / (1 + DRAWS)
-    return p, f"{DRAWS:,} random orders, seed {seed}"
+    p = (1 + int(np.count_nonzero(reached))) / (1 + N_PERMUTATIONS)
+    return p, f"{N_PERMUTATIONS:,} random orders, seed {seed}"
 
 
-def _interval(rho: float, n: int) -> tuple[float, float]:
+def _fisher_z_interval(rho: float, n: int) -> tuple[float, float]:
     """Fisher's z with the standard error of Bonett & Wright (2000, doi:10.1007/BF02294183)."""
-    if n <= FEWEST:
+    if n <= MIN_POINTS:
         return -1.0, 1.0
     nearest = 1 - 6 / (n**3 - n)  # halfway between a perfect order and the next one
     z = math.atanh(max(-nearest, min(nearest, rho)))

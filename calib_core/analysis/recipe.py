@@ -7,30 +7,30 @@ from collections.abc import Sequence
 from calib_core.analysis.evidence import Evidence
 from calib_core.bins import Scheme
 from calib_core.metrics.metric import Metric
-from calib_core.wording import count
+from calib_core.wording import plural
 
 
-def scheme_text(scheme: Scheme, realised: int | None = None, swept: Sequence[int] = ()) -> str:
+def scheme_text(scheme: Scheme, n_realised: int | None = None, swept_bins: Sequence[int] = ()) -> str:
     """"equal width, M=10, right-closed", "equal mass, M=10 (8 realised)", "natural bins (11 values)".
 
     swept: every M of a sweep, where the scheme is the first of several.
     """
-    bins = ", ".join(map(str, swept or (scheme.bins,)))
+    bins = ", ".join(map(str, swept_bins or (scheme.bins,)))
     if scheme.binning == "width":
         return f"equal width, M={bins}, right-closed"
     if scheme.binning == "mass":
-        fewer = f" ({realised} realised)" if realised not in (None, scheme.bins) else ""
+        fewer = f" ({n_realised} realised)" if n_realised not in (None, scheme.bins) else ""
         return f"equal mass, M={bins}{fewer}"
-    if realised is None:
+    if n_realised is None:
         return "natural bins"
-    return f"natural bins ({realised} value{'s' if realised != 1 else ''})"
+    return f"natural bins ({n_realised} value{'s' if n_realised != 1 else ''})"
 
 
-def rows_text(evidence: Evidence, used: int | None = None) -> str:
+def rows_text(evidence: Evidence, n_used: int | None = None) -> str:
     """"n=1300/1319, 3 bad rows left out"; used: of its rows, all if not said."""
-    left_out = evidence.run.ledger.left_out
-    tail = f", {count(left_out, 'bad row')} left out" if left_out else ""
-    return f"n={evidence.n_used if used is None else used}/{evidence.n_total}{tail}"
+    left_out = evidence.run.row_counts.n_left_out
+    tail = f", {plural(left_out, 'bad row')} left out" if left_out else ""
+    return f"n={evidence.n_used if n_used is None else n_used}/{evidence.n_total}{tail}"
 
 
 def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:
@@ -38,12 +38,12 @@ def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:
     return evidence.labels_text(all_classes=metric is not None and metric.needs == "distribution")
 
 
-def recipe(
+def recipe_text(
     evidence: Evidence,
     metric: Metric | None,
     scheme: Scheme | None,
-    realised: int | None = None,
-    swept: Sequence[int] = (),
+    n_realised: int | None = None,
+    swept_bins: Sequence[int] = (),
 ) -> str:
     """"ECE-L1, equal width, M=10, right-closed, top label, n=1319/1319".
 
@@ -51,10 +51,10 @@ def recipe(
     in `scheme_text`.
     """
     parts = [
-        metric.recipe if metric else None,
-        scheme_text(scheme, realised, swept) if scheme else None,
+        metric.recipe_name if metric else None,
+        scheme_text(scheme, n_realised, swept_bins) if scheme else None,
         labels_text(evidence, metric),
-        *evidence.recipe_words,
+        *evidence.recipe_parts,
         rows_text(evidence),
     ]
     return ", ".join(part for part in parts if part)

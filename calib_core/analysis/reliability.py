@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.evidence import Evidence, draws_all_classes, metric_of
-from calib_core.analysis.intervals import wilson
-from calib_core.analysis.limits import FEW
-from calib_core.analysis.reading import bin_name, read_aloud
-from calib_core.analysis.recipe import recipe
-from calib_core.analysis.score import Score, scheme_for, score
+from calib_core.analysis.evidence import Evidence, bins_all_classes, get_metric
+from calib_core.analysis.intervals import wilson_interval
+from calib_core.analysis.limits import MIN_ROWS
+from calib_core.analysis.reading import bin_name, reliability_headline
+from calib_core.analysis.recipe import recipe_text
+from calib_core.analysis.score import Score, effective_scheme, score
 from calib_core.bins import Binned, Scheme
 
 
@@ -38,14 +38,14 @@ class Reliability:
     mean_confidence: float | None
     scheme: Scheme
     table: pl.DataFrame
-    of_pairs: str
-    reading: str
+    pair_unit: str
+    headline: str
     recipe: str
     judged: str
     remarks: tuple[str, ...]
 
     @property
-    def thin(self) -> int:
+    def n_thin_bins(self) -> int:
         """Number of thin bins."""
         return int(self.table["thin"].sum())
 
@@ -56,16 +56,16 @@ class Reliability:
         )
 
 
-def reliability(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Reliability:
+def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Reliability:
     """The diagram behind the metric: its own bins, or the scheme's for a metric without bins.
 
     Raises Unavailable where the evidence cannot give the metric or the bins.
     """
-    metric = metric_of(metric_id)
-    scheme = scheme_for(metric, scheme or Scheme())
+    metric = get_metric(metric_id)
+    scheme = effective_scheme(metric, scheme or Scheme())
     number = score(evidence, metric_id, scheme)
     binned = evidence.binned(metric, scheme)
-    dependent = draws_all_classes(metric) or evidence.options.labels == "all"
+    dependent = bins_all_classes(metric) or evidence.options.labels == "all"
     return Reliability(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -74,25 +74,25 @@ def reliability(evidence: Evidence, metric_id: str, scheme: Scheme | None = None
         accuracy=evidence.accuracy,
         mean_confidence=evidence.mean_confidence,
         scheme=scheme,
-        table=bin_table(binned, with_intervals=not dependent, alike=evidence.alike),
-        of_pairs="labels" if dependent else evidence.unit,
-        reading=read_aloud(binned, dependent=dependent, unit=evidence.unit, alike=evidence.alike),
-        recipe=recipe(evidence, metric if metric.binned else None, scheme, binned.size),
+        table=bin_table(binned, with_intervals=not dependent, design_effect=evidence.design_effect),
+        pair_unit="labels" if dependent else evidence.unit,
+        headline=reliability_headline(binned, dependent=dependent, unit=evidence.unit, design_effect=evidence.design_effect),
+        recipe=recipe_text(evidence, metric if metric.binned else None, scheme, binned.size),
         judged=evidence.judged,
         remarks=evidence.remarks,
     )
 
 
-def bin_table(binned: Binned, *, with_intervals: bool, alike: float = 1.0) -> pl.DataFrame:
+def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.0) -> pl.DataFrame:
     """The per-bin table of `Reliability`, from bins of any scheme; alike: as in `intervals.wilson`."""
     total = binned.absolute_gap.sum()
     share = binned.absolute_gap / total if total > 0 else np.zeros_like(binned.absolute_gap)
-    low, high = wilson(binned.correct, binned.count, alike) if with_intervals else (None, None)
+    low, high = wilson_interval(binned.correct, binned.count, design_effect) if with_intervals else (None, None)
     return binned.to_frame().with_columns(
         pl.lit(None, pl.Float64).alias("accuracy_low") if low is None else pl.Series("accuracy_low", low),
         pl.lit(None, pl.Float64).alias("accuracy_high") if high is None else pl.Series("accuracy_high", high),
         pl.Series("interval", [bin_name(binned, at) for at in range(binned.size)], dtype=pl.String),
         (pl.col("confidence") - pl.col("accuracy")).alias("gap"),
         pl.Series("share", share, dtype=pl.Float64),
-        (pl.col("count") < FEW).alias("thin"),
+        (pl.col("count") < MIN_ROWS).alias("thin"),
     )

@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from calib_core.analysis.evidence import AnswerEvidence, Evidence
 from calib_core.confidence import METHODS
 from calib_core.confidence.outcomes import greedy_correct
-from calib_core.records import AnswerRun, Reported, Run
-from calib_core.wording import ROUNDED
+from calib_core.records import AnswerRun, ReportedMetric, Run
+from calib_core.wording import ROUNDING_TOLERANCE
 
-GREEDY: Final = ""
+GREEDY_METHOD: Final = ""
 """The method of a number that is the greedy answer's."""
 
-_EQUAL: Final = 1e-9
-_DECIMALS: Final = 3
+_TOLERANCE: Final = 1e-9
+_MIN_ROUNDED_DECIMALS: Final = 3
 """A number written with so many decimals or more may be rounded to them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ReportedComparison:
     """One of the tool's numbers beside ours.
 
     reported: the tool's; ours: the same number here, None where there is none; n: how many rows it stands on;
@@ -33,22 +33,22 @@ class Compared:
     why there is none of ours, "" where they agree.
     """
 
-    reported: Reported
+    reported: ReportedMetric
     ours: float | None
-    n: int
-    ours_is: str
+    n_rows: int
+    ours_description: str
     agrees: bool | None
-    why: str
+    reason: str
 
 
-def compared(run: Run, usable: Mapping[str, Evidence]) -> tuple[Compared, ...]:
+def compare_reported_metrics(run: Run, usable: Mapping[str, Evidence]) -> tuple[ReportedComparison, ...]:
     """Each number that the tool says of the run; usable: method id → what it says of the run."""
     if not isinstance(run, AnswerRun):
         return ()
-    return tuple(_one(run, reported, usable) for reported in run.reported)
+    return tuple(_compare_metric(run, reported, usable) for reported in run.reported_metrics)
 
 
-def to_frame(numbers: Sequence[Compared]) -> pl.DataFrame:
+def reported_metrics_frame(comparisons: Sequence[ReportedComparison]) -> pl.DataFrame:
     """One row a number: name, subject, theirs, rows, ours, n, ours_is, agrees, why."""
     schema = {
         "name": pl.String, "subject": pl.String, "theirs": pl.Float64, "rows": pl.Int64, "ours": pl.Float64,
@@ -62,22 +62,22 @@ def to_frame(numbers: Sequence[Compared]) -> pl.DataFrame:
                 "theirs": one.reported.value,
                 "rows": one.reported.rows,
                 "ours": one.ours,
-                "n": one.n if one.ours is not None else None,
-                "ours_is": one.ours_is,
+                "n": one.n_rows if one.ours is not None else None,
+                "ours_is": one.ours_description,
                 "agrees": one.agrees,
-                "why": one.why,
+                "why": one.reason,
             }
-            for one in numbers
+            for one in comparisons
         ],
         schema=schema,
     )
 
 
-def _one(run: AnswerRun, reported: Reported, usable: Mapping[str, Evidence]) -> Compared:
-    if reported.method is None or reported.method not in {GREEDY, *METHODS}:
+def _compare_metric(run: AnswerRun, reported: ReportedMetric, usable: Mapping[str, Evidence]) -> ReportedComparison:
+    if reported.method is None or reported.method not in {GREEDY_METHOD, *METHODS}:
         why = reported.why or "No number here is meant to be this one."
-        return Compared(reported, None, 0, "", None, why)
-    rows, correct = _outcomes(run, reported.method, usable)
+        return ReportedComparison(reported, None, 0, "", None, why)
+    rows, correct = _judged_outcomes(run, reported.method, usable)
     if reported.subject is not None and "subject" in run.rows.columns:
         inside = (run.rows["subject"] == reported.subject).fill_null(value=False).to_numpy()[rows]
         correct = correct[inside]
@@ -85,18 +85,18 @@ def _one(run: AnswerRun, reported: Reported, usable: Mapping[str, Evidence]) -> 
     title = f"accuracy, {named.title}" if named else "accuracy of the greedy answer"
     if not correct.size:
         why = "No row here has both this outcome and what the number needs."
-        return Compared(reported, None, 0, title, None, why)
+        return ReportedComparison(reported, None, 0, title, None, why)
     ours = float(np.count_nonzero(correct)) / correct.size
-    agrees = _agree(ours, reported.value)
-    why = "" if agrees else _why(run, reported, correct.size)
-    return Compared(reported, ours, correct.size, title, agrees, why)
+    agrees = _agree_within_rounding(ours, reported.value)
+    why = "" if agrees else _difference_reason(run, reported, correct.size)
+    return ReportedComparison(reported, ours, correct.size, title, agrees, why)
 
 
-def _outcomes(
+def _judged_outcomes(
     run: AnswerRun, method: str, usable: Mapping[str, Evidence]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Positions of the rows that the method judges (greedy: all outcomes), and whether each is right."""
-    if method == GREEDY:
+    if method == GREEDY_METHOD:
         outcome = greedy_correct(run)
         rows = outcome.is_not_null().arg_true().cast(pl.Int64).to_numpy().astype(np.intp)
         return rows, outcome.drop_nulls().to_numpy()
@@ -106,19 +106,19 @@ def _outcomes(
     return evidence.confidences.pairs.rows, evidence.confidences.pairs.correct
 
 
-def _agree(ours: float, theirs: float) -> bool:
+def _agree_within_rounding(ours: float, theirs: float) -> bool:
     """Whether the numbers are the same, as far as theirs is written out."""
     _, _, decimals = f"{theirs!r}".partition(".")
     written = len(decimals) if decimals.isdecimal() else 0
-    rounding = 0.5 * 10.0**-written if written >= _DECIMALS else 0.0
-    return abs(ours - theirs) <= max(_EQUAL, rounding + ROUNDED)
+    rounding = 0.5 * 10.0**-written if written >= _MIN_ROUNDED_DECIMALS else 0.0
+    return abs(ours - theirs) <= max(_TOLERANCE, rounding + ROUNDING_TOLERANCE)
 
 
-def _why(run: AnswerRun, reported: Reported, n: int) -> str:
+def _difference_reason(run: AnswerRun, reported: ReportedMetric, n: int) -> str:
     """What tells the two numbers apart, as far as the file shows."""
     parts: list[str] = []
     if reported.rows is not None and reported.rows != n:
-        left_out = run.ledger.left_out if reported.subject is None else 0
+        left_out = run.row_counts.n_left_out if reported.subject is None else 0
         bad = f", as {left_out:,} bad row{'s are' if left_out > 1 else ' is'} left out" if left_out else ""
         parts.append(f"Theirs is of {reported.rows:,} rows, ours of {n:,}{bad}.")
     if reported.why:

@@ -9,18 +9,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.analysis.evidence import gather
-from calib_core.analysis.recipe import recipe
-from calib_core.analysis.restricted import restricted
-from calib_core.analysis.score import scheme_for
+from calib_core.analysis.evidence import gather_evidence
+from calib_core.analysis.recipe import recipe_text
+from calib_core.analysis.restricted import restrict_rows
+from calib_core.analysis.score import effective_scheme
 from calib_core.binned import Scheme
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
-BASELINES: Final = tuple(id_ for id_, method in METHODS.items() if method.baseline)
+BASELINE_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.is_baseline)
 """The self-consistency paper's own baselines."""
 
 
@@ -35,13 +35,13 @@ class Baseline:
     method: str
     metric: str
     value: float
-    n: int
+    n_questions: int
     judged: str
     recipe: str
 
 
-def baselines_of(
-    run: AnswerRun, options: Options, rows: NDArray[np.intp], metrics: Sequence[Metric], scheme: Scheme,
+def baselines_on_rows(
+    run: AnswerRun, options: MethodOptions, rows: NDArray[np.intp], metrics: Sequence[Metric], scheme: Scheme,
 ) -> tuple[tuple[Baseline, ...], dict[str, str]]:
     """The baselines that the run has on these rows, and method → why it lacks another.
 
@@ -49,18 +49,18 @@ def baselines_of(
     """
     found: list[Baseline] = []
     lacking: dict[str, str] = {}
-    for method in BASELINES:
+    for method in BASELINE_METHODS:
         try:
-            evidence = restricted(gather(run, method, replace(options, labels="top")), rows)
+            evidence = restrict_rows(gather_evidence(run, method, replace(options, labels="top")), rows)
         except Unavailable as reason:
             lacking[method] = str(reason)
             continue
         if not evidence.n_used:
             lacking[method] = "not one of these questions has this confidence"
         for metric in metrics if evidence.n_used else ():
-            own = scheme_for(metric, scheme)
-            value = metric.of(evidence.sums_for(metric, own), own)
+            own = effective_scheme(metric, scheme)
+            value = metric.compute(evidence.sums_for(metric, own), own)
             if value is not None:
-                how = recipe(evidence, metric, own if metric.binned else None)
+                how = recipe_text(evidence, metric, own if metric.binned else None)
                 found.append(Baseline(method, metric.id, value, evidence.n_used, evidence.judged, how))
     return tuple(found), lacking

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.problems import Unavailable
-from calib_core.wording import count
+from calib_core.wording import plural
 
 PAPER_SIZES: Final = (4, 8, 16, 32, 64)
 """The N of the self-consistency paper's Figure 2."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sizes:
+class SubsampleSizes:
     """What is drawn.
 
     sizes: N', ascending; rows: the questions drawn from, ascending positions in the run, shape (n,); samples:
@@ -29,60 +29,60 @@ class Sizes:
     """
 
     sizes: tuple[int, ...]
-    rows: NDArray[np.intp]
-    samples: tuple[int, int]
-    greyed: Mapping[int, str]
-    refused: Mapping[int, str]
-    against: int | None
+    question_rows: NDArray[np.intp]
+    sample_range: tuple[int, int]
+    spread_caveats: Mapping[int, str]
+    unavailable: Mapping[int, str]
+    reference_size: int | None
 
 
-def sizes_of(
-    counted: NDArray[np.int64], usable: NDArray[np.intp], asked: Sequence[int] | None = None
-) -> Sizes:
+def subsample_sizes(
+    n_samples: NDArray[np.int64], usable: NDArray[np.intp], requested: Sequence[int] | None = None
+) -> SubsampleSizes:
     """The sizes that at least half of the usable questions have samples for, and those questions.
 
     counted: samples of each row, shape (rows,); usable: rows that may be drawn from; asked: sizes, None:
     `usual` ones. Raises Unavailable where no size is left.
     """
-    held = counted[usable]
+    held = n_samples[usable]
     if not held.size:
         raise Unavailable("Not one question has samples that are all judged.")
     common = int(np.sort(held)[::-1][(held.size - 1) // 2])
-    if asked is None:
-        asked = usual(common)
-    refused = {size: why for size in asked if (why := _refusal(size, held, common))}
-    sizes = tuple(sorted({int(size) for size in asked} - refused.keys()))
+    if requested is None:
+        requested = default_sizes(common)
+    refused = {size: why for size in requested if (why := _size_unavailable_reason(size, held, common))}
+    sizes = tuple(sorted({int(size) for size in requested} - refused.keys()))
     if not sizes:
         reasons = " ".join(dict.fromkeys(refused.values()))
         raise Unavailable(reasons or "At least one number of samples N' is needed.")
     rows = usable[held >= sizes[-1]]
-    fewest, most = int(counted[rows].min()), int(counted[rows].max())
-    greyed = {size: _overlap(size, fewest, most) for size in sizes if 2 * size > fewest}
+    fewest, most = int(n_samples[rows].min()), int(n_samples[rows].max())
+    greyed = {size: _overlap_caveat(size, fewest, most) for size in sizes if 2 * size > fewest}
     clear = [size for size in sizes if size not in greyed]
-    return Sizes(sizes, rows, (fewest, most), greyed, refused, clear[-1] if clear else None)
+    return SubsampleSizes(sizes, rows, (fewest, most), greyed, refused, clear[-1] if clear else None)
 
 
-def usual(samples: int) -> tuple[int, ...]:
+def default_sizes(n_samples: int) -> tuple[int, ...]:
     """Those of PAPER_SIZES that there are; 2 besides where 8 is greyed, to have something to compare 4 with.
 
     All samples where there are fewer than four.
     """
-    least = (2,) if PAPER_SIZES[0] <= samples < 2 * PAPER_SIZES[1] else ()
-    return (*least, *(size for size in PAPER_SIZES if size <= samples)) or (samples,)
+    least = (2,) if PAPER_SIZES[0] <= n_samples < 2 * PAPER_SIZES[1] else ()
+    return (*least, *(size for size in PAPER_SIZES if size <= n_samples)) or (n_samples,)
 
 
-def _refusal(size: int, held: NDArray[np.int64], common: int) -> str | None:
+def _size_unavailable_reason(size: int, n_samples: NDArray[np.int64], common: int) -> str | None:
     if size < 2:
         return f"N' = {size}: one sample agrees with itself and gives no self-consistency."
     if size <= common:
         return None
-    have = int((held >= size).sum())
-    of = count(held.size, "question")
+    have = int((n_samples >= size).sum())
+    of = plural(n_samples.size, "question")
     whom = f"{have:,} of {of} {'has' if have == 1 else 'have'}" if have else "no question has"
     return f"N' = {size}: {whom} so many samples; up to {common} can be drawn here."
 
 
-def _overlap(size: int, fewest: int, most: int) -> str:
+def _overlap_caveat(size: int, fewest: int, most: int) -> str:
     if size == fewest == most:
         return f"N' = {size} is every sample: there is one subset only, and no spread."
     return (

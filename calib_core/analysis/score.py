@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.evidence import Evidence, metric_of
-from calib_core.analysis.null import null_of
-from calib_core.analysis.recipe import recipe
+from calib_core.analysis.evidence import Evidence, get_metric
+from calib_core.analysis.null import null_distribution
+from calib_core.analysis.recipe import recipe_text
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
@@ -48,14 +48,14 @@ class Score:
 
     def to_frame(self) -> pl.DataFrame:
         """One row, one column a field; the remarks are one text."""
-        return pl.DataFrame([{**self.to_dict(), "remarks": "; ".join(self.remarks)}], schema=_SCHEMA)
+        return pl.DataFrame([{**self.to_dict(), "remarks": "; ".join(self.remarks)}], schema=_SCORE_SCHEMA)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, as the command line prints them."""
         return asdict(self)
 
 
-_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
+_SCORE_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
     "run": pl.String,
     "method": pl.String,
     "metric": pl.String,
@@ -77,17 +77,17 @@ _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
 
 def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Score:
     """The metric read off the evidence; raises Unavailable with the reason where it cannot be."""
-    metric = metric_of(metric_id)
-    scheme = scheme_for(metric, scheme or Scheme())
+    metric = get_metric(metric_id)
+    scheme = effective_scheme(metric, scheme or Scheme())
     sums = evidence.sums_for(metric, scheme)
     realised = None
     if metric.binned and scheme.binning != "width":
         realised = evidence.binned(metric, scheme).size
     bins = realised if scheme.binning == "natural" else scheme.bins
     low, high = evidence.bounds(metric, scheme) or (None, None)
-    value = metric.of(sums, scheme) if low is None else None
-    null = None if value is None else null_of(evidence, metric, (scheme,), (value,))
-    how = recipe(evidence, metric, scheme if metric.binned else None, realised)
+    value = metric.compute(sums, scheme) if low is None else None
+    null = None if value is None else null_distribution(evidence, metric, (scheme,), (value,))
+    how = recipe_text(evidence, metric, scheme if metric.binned else None, realised)
     return Score(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -96,23 +96,23 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
         bins=bins if metric.binned else None,
         n_used=evidence.n_used,
         n_total=evidence.n_total,
-        recipe=f"{how}, {null.words}" if null else how,
+        recipe=f"{how}, {null.recipe_text}" if null else how,
         judged=evidence.judged,
         remarks=evidence.remarks,
-        remark=metric.remark(sums) or evidence.exactness(metric, scheme),
+        remark=metric.remark(sums) or evidence.exactness_note(metric, scheme),
         low=low,
         high=high,
         p=null.p[0] if null else None,
         null_median=null.median[0] if null else None,
-        draws=null.draws if null else None,
+        draws=null.n_draws if null else None,
     )
 
 
-def scheme_for(metric: Metric, scheme: Scheme) -> Scheme:
+def effective_scheme(metric: Metric, scheme: Scheme) -> Scheme:
     """The bins this metric really uses: one defined on equal mass is of equal mass whatever was chosen."""
     return Scheme("mass", scheme.bins) if metric.binning == "mass" else scheme
 
 
-def available_metrics(evidence: Evidence, scheme: Scheme) -> dict[str, str | None]:
+def metric_availability(evidence: Evidence, scheme: Scheme) -> dict[str, str | None]:
     """Every registered metric id → None where this evidence can give it, else the reason."""
-    return {id_: evidence.refusal(metric, scheme_for(metric, scheme)) for id_, metric in METRICS.items()}
+    return {id_: evidence.unavailable_reason(metric, effective_scheme(metric, scheme)) for id_, metric in METRICS.items()}

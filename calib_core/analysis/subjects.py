@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, cast
 
-Category = Literal["STEM", "Humanities", "Social Sciences", "Other"]
+MmluCategory = Literal["STEM", "Humanities", "Social Sciences", "Other"]
 
-_SUBJECTS: Final[Mapping[str, str]] = MappingProxyType({
+_SUBJECTS_BY_CATEGORY: Final[Mapping[str, str]] = MappingProxyType({
     "STEM": """
         abstract_algebra anatomy astronomy college_biology college_chemistry college_computer_science
         college_mathematics college_physics computer_security conceptual_physics electrical_engineering
@@ -38,26 +38,26 @@ _SUBJECTS: Final[Mapping[str, str]] = MappingProxyType({
     """,
 })
 
-CATEGORIES: Final[Mapping[str, Category]] = MappingProxyType({
-    subject: cast("Category", category) for category, subjects in _SUBJECTS.items()
+CATEGORY_BY_SUBJECT: Final[Mapping[str, MmluCategory]] = MappingProxyType({
+    subject: cast("Category", category) for category, subjects in _SUBJECTS_BY_CATEGORY.items()
     for subject in subjects.split()
 })
 """Each of the 57 subjects under its standard name → its category."""
 
-_BETWEEN: Final = re.compile(r"[\s_-]+")
+_WORD_SEPARATORS: Final = re.compile(r"[\s_-]+")
 
 
-def subject_of(text: str) -> str | None:
+def mmlu_subject(text: str) -> str | None:
     """The standard name of an MMLU subject, however it is written; None for any other text.
 
     Case, an opening "mmlu" and whatever stands between the words (space, hyphen, underscore) do not
     matter. Nothing is guessed: "algebra" is no subject of MMLU.
     """
-    name = _BETWEEN.sub("_", text.strip().lower()).strip("_").removeprefix("mmlu_")
-    return name if name in CATEGORIES else None
+    name = _WORD_SEPARATORS.sub("_", text.strip().lower()).strip("_").removeprefix("mmlu_")
+    return name if name in CATEGORY_BY_SUBJECT else None
 
 
-def category_of(text: str) -> Category | None:
+def mmlu_category(text: str) -> MmluCategory | None:
     """The category of an MMLU subject; None for any other text."""
-    subject = subject_of(text)
-    return None if subject is None else CATEGORIES[subject]
+    subject = mmlu_subject(text)
+    return None if subject is None else CATEGORY_BY_SUBJECT[subject]

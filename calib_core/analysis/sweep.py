@@ -14,26 +14,26 @@ import numpy as np
 import polars as pl
 
 from calib_core.analysis.basis import Evidence
-from calib_core.analysis.evidence import metric_of
-from calib_core.analysis.null import Null, null_of, rsd, with_rsd
-from calib_core.analysis.recipe import recipe
-from calib_core.analysis.score import scheme_for
-from calib_core.analysis.sweep_reading import chance_over, read_sweep, remarks_on
+from calib_core.analysis.evidence import get_metric
+from calib_core.analysis.null import NullDistribution, null_distribution, relative_standard_deviation, with_rsd
+from calib_core.analysis.recipe import recipe_text
+from calib_core.analysis.score import effective_scheme
+from calib_core.analysis.sweep_reading import sweep_chance_note, sweep_headline, sweep_remarks
 from calib_core.bins import Binning, Scheme
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 from calib_core.problems import Unavailable
-from calib_core.wording import count
+from calib_core.wording import plural
 
 PAPER_BINS: Final = (5, 10, 20, 50, 100, 200, 500)
 """The seven M of the Full-ECE paper."""
 
-SWEPT: Final = tuple(metric.id for metric in METRICS.values() if metric.swept)
+SWEPT_METRICS: Final = tuple(metric.id for metric in METRICS.values() if metric.in_default_sweep)
 """Metrics shown side by side when none is named."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class SweepCurve:
     """One metric over M.
 
     values: one per M, None where only bounds are known or M is refused; bounds: M → (low, high);
@@ -48,16 +48,16 @@ class Curve:
     bins: tuple[int, ...]
     values: tuple[float | None, ...]
     bounds: Mapping[int, tuple[float, float]]
-    refused: Mapping[int, str]
+    unavailable: Mapping[int, str]
     rsd: float | None
     ddof: int
     ceiling: float | None
-    null: Null | None
+    null: NullDistribution | None
     recipe: str
     remarks: tuple[str, ...] = ()
 
     @property
-    def span(self) -> float | None:
+    def value_range(self) -> float | None:
         """The largest less the smallest value over M; None where no M has one."""
         known = [value for value in self.values if value is not None]
         return max(known) - min(known) if known else None
@@ -75,12 +75,12 @@ class Sweep:
     method: str
     bins: tuple[int, ...]
     ddof: int
-    curves: tuple[Curve, ...]
-    refused: Mapping[str, str]
+    curves: tuple[SweepCurve, ...]
+    unavailable: Mapping[str, str]
     n_used: int
     n_total: int
-    reading: str
-    chance: str = ""
+    headline: str
+    chance_note: str = ""
 
     def to_frame(self) -> pl.DataFrame:
         """One row a metric and M.
@@ -91,12 +91,12 @@ class Sweep:
         records = [
             {"run": self.run, "method": self.method, **record}
             for curve in self.curves
-            for record in _records(curve)
+            for record in _curve_rows(curve)
         ]
-        return pl.DataFrame(records, schema=_SCHEMA)
+        return pl.DataFrame(records, schema=_SWEEP_SCHEMA)
 
 
-_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
+_SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
     "run": pl.String, "method": pl.String, "metric": pl.String, "bins": pl.Int64, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "null_median": pl.Float64, "null_low": pl.Float64,
     "null_high": pl.Float64, "p": pl.Float64, "draws": pl.Int64, "rsd": pl.Float64, "ddof": pl.Int64,
@@ -104,7 +104,7 @@ _SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
 })
 
 
-def _records(curve: Curve) -> list[dict[str, object]]:
+def _curve_rows(curve: SweepCurve) -> list[dict[str, object]]:
     nothing = (None,) * len(curve.bins)
     null = curve.null
     band = (null.median, null.low, null.high, null.p) if null else (nothing,) * 4
@@ -113,15 +113,15 @@ def _records(curve: Curve) -> list[dict[str, object]]:
             "metric": curve.metric, "bins": bins, "value": value,
             "low": curve.bounds.get(bins, (None, None))[0], "high": curve.bounds.get(bins, (None, None))[1],
             "null_median": median, "null_low": low, "null_high": high, "p": p,
-            "draws": null and null.draws, "rsd": curve.rsd, "ddof": curve.ddof, "recipe": curve.recipe,
+            "draws": null and null.n_draws, "rsd": curve.rsd, "ddof": curve.ddof, "recipe": curve.recipe,
         }
         for bins, value, median, low, high, p in zip(curve.bins, curve.values, *band, strict=True)
     ]
 
 
-def sweep(
+def sweep_bins(
     evidence: Evidence,
-    metrics: Sequence[str] = SWEPT,
+    metrics: Sequence[str] = SWEPT_METRICS,
     bins: Sequence[int] = PAPER_BINS,
     ddof: int = 0,
     *,
@@ -138,76 +138,76 @@ def sweep(
     if binning == "natural":
         raise Unavailable("Natural bins are one a distinct value: there is no M to sweep.")
     chosen = tuple(sorted({int(number) for number in bins}))
-    wanted = [metric_of(metric) for metric in dict.fromkeys(metrics)]
+    wanted = [get_metric(metric) for metric in dict.fromkeys(metrics)]
     for metric in wanted:
         if not metric.binned:
             raise Unavailable(f"{metric.title} has no bins, so there is nothing to sweep.")
-    tried = [_curve(evidence, metric, chosen, ddof, binning) for metric in wanted]
-    curves = tuple(curve for curve in tried if len(curve.refused) < len(chosen))
-    refused = {curve.metric: curve.refused[chosen[0]] for curve in tried if curve not in curves}
-    reading, chance = _told(evidence, curves[0]) if curves else ("Nothing here can be swept.", "")
+    tried = [_sweep_curve(evidence, metric, chosen, ddof, binning) for metric in wanted]
+    curves = tuple(curve for curve in tried if len(curve.unavailable) < len(chosen))
+    refused = {curve.metric: curve.unavailable[chosen[0]] for curve in tried if curve not in curves}
+    reading, chance = _sweep_sentences(evidence, curves[0]) if curves else ("Nothing here can be swept.", "")
     return Sweep(
         run=evidence.run.label,
         method=evidence.method.id,
         bins=chosen,
         ddof=ddof,
         curves=curves,
-        refused=MappingProxyType(refused),
+        unavailable=MappingProxyType(refused),
         n_used=evidence.n_used,
         n_total=evidence.n_total,
-        reading=reading,
-        chance=chance,
+        headline=reading,
+        chance_note=chance,
     )
 
 
-def _told(evidence: Evidence, curve: Curve) -> tuple[str, str]:
+def _sweep_sentences(evidence: Evidence, curve: SweepCurve) -> tuple[str, str]:
     """What the curve comes to, and what of it chance would give."""
     if any(value is None for value in curve.values):
         return "Not every M has one value, so nothing can be said of the variation over M.", ""
     values = [value for value in curve.values if value is not None]
     return (
-        read_sweep(metric_of(curve.metric).title, curve.bins, values, curve.null),
-        chance_over(curve.bins, values, curve.null, count(evidence.n_used, evidence.unit[:-1])),
+        sweep_headline(get_metric(curve.metric).title, curve.bins, values, curve.null),
+        sweep_chance_note(curve.bins, values, curve.null, plural(evidence.n_used, evidence.unit[:-1])),
     )
 
 
-def _curve(evidence: Evidence, metric: Metric, bins: tuple[int, ...], ddof: int, binning: Binning) -> Curve:
-    schemes = {number: scheme_for(metric, Scheme(binning, number)) for number in bins}
+def _sweep_curve(evidence: Evidence, metric: Metric, bins: tuple[int, ...], ddof: int, binning: Binning) -> SweepCurve:
+    schemes = {number: effective_scheme(metric, Scheme(binning, number)) for number in bins}
     refused = {
-        number: why for number, scheme in schemes.items() if (why := evidence.refusal(metric, scheme))
+        number: why for number, scheme in schemes.items() if (why := evidence.unavailable_reason(metric, scheme))
     }
     served = {number: scheme for number, scheme in schemes.items() if number not in refused}
     bounds = {
         number: ends for number, scheme in served.items() if (ends := evidence.bounds(metric, scheme))
     }
     values = tuple(
-        metric.of(evidence.sums_for(metric, served[number]), served[number])
+        metric.compute(evidence.sums_for(metric, served[number]), served[number])
         if number in served and number not in bounds
         else None
         for number in bins
     )
     known = [value for value in values if value is not None]
     whole = len(known) == len(bins)
-    spread = float(rsd(np.array(known), ddof)) if whole else np.nan
-    null = null_of(evidence, metric, list(schemes.values()), values) if whole else None
+    spread = float(relative_standard_deviation(np.array(known), ddof)) if whole else np.nan
+    null = null_distribution(evidence, metric, list(schemes.values()), values) if whole else None
     if null is not None and len(known) > 1:
         null = with_rsd(null, evidence, metric, list(schemes.values()), known, ddof)
-    return Curve(
+    return SweepCurve(
         metric=metric.id,
         bins=bins,
         values=values,
         bounds=MappingProxyType(bounds),
-        refused=MappingProxyType(refused),
+        unavailable=MappingProxyType(refused),
         rsd=None if np.isnan(spread) else spread,
         ddof=ddof,
-        ceiling=_ceiling(evidence) if metric.ceiled and served else None,
+        ceiling=_metric_ceiling(evidence) if metric.has_ceiling and served else None,
         null=null,
-        recipe=_recipe(evidence, metric, schemes, ddof, null),
-        remarks=remarks_on(evidence, metric, served, values),
+        recipe=_sweep_recipe(evidence, metric, schemes, ddof, null),
+        remarks=sweep_remarks(evidence, metric, served, values),
     )
 
 
-def _ceiling(evidence: Evidence) -> float | None:
+def _metric_ceiling(evidence: Evidence) -> float | None:
     """mean(1 + Σp − 2p_y), which is 2·mean(1 − p_y) where every row sums to 1."""
     sums = evidence.pooled_class_sums
     if not sums.rows:
@@ -217,9 +217,9 @@ def _ceiling(evidence: Evidence) -> float | None:
     return float(total.sum()) / sums.rows
 
 
-def _recipe(
-    evidence: Evidence, metric: Metric, schemes: Mapping[int, Scheme], ddof: int, null: Null | None
+def _sweep_recipe(
+    evidence: Evidence, metric: Metric, schemes: Mapping[int, Scheme], ddof: int, null: NullDistribution | None
 ) -> str:
     """"ECE-L1, equal width, M=5, 10, 20, right-closed, top label, n=5/5, RSD with ddof=0, p over …"."""
-    how = recipe(evidence, metric, next(iter(schemes.values())), swept=tuple(schemes))
-    return f"{how}, RSD with ddof={ddof}" + (f", {null.words}" if null else "")
+    how = recipe_text(evidence, metric, next(iter(schemes.values())), swept_bins=tuple(schemes))
+    return f"{how}, RSD with ddof={ddof}" + (f", {null.recipe_text}" if null else "")

@@ -15,10 +15,10 @@ from calib_core.analysis.question_clusters import QuestionClusters
 from calib_core.analysis.reliability import Reliability
 from calib_core.analysis.sweep import Sweep
 
-Kind = Literal["answer", "bin", "whole", "bins", "samples", "models"]
+StepKind = Literal["answer", "bin", "whole", "bins", "samples", "models"]
 
 
-ABOUT: Final[Mapping[Kind, str]] = MappingProxyType({
+STEP_TITLES: Final[Mapping[StepKind, str]] = MappingProxyType({
     "answer": "What a confidence is",
     "bin": "What calibrated means",
     "whole": "Over-confident or not, and where",
@@ -30,7 +30,7 @@ ABOUT: Final[Mapping[Kind, str]] = MappingProxyType({
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class AnswerOption:
     """One thing that may be the answer. chosen: whether it is judged; right: None where not known."""
 
     text: str
@@ -40,11 +40,11 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class OneAnswer:
+class SingleAnswer:
     """The answer to one question. question: None where the file has no texts; options: as they were given."""
 
     question: str | None
-    options: tuple[Option, ...]
+    options: tuple[AnswerOption, ...]
     confidence: float
     right: bool
 
@@ -58,28 +58,28 @@ class OneAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ConfidenceAccuracy:
     """What some answers say and how many are right: shares; low, high: 95 % Wilson of `right`."""
 
     name: str
-    said: float
-    right: float
+    mean_confidence: float
+    accuracy: float
     low: float
     high: float
     count: int
 
 
 @dataclass(frozen=True, slots=True)
-class SaidAndRight:
+class ConfidenceAccuracyPairs:
     """Several such pairs. unit: what is counted."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ConfidenceAccuracy, ...]
     unit: str
 
     def to_frame(self) -> pl.DataFrame:
         """One row a pair: name, said, right, right_low, right_high, count."""
         return pl.DataFrame(
-            [(one.name, one.said, one.right, one.low, one.high, one.count) for one in self.pairs],
+            [(one.name, one.mean_confidence, one.accuracy, one.low, one.high, one.count) for one in self.pairs],
             schema={
                 "name": pl.String, "said": pl.Float64, "right": pl.Float64, "right_low": pl.Float64,
                 "right_high": pl.Float64, "count": pl.Int64,
@@ -88,13 +88,13 @@ class SaidAndRight:
         )
 
 
-Picture: TypeAlias = (
-    OneAnswer | SaidAndRight | Reliability | Sweep | QuestionClusters | Comparison | Concentration
+TourPicture: TypeAlias = (
+    SingleAnswer | ConfidenceAccuracyPairs | Reliability | Sweep | QuestionClusters | Comparison | Concentration
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class TourStep:
     """One step.
 
     heading: what it is about, and what there is to see where the data decides that; sentences: two, with
@@ -102,11 +102,11 @@ class Step:
     made.
     """
 
-    kind: Kind
+    kind: StepKind
     heading: str
     sentences: tuple[str, str]
-    picture: Picture
-    chosen: str
+    picture: TourPicture
+    selection_note: str
     recipe: str
 
     def to_frame(self) -> pl.DataFrame:

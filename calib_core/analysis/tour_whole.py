@@ -6,110 +6,110 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.limits import FEW, TEN
-from calib_core.analysis.null import Null
-from calib_core.analysis.reading import says_and_is
-from calib_core.analysis.reliability import Reliability, reliability
-from calib_core.analysis.sweep import PAPER_BINS, Curve, sweep
-from calib_core.analysis.tendency import WORDS, Kind, Tendency, tendency
-from calib_core.analysis.tour_step import ABOUT, Step
-from calib_core.analysis.tour_subject import Subject
+from calib_core.analysis.limits import MIN_ROWS, DEFAULT_SCHEME
+from calib_core.analysis.null import NullDistribution
+from calib_core.analysis.reading import stated_and_observed
+from calib_core.analysis.reliability import Reliability, reliability_diagram
+from calib_core.analysis.sweep import PAPER_BINS, SweepCurve, sweep_bins
+from calib_core.analysis.tendency import VERDICT_WORDS, VerdictKind, Verdict, judge_calibration
+from calib_core.analysis.tour_step import STEP_TITLES, TourStep
+from calib_core.analysis.tour_subject import TourSubject
 from calib_core.problems import Unavailable
-from calib_core.wording import count, percent, short
+from calib_core.wording import plural, format_percent, format_short
 
-SIDES: Final[dict[Kind, str]] = {
+GAP_NAMES: Final[dict[VerdictKind, str]] = {
     "over": "the over-confidence", "under": "the under-confidence", "mixed": "what is more than chance",
 }
 """What is spoken of where the largest gap of all is on the other side, or within chance."""
 
 
-def whole_step(subject: Subject) -> Step:
+def overall_step(subject: TourSubject) -> TourStep:
     """The reliability diagram, and what it comes to."""
     evidence = subject.evidence
-    result = reliability(evidence, "ece", TEN)
-    binned = evidence.top_sums.binned(TEN)
-    found = tendency(binned, alike=evidence.alike)
+    result = reliability_diagram(evidence, "ece", DEFAULT_SCHEME)
+    binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
+    found = judge_calibration(binned, design_effect=evidence.design_effect)
     # Of few rows the second sentence says that they are.
     few = found.kind == "few"
-    told = f"{says_and_is(binned)}." if few else result.reading[0].lower() + result.reading[1:]
-    return Step(
+    told = f"{stated_and_observed(binned)}." if few else result.headline[0].lower() + result.headline[1:]
+    return TourStep(
         kind="whole",
-        heading=f"{WORDS[found.kind].capitalize()}{', and where' if found.kind in {'over', 'under'} else ''}",
-        sentences=(f"{subject.name} {told}", _where(result, found, subject.noun)),
+        heading=f"{VERDICT_WORDS[found.kind].capitalize()}{', and where' if found.kind in {'over', 'under'} else ''}",
+        sentences=(f"{subject.name} {told}", _largest_gap_sentence(result, found, subject.unit_plural)),
         picture=result,
-        chosen=f"All its {subject.noun} are shown, in ten bins.",
+        selection_note=f"All its {subject.unit_plural} are shown, in ten bins.",
         recipe=result.score.recipe,
     )
 
 
-def _where(result: Reliability, found: Tendency, noun: str) -> str:
+def _largest_gap_sentence(result: Reliability, verdict: Verdict, unit_plural: str) -> str:
     """The bin with the largest part of the claimed gap, which is all of it or one side; else the fullest."""
-    kind, table = found.kind, result.table.with_columns(clear=pl.Series(found.clear))
+    kind, table = verdict.kind, result.table.with_columns(clear=pl.Series(verdict.significant))
     if kind == "few":
-        return f"{_bin(_fullest(table), noun)}; below {FEW} {noun} no more is said of them."
+        return f"{_bin_clause(_fullest_bin(table), unit_plural)}; below {MIN_ROWS} {unit_plural} no more is said of them."
     if kind == "neither":
-        return f"No bin is farther off than chance allows: {_bin(_fullest(table), noun)}, in the fullest."
+        return f"No bin is farther off than chance allows: {_bin_clause(_fullest_bin(table), unit_plural)}, in the fullest."
     side = {"over": pl.col("gap") > 0, "under": pl.col("gap") < 0}.get(kind, pl.col("clear"))
     worst = table.filter(side).sort("share", descending=True).row(0, named=True)
-    claimed = "the gap" if worst["share"] == table["share"].max() else SIDES[kind]
-    return f"The largest part of {claimed} is in {worst['interval']}: {_bin(worst, noun)}."
+    claimed = "the gap" if worst["share"] == table["share"].max() else GAP_NAMES[kind]
+    return f"The largest part of {claimed} is in {worst['interval']}: {_bin_clause(worst, unit_plural)}."
 
 
-def _fullest(table: pl.DataFrame) -> dict[str, Any]:
+def _fullest_bin(table: pl.DataFrame) -> dict[str, Any]:
     return table.sort("count", descending=True, maintain_order=True).row(0, named=True)
 
 
-def _bin(row: dict[str, Any], noun: str) -> str:
+def _bin_clause(row: dict[str, Any], unit_plural: str) -> str:
     """"412 answers say 97.5 % on average, and 80.1 % of them are right"."""
     if row["count"] == 1:
         judged = "right" if row["accuracy"] else "wrong"
-        return f"1 {noun[:-1]} says {percent(row['confidence'])} and is {judged}"
+        return f"1 {unit_plural[:-1]} says {format_percent(row['confidence'])} and is {judged}"
     return (
-        f"{row['count']:,} {noun} say {percent(row['confidence'])} on average, and "
-        f"{percent(row['accuracy'])} of them are right"
+        f"{row['count']:,} {unit_plural} say {format_percent(row['confidence'])} on average, and "
+        f"{format_percent(row['accuracy'])} of them are right"
     )
 
 
-def bins_step(subject: Subject) -> Step:
+def bins_step(subject: TourSubject) -> TourStep:
     """The ECE over M, and what chance alone would give. Raises Unavailable where it has no curve."""
     evidence = subject.evidence
-    result = sweep(evidence, ("ece",), PAPER_BINS)
+    result = sweep_bins(evidence, ("ece",), PAPER_BINS)
     if not result.curves:
-        raise Unavailable(result.refused["ece"])
+        raise Unavailable(result.unavailable["ece"])
     curve = result.curves[0]
     few, many = curve.bins[0], curve.bins[-1]
     ends = (curve.values[0], curve.values[-1])
-    low, high = ("not known" if value is None else short(value) for value in ends)
+    low, high = ("not known" if value is None else format_short(value) for value in ends)
     number = f"{low} with {few} bins" + (f" and {high} with {many}" if low != high else f" as with {many}")
-    return Step(
+    return TourStep(
         kind="bins",
-        heading=ABOUT["bins"],
+        heading=STEP_TITLES["bins"],
         sentences=(
             (
                 "The usual number, ECE, is the average gap of M bins, of which fuller ones count more, and M "
                 f"is a choice: for {subject.name} it is {number}."
             ),
-            _by_chance(curve, count(evidence.n_used, subject.noun[:-1])),
+            _null_sentence(curve, plural(evidence.n_used, subject.unit_plural[:-1])),
         ),
         picture=result,
-        chosen=f"ECE at the {len(curve.bins)} M of the Full-ECE paper.",
+        selection_note=f"ECE at the {len(curve.bins)} M of the Full-ECE paper.",
         recipe=curve.recipe,
     )
 
 
-def _by_chance(curve: Curve, counted: str) -> str:
+def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
     advice = "an ECE has to be read with its M and its rows"
     if curve.null is None:
-        return f"How much of it {counted} would give by chance is not known here: {advice}."
+        return f"How much of it {rows_text} would give by chance is not known here: {advice}."
     few, many = curve.bins[0], curve.bins[-1]
     return (
-        f"Confidences that are exactly right would give about {_told(curve, curve.null, 0)} with {few} bins "
-        f"and {_told(curve, curve.null, -1)} with {many} on {counted}, by chance alone: {advice}."
+        f"Confidences that are exactly right would give about {_null_median_text(curve, curve.null, 0)} with {few} bins "
+        f"and {_null_median_text(curve, curve.null, -1)} with {many} on {rows_text}, by chance alone: {advice}."
     )
 
 
-def _told(curve: Curve, null: Null, at: int) -> str:
+def _null_median_text(curve: SweepCurve, null: NullDistribution, bins_index: int) -> str:
     """"0.0198 (13 % of it)": the null's median, and its share of what was found where it is the smaller."""
-    median, value = null.median[at], curve.values[at]
+    median, value = null.median[bins_index], curve.values[bins_index]
     share = f" ({100 * median / value:.0f} % of it)" if value is not None and median < value else ""
-    return f"{short(median)}{share}"
+    return f"{format_short(median)}{share}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from calib_core.analysis.check import check as report_of
-from calib_core.cli.desk import Desk
-from calib_core.cli.elements import Element, check_elements, refused_element
+from calib_core.analysis.check import check_file as report_of
+from calib_core.cli.desk import Runner
+from calib_core.cli.elements import JsonElement, check_elements, refused_element
 from calib_core.cli.exit_codes import BAD_ROWS
-from calib_core.cli.options import FilesArgument, FormatOption, GoldOption, JsonOption, MapOption, SkipOption
-from calib_core.cli.sources import Source
-from calib_core.cli.tables import Paper
+from calib_core.cli.options import FilesArgument, FormatOption, GoldOption, JsonOption, ColumnMappingOption, SkipBadRowsOption
+from calib_core.cli.sources import InputFiles
+from calib_core.cli.tables import ResultPrinter
 from calib_core.problems import CalibError
 
 
@@ -16,16 +16,16 @@ def check(
     files: FilesArgument,
     *,
     as_json: JsonOption = False,
-    skip_bad_rows: SkipOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: MapOption = None,
+    maps: ColumnMappingOption = None,
     gold: GoldOption = None,
 ) -> int:
     """What is each file, what can it give, and what is wrong with it?"""
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    desk, paper = Desk(), Paper()
-    elements: list[Element] = []
-    for path, name in desk.files(source):
+    source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
+    desk, paper = Runner(), ResultPrinter()
+    elements: list[JsonElement] = []
+    for path, name in desk.input_files(source):
         try:
             report = report_of(source.read(path, name))
         except CalibError as reason:
@@ -34,9 +34,9 @@ def check(
             continue
         elements += check_elements(report)
         if not as_json:
-            paper.report(report)
+            paper.print_report(report)
         if report.status == "refused":
             desk.refuse(f"{name}: no confidence method has a usable row.")
         elif report.status == "asks" and not skip_bad_rows:
             desk.refuse(f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS)
-    return desk.leave(elements, as_json=as_json)
+    return desk.finish(elements, as_json=as_json)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from calib_core.analysis.comparison import FIXED, comparison
-from calib_core.analysis.comparison_points import Measured, Point, measured
+from calib_core.analysis.comparison import BASE_METRICS, compare_runs
+from calib_core.analysis.comparison_points import MetricEstimate, ComparisonPoint, estimate_metric
 from calib_core.analysis.evidence import Evidence
 from calib_core.bins import Scheme
-from calib_core.cli.desk import Desk, Wish
-from calib_core.cli.elements import Element
+from calib_core.cli.desk import Runner, CommandRequest
+from calib_core.cli.elements import JsonElement
 from calib_core.cli.options import (
     BinningOption,
     BinsOption,
@@ -19,17 +19,17 @@ from calib_core.cli.options import (
     GoldOption,
     JsonOption,
     LabelsOption,
-    MapOption,
+    ColumnMappingOption,
     MethodOption,
     MetricOption,
     RenormaliseOption,
-    SkipOption,
+    SkipBadRowsOption,
     TogetherOption,
     UnparseableOption,
 )
-from calib_core.cli.sources import Source
-from calib_core.cli.tables import Paper
-from calib_core.confidence.method import Options
+from calib_core.cli.sources import InputFiles
+from calib_core.cli.tables import ResultPrinter
+from calib_core.confidence.method import MethodOptions
 from calib_core.pairs import Labels
 from calib_core.records import Run
 
@@ -40,14 +40,14 @@ def compare(  # noqa: PLR0913  one parameter an option
     as_json: JsonOption = False,
     methods: MethodOption = None,
     metrics: MetricOption = None,
-    bins_asked: BinsOption = 10,
+    n_bins: BinsOption = 10,
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    skip_bad_rows: SkipOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: MapOption = None,
+    column_mappings: ColumnMappingOption = None,
     gold: GoldOption = None,
     together: TogetherOption = False,
 ) -> int:
@@ -56,48 +56,48 @@ def compare(  # noqa: PLR0913  one parameter an option
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric stand beside them. All are of the top label.
     """
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, "top", unparseable))
-    desk = _desk(labels)
-    asked = (*FIXED, *(metric for metric in wish.metrics if metric not in FIXED))
-    seen, numbers = _numbers(desk, desk.runs(source, together=together), wish, asked)
+    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
+    wish = CommandRequest.from_options(methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, "top", unparseable))
+    desk = _top_label_runner(labels)
+    asked = (*BASE_METRICS, *(metric for metric in wish.metrics if metric not in BASE_METRICS))
+    seen, numbers = _measure_runs(desk, desk.runs(source, together=together), wish, asked)
     store = {(id(seen[key][1]), metric): number for (key, metric), number in numbers.items()}
-    result = comparison(
-        {key: seen[key][1] for key in seen if all((key, metric) in numbers for metric in FIXED)},
-        titles=_titles({key: run for key, (run, _) in seen.items()}),
-        measure=lambda evidence, metric, _scheme: store[id(evidence), metric],
+    result = compare_runs(
+        {key: seen[key][1] for key in seen if all((key, metric) in numbers for metric in BASE_METRICS)},
+        titles=_run_titles({key: run for key, (run, _) in seen.items()}),
+        estimator=lambda evidence, metric, _scheme: store[id(evidence), metric],
     )
     if result.points and not as_json:
-        Paper().comparison(result)
-    elements: list[Element] = []
+        ResultPrinter().print_comparison(result)
+    elements: list[JsonElement] = []
     for point in result.points:
         more = [numbers[point.key, metric] for metric in asked[2:] if (point.key, metric) in numbers]
         elements.append(compare_element(seen[point.key][0], point, more))
-    return desk.leave(elements, as_json=as_json)
+    return desk.finish(elements, as_json=as_json)
 
 
-def _desk(labels: Labels) -> Desk:
-    desk = Desk()
+def _top_label_runner(labels: Labels) -> Runner:
+    desk = Runner()
     if labels != "top":
-        desk.tell("compare is of the top label: --labels changes nothing.")
+        desk.message("compare is of the top label: --labels changes nothing.")
     return desk
 
 
-def _numbers(
-    desk: Desk, runs: Iterable[Run], wish: Wish, asked: Sequence[str]
-) -> tuple[dict[str, tuple[Run, Evidence]], dict[tuple[str, str], Measured]]:
+def _measure_runs(
+    runner: Runner, runs: Iterable[Run], request: CommandRequest, metrics: Sequence[str]
+) -> tuple[dict[str, tuple[Run, Evidence]], dict[tuple[str, str], MetricEstimate]]:
     """Each run seen by each method, by key, and its numbers by key and metric; what cannot be had is told."""
     seen: dict[str, tuple[Run, Evidence]] = {}
-    numbers: dict[tuple[str, str], Measured] = {}
+    numbers: dict[tuple[str, str], MetricEstimate] = {}
     for at, run in enumerate(runs):
-        for evidence, number in desk.results(run, wish, asked, _measured):
+        for evidence, number in runner.results(run, request, metrics, _evidence_and_measured):
             key = f"{at}:{evidence.method.id}"
             seen[key] = (run, evidence)
             numbers[key, number.metric] = number
     return seen, numbers
 
 
-def compare_element(run: Run, point: Point, more: Sequence[Measured]) -> Element:
+def compare_element(run: Run, point: ComparisonPoint, requested: Sequence[MetricEstimate]) -> JsonElement:
     """One point. metrics: those asked for by name, each with its interval, null ends where there is none."""
     return {
         "file": run.file,
@@ -109,20 +109,20 @@ def compare_element(run: Run, point: Point, more: Sequence[Measured]) -> Element
         "brier": point.brier.value,
         "brier_low": point.brier.low,
         "brier_high": point.brier.high,
-        "skill": point.skill,
+        "skill": point.brier_skill,
         "n_used": point.n_used,
         "n_total": point.n_total,
         "judged": point.judged,
-        "metrics": {one.metric: {"value": one.value, "low": one.low, "high": one.high} for one in more},
+        "metrics": {one.metric: {"value": one.value, "low": one.low, "high": one.high} for one in requested},
         "recipe": point.recipe,
     }
 
 
-def _measured(evidence: Evidence, metric_id: str, scheme: Scheme) -> tuple[Evidence, Measured]:
-    return evidence, measured(evidence, metric_id, scheme)
+def _evidence_and_measured(evidence: Evidence, metric_id: str, scheme: Scheme) -> tuple[Evidence, MetricEstimate]:
+    return evidence, estimate_metric(evidence, metric_id, scheme)
 
 
-def _titles(runs: Mapping[str, Run]) -> dict[str, str]:
+def _run_titles(runs: Mapping[str, Run]) -> dict[str, str]:
     """The label of each run, with its file where another file has a run of the same label."""
     files = {(run.file, run.label) for run in runs.values()}
     alike = Counter(label for _, label in files)

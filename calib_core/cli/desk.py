@@ -11,98 +11,98 @@ from typing import TypeVar
 from rich.console import Console
 
 from calib_core.analysis.check import usable_runs
-from calib_core.analysis.evidence import Evidence, gather, method_of, metric_of, survey
-from calib_core.analysis.score import available_metrics
+from calib_core.analysis.evidence import Evidence, gather_evidence, get_method, get_metric, survey_methods
+from calib_core.analysis.score import metric_availability
 from calib_core.bins import Scheme
-from calib_core.cli.elements import Element, document
+from calib_core.cli.elements import JsonElement, json_document
 from calib_core.cli.exit_codes import BAD_ROWS, REFUSED
-from calib_core.cli.sources import Source, files_in, names_of, passed_over
-from calib_core.cli.text import printable
-from calib_core.confidence.method import Options
-from calib_core.files.harness.united import united
+from calib_core.cli.sources import InputFiles, files_of_path, display_names, skipped_reasons
+from calib_core.cli.text import escape_unprintable
+from calib_core.confidence.method import MethodOptions
+from calib_core.files.harness.united import merge_runs
 from calib_core.problems import BadRowsFound, CalibError, Unavailable
 from calib_core.records import Run
 
-Result = TypeVar("Result")
+ResultT = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CommandRequest:
     """What is to be computed; methods, metrics: those asked for by name, () = none was."""
 
     methods: tuple[str, ...]
     metrics: tuple[str, ...]
     scheme: Scheme
-    options: Options
+    options: MethodOptions
 
     @classmethod
-    def of(
-        cls, methods: Sequence[str] | None, metrics: Sequence[str] | None, scheme: Scheme, options: Options
-    ) -> Wish:
+    def from_options(
+        cls, methods: Sequence[str] | None, metrics: Sequence[str] | None, scheme: Scheme, options: MethodOptions
+    ) -> CommandRequest:
         """From the options as typed; raises Unavailable for a method or metric that does not exist."""
         wish = cls(tuple(dict.fromkeys(methods or ())), tuple(dict.fromkeys(metrics or ())), scheme, options)
         for method_id in wish.methods:
-            method_of(method_id)
+            get_method(method_id)
         for metric_id in wish.metrics:
-            metric_of(metric_id)
+            get_metric(metric_id)
         return wish
 
 
-class Desk:
+class Runner:
     """Speaks on stderr and remembers the worst exit code."""
 
     def __init__(self) -> None:
         self.code = 0
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
-    def tell(self, message: str) -> None:
+    def message(self, message: str) -> None:
         """Prints a message that changes no exit code."""
-        self._console.print(printable(message))
+        self._console.print(escape_unprintable(message))
 
     def refuse(self, message: str, code: int = REFUSED) -> None:
         """Prints why something asked for is not given; the worst code wins."""
         self.code = max(self.code, code)
-        self.tell(message)
+        self.message(message)
 
-    def ask(self, bad: BadRowsFound) -> str:
+    def report_bad_rows(self, bad: BadRowsFound) -> str:
         """Prints which rows are bad, and the option that leaves them out; returns what it printed."""
         message = f"{bad}\nTo leave the bad rows out, add --skip-bad-rows."
         self.refuse(message, BAD_ROWS)
         return message
 
-    def leave(self, elements: Sequence[Element], *, as_json: bool) -> int:
+    def finish(self, elements: Sequence[JsonElement], *, as_json: bool) -> int:
         """Prints the list, empty or not, where JSON was asked for; returns the exit code."""
         if as_json:
-            sys.stdout.write(document(elements) + "\n")
+            sys.stdout.write(json_document(elements) + "\n")
             sys.stdout.flush()
         return self.code
 
-    def files(self, source: Source) -> Iterator[tuple[Path, str]]:
+    def input_files(self, input_files: InputFiles) -> Iterator[tuple[Path, str]]:
         """Every file and its name; a folder that holds none is refused."""
         parts: dict[Path, int] = {}
-        for path in source.paths:
+        for path in input_files.paths:
             try:
-                parts |= files_in(path)
+                parts |= files_of_path(path)
             except CalibError as reason:
                 self.refuse(str(reason))
-            for reason in passed_over(path):
-                self.tell(reason)
-        yield from names_of(parts).items()
+            for reason in skipped_reasons(path):
+                self.message(reason)
+        yield from display_names(parts).items()
 
-    def runs(self, source: Source, *, together: bool = False) -> Iterator[Run]:
+    def runs(self, input_files: InputFiles, *, together: bool = False) -> Iterator[Run]:
         """Every run that can be computed with; the files of the others are refused or asked about.
 
         together: whether the parts of one evaluation are one run.
         """
-        runs = self._usable_runs(source)
-        return iter(united(runs)) if together else runs
+        runs = self._usable_runs(input_files)
+        return iter(merge_runs(runs)) if together else runs
 
-    def _usable_runs(self, source: Source) -> Iterator[Run]:
-        for path, name in self.files(source):
+    def _usable_runs(self, input_files: InputFiles) -> Iterator[Run]:
+        for path, name in self.input_files(input_files):
             try:
-                runs = usable_runs(source.read(path, name), skip_bad_rows=source.skip_bad_rows)
+                runs = usable_runs(input_files.read(path, name), skip_bad_rows=input_files.skip_bad_rows)
             except BadRowsFound as bad:
-                self.ask(bad)
+                self.report_bad_rows(bad)
             except CalibError as reason:
                 self.refuse(str(reason))
             else:
@@ -111,63 +111,63 @@ class Desk:
     def results(
         self,
         run: Run,
-        wish: Wish,
+        request: CommandRequest,
         metrics: Sequence[str],
-        make: Callable[[Evidence, str, Scheme], Result],
-    ) -> list[Result]:
+        compute: Callable[[Evidence, str, Scheme], ResultT],
+    ) -> list[ResultT]:
         """`make` of every method and metric of the run that can be had.
 
         A method or metric asked for by name is refused if nothing of it can be had, else its lacking
         combinations are told, as are bins that do not fit; the rest is left out in silence.
         """
-        made: list[Result] = []
+        made: list[ResultT] = []
         given: set[str] = set()
         lacking: list[tuple[str, str, str]] = []
-        evidences = list(self._evidences(run, wish))
-        self._tell_of_idle_switches(run, wish, evidences)
+        evidences = list(self._evidences(run, request))
+        self._report_unused_options(run, request, evidences)
         for evidence in evidences:
-            available = available_metrics(evidence, wish.scheme)
+            available = metric_availability(evidence, request.scheme)
             for metric in metrics:
                 try:
-                    made.append(make(evidence, metric, wish.scheme))
+                    made.append(compute(evidence, metric, request.scheme))
                     given |= {evidence.method.id, metric}
                 except Unavailable as reason:
-                    if metric in wish.metrics or available[metric] is None:
+                    if metric in request.metrics or available[metric] is None:
                         lacking.append((evidence.method.id, metric, str(reason)))
         for method, metric, reason in lacking:
             line = f"{run.file}, {run.label}: {metric} by {method} cannot be given: {reason}"
-            unmet = {method, metric} & ({*wish.methods, *wish.metrics} - given)
+            unmet = {method, metric} & ({*request.methods, *request.metrics} - given)
             if unmet or not made:
                 self.refuse(line)
-            elif wish.methods or metric not in wish.metrics:
-                self.tell(line)
+            elif request.methods or metric not in request.metrics:
+                self.message(line)
         return made
 
-    def _tell_of_idle_switches(self, run: Run, wish: Wish, evidences: Sequence[Evidence]) -> None:
+    def _report_unused_options(self, run: Run, request: CommandRequest, evidences: Sequence[Evidence]) -> None:
         methods = [evidence.method for evidence in evidences]
-        wished, idle = wish.options.renormalise, dict[str, list[str]]()
+        wished, idle = request.options.renormalise, dict[str, list[str]]()
         if wished is not None:
             switch = "--renormalise" if wished else "--no-renormalise"
             idle[switch] = [method.id for method in methods if not method.renormalises]
-        if wish.options.unparseable != Options().unparseable:
-            idle["--unparseable"] = [method.id for method in methods if not method.sampled]
+        if request.options.unparseable != MethodOptions().unparseable:
+            idle["--unparseable"] = [method.id for method in methods if not method.uses_samples]
         for switch, ids in idle.items():
             if ids:
-                self.tell(f"{run.file}, {run.label}: {switch} changes nothing of {', '.join(ids)}.")
+                self.message(f"{run.file}, {run.label}: {switch} changes nothing of {', '.join(ids)}.")
 
-    def _evidences(self, run: Run, wish: Wish) -> Iterator[Evidence]:
+    def _evidences(self, run: Run, request: CommandRequest) -> Iterator[Evidence]:
         """The methods asked for, or all that are usable."""
-        if wish.methods:
-            for method_id in wish.methods:
+        if request.methods:
+            for method_id in request.methods:
                 try:
-                    yield gather(run, method_id, wish.options)
+                    yield gather_evidence(run, method_id, request.options)
                 except Unavailable as reason:
                     self.refuse(f"{run.file}, {run.label}: {method_id} cannot be given: {reason}")
             return
-        surveyed = survey(run, wish.options)
+        surveyed = survey_methods(run, request.options)
         yield from surveyed.usable.values()
         if not surveyed.usable:
-            reasons = "".join(f"\n- {reason}" for reason in dict.fromkeys(surveyed.refused.values()))
+            reasons = "".join(f"\n- {reason}" for reason in dict.fromkeys(surveyed.unavailable.values()))
             # Options are asked for as names are; with none, a run of missing values alone is no fault.
-            say = self.tell if wish.options == Options() else self.refuse
+            say = self.message if request.options == MethodOptions() else self.refuse
             say(f"{run.file}, {run.label}: no method has a usable row.{reasons}")

@@ -10,36 +10,36 @@ from typing import Any, TypeAlias, cast
 
 from calib_core.analysis.check import FileReport, RunReport
 from calib_core.analysis.reliability import Reliability
-from calib_core.analysis.reported import compared, to_frame
-from calib_core.analysis.samples_result import Curve as SampleCurve
-from calib_core.analysis.samples_result import Sampled
+from calib_core.analysis.reported import compare_reported_metrics, reported_metrics_frame
+from calib_core.analysis.samples_result import SampleSizeCurve as SampleCurve
+from calib_core.analysis.samples_result import SampleSizeSweep
 from calib_core.analysis.score import Score
-from calib_core.analysis.sweep import Curve, Sweep
+from calib_core.analysis.sweep import SweepCurve, Sweep
 from calib_core.problems import Problem
 
-Element: TypeAlias = dict[str, Any]
+JsonElement: TypeAlias = dict[str, Any]
 
 
-def document(elements: Sequence[Element]) -> str:
+def json_document(elements: Sequence[JsonElement]) -> str:
     """The list as JSON that every reader takes: ASCII, an infinite number as the text "inf", never NaN."""
-    return json.dumps(_strict(list(elements)), indent=2, allow_nan=False)
+    return json.dumps(_json_safe(list(elements)), indent=2, allow_nan=False)
 
 
-def score_element(file: str, score: Score) -> Element:
+def score_element(file: str, score: Score) -> JsonElement:
     """One number, or its bounds in its stead where only they are known."""
     absent = ("low", "high") if score.low is None else ("value",)
     return {"file": file, **{name: value for name, value in score.to_dict().items() if name not in absent}}
 
 
-def sweep_element(file: str, sweep: Sweep, curve: Curve) -> Element:
+def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
     """One metric over M: by M as text the value, bounds as {"low", "high"}, null where M is refused."""
     null = curve.null
     names = tuple(map(str, curve.bins))
 
-    def by_m(values: Sequence[Any] | None) -> Element | None:
+    def by_m(values: Sequence[Any] | None) -> JsonElement | None:
         return dict(zip(names, values, strict=True)) if values is not None else None
 
-    values: list[float | Element | None] = list(curve.values)
+    values: list[float | JsonElement | None] = list(curve.values)
     for at, bins in enumerate(curve.bins):
         if bins in curve.bounds:
             low, high = curve.bounds[bins]
@@ -60,27 +60,27 @@ def sweep_element(file: str, sweep: Sweep, curve: Curve) -> Element:
         "rsd_null_median": null and null.rsd_median,
         "rsd_null_low": null and null.rsd_low,
         "rsd_null_high": null and null.rsd_high,
-        "draws": null and null.draws,
+        "draws": null and null.n_draws,
         "seed": null and null.seed,
         "ceiling": curve.ceiling,
-        "refused": {str(bins): why for bins, why in curve.refused.items()},
+        "refused": {str(bins): why for bins, why in curve.unavailable.items()},
         "n_used": sweep.n_used,
         "n_total": sweep.n_total,
         "recipe": curve.recipe,
         "remarks": list(curve.remarks),
-        "reading": sweep.reading,
-        "chance": sweep.chance,
+        "reading": sweep.headline,
+        "chance": sweep.chance_note,
     }
 
 
-def samples_element(file: str, result: Sampled, curve: SampleCurve) -> Element:
+def samples_element(file: str, result: SampleSizeSweep, curve: SampleCurve) -> JsonElement:
     """One metric of one method over N': by N' as text its mean and spread, null where N' is refused."""
-    sizes: Element = {
+    sizes: JsonElement = {
         str(size): {"mean": curve.mean[at], "std": curve.std[at], "draws": result.draws[size]}
         for at, size in enumerate(result.sizes)
     }
-    sizes |= {str(size): {"mean": None, "std": None, "draws": 0} for size in result.refused}
-    enough = next((each for each in result.enough if each.method == curve.method), None)
+    sizes |= {str(size): {"mean": None, "std": None, "draws": 0} for size in result.unavailable}
+    enough = next((each for each in result.sufficient_sizes if each.method == curve.method), None)
     return {
         "file": file,
         "run": result.run,
@@ -89,32 +89,32 @@ def samples_element(file: str, result: Sampled, curve: SampleCurve) -> Element:
         "sizes": sizes,
         "repeats": result.repeats,
         "seed": result.seed,
-        "samples": {"fewest": result.samples[0], "most": result.samples[1]},
+        "samples": {"fewest": result.sample_range[0], "most": result.sample_range[1]},
         "n_used": result.n_used,
         "n_total": result.n_total,
-        "absent": {str(size): count for size, count in result.absent.items()},
-        "greyed": {str(size): why for size, why in result.greyed.items()},
-        "refused": {str(size): why for size, why in result.refused.items()},
+        "absent": {str(size): count for size, count in result.n_without_confidence.items()},
+        "greyed": {str(size): why for size, why in result.spread_caveats.items()},
+        "refused": {str(size): why for size, why in result.unavailable.items()},
         "enough": None if enough is None else {
             "size": enough.size,
-            "against": enough.against,
-            "within": enough.within,
+            "against": enough.reference_size,
+            "within": enough.tolerance,
             "differences": {
                 str(size): {"value": gap.value, "low": gap.low, "high": gap.high}
-                for size, gap in result.gaps[curve.method].items()
+                for size, gap in result.brier_differences[curve.method].items()
             },
         },
         "baselines": {
-            each.method: {"value": each.value, "judged": each.judged, "n": each.n, "recipe": each.recipe}
+            each.method: {"value": each.value, "judged": each.judged, "n": each.n_questions, "recipe": each.recipe}
             for each in result.baselines
             if each.metric == curve.metric
         },
         "judged": result.judged, "recipe": curve.recipe,
-        "reading": result.reading, "measure": result.measure,
+        "reading": result.headline, "measure": result.sufficiency_definition,
     }
 
 
-def bins_element(file: str, diagram: Reliability) -> Element:
+def bins_element(file: str, diagram: Reliability) -> JsonElement:
     """One table of non-empty bins; accuracy_low and _high are null where pairs depend on one another."""
     columns = (
         "bin",
@@ -139,25 +139,25 @@ def bins_element(file: str, diagram: Reliability) -> Element:
         "recipe": diagram.recipe,
         "judged": diagram.judged,
         "remarks": list(diagram.remarks),
-        "reading": diagram.reading,
+        "reading": diagram.headline,
         "bins": diagram.table.select(columns).to_dicts(),
     }
 
 
-def check_elements(report: FileReport) -> list[Element]:
+def check_elements(report: FileReport) -> list[JsonElement]:
     """One element a run; problems and bad_rows are of the whole file. A file without a run has one, too."""
-    of_file: Element = {
+    of_file: JsonElement = {
         "status": report.status,
         "message": report.message,
         "bad_rows": report.bad_rows,
-        "problems": [_problem(problem) for problem in report.problems],
+        "problems": [_problem_element(problem) for problem in report.problems],
         "columns": list(report.columns),
-        "unused": list(report.unused),
-        "groups": list(report.groups),
+        "unused": list(report.unused_columns),
+        "groups": list(report.group_columns),
         "proposals": dict(report.proposals),
     }
     if not report.runs:
-        return [{**_no_run(report.file, report.format, report.rows), **of_file}]
+        return [{**_element_without_run(report.file, report.format, report.rows), **of_file}]
     return [
         {
             "file": report.file,
@@ -165,43 +165,43 @@ def check_elements(report: FileReport) -> list[Element]:
             "run": run.run.label,
             "kind": run.kind,
             "rows": run.run.n_total,
-            **_given(run),
+            **_run_details(run),
             **of_file,
         }
         for run in report.runs
     ]
 
 
-def refused_element(file: str, message: str) -> Element:
+def refused_element(file: str, message: str) -> JsonElement:
     """A file that could not be read."""
-    return {**_no_run(file, None, None), "status": "refused", "message": message, "problems": []}
+    return {**_element_without_run(file, None, None), "status": "refused", "message": message, "problems": []}
 
 
-def _no_run(file: str, format_id: str | None, rows: int | None) -> Element:
+def _element_without_run(file: str, format_id: str | None, rows: int | None) -> JsonElement:
     return {"file": file, "format": format_id, "run": None, "kind": None, "rows": rows, "usable": {}}
 
 
-def _given(report: RunReport) -> Element:
-    ledger = report.run.ledger
+def _run_details(report: RunReport) -> JsonElement:
+    ledger = report.run.row_counts
     return {
         "usable": report.usable,
-        "not_usable": dict(report.survey.refused),
+        "not_usable": dict(report.survey.unavailable),
         "missing": report.missing,
         "judged": {id_: evidence.judged for id_, evidence in report.survey.usable.items()},
         "remarks": {
             id_: list(evidence.remarks) for id_, evidence in report.survey.usable.items()
         },
         "accuracy": report.accuracy,
-        "left_out": ledger.left_out,
+        "left_out": ledger.n_left_out,
         "clipped": dict(ledger.clipped),
-        "off_sum": ledger.off_sum,
+        "off_sum": ledger.n_off_sum,
         "spikes": {method: [asdict(spike) for spike in spikes] for method, spikes in report.spikes.items()},
         "notes": list(ledger.notes),
-        "reported": to_frame(compared(report.run, report.survey.usable)).to_dicts(),
+        "reported": reported_metrics_frame(compare_reported_metrics(report.run, report.survey.usable)).to_dicts(),
     }
 
 
-def _problem(problem: Problem) -> Element:
+def _problem_element(problem: Problem) -> JsonElement:
     first = [
         {
             "row": cell.row,
@@ -216,11 +216,11 @@ def _problem(problem: Problem) -> Element:
     return {"kind": problem.kind, "count": problem.count, "first": first}
 
 
-def _strict(value: object) -> object:
+def _json_safe(value: object) -> object:
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if isinstance(value, dict):
-        return {key: _strict(part) for key, part in cast("dict[str, object]", value).items()}
+        return {key: _json_safe(part) for key, part in cast("dict[str, object]", value).items()}
     if isinstance(value, list):
-        return [_strict(part) for part in cast("list[object]", value)]
+        return [_json_safe(part) for part in cast("list[object]", value)]
     return value

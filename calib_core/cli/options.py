@@ -9,13 +9,13 @@ import typer
 
 from calib_core.bins import MAX_BINS, Binning
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Unparseable
+from calib_core.confidence.method import UnparseableRule
 from calib_core.files import FORMATS
 from calib_core.metrics import METRICS
 from calib_core.pairs import Labels
 
 
-def _path(text: str) -> Path:
+def _parse_path(text: str) -> Path:
     if not text:  # as a path it would mean the current folder
         raise typer.BadParameter("a file's name is empty")
     return Path(text)
@@ -24,13 +24,13 @@ def _path(text: str) -> Path:
 FilesArgument: TypeAlias = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FILE", show_default=False, parser=_path, help="Prediction files, or folders of them."
+        metavar="FILE", show_default=False, parser=_parse_path, help="Prediction files, or folders of them."
     ),
 ]
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON list on stdout, and nothing else there.")
 ]
-SkipOption: TypeAlias = Annotated[
+SkipBadRowsOption: TypeAlias = Annotated[
     bool,
     typer.Option("--skip-bad-rows", help="Leave bad rows out; without it a file that has any is not loaded."),
 ]
@@ -47,7 +47,7 @@ TogetherOption: TypeAlias = Annotated[
         help="Make one run of the files that are parts of one evaluation, such as the subjects of MMLU.",
     ),
 ]
-MapOption: TypeAlias = Annotated[
+ColumnMappingOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--map",
@@ -62,7 +62,7 @@ GoldOption: TypeAlias = Annotated[
         "--gold",
         metavar="TABLE",
         show_default=False,
-        parser=_path,
+        parser=_parse_path,
         help="Right answers by id, for logs that hold none: a table with columns such as custom_id, answer.",
     ),
 ]
@@ -82,7 +82,7 @@ MetricOption: TypeAlias = Annotated[
 BinsOption: TypeAlias = Annotated[
     int, typer.Option("--bins", metavar="M", min=1, max=MAX_BINS, help=f"Number of bins, 1 to {MAX_BINS}.")
 ]
-SweptOption: TypeAlias = Annotated[
+BinsListOption: TypeAlias = Annotated[
     str, typer.Option("--bins", metavar="M,M,…", help=f"The numbers of bins, each 1 to {MAX_BINS}.")
 ]
 DdofOption: TypeAlias = Annotated[
@@ -128,7 +128,7 @@ WithinOption: TypeAlias = Annotated[
     ),
 ]
 UnparseableOption: TypeAlias = Annotated[
-    Unparseable,
+    UnparseableRule,
     typer.Option(
         "--unparseable",
         help="Samples that do not parse: each a cluster of its own, one cluster together, or left out of N.",

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from calib_core.cli.text import printable
+from calib_core.cli.text import escape_unprintable
 
 
 @contextmanager
-def progress_of(title: str) -> Generator[Callable[[float, str], None]]:
+def progress_bar(title: str) -> Generator[Callable[[float, str], None]]:
     """A bar on stderr while the work lasts, where that is a terminal; told the share done and a text."""
     console = Console(stderr=True, markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(printable(title), total=1.0)
+        task = bar.add_task(escape_unprintable(title), total=1.0)
         yield lambda share, text: bar.update(
-            task, completed=share, description=printable(f"{title}: {text}")
+            task, completed=share, description=escape_unprintable(f"{title}: {text}")
         )

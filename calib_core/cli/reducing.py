@@ -9,17 +9,17 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from calib_core.cli.desk import Desk
-from calib_core.cli.elements import Element
-from calib_core.cli.inputs import inputs_beside
-from calib_core.cli.options import FilesArgument, FormatOption, JsonOption, MapOption, SkipOption
-from calib_core.cli.sources import Source
-from calib_core.cli.tables import Paper
-from calib_core.files.token_level.parts import Whole, wholes
+from calib_core.cli.desk import Runner
+from calib_core.cli.elements import JsonElement
+from calib_core.cli.inputs import input_paths
+from calib_core.cli.options import FilesArgument, FormatOption, JsonOption, ColumnMappingOption, SkipBadRowsOption
+from calib_core.cli.sources import InputFiles
+from calib_core.cli.tables import ResultPrinter
+from calib_core.files.token_level.parts import MergedTokenRun, merge_token_runs
 from calib_core.files.token_level.sums import write_sums
 from calib_core.problems import BadRowsFound, CalibError, Refused
 from calib_core.records import TokenRun
-from calib_core.wording import count
+from calib_core.wording import plural
 
 OutputOption: TypeAlias = Annotated[
     Path,
@@ -34,37 +34,37 @@ def reduce(
     *,
     output: OutputOption,
     as_json: JsonOption = False,
-    skip_bad_rows: SkipOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: MapOption = None,
+    column_mappings: ColumnMappingOption = None,
 ) -> int:
     """Which sums do these token-level files come to?  All runs are saved in one small, exact file.
 
     Files that say the same of their run are parts of it, and are added up. If one file is refused, nothing
     is written: what lacks a part would look whole.
     """
-    desk = Desk()
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows)
-    elements: list[Element] = []
+    desk = Runner()
+    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows)
+    elements: list[JsonElement] = []
     try:
-        inputs = inputs_beside(desk, source, output, "reduce")
-        found = wholes(run for path, name in inputs.items() for run in _runs(desk, source, path, name))
+        inputs = input_paths(desk, source, output, "reduce")
+        found = merge_token_runs(run for path, name in inputs.items() for run in _token_runs(desk, source, path, name))
         if desk.code:
-            desk.tell(f"Nothing was written to {output.name}: not every file can be used.")
+            desk.message(f"Nothing was written to {output.name}: not every file can be used.")
         else:
             write_sums([whole.run for whole in found], output)
-            elements = [_element(whole, output) for whole in found]
+            elements = [_run_element(whole, output) for whole in found]
             if not as_json:
-                _print(found, output)
+                _print_summary(found, output)
     except CalibError as reason:
         desk.refuse(str(reason))
-    return desk.leave(elements, as_json=as_json)
+    return desk.finish(elements, as_json=as_json)
 
 
-def _runs(desk: Desk, source: Source, path: Path, name: str) -> Iterator[TokenRun]:
+def _token_runs(runner: Runner, input_files: InputFiles, path: Path, name: str) -> Iterator[TokenRun]:
     """The token-level runs of one file; why there are none is said at the desk."""
     try:
-        for run in source.read(path, name).runs(skip_bad_rows=source.skip_bad_rows):
+        for run in input_files.read(path, name).runs(skip_bad_rows=input_files.skip_bad_rows):
             if isinstance(run, TokenRun):
                 yield replace(run, file=name)
             else:
@@ -73,17 +73,17 @@ def _runs(desk: Desk, source: Source, path: Path, name: str) -> Iterator[TokenRu
                     f"to reduce."
                 )
     except BadRowsFound as bad:
-        desk.ask(bad)
+        runner.report_bad_rows(bad)
     except CalibError as reason:
-        desk.refuse(str(reason))
+        runner.refuse(str(reason))
 
 
-def _element(whole: Whole, output: Path) -> Element:
+def _run_element(combined: MergedTokenRun, output: Path) -> JsonElement:
     """One run written. file: of its first part; files: of all parts."""
-    run = whole.run
+    run = combined.run
     return {
-        "file": whole.files[0],
-        "files": list(whole.files),
+        "file": combined.files[0],
+        "files": list(combined.files),
         "run": run.label,
         "rows": run.sums.rows,
         "n_total": run.n_total,
@@ -92,11 +92,11 @@ def _element(whole: Whole, output: Path) -> Element:
     }
 
 
-def _print(found: Sequence[Whole], output: Path) -> None:
-    paper = Paper()
-    for whole in found:
+def _print_summary(combined: Sequence[MergedTokenRun], output: Path) -> None:
+    paper = ResultPrinter()
+    for whole in combined:
         sums = whole.run.sums
         parts = "" if len(whole.files) == 1 else f" of {len(whole.files):,} files"
-        paper.line(f"{whole.run.label}: {sums.rows:,} positions{parts}, {sums.classes:,} classes")
+        paper.print_line(f"{whole.run.label}: {sums.rows:,} positions{parts}, {sums.classes:,} classes")
     size = output.stat().st_size
-    paper.line(f"{output.name}: {count(len(found), 'run')}, {size / 1000:,.0f} kB")
+    paper.print_line(f"{output.name}: {plural(len(combined), 'run')}, {size / 1000:,.0f} kB")

@@ -9,12 +9,12 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from calib_core.analysis.check import FileReport, RunReport, check, usable_runs
-from calib_core.analysis.score import scheme_for
+from calib_core.analysis.check import FileReport, RunReport, check_file, usable_runs
+from calib_core.analysis.score import effective_scheme
 from calib_core.bins import Scheme
-from calib_core.cli.desk import Desk, Wish
-from calib_core.cli.elements import Element
-from calib_core.cli.inputs import inputs_beside
+from calib_core.cli.desk import Runner, CommandRequest
+from calib_core.cli.elements import JsonElement
+from calib_core.cli.inputs import input_paths
 from calib_core.cli.options import (
     BinningOption,
     BinsOption,
@@ -23,30 +23,30 @@ from calib_core.cli.options import (
     GoldOption,
     JsonOption,
     LabelsOption,
-    MapOption,
+    ColumnMappingOption,
     MetricOption,
     RenormaliseOption,
-    SkipOption,
+    SkipBadRowsOption,
     UnparseableOption,
 )
-from calib_core.cli.progress import progress_of
-from calib_core.cli.sources import Source
-from calib_core.cli.tables import Paper
+from calib_core.cli.progress import progress_bar
+from calib_core.cli.sources import InputFiles
+from calib_core.cli.tables import ResultPrinter
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options
-from calib_core.files.saving import save
+from calib_core.confidence.method import MethodOptions
+from calib_core.files.saving import write_atomically
 from calib_core.metrics import METRICS
 from calib_core.problems import BadRowsFound, CalibError, Refused
-from calib_core.report.again import Again
-from calib_core.report.made import Made, bytes_of, read_together
-from calib_core.report.reporting import Report, pages_of
-from calib_core.report.reporting import report as report_of
+from calib_core.report.again import ReportCommand
+from calib_core.report.made import Provenance, file_checksums, files_read_with
+from calib_core.report.reporting import Report, selected_pages
+from calib_core.report.reporting import build_report as report_of
 from calib_core.report.sections import SECTIONS
-from calib_core.report.sections.reliability import QUESTIONS
-from calib_core.report.subject import Asked, FileHere, RunHere, Subject, chosen, titled, whole
-from calib_core.wording import count
+from calib_core.report.sections.reliability import MAX_QUESTIONS
+from calib_core.report.subject import ReportSettings, ReportFile, ReportRun, ReportInput, select_runs, titled_runs, merge_partial_reports
+from calib_core.wording import plural
 
-ENDINGS = (".html", ".htm")
+OUTPUT_SUFFIXES = (".html", ".htm")
 
 OutputOption: TypeAlias = Annotated[
     Path,
@@ -68,11 +68,11 @@ MethodOption: TypeAlias = Annotated[
         help=f"Repeat; of a run that gives none of them, what each page opens with: {', '.join(METHODS)}.",
     ),
 ]
-BinOption: TypeAlias = Annotated[
+QuestionBinOption: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--bin", metavar="N", min=1, show_default=False,
-        help=f"From 1: below each reliability diagram the first {QUESTIONS} questions of that bin, too.",
+        help=f"From 1: below each reliability diagram the first {MAX_QUESTIONS} questions of that bin, too.",
     ),
 ]
 RunOption: TypeAlias = Annotated[
@@ -90,122 +90,122 @@ def report(  # noqa: PLR0913  one parameter an option
     as_json: JsonOption = False,
     methods: MethodOption = None,
     metrics: MetricOption = None,
-    bins_asked: BinsOption = 10,
+    n_bins: BinsOption = 10,
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    skip_bad_rows: SkipOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: MapOption = None,
+    column_mappings: ColumnMappingOption = None,
     gold: GoldOption = None,
     pages: PageOption = None,
     runs: RunOption = None,
-    bin_: BinOption = None,
+    bin_: QuestionBinOption = None,
 ) -> int:
     """What do these files say, as one HTML file to send: figures, tables, recipes, checksums?
 
     It works offline and can be printed. Files that are parts of one evaluation are one run.
     """
-    desk = Desk()
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    scheme, options = Scheme(binning, bins_asked), Options(renormalise, labels, unparseable)
-    wish = Wish.of(methods, metrics, scheme, options)
-    asked = Asked(wish.methods, wish.metrics, scheme, options, bin_)
-    elements: list[Element] = []
+    desk = Runner()
+    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
+    scheme, options = Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
+    wish = CommandRequest.from_options(methods, metrics, scheme, options)
+    asked = ReportSettings(wish.methods, wish.metrics, scheme, options, bin_)
+    elements: list[JsonElement] = []
     try:
-        subject, result = _written(desk, source, output, asked, (pages or (), runs or ()))
-        elements = [_element(run, subject, result, output) for run in subject.runs]
+        subject, result = _write_report(desk, source, output, asked, (pages or (), runs or ()))
+        elements = [_run_element(run, subject, result, output) for run in subject.runs]
         if not as_json:
-            _print(result, subject, output)
+            _print_summary(result, subject, output)
     except CalibError as reason:
         desk.refuse(str(reason))
-    return desk.leave(elements, as_json=as_json)
+    return desk.finish(elements, as_json=as_json)
 
 
-def _written(
-    desk: Desk, source: Source, output: Path, asked: Asked, which: tuple[Sequence[str], Sequence[str]]
-) -> tuple[Subject, Report]:
+def _write_report(
+    runner: Runner, input_files: InputFiles, output: Path, request: ReportSettings, pages_and_runs: tuple[Sequence[str], Sequence[str]]
+) -> tuple[ReportInput, Report]:
     """What was reported, and the report, which is written now; which: pages and runs, () = all.
 
     Raises Refused where nothing can be reported or written.
     """
-    if output.suffix.lower() not in ENDINGS:
-        raise Refused(f"{output.name}: name a file that ends in {' or '.join(ENDINGS)}: -o FILE")
-    pages, runs = which
-    wanted = pages_of(pages)
-    files, found = _read(desk, source, inputs_beside(desk, source, output, "report"))
-    subject = Subject(chosen(titled(whole(found)), runs), tuple(files), asked)
-    _check(desk, subject)
-    again = _again(source, output, asked, pages, runs)
-    result = _with_progress(subject, wanted, Made(datetime.now().astimezone(), again.line, again.place))
-    save(result.html.encode("utf-8"), output)
+    if output.suffix.lower() not in OUTPUT_SUFFIXES:
+        raise Refused(f"{output.name}: name a file that ends in {' or '.join(OUTPUT_SUFFIXES)}: -o FILE")
+    pages, runs = pages_and_runs
+    wanted = selected_pages(pages)
+    files, found = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
+    subject = ReportInput(select_runs(titled_runs(merge_partial_reports(found)), runs), tuple(files), request)
+    _refuse_unavailable(runner, subject)
+    again = _reproduction(input_files, output, request, pages, runs)
+    result = _build_with_progress(subject, wanted, Provenance(datetime.now().astimezone(), again.command_line, again.where_to_run))
+    write_atomically(result.html.encode("utf-8"), output)
     return subject, result
 
 
-def _read(
-    desk: Desk, source: Source, inputs: Mapping[Path, str]
-) -> tuple[list[FileHere], list[RunReport]]:
+def _read_files(
+    runner: Runner, input_files: InputFiles, paths: Mapping[Path, str]
+) -> tuple[list[ReportFile], list[RunReport]]:
     """Every file, and the runs of those that load; why the others do not is said at the desk, too."""
-    files: list[FileHere] = []
+    files: list[ReportFile] = []
     runs: list[RunReport] = []
-    for path, name in inputs.items():
+    for path, name in paths.items():
         checked: FileReport | None = None
         refusal: str | None = None
         try:
-            reading = source.read(path, name)
-            checked = check(reading)
-            usable_runs(reading, skip_bad_rows=source.skip_bad_rows)
+            reading = input_files.read(path, name)
+            checked = check_file(reading)
+            usable_runs(reading, skip_bad_rows=input_files.skip_bad_rows)
             runs += checked.runs
         except BadRowsFound as bad:
-            refusal = desk.ask(bad)
+            refusal = runner.report_bad_rows(bad)
         except CalibError as reason:
             refusal = str(reason)
-            desk.refuse(refusal)
-        files.append(FileHere(name, checked, refusal, bytes_of(read_together(path, name, source.gold))))
+            runner.refuse(refusal)
+        files.append(ReportFile(name, checked, refusal, file_checksums(files_read_with(path, name, input_files.gold))))
     return files, runs
 
 
-def _check(desk: Desk, subject: Subject) -> None:
+def _refuse_unavailable(runner: Runner, subject: ReportInput) -> None:
     """Refuses what was asked for by name and no run gives; the rest is reported all the same."""
-    for method in subject.asked.methods:
+    for method in subject.settings.methods:
         if not any(method in run.usable for run in subject.runs):
-            why = subject.runs[0].report.survey.refused.get(method, "no run gives it.")
-            desk.refuse(f"{method} cannot be given: {why}")
-    for metric in subject.asked.metrics:
-        scheme = scheme_for(METRICS[metric], subject.asked.scheme)
+            why = subject.runs[0].report.survey.unavailable.get(method, "no run gives it.")
+            runner.refuse(f"{method} cannot be given: {why}")
+    for metric in subject.settings.metrics:
+        scheme = effective_scheme(METRICS[metric], subject.settings.scheme)
         reasons = [
-            evidence.refusal(METRICS[metric], scheme)
+            evidence.unavailable_reason(METRICS[metric], scheme)
             for run in subject.runs
             for evidence in run.usable.values()
         ]
         if None not in reasons:
-            desk.refuse(f"{metric} cannot be given: {reasons[0] if reasons else 'no run gives it.'}")
+            runner.refuse(f"{metric} cannot be given: {reasons[0] if reasons else 'no run gives it.'}")
 
 
-def _again(
-    source: Source, output: Path, asked: Asked, pages: Sequence[str], runs: Sequence[str]
-) -> Again:
-    return Again(
-        tuple(map(str, source.paths)), str(output), asked, tuple(pages), tuple(runs), source.skip_bad_rows,
-        source.format, source.columns, None if source.gold is None else str(source.gold),
+def _reproduction(
+    input_files: InputFiles, output: Path, request: ReportSettings, pages: Sequence[str], runs: Sequence[str]
+) -> ReportCommand:
+    return ReportCommand(
+        tuple(map(str, input_files.paths)), str(output), request, tuple(pages), tuple(runs), input_files.skip_bad_rows,
+        input_files.format, input_files.column_mappings, None if input_files.gold is None else str(input_files.gold),
     )
 
 
-def _with_progress(subject: Subject, pages: Sequence[str], made: Made) -> Report:
+def _build_with_progress(subject: ReportInput, pages: Sequence[str], made: Provenance) -> Report:
     """The report, with progress on stderr if a person looks."""
-    with progress_of("report") as progress:
+    with progress_bar("report") as progress:
         return report_of(subject, pages, made, progress)
 
 
-def _element(run: RunHere, subject: Subject, result: Report, output: Path) -> Element:
+def _run_element(run: ReportRun, subject: ReportInput, result: Report, output: Path) -> JsonElement:
     """One run reported."""
     return {
         "file": run.report.run.file,
         "format": run.report.run.format,
         "run": run.report.run.label,
         "title": run.title,
-        "methods": list(subject.methods_of(run)),
+        "methods": list(subject.methods_for(run)),
         "report": str(output),
         "pages": list(result.pages),
         "left_out": dict(result.left_out),
@@ -213,10 +213,10 @@ def _element(run: RunHere, subject: Subject, result: Report, output: Path) -> El
     }
 
 
-def _print(result: Report, subject: Subject, output: Path) -> None:
-    paper = Paper()
+def _print_summary(result: Report, subject: ReportInput, output: Path) -> None:
+    paper = ResultPrinter()
     for id_, why in result.left_out.items():
-        paper.line(f"Left out, {id_}: {why}")
+        paper.print_line(f"Left out, {id_}: {why}")
     size = output.stat().st_size
-    pages, runs = count(len(result.pages), "page"), count(len(subject.runs), "run")
-    paper.line(f"{output.name}: {pages} of {runs}, {size / 1000:,.0f} kB")
+    pages, runs = plural(len(result.pages), "page"), plural(len(subject.runs), "run")
+    paper.print_line(f"{output.name}: {pages} of {runs}, {size / 1000:,.0f} kB")

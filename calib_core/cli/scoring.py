@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from calib_core.analysis.reliability import reliability
+from calib_core.analysis.reliability import reliability_diagram
 from calib_core.analysis.score import score as score_of
 from calib_core.bins import Scheme
-from calib_core.cli.desk import Desk, Wish
-from calib_core.cli.elements import Element, bins_element, score_element
+from calib_core.cli.desk import Runner, CommandRequest
+from calib_core.cli.elements import JsonElement, bins_element, score_element
 from calib_core.cli.options import (
     BinningOption,
     BinsOption,
@@ -15,18 +15,18 @@ from calib_core.cli.options import (
     GoldOption,
     JsonOption,
     LabelsOption,
-    MapOption,
+    ColumnMappingOption,
     MethodOption,
     MetricOption,
     RenormaliseOption,
-    SkipOption,
+    SkipBadRowsOption,
     TogetherOption,
     UnparseableOption,
 )
-from calib_core.cli.sources import Source
-from calib_core.cli.tables import Paper
-from calib_core.confidence.method import Options
-from calib_core.metrics import DEFAULT, METRICS
+from calib_core.cli.sources import InputFiles
+from calib_core.cli.tables import ResultPrinter
+from calib_core.confidence.method import MethodOptions
+from calib_core.metrics import DEFAULT_METRIC, METRICS
 
 
 def score(  # noqa: PLR0913  one parameter an option
@@ -40,23 +40,23 @@ def score(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    skip_bad_rows: SkipOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: MapOption = None,
+    maps: ColumnMappingOption = None,
     gold: GoldOption = None,
     together: TogetherOption = False,
 ) -> int:
     """How good is each method, as one number a metric?"""
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels, unparseable))
-    desk, paper = Desk(), Paper()
-    elements: list[Element] = []
+    source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
+    wish = CommandRequest.from_options(methods, metrics, Scheme(binning, bins_asked), MethodOptions(renormalise, labels, unparseable))
+    desk, paper = Runner(), ResultPrinter()
+    elements: list[JsonElement] = []
     for run in desk.runs(source, together=together):
         scores = desk.results(run, wish, wish.metrics or tuple(METRICS), score_of)
         elements += [score_element(run.file, score) for score in scores]
         if scores and not as_json:
-            paper.scores(run.file, run.label, scores)
-    return desk.leave(elements, as_json=as_json)
+            paper.print_scores(run.file, run.label, scores)
+    return desk.finish(elements, as_json=as_json)
 
 
 def bins(  # noqa: PLR0913  one parameter an option
@@ -70,9 +70,9 @@ def bins(  # noqa: PLR0913  one parameter an option
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    skip_bad_rows: SkipOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: MapOption = None,
+    maps: ColumnMappingOption = None,
     gold: GoldOption = None,
     together: TogetherOption = False,
 ) -> int:
@@ -80,14 +80,14 @@ def bins(  # noqa: PLR0913  one parameter an option
 
     --metric (ece if none is named) says which pairs are binned; empty bins are left out.
     """
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, bins_asked), Options(renormalise, labels, unparseable))
-    desk, paper = Desk(), Paper()
-    elements: list[Element] = []
+    source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
+    wish = CommandRequest.from_options(methods, metrics, Scheme(binning, bins_asked), MethodOptions(renormalise, labels, unparseable))
+    desk, paper = Runner(), ResultPrinter()
+    elements: list[JsonElement] = []
     for run in desk.runs(source, together=together):
-        diagrams = desk.results(run, wish, wish.metrics or (DEFAULT,), reliability)
+        diagrams = desk.results(run, wish, wish.metrics or (DEFAULT_METRIC,), reliability_diagram)
         elements += [bins_element(run.file, diagram) for diagram in diagrams]
         if not as_json:
             for diagram in diagrams:
-                paper.bins(run.file, diagram)
-    return desk.leave(elements, as_json=as_json)
+                paper.print_bins(run.file, diagram)
+    return desk.finish(elements, as_json=as_json)

@@ -10,13 +10,13 @@ from pathlib import Path
 import typer
 
 from calib_core import files
-from calib_core.cli.progress import progress_of
+from calib_core.cli.progress import progress_bar
 from calib_core.files.reading import Reading
 from calib_core.problems import CalibError, Refused
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputFiles:
     """Files, and how all of them are to be read.
 
     format: an id of FORMATS, None = recognised by content; columns: file column → the name it is read
@@ -25,37 +25,37 @@ class Source:
 
     paths: tuple[Path, ...]
     format: str | None
-    columns: Mapping[str, str]
+    column_mappings: Mapping[str, str]
     skip_bad_rows: bool
     gold: Path | None = None
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         paths: Sequence[Path],
         format_id: str | None,
-        maps: Sequence[str] | None,
+        column_mappings: Sequence[str] | None,
         *,
         skip_bad_rows: bool,
         gold: Path | None = None,
-    ) -> Source:
+    ) -> InputFiles:
         """From the options as typed; raises typer.BadParameter for a --map that is not COLUMN=NAME."""
-        return cls(tuple(paths), format_id, _columns(maps or ()), skip_bad_rows, gold)
+        return cls(tuple(paths), format_id, _parse_column_mappings(column_mappings or ()), skip_bad_rows, gold)
 
     def read(self, path: Path, name: str) -> Reading:
         """What is in the file, with progress on stderr if a person looks; raises Refused."""
-        with progress_of(name) as progress:
+        with progress_bar(name) as progress:
             return files.read(
                 path,
                 name=name,
                 format=self.format,
-                columns=self.columns or None,
+                columns=self.column_mappings or None,
                 gold=self.gold,
                 progress=progress,
             )
 
 
-def files_in(path: Path) -> dict[Path, int]:
+def files_of_path(path: Path) -> dict[Path, int]:
     """The files that a path means, and how many parts of each one's path tell it from the others.
 
     A file is meant as it is, whether it is there or not; a folder means the files in it. Raises
@@ -67,21 +67,21 @@ def files_in(path: Path) -> dict[Path, int]:
         folder = False
     if not folder:
         return {path: 1}
-    found = files.scan(path)
+    found = files.list_files(path)
     if not found:
         raise Refused(f"{path.name or path}: no prediction file in this folder.")
     return {file: len(file.relative_to(path).parts) for file in found}
 
 
-def passed_over(path: Path) -> tuple[str, ...]:
+def skipped_reasons(path: Path) -> tuple[str, ...]:
     """Why what looks like a file of predictions in a folder is not read, each with its name."""
     try:
-        return tuple(files.listing(path).passed_over.values()) if path.is_dir() else ()
+        return tuple(files.list_folder(path).skipped.values()) if path.is_dir() else ()
     except (CalibError, OSError):  # which `files_in` says
         return ()
 
 
-def names_of(parts: Mapping[Path, int]) -> dict[Path, str]:
+def display_names(parts: Mapping[Path, int]) -> dict[Path, str]:
     """What messages call each file: the end of its path, longer where two would be called the same."""
     parts = dict(parts)
     while True:
@@ -94,9 +94,9 @@ def names_of(parts: Mapping[Path, int]) -> dict[Path, str]:
             parts[path] += 1
 
 
-def _columns(maps: Sequence[str]) -> dict[str, str]:
+def _parse_column_mappings(column_mappings: Sequence[str]) -> dict[str, str]:
     columns: dict[str, str] = {}
-    for text in maps:
+    for text in column_mappings:
         column, _, name = text.rpartition("=")  # a file's column may hold "=", the names it can have do not
         if not column:
             raise typer.BadParameter(f"expected COLUMN=NAME, found {text!r}", param_hint="--map")

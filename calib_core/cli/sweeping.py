@@ -7,11 +7,11 @@ from functools import partial
 from typing import Final
 
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Sweep
-from calib_core.analysis.sweep import sweep as sweep_of
+from calib_core.analysis.sweep import PAPER_BINS, SWEPT_METRICS, Sweep
+from calib_core.analysis.sweep import sweep_bins as sweep_of
 from calib_core.bins import MAX_BINS, Binning, Scheme
-from calib_core.cli.desk import Desk, Wish
-from calib_core.cli.elements import Element, sweep_element
+from calib_core.cli.desk import Runner, CommandRequest
+from calib_core.cli.elements import JsonElement, sweep_element
 from calib_core.cli.options import (
     BinningOption,
     DdofOption,
@@ -20,22 +20,22 @@ from calib_core.cli.options import (
     GoldOption,
     JsonOption,
     LabelsOption,
-    MapOption,
+    ColumnMappingOption,
     MethodOption,
     MetricOption,
     RenormaliseOption,
-    SkipOption,
-    SweptOption,
+    SkipBadRowsOption,
+    BinsListOption,
     TogetherOption,
     UnparseableOption,
 )
-from calib_core.cli.sources import Source
-from calib_core.cli.tables import Paper
-from calib_core.confidence.method import Options
+from calib_core.cli.sources import InputFiles
+from calib_core.cli.tables import ResultPrinter
+from calib_core.confidence.method import MethodOptions
 from calib_core.problems import Refused, Unavailable, shorten
 from calib_core.records import Run
 
-PAPER: Final = ",".join(map(str, PAPER_BINS))
+DEFAULT_BINS: Final = ",".join(map(str, PAPER_BINS))
 
 
 def sweep(  # noqa: PLR0913  one parameter an option
@@ -44,15 +44,15 @@ def sweep(  # noqa: PLR0913  one parameter an option
     as_json: JsonOption = False,
     methods: MethodOption = None,
     metrics: MetricOption = None,
-    bins_asked: SweptOption = PAPER,
+    bins_text: BinsListOption = DEFAULT_BINS,
     ddof: DdofOption = 0,
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
-    skip_bad_rows: SkipOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: MapOption = None,
+    column_mappings: ColumnMappingOption = None,
     gold: GoldOption = None,
     together: TogetherOption = False,
 ) -> int:
@@ -61,49 +61,49 @@ def sweep(  # noqa: PLR0913  one parameter an option
     Every value stands beside what confidences that are exactly right would give (median, 5th and 95th
     percentile of draws).
     """
-    numbers = _numbers(bins_asked)
-    source = Source.of(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = Wish.of(methods, metrics, Scheme(binning, numbers[0]), Options(renormalise, labels, unparseable))
-    desk, paper = Desk(), Paper()
+    numbers = _parse_bins(bins_text)
+    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
+    wish = CommandRequest.from_options(methods, metrics, Scheme(binning, numbers[0]), MethodOptions(renormalise, labels, unparseable))
+    desk, paper = Runner(), ResultPrinter()
     why: list[str] = []
-    one = partial(_one, numbers, ddof, why, binning)
-    elements: list[Element] = []
+    one = partial(_sweep_metric, numbers, ddof, why, binning)
+    elements: list[JsonElement] = []
     for run in desk.runs(source, together=together):
         why.clear()
-        made = desk.results(run, wish, wish.metrics or SWEPT, one)
+        made = desk.results(run, wish, wish.metrics or SWEPT_METRICS, one)
         if not made and why and not wish.metrics:
-            desk.refuse(f"{run.file}, {run.label}: nothing can be swept over M = {bins_asked}: {why[-1]}")
+            desk.refuse(f"{run.file}, {run.label}: nothing can be swept over M = {bins_text}: {why[-1]}")
         elements += [sweep_element(run.file, result, curve) for result in made for curve in result.curves]
-        _tell_of_refused(desk, run, made)
+        _report_refused(desk, run, made)
         if made and not as_json:
-            paper.sweep(run.file, made)
-    return desk.leave(elements, as_json=as_json)
+            paper.print_sweep(run.file, made)
+    return desk.finish(elements, as_json=as_json)
 
 
-def _one(
-    numbers: Sequence[int],
+def _sweep_metric(
+    bins: Sequence[int],
     ddof: int,
-    why: list[str],
+    reasons: list[str],
     binning: Binning,
     evidence: Evidence,
     metric: str,
     _scheme: Scheme,
 ) -> Sweep:
     """One metric of one method; raises Unavailable where no M of it can be given, and notes `why`."""
-    made = sweep_of(evidence, (metric,), numbers, ddof, binning=binning)
-    if made.refused:
-        why.append(made.refused[metric])
-        raise Unavailable(why[-1])
+    made = sweep_of(evidence, (metric,), bins, ddof, binning=binning)
+    if made.unavailable:
+        reasons.append(made.unavailable[metric])
+        raise Unavailable(reasons[-1])
     return made
 
 
-def _tell_of_refused(desk: Desk, run: Run, made: Sequence[Sweep]) -> None:
-    for curve in (curve for result in made for curve in result.curves):
-        for number, why in curve.refused.items():
-            desk.tell(f"{run.file}, {run.label}: {curve.metric} at M={number} cannot be given: {why}")
+def _report_refused(runner: Runner, run: Run, sweeps: Sequence[Sweep]) -> None:
+    for curve in (curve for result in sweeps for curve in result.curves):
+        for number, why in curve.unavailable.items():
+            runner.message(f"{run.file}, {run.label}: {curve.metric} at M={number} cannot be given: {why}")
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _parse_bins(text: str) -> tuple[int, ...]:
     """"5,10" → (5, 10); raises Refused for what is no list of whole numbers from 1 to 1000."""
     parts = [part.strip() for part in text.split(",")]
     whole = all(part.isascii() and part.isdecimal() and len(part) <= len(str(MAX_BINS)) for part in parts)

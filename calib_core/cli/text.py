@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """`text` with control, direction and half characters escaped; line ends are kept."""
     if text.isprintable():
         return text

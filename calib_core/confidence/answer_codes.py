@@ -9,16 +9,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.confidence.answers import KINDS, Kind, Normaliser, named_index, of_kind, text_form
-from calib_core.confidence.coded import coded
+from calib_core.confidence.answers import ANSWER_KINDS, AnswerKind, AnswerNormaliser, named_choice_index, normaliser_of_kind, text_form
+from calib_core.confidence.coded import encode_texts
 from calib_core.confidence.numbers import is_percent
 
-UNPARSED: Final = -1
-_MANY: Final = np.iinfo(np.int32).max
+UNPARSED_CODE: Final = -1
+_UNLIMITED: Final = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class AnswerTexts:
     """Answers of several rows.
 
     rows: intp, positions of the rows in the run, shape (r,); count: int64, answers of each, shape (r,);
@@ -27,13 +27,13 @@ class Answers:
     """
 
     rows: NDArray[np.intp]
-    count: NDArray[np.int64]
-    text: pl.Series
-    output: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+    texts: pl.Series
+    is_output: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AnswerCodes:
+class EncodedAnswers:
     """Which answers are equal, and what was done to tell.
 
     code: int32, shape (answers,), from 0 on, equal within a row just where two answers have one normal
@@ -41,98 +41,98 @@ class AnswerCodes:
     whether some are numbers with a percent sign.
     """
 
-    code: NDArray[np.int32]
-    found: bool = False
-    percent: bool = False
+    codes: NDArray[np.int32]
+    found_at_marker: bool = False
+    has_percent: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sort:
+class _AnswersOfKind:
     """Answers of rows of one kind, by the number of their distinct text."""
 
-    kind: Kind
-    whole: bool
+    kind: AnswerKind
+    is_output: bool
     rows: NDArray[np.intp]
-    count: NDArray[np.int64]
-    numbers: NDArray[np.uint32]
+    counts: NDArray[np.int64]
+    text_ids: NDArray[np.uint32]
     distinct: pl.Series
 
 
-def answer_codes(normaliser: Normaliser, answers: Answers) -> AnswerCodes:
+def encode_answers(normaliser: AnswerNormaliser, answers: AnswerTexts) -> EncodedAnswers:
     """The answers as whole numbers."""
-    numbers, distinct = coded(answers.text)
+    numbers, distinct = encode_texts(answers.texts)
     kinds = normaliser.kind.gather(pl.Series(answers.rows, dtype=pl.UInt32))
-    parts: list[AnswerCodes] = []
+    parts: list[EncodedAnswers] = []
     code = np.empty(0, np.int32)
-    for kind in KINDS:
+    for kind in ANSWER_KINDS:
         is_kind = (kinds == kind).to_numpy()
         for whole in (False, True):
-            here = is_kind & (answers.output == whole)
+            here = is_kind & (answers.is_output == whole)
             if here.all():
-                return _codes(normaliser, _Sort(kind, whole, answers.rows, answers.count, numbers, distinct))
+                return _encode_kind(normaliser, _AnswersOfKind(kind, whole, answers.rows, answers.counts, numbers, distinct))
             if here.any():
-                of_sort = np.repeat(here, answers.count)
-                rows, count = answers.rows[here], answers.count[here]
-                parts.append(_codes(normaliser, _Sort(kind, whole, rows, count, numbers[of_sort], distinct)))
-                code = code if code.size else np.full(numbers.size, UNPARSED, np.int32)
-                code[of_sort] = parts[-1].code
-    return AnswerCodes(code, any(part.found for part in parts), any(part.percent for part in parts))
+                of_sort = np.repeat(here, answers.counts)
+                rows, count = answers.rows[here], answers.counts[here]
+                parts.append(_encode_kind(normaliser, _AnswersOfKind(kind, whole, rows, count, numbers[of_sort], distinct)))
+                code = code if code.size else np.full(numbers.size, UNPARSED_CODE, np.int32)
+                code[of_sort] = parts[-1].codes
+    return EncodedAnswers(code, any(part.found_at_marker for part in parts), any(part.has_percent for part in parts))
 
 
-def _codes(normaliser: Normaliser, sort: _Sort) -> AnswerCodes:
-    if sort.kind == "choice":
-        return _choice_codes(normaliser, sort)
-    one, row = of_kind(sort.kind), pl.zeros(sort.distinct.len(), dtype=pl.UInt32, eager=True)
-    forms = alone = one.forms(row, sort.distinct)
-    if sort.whole:
-        forms = one.readings(row, sort.distinct)
-    percent = sort.kind == "number" and bool(is_percent(sort.distinct.filter(forms.is_not_null())).any())
+def _encode_kind(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> EncodedAnswers:
+    if answers.kind == "choice":
+        return _encode_choices(normaliser, answers)
+    one, row = normaliser_of_kind(answers.kind), pl.zeros(answers.distinct.len(), dtype=pl.UInt32, eager=True)
+    forms = alone = one.answer_forms(row, answers.distinct)
+    if answers.is_output:
+        forms = one.output_forms(row, answers.distinct)
+    percent = answers.kind == "number" and bool(is_percent(answers.distinct.filter(forms.is_not_null())).any())
     found = bool(forms.ne_missing(alone).any())
-    return AnswerCodes(_numbered(forms).take(sort.numbers), found, percent)
+    return EncodedAnswers(_encode_forms(forms).take(answers.text_ids), found, percent)
 
 
-def _numbered(forms: pl.Series) -> NDArray[np.int32]:
+def _encode_forms(forms: pl.Series) -> NDArray[np.int32]:
     """Equal forms → equal numbers, null → −1."""
-    numbers, distinct = coded(forms)
+    numbers, distinct = encode_texts(forms)
     code = np.arange(distinct.len(), dtype=np.int32)
-    code[distinct.is_null().to_numpy()] = UNPARSED
+    code[distinct.is_null().to_numpy()] = UNPARSED_CODE
     return code[numbers]
 
 
-def _choice_codes(normaliser: Normaliser, sort: _Sort) -> AnswerCodes:
+def _encode_choices(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> EncodedAnswers:
     """The index of the choice that each answer names: equal text first, then letter, then index."""
-    named = named_index(sort.distinct).fill_null(UNPARSED).cast(pl.Int32).to_numpy()
-    index = named.take(sort.numbers)
-    most = normaliser.choices.gather(pl.Series(sort.rows, dtype=pl.UInt32)).fill_null(_MANY).to_numpy()
-    if int(named.max(initial=UNPARSED)) >= int(most.min(initial=_MANY)):
-        index[index >= np.repeat(most, sort.count)] = UNPARSED
-    _put_listed(index, normaliser, sort)
-    found = sort.whole and _put_read(index, normaliser, sort)
-    return AnswerCodes(index, found)
+    named = named_choice_index(answers.distinct).fill_null(UNPARSED_CODE).cast(pl.Int32).to_numpy()
+    index = named.take(answers.text_ids)
+    most = normaliser.n_choices.gather(pl.Series(answers.rows, dtype=pl.UInt32)).fill_null(_UNLIMITED).to_numpy()
+    if int(named.max(initial=UNPARSED_CODE)) >= int(most.min(initial=_UNLIMITED)):
+        index[index >= np.repeat(most, answers.counts)] = UNPARSED_CODE
+    _set_listed_choices(index, normaliser, answers)
+    found = answers.is_output and _set_marked_choices(index, normaliser, answers)
+    return EncodedAnswers(index, found)
 
 
-def _put_listed(index: NDArray[np.int32], normaliser: Normaliser, sort: _Sort) -> None:
+def _set_listed_choices(index: NDArray[np.int32], normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> None:
     """Sets the index of the answers whose text is one of their row's choices."""
-    places = normaliser.place(text_form(sort.distinct))
+    places = normaliser.form_place(text_form(answers.distinct))
     maybe = places.is_not_null().to_numpy()
     if not maybe.any():
         return
-    at = np.flatnonzero(maybe.take(sort.numbers))
-    row = pl.Series(np.repeat(sort.rows, sort.count)[at], dtype=pl.UInt32)
+    at = np.flatnonzero(maybe.take(answers.text_ids))
+    row = pl.Series(np.repeat(answers.rows, answers.counts)[at], dtype=pl.UInt32)
     # Joined by whole numbers: texts of millions of samples would be hashed once more.
-    found = normaliser.index_of(row, places.gather(pl.Series(sort.numbers[at])))
+    found = normaliser.index_in_row(row, places.gather(pl.Series(answers.text_ids[at])))
     known = found.is_not_null().to_numpy()
     index[at[known]] = found.drop_nulls().cast(pl.Int32).to_numpy()
 
 
-def _put_read(index: NDArray[np.int32], normaliser: Normaliser, sort: _Sort) -> bool:
+def _set_marked_choices(index: NDArray[np.int32], normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> bool:
     """Sets the index of the outputs which name a choice at a marker; says whether there is any."""
-    at = np.flatnonzero(index == UNPARSED)
-    row = np.repeat(sort.rows, sort.count)[at].astype(np.uint32)
-    asked = pl.DataFrame({"row": row, "number": sort.numbers[at]})
+    at = np.flatnonzero(index == UNPARSED_CODE)
+    row = np.repeat(answers.rows, answers.counts)[at].astype(np.uint32)
+    asked = pl.DataFrame({"row": row, "number": answers.text_ids[at]})
     pairs = asked.unique()
-    texts = sort.distinct.gather(pairs["number"].cast(pl.UInt32))
-    read = pairs.with_columns(index=named_index(normaliser.readings(pairs["row"], texts)))
+    texts = answers.distinct.gather(pairs["number"].cast(pl.UInt32))
+    read = pairs.with_columns(index=named_choice_index(normaliser.output_forms(pairs["row"], texts)))
     found = asked.join(read, on=["row", "number"], how="left", maintain_order="left")["index"]
-    index[at] = found.fill_null(UNPARSED).cast(pl.Int32).to_numpy()
+    index[at] = found.fill_null(UNPARSED_CODE).cast(pl.Int32).to_numpy()
     return found.null_count() < found.len()

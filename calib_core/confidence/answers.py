@@ -12,9 +12,9 @@ from typing import Final, Literal, Self, cast
 
 import polars as pl
 
-from calib_core.confidence.coded import coded
+from calib_core.confidence.coded import encode_texts
 from calib_core.confidence.columns import column
-from calib_core.confidence.endings import first_sentence, last_line, marked, may_be_marked
+from calib_core.confidence.endings import first_sentence, last_line_answer, marked_answers, may_have_marker
 from calib_core.confidence.numbers import number_form
 from calib_core.records import AnswerRun
 
@@ -23,14 +23,14 @@ __all__ = [
     "of_kind", "text_form",
 ]
 
-Kind = Literal["number", "text", "choice"]
-KINDS: Final[tuple[Kind, ...]] = ("number", "text", "choice")
+AnswerKind = Literal["number", "text", "choice"]
+ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = ("number", "text", "choice")
 
-LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+CHOICE_LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 """Names of the first choices; a later one is called by its index."""
 
-_LETTER: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
-_INDEX: Final = r"^\s*([0-9]{1,4})\.?\s*$"
+_LETTER_PATTERN: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
+_INDEX_PATTERN: Final = r"^\s*([0-9]{1,4})\.?\s*$"
 
 
 def text_form(text: pl.Series) -> pl.Series:
@@ -43,22 +43,22 @@ def text_form(text: pl.Series) -> pl.Series:
     return form.set(form == "", None)
 
 
-def named_index(text: pl.Series) -> pl.Series:
+def named_choice_index(text: pl.Series) -> pl.Series:
     """Index of the choice a letter or an index names: "(b)", "B.", "1" → 1; null for any other text."""
     bare = text.str.strip_chars()
-    letter = bare.str.extract(_LETTER, 1).str.to_uppercase().str.to_integer(base=36) - 10
-    return letter.fill_null(bare.str.extract(_INDEX, 1).cast(pl.Int64))
+    letter = bare.str.extract(_LETTER_PATTERN, 1).str.to_uppercase().str.to_integer(base=36) - 10
+    return letter.fill_null(bare.str.extract(_INDEX_PATTERN, 1).cast(pl.Int64))
 
 
-def choice_name(index: pl.Series) -> pl.Series:
+def choice_label(index: pl.Series) -> pl.Series:
     """The letter of a choice, 0 → "A"; from the 27th choice on its index. String, shape of `index`."""
     return index.replace_strict(
-        range(len(LETTERS)), LETTERS, default=index.cast(pl.String), return_dtype=pl.String
+        range(len(CHOICE_LETTERS)), CHOICE_LETTERS, default=index.cast(pl.String), return_dtype=pl.String
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Normaliser:
+class AnswerNormaliser:
     """How the answers of one run are normalised.
 
     kind: the kind of answer of each row of the run, String, shape (rows,); texts: the text forms of the
@@ -68,50 +68,50 @@ class Normaliser:
     """
 
     kind: pl.Series
-    texts: pl.Series
-    listed: pl.DataFrame
-    choices: pl.Series
+    choice_forms: pl.Series
+    choice_table: pl.DataFrame
+    n_choices: pl.Series
 
     @classmethod
-    def of(cls, run: AnswerRun) -> Self:
+    def for_run(cls, run: AnswerRun) -> Self:
         """The normaliser of a run.
 
         The kind is the run's named normaliser, else `answer_kind`, else choice for a row with choices
         (or whose gold is an index), else number if the gold of every other row is one, else text.
         """
-        return cls(_kinds(run), *_listed(column(run, "choices")))
+        return cls(_answer_kinds(run), *_choice_tables(column(run, "choices")))
 
-    def forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
+    def answer_forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Normal form of each answer; null where it does not parse.
 
         row: position of the answer's question in the run, whole numbers; text: String; both of one shape.
         """
         kind = self.kind.gather(row)
         forms = pl.Series("form", [None], dtype=pl.String).new_from_index(0, text.len())
-        for name in KINDS:
+        for name in ANSWER_KINDS:
             of_kind = kind == name
             if of_kind.all():
-                return self._form(name, row, text)
+                return self._form_of_kind(name, row, text)
             if of_kind.any():
-                part = self._form(name, row.filter(of_kind), text.filter(of_kind))
+                part = self._form_of_kind(name, row.filter(of_kind), text.filter(of_kind))
                 forms = forms.scatter(of_kind.arg_true(), part)
         return forms
 
-    def readings(self, row: pl.Series, text: pl.Series) -> pl.Series:
+    def output_forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Normal form of each output, which may be longer than its answer; null where it does not parse.
 
         An output that is a number or a choice is that; any other is what stands at its markers, where all
         of those that parse say the same; free text without markers is itself. Arguments as in `forms`.
         """
-        alone = self.forms(row, text)
+        alone = self.answer_forms(row, text)
         free = self.kind.gather(row) == "text"
-        longer = ((alone.is_null() | free) & may_be_marked(text)).arg_true()
+        longer = ((alone.is_null() | free) & may_have_marker(text)).arg_true()
         if not longer.len():
             return alone
         of, outputs = row.gather(longer), text.gather(longer)
         numeric = self.kind.gather(of) == "number"
-        line = last_line(outputs).set(~numeric, None)
-        found = [*marked(outputs), (line, first_sentence(line))]
+        line = last_line_answer(outputs).set(~numeric, None)
+        found = [*marked_answers(outputs), (line, first_sentence(line))]
         forms = [
             self._marked_form(of, one).fill_null(self._marked_form(of, sentence)).alias(str(at))
             for at, (one, sentence) in enumerate(found)
@@ -124,65 +124,65 @@ class Normaliser:
 
     def _marked_form(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Form of an answer in a longer output, where a bare number never is the index of a choice."""
-        forms = self.forms(row, text)
-        index = (self.kind.gather(row) == "choice") & text.str.contains(_INDEX)
-        return forms.set(index & self._listed_index(row, text).is_null(), None)
+        forms = self.answer_forms(row, text)
+        index = (self.kind.gather(row) == "choice") & text.str.contains(_INDEX_PATTERN)
+        return forms.set(index & self._index_of_text(row, text).is_null(), None)
 
-    def _form(self, kind: Kind, row: pl.Series, text: pl.Series) -> pl.Series:
+    def _form_of_kind(self, kind: AnswerKind, row: pl.Series, text: pl.Series) -> pl.Series:
         if kind == "number":
             return number_form(text)
-        return text_form(text) if kind == "text" else choice_name(self.choice_index(row, text))
+        return text_form(text) if kind == "text" else choice_label(self.choice_index(row, text))
 
-    def kinds(self, row: pl.Series) -> tuple[Kind, ...]:
+    def kinds(self, row: pl.Series) -> tuple[AnswerKind, ...]:
         """The kinds of answer among these rows, in the order of KINDS."""
         present = set(self.kind.gather(row).to_list())
-        return tuple(kind for kind in KINDS if kind in present)
+        return tuple(kind for kind in ANSWER_KINDS if kind in present)
 
     def choice_index(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """0-based index of the choice each answer names: equal text first, then letter, then index.
 
         Null where it names none of the row's choices. Arguments as in `forms`.
         """
-        named = named_index(text)
-        return self._listed_index(row, text).fill_null(named.set(named >= self.choices.gather(row), None))
+        named = named_choice_index(text)
+        return self._index_of_text(row, text).fill_null(named.set(named >= self.n_choices.gather(row), None))
 
-    def _listed_index(self, row: pl.Series, text: pl.Series) -> pl.Series:
+    def _index_of_text(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Index of the row's choice that is this text; null where none is."""
-        return self.index_of(row, self.place(text_form(text)))
+        return self.index_in_row(row, self.form_place(text_form(text)))
 
-    def place(self, forms: pl.Series) -> pl.Series:
+    def form_place(self, forms: pl.Series) -> pl.Series:
         """Where each of these text forms stands in `texts`: UInt32, null where it is no choice's."""
-        places = pl.DataFrame({"text": self.texts}).with_row_index("place")
+        places = pl.DataFrame({"text": self.choice_forms}).with_row_index("place")
         asked = pl.DataFrame({"text": forms})
         return asked.join(places, on="text", how="left", maintain_order="left")["place"]
 
-    def index_of(self, row: pl.Series, place: pl.Series) -> pl.Series:
+    def index_in_row(self, row: pl.Series, place: pl.Series) -> pl.Series:
         """0-based index of the choice with this text; null where the row has none. place: see `place`."""
         asked = pl.DataFrame({"row": row.cast(pl.UInt32), "text": place})
-        return asked.join(self.listed, on=["row", "text"], how="left", maintain_order="left")["index"]
+        return asked.join(self.choice_table, on=["row", "text"], how="left", maintain_order="left")["index"]
 
 
-def of_kind(kind: Kind, choices: Sequence[str] = ()) -> Normaliser:
+def normaliser_of_kind(kind: AnswerKind, choices: Sequence[str] = ()) -> AnswerNormaliser:
     """The normaliser of one question alone, in row 0; choices: its choices, if known."""
     listed = pl.Series("choices", [list(choices) or None], dtype=pl.List(pl.String))
-    return Normaliser(pl.Series("kind", [kind]), *_listed(listed))
+    return AnswerNormaliser(pl.Series("kind", [kind]), *_choice_tables(listed))
 
 
-def normalise(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
+def normalise_answer(text: str, kind: AnswerKind, choices: Sequence[str] = ()) -> str | None:
     """Normal form of one answer, None where it does not parse; choices: the question's, if known."""
-    one = of_kind(kind, choices)
-    return cast("str | None", one.forms(pl.Series([0], dtype=pl.UInt32), pl.Series([text])).item())
+    one = normaliser_of_kind(kind, choices)
+    return cast("str | None", one.answer_forms(pl.Series([0], dtype=pl.UInt32), pl.Series([text])).item())
 
 
-def _listed(choices: pl.Series) -> tuple[pl.Series, pl.DataFrame, pl.Series]:
+def _choice_tables(choices: pl.Series) -> tuple[pl.Series, pl.DataFrame, pl.Series]:
     """The distinct texts of choices, which of them each row has, and how many choices that are."""
     count = choices.list.len().cast(pl.Int64)
     rows = pl.DataFrame({"row": pl.int_range(choices.len(), dtype=pl.UInt32, eager=True), "text": choices})
     rows = rows.filter(pl.col("text").list.len() > 0)
     long = rows.with_columns(index=pl.int_ranges(pl.col("text").list.len())).explode("text", "index")
     # The same few texts are the choices of many rows: each is normalised once, and compared by its number.
-    numbers, distinct = coded(long["text"])
-    places, texts = coded(text_form(distinct))
+    numbers, distinct = encode_texts(long["text"])
+    places, texts = encode_texts(text_form(distinct))
     of_each = places[numbers]
     long = long.with_columns(text=pl.Series(of_each))
     long = long.filter(pl.Series(texts.is_not_null().to_numpy()[of_each]))
@@ -190,29 +190,29 @@ def _listed(choices: pl.Series) -> tuple[pl.Series, pl.DataFrame, pl.Series]:
     return texts, long.filter(of_row.is_first_distinct()), count.set(count == 0, None)
 
 
-def _kinds(run: AnswerRun) -> pl.Series:
+def _answer_kinds(run: AnswerRun) -> pl.Series:
     """The kind of answer of each row."""
-    if run.info.answer_normaliser in KINDS:
+    if run.info.answer_normaliser in ANSWER_KINDS:
         return pl.Series("kind", [run.info.answer_normaliser]).new_from_index(0, run.rows.height)
     stated = column(run, "answer_kind")
     gold = column(run, "gold").fill_null(column(run, "gold_all").list.first())
     gold_index = column(run, "gold_index")
     by_index = gold_index.is_not_null()
     if by_index.any():
-        by_index &= gold.is_null() | (named_index(gold) == gold_index)
+        by_index &= gold.is_null() | (named_choice_index(gold) == gold_index)
     choice = (column(run, "choices").list.len() > 0).fill_null(value=False) | by_index.fill_null(value=False)
-    kind = stated.set(stated.is_not_null() & ~stated.is_in(KINDS), "text")
+    kind = stated.set(stated.is_not_null() & ~stated.is_in(ANSWER_KINDS), "text")
     kind = kind.set(stated.is_null() & choice, "choice")
     return kind.fill_null("number" if _all_numbers(gold.filter(kind.is_null()).drop_nulls()) else "text")
 
 
 def _all_numbers(texts: pl.Series) -> bool:
     """Whether every text reads as a number, and there is one."""
-    one = of_kind("number")
+    one = normaliser_of_kind("number")
 
     def are(some: pl.Series) -> bool:
         row = pl.zeros(some.len(), dtype=pl.UInt32, eager=True)
-        return not one.readings(row, some).has_nulls()
+        return not one.output_forms(row, some).has_nulls()
 
     # Where they are words the first of them says so.
     return texts.len() > 0 and are(texts.head(1)) and are(texts.unique())

@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.confidence.clusters import Clusters
-from calib_core.confidence.method import Confidences, Method, Options
+from calib_core.confidence.method import Confidences, Method, MethodOptions
 from calib_core.confidence.self_consistency import self_consistency
 from calib_core.records import AnswerRun
 
 
-def _formula(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    return clusters.largest[rows] / clusters.counted[rows]
+def _f_cs(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    return clusters.majority_size[rows] / clusters.n_counted[rows]
 
 
-def _of(run: AnswerRun, options: Options) -> Confidences:
+def _cluster_size_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """F_CS, in [1/N, 1]."""
-    return self_consistency(run, options, _formula)
+    return self_consistency(run, options, _f_cs)
 
 
 CLUSTER_SIZE: Final = Method(
@@ -31,8 +31,8 @@ CLUSTER_SIZE: Final = Method(
     ),
     source="F_CS = n_i/N of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
-    of=_of,
-    sampled=True,
-    rank=1,
-    look=(0, "circle", "solid"),
+    compute=_cluster_size_confidences,
+    uses_samples=True,
+    display_rank=1,
+    style=(0, "circle", "solid"),
 )

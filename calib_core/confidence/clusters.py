@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.confidence.answer_codes import UNPARSED
-from calib_core.confidence.answers import Normaliser
-from calib_core.confidence.grouped import Groups
-from calib_core.confidence.method import Unparseable
-from calib_core.confidence.sampled import Sampled, sample_texts, sampled
+from calib_core.confidence.answer_codes import UNPARSED_CODE
+from calib_core.confidence.answers import AnswerNormaliser
+from calib_core.confidence.grouped import SampleGroups
+from calib_core.confidence.method import UnparseableRule
+from calib_core.confidence.sampled import EncodedSamples, sample_texts, encode_samples
 from calib_core.records import AnswerRun
 
 __all__ = ["Clusters", "cluster", "sample_texts"]
@@ -34,38 +34,38 @@ class Clusters:
     rule: what samples that do not parse count as.
     """
 
-    counted: NDArray[np.int64]
-    number: NDArray[np.int64]
-    largest: NDArray[np.int64]
-    first: NDArray[np.int64]
-    tied: NDArray[np.bool_]
-    sampled: NDArray[np.int64]
-    unparsed: NDArray[np.int64]
-    labelled: NDArray[np.bool_]
-    groups: Groups
-    samples: Sampled
-    rule: Unparseable
+    n_counted: NDArray[np.int64]
+    n_clusters: NDArray[np.int64]
+    majority_size: NDArray[np.int64]
+    majority_first: NDArray[np.int64]
+    is_tied: NDArray[np.bool_]
+    n_samples: NDArray[np.int64]
+    n_unparsed: NDArray[np.int64]
+    has_labels: NDArray[np.bool_]
+    groups: SampleGroups
+    samples: EncodedSamples
+    rule: UnparseableRule
 
     @property
-    def sizes(self) -> pl.Series:
+    def cluster_sizes(self) -> pl.Series:
         """Sizes of each row's clusters in the order in which their first members were sampled.
 
         List(Int64), shape (rows,), clusters of samples that do not parse among them; null where there is
         none. Made anew at each call.
         """
         parsed = pl.DataFrame({
-            "row": np.repeat(np.arange(self.number.size), self.groups.number),
-            "first": self.groups.in_order(self.groups.first),
-            "size": self.groups.in_order(self.groups.size),
+            "row": np.repeat(np.arange(self.n_clusters.size), self.groups.n_groups),
+            "first": self.groups.in_row_order(self.groups.first_positions),
+            "size": self.groups.in_row_order(self.groups.sizes),
         }).cast(pl.Int64)
         every = pl.concat([parsed, self._unparsed_clusters()]).sort("row", "first")
         lists = every.group_by("row").agg("size")
-        rows = pl.DataFrame({"row": pl.int_range(self.number.size, dtype=pl.Int64, eager=True)})
+        rows = pl.DataFrame({"row": pl.int_range(self.n_clusters.size, dtype=pl.Int64, eager=True)})
         return rows.join(lists, on="row", how="left", maintain_order="left")["size"].alias("sizes")
 
     def _unparsed_clusters(self) -> pl.DataFrame:
         """The clusters that samples which do not parse make: row, first, size."""
-        row, position = self.samples.at(self.samples.code == UNPARSED)
+        row, position = self.samples.locate(self.samples.codes == UNPARSED_CODE)
         alone = pl.DataFrame({"row": row, "first": position, "size": np.ones_like(row)}).cast(pl.Int64)
         if self.rule == "own":
             return alone
@@ -74,7 +74,7 @@ class Clusters:
         return alone.group_by("row").agg(pl.col("first").min(), pl.col("size").sum())
 
 
-def unparsed_clusters(unparsed: NDArray[np.int64], rule: Unparseable) -> NDArray[np.int64]:
+def unparsed_clusters(unparsed: NDArray[np.int64], rule: UnparseableRule) -> NDArray[np.int64]:
     """How many clusters the samples that do not parse make; shape of `unparsed`, their number in each row."""
     if rule == "own":
         return unparsed
@@ -82,30 +82,30 @@ def unparsed_clusters(unparsed: NDArray[np.int64], rule: Unparseable) -> NDArray
 
 
 def counted_samples(
-    sampled: NDArray[np.int64], unparsed: NDArray[np.int64], rule: Unparseable
+    sampled: NDArray[np.int64], unparsed: NDArray[np.int64], rule: UnparseableRule
 ) -> NDArray[np.int64]:
     """N of each row: all its samples, without those that do not parse where these are left out."""
     return sampled - unparsed if rule == "drop" else sampled
 
 
-def cluster(run: AnswerRun, normaliser: Normaliser, unparseable: Unparseable) -> Clusters:
+def cluster_samples(run: AnswerRun, normaliser: AnswerNormaliser, unparseable: UnparseableRule) -> Clusters:
     """Puts the samples of each row into clusters of equal answers.
 
     Stored labels (`sample_cluster`) are taken where a row has them, a null label being a sample that
     does not parse. The majority is the largest cluster of samples that parse; of equally large ones
     the one sampled first. unparseable: see `method.Unparseable`.
     """
-    samples = sampled(run, normaliser)
-    groups = Groups.of(samples)
+    samples = encode_samples(run, normaliser)
+    groups = SampleGroups.from_samples(samples)
     return Clusters(
-        counted=counted_samples(samples.count, groups.unparsed, unparseable),
-        number=groups.number + unparsed_clusters(groups.unparsed, unparseable),
-        largest=groups.largest,
-        first=groups.majority,
-        tied=groups.tied,
-        sampled=samples.count,
-        unparsed=groups.unparsed,
-        labelled=samples.labelled,
+        n_counted=counted_samples(samples.counts, groups.n_unparsed, unparseable),
+        n_clusters=groups.n_groups + unparsed_clusters(groups.n_unparsed, unparseable),
+        majority_size=groups.largest_size,
+        majority_first=groups.majority_first,
+        is_tied=groups.is_tied,
+        n_samples=samples.counts,
+        n_unparsed=groups.n_unparsed,
+        has_labels=samples.has_labels,
         groups=groups,
         samples=samples,
         rule=unparseable,

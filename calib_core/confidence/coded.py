@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 
-def coded(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
+def encode_texts(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
     """Whole numbers that are equal just where the texts are, and the text of each number.
 
     Parameters

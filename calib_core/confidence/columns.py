@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calib_core.problems import Unavailable
 from calib_core.records import ANSWER_SCHEMA, AnswerRun
 
-NO_ANSWER_GIVEN: Final = ("error", "refused", "unscored")
+UNANSWERED_STATUSES: Final = ("error", "refused", "unscored")
 """Values of `status` that leave a row without an answer to judge; "no_answer" is a wrong one."""
 
 
@@ -24,7 +24,7 @@ def column(run: AnswerRun, name: str) -> pl.Series:
     return pl.Series(name, [None], dtype=ANSWER_SCHEMA[name]).new_from_index(0, run.rows.height)
 
 
-def lacking(run: AnswerRun, *names: str) -> str:
+def missing_columns_phrase(run: AnswerRun, *names: str) -> str:
     """What is said of columns without a value: "no column a or b", "column a is empty in every row"."""
     absent = [name for name in names if name not in run.rows.columns]
     empty = [name for name in names if name in run.rows.columns]
@@ -35,14 +35,14 @@ def lacking(run: AnswerRun, *names: str) -> str:
     return ", and ".join(said)
 
 
-def origin(stored: NDArray[np.bool_], computed: str, as_is: str) -> tuple[str, ...]:
+def origin_phrases(stored: NDArray[np.bool_], computed: str, as_stored: str) -> tuple[str, ...]:
     """What the recipe says of rows of which some are computed and some stand in the file.
 
     stored: which used rows stand in the file; computed, as_is: what is said where all rows are of one sort.
     """
     count = int(stored.sum())
     if count == stored.size:
-        return (as_is,)
+        return (as_stored,)
     return (computed, f"{count:,} of {stored.size:,} as stored") if count else (computed,)
 
 
@@ -62,23 +62,23 @@ def first_reason(rows: int, *reasons: tuple[str, pl.Series]) -> pl.Series:
     return why
 
 
-def unanswered(run: AnswerRun) -> pl.Series:
+def unanswered_reason(run: AnswerRun) -> pl.Series:
     """Why the file itself says that a row has nothing to judge: String, "status: error", null elsewhere."""
     status = column(run, "status")
-    return ("status: " + status).set(~status.is_in(NO_ANSWER_GIVEN).fill_null(value=False), None)
+    return ("status: " + status).set(~status.is_in(UNANSWERED_STATUSES).fill_null(value=False), None)
 
 
-def usable(run: AnswerRun, why: pl.Series) -> tuple[NDArray[np.intp], Mapping[str, int]]:
+def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], Mapping[str, int]]:
     """Positions of the rows without a reason against them, and how many rows each reason takes.
 
     A status that leaves nothing to judge is a reason before any other. The two add up to the number of
     rows. Raises Unavailable, naming the reasons, where no row is left.
     """
-    why = unanswered(run).fill_null(why)
-    counts = why.alias("why").drop_nulls().value_counts()
+    reasons = unanswered_reason(run).fill_null(reasons)
+    counts = reasons.alias("why").drop_nulls().value_counts()
     counts = counts.sort("count", "why", descending=[True, False])
     missing = {str(reason): int(count) for reason, count in counts.iter_rows()}
-    rows = np.flatnonzero(why.is_null().to_numpy())
+    rows = np.flatnonzero(reasons.is_null().to_numpy())
     if not rows.size:
         said = ", ".join(f"{reason} (rows: {count:,})" for reason, count in missing.items())
         raise Unavailable(f"not one row can be used: {said}" if said else "the run has no rows")

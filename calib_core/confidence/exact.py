@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.confidence.method import Unparseable
+from calib_core.confidence.method import UnparseableRule
 
 
-def pairwise_of(
-    sizes: NDArray[np.integer[Any]], unparsed: NDArray[np.integer[Any]], rule: Unparseable
+def pairwise_confidence(
+    sizes: NDArray[np.integer[Any]], unparsed: NDArray[np.integer[Any]], rule: UnparseableRule
 ) -> NDArray[np.float64]:
     """F_PC = Π_{j≠i} n_i/(n_i + n_j) of each row's largest cluster i.
 
@@ -46,11 +46,11 @@ def pairwise_of(
     # As bytes, short rows are compared at once; the narrowest dtype makes them short.
     clusterings = clusterings.astype(np.min_scalar_type(int(clusterings.max())))
     distinct, which = np.unique(clusterings, axis=0, return_inverse=True)
-    values[known] = np.array([_pairwise(row, rule) for row in distinct.tolist()])[which]
+    values[known] = np.array([_pairwise_of_clustering(row, rule) for row in distinct.tolist()])[which]
     return values
 
 
-def _pairwise(clustering: list[int], rule: Unparseable) -> float:
+def _pairwise_of_clustering(clustering: list[int], rule: UnparseableRule) -> float:
     """F_PC of one clustering: the samples that do not parse, then the cluster sizes, ascending."""
     alone, *others, largest = clustering
     if rule == "one":

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.confidence.columns import lacking
-from calib_core.confidence.method import Confidences, Method, Options
-from calib_core.confidence.outcomes import outcomes
-from calib_core.confidence.scalar import Scalar, judged
+from calib_core.confidence.columns import missing_columns_phrase
+from calib_core.confidence.method import Confidences, Method, MethodOptions
+from calib_core.confidence.outcomes import answer_outcomes
+from calib_core.confidence.scalar import RowConfidences, pair_with_outcomes
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
 
-def _of(run: AnswerRun, options: Options) -> Confidences:
+def _given_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """The column `confidence` as it stands."""
-    if not run.has("confidence"):
-        raise Unavailable(f"{lacking(run, 'confidence')}: one number from 0 to 1 a question is needed")
-    scalar = Scalar(run.rows["confidence"], ("as given",), computed=False)
-    return judged(run, scalar, outcomes(run, "greedy", options))
+    if not run.has_columns("confidence"):
+        raise Unavailable(f"{missing_columns_phrase(run, 'confidence')}: one number from 0 to 1 a question is needed")
+    scalar = RowConfidences(run.rows["confidence"], ("as given",), computed=False)
+    return pair_with_outcomes(run, scalar, answer_outcomes(run, "greedy", options))
 
 
 GIVEN: Final = Method(
@@ -26,7 +26,7 @@ GIVEN: Final = Method(
     meaning="The number that the file's column “confidence” holds, however it was made.",
     source="one column of the file, as it stands",
     needs="one number from 0 to 1 a question (confidence); an outcome",
-    of=_of,
-    rank=5,
-    look=(1, "hexagon", "14px,3px"),
+    compute=_given_confidences,
+    display_rank=5,
+    style=(1, "hexagon", "14px,3px"),
 )

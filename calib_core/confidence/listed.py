@@ -19,7 +19,7 @@ from calib_core.records import AnswerRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Closed:
+class CompletedChoices:
     """Log-probabilities of the choices, those not listed taken for impossible where the top label is certain.
 
     logprobs: List(Float64), shape (rows,), a null left where the top label may be an unlisted choice; excess:
@@ -27,10 +27,10 @@ class Closed:
     """
 
     logprobs: pl.Series
-    excess: pl.Series
+    max_excess: pl.Series
 
 
-def closed(run: AnswerRun, logprobs: pl.Series) -> Closed:
+def complete_unlisted(run: AnswerRun, logprobs: pl.Series) -> CompletedChoices:
     """The log-probabilities of a run whose file says how probable an unlisted choice can be at most."""
     probs = logprobs.list.eval(pl.element().exp())
     frame = pl.DataFrame({
@@ -48,17 +48,17 @@ def closed(run: AnswerRun, logprobs: pl.Series) -> Closed:
     excess = frame.select(pl.when(certain & pl.col("floor").is_not_null()).then(upper - lower))
     partly = excess.to_series().is_not_null()
     filled = as_float64(logprobs).list.eval(pl.element().fill_null(-np.inf))
-    return Closed(filled.zip_with(partly, logprobs), excess.to_series().alias("excess"))
+    return CompletedChoices(filled.zip_with(partly, logprobs), excess.to_series().alias("excess"))
 
 
-def of_listed(said: Confidences, excess: pl.Series, rows: NDArray[np.intp]) -> Confidences:
+def remark_unlisted(confidences: Confidences, max_excess: pl.Series, rows: NDArray[np.intp]) -> Confidences:
     """What is said of top labels, without a whole distribution where a used row lacks a choice.
 
     excess: as in `Closed`; rows: the used ones.
     """
-    over = excess.gather(pl.Series(rows)).drop_nulls()
+    over = max_excess.gather(pl.Series(rows)).drop_nulls()
     if not over.len():
-        return said
+        return confidences
     whole, largest = rows.size, float(np.max(over.to_numpy()))
     have = "1 row has" if over.len() == 1 else f"{over.len():,} rows have"
     remark = (
@@ -67,9 +67,9 @@ def of_listed(said: Confidences, excess: pl.Series, rows: NDArray[np.intp]) -> C
     )
     recipe = ("top label", f"{over.len():,} of {whole:,} over the listed choices alone")
     return replace(
-        said,
-        recipe=(*said.recipe, *recipe),
-        remarks=(*said.remarks, remark),
+        confidences,
+        recipe=(*confidences.recipe, *recipe),
+        remarks=(*confidences.remarks, remark),
         distribution=None,
         undistributed=f"{have} a choice that is not among the listed tokens: of such rows, mostly the "
         "surest, no whole distribution is known.",

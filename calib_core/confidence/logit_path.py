@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.confidence.columns import column, lacking
-from calib_core.confidence.method import Confidences, Method, Options
-from calib_core.confidence.token_means import by_tokens
+from calib_core.confidence.columns import column, missing_columns_phrase
+from calib_core.confidence.method import Confidences, Method, MethodOptions
+from calib_core.confidence.token_means import mean_token_confidences
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
 
-def _of(run: AnswerRun, options: Options) -> Confidences:
+def _path_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """Mean probability of the path's tokens; the stored mean in a row without a list of them."""
-    if not run.has("path_logprobs") and not run.has("path_mean_prob"):
-        lack = lacking(run, "path_logprobs", "path_mean_prob")
+    if not run.has_columns("path_logprobs") and not run.has_columns("path_mean_prob"):
+        lack = missing_columns_phrase(run, "path_logprobs", "path_mean_prob")
         raise Unavailable(f"{lack}: every token's probability is needed")
-    return by_tokens(run, column(run, "path_logprobs"), "path_mean_prob", options)
+    return mean_token_confidences(run, column(run, "path_logprobs"), "path_mean_prob", options)
 
 
 LOGIT_PATH: Final = Method(
@@ -26,8 +26,8 @@ LOGIT_PATH: Final = Method(
     source="mean of p(token) over the reasoning path and the answer; Wang et al., arXiv 2403.09849",
     needs="token log-probabilities of the whole answer (path_logprobs) or their mean probability "
     "(path_mean_prob); an outcome",
-    of=_of,
-    baseline=True,
-    rank=3,
-    look=(4, "x", "12px,4px"),
+    compute=_path_confidences,
+    is_baseline=True,
+    display_rank=3,
+    style=(4, "x", "12px,4px"),
 )

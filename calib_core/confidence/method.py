@@ -12,12 +12,12 @@ import polars as pl
 from calib_core.pairs import Distribution, Labels, Pairs
 from calib_core.records import AnswerRun
 
-Unparseable = Literal["own", "one", "drop"]
+UnparseableRule = Literal["own", "one", "drop"]
 """A sample that does not parse: a cluster by itself, one cluster with the others, or left out of N."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class MethodOptions:
     """The switches of the methods; the defaults are the papers'.
 
     renormalise: None = as the method does by default; labels: which labels of a row of choices are
@@ -26,7 +26,7 @@ class Options:
 
     renormalise: bool | None = None
     labels: Labels = "top"
-    unparseable: Unparseable = "own"
+    unparseable: UnparseableRule = "own"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +49,10 @@ class Confidences:
     remarks: tuple[str, ...] = ()
     distribution: Distribution | None = None
     answers: pl.Series | None = None
-    undistributed: str = ""
+    no_distribution_reason: str = ""
 
 
-Look = tuple[int, str, str]
+MethodStyle = tuple[int, str, str]
 """Place among the theme's colours of methods, symbol, and dash, both as plotly names them."""
 
 
@@ -98,22 +98,22 @@ class Method:
     meaning: str
     source: str
     needs: str
-    of: Callable[[AnswerRun, Options], Confidences]
-    reads: Literal["answers", "tokens"] = "answers"
-    renormalised: bool | None = None
-    renormalises_with: str | None = None
-    sampled: bool = False
-    baseline: bool = False
-    rank: int = 100
-    look: Look | None = None
+    compute: Callable[[AnswerRun, MethodOptions], Confidences]
+    run_kind: Literal["answers", "tokens"] = "answers"
+    renormalises_by_default: bool | None = None
+    renormalisation_column: str | None = None
+    uses_samples: bool = False
+    is_baseline: bool = False
+    display_rank: int = 100
+    style: MethodStyle | None = None
 
     @property
     def renormalises(self) -> bool:
         """Whether it reads `Options.renormalise`."""
-        return self.renormalised is not None
+        return self.renormalises_by_default is not None
 
     @property
-    def brief(self) -> str:
+    def short_title(self) -> str:
         """The title without its family: "F_CS", "softmax over the choices"; where it has none, the title."""
         return self.title.rpartition(", ")[2]
 

@@ -16,16 +16,16 @@ _CURRENCY_BEFORE: Final = r"^([+-]?)\s*[$€£¥]\s*"
 _CURRENCY_AFTER: Final = r"\s*[$€£¥]\.?$"
 _PERCENT: Final = r"(?i)^(.*?)\s*(?:%|\bper\s?cent\b)\s*([$€£¥]?)\.?$"
 _ENDS_IN_PERCENT: Final = r"(?i)(?:%|\bper\s?cent)\s*[$€£¥]?\.?\s*$"
-_MAYBE: Final = r"(?i)^(?:[^\p{L}]|\\[dt]?frac|\bper\s?cent\b|e)*$"
+_POSSIBLE_NUMBER: Final = r"(?i)^(?:[^\p{L}]|\\[dt]?frac|\bper\s?cent\b|e)*$"
 """Whatever has other letters is no number, which is seen without reading on."""
-_PLAIN: Final = r"^(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9])$"
+_CANONICAL: Final = r"^(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9])$"
 """Numbers that are in their one form already, as most are."""
-_SCIENTIFIC: Final = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,2})\.?$"
-_WHOLE: Final = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]*"
+_SCIENTIFIC_PATTERN: Final = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,2})\.?$"
+_INTEGER_PART: Final = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]*"
 """Not "0,123", in which the comma separates no thousands."""
-_NUMBER: Final = rf"^(?<sign>[+-]?)(?<whole>{_WHOLE})(?:\.(?<fraction>[0-9]*))?\.?$"
-_FRACTION: Final = r"^([+-]?\s*(?:[0-9]{1,30}\s+)?[0-9]{1,30}\s*/\s*[0-9]{1,30})\.?$"
-_LATEX: Final = (
+_NUMBER_PATTERN: Final = rf"^(?<sign>[+-]?)(?<whole>{_INTEGER_PART})(?:\.(?<fraction>[0-9]*))?\.?$"
+_FRACTION_PATTERN: Final = r"^([+-]?\s*(?:[0-9]{1,30}\s+)?[0-9]{1,30}\s*/\s*[0-9]{1,30})\.?$"
+_LATEX_REPLACEMENTS: Final = (
     (r"\\[dt]?frac\s*\{\s*([+-]?[0-9]+)\s*\}\s*\{\s*([0-9]+)\s*\}\B", " ${1}/${2}"),
     (r"\\[dt]?frac\s*([0-9])\s*([0-9])\b", " ${1}/${2}"),
     (r"\\([$%])", "${1}"),
@@ -44,16 +44,16 @@ def number_form(text: pl.Series) -> pl.Series:
     terms: "2/6" → "1/3", "1 1/2" → "1.5". Exact: no rounding, however long. Null where the text is no
     number, e.g. "1,23", "18 apples", "1/0". String, shape of `text`.
     """
-    plain = text.str.contains(_PLAIN).fill_null(value=False)
+    plain = text.str.contains(_CANONICAL).fill_null(value=False)
     forms = text.set(~plain, None).alias("form")
-    maybe = (text.str.contains(_MAYBE).fill_null(value=False) & ~plain).arg_true()
-    return forms.scatter(maybe, _each_once(text.gather(maybe))) if maybe.len() else forms
+    maybe = (text.str.contains(_POSSIBLE_NUMBER).fill_null(value=False) & ~plain).arg_true()
+    return forms.scatter(maybe, _forms_of_distinct(text.gather(maybe))) if maybe.len() else forms
 
 
-def _each_once(text: pl.Series) -> pl.Series:
+def _forms_of_distinct(text: pl.Series) -> pl.Series:
     # Few numbers occur, and often: each is read once.
     distinct = text.unique().drop_nulls().alias("text")
-    forms = pl.DataFrame({"text": distinct, "form": _number_form(distinct)})
+    forms = pl.DataFrame({"text": distinct, "form": _parse_numbers(distinct)})
     return pl.DataFrame({"text": text}).join(forms, on="text", how="left", maintain_order="left")["form"]
 
 
@@ -62,24 +62,24 @@ def is_percent(text: pl.Series) -> pl.Series:
     return text.str.contains(_ENDS_IN_PERCENT)
 
 
-def _number_form(text: pl.Series) -> pl.Series:
-    bare = _bare(text)
+def _parse_numbers(text: pl.Series) -> pl.Series:
+    bare = _without_latex(text)
     bare = bare.str.replace(_PERCENT, "${1}${2}")
     bare = bare.str.replace(_CURRENCY_BEFORE, "${1}").str.replace(_CURRENCY_AFTER, "").str.strip_chars()
-    return _fraction_form(bare).fill_null(_decimal_form(_written_out(bare)))
+    return _fraction_form(bare).fill_null(_decimal_form(_expand_scientific(bare)))
 
 
-def _bare(text: pl.Series) -> pl.Series:
+def _without_latex(text: pl.Series) -> pl.Series:
     """The text without LaTeX and without white space around it."""
     bare = text.str.replace_all("−", "-", literal=True)
-    for pattern, plain in _LATEX:
+    for pattern, plain in _LATEX_REPLACEMENTS:
         bare = bare.str.replace_all(pattern, plain)
     return bare.str.strip_chars()
 
 
 def _fraction_form(number: pl.Series) -> pl.Series:
     """Fractions and mixed numbers in their one form, null for everything else."""
-    fractions = number.str.extract(_FRACTION, 1)
+    fractions = number.str.extract(_FRACTION_PATTERN, 1)
     if fractions.null_count() == number.len():
         return fractions
     return fractions.map_elements(_lowest_terms, return_dtype=pl.String, skip_nulls=True)
@@ -104,7 +104,7 @@ def _lowest_terms(text: str) -> str | None:
 
 
 def _decimal_form(number: pl.Series) -> pl.Series:
-    parts = number.str.extract_groups(_NUMBER).struct.unnest()
+    parts = number.str.extract_groups(_NUMBER_PATTERN).struct.unnest()
     # One step a stage: polars would compute the whole chain anew for each mention in one expression.
     parts = parts.with_columns(
         pl.col("whole").str.replace_all(",", "", literal=True), pl.col("fraction").fill_null("")
@@ -121,9 +121,9 @@ def _decimal_form(number: pl.Series) -> pl.Series:
     return parts.select(form=pl.when("there").then(sign + pl.col("size")))["form"]
 
 
-def _written_out(number: pl.Series) -> pl.Series:
+def _expand_scientific(number: pl.Series) -> pl.Series:
     """Numbers in scientific notation written out ("1.5e3" → "1500"), everything else as it is."""
-    scientific = number.str.extract(_SCIENTIFIC, 1)
+    scientific = number.str.extract(_SCIENTIFIC_PATTERN, 1)
     if scientific.null_count() == number.len():
         return number
     written = scientific.map_elements(

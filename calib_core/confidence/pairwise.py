@@ -8,23 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.confidence.clusters import Clusters
-from calib_core.confidence.exact import pairwise_of
-from calib_core.confidence.method import Confidences, Method, Options
+from calib_core.confidence.exact import pairwise_confidence
+from calib_core.confidence.method import Confidences, Method, MethodOptions
 from calib_core.confidence.self_consistency import self_consistency
 from calib_core.records import AnswerRun
 
 
-def _formula(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def _f_pc(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """One quotient of whole numbers a row, so equal clusterings have bitwise equal confidences."""
-    values = np.full(clusters.number.size, np.nan)
-    for block, sizes in clusters.groups.tables(rows):
-        values[block] = pairwise_of(sizes, clusters.unparsed[block], clusters.rule)
+    values = np.full(clusters.n_clusters.size, np.nan)
+    for block, sizes in clusters.groups.size_tables(rows):
+        values[block] = pairwise_confidence(sizes, clusters.n_unparsed[block], clusters.rule)
     return values[rows]
 
 
-def _of(run: AnswerRun, options: Options) -> Confidences:
+def _pairwise_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """F_PC, in (0, 1]."""
-    return self_consistency(run, options, _formula)
+    return self_consistency(run, options, _f_pc)
 
 
 PAIRWISE: Final = Method(
@@ -36,7 +36,7 @@ PAIRWISE: Final = Method(
     ),
     source="F_PC = Π_{j≠i} n_i/(n_i + n_j) of the majority cluster i; Wang et al., arXiv 2403.09849",
     needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
-    of=_of,
-    sampled=True,
-    look=(1, "square", "7px,4px"),
+    compute=_pairwise_confidences,
+    uses_samples=True,
+    style=(1, "square", "7px,4px"),
 )

@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.confidence.answers import Normaliser, choice_name
+from calib_core.confidence.answers import AnswerNormaliser, choice_label
 from calib_core.confidence.columns import column
 from calib_core.confidence.sampled import sample_texts
 from calib_core.records import AnswerRun
 
 
 def samples_correct(
-    run: AnswerRun, normaliser: Normaliser, row: NDArray[np.integer[Any]], position: NDArray[np.integer[Any]]
+    run: AnswerRun, normaliser: AnswerNormaliser, row: NDArray[np.integer[Any]], position: NDArray[np.integer[Any]]
 ) -> pl.Series:
     """Whether some samples are right: Boolean, null where unknown.
 
@@ -23,34 +23,34 @@ def samples_correct(
     where the clusters are the file's own labels the other way round.
     """
     rows, at = pl.Series(row, dtype=pl.UInt32), pl.Series(position, dtype=pl.Int64)
-    by_gold = samples_against_gold(run, normaliser, rows, at)
-    stored = _items(column(run, "sample_correct"), rows, at)
+    by_gold = samples_match_gold(run, normaliser, rows, at)
+    stored = _items_at(column(run, "sample_correct"), rows, at)
     labelled = (column(run, "sample_cluster").list.len() > 0).fill_null(value=False).gather(rows)
     return stored.fill_null(by_gold).zip_with(labelled, by_gold.fill_null(stored))
 
 
-def samples_against_gold(
-    run: AnswerRun, normaliser: Normaliser, row: pl.Series, position: pl.Series
+def samples_match_gold(
+    run: AnswerRun, normaliser: AnswerNormaliser, row: pl.Series, position: pl.Series
 ) -> pl.Series:
     """Whether some samples are right: Boolean, null where it cannot be told.
 
     A sample that is there and does not parse is not right.
     """
-    golds = golds_of(run, normaliser)
-    texts = _items(sample_texts(run), row, position)
+    golds = gold_forms(run, normaliser)
+    texts = _items_at(sample_texts(run), row, position)
     parsed = column(run, "samples_parsed").is_not_null().gather(row)
-    form = normaliser.readings(row, texts.set(parsed, None))
-    form = form.fill_null(normaliser.forms(row, texts.set(~parsed, None)))
+    form = normaliser.output_forms(row, texts.set(parsed, None))
+    form = form.fill_null(normaliser.answer_forms(row, texts.set(~parsed, None)))
     there = (position < sample_texts(run).list.len().gather(row)).fill_null(value=False)
     unread = form.is_null() & there & row.is_in(golds["row"].implode())
-    return right(row, form, golds).set(unread, value=False)
+    return matches_gold(row, form, golds).set(unread, value=False)
 
 
-def golds_of(run: AnswerRun, normaliser: Normaliser) -> pl.DataFrame:
+def gold_forms(run: AnswerRun, normaliser: AnswerNormaliser) -> pl.DataFrame:
     """Every right answer of each row in its normal form: columns row and form."""
     rows = pl.DataFrame(
         {
-            "row": every_row(run),
+            "row": row_positions(run),
             "gold": column(run, "gold"),
             "all": column(run, "gold_all"),
             "index": column(run, "gold_index").set(normaliser.kind != "choice", None),
@@ -63,8 +63,8 @@ def golds_of(run: AnswerRun, normaliser: Normaliser) -> pl.DataFrame:
     return (
         pl.concat(
             [
-                texts.select("row", form=normaliser.readings(texts["row"], texts["text"])),
-                by_index.select("row", form=choice_name(by_index["index"])),
+                texts.select("row", form=normaliser.output_forms(texts["row"], texts["text"])),
+                by_index.select("row", form=choice_label(by_index["index"])),
             ]
         )
         .drop_nulls()
@@ -72,7 +72,7 @@ def golds_of(run: AnswerRun, normaliser: Normaliser) -> pl.DataFrame:
     )
 
 
-def right(row: pl.Series, form: pl.Series, golds: pl.DataFrame) -> pl.Series:
+def matches_gold(row: pl.Series, form: pl.Series, golds: pl.DataFrame) -> pl.Series:
     """Whether each form is among the golds of its row: Boolean, null without a form or a gold."""
     asked = pl.DataFrame({"row": row, "form": form})
     hits = golds.with_columns(hit=True)
@@ -87,7 +87,7 @@ def has_gold(run: AnswerRun) -> pl.Series:
     return column(run, "gold").is_not_null() | column(run, "gold_index").is_not_null() | several
 
 
-def _items(lists: pl.Series, row: pl.Series, position: pl.Series) -> pl.Series:
+def _items_at(lists: pl.Series, row: pl.Series, position: pl.Series) -> pl.Series:
     """The items at a position of some rows; null where the row has none there."""
     count = lists.list.len().fill_null(0).cast(pl.Int64)
     there = ((position >= 0) & (position < count.gather(row))).fill_null(value=False)
@@ -96,6 +96,6 @@ def _items(lists: pl.Series, row: pl.Series, position: pl.Series) -> pl.Series:
     return lists.filter(count > 0).explode().gather((start.gather(row) + position).set(~there, None))
 
 
-def every_row(run: AnswerRun) -> pl.Series:
+def row_positions(run: AnswerRun) -> pl.Series:
     """The position of each row. UInt32, shape (rows,)."""
     return pl.int_range(run.rows.height, dtype=pl.UInt32, eager=True)

@@ -9,17 +9,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.confidence.answer_codes import UNPARSED, Answers, answer_codes
-from calib_core.confidence.answers import Normaliser
+from calib_core.confidence.answer_codes import UNPARSED_CODE, AnswerTexts, encode_answers
+from calib_core.confidence.answers import AnswerNormaliser
 from calib_core.confidence.columns import column
 from calib_core.records import AnswerRun
 
-ABSENT: Final = -2
+ABSENT_CODE: Final = -2
 """The code of a sample that is not there, beside `UNPARSED` of one that does not parse."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sampled:
+class EncodedSamples:
     """The samples of every row of a run.
 
     count: int64, shape (rows,), samples in the file; code: int32, shape (Σ count,), rows end to end in
@@ -28,38 +28,38 @@ class Sampled:
     `AnswerCodes`; start: int64, shape (rows,), where the codes of each row begin.
     """
 
-    count: NDArray[np.int64]
-    code: NDArray[np.int32]
-    labelled: NDArray[np.bool_]
-    found: bool = False
-    percent: bool = False
-    start: NDArray[np.int64] = field(init=False)
+    counts: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    has_labels: NDArray[np.bool_]
+    found_at_marker: bool = False
+    has_percent: bool = False
+    starts: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "start", np.cumsum(self.count) - self.count)
+        object.__setattr__(self, "start", np.cumsum(self.counts) - self.counts)
 
-    def table(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
+    def code_table(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
         """The codes of some rows, shape (rows, most samples), shorter rows filled up with −2 = no sample."""
-        count = self.count[rows]
-        width, begin = int(count.max(initial=0)), int(self.start[rows[0]]) if rows.size else 0
+        count = self.counts[rows]
+        width, begin = int(count.max(initial=0)), int(self.starts[rows[0]]) if rows.size else 0
         if width and (count == width).all() and rows[-1] - rows[0] == rows.size - 1:
-            return self.code[begin : begin + count.size * width].reshape(-1, width)
+            return self.codes[begin : begin + count.size * width].reshape(-1, width)
         place = np.arange(width)
         there = place < count[:, None]
-        table = np.full(there.shape, ABSENT, np.int32)
-        table[there] = self.code[(self.start[rows, None] + place)[there]]
+        table = np.full(there.shape, ABSENT_CODE, np.int32)
+        table[there] = self.codes[(self.starts[rows, None] + place)[there]]
         return table
 
-    def at(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def locate(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Row and position of the chosen samples; chosen: shape (Σ count,)."""
         place = np.flatnonzero(chosen)
-        row = np.searchsorted(self.start + self.count, place, side="right")
-        return row, place - self.start[row]
+        row = np.searchsorted(self.starts + self.counts, place, side="right")
+        return row, place - self.starts[row]
 
 
 def has_samples(run: AnswerRun) -> bool:
     """Whether any row has a sample, be it as text or as the number of its cluster."""
-    return any(run.has(name) for name in ("samples", "samples_parsed", "sample_cluster"))
+    return any(run.has_columns(name) for name in ("samples", "samples_parsed", "sample_cluster"))
 
 
 def sample_texts(run: AnswerRun) -> pl.Series:
@@ -71,30 +71,30 @@ def sample_texts(run: AnswerRun) -> pl.Series:
     return pl.select(pl.coalesce(pl.lit(parsed), pl.lit(raw)).alias("samples"))["samples"]
 
 
-def sampled(run: AnswerRun, normaliser: Normaliser) -> Sampled:
+def encode_samples(run: AnswerRun, normaliser: AnswerNormaliser) -> EncodedSamples:
     """The samples of a run: the file's labels where a row has them, else its texts, normalised."""
     labels, texts = column(run, "sample_cluster"), sample_texts(run)
     output = column(run, "samples_parsed").is_null().to_numpy()
-    labelled = _lengths(labels) > 0
-    count = np.where(labelled, _lengths(labels), _lengths(texts))
+    labelled = _list_lengths(labels) > 0
+    count = np.where(labelled, _list_lengths(labels), _list_lengths(texts))
     rows = np.flatnonzero(~labelled & (count > 0))
     if rows.size == count.size:
-        read = answer_codes(normaliser, Answers(rows, count, texts.explode(), output))
-        return Sampled(count, read.code, labelled, read.found, read.percent)
+        read = encode_answers(normaliser, AnswerTexts(rows, count, texts.explode(), output))
+        return EncodedSamples(count, read.codes, labelled, read.found_at_marker, read.has_percent)
     code = np.empty(int(count.sum()), np.int32)
     of_label = np.repeat(labelled, count)
     code[of_label] = _label_codes(labels.filter(pl.Series(labelled)))
     chosen = texts.gather(pl.Series(rows, dtype=pl.UInt32)).explode()
-    read = answer_codes(normaliser, Answers(rows, count[rows], chosen, output[rows]))
-    code[~of_label] = read.code
-    return Sampled(count, code, labelled, read.found, read.percent)
+    read = encode_answers(normaliser, AnswerTexts(rows, count[rows], chosen, output[rows]))
+    code[~of_label] = read.codes
+    return EncodedSamples(count, code, labelled, read.found_at_marker, read.has_percent)
 
 
-def _lengths(lists: pl.Series) -> NDArray[np.int64]:
+def _list_lengths(lists: pl.Series) -> NDArray[np.int64]:
     return lists.list.len().fill_null(0).cast(pl.Int64).to_numpy()
 
 
 def _label_codes(labels: pl.Series) -> NDArray[np.int32]:
     """Labels as numbers from 0 on; a null label is a sample that does not parse."""
     flat = labels.explode()
-    return (flat.rank("dense").cast(pl.Int32) - 1).fill_null(UNPARSED).to_numpy()
+    return (flat.rank("dense").cast(pl.Int32) - 1).fill_null(UNPARSED_CODE).to_numpy()

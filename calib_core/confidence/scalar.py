@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from calib_core.confidence.columns import first_reason, usable
+from calib_core.confidence.columns import first_reason, usable_rows
 from calib_core.confidence.method import Confidences
 from calib_core.confidence.outcomes import Outcomes
 from calib_core.pairs import Pairs
@@ -15,7 +15,7 @@ from calib_core.records import AnswerRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scalar:
+class RowConfidences:
     """One confidence a row, before anyone asks whether its answer is right.
 
     values: float16/32/64 in [0, 1] of shape (rows,), null where a row has none; recipe, remarks: as
@@ -26,31 +26,31 @@ class Scalar:
     values: pl.Series
     recipe: tuple[str, ...]
     computed: bool
-    why: pl.Series | None = None
+    missing_reason: pl.Series | None = None
     remarks: tuple[str, ...] = ()
 
 
-def judged(run: AnswerRun, scalar: Scalar, outcome: Outcomes) -> Confidences:
+def pair_with_outcomes(run: AnswerRun, confidences: RowConfidences, outcomes: Outcomes) -> Confidences:
     """The pairs of all rows with a value and an outcome; the values keep their dtype.
 
     Raises Unavailable where no row has both.
     """
-    why = scalar.why
+    why = confidences.missing_reason
     if why is None:
-        why = first_reason(scalar.values.len(), ("empty confidence", scalar.values.is_null()))
-    rows, missing = usable(run, why.fill_null(outcome.why))
+        why = first_reason(confidences.values.len(), ("empty confidence", confidences.values.is_null()))
+    rows, missing = usable_rows(run, why.fill_null(outcomes.unknown_reason))
     at = pl.Series(rows)
     pairs = Pairs(
-        confidence=scalar.values.gather(at).to_numpy(),
-        correct=outcome.correct.gather(at).to_numpy().astype(np.bool_),
+        confidence=confidences.values.gather(at).to_numpy(),
+        correct=outcomes.correct.gather(at).to_numpy().astype(np.bool_),
         rows=rows,
-        computed=scalar.computed,
+        computed=confidences.computed,
     )
     return Confidences(
         pairs=pairs,
-        judged=outcome.judged,
-        recipe=(*scalar.recipe, *outcome.recipe),
+        judged=outcomes.judged,
+        recipe=(*confidences.recipe, *outcomes.recipe),
         missing=missing,
-        remarks=(*scalar.remarks, *outcome.remarks),
-        answers=outcome.answers.gather(at),
+        remarks=(*confidences.remarks, *outcomes.remarks),
+        answers=outcomes.answers.gather(at),
     )

@@ -15,28 +15,28 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.confidence.answers import Normaliser
-from calib_core.confidence.clusters import Clusters, cluster
-from calib_core.confidence.columns import first_reason, lacking, usable
-from calib_core.confidence.method import Confidences, Options, Unparseable
-from calib_core.confidence.outcomes import Outcomes, majority, some_known
+from calib_core.confidence.answers import AnswerNormaliser
+from calib_core.confidence.clusters import Clusters, cluster_samples
+from calib_core.confidence.columns import first_reason, missing_columns_phrase, usable_rows
+from calib_core.confidence.method import Confidences, MethodOptions, UnparseableRule
+from calib_core.confidence.outcomes import Outcomes, majority_outcomes, require_known
 from calib_core.confidence.sampled import has_samples
-from calib_core.confidence.scalar import Scalar, judged
+from calib_core.confidence.scalar import RowConfidences, pair_with_outcomes
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
-Formula = Callable[[Clusters, NDArray[np.intp]], NDArray[np.float64]]
+ConfidenceFormula = Callable[[Clusters, NDArray[np.intp]], NDArray[np.float64]]
 """(clusters of a run, positions of its usable rows) → confidence of those rows, float64 in [0, 1]."""
 
-Remark = Callable[[Clusters, NDArray[np.intp]], tuple[str, ...]]
+RemarkFormula = Callable[[Clusters, NDArray[np.intp]], tuple[str, ...]]
 """(clusters of a run, positions of its usable rows) → what a reader of this confidence has to know."""
 
 
-def _nothing(_clusters: Clusters, _rows: NDArray[np.intp]) -> tuple[str, ...]:
+def _no_remarks(_clusters: Clusters, _rows: NDArray[np.intp]) -> tuple[str, ...]:
     return ()
 
 
-RULES: Final[Mapping[Unparseable, str]] = MappingProxyType(
+UNPARSEABLE_PHRASES: Final[Mapping[UnparseableRule, str]] = MappingProxyType(
     {
         "own": "unparseable samples own clusters",
         "one": "unparseable samples one cluster",
@@ -46,55 +46,55 @@ RULES: Final[Mapping[Unparseable, str]] = MappingProxyType(
 
 
 def self_consistency(
-    run: AnswerRun, options: Options, formula: Formula, remark: Remark = _nothing
+    run: AnswerRun, options: MethodOptions, formula: ConfidenceFormula, remark: RemarkFormula = _no_remarks
 ) -> Confidences:
     """The majority answer of each row with N ≥ 2 samples of which one parses, and its confidence.
 
     Raises Unavailable where the run has no samples, or no row has enough of them or an outcome.
     """
     if not has_samples(run):
-        raise Unavailable(f"{lacking(run, 'samples')}: several sampled answers a question are needed")
-    normaliser, clusters, outcome = _clustered(run, options.unparseable)
-    why = _why(run, normaliser, clusters)
-    some_known(outcome)
-    rows, _missing = usable(run, why.fill_null(outcome.why))
+        raise Unavailable(f"{missing_columns_phrase(run, 'samples')}: several sampled answers a question are needed")
+    normaliser, clusters, outcome = _cached_clusters(run, options.unparseable)
+    why = _missing_reasons(run, normaliser, clusters)
+    require_known(outcome)
+    rows, _missing = usable_rows(run, why.fill_null(outcome.unknown_reason))
     values = np.full(why.len(), np.nan)
     values[rows] = formula(clusters, rows)
-    scalar = Scalar(
+    scalar = RowConfidences(
         pl.Series("confidence", values, nan_to_null=True),
-        (_sizes(clusters.counted[rows]), *_sameness(normaliser, clusters, rows), RULES[options.unparseable]),
+        (_sample_count_phrase(clusters.n_counted[rows]), *_equality_phrases(normaliser, clusters, rows), UNPARSEABLE_PHRASES[options.unparseable]),
         computed=True,
-        why=why,
-        remarks=(*_remarks(clusters, rows), *remark(clusters, rows)),
+        missing_reason=why,
+        remarks=(*_cluster_remarks(clusters, rows), *remark(clusters, rows)),
     )
-    return judged(run, scalar, outcome)
+    return pair_with_outcomes(run, scalar, outcome)
 
 
 @lru_cache(maxsize=1)
-def _clustered(run: AnswerRun, unparseable: Unparseable) -> tuple[Normaliser, Clusters, Outcomes]:
+def _cached_clusters(run: AnswerRun, unparseable: UnparseableRule) -> tuple[AnswerNormaliser, Clusters, Outcomes]:
     # The three methods ask for the same clusters one after the other: the last run's are kept.
-    normaliser = Normaliser.of(run)
-    clusters = cluster(run, normaliser, unparseable)
-    return normaliser, clusters, majority(run, normaliser, clusters)
+    normaliser = AnswerNormaliser.for_run(run)
+    clusters = cluster_samples(run, normaliser, unparseable)
+    return normaliser, clusters, majority_outcomes(run, normaliser, clusters)
 
 
-def forget() -> None:
+def clear_cluster_cache() -> None:
     """Lets go of the last run's clusters, and with them of the run."""
-    _clustered.cache_clear()
+    _cached_clusters.cache_clear()
 
 
-def _why(run: AnswerRun, normaliser: Normaliser, clusters: Clusters) -> pl.Series:
+def _missing_reasons(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clusters) -> pl.Series:
     """Why a row has no self-consistency, null where it has; raises Unavailable where no row has."""
     why = first_reason(
         run.rows.height,
-        ("no samples", pl.Series(clusters.sampled == 0)),
-        ("no sample parses", pl.Series(clusters.largest == 0)),
-        ("one sample only", pl.Series(clusters.counted == 1)),
+        ("no samples", pl.Series(clusters.n_samples == 0)),
+        ("no sample parses", pl.Series(clusters.majority_size == 0)),
+        ("one sample only", pl.Series(clusters.n_counted == 1)),
     )
-    sampled = clusters.sampled > 0
-    if np.all(clusters.sampled[sampled] == 1):
+    sampled = clusters.n_samples > 0
+    if np.all(clusters.n_samples[sampled] == 1):
         raise Unavailable("every row has one sample only: several sampled answers a question are needed")
-    if np.all(clusters.largest[sampled] == 0):
+    if np.all(clusters.majority_size[sampled] == 0):
         kinds = " or ".join(sorted(set(normaliser.kind.filter(pl.Series(sampled)).to_list())))
         raise Unavailable(
             f"no sample parses as a {kinds}: an answer stands alone (samples_parsed), or where the output "
@@ -103,24 +103,24 @@ def _why(run: AnswerRun, normaliser: Normaliser, clusters: Clusters) -> pl.Serie
     return why
 
 
-def _sizes(counted: NDArray[np.int64]) -> str:
-    low, high = int(counted.min()), int(counted.max())
+def _sample_count_phrase(n_counted: NDArray[np.int64]) -> str:
+    low, high = int(n_counted.min()), int(n_counted.max())
     return f"N={low}" if low == high else f"N={low}–{high}"
 
 
-def _sameness(normaliser: Normaliser, clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
+def _equality_phrases(normaliser: AnswerNormaliser, clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
     """What makes two samples equal."""
-    if clusters.labelled[rows].all():
+    if clusters.has_labels[rows].all():
         return ("clusters as labelled in the file",)
     present = normaliser.kinds(pl.Series(rows))
     alike = f"answers compared as {' or '.join(f'{kind}s' for kind in present)}"
-    found = ("read where an output marks its answer",) if clusters.samples.found else ()
-    return (alike, *found, *(("percent signs dropped",) if clusters.samples.percent else ()))
+    found = ("read where an output marks its answer",) if clusters.samples.found_at_marker else ()
+    return (alike, *found, *(("percent signs dropped",) if clusters.samples.has_percent else ()))
 
 
-def _remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
-    ties = int(clusters.tied[rows].sum())
-    unparsed = int(clusters.unparsed.sum())
+def _cluster_remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
+    ties = int(clusters.is_tied[rows].sum())
+    unparsed = int(clusters.n_unparsed.sum())
     remarks: list[str] = []
     if ties:
         remarks.append(f"{ties:,} tie{'s' if ties > 1 else ''}, the first sampled answer taken")

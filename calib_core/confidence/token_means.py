@@ -5,36 +5,36 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from calib_core.confidence.choices import flat
-from calib_core.confidence.columns import column, first_reason, origin, usable
-from calib_core.confidence.method import Confidences, Options
-from calib_core.confidence.outcomes import outcomes
-from calib_core.confidence.scalar import Scalar, judged
+from calib_core.confidence.choices import flatten_rows
+from calib_core.confidence.columns import column, first_reason, origin_phrases, usable_rows
+from calib_core.confidence.method import Confidences, MethodOptions
+from calib_core.confidence.outcomes import answer_outcomes
+from calib_core.confidence.scalar import RowConfidences, pair_with_outcomes
 from calib_core.records import AnswerRun
 
 
-def by_tokens(run: AnswerRun, logprobs: pl.Series, mean: str, options: Options) -> Confidences:
+def mean_token_confidences(run: AnswerRun, logprobs: pl.Series, mean_column: str, options: MethodOptions) -> Confidences:
     """The mean token probability of each row; where its tokens are not known, the column `mean` as stored.
 
     logprobs: as in `mean_probability`. Raises Unavailable where no row has either, or an outcome.
     """
-    means, why = mean_probability(logprobs)
-    own = column(run, mean)
+    means, why = mean_token_probability(logprobs)
+    own = column(run, mean_column)
     stored = why.is_not_null() & own.is_not_null()
-    outcome = outcomes(run, run.info.path_of, options)
+    outcome = answer_outcomes(run, run.info.path_of, options)
     why = why.set(stored, None)
-    rows, _missing = usable(run, why.fill_null(outcome.why))
+    rows, _missing = usable_rows(run, why.fill_null(outcome.unknown_reason))
     as_is = stored.gather(rows).to_numpy()
-    scalar = Scalar(
+    scalar = RowConfidences(
         own if as_is.all() else own.cast(pl.Float64).zip_with(stored, means),
-        origin(as_is, "mean token probability", "mean as stored"),
+        origin_phrases(as_is, "mean token probability", "mean as stored"),
         computed=not as_is.all(),
-        why=why,
+        missing_reason=why,
     )
-    return judged(run, scalar, outcome)
+    return pair_with_outcomes(run, scalar, outcome)
 
 
-def mean_probability(logprobs: pl.Series) -> tuple[pl.Series, pl.Series]:
+def mean_token_probability(logprobs: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The arithmetic mean of exp(logprobs) of each row, and why a row has none.
 
     logprobs: List of floats, natural logs ≤ 0, −inf for probability 0, shape (rows,). Returns Float64 in
@@ -49,7 +49,7 @@ def mean_probability(logprobs: pl.Series) -> tuple[pl.Series, pl.Series]:
     rows = np.flatnonzero(why.is_null().to_numpy())
     means = np.full(logprobs.len(), np.nan)
     if rows.size:
-        values, sizes = flat(logprobs, rows)
+        values, sizes = flatten_rows(logprobs, rows)
         probs = np.exp(values.astype(np.float64))
         means[rows] = np.add.reduceat(probs, np.cumsum(sizes) - sizes) / sizes
     return pl.Series("mean", means, nan_to_null=True), why

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
-from calib_core.confidence.method import Method, Options
+from calib_core.confidence.method import Method, MethodOptions
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
 
-def _of(_run: AnswerRun, _options: Options) -> NoReturn:
+def _refuse_answers(_run: AnswerRun, _options: MethodOptions) -> NoReturn:
     """Raises Unavailable: answers to questions say nothing of single positions."""
     raise Unavailable(
         "a run of answers, one row a question: a distribution over the vocabulary at each position is needed"
@@ -29,8 +29,8 @@ TOKENS: Final = Method(
     ),
     source="top label for ECE, all classes for Full-ECE; Full-ECE paper (Liu et al. 2024)",
     needs="a distribution over the vocabulary and the right token at each position of a text",
-    of=_of,
-    reads="tokens",
-    rank=1000,
-    look=(0, "star-diamond", "solid"),
+    compute=_refuse_answers,
+    run_kind="tokens",
+    display_rank=1000,
+    style=(0, "star-diamond", "solid"),
 )

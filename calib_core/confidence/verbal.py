@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.confidence.columns import lacking
-from calib_core.confidence.method import Confidences, Method, Options
-from calib_core.confidence.outcomes import outcomes
-from calib_core.confidence.scalar import Scalar, judged
+from calib_core.confidence.columns import missing_columns_phrase
+from calib_core.confidence.method import Confidences, Method, MethodOptions
+from calib_core.confidence.outcomes import answer_outcomes
+from calib_core.confidence.scalar import RowConfidences, pair_with_outcomes
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 
 
-def _of(run: AnswerRun, options: Options) -> Confidences:
+def _verbal_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """The confidence the model wrote, as parsed from its words by whoever made the file."""
-    if not run.has("verbal_confidence"):
-        raise Unavailable(f"{lacking(run, 'verbal_confidence')}: a confidence that the model wrote is needed")
-    scalar = Scalar(run.rows["verbal_confidence"], ("as stated",), computed=False)
-    return judged(run, scalar, outcomes(run, "greedy", options))
+    if not run.has_columns("verbal_confidence"):
+        raise Unavailable(f"{missing_columns_phrase(run, 'verbal_confidence')}: a confidence that the model wrote is needed")
+    scalar = RowConfidences(run.rows["verbal_confidence"], ("as stated",), computed=False)
+    return pair_with_outcomes(run, scalar, answer_outcomes(run, "greedy", options))
 
 
 VERBAL: Final = Method(
@@ -26,7 +26,7 @@ VERBAL: Final = Method(
     meaning="The number that the model wrote when it was asked how sure it is.",
     source="a number the model wrote, as parsed",
     needs="the confidence that the model wrote (verbal_confidence); an outcome",
-    of=_of,
-    rank=6,
-    look=(5, "cross", "3px,6px"),
+    compute=_verbal_confidences,
+    display_rank=6,
+    style=(5, "cross", "3px,6px"),
 )

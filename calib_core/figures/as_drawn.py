@@ -11,15 +11,15 @@ from typing import Any
 
 from plotly.basedatatypes import BaseFigure
 
-from calib_core.figures.as_sent import as_sent
+from calib_core.figures.as_sent import without_unset
 
 
-class AsDrawn(BaseFigure):
+class UnvalidatedFigure(BaseFigure):
     """A figure that plotly and Streamlit take as it is; parts that are not set (None) are left out."""
 
-    def __init__(self, drawn: Mapping[str, Any]) -> None:
-        self._drawn = drawn  # nothing of the base is used: it would begin to build
+    def __init__(self, figure: Mapping[str, Any]) -> None:
+        self._drawn = figure  # nothing of the base is used: it would begin to build
 
     def to_dict(self) -> dict[str, Any]:
         """The figure as it is sent."""
-        return as_sent(self._drawn)
+        return without_unset(self._drawn)

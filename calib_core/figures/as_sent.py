@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 
-def as_sent(drawn: Mapping[str, Any]) -> dict[str, Any]:
+def without_unset(figure: Mapping[str, Any]) -> dict[str, Any]:
     """The figure without the parts that are not set (None)."""
-    return cast("dict[str, Any]", _set(drawn))
+    return cast("dict[str, Any]", _without_unset_parts(figure))
 
 
-def _set(part: object) -> object:
+def _without_unset_parts(part: object) -> object:
     if isinstance(part, Mapping):
         named = cast("Mapping[str, object]", part)
-        return {name: _set(value) for name, value in named.items() if value is not None}
+        return {name: _without_unset_parts(value) for name, value in named.items() if value is not None}
     if isinstance(part, list):
         parts = cast("list[object]", part)
-        return [_set(value) for value in parts] if any(isinstance(one, Mapping) for one in parts) else parts
+        return [_without_unset_parts(value) for value in parts] if any(isinstance(one, Mapping) for one in parts) else parts
     return part

@@ -13,165 +13,165 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from calib_core.analysis.comparison import Comparison
-from calib_core.figures.boxes import Box, freest
-from calib_core.figures.comparison_axes import View
-from calib_core.figures.comparison_look import NUMBERED, PointLook, names_of, numbers_of
-from calib_core.figures.comparison_panel import Panel, corners, curved, joins, on_curves, whiskers
-from calib_core.figures.label_places import REACH, Place, Spot, places
+from calib_core.figures.boxes import Box, least_crowded
+from calib_core.figures.comparison_axes import AxisRanges
+from calib_core.figures.comparison_look import NUMBERS_NOTE, PointStyle, point_names, point_numbers
+from calib_core.figures.comparison_panel import PixelPanel, corner_boxes, curve_boxes, family_line_boxes, place_curve_labels, interval_boxes
+from calib_core.figures.label_places import MARKER_CLEARANCE, LabelPosition, LabelledPoint, place_labels
 from calib_core.figures.layout import LABEL_SIZE
-from calib_core.figures.text import plain, without_middle
-from calib_core.figures.theme import Theme, tint
+from calib_core.figures.text import escape_for_plotly, truncate_middle
+from calib_core.figures.theme import Theme, blend
 
-WIDTHS: Final = (300, 400, 520, 680, 880, 1080, 1320)
+NAME_SET_WIDTHS: Final = (300, 400, 520, 680, 880, 1080, 1320)
 """A set of names for figures from each of these widths on, in pixels: style.css has the same."""
 
-_BESIDE: Final = 70
+_SIDE_MARGINS: Final = 70
 """Pixels of a figure left and right of its panel."""
 
-_LONGEST: Final = 30
-_NARROW: Final = 440
-_FAR: Final = 5
+_MAX_LABEL: Final = 30
+_NARROW_PANEL_WIDTH: Final = 440
+_MAX_LEADERS: Final = 5
 """On a panel narrower than that so many names may stand away from their points, or a third of them."""
 
-_Words: TypeAlias = tuple[str, float, float]
+_PlacedText: TypeAlias = tuple[str, float, float]
 
 
-def name_sets(
-    result: Comparison, view: View, theme: Theme, height: float, looks: Mapping[str, PointLook]
+def name_traces(
+    result: Comparison, ranges: AxisRanges, theme: Theme, height: float, styles: Mapping[str, PointStyle]
 ) -> list[dict[str, Any]]:
     """Traces of the names at each of WIDTHS: those for 300 pixels and more are on the axis x300."""
     traces: list[dict[str, Any]] = []
-    for width in WIDTHS:
-        traces += _set(result, Panel(view, width - _BESIDE, height), theme, f"x{width}", looks)
+    for width in NAME_SET_WIDTHS:
+        traces += _names_at_width(result, PixelPanel(ranges, width - _SIDE_MARGINS, height), theme, f"x{width}", styles)
     return traces
 
 
-def name_axes(view: View) -> dict[str, Any]:
+def name_set_axes(ranges: AxisRanges) -> dict[str, Any]:
     """The axes that the sets of names are on: the figure's own, unseen."""
-    unseen = {"overlaying": "x", "range": list(view.x), "visible": False, "fixedrange": True}
-    return {f"xaxis{width}": dict(unseen) for width in WIDTHS}
+    unseen = {"overlaying": "x", "range": list(ranges.x), "visible": False, "fixedrange": True}
+    return {f"xaxis{width}": dict(unseen) for width in NAME_SET_WIDTHS}
 
 
-def at_width(figure: Mapping[str, Any], width: float) -> dict[str, Any]:
+def keep_names_for_width(figure: Mapping[str, Any], width: float) -> dict[str, Any]:
     """A figure with the set of names for this width alone, for where no style sheet picks one.
 
     Any other figure is given back as it is.
     """
-    fits = f"x{max((one for one in WIDTHS if one <= width), default=WIDTHS[0])}"
-    others = {f"x{one}" for one in WIDTHS} - {fits}
+    fits = f"x{max((one for one in NAME_SET_WIDTHS if one <= width), default=NAME_SET_WIDTHS[0])}"
+    others = {f"x{one}" for one in NAME_SET_WIDTHS} - {fits}
     return {**figure, "data": [trace for trace in figure["data"] if trace.get("xaxis") not in others]}
 
 
-def _set(
-    result: Comparison, panel: Panel, theme: Theme, xaxis: str, looks: Mapping[str, PointLook]
+def _names_at_width(
+    result: Comparison, panel: PixelPanel, theme: Theme, xaxis: str, styles: Mapping[str, PointStyle]
 ) -> list[dict[str, Any]]:
     """The names, or where not all of them have room beside their points, the numbers of all."""
-    spots = _spots(result, panel, names_of(result))
-    markers = tuple((spot.x - REACH, spot.y - REACH, spot.x + REACH, spot.y + REACH) for spot in spots)
-    lines = (*whiskers(result, panel), *joins(result, panel))
-    said = [*on_curves(panel, markers, lines)] if result.has_curves else []
-    found = _placed(result, panel, spots, [box for _, box in said])
+    spots = _labelled_points(result, panel, point_names(result))
+    markers = tuple((spot.x - MARKER_CLEARANCE, spot.y - MARKER_CLEARANCE, spot.x + MARKER_CLEARANCE, spot.y + MARKER_CLEARANCE) for spot in spots)
+    lines = (*interval_boxes(result, panel), *family_line_boxes(result, panel))
+    said = [*place_curve_labels(panel, markers, lines)] if result.has_reference_curves else []
+    found = _place_point_labels(result, panel, spots, [box for _, box in said])
     far = sum(place is not None and place.leader is not None for place in found)
-    if None in found or (panel.width < _NARROW and far > max(_FAR, len(spots) / 3)):
-        spots, found, words = _numbered(result, panel, markers, [box for _, box in said])
+    if None in found or (panel.width < _NARROW_PANEL_WIDTH and far > max(_MAX_LEADERS, len(spots) / 3)):
+        spots, found, words = _place_numbers(result, panel, markers, [box for _, box in said])
         said.append(words)
-    by_colour = _by_colour(result, spots, found, said, theme, looks)
+    by_colour = _texts_by_colour(result, spots, found, said, theme, styles)
     return [
-        _leaders(panel, spots, found, theme, xaxis),
-        *(_names(panel, own, colour, theme, xaxis) for colour, own in by_colour.items()),
+        _leader_trace(panel, spots, found, theme, xaxis),
+        *(_text_trace(panel, own, colour, theme, xaxis) for colour, own in by_colour.items()),
     ]
 
 
-def _numbered(
-    result: Comparison, panel: Panel, markers: Sequence[Box], taken: Sequence[Box]
-) -> tuple[tuple[Spot, ...], tuple[Place | None, ...], tuple[str, Box]]:
+def _place_numbers(
+    result: Comparison, panel: PixelPanel, markers: Sequence[Box], obstacles: Sequence[Box]
+) -> tuple[tuple[LabelledPoint, ...], tuple[LabelPosition | None, ...], tuple[str, Box]]:
     """The points with their numbers, where these stand, and the words that say what they are.
 
     The words take room from numbers: those that are missing are counted beside the words that count them.
     """
-    spots = _spots(result, panel, numbers_of(result))
-    box, found = _beside_words(NUMBERED, result, panel, spots, markers, taken)
+    spots = _labelled_points(result, panel, point_numbers(result))
+    box, found = _place_around_text(NUMBERS_NOTE, result, panel, spots, markers, obstacles)
     if None not in found:
-        return spots, found, (NUMBERED, box)
-    box, found = _beside_words(_missing(len(spots), len(spots)), result, panel, spots, markers, taken)
+        return spots, found, (NUMBERS_NOTE, box)
+    box, found = _place_around_text(_missing_numbers_note(len(spots), len(spots)), result, panel, spots, markers, obstacles)
     lost = found.count(None)
-    return spots, found, (_missing(lost, len(spots)) if lost else NUMBERED, box)
+    return spots, found, (_missing_numbers_note(lost, len(spots)) if lost else NUMBERS_NOTE, box)
 
 
-def _beside_words(
-    words: str, result: Comparison, panel: Panel, spots: tuple[Spot, ...], markers: Sequence[Box],
-    taken: Sequence[Box],
-) -> tuple[Box, tuple[Place | None, ...]]:
-    box = freest(corners(words, panel), [*markers, *taken])
-    return box, _placed(result, panel, spots, [*taken, box])
+def _place_around_text(
+    text: str, result: Comparison, panel: PixelPanel, points: tuple[LabelledPoint, ...], markers: Sequence[Box],
+    obstacles: Sequence[Box],
+) -> tuple[Box, tuple[LabelPosition | None, ...]]:
+    box = least_crowded(corner_boxes(text, panel), [*markers, *obstacles])
+    return box, _place_point_labels(result, panel, points, [*obstacles, box])
 
 
-def _missing(lost: int, of: int) -> str:
-    return f"{lost} of {of} without a number: hover"
+def _missing_numbers_note(n_missing: int, n_points: int) -> str:
+    return f"{n_missing} of {n_points} without a number: hover"
 
 
-def _spots(result: Comparison, panel: Panel, called: Sequence[str]) -> tuple[Spot, ...]:
+def _labelled_points(result: Comparison, panel: PixelPanel, labels: Sequence[str]) -> tuple[LabelledPoint, ...]:
     return tuple(
-        Spot(*panel.place(point.x.value, point.y.value), without_middle(name, _LONGEST))
-        for point, name in zip(result.points, called, strict=True)
+        LabelledPoint(*panel.to_pixels(point.x.value, point.y.value), truncate_middle(name, _MAX_LABEL))
+        for point, name in zip(result.points, labels, strict=True)
     )
 
 
-def _placed(
-    result: Comparison, panel: Panel, spots: tuple[Spot, ...], taken: Sequence[Box]
-) -> tuple[Place | None, ...]:
-    return places(
-        spots, panel.width, panel.height, size=LABEL_SIZE, taken=tuple(taken),
+def _place_point_labels(
+    result: Comparison, panel: PixelPanel, points: tuple[LabelledPoint, ...], obstacles: Sequence[Box]
+) -> tuple[LabelPosition | None, ...]:
+    return place_labels(
+        points, panel.width, panel.height, size=LABEL_SIZE, taken=tuple(obstacles),
         lines=(
-            *whiskers(result, panel), *joins(result, panel), *(curved(panel) if result.has_curves else ()),
+            *interval_boxes(result, panel), *family_line_boxes(result, panel), *(curve_boxes(panel) if result.has_reference_curves else ()),
         ),
     )
 
 
-def _leaders(
-    panel: Panel, spots: Sequence[Spot], found: Sequence[Place | None], theme: Theme, xaxis: str
+def _leader_trace(
+    panel: PixelPanel, points: Sequence[LabelledPoint], positions: Sequence[LabelPosition | None], theme: Theme, xaxis: str
 ) -> dict[str, Any]:
     x: list[float | None] = []
     y: list[float | None] = []
-    for spot, place in zip(spots, found, strict=True):
+    for spot, place in zip(points, positions, strict=True):
         if place is not None and place.leader is not None:
-            ends = [panel.value(spot.x, spot.y), panel.value(*place.leader)]
+            ends = [panel.to_values(spot.x, spot.y), panel.to_values(*place.leader)]
             x += [ends[0][0], ends[1][0], None]
             y += [ends[0][1], ends[1][1], None]
     return {
         "type": "scatter", "mode": "lines", "xaxis": xaxis, "x": x or [None], "y": y or [None],
-        "line": {"color": tint(theme.muted, theme.page, 0.55), "width": 1}, "hoverinfo": "skip",
+        "line": {"color": blend(theme.muted_text, theme.background, 0.55), "width": 1}, "hoverinfo": "skip",
         "showlegend": False,
     }
 
 
-def _by_colour(
+def _texts_by_colour(
     result: Comparison,
-    spots: Sequence[Spot],
-    found: Sequence[Place | None],
-    said: Sequence[tuple[str, Box]],
+    points: Sequence[LabelledPoint],
+    positions: Sequence[LabelPosition | None],
+    notes: Sequence[tuple[str, Box]],
     theme: Theme,
-    looks: Mapping[str, PointLook],
-) -> dict[str, list[_Words]]:
+    styles: Mapping[str, PointStyle],
+) -> dict[str, list[_PlacedText]]:
     """Names in the tone of their run and the other words, each with the middle of its box in pixels."""
-    drawn: dict[str, list[_Words]] = defaultdict(list)
-    for words, box in said:
-        drawn[theme.muted].append((words, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
-    for point, spot, place in zip(result.points, spots, found, strict=True):
+    drawn: dict[str, list[_PlacedText]] = defaultdict(list)
+    for words, box in notes:
+        drawn[theme.muted_text].append((words, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
+    for point, spot, place in zip(result.points, points, positions, strict=True):
         if place is not None:
-            drawn[looks[point.key].text].append((spot.text, place.x, place.y))
+            drawn[styles[point.key].text_colour].append((spot.text, place.x, place.y))
     return drawn
 
 
-def _names(
-    panel: Panel, own: Sequence[_Words], colour: str, theme: Theme, xaxis: str
+def _text_trace(
+    panel: PixelPanel, texts: Sequence[_PlacedText], colour: str, theme: Theme, xaxis: str
 ) -> dict[str, Any]:
-    values = [panel.value(x, y) for _, x, y in own]
+    values = [panel.to_values(x, y) for _, x, y in texts]
     return {
         "type": "scatter", "mode": "text", "xaxis": xaxis, "hoverinfo": "skip", "showlegend": False,
-        "x": [x for x, _ in values], "y": [y for _, y in values], "text": [plain(words) for words, *_ in own],
+        "x": [x for x, _ in values], "y": [y for _, y in values], "text": [escape_for_plotly(words) for words, *_ in texts],
         "textposition": "middle center", "textfont": {
-            "size": LABEL_SIZE, "color": colour, "shadow": ", ".join([f"0px 0px 2px {theme.page}"] * 4),
+            "size": LABEL_SIZE, "color": colour, "shadow": ", ".join([f"0px 0px 2px {theme.background}"] * 4),
         },
         "unselected": {"textfont": {"color": colour}}, "cliponaxis": False,
     }

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from calib_core.figures.layout import BOTTOM
+from calib_core.figures.layout import BOTTOM_MARGIN
 
-COLUMNS: Final = 2
+GRID_COLUMNS: Final = 2
 """So many panels side by side; on a telephone more could not be read."""
 
-_BETWEEN: Final = 0.07
+_COLUMN_GAP: Final = 0.07
 """Part of the width between two columns."""
 
-_TITLE, _UPPER, _GAP, _LOWER = 40, 190, 16, 64
+_TITLE_HEIGHT, _PANEL_HEIGHT, _STRIP_GAP, _STRIP_HEIGHT = 40, 190, 16, 64
 """Pixels of one row of panels, from above."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PanelCell:
     """One panel with a strip below it on the same horizontal axis.
 
     number: from 1; across, upper, lower: (from, to) in parts of the plot; left: whether it is the first
@@ -26,56 +26,56 @@ class Cell:
     """
 
     number: int
-    across: tuple[float, float]
-    upper: tuple[float, float]
-    lower: tuple[float, float]
-    left: bool
+    x_domain: tuple[float, float]
+    panel_domain: tuple[float, float]
+    strip_domain: tuple[float, float]
+    is_leftmost: bool
 
     @property
-    def x(self) -> str:
+    def x_axis(self) -> str:
         """Name of the horizontal axis, as traces say it: "x", "x2" …"""
-        return _name("x", self.number)
+        return _axis_name("x", self.number)
 
     @property
-    def y(self) -> str:
+    def y_axis(self) -> str:
         """Name of the panel's vertical axis."""
-        return _name("y", 2 * self.number - 1)
+        return _axis_name("y", 2 * self.number - 1)
 
     @property
-    def y_strip(self) -> str:
+    def strip_y_axis(self) -> str:
         """Name of the strip's vertical axis."""
-        return _name("y", 2 * self.number)
+        return _axis_name("y", 2 * self.number)
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PanelGrid:
     """All cells, in reading order; height: pixels of the figure, margins included."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[PanelCell, ...]
     columns: int
     height: int
 
 
-def grid_of(panels: int, *, top: int) -> Grid:
+def panel_grid(panels: int, *, top: int) -> PanelGrid:
     """A grid of `panels` (1 or more) below a margin of `top` pixels; several leave room for their titles."""
-    columns, rows = min(panels, COLUMNS), -(-panels // COLUMNS)
-    title = _TITLE if panels > 1 else 0
-    row = title + _UPPER + _GAP + _LOWER
-    plot = rows * row + (rows - 1) * BOTTOM
-    width = (1 - _BETWEEN * (columns - 1)) / columns
+    columns, rows = min(panels, GRID_COLUMNS), -(-panels // GRID_COLUMNS)
+    title = _TITLE_HEIGHT if panels > 1 else 0
+    row = title + _PANEL_HEIGHT + _STRIP_GAP + _STRIP_HEIGHT
+    plot = rows * row + (rows - 1) * BOTTOM_MARGIN
+    width = (1 - _COLUMN_GAP * (columns - 1)) / columns
 
-    def cell(place: int) -> Cell:
-        down, right = divmod(place, columns)
-        above = down * (row + BOTTOM) + title
-        return Cell(
-            number=place + 1,
-            across=(right * (width + _BETWEEN), right * (width + _BETWEEN) + width),
-            upper=(1 - (above + _UPPER) / plot, 1 - above / plot),
-            lower=(max(0.0, 1 - (above + _UPPER + _GAP + _LOWER) / plot), 1 - (above + _UPPER + _GAP) / plot),
-            left=right == 0,
+    def cell(index: int) -> PanelCell:
+        down, right = divmod(index, columns)
+        above = down * (row + BOTTOM_MARGIN) + title
+        return PanelCell(
+            number=index + 1,
+            x_domain=(right * (width + _COLUMN_GAP), right * (width + _COLUMN_GAP) + width),
+            panel_domain=(1 - (above + _PANEL_HEIGHT) / plot, 1 - above / plot),
+            strip_domain=(max(0.0, 1 - (above + _PANEL_HEIGHT + _STRIP_GAP + _STRIP_HEIGHT) / plot), 1 - (above + _PANEL_HEIGHT + _STRIP_GAP) / plot),
+            is_leftmost=right == 0,
         )
 
-    return Grid(tuple(cell(place) for place in range(panels)), columns, plot + top + BOTTOM)
+    return PanelGrid(tuple(cell(place) for place in range(panels)), columns, plot + top + BOTTOM_MARGIN)
 
 
 def layout_key(axis: str) -> str:
@@ -83,5 +83,5 @@ def layout_key(axis: str) -> str:
     return f"{axis[0]}axis{axis[1:]}"
 
 
-def _name(letter: str, number: int) -> str:
+def _axis_name(letter: str, number: int) -> str:
     return letter if number == 1 else f"{letter}{number}"

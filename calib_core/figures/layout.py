@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 import polars as pl
 
-from calib_core.figures.text import plain
-from calib_core.figures.theme import CLEAR, FONT, Theme
+from calib_core.figures.text import escape_for_plotly
+from calib_core.figures.theme import TRANSPARENT, FONT, Theme
 
 Figure: TypeAlias = dict[str, Any]
 """What plotly draws: {"data": [trace, …], "layout": {…}}, made of lists, numbers and text only."""
@@ -19,33 +19,33 @@ SMALL_SIZE: Final = 12
 LABEL_SIZE: Final = 12
 
 
-BOTTOM: Final = 48
+BOTTOM_MARGIN: Final = 48
 """Pixels below the panels, for ticks and a title."""
 
-ENTRY: Final = 19
+LEGEND_LINE_HEIGHT: Final = 19
 """Pixels of one line of a legend."""
 
-_ABOVE: Final = 14
+_LEGEND_PADDING: Final = 14
 """Pixels of the margin that no line of the legend takes."""
 
-_BESIDE: Final = 25
+_MAX_PAIRED_NAME: Final = 25
 """Letters of an entry that has another beside it on a telephone."""
 
-HALF: Final = 0.48
-ALONE: Final = 0.98
+HALF_WIDTH_ENTRY: Final = 0.48
+FULL_WIDTH_ENTRY: Final = 0.98
 """Of the width: an entry beside another, and one that has the line to itself."""
 
 
-def legend_room(names: Sequence[str], *, alone: bool = False) -> tuple[int, bool]:
+def legend_margin(names: Sequence[str], *, one_per_line: bool = False) -> tuple[int, bool]:
     """The margin above panels in pixels, and whether each entry of the legend has a line of its own.
 
     names: of the entries, in their order; two stand side by side unless one of them is too long. alone: each
     is as long as a telephone is wide, or may be.
     """
     paired = names[: len(names) - len(names) % 2]  # the last of an odd number has the line to itself
-    alone = alone or any(len(name) > _BESIDE for name in paired)
-    lines = len(names) if alone else -(-len(names) // 2)
-    return _ABOVE + ENTRY * max(lines, 1), alone
+    one_per_line = one_per_line or any(len(name) > _MAX_PAIRED_NAME for name in paired)
+    lines = len(names) if one_per_line else -(-len(names) // 2)
+    return _LEGEND_PADDING + LEGEND_LINE_HEIGHT * max(lines, 1), one_per_line
 
 
 def legend_names(data: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -54,15 +54,15 @@ def legend_names(data: Sequence[Mapping[str, Any]]) -> list[str]:
     return [trace["name"] for trace in sorted(named, key=lambda trace: trace.get("legendrank", 1000))]
 
 
-def entry(name: str, mode: str, **look: Any) -> dict[str, Any]:  # noqa: ANN401 (as plotly takes it)
+def legend_entry(name: str, mode: str, **style: Any) -> dict[str, Any]:  # noqa: ANN401 (as plotly takes it)
     """An entry of the legend without anything in the picture: a trace that is nowhere."""
     return {
-        "type": "scatter", "mode": mode, "x": [None], "y": [None], "name": plain(name), "showlegend": True,
+        "type": "scatter", "mode": mode, "x": [None], "y": [None], "name": escape_for_plotly(name), "showlegend": True,
         "hoverinfo": "skip", **look,
     }
 
 
-def paper(theme: Theme, *, height: int, top: int, alone: bool = False) -> dict[str, Any]:
+def base_layout(theme: Theme, *, height: int, top: int, one_per_line: bool = False) -> dict[str, Any]:
     """The layout without its axes. height, top: pixels of the whole and of the margin above.
 
     alone: whether each entry of the legend has a line of its own.
@@ -72,26 +72,26 @@ def paper(theme: Theme, *, height: int, top: int, alone: bool = False) -> dict[s
     """
     return {
         "template": {},
-        "paper_bgcolor": CLEAR,
-        "plot_bgcolor": CLEAR,
+        "paper_bgcolor": TRANSPARENT,
+        "plot_bgcolor": TRANSPARENT,
         "font": {"family": FONT, "size": TEXT_SIZE, "color": theme.text},
         "height": height,
-        "margin": {"l": 56, "r": 14, "t": top, "b": BOTTOM},
+        "margin": {"l": 56, "r": 14, "t": top, "b": BOTTOM_MARGIN},
         "barmode": "overlay",
         "hovermode": "x",
         "clickmode": "event+select",
         "dragmode": False,
-        "legend": _legend(theme, ALONE if alone else HALF),
+        "legend": _legend_layout(theme, FULL_WIDTH_ENTRY if one_per_line else HALF_WIDTH_ENTRY),
         "hoverlabel": {
-            "bgcolor": theme.page,
-            "bordercolor": theme.line,
+            "bgcolor": theme.background,
+            "bordercolor": theme.axis_line,
             "align": "left",
             "font": {"family": FONT, "size": SMALL_SIZE, "color": theme.text},
         },
     }
 
 
-def _legend(theme: Theme, width: float) -> dict[str, Any]:
+def _legend_layout(theme: Theme, entry_width: float) -> dict[str, Any]:
     """Above the panels, each entry so much of the breadth.
 
     x below 0 is what lets plotly lay it out over the margin too, which a telephone needs.
@@ -102,9 +102,9 @@ def _legend(theme: Theme, width: float) -> dict[str, Any]:
         "xanchor": "left",
         "y": 1.015,
         "yanchor": "bottom",
-        "entrywidth": width,
+        "entrywidth": entry_width,
         "entrywidthmode": "fraction",
-        "bgcolor": CLEAR,
+        "bgcolor": TRANSPARENT,
         "font": {"size": SMALL_SIZE, "color": theme.text},
         "itemclick": False,
         "itemdoubleclick": False,
@@ -112,7 +112,7 @@ def _legend(theme: Theme, width: float) -> dict[str, Any]:
 
 
 def axis(
-    theme: Theme, title: str | None = None, *, standoff: int | None = None, **more: Any  # noqa: ANN401
+    theme: Theme, title: str | None = None, *, standoff: int | None = None, **options: Any  # noqa: ANN401
 ) -> dict[str, Any]:
     """One axis that cannot be dragged; `more` is laid over it.
 
@@ -122,13 +122,13 @@ def axis(
     drawn: dict[str, Any] = {
         "fixedrange": True,
         "showline": True,
-        "linecolor": theme.line,
-        "gridcolor": theme.grid,
+        "linecolor": theme.axis_line,
+        "gridcolor": theme.grid_line,
         "zeroline": False,
         "ticks": "outside",
         "ticklen": 4,
-        "tickcolor": theme.line,
-        "tickfont": {"size": LABEL_SIZE, "color": theme.muted},
+        "tickcolor": theme.axis_line,
+        "tickfont": {"size": LABEL_SIZE, "color": theme.muted_text},
     }
     if title is not None:
         font = {"size": SMALL_SIZE, "color": theme.text}
@@ -136,21 +136,21 @@ def axis(
     return drawn | more
 
 
-def probability(theme: Theme, title: str | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def probability_axis(theme: Theme, title: str | None = None, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """An axis from 0 to 1."""
     whole: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], **more}
     return axis(theme, title, **whole)
 
 
-def unit_frame(theme: Theme) -> dict[str, Any]:
+def unit_square_outline(theme: Theme) -> dict[str, Any]:
     """The outline of the square from 0 to 1, over bars that touch it."""
     return {
         "type": "rect", "xref": "x", "yref": "y", "x0": 0, "x1": 1, "y0": 0, "y1": 1,
-        "layer": "between", "fillcolor": CLEAR, "line": {"color": theme.line, "width": 1},
+        "layer": "between", "fillcolor": TRANSPARENT, "line": {"color": theme.axis_line, "width": 1},
     }
 
 
-def nothing() -> dict[str, Any]:
+def empty_trace() -> dict[str, Any]:
     """A trace without a point, for a figure that would have none: no picture is drawn of an empty list."""
     return {
         "type": "scatter", "mode": "markers", "x": [None], "y": [None], "hoverinfo": "skip",
@@ -158,7 +158,7 @@ def nothing() -> dict[str, Any]:
     }
 
 
-def numbers(series: pl.Series, decimals: int = 5) -> list[float | None]:
+def rounded_values(series: pl.Series, decimals: int = 5) -> list[float | None]:
     """The column as plotly reads it, without digits that no pixel shows."""
     return series.cast(pl.Float64).round(decimals).to_list()
 
@@ -171,15 +171,15 @@ def log_ticks(largest: int) -> list[int]:
     return [tick for tick in ticks if tick <= max(largest, 1)]
 
 
-def share_ticks(top: float, most: int = 4) -> dict[str, Any]:
+def share_ticks(top: float, max_steps: int = 4) -> dict[str, Any]:
     """At most `most` steps of a round share from 0 to `top`, and never beyond 100 %."""
     shares = (step * 10**power for power in range(-5, 0) for step in (1, 2, 5))
-    step = next((share for share in shares if min(top, 1) <= share * most), 0.5)
+    step = next((share for share in shares if min(top, 1) <= share * max_steps), 0.5)
     count = math.floor(min(top, 1) / step + 1e-9)
     decimals = max(0, -2 - math.floor(math.log10(step)))
     return {"tickvals": [round(step * place, 6) for place in range(count + 1)], "tickformat": f".{decimals}%"}
 
 
-def note(theme: Theme, text: str, **place: Any) -> dict[str, Any]:  # noqa: ANN401
+def annotation(theme: Theme, text: str, **position: Any) -> dict[str, Any]:  # noqa: ANN401
     """Words in the picture, without an arrow; `text` is plotly's HTML, so escaped already."""
     return {"text": text, "showarrow": False, "font": {"size": SMALL_SIZE, "color": theme.text}} | place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from calib_core.confidence import METHODS
-from calib_core.figures.strokes import Look
+from calib_core.figures.strokes import SeriesStyle
 from calib_core.figures.theme import Theme
 
 _SPARE: Final = (
@@ -15,8 +15,8 @@ _SPARE: Final = (
 """Colour, symbol and dash of the methods that claim none, in the registry's order."""
 
 
-def look(method: str, theme: Theme) -> Look:
+def method_style(method: str, theme: Theme) -> SeriesStyle:
     """How the registered method of this id is drawn."""
-    without = [id_ for id_, entry in METHODS.items() if entry.look is None]
-    place, symbol, dash = METHODS[method].look or _SPARE[without.index(method) % len(_SPARE)]
-    return Look(theme.methods[place], dash, symbol)
+    without = [id_ for id_, entry in METHODS.items() if entry.style is None]
+    place, symbol, dash = METHODS[method].style or _SPARE[without.index(method) % len(_SPARE)]
+    return SeriesStyle(theme.method_colours[place], dash, symbol)

@@ -5,28 +5,28 @@ from __future__ import annotations
 from typing import Final
 
 from calib_core.analysis.reliability import Reliability
-from calib_core.figures.layout import Figure, paper, probability
+from calib_core.figures.layout import Figure, base_layout, probability_axis
 from calib_core.figures.reliability import reliability_figure
 from calib_core.figures.theme import Theme
 
-HEIGHT: Final = 262
-_TICKS: Final = {"tickvals": [0, 0.5, 1]}
+SMALL_FIGURE_HEIGHT: Final = 262
+_SMALL_TICKS: Final = {"tickvals": [0, 0.5, 1]}
 
 
-def small_reliability(result: Reliability, theme: Theme) -> Figure:
+def small_reliability_figure(result: Reliability, theme: Theme) -> Figure:
     """The square of the reliability diagram alone: same bars, hatches and whiskers, no counts and no legend.
 
     What the hover says of a bin, its count too, is that of the large diagram.
     """
     whole = reliability_figure(result, theme)
-    layout = paper(theme, height=HEIGHT, top=8)
+    layout = base_layout(theme, height=SMALL_FIGURE_HEIGHT, top=8)
     layout["margin"] |= {"l": 40, "b": 40, "r": 8}
     axes = {
-        "xaxis": probability(
-            theme, "Confidence", standoff=4, constrain="domain", constraintoward="left", **_TICKS
+        "xaxis": probability_axis(
+            theme, "Confidence", standoff=4, constrain="domain", constraintoward="left", **_SMALL_TICKS
         ),
-        "yaxis": probability(
-            theme, "Accuracy", scaleanchor="x", constrain="domain", constraintoward="bottom", **_TICKS
+        "yaxis": probability_axis(
+            theme, "Accuracy", scaleanchor="x", constrain="domain", constraintoward="bottom", **_SMALL_TICKS
         ),
     }
     return {

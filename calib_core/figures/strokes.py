@@ -11,30 +11,30 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.comparison_points import Measured
-from calib_core.analysis.sweep import SWEPT
-from calib_core.figures.layout import entry, numbers
-from calib_core.figures.theme import Theme, glaze
+from calib_core.analysis.comparison_points import MetricEstimate
+from calib_core.analysis.sweep import SWEPT_METRICS
+from calib_core.figures.layout import legend_entry, rounded_values
+from calib_core.figures.theme import Theme, with_opacity
 from calib_core.metrics import METRICS
 
-_DASHES: Final = ("solid", "7px,4px", "2px,3px", "8px,3px,2px,3px", "12px,4px")
+_METRIC_DASHES: Final = ("solid", "7px,4px", "2px,3px", "8px,3px,2px,3px", "12px,4px")
 
-BAND: Final = 0.16
+BAND_OPACITY: Final = 0.16
 """How strong a null band is drawn: what lies under it shows."""
 
 
-def metric_line(metric: str, theme: Theme) -> dict[str, Any]:
+def metric_line_style(metric: str, theme: Theme) -> dict[str, Any]:
     """Colour, width and dash of a metric's line: the same on every page."""
-    place = sorted(METRICS, key=lambda id_: id_ not in SWEPT).index(metric)  # those swept first
+    place = sorted(METRICS, key=lambda id_: id_ not in SWEPT_METRICS).index(metric)  # those swept first
     return {
-        "color": theme.series[place % len(theme.series)],
+        "color": theme.series_colours[place % len(theme.series_colours)],
         "width": 2.4,
-        "dash": _DASHES[(place + place // len(_DASHES)) % len(_DASHES)],
+        "dash": _METRIC_DASHES[(place + place // len(_METRIC_DASHES)) % len(_METRIC_DASHES)],
     }
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SeriesStyle:
     """Of a run or a method. colour: "#RRGGBB" of a theme; dash, symbol: as plotly names them."""
 
     colour: str
@@ -47,15 +47,15 @@ class Look:
 
     def marker(self, theme: Theme, size: float = 9) -> dict[str, Any]:
         """Its symbol with a hair of page around it."""
-        return points(self.colour, self.symbol, theme, size)
+        return marker_style(self.colour, self.symbol, theme, size)
 
 
-def points(colour: str, symbol: str, theme: Theme, size: float = 8) -> dict[str, Any]:
+def marker_style(colour: str, symbol: str, theme: Theme, size: float = 8) -> dict[str, Any]:
     """Markers with a hair of page around them, so that two near ones are two."""
-    return {"size": size, "symbol": symbol, "color": colour, "line": {"color": theme.page, "width": 1}}
+    return {"size": size, "symbol": symbol, "color": colour, "line": {"color": theme.background, "width": 1}}
 
 
-def band(x: list[float], low: list[float], high: list[float], colour: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def band_trace(x: list[float], low: list[float], high: list[float], colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """A pale area from low to high along x, deaf to hover and click; a single point becomes a short bar."""
     common = {"hoverinfo": "skip", "showlegend": False, **more}
     if len(x) == 1:
@@ -64,46 +64,46 @@ def band(x: list[float], low: list[float], high: list[float], colour: str, **mor
             "marker": {"size": 0.1, "color": colour},
             "error_y": {
                 "type": "data", "array": [(high[0] - low[0]) / 2], "width": 0, "thickness": 14,
-                "color": glaze(colour, BAND),
+                "color": with_opacity(colour, BAND_OPACITY),
             },
             **common,
         }
     around = pl.Series([*low, *reversed(high)], dtype=pl.Float64)
     return {
-        "type": "scatter", "mode": "lines", "x": [*x, *reversed(x)], "y": numbers(around, 7),
-        "line": {"width": 0, "color": colour}, "fill": "toself", "fillcolor": glaze(colour, BAND), **common,
+        "type": "scatter", "mode": "lines", "x": [*x, *reversed(x)], "y": rounded_values(around, 7),
+        "line": {"width": 0, "color": colour}, "fill": "toself", "fillcolor": with_opacity(colour, BAND_OPACITY), **common,
     }
 
 
-def band_entry(theme: Theme, whose: str = "") -> dict[str, Any]:
+def band_legend_entry(theme: Theme, suffix: str = "") -> dict[str, Any]:
     """What a null's band is, for the legend. whose: it is, where not everybody's."""
-    line = {"color": theme.muted, "width": 9}
-    return entry(f"if calibrated: 5–95 %{whose}", "lines", line=line, opacity=0.35)
+    line = {"color": theme.muted_text, "width": 9}
+    return legend_entry(f"if calibrated: 5–95 %{suffix}", "lines", line=line, opacity=0.35)
 
 
-def whiskers(own: Sequence[Measured], colour: str, *, width: float, thickness: float) -> dict[str, Any]:
+def error_bars(estimates: Sequence[MetricEstimate], colour: str, *, width: float, thickness: float) -> dict[str, Any]:
     """From the lower to the upper end of each interval, where there is one. width, thickness: in pixels."""
     return {
         "type": "data", "symmetric": False, "width": width, "thickness": thickness, "color": colour,
-        "array": [0 if one.high is None else round(max(0.0, one.high - one.value), 7) for one in own],
-        "arrayminus": [0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in own],
+        "array": [0 if one.high is None else round(max(0.0, one.high - one.value), 7) for one in estimates],
+        "arrayminus": [0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in estimates],
     }
 
 
-def ring(x: float, y: float, theme: Theme) -> dict[str, Any]:
+def selection_ring(x: float, y: float, theme: Theme) -> dict[str, Any]:
     """A ring around the chosen point, deaf to hover and click."""
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
         "cliponaxis": False, "x": [x], "y": [y],
         "marker": {
-            "size": 19, "symbol": "circle-open", "color": theme.highlight_line,
-            "line": {"color": theme.highlight_line, "width": 3},
+            "size": 19, "symbol": "circle-open", "color": theme.highlight_outline,
+            "line": {"color": theme.highlight_outline, "width": 3},
         },
         "unselected": {"marker": {"opacity": 1}},
     }
 
 
-def middle(x: list[float], median: list[float], colour: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def median_line(x: list[float], median: list[float], colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """The thin line of a null's median, deaf to hover and click."""
     return {
         "type": "scatter", "mode": "lines", "x": x, "y": median, "hoverinfo": "skip", "showlegend": False,

@@ -14,7 +14,7 @@ from typing import Final, Literal
 FONT: Final = '"Source Sans", "Source Sans 3", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 """The page's own font where Streamlit sends it, else the system's: no figure fetches one."""
 
-CLEAR: Final = "rgba(0,0,0,0)"
+TRANSPARENT: Final = "rgba(0,0,0,0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,89 +32,89 @@ class Theme:
     """
 
     name: Literal["light", "dark"]
-    page: str
+    background: str
     text: str
-    muted: str
-    line: str
-    grid: str
+    muted_text: str
+    axis_line: str
+    grid_line: str
     bar: str
-    over: str
-    under: str
-    count: str
+    overconfident: str
+    underconfident: str
+    count_bar: str
     highlight: str
-    highlight_line: str
-    over_text: str
-    under_text: str
+    highlight_outline: str
+    overconfident_text: str
+    underconfident_text: str
     highlight_text: str
-    series: tuple[str, ...]
-    methods: tuple[str, ...]
+    series_colours: tuple[str, ...]
+    method_colours: tuple[str, ...]
 
 
 LIGHT: Final = Theme(
     name="light",
-    page="#FFFFFF",
+    background="#FFFFFF",
     text="#0B0F14",
-    muted="#4A5462",
-    line="#6B7582",
-    grid="#E6E9EE",
+    muted_text="#4A5462",
+    axis_line="#6B7582",
+    grid_line="#E6E9EE",
     bar="#0072B2",
-    over="#D55E00",
-    under="#009E73",
-    count="#747F8D",
+    overconfident="#D55E00",
+    underconfident="#009E73",
+    count_bar="#747F8D",
     highlight="#E69F00",
-    highlight_line="#8A5F00",
-    over_text="#B04A00",
-    under_text="#00704F",
+    highlight_outline="#8A5F00",
+    overconfident_text="#B04A00",
+    underconfident_text="#00704F",
     highlight_text="#8A5F00",
-    series=("#0072B2", "#D55E00", "#009E73", "#7B2A63", "#6C6D72", "#4B3F11"),
-    methods=("#7C4DFF", "#D10583", "#A67F00", "#15025A", "#8E0F1F", "#00A0D2"),
+    series_colours=("#0072B2", "#D55E00", "#009E73", "#7B2A63", "#6C6D72", "#4B3F11"),
+    method_colours=("#7C4DFF", "#D10583", "#A67F00", "#15025A", "#8E0F1F", "#00A0D2"),
 )
 
 DARK: Final = Theme(
     name="dark",
-    page="#11151C",
+    background="#11151C",
     text="#F2F5F9",
-    muted="#AEB8C6",
-    line="#8C97A6",
-    grid="#283039",
+    muted_text="#AEB8C6",
+    axis_line="#8C97A6",
+    grid_line="#283039",
     bar="#2E7DB8",
-    over="#FF8A47",
-    under="#2FC79A",
-    count="#8A96A6",
+    overconfident="#FF8A47",
+    underconfident="#2FC79A",
+    count_bar="#8A96A6",
     highlight="#DB9A08",
-    highlight_line="#FFD37A",
-    over_text="#FF8A47",
-    under_text="#2FC79A",
+    highlight_outline="#FFD37A",
+    overconfident_text="#FF8A47",
+    underconfident_text="#2FC79A",
     highlight_text="#F0B73A",
-    series=("#56B4E9", "#FF8A47", "#7CE8A8", "#C94FB0", "#F2F5F9", "#8F7000"),
-    methods=("#896AFB", "#C07C9C", "#F9CC06", "#BDB9FD", "#F91A31", "#AAFAF0"),
+    series_colours=("#56B4E9", "#FF8A47", "#7CE8A8", "#C94FB0", "#F2F5F9", "#8F7000"),
+    method_colours=("#896AFB", "#C07C9C", "#F9CC06", "#BDB9FD", "#F91A31", "#AAFAF0"),
 )
 
 THEMES: Final[Mapping[str, Theme]] = MappingProxyType({theme.name: theme for theme in (LIGHT, DARK)})
 
 
-def tint(colour: str, page: str, share: float) -> str:
+def blend(colour: str, background: str, opacity: float) -> str:
     """`share` of the colour (0..1) laid over the page, as one opaque "#RRGGBB"."""
-    pairs = zip(_rgb(colour), _rgb(page), strict=True)
-    return "#" + "".join(f"{round(share * over + (1 - share) * under):02X}" for over, under in pairs)
+    pairs = zip(_rgb(colour), _rgb(background), strict=True)
+    return "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in pairs)
 
 
-def glaze(colour: str, share: float) -> str:
+def with_opacity(colour: str, opacity: float) -> str:
     """The colour at `share` of its strength (0..1), so that what lies under it shows: "rgba(…)"."""
     red, green, blue = _rgb(colour)
-    return f"rgba({red},{green},{blue},{share:g})"
+    return f"rgba({red},{green},{blue},{opacity:g})"
 
 
-def legible(colour: str, theme: Theme) -> str:
+def readable_text_colour(colour: str, theme: Theme) -> str:
     """The colour, or the nearest tone towards the text that has 4.5:1 on the page."""
     shares = (share / 20 for share in range(20, -1, -1))
-    tones = (tint(colour, theme.text, share) for share in shares)
-    return next(tone for tone in tones if _contrast(tone, theme.page) >= 4.5)
+    tones = (blend(colour, theme.text, share) for share in shares)
+    return next(tone for tone in tones if _contrast_ratio(tone, theme.background) >= 4.5)
 
 
-def _contrast(one: str, other: str) -> float:
+def _contrast_ratio(first: str, second: str) -> float:
     """WCAG 2.2, contrast ratio."""
-    low, high = sorted((_luminance(one), _luminance(other)))
+    low, high = sorted((_luminance(first), _luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 

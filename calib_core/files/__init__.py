@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Final
 
 from calib_core.files import lookalikes, partners
-from calib_core.files.folder import listing, scan
+from calib_core.files.folder import list_folder, list_files
 from calib_core.files.format import Format, Head
 from calib_core.files.harness.helm import HELM
 from calib_core.files.harness.inspect_log import INSPECT
 from calib_core.files.harness.lm_eval import LM_EVAL
 from calib_core.files.harness.openai import OPENAI
 from calib_core.files.harness.tgi import TGI
-from calib_core.files.head import head_at
-from calib_core.files.isolation.apart import read_apart
+from calib_core.files.head import read_head
+from calib_core.files.isolation.apart import read_in_worker
 from calib_core.files.reading import Reading
 from calib_core.files.tables.canonical import CANONICAL
-from calib_core.files.tables.raw import Progress
+from calib_core.files.tables.raw import ReadProgress
 from calib_core.files.tables.table import TABLE
 from calib_core.files.token_level.npz import NPZ
 from calib_core.files.token_level.sums import SUMS
@@ -45,8 +45,8 @@ def read(
     format: str | None = None,  # noqa: A002  the word people use on the command line
     columns: Mapping[str, str] | None = None,
     gold: Path | None = None,
-    within: Path | None = None,
-    progress: Progress | None = None,
+    root: Path | None = None,
+    progress: ReadProgress | None = None,
 ) -> Reading:
     """What a file holds. It is opened here, and read in a process of its own, within limits.
 
@@ -63,51 +63,51 @@ def read(
     of its size may take. Bad rows, and a table of which nothing can be used, raise nothing here: see
     `Reading`.
     """
-    return read_apart(
+    return read_in_worker(
         path,
         file=(name or path.name).encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         format_id=format,
         columns=dict(columns or {}),
-        gold=gold,
-        within=within,
-        progress=progress or _silent,
+        gold_path=gold,
+        root=root,
+        progress=progress or _ignore_progress,
     )
 
 
-def parse(
+def read_in_this_process(
     path: Path,
     *,
     file: str,
     format: str | None = None,  # noqa: A002  as in `read`
     columns: Mapping[str, str] | None = None,
-    beside: Mapping[str, Path] | None = None,
+    companions: Mapping[str, Path] | None = None,
     gold: Path | None = None,
-    progress: Progress | None = None,
+    progress: ReadProgress | None = None,
 ) -> Reading:
     """What a file holds, read in this process; the rest as in `read`.
 
     For files that are known to be sound: a bad one may end the process, or never be done.
     file: as messages call it; beside: name → path of the files that are read with it, None = those there.
     """
-    tell = progress or _silent
+    tell = progress or _ignore_progress
     tell(0.0, "opening")
-    found = partners.read_with(path) if beside is None else beside
-    head = replace(head_at(path, file, tell), beside=found, gold=gold)
-    return _format_of(head, format).read(head, dict(columns or {}), tell)
+    found = partners.existing_companions(path) if companions is None else companions
+    head = replace(read_head(path, file, tell), beside=found, gold=gold)
+    return _choose_format(head, format).read(head, dict(columns or {}), tell)
 
 
-def _format_of(head: Head, wished: str | None) -> Format:
-    if wished is not None:
-        if wished not in FORMATS:
+def _choose_format(head: Head, format_id: str | None) -> Format:
+    if format_id is not None:
+        if format_id not in FORMATS:
             known = ", ".join(FORMATS)
-            raise Refused(f"{head.file}: there is no format {wished!r}. This version reads {known}.")
-        return FORMATS[wished]
+            raise Refused(f"{head.file}: there is no format {format_id!r}. This version reads {known}.")
+        return FORMATS[format_id]
     for candidate in FORMATS.values():
         if candidate.recognises(head):
             return candidate
-    title = lookalikes.of_objects(head.objects) or lookalikes.of_columns(head.names) or "one JSON object"
-    raise Refused(lookalikes.refusal(head.file, title))
+    title = lookalikes.identify_objects(head.first_objects) or lookalikes.identify_columns(head.names) or "one JSON object"
+    raise Refused(lookalikes.unsupported_message(head.file, title))
 
 
-def _silent(_share: float, _text: str) -> None:
+def _ignore_progress(_share: float, _text: str) -> None:
     """Tells nobody."""

@@ -15,23 +15,23 @@ from typing import BinaryIO, Final, cast
 
 from calib_core.problems import Refused, shorten
 
-MAGIC: Final = b"PK\x03\x04"
+ZIP_MAGIC: Final = b"PK\x03\x04"
 
 MAX_MEMBERS: Final = 1000
 """More is refused before the list of them is read: no archive of predictions has so many arrays."""
 
-MAX_LISTED: Final = 100_000
+MAX_LOG_MEMBERS: Final = 100_000
 """As many are listed at all: a log has one for each answer to each question."""
 
-_ENTRY: Final = 160
+_BYTES_PER_MEMBER: Final = 160
 """Bytes that the list of members has for one, its name of about a hundred characters included."""
 
-_TAIL: Final = 22 + 2**16
+_END_RECORD_SPAN: Final = 22 + 2**16
 """Where the end record of an archive lies: 22 bytes, and a comment of at most so many before them."""
 
-AGAIN: Final = "It may be cut off, half written or damaged: write or copy it again."
+COPY_AGAIN_ADVICE: Final = "It may be cut off, half written or damaged: write or copy it again."
 
-_UNREADABLE: Final = (
+_ZIP_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -45,13 +45,13 @@ _UNREADABLE: Final = (
 """What the standard library raises of an archive that is not what it says it is."""
 
 
-def counted(stream: BinaryIO) -> int:
+def count_members(stream: BinaryIO) -> int:
     """How many members the end record tells of; 0 where there is none, which opening it will say.
 
     A list of members that is longer than so many need counts for as many as it has room for.
     """
     size = stream.seek(0, 2)
-    start = max(0, size - _TAIL)
+    start = max(0, size - _END_RECORD_SPAN)
     stream.seek(start)
     tail = stream.read()
     at = tail.rfind(b"PK\x05\x06")
@@ -64,31 +64,31 @@ def counted(stream: BinaryIO) -> int:
         stream.seek(min(int.from_bytes(locator[8:16], "little"), size))
         number, listed = struct.unpack("<QQ", stream.read(56)[32:48].ljust(16, b"\0"))
     stream.seek(0)
-    return max(number, min(listed, size) // _ENTRY)
+    return max(number, min(listed, size) // _BYTES_PER_MEMBER)
 
 
 @contextmanager
-def archive(stream: BinaryIO, file: str, most: int = MAX_MEMBERS) -> Generator[zipfile.ZipFile]:
+def open_archive(stream: BinaryIO, file: str, max_members: int = MAX_MEMBERS) -> Generator[zipfile.ZipFile]:
     """The archive in an open file. Raises Refused where its list of members is too long or cannot be read."""
-    if (members := counted(stream)) > most:
-        raise Refused(f"{file} is an archive of {members:,} members, and at most {most:,} are read.")
+    if (members := count_members(stream)) > max_members:
+        raise Refused(f"{file} is an archive of {members:,} members, and at most {max_members:,} are read.")
     try:
         opened = zipfile.ZipFile(stream)
-    except (*_UNREADABLE, OSError) as error:
-        raise Refused(f"{file} is an archive that cannot be opened ({reason(error)}). {AGAIN}") from None
+    except (*_ZIP_ERRORS, OSError) as error:
+        raise Refused(f"{file} is an archive that cannot be opened ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}") from None
     with opened:
         yield opened
 
 
-def arrays_of(opened: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInfo]:
+def npy_members(archive: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInfo]:
     """Name → member of each array (`NAME.npy`) in an archive, in its order.
 
     Raises Refused where a name is held twice or leads out of the archive, or a member is encrypted.
     """
     found: dict[str, zipfile.ZipInfo] = {}
-    for member in opened.infolist():
+    for member in archive.infolist():
         shown = repr(shorten(member.orig_filename))
-        if leads_out(member.orig_filename):
+        if escapes_archive(member.orig_filename):
             raise Refused(
                 f"{file} has the member {shown}, a name that leads out of the archive: NumPy writes no such "
                 f"names. Save the arrays again with numpy.savez."
@@ -105,10 +105,10 @@ def arrays_of(opened: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInf
 
 
 @contextmanager
-def member_stream(opened: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) -> Generator[BinaryIO]:
+def open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) -> Generator[BinaryIO]:
     """The unpacked bytes of one member, one after another. Raises Refused where they cannot be had."""
-    with unpacking(file, member.filename):
-        stream = opened.open(member)
+    with translate_unpack_errors(file, member.filename):
+        stream = archive.open(member)
     try:
         yield cast("BinaryIO", stream)
     finally:
@@ -116,21 +116,21 @@ def member_stream(opened: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) -
 
 
 @contextmanager
-def unpacking(file: str, name: str) -> Generator[None]:
+def translate_unpack_errors(file: str, name: str) -> Generator[None]:
     """Turns what the standard library raises of damaged members into Refused."""
     try:
         yield
-    except _UNREADABLE as error:
+    except _ZIP_ERRORS as error:
         shown = repr(shorten(name))
-        raise Refused(f"{file}: {shown} in it cannot be unpacked ({reason(error)}). {AGAIN}") from None
+        raise Refused(f"{file}: {shown} in it cannot be unpacked ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}") from None
 
 
-def leads_out(name: str) -> bool:
+def escapes_archive(name: str) -> bool:
     """Whether a member's name would lead out of the folder that an archive is unpacked into."""
     parts = name.replace("\\", "/").split("/")
     return ".." in parts or name.startswith(("/", "\\")) or "\x00" in name or parts[0].endswith(":")
 
 
-def reason(error: Exception) -> str:
+def archive_error_text(error: Exception) -> str:
     """What the standard library says of an archive, in short."""
     return shorten(str(error) or type(error).__name__, 120)

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from calib_core.files.folder import opened
+from calib_core.files.folder import open_regular_file
 from calib_core.problems import Refused
 
-HELD: Final = 2**26
+MAX_BYTES_IN_MEMORY: Final = 2**26
 """Bytes of a file that is held whole; of a larger one pieces are read each time they are needed."""
 
-PIECE: Final = 2**22
+CHUNK_BYTES: Final = 2**22
 """Bytes read at a time: enough that a fast parser is fast, little beside what the columns need."""
 
-LONGEST: Final = 2**28
+MAX_LINE_BYTES: Final = 2**28
 """Bytes in one line; a longer one is no record."""
 
 
@@ -36,11 +36,11 @@ class Content:
         self._handle = -1
 
     @classmethod
-    def at(cls, path: Path, file: str) -> Content:
+    def from_path(cls, path: Path, file: str) -> Content:
         """Those of a regular file. Raises Refused, naming it `file`, where there is none to be read."""
-        with opened(path, file) as stream:
+        with open_regular_file(path, file) as stream:
             size = os.fstat(stream.fileno()).st_size
-            if size <= HELD:
+            if size <= MAX_BYTES_IN_MEMORY:
                 return cls(stream.read(), file)
             content = cls(b"", file)
             content._size = size
@@ -57,38 +57,38 @@ class Content:
             return self._data[start : start + size]
         return os.pread(self._handle, max(0, min(size, self._size - start)), start)
 
-    def whole(self) -> bytes:
+    def read_all(self) -> bytes:
         """All bytes at once: for what cannot be read in pieces."""
-        return self._data if self._handle < 0 else b"".join(self.pieces())
+        return self._data if self._handle < 0 else b"".join(self.chunks())
 
-    def pieces(self, start: int = 0) -> Iterator[bytes]:
+    def chunks(self, start: int = 0) -> Iterator[bytes]:
         """The bytes from `start` on, piece by piece, each of `PIECE` bytes but the last."""
-        while piece := self.read(start, PIECE):
+        while piece := self.read(start, CHUNK_BYTES):
             yield piece
             start += len(piece)
 
     def checksum(self) -> int:
         """The CRC-32 of all bytes."""
         checksum = 0
-        for piece in self.pieces():
+        for piece in self.chunks():
             checksum = zlib.crc32(piece, checksum)
         return checksum
 
-    def lines(self, start: int, end: bytes = b"\n") -> Iterator[bytes]:
+    def line_blocks(self, start: int, line_ending: bytes = b"\n") -> Iterator[bytes]:
         """The bytes from `start` on in blocks of whole lines; only the last may lack the end of its line.
 
         Raises Refused as soon as a line is longer than any record is.
         """
         kept: list[bytes] = []
-        for piece in self.pieces(start):
-            cut = piece.rfind(end) + 1
+        for piece in self.chunks(start):
+            cut = piece.rfind(line_ending) + 1
             if cut:
                 yield b"".join((*kept, memoryview(piece)[:cut]))
                 kept = []
             kept.append(piece[cut:])
-            if PIECE * len(kept) > LONGEST + PIECE:
+            if CHUNK_BYTES * len(kept) > MAX_LINE_BYTES + CHUNK_BYTES:
                 raise Refused(
-                    f"{self.file}: a line of it is longer than {LONGEST // 2**20} MiB, which no record is. "
+                    f"{self.file}: a line of it is longer than {MAX_LINE_BYTES // 2**20} MiB, which no record is. "
                     f"It may be damaged: write it again, one record a line."
                 )
         if rest := b"".join(kept):
@@ -98,10 +98,10 @@ class Content:
         """The bytes from `start` on as a stream, whose position counts from there."""
         if self._handle < 0:
             return io.BytesIO(self._data[start:] if start else self._data)
-        return io.BufferedReader(_Stream(self, start), PIECE)
+        return io.BufferedReader(_ContentStream(self, start), CHUNK_BYTES)
 
 
-class _Stream(io.RawIOBase):
+class _ContentStream(io.RawIOBase):
     """A content from some byte on, read as a file is."""
 
     def __init__(self, content: Content, start: int) -> None:
@@ -128,6 +128,6 @@ class _Stream(io.RawIOBase):
         return len(data)
 
 
-def held(data: bytes | Content, file: str = "the file") -> Content:
+def as_content(data: bytes | Content, file: str = "the file") -> Content:
     """Bytes as a content; a content as it is."""
     return data if isinstance(data, Content) else Content(data, file)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from calib_core.files.isolation.handles import LEADS_OUT, handle_of, reason, unread
-from calib_core.files.partners import is_partner
+from calib_core.files.isolation.handles import LINK_LEAVES_FOLDER, open_handle, os_error_text, not_regular_message
+from calib_core.files.partners import is_companion
 from calib_core.problems import Refused
 
-PASSED_OVER: Final = frozenset({"manifest.json"})
+IGNORED_NAMES: Final = frozenset({"manifest.json"})
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FolderListing:
     """What a folder holds.
 
     files: those that may hold predictions, sorted by their path below it; passed_over: what looks like one
@@ -26,15 +26,15 @@ class Listing:
     """
 
     files: tuple[Path, ...]
-    passed_over: Mapping[Path, str]
+    skipped: Mapping[Path, str]
 
 
-def scan(folder: Path) -> tuple[Path, ...]:
+def list_files(folder: Path) -> tuple[Path, ...]:
     """The files of `listing`; raises as it does."""
-    return listing(folder).files
+    return list_folder(folder).files
 
 
-def listing(folder: Path) -> Listing:
+def list_folder(folder: Path) -> FolderListing:
     """The regular files in a folder and its subfolders, and what is passed over.
 
     Nothing is said of hidden files and folders, README*, *.md and MANIFEST.json, nor of what is read with
@@ -43,87 +43,87 @@ def listing(folder: Path) -> Listing:
     """
     try:
         top = folder.resolve(strict=True)
-        pending = _children(folder)
+        pending = _sorted_entries(folder)
     except (OSError, RuntimeError, ValueError) as error:
         name = folder.name or str(folder)
-        raise Refused(f"{name} is no folder that can be opened ({reason(error)}).") from None
+        raise Refused(f"{name} is no folder that can be opened ({os_error_text(error)}).") from None
     found: list[Path] = []
     passed_over: dict[Path, str] = {}
     entered = {top}
     while pending:
         path = pending.pop()
-        if _unspoken(path.name):
+        if _is_ignored(path.name):
             continue
-        real, why = _inside(path, top)
+        real, why = _resolve_inside(path, top)
         if real is None:
             passed_over[path] = f"{path.relative_to(folder).as_posix()} {why}"
         elif real.is_dir():
             if real not in entered:
                 entered.add(real)
-                pending.extend(_children_or_none(path))
-        elif not stat.S_ISREG(mode := _mode(real)):
-            passed_over[path] = f"{path.relative_to(folder).as_posix()}: {unread(mode)}"
-        elif not is_partner(path):
+                pending.extend(_entries_or_empty(path))
+        elif not stat.S_ISREG(mode := _file_mode(real)):
+            passed_over[path] = f"{path.relative_to(folder).as_posix()}: {not_regular_message(mode)}"
+        elif not is_companion(path):
             found.append(path)
-    return Listing(tuple(found), passed_over)
+    return FolderListing(tuple(found), passed_over)
 
 
-def content(path: Path, file: str) -> bytes:
+def read_bytes(path: Path, file: str) -> bytes:
     """All bytes of a regular file. Raises Refused, naming it `file`, where there is none to be read."""
-    with opened(path, file) as stream:
+    with open_regular_file(path, file) as stream:
         return stream.read()
 
 
-def beginning(path: Path, file: str, size: int) -> bytes:
+def read_first_bytes(path: Path, file: str, size: int) -> bytes:
     """The first bytes of a regular file, `size` of them where it has so many; raises as `content`."""
-    with opened(path, file) as stream:
+    with open_regular_file(path, file) as stream:
         return stream.read(size)
 
 
 @contextmanager
-def opened(path: Path, file: str) -> Generator[BinaryIO]:
+def open_regular_file(path: Path, file: str) -> Generator[BinaryIO]:
     """A regular file to read from. Raises Refused, naming it `file`, where there is none to be read.
 
     It is opened without waiting: a named pipe would keep a reader for ever.
     """
-    handle = handle_of(path, file)
+    handle = open_handle(path, file)
     try:
         with os.fdopen(handle, "rb", closefd=False) as stream:
             yield stream
     except OSError as error:
-        raise Refused(f"{file} cannot be read ({reason(error)}).") from None
+        raise Refused(f"{file} cannot be read ({os_error_text(error)}).") from None
     finally:
         os.close(handle)
 
 
-def _children(folder: Path) -> list[Path]:
+def _sorted_entries(folder: Path) -> list[Path]:
     """What a folder holds, the last name first."""
     return sorted(folder.iterdir(), reverse=True)
 
 
-def _children_or_none(folder: Path) -> list[Path]:
+def _entries_or_empty(folder: Path) -> list[Path]:
     try:
-        return _children(folder)
+        return _sorted_entries(folder)
     except OSError:
         return []
 
 
-def _inside(path: Path, top: Path) -> tuple[Path | None, str]:
+def _resolve_inside(path: Path, root: Path) -> tuple[Path | None, str]:
     """Where a path leads; or None, and why it is not followed."""
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):  # a link to nowhere, or round in a circle
         return None, "is a link that leads nowhere."
-    return (real, "") if real.is_relative_to(top) else (None, LEADS_OUT)
+    return (real, "") if real.is_relative_to(root) else (None, LINK_LEAVES_FOLDER)
 
 
-def _unspoken(name: str) -> bool:
+def _is_ignored(name: str) -> bool:
     """Whether nobody takes a file or folder of that name for predictions."""
     low = name.lower()
-    return low.startswith((".", "readme")) or low.endswith(".md") or low in PASSED_OVER
+    return low.startswith((".", "readme")) or low.endswith(".md") or low in IGNORED_NAMES
 
 
-def _mode(path: Path) -> int:
+def _file_mode(path: Path) -> int:
     try:
         return path.stat().st_mode
     except OSError:  # gone since the folder was listed

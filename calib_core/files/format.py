@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 
 from calib_core.files.content import Content
 from calib_core.files.reading import Reading
-from calib_core.files.tables.raw import Progress
+from calib_core.files.tables.raw import ReadProgress
 
-Kind = Literal["parquet", "json lines", "json list", "json object", "text", "zip", "npy"]
+ContentKind = Literal["parquet", "json lines", "json list", "json object", "text", "zip", "npy"]
 """What the bytes are, whatever the file is called."""
 
 
@@ -30,22 +30,22 @@ class Head:
 
     file: str
     content: Content
-    kind: Kind
-    objects: tuple[Mapping[str, object], ...] = ()
-    records: tuple[object, ...] = ()
+    kind: ContentKind
+    first_objects: tuple[Mapping[str, object], ...] = ()
+    list_elements: tuple[object, ...] = ()
     names: tuple[str, ...] = ()
     metadata: Mapping[str, str] | None = None
     path: Path | None = None
-    beside: Mapping[str, Path] = field(default_factory=dict[str, Path])
-    gold: Path | None = None
+    companions: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    gold_path: Path | None = None
 
     @property
-    def data(self) -> bytes:
+    def all_bytes(self) -> bytes:
         """All bytes at once. A large text is better read from `content`."""
-        return self.content.whole()
+        return self.content.read_all()
 
 
-Read: TypeAlias = Callable[[Head, Mapping[str, str], Progress], Reading]
+ReadFunction: TypeAlias = Callable[[Head, Mapping[str, str], ReadProgress], Reading]
 """A file, what its columns mean (file column → contract name), who is told of the progress → a reading.
 
 Raises `problems.Refused` where nothing in the file can be used.
@@ -62,6 +62,6 @@ class Format:
 
     id: str
     title: str
-    marks: str
+    recognised_by: str
     recognises: Callable[[Head], bool]
-    read: Read
+    read: ReadFunction

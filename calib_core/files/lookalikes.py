@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-INSTEAD: Final = (
+EXPORT_ADVICE: Final = (
     "Export one row a question as CSV, JSON lines or Parquet, with columns such as id, confidence, correct."
 )
 
-_MAGIC: Final = (
+_MAGIC_TITLES: Final = (
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x28\xb5\x2f\xfd", "a zstd archive"),
     (b"BZh", "a bzip2 archive"),
@@ -26,13 +26,13 @@ _MAGIC: Final = (
     (b"version https://git-lfs", "a Git LFS pointer (fetch the file itself with git lfs pull)"),
 )
 
-_ZIP_MEMBERS: Final = (
+_ZIP_MEMBER_TITLES: Final = (
     (b".npy", "a NumPy archive (NPZ)"),
     (b"xl/workbook.xml", "an Excel workbook (save the sheet as CSV)"),
     (b"data.pkl", "a PyTorch file"),
 )
 
-_OBJECTS: Final[tuple[tuple[frozenset[str], str], ...]] = (
+_TITLES_BY_KEYS: Final[tuple[tuple[frozenset[str], str], ...]] = (
     (
         frozenset({"results", "configs", "n-shot"}),
         "an lm-evaluation-harness results file (no rows: choose the samples_….jsonl of --log_samples)",
@@ -59,58 +59,58 @@ _OBJECTS: Final[tuple[tuple[frozenset[str], str], ...]] = (
     ),
 )
 
-_OWN: Final = frozenset({"confidence", "correct"})
+_TABLE_COLUMNS: Final = frozenset({"confidence", "correct"})
 """Columns of a table that somebody made to be read here, whatever else is in it."""
 
-_YAML: Final = re.compile(rb"(?:#[^\n]*\n\s*)*(?:---\s+)?- [A-Za-z_]\w*:(?:\s|$)")
+_YAML_LIST: Final = re.compile(rb"(?:#[^\n]*\n\s*)*(?:---\s+)?- [A-Za-z_]\w*:(?:\s|$)")
 """A list of objects in YAML, perhaps below remarks."""
 
 
-def of_bytes(data: bytes) -> str | None:
+def identify_bytes(data: bytes) -> str | None:
     """What a file that is neither Parquet nor text seems to be; None where it may be text."""
     if data.startswith(b"PK\x03\x04"):
-        return next((title for mark, title in _ZIP_MEMBERS if mark in data), "a zip archive")
+        return next((title for mark, title in _ZIP_MEMBER_TITLES if mark in data), "a zip archive")
     if data.startswith(b"PK\x05\x06"):
         return "an empty zip archive"
-    for magic, title in _MAGIC:
+    for magic, title in _MAGIC_TITLES:
         if data.startswith(magic):
             return title
     if data.endswith(b"PAR1") and b"\x00" in data:
         return "a Parquet file whose beginning is missing"
-    return _of_text(data[:512].lstrip())
+    return _identify_text(data[:512].lstrip())
 
 
-def _of_text(start: bytes) -> str | None:
+def _identify_text(start: bytes) -> str | None:
     """What a text is that is no table, by its beginning."""
     if start[:15].lower().startswith((b"<!doctype html", b"<html")):
         return "an HTML page (perhaps the error page of a download)"
     if start.startswith(b'data: {"'):
         return "a stream of server-sent events (save the whole response as JSON instead)"
-    if _YAML.match(start):
+    if _YAML_LIST.match(start):
         return "a YAML file"
     return "an XML file" if start.startswith(b"<?xml") else None
 
 
-def of_members(names: Iterable[str]) -> str:
+def identify_members(names: Iterable[str]) -> str:
     """What an archive with members of these names seems to be."""
     listed = "\n".join(names).encode("utf-8", "replace")
-    return next((title for mark, title in _ZIP_MEMBERS if mark in listed), "a zip archive")
+    return next((title for mark, title in _ZIP_MEMBER_TITLES if mark in listed), "a zip archive")
 
 
-def of_objects(objects: Iterable[Mapping[str, object]]) -> str | None:
+def identify_objects(objects: Iterable[Mapping[str, object]]) -> str | None:
     """The tool that wrote such JSON objects, by the keys one of them has; None where it is none known."""
     for record in objects:
-        for keys, title in _OBJECTS:
-            if keys <= record.keys() and not record.keys() & _OWN:
+        for keys, title in _TITLES_BY_KEYS:
+            if keys <= record.keys() and not record.keys() & _TABLE_COLUMNS:
                 return title
     return None
 
 
-def of_columns(names: Iterable[str]) -> str | None:
+def identify_columns(names: Iterable[str]) -> str | None:
     """The tool that wrote a Parquet file or a table with such columns; None where it is none known."""
-    return of_objects([dict.fromkeys(names)])
+    return identify_objects([dict.fromkeys(names)])
 
 
-def refusal(file: str, title: str) -> str:
+def unsupported_message(file: str, title: str) -> str:
     """The message that names what a file is and says what would be read."""
-    return f"{file} looks like {title}, which this version does not read. {INSTEAD}"
+    return f"{file} looks like {title}, which this version does not read. {EXPORT_ADVICE}"

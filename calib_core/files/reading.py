@@ -26,17 +26,17 @@ class Reading:
 
     file: str
     format: str
-    rows: int
-    bad_rows: int
+    n_rows: int
+    n_bad_rows: int
     problems: tuple[Problem, ...]
     good_runs: tuple[Run, ...]
     columns: tuple[str, ...]
-    unused: tuple[str, ...]
-    proposals: Mapping[str, str]
+    unused_columns: tuple[str, ...]
+    proposed_mapping: Mapping[str, str]
     notes: tuple[str, ...] = ()
     refusal: str | None = None
-    groups: tuple[str, ...] = ()
-    read_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    group_columns: tuple[str, ...] = ()
+    column_roles: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def runs(self, *, skip_bad_rows: bool) -> tuple[Run, ...]:
         """The runs; skip_bad_rows says that bad rows are to be left out.
@@ -46,6 +46,6 @@ class Reading:
         """
         if self.refusal is not None:
             raise Refused(self.refusal)
-        if self.bad_rows and not skip_bad_rows:
-            raise BadRowsFound(self.file, self.bad_rows, self.rows, self.problems)
+        if self.n_bad_rows and not skip_bad_rows:
+            raise BadRowsFound(self.file, self.n_bad_rows, self.n_rows, self.problems)
         return self.good_runs

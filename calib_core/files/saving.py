@@ -14,12 +14,12 @@ from pathlib import Path
 from calib_core.problems import Refused
 
 
-def save(data: bytes, path: Path) -> None:
+def write_atomically(data: bytes, path: Path) -> None:
     """Writes all of `data` at `path`, in place of what is there, or nothing at all.
 
     Raises Refused where the file cannot be written, or `path` is a folder, a device or a pipe.
     """
-    check_target(path)
+    check_output_path(path)
     unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
     try:
         try:
@@ -34,30 +34,30 @@ def save(data: bytes, path: Path) -> None:
         raise Refused(f"{path.name} cannot be written ({error.strerror or error}).") from None
 
 
-def check_target(path: Path, inputs: Iterable[Path] = ()) -> None:
+def check_output_path(path: Path, inputs: Iterable[Path] = ()) -> None:
     """Raises Refused where what is at `path` is no file that may be replaced, or is one of `inputs`."""
     name = path.name or str(path)
     if path.is_dir():
         raise Refused(f"{name} is a folder. Name the file that is to be written: -o FILE")
     if path.exists() and not path.is_file():
         raise Refused(f"{name} is no regular file and cannot be replaced by one. Choose another name for -o.")
-    if any(same_file(path, other) for other in inputs):
+    if any(is_same_file(path, other) for other in inputs):
         raise Refused(
             f"{name} is one of the files that are read, and would be lost. Choose another name for -o."
         )
 
 
-def same_file(one: Path, other: Path) -> bool:
+def is_same_file(first: Path, second: Path) -> bool:
     """Whether two paths lead to one file, by links of either kind; the file need not be there yet."""
-    if real(one) == real(other):
+    if resolved_path(first) == resolved_path(second):
         return True
     try:
-        return one.samefile(other)
+        return first.samefile(second)
     except (OSError, ValueError):
         return False
 
 
-def real(path: Path) -> Path:
+def resolved_path(path: Path) -> Path:
     """Where a path leads; the path itself where it leads nowhere, which reading it will say."""
     try:
         return path.resolve()

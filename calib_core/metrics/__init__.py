@@ -36,5 +36,5 @@ METRICS: Final[dict[str, Metric]] = {
 }
 """Every metric, by id, in the order in which they are shown."""
 
-DEFAULT: Final = next(iter(METRICS))
+DEFAULT_METRIC: Final = next(iter(METRICS))
 """The metric that is shown where none is named."""

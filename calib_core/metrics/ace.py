@@ -10,8 +10,8 @@ from calib_core.metrics.metric import Metric
 ACE: Final = Metric(
     id="ace",
     title="ACE",
-    in_sentence="ACE",
-    recipe="ACE-L1",
+    title_in_sentence="ACE",
+    recipe_name="ACE-L1",
     meaning=(
         "Adaptive calibration error: ECE over bins of about equally many rows, so that no bin is "
         "thin and rows of equal confidence stay together; lower is better."
@@ -20,10 +20,10 @@ ACE: Final = Metric(
     needs="pairs",
     low=0.0,
     high=1.0,
-    better="lower",
+    direction="lower",
     binned=True,
-    of=ece,
+    compute=ece,
     binning="mass",
-    reads="values",
+    required_sums="values",
     all_labels=True,
 )

@@ -15,7 +15,7 @@ def auroc(sums: Sums, _scheme: Scheme) -> float | None:
 
     In [0, 1]; None unless both outcomes occur. Counted in whole numbers, divided once.
     """
-    levels = sums.levels()
+    levels = sums.natural_bins()
     wrong = levels.count - levels.correct
     rights, wrongs = int(levels.correct.sum()), int(wrong.sum())
     if not rights or not wrongs:
@@ -28,8 +28,8 @@ def auroc(sums: Sums, _scheme: Scheme) -> float | None:
 AUROC: Final = Metric(
     id="auroc",
     title="AUROC",
-    in_sentence="AUROC",
-    recipe="AUROC",
+    title_in_sentence="AUROC",
+    recipe_name="AUROC",
     meaning=(
         "The chance that a right answer was given more confidence than a wrong one, ties counted half: "
         "higher is better, 0.5 tells nothing, and it says whether confidence ranks, not whether it is "
@@ -39,9 +39,9 @@ AUROC: Final = Metric(
     needs="pairs",
     low=0.0,
     high=1.0,
-    better="higher",
+    direction="higher",
     binned=False,
-    of=auroc,
-    reads="values",
-    over_samples="offered",
+    compute=auroc,
+    required_sums="values",
+    sampling_default="offered",
 )

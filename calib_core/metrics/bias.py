@@ -8,23 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric, Units
+from calib_core.metrics.metric import Metric, BootstrapUnits
 
 
 def bias(sums: Sums, _scheme: Scheme) -> float | None:
     """(Σ c − Σ y) / n, in [−1, 1], positive = over-confident; None without pairs."""
-    return (sums.said - sums.right) / sums.pairs if sums.pairs else None
+    return (sums.confidence_sum - sums.n_correct) / sums.n_pairs if sums.n_pairs else None
 
 
-def _reweighted(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weighted_bias(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights @ units.gap / weights.sum(1)
 
 
 BIAS: Final = Metric(
     id="bias",
     title="Bias",
-    in_sentence="bias",
-    recipe="bias",
+    title_in_sentence="bias",
+    recipe_name="bias",
     meaning=(
         "Mean confidence minus accuracy: above 0 is over-confident, below 0 under-confident, and nearest "
         "to 0 is best, though gaps of opposite sign cancel here."
@@ -33,8 +33,8 @@ BIAS: Final = Metric(
     needs="pairs",
     low=-1.0,
     high=1.0,
-    better="zero",
+    direction="zero",
     binned=False,
-    of=bias,
-    reweighted=_reweighted,
+    compute=bias,
+    weighted_form=_weighted_bias,
 )

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric, Units
+from calib_core.metrics.metric import Metric, BootstrapUnits
 
 
 def brier(sums: Sums, _scheme: Scheme) -> float | None:
     """Σ (c − y)² / n, in [0, 1]; None without pairs."""
-    return sums.squared_error / sums.pairs if sums.pairs else None
+    return sums.squared_error_sum / sums.n_pairs if sums.n_pairs else None
 
 
-def _reweighted(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    return weights @ units.square / weights.sum(1)
+def _weighted_brier(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return weights @ units.squared_error / weights.sum(1)
 
 
 def brier_skill(brier_score: float, accuracy: float) -> float | None:
@@ -29,8 +29,8 @@ def brier_skill(brier_score: float, accuracy: float) -> float | None:
 BRIER: Final = Metric(
     id="brier",
     title="Brier score",
-    in_sentence="Brier score",
-    recipe="Brier",
+    title_in_sentence="Brier score",
+    recipe_name="Brier",
     meaning=(
         "The mean squared distance between confidence and outcome: it rewards being right as well "
         "as being honest, and needs no bins; lower is better, and always saying 50 % scores 0.25."
@@ -39,13 +39,13 @@ BRIER: Final = Metric(
     needs="pairs",
     low=0.0,
     high=1.0,
-    better="lower",
+    direction="lower",
     binned=False,
-    of=brier,
-    reads="squares",
+    compute=brier,
+    required_sums="squares",
     all_labels=True,
-    proper=True,
-    over_samples="shown",
-    coverage=(92, 98),
-    reweighted=_reweighted,
+    is_proper=True,
+    sampling_default="shown",
+    bootstrap_coverage=(92, 98),
+    weighted_form=_weighted_brier,
 )

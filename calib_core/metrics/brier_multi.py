@@ -10,14 +10,14 @@ from calib_core.metrics.metric import Metric
 
 def brier_multi(sums: Sums, _scheme: Scheme) -> float | None:
     """Σ_i Σ_k (p_ik − [y_i = k])² / N, in [0, 2]; None without rows."""
-    return sums.squared_error / sums.rows if sums.pairs else None
+    return sums.squared_error_sum / sums.rows if sums.n_pairs else None
 
 
 BRIER_MULTI: Final = Metric(
     id="brier_multi",
     title="Brier score, all choices",
-    in_sentence="Brier score, all choices",
-    recipe="Brier, multi-class",
+    title_in_sentence="Brier score, all choices",
+    recipe_name="Brier, multi-class",
     meaning=(
         "The squared distance between all the choices' probabilities and the right answer, summed over "
         "the choices and averaged over the rows; from 0 to 2, lower is better."
@@ -26,9 +26,9 @@ BRIER_MULTI: Final = Metric(
     needs="distribution",
     low=0.0,
     high=2.0,
-    better="lower",
+    direction="lower",
     binned=False,
-    of=brier_multi,
-    reads="squares",
-    proper=True,
+    compute=brier_multi,
+    required_sums="squares",
+    is_proper=True,
 )

@@ -13,7 +13,7 @@ def cw_ece(sums: Sums, scheme: Scheme) -> float | None:
 
     sums: one pair a choice, kept by class.
     """
-    if not sums.pairs:
+    if not sums.n_pairs:
         return None
     return float(sums.binned(scheme).absolute_gap.sum()) / (sums.rows * sums.groups)
 
@@ -21,8 +21,8 @@ def cw_ece(sums: Sums, scheme: Scheme) -> float | None:
 CW_ECE: Final = Metric(
     id="cw_ece",
     title="cw-ECE",
-    in_sentence="cw-ECE",
-    recipe="cw-ECE-L1",
+    title_in_sentence="cw-ECE",
+    recipe_name="cw-ECE-L1",
     meaning=(
         "Classwise ECE: that of each choice's probability against how often that choice is right, averaged "
         "over the K choices (classes): lower is better, and it shrinks as K grows."
@@ -31,10 +31,10 @@ CW_ECE: Final = Metric(
     needs="distribution",
     low=0.0,
     high=1.0,
-    better="lower",
+    direction="lower",
     binned=True,
-    of=cw_ece,
+    compute=cw_ece,
     binning="width",
-    reads="classes",
-    swept=True,
+    required_sums="classes",
+    in_default_sweep=True,
 )

@@ -13,7 +13,7 @@ def cw_ece_sum(sums: Sums, scheme: Scheme) -> float | None:
 
     sums: one pair a choice, kept by class.
     """
-    if not sums.pairs:
+    if not sums.n_pairs:
         return None
     return float(sums.binned(scheme).absolute_gap.sum()) / sums.rows
 
@@ -21,8 +21,8 @@ def cw_ece_sum(sums: Sums, scheme: Scheme) -> float | None:
 CW_ECE_SUM: Final = Metric(
     id="cw_ece_sum",
     title="K·cw-ECE",
-    in_sentence="K·cw-ECE",
-    recipe="K·cw-ECE-L1",
+    title_in_sentence="K·cw-ECE",
+    recipe_name="K·cw-ECE-L1",
     meaning=(
         "cw-ECE (classwise ECE) summed over the choices instead of averaged, so that it can be read beside "
         "Full-ECE, which it is never below; from 0 to 2, lower is better."
@@ -31,11 +31,11 @@ CW_ECE_SUM: Final = Metric(
     needs="distribution",
     low=0.0,
     high=2.0,
-    better="lower",
+    direction="lower",
     binned=True,
-    of=cw_ece_sum,
+    compute=cw_ece_sum,
     binning="width",
-    reads="classes",
-    ceiled=True,
-    swept=True,
+    required_sums="classes",
+    has_ceiling=True,
+    in_default_sweep=True,
 )

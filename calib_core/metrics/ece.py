@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric, Units
+from calib_core.metrics.metric import Metric, BootstrapUnits
 
 
 def ece(sums: Sums, scheme: Scheme) -> float | None:
@@ -16,20 +16,20 @@ def ece(sums: Sums, scheme: Scheme) -> float | None:
 
     sums: one pair a row, or one a choice ("all labels", then divided by N·K); one group.
     """
-    if not sums.pairs:
+    if not sums.n_pairs:
         return None
-    return float(sums.binned(scheme).absolute_gap.sum()) / sums.pairs
+    return float(sums.binned(scheme).absolute_gap.sum()) / sums.n_pairs
 
 
-def _reweighted(units: Units, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.abs(np.add.reduceat(weights * units.gap, units.start, axis=1)).sum(1) / weights.sum(1)
+def _weighted_ece(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.abs(np.add.reduceat(weights * units.gap, units.starts, axis=1)).sum(1) / weights.sum(1)
 
 
 ECE: Final = Metric(
     id="ece",
     title="ECE",
-    in_sentence="ECE",
-    recipe="ECE-L1",
+    title_in_sentence="ECE",
+    recipe_name="ECE-L1",
     meaning=(
         "Expected calibration error: the average distance between confidence and accuracy over the "
         "bins, each weighted by its rows; lower is better and 0 means that confidence and accuracy "
@@ -39,12 +39,12 @@ ECE: Final = Metric(
     needs="pairs",
     low=0.0,
     high=1.0,
-    better="lower",
+    direction="lower",
     binned=True,
-    of=ece,
+    compute=ece,
     all_labels=True,
-    swept=True,
-    over_samples="shown",
-    coverage=(76, 93),
-    reweighted=_reweighted,
+    in_default_sweep=True,
+    sampling_default="shown",
+    bootstrap_coverage=(76, 93),
+    weighted_form=_weighted_ece,
 )

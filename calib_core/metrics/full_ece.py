@@ -13,7 +13,7 @@ def full_ece(sums: Sums, scheme: Scheme) -> float | None:
 
     Full-ECE paper eq. 11-13: divided by rows, not by pairs. sums: one pair a choice.
     """
-    if not sums.pairs:
+    if not sums.n_pairs:
         return None
     return float(sums.pooled().binned(scheme).absolute_gap.sum()) / sums.rows
 
@@ -21,8 +21,8 @@ def full_ece(sums: Sums, scheme: Scheme) -> float | None:
 FULL_ECE: Final = Metric(
     id="full_ece",
     title="Full-ECE",
-    in_sentence="Full-ECE",
-    recipe="Full-ECE-L1",
+    title_in_sentence="Full-ECE",
+    recipe_name="Full-ECE-L1",
     meaning=(
         "The distance between probability and frequency over the probabilities of all choices, pooled "
         "in one set of bins and divided by the rows; from 0 to 2, lower is better."
@@ -31,10 +31,10 @@ FULL_ECE: Final = Metric(
     needs="distribution",
     low=0.0,
     high=2.0,
-    better="lower",
+    direction="lower",
     binned=True,
-    of=full_ece,
+    compute=full_ece,
     binning="width",
-    ceiled=True,
-    swept=True,
+    has_ceiling=True,
+    in_default_sweep=True,
 )

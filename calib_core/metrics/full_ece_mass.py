@@ -16,7 +16,7 @@ def full_ece_mass(sums: Sums, scheme: Scheme) -> float | None:
     Full-ECE paper eq. 8-9 read as sampling: each pair weighs as much as its probability. sums: one
     pair a choice.
     """
-    if not sums.pairs:
+    if not sums.n_pairs:
         return None
     binned = sums.pooled().binned(scheme)
     return float(np.abs(binned.confident_correct - binned.squared).sum()) / sums.rows
@@ -25,8 +25,8 @@ def full_ece_mass(sums: Sums, scheme: Scheme) -> float | None:
 FULL_ECE_MASS: Final = Metric(
     id="full_ece_mass",
     title="Mass-weighted Full-ECE",
-    in_sentence="mass-weighted Full-ECE",
-    recipe="Full-ECE-L1, mass-weighted",
+    title_in_sentence="mass-weighted Full-ECE",
+    recipe_name="Full-ECE-L1, mass-weighted",
     meaning=(
         "Full-ECE with each choice weighted by its own probability, which is the error to expect of an "
         "answer sampled from the model; from 0 to 1, lower is better."
@@ -35,10 +35,10 @@ FULL_ECE_MASS: Final = Metric(
     needs="distribution",
     low=0.0,
     high=1.0,
-    better="lower",
+    direction="lower",
     binned=True,
-    of=full_ece_mass,
+    compute=full_ece_mass,
     binning="width",
-    reads="squares",
-    swept=True,
+    required_sums="squares",
+    in_default_sweep=True,
 )

@@ -10,7 +10,7 @@ from calib_core.metrics.metric import Metric
 
 def mce(sums: Sums, scheme: Scheme) -> float | None:
     """max_b |Y_b − C_b| / n_b over the non-empty bins, in [0, 1]; None without pairs."""
-    if not sums.pairs:
+    if not sums.n_pairs:
         return None
     binned = sums.binned(scheme)
     return float((binned.absolute_gap / binned.count).max())
@@ -19,8 +19,8 @@ def mce(sums: Sums, scheme: Scheme) -> float | None:
 MCE: Final = Metric(
     id="mce",
     title="MCE",
-    in_sentence="MCE",
-    recipe="MCE",
+    title_in_sentence="MCE",
+    recipe_name="MCE",
     meaning=(
         "Maximum calibration error: the distance between confidence and accuracy in the worst bin, "
         "however few rows that bin has; lower is better."
@@ -29,8 +29,8 @@ MCE: Final = Metric(
     needs="pairs",
     low=0.0,
     high=1.0,
-    better="lower",
+    direction="lower",
     binned=True,
-    of=mce,
+    compute=mce,
     all_labels=True,
 )

@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 
 from calib_core.binned import Binning, Scheme, Sums
 
-Better = Literal["lower", "higher", "zero"]
+Direction = Literal["lower", "higher", "zero"]
 
-Reads = Literal["bins", "squares", "classes", "values"]
+RequiredSums = Literal["bins", "squares", "classes", "values"]
 """What sums have to keep: n, Σy and Σc of the bins; Σc² and Σcy as well; each class apart; or every value."""
 
 
-Interval = Literal["bootstrap", "wilson"]
+IntervalMethod = Literal["bootstrap", "wilson"]
 
-OverSamples = Literal["shown", "offered", "named"]
+SamplingDefault = Literal["shown", "offered", "named"]
 """Metrics over the number of samples: shown where none is named, offered beside those, or only if named."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class BootstrapUnits:
     """Pairs that a bootstrap draws together, sorted by bin.
 
     Attributes
@@ -43,12 +43,12 @@ class Units:
 
     count: NDArray[np.int64]
     gap: NDArray[np.float64]
-    square: NDArray[np.float64]
-    right: NDArray[np.float64]
-    start: NDArray[np.intp]
+    squared_error: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    starts: NDArray[np.intp]
 
 
-Reweighted = Callable[[Units, NDArray[np.float64]], NDArray[np.float64]]
+WeightedForm = Callable[[BootstrapUnits, NDArray[np.float64]], NDArray[np.float64]]
 """Units, and weights of shape (draws, units) → the metric of each draw, shape (draws,)."""
 
 
@@ -115,33 +115,33 @@ class Metric:
 
     id: str
     title: str
-    in_sentence: str
-    recipe: str
+    title_in_sentence: str
+    recipe_name: str
     meaning: str
     source: str
     needs: Literal["pairs", "distribution"]
     low: float | None
     high: float | None
-    better: Better
+    direction: Direction
     binned: bool
-    of: Callable[[Sums, Scheme], float | None]
+    compute: Callable[[Sums, Scheme], float | None]
     remark: Callable[[Sums], str | None] = _no_remark
     binning: Binning | None = None
-    reads: Reads = "bins"
-    ceiled: bool = False
+    required_sums: RequiredSums = "bins"
+    has_ceiling: bool = False
     all_labels: bool = False
-    proper: bool = False
-    percent: bool = False
-    swept: bool = False
-    over_samples: OverSamples = "named"
-    interval: Interval = "bootstrap"
-    coverage: tuple[int, int] | None = None
-    reweighted: Reweighted | None = None
+    is_proper: bool = False
+    shown_in_percent: bool = False
+    in_default_sweep: bool = False
+    sampling_default: SamplingDefault = "named"
+    interval_method: IntervalMethod = "bootstrap"
+    bootstrap_coverage: tuple[int, int] | None = None
+    weighted_form: WeightedForm | None = None
 
     @property
     def name(self) -> str:
         """The short name, the recipe's without its norm: "ECE", "Brier"."""
-        return self.recipe.removesuffix("-L1")
+        return self.recipe_name.removesuffix("-L1")
 
     @property
     def help(self) -> str:

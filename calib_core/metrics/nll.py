@@ -7,28 +7,28 @@ from typing import Final
 
 from calib_core.binned import Scheme, Sums
 from calib_core.metrics.metric import Metric
-from calib_core.wording import count
+from calib_core.wording import plural
 
 
 def nll(sums: Sums, _scheme: Scheme) -> float | None:
     """−Σ_i ln p_i,y_i / N, in [0, ∞]; infinite once a right answer has probability 0, None without rows."""
-    if not sums.pairs:
+    if not sums.n_pairs:
         return None
     return math.inf if sums.impossible else sums.log_loss / sums.rows
 
 
-def _infinite(sums: Sums) -> str | None:
+def _infinite_remark(sums: Sums) -> str | None:
     if not sums.impossible:
         return None
-    of = count(sums.rows, "row")
+    of = plural(sums.rows, "row")
     return f"Infinite: the right answer was given probability 0 in {sums.impossible:,} of {of}."
 
 
 NLL: Final = Metric(
     id="nll",
     title="Negative log-likelihood",
-    in_sentence="negative log-likelihood",
-    recipe="NLL",
+    title_in_sentence="negative log-likelihood",
+    recipe_name="NLL",
     meaning=(
         "The mean of −ln of the probability given to the right answer (nats): lower is better, and one "
         "right answer that was given probability 0 makes it infinite."
@@ -37,9 +37,9 @@ NLL: Final = Metric(
     needs="distribution",
     low=0.0,
     high=None,
-    better="lower",
+    direction="lower",
     binned=False,
-    of=nll,
-    remark=_infinite,
-    proper=True,
+    compute=nll,
+    remark=_infinite_remark,
+    is_proper=True,
 )

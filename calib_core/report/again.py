@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from calib_core.bins import Scheme
-from calib_core.confidence.method import Options
-from calib_core.report.subject import Asked
+from calib_core.confidence.method import MethodOptions
+from calib_core.report.subject import ReportSettings
 
-TYPED_THERE = "To be typed in the folder it was typed in, where Calib can be found (README)."
-AMONG_FILES = (
+RUN_IN_SAME_FOLDER = "To be typed in the folder it was typed in, where Calib can be found (README)."
+RUN_IN_DATA_FOLDER = (
     "To be typed in the folder of the files, where Calib can be found (PYTHONPATH names its folder; README)."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class ReportCommand:
     """The words of a report's command line, as they were typed or could have been.
 
     files: paths; output: the file written; pages, runs: () = all; format, columns, gold: how every file is
@@ -26,38 +26,38 @@ class Again:
 
     files: tuple[str, ...]
     output: str
-    asked: Asked
+    settings: ReportSettings
     pages: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     skip_bad_rows: bool = False
     format: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict[str, str])
     gold: str | None = None
-    place: str = TYPED_THERE
+    where_to_run: str = RUN_IN_SAME_FOLDER
 
     @property
-    def line(self) -> str:
+    def command_line(self) -> str:
         """The line, quoted for a shell."""
-        return shlex.join(["python", "-m", "calib_core", *self.words])
+        return shlex.join(["python", "-m", "calib_core", *self.arguments])
 
     @property
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """What follows the program's name."""
-        which = (*_each("--page", self.pages), *_each("--run", self.runs))
-        options = (*self._numbers(), *self._reading(), *which)
+        which = (*_repeated_option("--page", self.pages), *_repeated_option("--run", self.runs))
+        options = (*self._settings_options(), *self._reading_options(), *which)
         # A name that begins with a hyphen is no option: nothing behind "--" is.
         return ["report", *options, "-o", self.output, "--", *self.files]
 
-    def _numbers(self) -> Iterator[str]:
-        asked, usual, scheme = self.asked, Options(), Scheme()
-        yield from _each("--method", asked.methods)
-        yield from _each("--metric", asked.metrics)
+    def _settings_options(self) -> Iterator[str]:
+        asked, usual, scheme = self.settings, MethodOptions(), Scheme()
+        yield from _repeated_option("--method", asked.methods)
+        yield from _repeated_option("--metric", asked.metrics)
         if asked.scheme.bins != scheme.bins:
             yield from ("--bins", str(asked.scheme.bins))
         if asked.scheme.binning != scheme.binning:
             yield from ("--binning", asked.scheme.binning)
-        if asked.bin is not None:
-            yield from ("--bin", str(asked.bin))
+        if asked.bin_number is not None:
+            yield from ("--bin", str(asked.bin_number))
         if asked.options.labels != usual.labels:
             yield from ("--labels", asked.options.labels)
         if asked.options.renormalise is not None:
@@ -65,17 +65,17 @@ class Again:
         if asked.options.unparseable != usual.unparseable:
             yield from ("--unparseable", asked.options.unparseable)
 
-    def _reading(self) -> Iterator[str]:
+    def _reading_options(self) -> Iterator[str]:
         if self.skip_bad_rows:
             yield "--skip-bad-rows"
         if self.format is not None:
             yield from ("--format", self.format)
-        yield from _each("--map", [f"{column}={name}" for column, name in self.columns.items()])
+        yield from _repeated_option("--map", [f"{column}={name}" for column, name in self.columns.items()])
         if self.gold is not None:
             yield from ("--gold", self.gold)
 
 
-def _each(option: str, values: Sequence[str]) -> Iterator[str]:
+def _repeated_option(option: str, values: Sequence[str]) -> Iterator[str]:
     """The option once a value; one that begins with a hyphen is joined to it, or it would be an option."""
     for value in values:
         yield from (f"{option}={value}",) if value.startswith("-") else (option, value)

@@ -10,14 +10,14 @@ from typing import Any, Final, cast
 
 import polars as pl
 
-from calib_core.files.tables.canonical import DTYPES, KEY
+from calib_core.files.tables.canonical import DTYPES_KEY, METADATA_KEY
 
-_WIDTHS: Final = (pl.Float16(), pl.Float32())
+_NARROW_FLOATS: Final = (pl.Float16(), pl.Float32())
 """Dtypes that JSON has no word for, and that decide where a value falls between bins (decision 0002)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Canonical:
+class CanonicalFile:
     """A canonical answers file before it is written. rows: no column of them is null throughout.
 
     metadata: as it is written; notes: the sentences in it.
@@ -30,31 +30,31 @@ class Canonical:
     def to_parquet(self) -> bytes:
         """As Parquet, every value in the dtype it was read in."""
         buffer = io.BytesIO()
-        self.rows.write_parquet(buffer, compression="zstd", metadata={KEY: _json(self.metadata)})
+        self.rows.write_parquet(buffer, compression="zstd", metadata={METADATA_KEY: _compact_json(self.metadata)})
         return buffer.getvalue()
 
     def to_json_lines(self) -> bytes:
         """As JSON lines: the metadata, then one object a row, nulls left out, −∞ as the text "-inf"."""
-        narrow = {name: str(_inner(dtype)) for name, dtype in self.rows.schema.items()
-                  if _inner(dtype) in _WIDTHS}  # fmt: skip
-        metadata = {**self.metadata, DTYPES: narrow} if narrow else self.metadata
-        lines = [_json({KEY: metadata})]
+        narrow = {name: str(_element_dtype(dtype)) for name, dtype in self.rows.schema.items()
+                  if _element_dtype(dtype) in _NARROW_FLOATS}  # fmt: skip
+        metadata = {**self.metadata, DTYPES_KEY: narrow} if narrow else self.metadata
+        lines = [_compact_json({METADATA_KEY: metadata})]
         lines += [
-            _json({name: _plain(value) for name, value in row.items() if value is not None})
+            _compact_json({name: _json_value(value) for name, value in row.items() if value is not None})
             for row in self.rows.iter_rows(named=True)
         ]
         return ("\n".join(lines) + "\n").encode()
 
 
-def _inner(dtype: pl.DataType) -> pl.DataType:
+def _element_dtype(dtype: pl.DataType) -> pl.DataType:
     return cast("pl.DataType", dtype.inner) if isinstance(dtype, pl.List) else dtype
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  whatever a cell holds
+def _json_value(value: Any) -> Any:  # noqa: ANN401  whatever a cell holds
     if isinstance(value, list):
-        return [_plain(part) for part in cast("list[Any]", value)]
+        return [_json_value(part) for part in cast("list[Any]", value)]
     return "-inf" if value == float("-inf") else value
 
 
-def _json(value: object) -> str:
+def _compact_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

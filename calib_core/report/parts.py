@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from calib_core.figures.as_sent import as_sent
+from calib_core.figures.as_sent import without_unset
 from calib_core.figures.theme import DARK, LIGHT, Theme
-from calib_core.report.paired_table import PairedTable
+from calib_core.report.paired_table import EceBrierTable
 
-Progress = Callable[[float, str], object]
+ProgressCallback = Callable[[float, str], object]
 """Told the share of the work that is done, in [0, 1], and what is being done."""
 
 
@@ -29,7 +29,7 @@ class Tile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class ReportFigure:
     """One figure, drawn for a light and for a dark page.
 
     title: above it, "" where the block's says enough; alt: the sentence that stands for it where it cannot be
@@ -45,17 +45,17 @@ class Drawn:
     note: str = ""
 
     @classmethod
-    def of(
+    def from_drawing(
         cls, draw: Callable[[Theme], Mapping[str, Any]], alt: str, title: str = "", *,
         narrow: bool = False, note: str = "",
-    ) -> Drawn:
+    ) -> ReportFigure:
         """Both forms of a figure; draw: theme → figure."""
-        light, dark = (as_sent(draw(theme)) for theme in (LIGHT, DARK))
+        light, dark = (without_unset(draw(theme)) for theme in (LIGHT, DARK))
         return cls(title, alt, light, dark, narrow, note)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class ReportTable:
     """One table. frame: cells as they are read, all text; note: how it is read."""
 
     title: str
@@ -63,14 +63,14 @@ class Table:
     note: str = ""
 
     @classmethod
-    def of(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> Table:
+    def from_rows(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> ReportTable:
         """From rows that share their columns; a missing value is an empty cell."""
         names = list(rows[0]) if rows else []
-        columns = {name: [_text(row.get(name)) for row in rows] for name in names}
+        columns = {name: [_cell_text(row.get(name)) for row in rows] for name in names}
         return cls(title, pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)), note)
 
 
-def _text(value: object) -> str:
+def _cell_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -89,23 +89,23 @@ class Block:
     """
 
     title: str
-    by: str = ""
-    reading: str = ""
+    method_title: str = ""
+    headline: str = ""
     tiles: tuple[Tile, ...] = ()
     recipes: tuple[str, ...] = ()
-    figures: tuple[Drawn, ...] = ()
-    tables: tuple[Table, ...] = ()
-    below: tuple[Table, ...] = ()
-    paired: tuple[PairedTable, ...] = ()
-    panels: tuple[Drawn, ...] = ()
-    panelled: str = ""
+    figures: tuple[ReportFigure, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
+    closing_tables: tuple[ReportTable, ...] = ()
+    ece_brier_tables: tuple[EceBrierTable, ...] = ()
+    small_figures: tuple[ReportFigure, ...] = ()
+    small_figures_heading: str = ""
     captions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
-def not_drawn(refused: Sequence[str]) -> tuple[Block, ...]:
+def not_drawn_blocks(reasons: Sequence[str]) -> tuple[Block, ...]:
     """The last block of a section: what is not drawn and why, each reason once; () where all is."""
-    return (Block("Not drawn", remarks=tuple(dict.fromkeys(refused))),) if refused else ()
+    return (Block("Not drawn", remarks=tuple(dict.fromkeys(reasons))),) if reasons else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

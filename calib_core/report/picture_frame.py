@@ -16,20 +16,20 @@ from calib_core.figures.label_places import text_width
 from calib_core.figures.theme import FONT, LIGHT
 from calib_core.problems import shorten
 
-TITLE: Final = 17
-SMALL: Final = 11.5
-_SIDE: Final = 20
-_ABOVE: Final = 12
-_ACTUAL: Final = 0.9
+TITLE_FONT_SIZE: Final = 17
+RECIPE_FONT_SIZE: Final = 11.5
+_SIDE_MARGIN: Final = 20
+_TOP_MARGIN: Final = 12
+_WIDTH_CORRECTION: Final = 0.9
 """Of what `text_width` says, which is rather too much, for lines of many letters."""
 
-_MOST_TITLES: Final = 2
-_MOST_LINES: Final = 8
-_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MAX_TITLE_LINES: Final = 2
+_MAX_RECIPE_LINES: Final = 8
+_INVALID_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PictureFrame:
     """width, height: of the figure alone, in pixels; title, recipe: text as files have it, any length."""
 
     width: int
@@ -38,105 +38,105 @@ class Frame:
     recipe: str
 
     @property
-    def titles(self) -> list[str]:
+    def title_lines(self) -> list[str]:
         """The lines above the figure."""
-        return wrapped(self.title, TITLE, self.width - 2 * _SIDE, _MOST_TITLES)
+        return wrap_text(self.title, TITLE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_TITLE_LINES)
 
     @property
-    def lines(self) -> list[str]:
+    def recipe_lines(self) -> list[str]:
         """The lines below it."""
         found: list[str] = []
         for part in self.recipe.splitlines():
-            found += wrapped(part, SMALL, self.width - 2 * _SIDE, _MOST_LINES)
-        if len(found) <= _MOST_LINES:
+            found += wrap_text(part, RECIPE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_RECIPE_LINES)
+        if len(found) <= _MAX_RECIPE_LINES:
             return found
-        return [*found[: _MOST_LINES - 1], "… The column recipe of the CSV has all of it."]
+        return [*found[: _MAX_RECIPE_LINES - 1], "… The column recipe of the CSV has all of it."]
 
     @property
-    def top(self) -> int:
+    def top_height(self) -> int:
         """Pixels above the figure."""
-        return round(_ABOVE + 1.4 * TITLE * len(self.titles))
+        return round(_TOP_MARGIN + 1.4 * TITLE_FONT_SIZE * len(self.title_lines))
 
     @property
-    def whole(self) -> int:
+    def total_height(self) -> int:
         """Height of all of it, in pixels."""
-        return self.top + self.height + round(1.4 * SMALL * len(self.lines)) + (14 if self.lines else 0)
+        return self.top_height + self.height + round(1.4 * RECIPE_FONT_SIZE * len(self.recipe_lines)) + (14 if self.recipe_lines else 0)
 
 
-def clean(text: str) -> str:
+def clean_xml_text(text: str) -> str:
     """The text with what no XML may hold replaced."""
-    return _NOT_XML.sub("\ufffd", text)
+    return _INVALID_XML.sub("\ufffd", text)
 
 
-def cleaned(part: object) -> Any:  # noqa: ANN401  whatever a figure is made of
+def clean_figure(part: object) -> Any:  # noqa: ANN401  whatever a figure is made of
     """A figure whose texts are all `clean`."""
     if isinstance(part, str):
-        return clean(part)
+        return clean_xml_text(part)
     if isinstance(part, Mapping):
-        return {clean(name): cleaned(value) for name, value in cast("Mapping[str, object]", part).items()}
+        return {clean_xml_text(name): clean_figure(value) for name, value in cast("Mapping[str, object]", part).items()}
     if isinstance(part, list | tuple):
-        return [cleaned(value) for value in cast("Sequence[object]", part)]
+        return [clean_figure(value) for value in cast("Sequence[object]", part)]
     return part
 
 
-def wrapped(text: str, size: float, width: float, most: int) -> list[str]:
+def wrap_text(text: str, font_size: float, width: float, max_lines: int) -> list[str]:
     """The text in lines that fit, broken at spaces where there are any; the last of `most` ends with "…"."""
     lines = [""]
-    for word in clean(text).split():
-        for piece in _pieces(word, size, width):
+    for word in clean_xml_text(text).split():
+        for piece in _split_word(word, font_size, width):
             joined = f"{lines[-1]} {piece}".strip()
-            if _ACTUAL * text_width(joined, size) <= width:
+            if _WIDTH_CORRECTION * text_width(joined, font_size) <= width:
                 lines[-1] = joined
             else:
                 lines.append(piece)
     lines = [line for line in lines if line]
-    if len(lines) <= most:
+    if len(lines) <= max_lines:
         return lines
-    return [*lines[: most - 1], shorten(lines[most - 1] + " …", max(1, len(lines[most - 1]) - 1))]
+    return [*lines[: max_lines - 1], shorten(lines[max_lines - 1] + " …", max(1, len(lines[max_lines - 1]) - 1))]
 
 
-def _pieces(word: str, size: float, width: float) -> list[str]:
+def _split_word(word: str, font_size: float, width: float) -> list[str]:
     """A word that is wider than a line in parts that are not."""
     pieces = [""]
     for letter in word:
-        if pieces[-1] and _ACTUAL * text_width(pieces[-1] + letter, size) > width:
+        if pieces[-1] and _WIDTH_CORRECTION * text_width(pieces[-1] + letter, font_size) > width:
             pieces.append("")
         pieces[-1] += letter
     return pieces
 
 
-def framed(svg: str, frame: Frame, font: bytes | None) -> str:
+def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
     """One SVG of all of it. svg: as plotly gives it; font: WOFF2, put inside, or None for the system's."""
     start = svg.index("<svg ") + len("<svg ")
     end = svg.index(">", start)
     opening = re.sub(r'\b(?:width|height)="[^"]*"', "", svg[start:end])
-    size = f'width="{frame.width}" height="{frame.whole}"'
+    size = f'width="{frame.width}" height="{frame.total_height}"'
     return "\n".join([
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img"',
-        f'{size} viewBox="0 0 {frame.width} {frame.whole}">',
-        f"<title>{escape(clean(frame.title))}</title>",
-        f"<desc>{escape(clean(frame.recipe))}</desc>",
-        "" if font is None else f"<style>{face(font)}</style>",
-        f'<rect {size} fill="{LIGHT.page}"/>',
+        f'{size} viewBox="0 0 {frame.width} {frame.total_height}">',
+        f"<title>{escape(clean_xml_text(frame.title))}</title>",
+        f"<desc>{escape(clean_xml_text(frame.recipe))}</desc>",
+        "" if font is None else f"<style>{font_face_css(font)}</style>",
+        f'<rect {size} fill="{LIGHT.background}"/>',
         f"<g font-family={quoteattr(FONT)}>",
-        *_texts(frame.titles, _ABOVE, TITLE, f'font-weight="600" fill="{LIGHT.text}"'),
-        *_texts(frame.lines, frame.top + frame.height, SMALL, f'fill="{LIGHT.muted}"'),
+        *_text_elements(frame.title_lines, _TOP_MARGIN, TITLE_FONT_SIZE, f'font-weight="600" fill="{LIGHT.text}"'),
+        *_text_elements(frame.recipe_lines, frame.top_height + frame.height, RECIPE_FONT_SIZE, f'fill="{LIGHT.muted_text}"'),
         "</g>",
-        f'<svg x="0" y="{frame.top}" width="{frame.width}" height="{frame.height}" {opening}{svg[end:]}',
+        f'<svg x="0" y="{frame.top_height}" width="{frame.width}" height="{frame.height}" {opening}{svg[end:]}',
         "</svg>",
     ])
 
 
-def _texts(lines: Sequence[str], top: float, size: float, look: str) -> list[str]:
+def _text_elements(lines: Sequence[str], top: float, font_size: float, attributes: str) -> list[str]:
     """Lines of text one below the other, from `top` on."""
     return [
-        f'<text x="{_SIDE}" y="{top + 1.4 * size * at + size:.1f}" font-size="{size}" {look}>'
+        f'<text x="{_SIDE_MARGIN}" y="{top + 1.4 * font_size * at + font_size:.1f}" font-size="{font_size}" {attributes}>'
         f"{escape(line)}</text>"
         for at, line in enumerate(lines)
     ]
 
 
-def face(font: bytes) -> str:
+def font_face_css(font: bytes) -> str:
     """The CSS that makes the letters known under the name that figures ask for first."""
     name = FONT.split(",", maxsplit=1)[0]
     source = base64.b64encode(font).decode()
@@ -146,7 +146,7 @@ def face(font: bytes) -> str:
     )
 
 
-def sheet(svg: str, frame: Frame) -> dict[str, Any]:
+def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
     """A figure that shows this SVG and nothing else: what plotly can turn into pixels."""
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
     whole = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "sizex": 1, "sizey": 1, "sizing": "stretch"}
@@ -154,8 +154,8 @@ def sheet(svg: str, frame: Frame) -> dict[str, Any]:
     return {
         "data": [{"type": "scatter", "x": [None], "y": [None]}],
         "layout": {
-            "template": {}, "width": frame.width, "height": frame.whole, "margin": dict.fromkeys("lrtb", 0),
-            "paper_bgcolor": LIGHT.page, "plot_bgcolor": LIGHT.page, "xaxis": unseen, "yaxis": unseen,
+            "template": {}, "width": frame.width, "height": frame.total_height, "margin": dict.fromkeys("lrtb", 0),
+            "paper_bgcolor": LIGHT.background, "plot_bgcolor": LIGHT.background, "xaxis": unseen, "yaxis": unseen,
             "images": [{"source": source, "layer": "above", **whole}],
         },
     }

@@ -13,21 +13,21 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from calib_core.report.picture_frame import Frame, face, framed, sheet
+from calib_core.report.picture_frame import PictureFrame, font_face_css, frame_svg, svg_figure
 
-ORDER: Final = "order.json"
-PICTURE: Final = "picture"
-FONT: Final = "font"
+JOB_FILE: Final = "order.json"
+PICTURE_FILE: Final = "picture"
+FONT_FILE: Final = "font"
 
-NOWHERE: Final = "http://127.0.0.1:9"
+DEAD_PROXY: Final = "http://127.0.0.1:9"
 """A proxy that is not there: the browser's own errands and whatever a text names end at it."""
 
 
-class _Page:
+class _KaleidoPage:
     """Kaleido's page with the letters that figures are measured by."""
 
     def __init__(self, font: bytes | None, kaleido: Any) -> None:  # noqa: ANN401  it has no types
-        style = "" if font is None else f"<style>{face(font)}</style>"
+        style = "" if font is None else f"<style>{font_face_css(font)}</style>"
         page: str = kaleido.PageGenerator(mathjax=False).generate_index()
         ask = '<body><p style="position:absolute;left:-99em;font-family:\'Source Sans\'">ab <b>c</b></p>'
         self._page = page.replace("</head>", f'<meta charset="utf-8">{style}</head>').replace("<body", ask, 1)
@@ -37,27 +37,27 @@ class _Page:
         return self._page
 
 
-async def drawn(order: dict[str, Any], font: bytes | None) -> bytes:
+async def render(job: dict[str, Any], font: bytes | None) -> bytes:
     """The picture that is ordered. Raises whatever Kaleido raises."""
     kaleido: Any = importlib.import_module("kaleido")
-    frame = Frame(**order["frame"])
+    frame = PictureFrame(**job["frame"])
     options = {"width": frame.width, "height": frame.height, "scale": 1, "format": "svg"}
     async with kaleido.Kaleido(
-        n=1, timeout=order["seconds"], path=order["browser"], page_generator=_Page(font, kaleido),
-        proxy_server=NOWHERE, enable_extensions=False,
+        n=1, timeout=job["seconds"], path=job["browser"], page_generator=_KaleidoPage(font, kaleido),
+        proxy_server=DEAD_PROXY, enable_extensions=False,
     ) as browser:
-        plain: bytes = await browser.calc_fig(order["figure"], opts=options)
-        svg = framed(plain.decode(), frame, font)
-        if order["kind"] == "svg":
+        plain: bytes = await browser.calc_fig(job["figure"], opts=options)
+        svg = frame_svg(plain.decode(), frame, font)
+        if job["kind"] == "svg":
             return svg.encode()
-        pixels = {**options, "height": frame.whole, "scale": order["scale"], "format": "png"}
-        return await browser.calc_fig(sheet(svg, frame), opts=pixels)
+        pixels = {**options, "height": frame.total_height, "scale": job["scale"], "format": "png"}
+        return await browser.calc_fig(svg_figure(svg, frame), opts=pixels)
 
 
-def _try(browser: str, seconds: float) -> None:
+def _check_browser(browser: str, timeout: float) -> None:
     """Raises CalledProcessError where the browser ends at once: Kaleido may wait for it all the same."""
     subprocess.run(  # noqa: S603  the browser that is to draw
-        [browser, "--version"], check=True, timeout=seconds,
+        [browser, "--version"], check=True, timeout=timeout,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
     )
 
@@ -65,10 +65,10 @@ def _try(browser: str, seconds: float) -> None:
 def main(folder: str) -> None:
     """Carries out the order in the folder."""
     place = Path(folder)
-    order = json.loads((place / ORDER).read_text("utf-8"))
-    _try(order["browser"], order["seconds"])
-    letters = place / FONT
+    order = json.loads((place / JOB_FILE).read_text("utf-8"))
+    _check_browser(order["browser"], order["seconds"])
+    letters = place / FONT_FILE
     font = letters.read_bytes() if letters.exists() else None
-    made = place / f"{PICTURE}.part"
-    made.write_bytes(asyncio.run(drawn(order, font)))
-    made.rename(place / PICTURE)
+    made = place / f"{PICTURE_FILE}.part"
+    made.write_bytes(asyncio.run(render(order, font)))
+    made.rename(place / PICTURE_FILE)

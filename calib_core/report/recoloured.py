@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 
-Changes: TypeAlias = "list[Any] | dict[str, Changes]"
+ColourChanges: TypeAlias = "list[Any] | dict[str, Changes]"
 """[what stands there instead], or the changes of the parts that differ, by key or by place in a list."""
 
 
-def changes(light: object, dark: object) -> Changes:
+def colour_changes(light: object, dark: object) -> ColourChanges:
     """What turns one into the other, as document.js does it; empty where they are the same."""
-    own, other = _parts(light), _parts(dark)
+    own, other = _children(light), _children(dark)
     alike = type(light) is type(dark)
     if own is None or other is None or not alike or own.keys() != other.keys():
         return [] if alike and light == dark else [dark]
-    found = {key: changes(part, other[key]) for key, part in own.items()}
+    found = {key: colour_changes(part, other[key]) for key, part in own.items()}
     return {key: change for key, change in found.items() if change}
 
 
-def _parts(value: object) -> dict[str, Any] | None:
+def _children(value: object) -> dict[str, Any] | None:
     """The parts of a mapping or a list by their names; None of anything else."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, Any]", value))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from calib_core.files.tables.formulas import defused
+from calib_core.files.tables.formulas import escape_formulas
 
 
-def to_csv(frame: pl.DataFrame) -> bytes:
+def safe_csv(frame: pl.DataFrame) -> bytes:
     """UTF-8 CSV with a header; numbers stay numbers, null is an empty cell. `frame` has no lists."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    return frame.with_columns(defused(pl.col(name)).alias(name) for name in texts).write_csv().encode("utf-8")
+    return frame.with_columns(escape_formulas(pl.col(name)).alias(name) for name in texts).write_csv().encode("utf-8")

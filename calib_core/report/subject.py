@@ -9,19 +9,19 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from calib_core.analysis.check import FileReport, RunReport, run_report
-from calib_core.analysis.evidence import Evidence, gather
-from calib_core.analysis.run_places import run_places
+from calib_core.analysis.evidence import Evidence, gather_evidence
+from calib_core.analysis.run_places import run_order
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options
-from calib_core.files.harness.united import parts_of, together
-from calib_core.metrics import DEFAULT
+from calib_core.confidence.method import MethodOptions
+from calib_core.files.harness.united import group_parts, merge_parts
+from calib_core.metrics import DEFAULT_METRIC
 from calib_core.problems import Refused, Unavailable, shorten
 from calib_core.records import AnswerRun
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReportSettings:
     """How the numbers are asked for.
 
     methods, metrics: by name, () = as the pages choose by themselves; bin: whose questions stand below each
@@ -31,22 +31,22 @@ class Asked:
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     scheme: Scheme = field(default_factory=Scheme)
-    options: Options = field(default_factory=Options)
-    bin: int | None = None
+    options: MethodOptions = field(default_factory=MethodOptions)
+    bin_number: int | None = None
 
     @property
-    def every_metric(self) -> tuple[str, ...]:
+    def all_metrics(self) -> tuple[str, ...]:
         """The metrics of pages that show several, one or more."""
-        return self.metrics or (DEFAULT,)
+        return self.metrics or (DEFAULT_METRIC,)
 
     @property
     def metric(self) -> str:
         """The metric of pages that show one."""
-        return self.every_metric[0]
+        return self.all_metrics[0]
 
 
 @dataclass(frozen=True, slots=True)
-class FileBytes:
+class FileChecksum:
     """What a file was when it was read. size: bytes; sha256: hexadecimal, "" where it could not be read."""
 
     name: str
@@ -55,7 +55,7 @@ class FileBytes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FileHere:
+class ReportFile:
     """One file. report: None where it could not be read; refusal: why nothing of it is used, None otherwise.
 
     name: as messages call it; read_with: it and the files that are read with it.
@@ -64,11 +64,11 @@ class FileHere:
     name: str
     report: FileReport | None
     refusal: str | None
-    read_with: tuple[FileBytes, ...] = ()
+    files_read: tuple[FileChecksum, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunHere:
+class ReportRun:
     """One run.
 
     title: what tells it from all others of the report; place: among all runs at hand (`run_places`), which
@@ -77,7 +77,7 @@ class RunHere:
 
     title: str
     report: RunReport
-    place: int = 0
+    style_index: int = 0
 
     @property
     def usable(self) -> Mapping[str, Evidence]:
@@ -85,48 +85,48 @@ class RunHere:
         return self.report.survey.usable
 
 
-_Key: TypeAlias = tuple[int, str, Options]
+_EvidenceKey: TypeAlias = tuple[int, str, MethodOptions]
 """The run's identity, the method, the switches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class ReportInput:
     """What is reported."""
 
-    runs: tuple[RunHere, ...]
-    files: tuple[FileHere, ...]
-    asked: Asked
-    _made: dict[_Key, Evidence] = field(default_factory=dict[_Key, Evidence])
+    runs: tuple[ReportRun, ...]
+    files: tuple[ReportFile, ...]
+    settings: ReportSettings
+    _evidence_cache: dict[_EvidenceKey, Evidence] = field(default_factory=dict[_EvidenceKey, Evidence])
 
-    def evidence(self, run: RunHere, method: str, options: Options | None = None) -> Evidence:
+    def evidence(self, run: ReportRun, method: str, options: MethodOptions | None = None) -> Evidence:
         """What the method says of the run, under the switches asked for that it has.
 
         Raises Unavailable where it says nothing.
         """
         plain = run.usable.get(method)
         if plain is None:
-            why = run.report.survey.refused.get(method)
+            why = run.report.survey.unavailable.get(method)
             raise Unavailable(why or f"{run.title} does not give {METHODS[method].title}.")
-        wanted = fitting(options or self.asked.options, plain)
-        if wanted == Options():
+        wanted = applicable_options(options or self.settings.options, plain)
+        if wanted == MethodOptions():
             return plain
         key = (id(run), method, wanted)
-        if key not in self._made:
-            self._made[key] = gather(run.report.run, method, wanted)
-        return self._made[key]
+        if key not in self._evidence_cache:
+            self._evidence_cache[key] = gather_evidence(run.report.run, method, wanted)
+        return self._evidence_cache[key]
 
-    def methods_of(self, run: RunHere) -> tuple[str, ...]:
+    def methods_for(self, run: ReportRun) -> tuple[str, ...]:
         """Those asked for that the run gives; where there is none, the one its pages open with."""
         usable = tuple(run.usable)
-        return tuple(id_ for id_ in usable if id_ in self.asked.methods) or usable[:1]
+        return tuple(id_ for id_ in usable if id_ in self.settings.methods) or usable[:1]
 
     @property
-    def answers(self) -> tuple[RunHere, ...]:
+    def answer_runs(self) -> tuple[ReportRun, ...]:
         """The runs of answers to questions."""
         return tuple(run for run in self.runs if isinstance(run.report.run, AnswerRun))
 
 
-def fitting(options: Options, evidence: Evidence) -> Options:
+def applicable_options(options: MethodOptions, evidence: Evidence) -> MethodOptions:
     """The switches without `labels` and `renormalise` where they change nothing of this method.
 
     `unparseable` stays: p(True) and a path's tokens may speak of the majority of the samples.
@@ -136,52 +136,52 @@ def fitting(options: Options, evidence: Evidence) -> Options:
     return options if evidence.method.renormalises else replace(options, renormalise=None)
 
 
-def titled(reports: Sequence[RunReport]) -> tuple[RunHere, ...]:
+def titled_runs(reports: Sequence[RunReport]) -> tuple[ReportRun, ...]:
     """The runs, each called so that no two are called the same."""
     labels = Counter(report.run.label for report in reports)
     named = [
         report.run.label if labels[report.run.label] == 1 else f"{report.run.label} ({report.run.file})"
         for report in reports
     ]
-    order = sorted(range(len(named)), key=lambda at: _sorted_as(named[at]))
-    found = run_places([reports[at].run.info for at in order])
+    order = sorted(range(len(named)), key=lambda at: _sort_key(named[at]))
+    found = run_order([reports[at].run.info for at in order])
     places = dict(zip(order, found, strict=True))
     return tuple(
-        RunHere(title, report, places[at])
+        ReportRun(title, report, places[at])
         for at, (title, report) in enumerate(zip(named, reports, strict=True))
     )
 
 
-def _sorted_as(title: str) -> str:
+def _sort_key(title: str) -> str:
     """As the app sorts runs: by what of a title stands in an address."""
     return re.sub(r"[^a-z0-9.]+", "-", title.lower()).strip("-")
 
 
-def by_dataset(runs: Sequence[RunHere]) -> dict[str | None, list[RunHere]]:
+def runs_by_dataset(runs: Sequence[ReportRun]) -> dict[str | None, list[ReportRun]]:
     """The runs of each data set, in the order in which these occur; numbers are compared within one."""
-    found: dict[str | None, list[RunHere]] = {}
+    found: dict[str | None, list[ReportRun]] = {}
     for run in runs:
         found.setdefault(run.report.run.info.dataset, []).append(run)
     return found
 
 
-def most_given(runs: Sequence[RunHere], asked: Sequence[str]) -> str | None:
+def most_common_method(runs: Sequence[ReportRun], requested: Sequence[str]) -> str | None:
     """The method that most of these runs give, of those asked for where one is given; None without any."""
     given = [id_ for id_ in METHODS if any(id_ in run.usable for run in runs)]
-    among = [id_ for id_ in given if id_ in asked] or given
+    among = [id_ for id_ in given if id_ in requested] or given
     return max(among, key=lambda id_: sum(id_ in run.usable for run in runs), default=None)
 
 
-def whole(reports: Sequence[RunReport]) -> tuple[RunReport, ...]:
+def merge_partial_reports(reports: Sequence[RunReport]) -> tuple[RunReport, ...]:
     """The reports, those of parts of one evaluation as one."""
     own = {id(report.run): report for report in reports}
     return tuple(
-        own[id(parts[0])] if len(parts) == 1 else run_report(together(parts))
-        for parts in parts_of([report.run for report in reports])
+        own[id(parts[0])] if len(parts) == 1 else run_report(merge_parts(parts))
+        for parts in group_parts([report.run for report in reports])
     )
 
 
-def chosen(runs: Sequence[RunHere], names: Sequence[str]) -> tuple[RunHere, ...]:
+def select_runs(runs: Sequence[ReportRun], names: Sequence[str]) -> tuple[ReportRun, ...]:
     """The runs of these titles or labels, all where none is named.
 
     Raises Refused for a name that no run has, and where there is no run at all.

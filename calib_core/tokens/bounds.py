@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from calib_core.binned import Scheme
 from calib_core.problems import Unavailable
-from calib_core.tokens.grid import CELLS, SERVED
-from calib_core.tokens.sums import TokenSums, Unseen
+from calib_core.tokens.grid import GRID_CELLS, SERVED_BINS
+from calib_core.tokens.sums import TokenSums, UnstoredBounds
 
-_FORGIVEN: Final = 1e-12
+_EDGE_TOLERANCE: Final = 1e-12
 """What an edge forgives (`bins.bin_of`): a value above an edge is above it by more than this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rests:
+class UnstoredMass:
     """What is not stored of some positions, at least two classes of each; shape (n,) each.
 
     mass: r, the probability they share, float64; largest: u, which none of them exceeds, float64;
@@ -32,53 +32,53 @@ class Rests:
     """
 
     mass: NDArray[np.float64]
-    largest: NDArray[np.float64]
+    max_prob: NDArray[np.float64]
     cell: NDArray[np.intp]
-    classes: NDArray[np.int64]
-    stored: NDArray[np.int64]
+    n_classes: NDArray[np.int64]
+    n_stored: NDArray[np.int64]
 
-    def unseen(self) -> Unseen | None:
+    def to_bounds(self) -> UnstoredBounds | None:
         """The additive form; None where there is no such position."""
         if not self.mass.size:
             return None
         order = np.argsort(-self.cell, kind="stable")
-        ordered = Rests(
-            self.mass[order], self.largest[order], self.cell[order], self.classes[order], self.stored[order]
+        ordered = UnstoredMass(
+            self.mass[order], self.max_prob[order], self.cell[order], self.n_classes[order], self.n_stored[order]
         )
-        each = {bins: ordered._reach(bins) for bins in SERVED}
-        return Unseen(
-            positions={bins: count for bins, (count, _) in each.items()},
-            mass={bins: mass for bins, (_, mass) in each.items()},
-            fewest=int(self.stored.min()),
+        each = {bins: ordered._bounds_for(bins) for bins in SERVED_BINS}
+        return UnstoredBounds(
+            n_ambiguous={bins: count for bins, (count, _) in each.items()},
+            mass_bounds={bins: mass for bins, (_, mass) in each.items()},
+            min_stored=int(self.n_stored.min()),
         )
 
-    def _reach(self, bins: int) -> tuple[int, NDArray[np.float64]]:
+    def _bounds_for(self, bins: int) -> tuple[int, NDArray[np.float64]]:
         """Ambiguous positions, and A_j for j = 1..M; positions are in descending order of `cell`.
 
         n unstored values above (j−1)/M need more than n(j−1)/M of the mass, so n ≤ ⌈rM/(j−1)⌉ − 1.
         """
-        top = self.cell // (CELLS // bins)
+        top = self.cell // (GRID_CELLS // bins)
         reach = np.searchsorted(-top, -np.arange(1, bins), side="right")  # positions that reach bin j+1
         mass = np.zeros(bins)
         ambiguous = int(reach[0]) if bins > 1 else 0
         mass[0] = self.mass[:ambiguous].sum()
         for j in range(1, int(np.count_nonzero(reach)) + 1):
-            r, u = self.mass[: reach[j - 1]], self.largest[: reach[j - 1]]
-            fit = np.maximum(np.ceil((r - _FORGIVEN) * bins / j) - 1, 1)
-            mass[j] = np.minimum(r, np.minimum(fit, self.classes[: r.size]) * u).sum()
+            r, u = self.mass[: reach[j - 1]], self.max_prob[: reach[j - 1]]
+            fit = np.maximum(np.ceil((r - _EDGE_TOLERANCE) * bins / j) - 1, 1)
+            mass[j] = np.minimum(r, np.minimum(fit, self.n_classes[: r.size]) * u).sum()
         mass.flags.writeable = False
         return ambiguous, mass
 
 
-def exact_up_to(sums: TokenSums) -> int:
+def largest_exact_bins(sums: TokenSums) -> int:
     """The largest served M at which, as at every smaller one, Full-ECE is exact; all where all is stored.
 
     At least 2: what is not stored is no larger than a stored entry, so it cannot exceed a half.
     """
-    unseen = sums.unseen
+    unseen = sums.unstored
     if unseen is None:
-        return SERVED[-1]
-    *_, last = takewhile(lambda bins: not unseen.positions[bins], SERVED)
+        return SERVED_BINS[-1]
+    *_, last = takewhile(lambda bins: not unseen.n_ambiguous[bins], SERVED_BINS)
     return last
 
 
@@ -88,13 +88,13 @@ def full_ece_bounds(sums: TokenSums, bins: int) -> tuple[float, float]:
     Valid for every completion of the stored lists, attained by many, not always the tightest (spec,
     section 7). Raises Unavailable for an M that the grid does not serve, or without positions.
     """
-    binned = sums.all.binned(Scheme("width", bins))
+    binned = sums.all_labels.binned(Scheme("width", bins))
     if not sums.rows:
         raise Unavailable("There is no position to speak of.")
-    if sums.unseen is None or not sums.unseen.positions[bins]:
+    if sums.unstored is None or not sums.unstored.n_ambiguous[bins]:
         value = float(binned.absolute_gap.sum()) / sums.rows
         return value, value
-    mass = sums.unseen.mass[bins]
+    mass = sums.unstored.mass_bounds[bins]
     surplus = np.zeros(bins)
     surplus[binned.index] = binned.correct - binned.confidence
     surplus[0] += mass[0]  # the grid holds every rest in its first cell, the ambiguous ones too

@@ -10,52 +10,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.columns import Columns, HalfColumns, WideColumns
-from calib_core.tokens.grid import CELLS, Grid
-from calib_core.tokens.positions import Positions
-from calib_core.tokens.tally import Tally
+from calib_core.tokens.columns import UnlistedSums, Float16UnlistedSums, WideFloatUnlistedSums
+from calib_core.tokens.grid import GRID_CELLS, GridSums
+from calib_core.tokens.positions import PositionBlock
+from calib_core.tokens.tally import KeyedSums
 
 
-class ClassCells:
+class ClassCellSums:
     """Pairs whose class and probability are known, added up; grows with the (class, cell) that occur."""
 
     def __init__(self, classes: int) -> None:
         self._classes = classes
-        self._pairs = Tally()
-        self._right = Tally()
+        self._pairs = KeyedSums()
+        self._right = KeyedSums()
         # Σc and Σcy of the first cell.
         self._confidence = np.zeros(classes)
         self._confident_correct = np.zeros(classes)
 
     def add_pairs(
-        self, column: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
+        self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
     ) -> None:
         """Pairs, whatever their outcome: class, cell and probability of each, shape (n,)."""
         far = cell > 0
-        self._pairs.add(_key(column[far], cell[far]), prob[far])
-        np.add.at(self._confidence, column[~far], prob[~far])
+        self._pairs.add(_class_cell_key(class_index[far], cell[far]), prob[far])
+        np.add.at(self._confidence, class_index[~far], prob[~far])
 
-    def add_right(
-        self, column: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
+    def add_correct(
+        self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
     ) -> None:
         """Which pairs have the outcome 1, shape (n,)."""
         far = cell > 0
-        self._right.add(_key(column[far], cell[far]), prob[far])
-        np.add.at(self._confident_correct, column[~far], prob[~far])
+        self._right.add(_class_cell_key(class_index[far], cell[far]), prob[far])
+        np.add.at(self._confident_correct, class_index[~far], prob[~far])
 
-    def listed(self) -> NDArray[np.float64]:
+    def listed_sums(self) -> NDArray[np.float64]:
         """Σp by class of all pairs so far, shape (K,)."""
         key, _, confidence = self._pairs.sums()
-        return self._confidence + np.bincount(key // CELLS, confidence, self._classes)
+        return self._confidence + np.bincount(key // GRID_CELLS, confidence, self._classes)
 
-    def grid(self, occurrences: NDArray[np.int64], unlisted: NDArray[np.float64]) -> Grid:
+    def grid(self, occurrences: NDArray[np.int64], unlisted: NDArray[np.float64]) -> GridSums:
         """The cells that occur.
 
         occurrences: positions at which each class is the right one; unlisted: Σp by class of the pairs that
         were not added, all of the first cell; both of shape (K,).
         """
         key, count, confidence = self._pairs.sums()
-        group, cell = np.divmod(key, CELLS)
+        group, cell = np.divmod(key, GRID_CELLS)
         correct, confident_correct = np.zeros(key.size, np.int64), np.zeros(key.size)
         right = self._right.sums()
         at = np.searchsorted(key, right[0])  # what is right is also a pair
@@ -67,7 +67,7 @@ class ClassCells:
         kept = np.flatnonzero(first_count)
         before = np.searchsorted(group, kept)
 
-        return Grid(
+        return GridSums(
             group=np.insert(group, before, kept).astype(np.int32),
             cell=np.insert(cell, before, 0).astype(np.int32),
             count=np.insert(count, before, first_count[kept]),
@@ -84,20 +84,20 @@ class ClassSums:
     """Sums by class of whole distributions."""
 
     def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
-        self._cells = ClassCells(classes)
-        self._unlisted: Columns = (HalfColumns if dtype == np.float16 else WideColumns)(classes)
+        self._cells = ClassCellSums(classes)
+        self._unlisted: UnlistedSums = (Float16UnlistedSums if dtype == np.float16 else WideFloatUnlistedSums)(classes)
 
-    def add(self, positions: Positions) -> None:
+    def add(self, positions: PositionBlock) -> None:
         """Some positions more."""
-        if positions.look.groups is not None:
-            self._unlisted.add(positions.look)
-        self._cells.add_pairs(positions.look.column, positions.cell, positions.look.prob)
-        self._cells.add_right(positions.target, positions.target_cell, positions.target_prob)
+        if positions.scanned.unlisted_block_sums is not None:
+            self._unlisted.add(positions.scanned)
+        self._cells.add_pairs(positions.scanned.class_index, positions.entry_cell, positions.scanned.prob)
+        self._cells.add_correct(positions.target, positions.target_cell, positions.target_prob)
 
-    def grid(self, occurrences: NDArray[np.int64]) -> Grid:
+    def grid(self, occurrences: NDArray[np.int64]) -> GridSums:
         """The cells that occur; occurrences: positions at which each class is the right one, shape (K,)."""
         return self._cells.grid(occurrences, self._unlisted.sums())
 
 
-def _key(group: NDArray[np.int64], cell: NDArray[np.intp]) -> NDArray[np.int64]:
-    return group * np.int64(CELLS) + cell
+def _class_cell_key(group: NDArray[np.int64], cell: NDArray[np.intp]) -> NDArray[np.int64]:
+    return group * np.int64(GRID_CELLS) + cell

@@ -7,17 +7,17 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.halves import HALF_LIMIT, UNIT, WordRows, even_lanes, odd_lanes
-from calib_core.tokens.positions import Look
-from calib_core.tokens.stored import bits
+from calib_core.tokens.halves import FLOAT16_BITS_LIMIT, FLOAT16_UNIT, PackedRows, even_lanes, odd_lanes
+from calib_core.tokens.positions import ScannedRows
+from calib_core.tokens.stored import as_bits
 
-_ROWS_THAT_FIT: Final = (1 << 32) // (int(HALF_LIMIT) + 1) - 1
+_MAX_PENDING_ROWS: Final = (1 << 32) // (int(FLOAT16_BITS_LIMIT) + 1) - 1
 
 
-class Columns(Protocol):
+class UnlistedSums(Protocol):
     """Σp by class over the unlisted entries."""
 
-    def add(self, look: Look) -> None:
+    def add(self, scanned: ScannedRows) -> None:
         """The rows of a look more."""
         ...
 
@@ -26,18 +26,18 @@ class Columns(Protocol):
         ...
 
 
-class WideColumns:
+class WideFloatUnlistedSums:
     """For float32 and float64."""
 
     def __init__(self, classes: int) -> None:
         self._row = np.empty(classes)
         self._sums = np.zeros(classes)
 
-    def add(self, look: Look) -> None:
+    def add(self, scanned: ScannedRows) -> None:
         """See `Columns`."""
-        for at, row in enumerate(look.values):
+        for at, row in enumerate(scanned.values):
             np.copyto(self._row, row)
-            self._row[look.column[look.start[at] : look.start[at + 1]]] = 0
+            self._row[scanned.class_index[scanned.start[at] : scanned.start[at + 1]]] = 0
             self._sums += self._row
 
     def sums(self) -> NDArray[np.float64]:
@@ -45,37 +45,37 @@ class WideColumns:
         return self._sums.copy()
 
 
-class HalfColumns:
+class Float16UnlistedSums:
     """For float16, exact; see `halves`."""
 
     def __init__(self, classes: int) -> None:
         self._classes = classes
-        self._rows = WordRows(classes)
+        self._rows = PackedRows(classes)
         self._lanes = np.empty(self._rows.words, np.uint64)
         self._even, self._odd = np.zeros((2, self._rows.words), np.uint64)
         self._sums = np.zeros(self._rows.words * 4)
         self._waiting = 0
 
-    def add(self, look: Look) -> None:
+    def add(self, scanned: ScannedRows) -> None:
         """See `Columns`."""
-        for row in look.values:
-            words = self._rows.of(row)
+        for row in scanned.values:
+            words = self._rows.pack(row)
             even_lanes(words, self._lanes)
             self._even += self._lanes
             odd_lanes(words, self._lanes)
             self._odd += self._lanes
             self._waiting += 1
-            if self._waiting == _ROWS_THAT_FIT:
-                self._settle()
-        low = bits(look.values[look.row, look.column]) & HALF_LIMIT
-        np.subtract.at(self._sums, look.column, low.astype(np.float64))
+            if self._waiting == _MAX_PENDING_ROWS:
+                self._flush()
+        low = as_bits(scanned.values[scanned.entry_row, scanned.class_index]) & FLOAT16_BITS_LIMIT
+        np.subtract.at(self._sums, scanned.class_index, low.astype(np.float64))
 
     def sums(self) -> NDArray[np.float64]:
         """See `Columns`."""
-        self._settle()
-        return self._sums[: self._classes] * UNIT
+        self._flush()
+        return self._sums[: self._classes] * FLOAT16_UNIT
 
-    def _settle(self) -> None:
+    def _flush(self) -> None:
         # Whole numbers below 2⁵³ are exact in float64.
         for first, waiting in enumerate((self._even, self._odd)):
             self._sums[first::2] += waiting.view(np.uint32)

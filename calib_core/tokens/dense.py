@@ -11,30 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.tokens.classes import ClassSums
-from calib_core.tokens.draws import Drawer
-from calib_core.tokens.examples import example
-from calib_core.tokens.faults import Fault, FaultLog, Kind
-from calib_core.tokens.looking import MANY, SLACK, Looker, looker
+from calib_core.tokens.draws import NullSampler
+from calib_core.tokens.examples import example_from_row
+from calib_core.tokens.faults import PositionProblem, PositionProblemLog, ProblemKind
+from calib_core.tokens.looking import LONG_ROW_CLASSES, CLIP_TOLERANCE, RowChecker, row_checker
 from calib_core.tokens.pooled import PooledSums
-from calib_core.tokens.positions import Look, Positions
-from calib_core.tokens.scales import Scale, probabilities, told
-from calib_core.tokens.stored import cell_of, widened
-from calib_core.tokens.sums import EXAMPLES, Example, TokenSums
+from calib_core.tokens.positions import ScannedRows, PositionBlock
+from calib_core.tokens.scales import ProbabilityScale, to_probabilities, problem_in_scale
+from calib_core.tokens.stored import grid_cell_of, to_float64
+from calib_core.tokens.sums import MAX_EXAMPLES, ExamplePosition, TokenSums
 
-PADDING: Final = -100
+PADDING_TARGET: Final = -100
 """The target that says: not a position."""
 
-LONG_BLOCK: Final = 64
+LONG_BLOCK_ROWS: Final = 64
 """Rows that are looked through before their listed entries are added up together, where few are listed."""
 
 BLOCK_ROWS: Final = 1 << 10
 BLOCK_ENTRIES: Final = 1 << 18
 """The same where all are listed or where they are computed: at most so many rows and entries, but one row."""
 
-_NO_CLASSES: Final = "Sums by class were not kept."
+_NO_CLASS_SUMS: Final = "Sums by class were not kept."
 
 
-class Reducer:
+class DenseReducer:
     """Adds up distributions over K classes, block by block.
 
     classes: K; scale: what the blocks hold; seed: of the draws of the null, which depend on what is stored
@@ -48,7 +48,7 @@ class Reducer:
         self,
         classes: int,
         *,
-        scale: Scale = "probs",
+        scale: ProbabilityScale = "probs",
         seed: int = 0,
         by_class: bool = True,
         draws: bool = True,
@@ -59,31 +59,31 @@ class Reducer:
         self.off_sum = 0
         self.padding = 0
         self._classes = classes
-        self._scale: Scale = scale
+        self._scale: ProbabilityScale = scale
         self._read = 0
-        self._bad = FaultLog()
+        self._bad = PositionProblemLog()
         self._pooled = PooledSums(classes)
         self._keep_classes = by_class
         self._by_class: ClassSums | None = None
-        self._drawer = Drawer(seed, classes, by_class=by_class) if draws else None
-        self._examples: list[Example] = []
-        self._looker: Looker | None = None
+        self._drawer = NullSampler(seed, classes, by_class=by_class) if draws else None
+        self._examples: list[ExamplePosition] = []
+        self._looker: RowChecker | None = None
         self._dtype = np.dtype(np.float64)
-        self._whole_numbers = Kind(
+        self._whole_numbers = ProblemKind(
             "target",
-            f"a whole number from 0 to {classes - 1} ({PADDING} for padding)",
+            f"a whole number from 0 to {classes - 1} ({PADDING_TARGET} for padding)",
             "Check that K and the targets come from one vocabulary, or leave these rows out.",
         )
 
     @property
-    def faults(self) -> tuple[Fault, ...]:
+    def problems(self) -> tuple[PositionProblem, ...]:
         """Bad rows so far, one entry a kind; they are in no sum."""
-        return self._bad.faults()
+        return self._bad.problems()
 
     @property
-    def bad_rows(self) -> int:
+    def n_bad_rows(self) -> int:
         """Bad rows so far."""
-        return self._bad.rows
+        return self._bad.n_rows
 
     def add(self, values: NDArray[Any], target: NDArray[Any]) -> None:
         """Adds the next rows.
@@ -94,11 +94,11 @@ class Reducer:
         Raises ValueError for other shapes or dtypes. Whatever is wrong with a row is in `faults`.
         """
         self._check(values, target)
-        few_listed = self._scale == "probs" and self._classes >= MANY
-        step = LONG_BLOCK if few_listed else max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // self._classes))
+        few_listed = self._scale == "probs" and self._classes >= LONG_ROW_CLASSES
+        step = LONG_BLOCK_ROWS if few_listed else max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // self._classes))
         for begin in range(0, values.shape[0], step):
             block = np.ascontiguousarray(values[begin : begin + step], self._dtype)
-            self._block(block, np.asarray(target[begin : begin + step]))
+            self._add_block(block, np.asarray(target[begin : begin + step]))
 
     def result(self) -> TokenSums:
         """The sums of all rows so far that were in order."""
@@ -109,13 +109,13 @@ class Reducer:
         return TokenSums(
             rows=self._pooled.rows,
             classes=self._classes,
-            top=self._pooled.top(),
-            all=self._pooled.all(),
+            top_label=self._pooled.top_label(),
+            all_labels=self._pooled.all_labels(),
             by_class=by_class,
-            no_classes=_NO_CLASSES if by_class is None else None,
+            no_class_sums_reason=_NO_CLASS_SUMS if by_class is None else None,
             occurrences=self._pooled.occurrences.copy(),
-            excess=self._pooled.excess,
-            draws=None if self._drawer is None else self._drawer.draws(),
+            sum_deviation=self._pooled.excess,
+            draws=None if self._drawer is None else self._drawer.result(),
             examples=tuple(self._examples),
         )
 
@@ -134,55 +134,55 @@ class Reducer:
         if self._looker is None:
             self._dtype = dtype
             seen = dtype if self._scale == "probs" else np.dtype(np.float64)
-            self._looker = looker(self._classes, seen)
+            self._looker = row_checker(self._classes, seen)
             if self._keep_classes:
                 self._by_class = ClassSums(self._classes, seen)
         if dtype != self._dtype:
             raise ValueError(f"blocks of one run have one dtype, not {self._dtype} and {dtype}")
 
-    def _block(self, values: NDArray[Any], target: NDArray[Any]) -> None:
+    def _add_block(self, values: NDArray[Any], target: NDArray[Any]) -> None:
         number = np.arange(self._read, self._read + target.size)
         self._read += target.size
         fine = self._in_vocabulary(number, target)
         if not fine.all():
             values, number, target = values[fine], number[fine], target[fine]
 
-        def bad(row: int, kind: Kind, found: str) -> None:
-            self._bad.add(*told(kind, found, values[row], self._scale), row=int(number[row]))
+        def bad(row: int, kind: ProblemKind, found: str) -> None:
+            self._bad.add(*problem_in_scale(kind, found, values[row], self._scale), row=int(number[row]))
 
         assert self._looker is not None  # noqa: S101 - made by the check of the block
         with np.errstate(invalid="ignore"):  # a NaN is found, not warned of
-            look = self._looker.look(probabilities(values, self._scale), bad)
-        if look.kept.size:
-            self._add(look, number[look.kept], target[look.kept].astype(np.int64))
+            look = self._looker.check(to_probabilities(values, self._scale), bad)
+        if look.usable_rows.size:
+            self._add_scanned(look, number[look.usable_rows], target[look.usable_rows].astype(np.int64))
 
     def _in_vocabulary(self, number: NDArray[np.int64], target: NDArray[Any]) -> NDArray[np.bool_]:
         """Which rows have a target that is a class; padding is counted, the others are bad."""
-        padding = target == PADDING
+        padding = target == PADDING_TARGET
         fine = (target >= 0) & (target < self._classes) & (target == np.floor(target))
         for row in np.flatnonzero(~(fine | padding)).tolist():
             self._bad.add(self._whole_numbers, str(target[row]), row=int(number[row]))
         self.padding += int(np.count_nonzero(padding))
         return fine
 
-    def _add(self, look: Look, number: NDArray[np.int64], target: NDArray[np.int64]) -> None:
+    def _add_scanned(self, scanned: ScannedRows, number: NDArray[np.int64], target: NDArray[np.int64]) -> None:
         """Rows in order, to every sum."""
-        right = look.values[np.arange(target.size), target]
-        positions = Positions(
-            look=look,
-            number=number,
+        right = scanned.values[np.arange(target.size), target]
+        positions = PositionBlock(
+            scanned=scanned,
+            row_number=number,
             target=target,
-            target_prob=widened(right),
-            target_cell=cell_of(right),
-            cell=cell_of(look.values[look.row, look.column]),
+            target_prob=to_float64(right),
+            target_cell=grid_cell_of(right),
+            entry_cell=grid_cell_of(scanned.values[scanned.entry_row, scanned.class_index]),
         )
-        self.clipped += look.clipped
-        self.off_sum += int(np.count_nonzero(np.abs(look.total - 1) > SLACK))
+        self.clipped += scanned.n_clipped
+        self.off_sum += int(np.count_nonzero(np.abs(scanned.row_sum - 1) > CLIP_TOLERANCE))
         self._pooled.add(positions)
         if self._by_class is not None:
             self._by_class.add(positions)
         if self._drawer is not None:
             self._drawer.add(positions)
-        for row in range(min(EXAMPLES - len(self._examples), target.size)):
-            large = look.column[look.start[row] : look.start[row + 1]]
-            self._examples.append(example(int(number[row]), look.values[row], int(target[row]), large))
+        for row in range(min(MAX_EXAMPLES - len(self._examples), target.size)):
+            large = scanned.class_index[scanned.start[row] : scanned.start[row + 1]]
+            self._examples.append(example_from_row(int(number[row]), scanned.values[row], int(target[row]), large))

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.bins import Floats, bin_of
-from calib_core.tokens.bounds import Rests
-from calib_core.tokens.grid import CELLS
+from calib_core.tokens.bounds import UnstoredMass
+from calib_core.tokens.grid import GRID_CELLS
 
-NOTHING: Final = 1e-13
+ZERO_REST: Final = 1e-13
 """A rest as small as this is what the rounding of a sum left: the unstored classes have probability 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TopK:
+class TopKEntries:
     """The entries stored of some positions, laid end to end.
 
     probs: probabilities of the k largest classes of each position, in any order, as stored (float16,
@@ -48,7 +48,7 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
+class KnownPairs:
     """All pairs whose probability is known, position by position; n positions, e pairs.
 
     A position's pairs are its stored entries (largest first, ties by class), then the target where it
@@ -63,28 +63,28 @@ class Known:
 
     prob: NDArray[np.float64]
     cell: NDArray[np.intp]
-    right: NDArray[np.bool_]
-    column: NDArray[np.int64]
+    is_correct: NDArray[np.bool_]
+    class_index: NDArray[np.int64]
     start: NDArray[np.int64]
     end: NDArray[np.int64]
-    own: NDArray[np.float64]
-    total: NDArray[np.float64]
-    excess: NDArray[np.float64]
+    target_prob: NDArray[np.float64]
+    row_sum: NDArray[np.float64]
+    sum_deviation: NDArray[np.float64]
     order: NDArray[np.intp]
-    rest: Rests
-    zeros: int
+    unstored: UnstoredMass
+    n_zero_classes: int
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         """Positions."""
         return self.start.size
 
 
-def known_of(entries: TopK) -> Known:
+def known_pairs(entries: TopKEntries) -> KnownPairs:
     """The known pairs of at least one position, and its rest r = max(0, 1 − all stored mass)."""
     sizes, exact = entries.sizes, entries.probs.astype(np.float64)
     owner = np.repeat(np.arange(sizes.size), sizes)
-    order = _order(exact, entries.ids, owner)
+    order = _descending_order(exact, entries.ids, owner)
     hit = entries.ids[order] == entries.target[owner]
     appended = np.ones(sizes.size, np.bool_)
     appended[owner[hit]] = False
@@ -94,7 +94,7 @@ def known_of(entries: TopK) -> Known:
     stored = np.add.reduceat(exact, first) + np.where(appended, own, 0.0)
     left = entries.classes - sizes - appended
     rest = np.where(left > 0, np.maximum(1.0 - stored, 0.0), 0.0)
-    rest[rest <= NOTHING] = 0.0
+    rest[rest <= ZERO_REST] = 0.0
     last = (left == 1) & (rest > 0)
 
     end = np.cumsum(sizes + appended + last)
@@ -103,24 +103,24 @@ def known_of(entries: TopK) -> Known:
     prob, right = np.zeros(int(end[-1])), np.zeros(int(end[-1]), np.bool_)
     cell = np.zeros(int(end[-1]), np.intp)
     column = np.zeros(int(end[-1]), np.int64)
-    prob[at], cell[at], right[at] = exact[order], bin_of(entries.probs, CELLS)[order], hit
+    prob[at], cell[at], right[at] = exact[order], bin_of(entries.probs, GRID_CELLS)[order], hit
     column[at] = entries.ids[order]
     prob[after], right[after], column[after] = own[appended], True, entries.target[appended]
-    cell[after] = bin_of(entries.target_prob[appended], CELLS)
-    prob[end[last] - 1], cell[end[last] - 1] = rest[last], bin_of(rest[last], CELLS)
+    cell[after] = bin_of(entries.target_prob[appended], GRID_CELLS)
+    prob[end[last] - 1], cell[end[last] - 1] = rest[last], bin_of(rest[last], GRID_CELLS)
     # All classes together add up to K(K−1)/2: what is lacking is the number of the one that is left.
     every = entries.classes * (entries.classes - 1) // 2
     column[end[last] - 1] = every - np.add.reduceat(column, start)[last]
 
     smallest = entries.probs[order[first + sizes - 1]]
-    rests = _rests(smallest, rest, left, sizes)
-    zeros = int(left.sum() - rests.classes.sum() - np.count_nonzero(last))
+    rests = _unstored_mass(smallest, rest, left, sizes)
+    zeros = int(left.sum() - rests.n_classes.sum() - np.count_nonzero(last))
     total = stored + rest
     excess = np.abs(1.0 - total)
-    return Known(prob, cell, right, column, start, end, own, total, excess, order, rests, zeros)
+    return KnownPairs(prob, cell, right, column, start, end, own, total, excess, order, rests, zeros)
 
 
-def _order(
+def _descending_order(
     probs: NDArray[np.float64], ids: NDArray[np.integer[Any]], owner: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """What puts the largest entry of each position first, equal ones by class; files mostly have it so."""
@@ -130,16 +130,16 @@ def _order(
     return np.lexsort((ids, -probs, owner))
 
 
-def _rests(
+def _unstored_mass(
     smallest: Floats, rest: NDArray[np.float64], left: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> Rests:
+) -> UnstoredMass:
     """What is left of the positions of which more than one class is left: none exceeds min(u, r)."""
     several = (left > 1) & (rest > 0)
     largest = np.minimum(smallest, rest.astype(smallest.dtype))[several]
-    return Rests(
+    return UnstoredMass(
         mass=rest[several],
-        largest=largest.astype(np.float64),
-        cell=bin_of(largest, CELLS),
-        classes=left[several],
-        stored=sizes[several],
+        max_prob=largest.astype(np.float64),
+        cell=bin_of(largest, GRID_CELLS),
+        n_classes=left[several],
+        n_stored=sizes[several],
     )

@@ -7,29 +7,29 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.stored import bits, widened
-from calib_core.tokens.sums import Example
+from calib_core.tokens.stored import as_bits, to_float64
+from calib_core.tokens.sums import ExamplePosition
 
-SHOWN: Final = 20
+EXAMPLE_ENTRIES: Final = 20
 """Largest probabilities kept of a position."""
 
 
-def example(row: int, values: NDArray[Any], target: int, large: NDArray[np.intp]) -> Example:
+def example_from_row(row: int, values: NDArray[Any], target: int, large: NDArray[np.intp]) -> ExamplePosition:
     """One distribution, shape (K,), in short: its largest entries, equal ones in the order of the classes.
 
     large: classes whose probability no other class exceeds, ascending.
     """
-    probs = widened(values)
-    shown = min(SHOWN, probs.size)
+    probs = to_float64(values)
+    shown = min(EXAMPLE_ENTRIES, probs.size)
     ids = large
     if ids.size < shown:
         # Sorting whole numbers takes a millisecond; partition, with many equal ones, twenty times as long.
-        order = bits(values)
+        order = as_bits(values)
         ids = np.flatnonzero(order >= np.sort(order)[-shown])
     ids = ids[np.argsort(-probs[ids], kind="stable")][:shown]
     others = np.ones(probs.size, np.bool_)
     others[ids] = False
-    return Example(
+    return ExamplePosition(
         row=row,
         target=target,
         ids=tuple(ids.tolist()),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from calib_core.problems import FIRST, shorten
+from calib_core.problems import MAX_CELLS_SHOWN, shorten
 
-FOUND_LIMIT: Final = 80
+MAX_FOUND_CHARS: Final = 80
 """Characters kept of what was found."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PositionProblem:
     """All bad rows of one kind.
 
     kind: what is wrong, as a title; expected, fix: for `problems.BadCell`; count: rows; first: 0-based row
@@ -27,36 +27,36 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ProblemKind:
     """A way in which a row can be bad: the words of its `Fault`."""
 
-    kind: str
+    title: str
     expected: str
     fix: str
 
 
-class FaultLog:
+class PositionProblemLog:
     """Bad rows as they are met: all counted, the first of each kind kept."""
 
     def __init__(self) -> None:
-        self._count: dict[Kind, int] = {}
-        self._first: dict[Kind, list[tuple[int, str]]] = {}
+        self._count: dict[ProblemKind, int] = {}
+        self._first: dict[ProblemKind, list[tuple[int, str]]] = {}
 
-    def add(self, kind: Kind, found: str, *, row: int) -> None:
+    def add(self, kind: ProblemKind, found: str, *, row: int) -> None:
         """One bad row."""
         self._count[kind] = self._count.get(kind, 0) + 1
         first = self._first.setdefault(kind, [])
-        if len(first) < FIRST:
-            first.append((row, shorten(found, FOUND_LIMIT)))
+        if len(first) < MAX_CELLS_SHOWN:
+            first.append((row, shorten(found, MAX_FOUND_CHARS)))
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         """Bad rows of every kind."""
         return sum(self._count.values())
 
-    def faults(self) -> tuple[Fault, ...]:
+    def problems(self) -> tuple[PositionProblem, ...]:
         """One entry a kind, in the order in which the kinds were first met."""
         return tuple(
-            Fault(kind.kind, kind.expected, kind.fix, count, tuple(self._first[kind]))
+            PositionProblem(kind.title, kind.expected, kind.fix, count, tuple(self._first[kind]))
             for kind, count in self._count.items()
         )

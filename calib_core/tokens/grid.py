@@ -13,39 +13,39 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.binned import FINEST, MAX_BINS, Binned, Scheme
+from calib_core.binned import FINEST_BINS, MAX_BINS, Binned, Scheme
 from calib_core.problems import Unavailable
 
-CELLS: Final = FINEST
+GRID_CELLS: Final = FINEST_BINS
 """Cells between 0 and 1: they serve the paper's seven M, and 15 too."""
 
-SERVED: Final = tuple(bins for bins in range(1, MAX_BINS + 1) if CELLS % bins == 0)
+SERVED_BINS: Final = tuple(bins for bins in range(1, MAX_BINS + 1) if GRID_CELLS % bins == 0)
 """Every M that can be read off the grid."""
 
 
-def nearest(bins: int) -> int:
+def nearest_served_bins(bins: int) -> int:
     """The served M nearest to this one, the smaller of two."""
-    return min(SERVED, key=lambda served: (abs(served - bins), served))
+    return min(SERVED_BINS, key=lambda served: (abs(served - bins), served))
 
 
-def unserved(scheme: Scheme) -> str | None:
+def unserved_reason(scheme: Scheme) -> str | None:
     """Why this grid cannot give such bins, or None."""
     if scheme.binning != "width":
         bins = "equal-mass bins" if scheme.binning == "mass" else "natural bins"
         return (
-            f"Token-level sums are kept on a fixed grid of {CELLS:,} cells: "
+            f"Token-level sums are kept on a fixed grid of {GRID_CELLS:,} cells: "
             f"{bins} need every single confidence."
         )
-    if CELLS % scheme.bins:
+    if GRID_CELLS % scheme.bins:
         return (
-            f"M={scheme.bins} cannot be read off a grid of {CELLS:,} cells, which serves every M that "
-            f"divides it; the nearest is {nearest(scheme.bins)}."
+            f"M={scheme.bins} cannot be read off a grid of {GRID_CELLS:,} cells, which serves every M that "
+            f"divides it; the nearest is {nearest_served_bins(scheme.bins)}."
         )
     return None
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class GridSums:
     """Sums of pairs (c, y) on the grid, of one group or of one group a class; cells that occur only.
 
     group: class of the cell, int32 (0 where classes are pooled); cell: 0..CELLS-1, int32; sorted by
@@ -69,20 +69,20 @@ class Grid:
     impossible: int = 0
 
     @classmethod
-    def empty(cls, groups: int = 1) -> Grid:
+    def empty(cls, groups: int = 1) -> GridSums:
         """No pairs at all."""
         whole, real = np.zeros(0, np.int64), np.zeros(0)
         ids = np.zeros(0, np.int32)
         return cls(ids, ids, whole, whole, real, real, real, rows=0, groups=groups)
 
-    def merge(self, other: Grid) -> Grid:
+    def merge(self, other: GridSums) -> GridSums:
         """The sums of both parts together; the order of parts changes nothing but the last bit."""
         joined = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("group", "cell", "count", "correct", "confidence", "squared", "confident_correct")
         }
         return replace(
-            _added_up(replace(self, **joined)),
+            _aggregate_cells(replace(self, **joined)),
             rows=self.rows + other.rows,
             groups=max(self.groups, other.groups),
             log_loss=self.log_loss + other.log_loss,
@@ -90,51 +90,51 @@ class Grid:
         )
 
     @property
-    def pairs(self) -> int:
+    def n_pairs(self) -> int:
         """Number of pairs."""
         return int(self.count.sum())
 
     @property
-    def right(self) -> int:
+    def n_correct(self) -> int:
         """Σ y over all pairs."""
         return int(self.correct.sum())
 
     @property
-    def said(self) -> float:
+    def confidence_sum(self) -> float:
         """Σ c over all pairs."""
         return float(self.confidence.sum())
 
     @property
-    def squared_error(self) -> float:
+    def squared_error_sum(self) -> float:
         """Σ (c − y)² over all pairs."""
-        return max(0.0, float((self.squared - 2 * self.confident_correct).sum()) + self.right)
+        return max(0.0, float((self.squared - 2 * self.confident_correct).sum()) + self.n_correct)
 
-    def pooled(self) -> Grid:
+    def pooled(self) -> GridSums:
         """Itself: sums by class are kept beside the pooled ones, which know more (`TokenSums.all`)."""
         if self.groups > 1:
             raise ValueError("sums by class are not pooled: TokenSums.all is")
         return self
 
-    def levels(self) -> Binned:
+    def natural_bins(self) -> Binned:
         """Raises Unavailable: the grid does not keep distinct confidences."""
-        raise Unavailable(unserved(Scheme("natural")) or "")
+        raise Unavailable(unserved_reason(Scheme("natural")) or "")
 
     def binned(self, scheme: Scheme) -> Binned:
         """The non-empty bins of a scheme the grid serves; raises Unavailable for another."""
-        if reason := unserved(scheme):
+        if reason := unserved_reason(scheme):
             raise Unavailable(reason)
         if not self.count.size:
-            return self._finest
-        return self._finest.coarser(scheme)
+            return self._finest_bins
+        return self._finest_bins.coarsened(scheme)
 
     @cached_property
-    def _finest(self) -> Binned:
+    def _finest_bins(self) -> Binned:
         return Binned(
-            scheme=Scheme("width", CELLS),
+            scheme=Scheme("width", GRID_CELLS),
             group=self.group,
             index=self.cell.astype(np.intp),
-            low=self.cell / CELLS,
-            high=(self.cell + 1) / CELLS,
+            low=self.cell / GRID_CELLS,
+            high=(self.cell + 1) / GRID_CELLS,
             count=self.count,
             correct=self.correct,
             confidence=self.confidence,
@@ -143,9 +143,9 @@ class Grid:
         )
 
 
-def _added_up(grid: Grid) -> Grid:
+def _aggregate_cells(grid: GridSums) -> GridSums:
     """The same sums with one entry a (group, cell), sorted and read-only."""
-    key = grid.group * np.int64(CELLS) + grid.cell
+    key = grid.group * np.int64(GRID_CELLS) + grid.cell
     order = np.argsort(key, kind="stable")
     key = key[order]
     start = np.flatnonzero(np.diff(key, prepend=-1))

@@ -12,98 +12,98 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.faults import Kind
-from calib_core.tokens.halves import HalfScratch
-from calib_core.tokens.positions import Look, group_size
-from calib_core.tokens.scratch import Found, Scratch, WideScratch
-from calib_core.tokens.stored import bits, one, widened
+from calib_core.tokens.faults import ProblemKind
+from calib_core.tokens.halves import Float16Scanner
+from calib_core.tokens.positions import ScannedRows, class_block_size
+from calib_core.tokens.scratch import ScanResult, RowScanner, WideFloatScanner
+from calib_core.tokens.stored import as_bits, bits_of_one, to_float64
 
-SLACK: Final = 1e-6
+CLIP_TOLERANCE: Final = 1e-6
 """How far outside [0, 1] a value is clipped, and how far from 1 a sum is not worth a word."""
 
-SUM_SLACK: Final = 1e-3
+SUM_TOLERANCE: Final = 1e-3
 """How far from 1 the sum of a row may be."""
 
-NOT_FINITE: Final = Kind("not finite", "finite numbers", "Write the file again, or leave these rows out.")
-OUTSIDE: Final = Kind(
+NOT_FINITE: Final = ProblemKind("not finite", "finite numbers", "Write the file again, or leave these rows out.")
+OUTSIDE_UNIT_INTERVAL: Final = ProblemKind(
     "outside [0, 1]",
     "probabilities from 0 to 1",
     "Say whether these are log-probabilities or logits, or leave these rows out.",
 )
-SUM: Final = Kind(
+SUM_NOT_ONE: Final = ProblemKind(
     "sum not 1",
-    f"probabilities that add up to 1 within {SUM_SLACK}",
+    f"probabilities that add up to 1 within {SUM_TOLERANCE}",
     "Store the whole distribution, or leave these rows out.",
 )
 
-MANY: Final = 4096
+LONG_ROW_CLASSES: Final = 4096
 """From so many classes on, a row is long: few of its entries are listed."""
 
-Report = Callable[[int, Kind, str], None]
+ReportBadRow = Callable[[int, ProblemKind, str], None]
 """Is told of a bad row: which one, in what way, what was found."""
 
 
-class Looker(Protocol):
+class RowChecker(Protocol):
     """Looks rows through, all of one K and dtype."""
 
-    def look(self, rows: NDArray[Any], bad: Report) -> Look:
+    def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
         """What is to be known of the rows in order; the others are reported. rows: shape (n, K)."""
         ...
 
 
-def looker(classes: int, dtype: np.dtype[Any]) -> Looker:
+def row_checker(classes: int, dtype: np.dtype[Any]) -> RowChecker:
     """The way that suits so many classes in that dtype."""
-    if classes < MANY:
-        return ShortRows(classes)
-    return LongRows(HalfScratch(classes) if dtype == np.float16 else WideScratch(classes, dtype), dtype)
+    if classes < LONG_ROW_CLASSES:
+        return ShortRowChecker(classes)
+    return LongRowChecker(Float16Scanner(classes) if dtype == np.float16 else WideFloatScanner(classes, dtype), dtype)
 
 
-class ShortRows:
+class ShortRowChecker:
     """Few classes: every entry is listed, many rows at once."""
 
     def __init__(self, classes: int) -> None:
         self._classes = classes
 
-    def look(self, rows: NDArray[Any], bad: Report) -> Look:
+    def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
         """See `Looker`."""
         usable = np.ones(rows.shape[0], np.bool_)
         clipped = np.zeros(rows.shape[0], np.int64)
-        wrong = np.flatnonzero(bits(rows).max(axis=1) > one(rows.dtype))
+        wrong = np.flatnonzero(as_bits(rows).max(axis=1) > bits_of_one(rows.dtype))
         if wrong.size:
             rows = rows.copy()
             for row in wrong.tolist():
-                usable[row], clipped[row] = mend(rows[row], row, bad)
-        total = np.add.reduce(widened(rows), axis=1)
-        for row in np.flatnonzero(usable & ~(np.abs(total - 1) <= SUM_SLACK)).tolist():
+                usable[row], clipped[row] = clip_row(rows[row], row, report)
+        total = np.add.reduce(to_float64(rows), axis=1)
+        for row in np.flatnonzero(usable & ~(np.abs(total - 1) <= SUM_TOLERANCE)).tolist():
             usable[row] = False
-            bad(row, SUM, f"{total[row]:.6g}")
+            report(row, SUM_NOT_ONE, f"{total[row]:.6g}")
         kept = np.flatnonzero(usable)
         values = rows if kept.size == rows.shape[0] else rows[kept]
-        return Look(
-            kept=kept,
+        return ScannedRows(
+            usable_rows=kept,
             values=values,
             start=np.arange(kept.size + 1) * self._classes,
-            column=np.tile(np.arange(self._classes), kept.size),
-            prob=widened(values).ravel(),
-            rest=np.zeros(kept.size),
-            squares=np.zeros(kept.size),
-            groups=None,
-            limit=-1,
-            clipped=int(clipped[kept].sum()),
+            class_index=np.tile(np.arange(self._classes), kept.size),
+            prob=to_float64(values).ravel(),
+            unlisted_sum=np.zeros(kept.size),
+            unlisted_square_sum=np.zeros(kept.size),
+            unlisted_block_sums=None,
+            bits_limit=-1,
+            n_clipped=int(clipped[kept].sum()),
         )
 
 
-class LongRows:
+class LongRowChecker:
     """Many classes: row by row in one small scratch, few entries listed."""
 
-    def __init__(self, scratch: Scratch, dtype: np.dtype[Any]) -> None:
-        self._scratch = scratch
+    def __init__(self, scanner: RowScanner, dtype: np.dtype[Any]) -> None:
+        self._scratch = scanner
         self._dtype = dtype
-        self._one = one(dtype)
+        self._one = bits_of_one(dtype)
 
-    def look(self, rows: NDArray[Any], bad: Report) -> Look:
+    def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
         """See `Looker`."""
-        found = self._scratch.find(rows)
+        found = self._scratch.scan(rows)
         clipped = np.zeros(found.count.size, np.int64)
         usable = np.ones(found.count.size, np.bool_)
         row_of = np.repeat(np.arange(usable.size), found.count)
@@ -111,69 +111,69 @@ class LongRows:
         if wrong.size:
             rows = rows.copy()
             for row in wrong.tolist():
-                usable[row], clipped[row] = mend(rows[row], row, bad)
+                usable[row], clipped[row] = clip_row(rows[row], row, report)
             rows[~usable] = 0
-            found = self._scratch.find(rows)
-        look = self._with_top(rows, found)
-        for row in np.flatnonzero(usable & (np.abs(look.total - 1) > SUM_SLACK)).tolist():
+            found = self._scratch.scan(rows)
+        look = self._with_top_label(rows, found)
+        for row in np.flatnonzero(usable & (np.abs(look.row_sum - 1) > SUM_TOLERANCE)).tolist():
             usable[row] = False
-            bad(row, SUM, f"{look.total[row]:.6g}")
-        return look if usable.all() and not wrong.size else _only(look, usable, clipped)
+            report(row, SUM_NOT_ONE, f"{look.row_sum[row]:.6g}")
+        return look if usable.all() and not wrong.size else _select_rows(look, usable, clipped)
 
-    def _with_top(self, rows: NDArray[Any], found: Found) -> Look:
+    def _with_top_label(self, rows: NDArray[Any], found: ScanResult) -> ScannedRows:
         """Every row has a listed entry: where none is large, its top label."""
         start = np.concatenate([np.zeros(1, np.intp), np.cumsum(found.count)])
         none = np.flatnonzero(found.count == 0)
-        column, stored = found.column, found.bits
+        column, stored = found.class_index, found.bits
         if none.size:
-            top = np.argmax(bits(rows[none]), axis=1)
-            stored = np.insert(stored, start[none], bits(rows)[none, top])
+            top = np.argmax(as_bits(rows[none]), axis=1)
+            stored = np.insert(stored, start[none], as_bits(rows)[none, top])
             column = np.insert(column, start[none], top)
-            prob = widened(rows[none, top])
-            found.groups[none, top // group_size(rows.shape[1])] -= prob
-            found.squares[none] -= prob * prob
+            prob = to_float64(rows[none, top])
+            found.block_sums[none, top // class_block_size(rows.shape[1])] -= prob
+            found.square_sum[none] -= prob * prob
             start += np.searchsorted(none, np.arange(start.size))
-        return Look(
-            kept=np.arange(found.count.size),
+        return ScannedRows(
+            usable_rows=np.arange(found.count.size),
             values=rows,
             start=start,
-            column=column,
-            prob=widened(stored.view(self._dtype)),
-            rest=np.maximum(0, found.groups).sum(axis=1),
-            squares=np.maximum(0, found.squares),
-            groups=np.maximum(0, found.groups),
-            limit=self._scratch.limit,
-            clipped=0,
+            class_index=column,
+            prob=to_float64(stored.view(self._dtype)),
+            unlisted_sum=np.maximum(0, found.block_sums).sum(axis=1),
+            unlisted_square_sum=np.maximum(0, found.square_sum),
+            unlisted_block_sums=np.maximum(0, found.block_sums),
+            bits_limit=self._scratch.bits_limit,
+            n_clipped=0,
         )
 
 
-def _only(look: Look, usable: NDArray[np.bool_], clipped: NDArray[np.int64]) -> Look:
+def _select_rows(scanned: ScannedRows, usable: NDArray[np.bool_], clipped: NDArray[np.int64]) -> ScannedRows:
     """The usable ones of the rows of a look."""
-    listed = usable[look.row]
-    return Look(
-        kept=np.flatnonzero(usable),
-        values=look.values[usable],
-        start=np.concatenate([np.zeros(1, np.intp), np.cumsum(np.diff(look.start)[usable])]),
-        column=look.column[listed],
-        prob=look.prob[listed],
-        rest=look.rest[usable],
-        squares=look.squares[usable],
-        groups=None if look.groups is None else look.groups[usable],
-        limit=look.limit,
-        clipped=int(clipped[usable].sum()),
+    listed = usable[scanned.entry_row]
+    return ScannedRows(
+        usable_rows=np.flatnonzero(usable),
+        values=scanned.values[usable],
+        start=np.concatenate([np.zeros(1, np.intp), np.cumsum(np.diff(scanned.start)[usable])]),
+        class_index=scanned.class_index[listed],
+        prob=scanned.prob[listed],
+        unlisted_sum=scanned.unlisted_sum[usable],
+        unlisted_square_sum=scanned.unlisted_square_sum[usable],
+        unlisted_block_sums=None if scanned.unlisted_block_sums is None else scanned.unlisted_block_sums[usable],
+        bits_limit=scanned.bits_limit,
+        n_clipped=int(clipped[usable].sum()),
     )
 
 
-def mend(values: NDArray[Any], row: int, bad: Report) -> tuple[bool, int]:
+def clip_row(values: NDArray[Any], row: int, report: ReportBadRow) -> tuple[bool, int]:
     """Clips a row, shape (K,), in place: whether it can be used, and how many values were moved."""
-    wide = widened(values)
+    wide = to_float64(values)
     for kind, wrong in (
         (NOT_FINITE, ~np.isfinite(wide)),
-        (OUTSIDE, (wide < -SLACK) | (wide > 1 + SLACK)),
+        (OUTSIDE_UNIT_INTERVAL, (wide < -CLIP_TOLERANCE) | (wide > 1 + CLIP_TOLERANCE)),
     ):
         if wrong.any():
             at = int(np.argmax(wrong))
-            bad(row, kind, f"class {at}: {values[at]!s}")
+            report(row, kind, f"class {at}: {values[at]!s}")
             return False, 0
     values[wide <= 0] = 0  # -0.0 too
     values[wide > 1] = 1

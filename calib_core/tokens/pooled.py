@@ -5,35 +5,35 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.grid import CELLS, Grid
-from calib_core.tokens.positions import Positions
+from calib_core.tokens.grid import GRID_CELLS, GridSums
+from calib_core.tokens.positions import PositionBlock
 
 
 class CellSums:
     """The sums of `Grid` for every cell, empty ones included, added to in place."""
 
     def __init__(self) -> None:
-        self.count = np.zeros(CELLS, np.int64)
-        self.correct = np.zeros(CELLS, np.int64)
-        self.confidence = np.zeros(CELLS)
-        self.squared = np.zeros(CELLS)
-        self.confident_correct = np.zeros(CELLS)
+        self.count = np.zeros(GRID_CELLS, np.int64)
+        self.correct = np.zeros(GRID_CELLS, np.int64)
+        self.confidence = np.zeros(GRID_CELLS)
+        self.squared = np.zeros(GRID_CELLS)
+        self.confident_correct = np.zeros(GRID_CELLS)
 
     def add(self, cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
         """Pairs, whatever their outcome."""
-        self.count += np.bincount(cell, minlength=CELLS)
-        self.confidence += np.bincount(cell, prob, CELLS)
-        self.squared += np.bincount(cell, prob * prob, CELLS)
+        self.count += np.bincount(cell, minlength=GRID_CELLS)
+        self.confidence += np.bincount(cell, prob, GRID_CELLS)
+        self.squared += np.bincount(cell, prob * prob, GRID_CELLS)
 
-    def add_right(self, cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
+    def add_correct(self, cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
         """Which of the pairs have the outcome 1."""
-        self.correct += np.bincount(cell, minlength=CELLS)
-        self.confident_correct += np.bincount(cell, prob, CELLS)
+        self.correct += np.bincount(cell, minlength=GRID_CELLS)
+        self.confident_correct += np.bincount(cell, prob, GRID_CELLS)
 
-    def grid(self, rows: int, log_loss: float = 0.0, impossible: int = 0) -> Grid:
+    def grid(self, rows: int, log_loss: float = 0.0, impossible: int = 0) -> GridSums:
         """The cells that occur."""
         cell = np.flatnonzero(self.count)
-        return Grid(
+        return GridSums(
             group=np.zeros(cell.size, np.int32),
             cell=cell.astype(np.int32),
             count=self.count[cell],
@@ -59,30 +59,30 @@ class PooledSums:
         self._log_loss = 0.0
         self._impossible = 0
 
-    def add(self, positions: Positions) -> None:
+    def add(self, positions: PositionBlock) -> None:
         """Some positions more."""
-        self.rows += positions.rows
+        self.rows += positions.n_rows
         np.add.at(self.occurrences, positions.target, 1)
-        self.excess += float(np.abs(1 - positions.look.total).sum())
+        self.excess += float(np.abs(1 - positions.scanned.row_sum).sum())
         possible = positions.target_prob[positions.target_prob > 0]
         self._log_loss -= float(np.log(possible).sum())
-        self._impossible += positions.rows - possible.size
+        self._impossible += positions.n_rows - possible.size
 
-        self._all.add(positions.cell, positions.look.prob)
-        self._all.add_right(positions.target_cell, positions.target_prob)
-        self._all.count[0] += positions.rows * positions.classes - positions.look.prob.size
-        self._all.confidence[0] += positions.look.rest.sum()
-        self._all.squared[0] += positions.look.squares.sum()
+        self._all.add(positions.entry_cell, positions.scanned.prob)
+        self._all.add_correct(positions.target_cell, positions.target_prob)
+        self._all.count[0] += positions.n_rows * positions.n_classes - positions.scanned.prob.size
+        self._all.confidence[0] += positions.scanned.unlisted_sum.sum()
+        self._all.squared[0] += positions.scanned.unlisted_square_sum.sum()
 
-        top = positions.look.top
-        right = top[positions.look.column[top] == positions.target]
-        self._top.add(positions.cell[top], positions.look.prob[top])
-        self._top.add_right(positions.cell[right], positions.look.prob[right])
+        top = positions.scanned.top_entry
+        right = top[positions.scanned.class_index[top] == positions.target]
+        self._top.add(positions.entry_cell[top], positions.scanned.prob[top])
+        self._top.add_correct(positions.entry_cell[right], positions.scanned.prob[right])
 
-    def top(self) -> Grid:
+    def top_label(self) -> GridSums:
         """One pair a position: its top label."""
         return self._top.grid(self.rows)
 
-    def all(self) -> Grid:
+    def all_labels(self) -> GridSums:
         """K pairs a position."""
         return self._all.grid(self.rows, self._log_loss, self._impossible)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def group_size(classes: int) -> int:
+def class_block_size(classes: int) -> int:
     """How many classes that follow each other are summed together where they are not listed.
 
     A divisor of K near 1,000 where there is one, so that a row need not be copied to where there is room for
@@ -25,7 +25,7 @@ def group_size(classes: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class ScannedRows:
     """Rows after the look, R of them in order: E entries that are listed, and sums of the others.
 
     kept: which of the rows are in order, intp of shape (R,); values: these rows, shape (R, K), in the dtype
@@ -37,60 +37,60 @@ class Look:
     greater than a listed one. clipped: values moved onto 0 or 1.
     """
 
-    kept: NDArray[np.intp]
+    usable_rows: NDArray[np.intp]
     values: NDArray[Any]
     start: NDArray[np.intp]
-    column: NDArray[np.intp]
+    class_index: NDArray[np.intp]
     prob: NDArray[np.float64]
-    rest: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    groups: NDArray[np.float64] | None
-    limit: int
-    clipped: int
+    unlisted_sum: NDArray[np.float64]
+    unlisted_square_sum: NDArray[np.float64]
+    unlisted_block_sums: NDArray[np.float64] | None
+    bits_limit: int
+    n_clipped: int
 
     @cached_property
-    def row(self) -> NDArray[np.intp]:
+    def entry_row(self) -> NDArray[np.intp]:
         """Row of each listed entry, shape (E,)."""
-        return np.repeat(np.arange(self.kept.size), np.diff(self.start))
+        return np.repeat(np.arange(self.usable_rows.size), np.diff(self.start))
 
     @cached_property
-    def total(self) -> NDArray[np.float64]:
+    def row_sum(self) -> NDArray[np.float64]:
         """Σp of each row, shape (R,)."""
-        return self.rest + _by_row(np.add, self.prob, self.start)
+        return self.unlisted_sum + _reduce_by_row(np.add, self.prob, self.start)
 
     @cached_property
-    def top(self) -> NDArray[np.intp]:
+    def top_entry(self) -> NDArray[np.intp]:
         """Listed entry that is the row's top label, the first of equal maxima; shape (R,)."""
-        most = _by_row(np.maximum, self.prob, self.start)
-        tied = np.flatnonzero(self.prob == most[self.row])
+        most = _reduce_by_row(np.maximum, self.prob, self.start)
+        tied = np.flatnonzero(self.prob == most[self.entry_row])
         return tied[np.searchsorted(tied, self.start[:-1])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Positions:
+class PositionBlock:
     """A look at rows that are all in order, with what is known of them beside it; ready to be added up.
 
     number: 0-based row in its file, int64; target: right class, int64; target_prob: p_y, float64;
     target_cell: its cell, intp; shape (R,) each. cell: of each listed entry, intp of shape (E,).
     """
 
-    look: Look
-    number: NDArray[np.int64]
+    scanned: ScannedRows
+    row_number: NDArray[np.int64]
     target: NDArray[np.int64]
     target_prob: NDArray[np.float64]
     target_cell: NDArray[np.intp]
-    cell: NDArray[np.intp]
+    entry_cell: NDArray[np.intp]
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         """R."""
-        return self.number.size
+        return self.row_number.size
 
     @property
-    def classes(self) -> int:
+    def n_classes(self) -> int:
         """K."""
-        return self.look.values.shape[1]
+        return self.scanned.values.shape[1]
 
 
-def _by_row(what: np.ufunc, listed: NDArray[np.float64], start: NDArray[np.intp]) -> NDArray[np.float64]:
-    return what.reduceat(listed, start[:-1]) if listed.size else np.zeros(0)
+def _reduce_by_row(ufunc: np.ufunc, values: NDArray[np.float64], start: NDArray[np.intp]) -> NDArray[np.float64]:
+    return ufunc.reduceat(values, start[:-1]) if values.size else np.zeros(0)

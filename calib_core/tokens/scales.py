@@ -10,33 +10,33 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.faults import Kind
-from calib_core.tokens.looking import NOT_FINITE, OUTSIDE, SLACK
-from calib_core.tokens.stored import widened
+from calib_core.tokens.faults import ProblemKind
+from calib_core.tokens.looking import NOT_FINITE, OUTSIDE_UNIT_INTERVAL, CLIP_TOLERANCE
+from calib_core.tokens.stored import to_float64
 
-Scale = Literal["probs", "logprobs", "logits"]
+ProbabilityScale = Literal["probs", "logprobs", "logits"]
 """What an array holds."""
 
-BAD_LOGPROBS: Final = Kind(
+BAD_LOGPROBS: Final = ProblemKind(
     "not a log-probability",
     "natural logarithms of probabilities, at most 0",
     "Say whether these are probabilities or logits, or leave these rows out.",
 )
-BAD_LOGITS: Final = Kind(
+BAD_LOGITS: Final = ProblemKind(
     "not a logit",
     "finite numbers, or -inf for a class that cannot occur",
     "Write the file again, or leave these rows out.",
 )
 
 
-def probabilities(values: NDArray[Any], scale: Scale) -> NDArray[Any]:
+def to_probabilities(values: NDArray[Any], scale: ProbabilityScale) -> NDArray[Any]:
     """Probabilities of rows, shape (n, K): as they are stored, or as float64 where they are computed.
 
     What has no probability comes out as NaN, infinite or above 1.
     """
     if scale == "probs":
         return values
-    logs = widened(values)
+    logs = to_float64(values)
     with np.errstate(invalid="ignore", over="ignore"):
         if scale == "logits":
             logs -= logs.max(axis=1, keepdims=True)
@@ -46,12 +46,12 @@ def probabilities(values: NDArray[Any], scale: Scale) -> NDArray[Any]:
     return logs
 
 
-def told(kind: Kind, found: str, values: NDArray[Any], scale: Scale) -> tuple[Kind, str]:
+def problem_in_scale(kind: ProblemKind, found: str, values: NDArray[Any], scale: ProbabilityScale) -> tuple[ProblemKind, str]:
     """What was found in a bad row, shape (K,), in the words of what the file holds."""
-    if scale == "probs" or kind not in (NOT_FINITE, OUTSIDE):
+    if scale == "probs" or kind not in (NOT_FINITE, OUTSIDE_UNIT_INTERVAL):
         return kind, found
-    logs = widened(values)
-    above = np.isposinf(logs) if scale == "logits" else np.exp(np.minimum(logs, 1)) > 1 + SLACK
+    logs = to_float64(values)
+    above = np.isposinf(logs) if scale == "logits" else np.exp(np.minimum(logs, 1)) > 1 + CLIP_TOLERANCE
     wrong = np.isnan(logs) | above
     ours = BAD_LOGITS if scale == "logits" else BAD_LOGPROBS
     if not wrong.any():

@@ -13,12 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.positions import group_size
-from calib_core.tokens.stored import BITS, first_cell
+from calib_core.tokens.positions import class_block_size
+from calib_core.tokens.stored import UINT_BY_ITEMSIZE, first_cell_max_bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class ScanResult:
     """What there is in some rows, in order or not. R rows, E entries that have to be looked at one by one.
 
     count: such entries by row, shape (R,); column, bits: their classes, ascending by row, and their bits,
@@ -27,36 +27,36 @@ class Found:
     """
 
     count: NDArray[np.intp]
-    column: NDArray[np.intp]
+    class_index: NDArray[np.intp]
     bits: NDArray[Any]
-    groups: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    block_sums: NDArray[np.float64]
+    square_sum: NDArray[np.float64]
 
 
-class Scratch(Protocol):
+class RowScanner(Protocol):
     """Room for one row at a time, used again for the next one."""
 
-    limit: int
+    bits_limit: int
     """An entry is found where its bits are larger."""
 
-    def find(self, rows: NDArray[Any]) -> Found:
+    def scan(self, rows: NDArray[Any]) -> ScanResult:
         """Looks rows through, shape (R, K)."""
         ...
 
 
-class WideScratch:
+class WideFloatScanner:
     """For float32 and float64: the other entries as float64."""
 
     def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
-        self.limit = first_cell(dtype)
-        self._whole = BITS[dtype.itemsize]
-        group = group_size(classes)
+        self.limit = first_cell_max_bits(dtype)
+        self._whole = UINT_BY_ITEMSIZE[dtype.itemsize]
+        group = class_block_size(classes)
         room = np.zeros(-(-classes // group) * group)
         self._row = room[:classes]
         self._groups = room.reshape(-1, group)
         self._large = np.empty(classes, np.bool_)
 
-    def find(self, rows: NDArray[Any]) -> Found:
+    def scan(self, rows: NDArray[Any]) -> ScanResult:
         """See `Scratch`."""
         groups, squares = np.empty((rows.shape[0], self._groups.shape[0])), np.empty(rows.shape[0])
         limit = self._whole.type(self.limit)
@@ -72,11 +72,11 @@ class WideScratch:
             np.add.reduce(self._groups, axis=1, out=groups[at])
             # Group by group: a long dot product would wait for threads.
             squares[at] = np.add.reduce(np.vecdot(self._groups, self._groups))
-        count, column = strung(columns)
-        return Found(count, column, np.concatenate(found), groups, squares)
+        count, column = concatenate_columns(columns)
+        return ScanResult(count, column, np.concatenate(found), groups, squares)
 
 
-def strung(columns: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def concatenate_columns(columns: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Lengths of some arrays, and the arrays one after the other."""
     count = np.array([column.size for column in columns], np.intp)
     return count, np.concatenate([np.zeros(0, np.intp), *columns])

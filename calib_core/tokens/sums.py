@@ -8,20 +8,20 @@ from typing import Final, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.grid import Grid
+from calib_core.tokens.grid import GridSums
 
-DRAWS: Final = 199
+N_DRAWS: Final = 199
 """Draws of the null for the pooled sums."""
 
-CLASS_DRAWS: Final = 19
+N_CLASS_DRAWS: Final = 19
 """Draws of the null kept by class: their size grows with the positions."""
 
-EXAMPLES: Final = 64
+MAX_EXAMPLES: Final = 64
 """Positions kept to be looked at one by one."""
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class NullDraws:
     """Outcomes drawn from the model's own distributions: one class a position and draw, never one a cell.
 
     seed: of the draws, which differ between parts of one seed (`uniform`). top, all: int32 of shape (DRAWS,
@@ -32,11 +32,11 @@ class Draws:
     """
 
     seed: int
-    top: NDArray[np.int32]
-    all: NDArray[np.int32]
+    top_label: NDArray[np.int32]
+    all_labels: NDArray[np.int32]
     by_class: NDArray[np.int32] | None
 
-    def merge(self, other: Draws) -> Draws:
+    def merge(self, other: NullDraws) -> NullDraws:
         """Draw for draw, the outcomes of both parts; the seed is the smaller one."""
         by_class = None
         if self.by_class is not None and other.by_class is not None:
@@ -47,11 +47,11 @@ class Draws:
             by_class = joined[new]
             if by_class.size:
                 by_class[:, 3] = np.add.reduceat(joined[:, 3], np.flatnonzero(new))
-        return Draws(min(self.seed, other.seed), self.top + other.top, self.all + other.all, by_class)
+        return NullDraws(min(self.seed, other.seed), self.top_label + other.top_label, self.all_labels + other.all_labels, by_class)
 
 
 @dataclass(frozen=True, eq=False)
-class Unseen:
+class UnstoredBounds:
     """What the entries that a top-k file does not store may be.
 
     positions: per served M (`grid.SERVED`), how many positions are ambiguous: their unstored mass may
@@ -59,21 +59,21 @@ class Unseen:
     shape (M,); fewest: the smallest number of stored entries of a position.
     """
 
-    positions: dict[int, int]
-    mass: dict[int, NDArray[np.float64]]
-    fewest: int
+    n_ambiguous: dict[int, int]
+    mass_bounds: dict[int, NDArray[np.float64]]
+    min_stored: int
 
-    def merge(self, other: Unseen) -> Unseen:
+    def merge(self, other: UnstoredBounds) -> UnstoredBounds:
         """Both parts together."""
-        return Unseen(
-            positions={bins: n + other.positions[bins] for bins, n in self.positions.items()},
-            mass={bins: mass + other.mass[bins] for bins, mass in self.mass.items()},
-            fewest=min(self.fewest, other.fewest),
+        return UnstoredBounds(
+            n_ambiguous={bins: n + other.n_ambiguous[bins] for bins, n in self.n_ambiguous.items()},
+            mass_bounds={bins: mass + other.mass_bounds[bins] for bins, mass in self.mass_bounds.items()},
+            min_stored=min(self.min_stored, other.min_stored),
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Example:
+class ExamplePosition:
     """One position as it was read.
 
     row: 0-based position in its file; target: right class; ids: classes of the largest probabilities,
@@ -104,15 +104,15 @@ class TokenSums:
 
     rows: int
     classes: int
-    top: Grid
-    all: Grid
-    by_class: Grid | None
-    no_classes: str | None
+    top_label: GridSums
+    all_labels: GridSums
+    by_class: GridSums | None
+    no_class_sums_reason: str | None
     occurrences: NDArray[np.int64]
-    excess: float
-    draws: Draws | None
-    unseen: Unseen | None = None
-    examples: tuple[Example, ...] = ()
+    sum_deviation: float
+    draws: NullDraws | None
+    unstored: UnstoredBounds | None = None
+    examples: tuple[ExamplePosition, ...] = ()
 
     def merge(self, other: TokenSums) -> TokenSums:
         """The sums of both parts together.
@@ -126,25 +126,25 @@ class TokenSums:
         return TokenSums(
             rows=self.rows + other.rows,
             classes=self.classes,
-            top=self.top.merge(other.top),
-            all=self.all.merge(other.all),
-            by_class=_merged(self.by_class, other.by_class),
-            no_classes=None if both else self.no_classes or other.no_classes,
+            top_label=self.top_label.merge(other.top_label),
+            all_labels=self.all_labels.merge(other.all_labels),
+            by_class=_merge_optional(self.by_class, other.by_class),
+            no_class_sums_reason=None if both else self.no_class_sums_reason or other.no_class_sums_reason,
             occurrences=self.occurrences + other.occurrences,
-            excess=self.excess + other.excess,
-            draws=_merged(self.draws, other.draws),
-            unseen=_merged(self.unseen, other.unseen) or self.unseen or other.unseen,
-            examples=(self.examples + other.examples)[:EXAMPLES],
+            sum_deviation=self.sum_deviation + other.sum_deviation,
+            draws=_merge_optional(self.draws, other.draws),
+            unstored=_merge_optional(self.unstored, other.unstored) or self.unstored or other.unstored,
+            examples=(self.examples + other.examples)[:MAX_EXAMPLES],
         )
 
 
-class _Part(Protocol):
+class _Mergeable(Protocol):
     def merge(self, other: Self) -> Self: ...
 
 
-_PartT = TypeVar("_PartT", bound=_Part)
+_MergeableT = TypeVar("_PartT", bound=_Mergeable)
 
 
-def _merged(one: _PartT | None, other: _PartT | None) -> _PartT | None:
+def _merge_optional(left: _MergeableT | None, right: _MergeableT | None) -> _MergeableT | None:
     """Both together; None where one of them is missing."""
-    return None if one is None or other is None else one.merge(other)
+    return None if left is None or right is None else left.merge(right)

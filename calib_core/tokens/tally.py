@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-WAITING: Final = 1 << 19
+MAX_PENDING: Final = 1 << 19
 """Entries that wait before they are sorted in; or as many as are sorted in already, if those are more."""
 
 
-class Tally:
+class KeyedSums:
     """Count and sum by key; grows with the distinct keys."""
 
     def __init__(self) -> None:
@@ -25,15 +25,15 @@ class Tally:
         """One more entry under each key, both of shape (n,)."""
         self._waiting.append((key, value))
         self._size += key.size
-        if self._size > max(WAITING, self._key.size):
-            self._settle()
+        if self._size > max(MAX_PENDING, self._key.size):
+            self._consolidate()
 
     def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Keys ascending, how many entries each has, and the sum of their values."""
-        self._settle()
+        self._consolidate()
         return self._key, self._count, self._sum
 
-    def _settle(self) -> None:
+    def _consolidate(self) -> None:
         if not self._waiting:
             return
         key = np.concatenate([self._key, *(key for key, _ in self._waiting)])

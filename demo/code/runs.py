@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.records import Ledger, RunInfo, TokenRun
-from calib_core.tokens.dense import Reducer
+from calib_core.records import RowCounts, RunInfo, TokenRun
+from calib_core.tokens.dense import DenseReducer
 from demo.code.ngram import Counts
 from demo.code.predict import Model, by_counts, by_network
 from demo.code.recipe import CodeRecipe
@@ -80,11 +80,11 @@ def of_counts(recipe: CodeRecipe, counts: Counts, tokens: int) -> list[Judged]:
 
 def reduced(judged: Judged, asked: Asked, recipe: CodeRecipe, tick: Tick) -> TokenRun:
     """The sums of one run over all positions; the distributions are float32, as a model's output is."""
-    reducer = Reducer(recipe.vocabulary, seed=recipe.seed, by_class=judged.by_class)
+    reducer = DenseReducer(recipe.vocabulary, seed=recipe.seed, by_class=judged.by_class)
     for probs, target in said(judged.load(), asked):
         reducer.add(probs, target)
         tick(1)
-    ledger = Ledger(read=len(asked.target), off_sum=reducer.off_sum, notes=(TINY,))
+    ledger = RowCounts(n_rows=len(asked.target), n_off_sum=reducer.off_sum, notes=(TINY,))
     return TokenRun("", "", judged.label, judged.info, reducer.result(), ledger)
 
 

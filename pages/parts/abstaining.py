@@ -9,79 +9,79 @@ from typing import TypeVar
 import polars as pl
 import streamlit as st
 
-from calib_core.analysis.abstention import Abstention, abstention
+from calib_core.analysis.abstention import AbstentionCurve, abstention_curve
 from calib_core.analysis.abstention_reading import target_text
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.looking import Looking, looking
-from calib_core.analysis.preferred import preferred, telling
+from calib_core.analysis.looking import ViewCaption, view_caption
+from calib_core.analysis.preferred import default_methods, default_run
 from calib_core.confidence import METHODS
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from calib_core.report.sections import abstention as section
-from calib_core.wording import count
+from calib_core.wording import plural
 from pages.parts import cache, picking, show, tables
-from pages.parts.address import Address
-from pages.parts.exporting import Export, few, named
-from pages.parts.literal import literal
+from pages.parts.address import UrlState
+from pages.parts.exporting import Export, stem_parts, make_file_stem
+from pages.parts.literal import escape_markdown
 from pages.parts.many import METHODS_HELP
-from pages.parts.runs import Run
-from pages.parts.several import several
+from pages.parts.runs import LoadedRun
+from pages.parts.several import multiselect
 
-D = TypeVar("D", bound="float | None")
+DefaultT = TypeVar("D", bound="float | None")
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Abstaining:
+class AbstentionChoice:
     """One run seen by several methods. wanted: an accuracy; threshold: a confidence, or None."""
 
-    run: Run
+    run: LoadedRun
     evidences: tuple[Evidence, ...]
-    wanted: float
+    target_accuracy: float
     threshold: float | None
 
 
-def choose_abstention(address: Address, runs: Sequence[Run]) -> Abstaining:
+def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> AbstentionChoice:
     """Run, methods, the accuracy that is wanted and a threshold. Raises Unavailable where no run fits."""
     fit = {run.id: run for run in runs if isinstance(run.report.run, AnswerRun)}
     if not fit:
-        raise Unavailable(section.TOKENS_ONLY)
+        raise Unavailable(section.NO_SINGLE_CONFIDENCES)
     used = {id_: max(one.n_used for one in run.report.survey.usable.values()) for id_, run in fit.items()}
-    run = picking.one_run(address, fit, telling(used))
+    run = picking.pick_run(url_state, fit, default_run(used))
     usable = run.report.survey.usable
-    methods = several(
-        address, "methods", list(usable), label="Confidence methods",
-        titled=lambda id_: METHODS[id_].title, default=preferred(usable), help_=METHODS_HELP,
+    methods = multiselect(
+        url_state, "methods", list(usable), label="Confidence methods",
+        title_of=lambda id_: METHODS[id_].title, default=default_methods(usable), help_=METHODS_HELP,
     )
-    wanted = _share(
-        address, "wanted", section.WANTED, "Accuracy wanted",
+    wanted = _share_input(
+        url_state, "wanted", section.DEFAULT_TARGET_ACCURACY, "Accuracy wanted",
         "0.9 or 90 %: the largest share answered with as much.",
     )
-    threshold = _share(
-        address, "threshold", None, "Confidence threshold t",
+    threshold = _share_input(
+        url_state, "threshold", None, "Confidence threshold t",
         "0.8 or 80 %: what answering when confidence ≥ t gives. Empty: none.",
     )
     chosen = [id_ for id_ in usable if id_ in methods]
-    return Abstaining(run, tuple(usable[id_] for id_ in chosen), wanted, threshold)
+    return AbstentionChoice(run, tuple(usable[id_] for id_ in chosen), wanted, threshold)
 
 
-def _share(address: Address, key: str, default: D, label: str, help_: str) -> float | D:
+def _share_input(url_state: UrlState, key: str, default: DefaultT, label: str, help_: str) -> float | DefaultT:
     """A share typed as 0.9 or 90 %; the default where nothing is typed, and, told, where it is no share."""
-    usual = _written(default)
-    typed = address.pick(key, None, usual).strip()
-    parsed = _parsed(typed)
+    usual = _share_text(default)
+    typed = url_state.pick(key, None, usual).strip()
+    parsed = _parse_share(typed)
     if parsed is None and typed:
-        st.caption(f":material/error: Not a share from 0 to 1: {literal(typed[:40])}.")
+        st.caption(f":material/error: Not a share from 0 to 1: {escape_markdown(typed[:40])}.")
     found = default if parsed is None else parsed
-    address.put(key, _written(found))
-    address.note(key, _written(found), usual)
+    url_state.set_widget(key, _share_text(found))
+    url_state.remember(key, _share_text(found), usual)
     st.text_input(label, key=key, help=help_)
     return found
 
 
-def _written(share: float | None) -> str:
+def _share_text(share: float | None) -> str:
     return "" if share is None else f"{share:.6g}"
 
 
-def _parsed(text: str) -> float | None:
+def _parse_share(text: str) -> float | None:
     number = text.removesuffix("%").strip().replace(",", ".")
     try:
         share = float(number)
@@ -91,52 +91,52 @@ def _parsed(text: str) -> float | None:
     return share if 0 <= share <= 1 else None
 
 
-def curves(wanted: Abstaining) -> list[Abstention]:
+def cached_curves(choice: AbstentionChoice) -> list[AbstentionCurve]:
     """The curve of each method."""
-    run = wanted.run
+    run = choice.run
     return [
-        cache.kept(
+        cache.cached_result(
             ("abstention", run.file.name, run.file.stamp, run.id, evidence.method.id),
-            lambda evidence=evidence: abstention(evidence),
-            most=4 * cache.LARGE_RESULTS,
+            lambda evidence=evidence: abstention_curve(evidence),
+            max_results=4 * cache.MAX_LARGE_RESULTS,
         )
-        for evidence in wanted.evidences
+        for evidence in choice.evidences
     ]
 
 
-def looking_at(wanted: Abstaining) -> Looking:
+def abstention_view_caption(choice: AbstentionChoice) -> ViewCaption:
     """The curves, of which run and by which methods."""
-    return looking("Accuracy of those answered", [wanted.run.title], wanted.evidences)
+    return view_caption("Accuracy of those answered", [choice.run.title], choice.evidences)
 
 
-def recipes(made: Sequence[Abstention]) -> str:
+def curve_recipes(curves: Sequence[AbstentionCurve]) -> str:
     """How each line was made, one below the other."""
-    return "\n".join(section.recipes(made))
+    return "\n".join(section.abstention_recipes(curves))
 
 
-def tiles(wanted: Abstaining, made: Sequence[Abstention]) -> None:
+def show_abstention_tiles(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
     """At the wanted accuracy, at the threshold, and answering all: of the line that answers most."""
-    *first, rows = section.tiles(wanted.evidences, made, wanted.wanted)
-    show.tiles([*first, rows._replace(help=literal(rows.help))])  # it has reasons in words of the file
+    *first, rows = section.abstention_tiles(choice.evidences, curves, choice.target_accuracy)
+    show.show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])  # it has reasons in words of the file
 
 
-def table(wanted: Abstaining, made: Sequence[Abstention]) -> None:
+def show_abstention_table(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
     """One row a method: at the wanted accuracy, at the threshold, and over all thresholds."""
-    rows = section.rows(made, wanted.wanted, wanted.threshold)
-    shown = tables.unlike(pl.DataFrame(rows, infer_schema_length=None), "Rows used / total", "Judged")
-    tables.plain(
+    rows = section.abstention_rows(curves, choice.target_accuracy, choice.threshold)
+    shown = tables.drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "Rows used / total", "Judged")
+    tables.show_table(
         shown, key="answering",
-        alt=f"{count(shown.height, 'method')} at an accuracy of {target_text(wanted.wanted)}",
-        export=replace(export(wanted, made), what="Methods table"),
+        alt=f"{plural(shown.height, 'method')} at an accuracy of {target_text(choice.target_accuracy)}",
+        export=replace(abstention_export(choice, curves), what="Methods table"),
     )
-    st.caption(section.AURC)
+    st.caption(section.AURC_NOTE)
 
 
-def export(wanted: Abstaining, made: Sequence[Abstention]) -> Export:
+def abstention_export(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> Export:
     """Every step of every curve."""
-    methods = few((curve.method for curve in made), "methods")
+    methods = stem_parts((curve.method for curve in curves), "methods")
     return Export(
-        named(wanted.run.id, *methods, "abstention"), lambda: pl.concat([curve.to_frame() for curve in made]),
-        recipes(made), "Accuracy of those answered", wanted.run.title,
+        make_file_stem(choice.run.id, *methods, "abstention"), lambda: pl.concat([curve.to_frame() for curve in curves]),
+        curve_recipes(curves), "Accuracy of those answered", choice.run.title,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 
-def as_shown(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
+def as_displayed(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
     """The frame with the headings and number formats of its columns' configuration.
 
     columns: name → what st.column_config gives; a column that is not there keeps its name and its values.
@@ -21,16 +21,16 @@ def as_shown(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
         heading = config.get("label")
         values = frame[name]
         if form is not None and values.dtype.is_numeric():
-            texts = [None if value is None else _formatted(value, form) for value in values]
+            texts = [None if value is None else _format_number(value, form) for value in values]
             values = pl.Series(texts, dtype=pl.String)
         made.append(values.alias(name if heading is None else heading))
     return pl.DataFrame(made)
 
 
-def _formatted(value: float, form: str) -> str:
-    match form:
+def _format_number(value: float, number_format: str) -> str:
+    match number_format:
         case "localized":
             text = f"{value:,}"
         case _:
-            text = form % value
+            text = number_format % value
     return text.replace("-", "−")

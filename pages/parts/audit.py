@@ -6,37 +6,37 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.check import RunReport
-from calib_core.analysis.reported import Compared, compared, to_frame
-from calib_core.wording import count
+from calib_core.analysis.reported import ReportedComparison, compare_reported_metrics, reported_metrics_frame
+from calib_core.wording import plural
 from pages.parts import tables
-from pages.parts.exporting import Export, named
-from pages.parts.literal import literal
+from pages.parts.exporting import Export, make_file_stem
+from pages.parts.literal import escape_markdown
 
 
-def reported(report: RunReport, key: str) -> None:
+def show_reported_metrics(report: RunReport, key: str) -> None:
     """A sentence and a table; nothing of a file that says no number of its own."""
-    numbers = compared(report.run, report.survey.usable)
+    numbers = compare_reported_metrics(report.run, report.survey.usable)
     if not numbers:
         return
-    st.markdown(f"**The tool's own numbers**: {verdict(numbers)}")
-    rows = [_row(one) for one in numbers]
+    st.markdown(f"**The tool's own numbers**: {agreement_sentence(numbers)}")
+    rows = [_reported_row(one) for one in numbers]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     frame = frame.drop(name for name in ("Subject",) if frame[name].null_count() == frame.height)
-    tables.plain(
+    tables.show_table(
         frame,
         key=f"reported_{key}",
-        alt=f"{count(len(rows), 'number')} of the tool that wrote the file, beside ours",
+        alt=f"{plural(len(rows), 'number')} of the tool that wrote the file, beside ours",
         export=Export(
-            named(report.run.label, "reported"), lambda: to_frame(numbers),
+            make_file_stem(report.run.label, "reported"), lambda: reported_metrics_frame(numbers),
             f"theirs: as {report.run.file} says; ours: from its rows",
             f"Reported numbers of {report.run.label}",
         ),
     )
-    for why, names in _whys(numbers).items():
-        st.caption(literal(f"{', '.join(names)}: {why}"))
+    for why, names in _reasons(numbers).items():
+        st.caption(escape_markdown(f"{', '.join(names)}: {why}"))
 
 
-def verdict(numbers: tuple[Compared, ...]) -> str:
+def agreement_sentence(numbers: tuple[ReportedComparison, ...]) -> str:
     """How many of them are also ours. No text of a file."""
     same, known = sum(one.agrees is True for one in numbers), sum(one.agrees is not None for one in numbers)
     if not known:
@@ -46,25 +46,25 @@ def verdict(numbers: tuple[Compared, ...]) -> str:
     return f"{known - same:,} of {known:,} that can be compared differ from ours, for the reason given."
 
 
-def _row(one: Compared) -> dict[str, str | float | int | None]:
-    agrees = {True: "equal", False: "differs", None: "–"}[one.agrees]
+def _reported_row(number: ReportedComparison) -> dict[str, str | float | int | None]:
+    agrees = {True: "equal", False: "differs", None: "–"}[number.agrees]
     return {
-        "Number": one.reported.name,
-        "Subject": one.reported.subject,
-        "Theirs": round(one.reported.value, 6),
-        "Their rows": one.reported.rows,
-        "Ours": None if one.ours is None else round(one.ours, 6),
-        "Our rows": one.n if one.ours is not None else None,
+        "Number": number.reported.name,
+        "Subject": number.reported.subject,
+        "Theirs": round(number.reported.value, 6),
+        "Their rows": number.reported.rows,
+        "Ours": None if number.ours is None else round(number.ours, 6),
+        "Our rows": number.n_rows if number.ours is not None else None,
         "Equal": agrees,
-        "Ours is": one.ours_is or None,
+        "Ours is": number.ours_description or None,
     }
 
 
-def _whys(numbers: tuple[Compared, ...]) -> dict[str, list[str]]:
+def _reasons(numbers: tuple[ReportedComparison, ...]) -> dict[str, list[str]]:
     """Why a number differs, or has no counterpart → the numbers of which that is so."""
     found: dict[str, list[str]] = {}
     for one in numbers:
-        if one.why:
+        if one.reason:
             of = f" ({one.reported.subject})" if one.reported.subject else ""
-            found.setdefault(one.why, []).append(f"{one.reported.name}{of}")
+            found.setdefault(one.reason, []).append(f"{one.reported.name}{of}")
     return found

@@ -8,174 +8,174 @@ from typing import Final
 import polars as pl
 import streamlit as st
 
-from calib_core.analysis.groups import Groups, by_rows, by_runs
-from calib_core.analysis.looking import Looking, bins_of, looking
-from calib_core.analysis.reliability import Reliability, reliability
-from calib_core.figures.dots import describe_dots, dots_figure
+from calib_core.analysis.groups import GroupResults, groups_of_rows, groups_of_runs
+from calib_core.analysis.looking import ViewCaption, bins_caption, view_caption
+from calib_core.analysis.reliability import Reliability, reliability_diagram
+from calib_core.figures.dots import describe_groups, groups_figure
 from calib_core.figures.reliability import describe_reliability
-from calib_core.figures.small_multiples import small_reliability
-from calib_core.figures.text import without_middle
+from calib_core.figures.small_multiples import small_reliability_figure
+from calib_core.figures.text import truncate_middle
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.report import group_panels
-from calib_core.report.group_panels import Part
+from calib_core.report.group_panels import GroupEvidence
 from calib_core.report.sections import groups as section
-from calib_core.wording import count
+from calib_core.wording import plural
 from pages.parts import cache, show, tables
-from pages.parts.exporting import Export, few, named
-from pages.parts.grouping import MOST_PANELS, Choice
-from pages.parts.literal import literal
-from pages.parts.many import names_of
+from pages.parts.exporting import Export, stem_parts, make_file_stem
+from pages.parts.grouping import MAX_DIAGRAMS, GroupsChoice
+from pages.parts.literal import escape_markdown
+from pages.parts.many import short_names_by_id
 
-CHOSEN: Final = "Reliability diagrams of the chosen groups"
-ONE_LINE: Final = 26
+CHOSEN_DIAGRAMS_HEADING: Final = "Reliability diagrams of the chosen groups"
+MAX_NAME_LENGTH: Final = 26
 """Letters of a diagram's name: diagrams stand in line where no name takes two lines."""
 
-_DRAWING: Final = "Drawing the intervals …"
+_DRAWING_MESSAGE: Final = "Drawing the intervals …"
 
 
-def result_of(choice: Choice) -> Groups:
+def cached_groups(choice: GroupsChoice) -> GroupResults:
     """The numbers of the groups, computed once, in the order wanted."""
-    titles = {run.id: run.title for run in choice.many.runs}
+    titles = {run.id: run.title for run in choice.selection.runs}
 
-    def compute() -> Groups:
-        bar = st.progress(0.0, _DRAWING)
-        what = (choice.seen, choice.grouping, choice.metric, choice.scheme)
+    def compute() -> GroupResults:
+        bar = st.progress(0.0, _DRAWING_MESSAGE)
+        what = (choice.evidences, choice.grouping, choice.metric, choice.scheme)
 
         def tell(share: float) -> None:
-            bar.progress(min(1.0, share), _DRAWING)
+            bar.progress(min(1.0, share), _DRAWING_MESSAGE)
 
-        if choice.grouping.of == "rows":
-            result = by_rows(*what, titles=titles, progress=tell)
+        if choice.grouping.target == "rows":
+            result = groups_of_rows(*what, titles=titles, progress=tell)
         else:
-            result = by_runs(*what, titles=titles, against=choice.against, progress=tell)
+            result = groups_of_runs(*what, titles=titles, reference=choice.against, progress=tell)
         bar.empty()
         return result
 
-    return cache.kept(("groups", *choice.key(), choice.against), compute).sorted(choice.sort)
+    return cache.cached_result(("groups", *choice.cache_key(), choice.against), compute).sorted_by(choice.sort)
 
 
-def verdict(choice: Choice, result: Groups) -> None:
+def show_groups_summary(choice: GroupsChoice, result: GroupResults) -> None:
     """The reading, the ends of the range as tiles, and how the numbers were made."""
-    show.reading(result.reading, _looking_at(choice, result))
-    if tiles := section.tiles(choice.seen, result):
-        show.tiles([tile._replace(below=literal(tile.below)) for tile in tiles])
+    show.show_headline(result.headline, _groups_view_caption(choice, result))
+    if tiles := section.groups_tiles(choice.evidences, result):
+        show.show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
     if result.groups:
-        show.recipe(result.recipe)
+        show.show_recipe(result.recipe)
 
 
-def _looking_at(choice: Choice, result: Groups) -> Looking:
+def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCaption:
     """The dots, of which runs and by which method."""
     title = METRICS[result.metric].title
-    titles = {run.id: run.title for run in choice.many.runs}
-    by = result.grouping.title
-    return looking(
-        f"{title} by {by}", [titles[id_] for id_ in choice.seen], list(choice.seen.values()),
-        bins_of(choice.scheme) if METRICS[result.metric].binned else "",
+    titles = {run.id: run.title for run in choice.selection.runs}
+    by = result.group_by.title
+    return view_caption(
+        f"{title} by {by}", [titles[id_] for id_ in choice.evidences], list(choice.evidences.values()),
+        bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
     )
 
 
-def dots(choice: Choice, result: Groups) -> None:
+def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:
     """The figure, and how it is to be read."""
-    show.figure(
-        lambda theme: dots_figure(result, theme, choice.places), key="groups_dots", alt=describe_dots(result),
-        export=export(choice, result, "Groups"),
+    show.show_figure(
+        lambda theme: groups_figure(result, theme, choice.style_indices), key="groups_dots", alt=describe_groups(result),
+        export=groups_export(choice, result, "Groups"),
     )
-    st.caption(literal(section.caption(result)))
-    if result.chance:
-        st.caption(literal(result.chance.words))
-    for told in section.remarks(result, {run.id: run.title for run in choice.many.runs}):
-        st.caption(f":material/info: {literal(told)}")
+    st.caption(escape_markdown(section.groups_caption(result)))
+    if result.chance_expectation:
+        st.caption(escape_markdown(result.chance_expectation.sentence))
+    for told in section.groups_remarks(result, {run.id: run.title for run in choice.selection.runs}):
+        st.caption(f":material/info: {escape_markdown(told)}")
 
 
-def differences(choice: Choice, result: Groups) -> None:
+def show_differences(choice: GroupsChoice, result: GroupResults) -> None:
     """Each level of a fact against another, on the same questions."""
     if not result.contrasts:
         return
-    st.subheader(section.PAIRED, anchor=False)
-    rows = section.difference_rows(result)
+    st.subheader(section.PAIRED_TITLE, anchor=False)
+    rows = section.paired_difference_rows(result)
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    tables.plain(
-        frame, key="differences", alt=count(len(rows), "paired difference"),
-        export=replace(export(choice, result, "Paired differences"), frame=lambda: frame),
+    tables.show_table(
+        frame, key="differences", alt=plural(len(rows), "paired difference"),
+        export=replace(groups_export(choice, result, "Paired differences"), frame=lambda: frame),
     )
 
 
-def table(choice: Choice, result: Groups) -> None:
+def show_groups_table(choice: GroupsChoice, result: GroupResults) -> None:
     """One row a group, and its download."""
-    rows = section.rows(result)
+    rows = section.group_rows(result)
     if rows:
-        tables.plain(
-            pl.DataFrame(rows, infer_schema_length=None), key="groups_table", alt=count(len(rows), "group"),
-            export=export(choice, result, "Table of groups"),
+        tables.show_table(
+            pl.DataFrame(rows, infer_schema_length=None), key="groups_table", alt=plural(len(rows), "group"),
+            export=groups_export(choice, result, "Table of groups"),
         )
 
 
-def export(choice: Choice, result: Groups, what: str) -> Export:
+def groups_export(choice: GroupsChoice, result: GroupResults, content: str) -> Export:
     """Every group's numbers."""
-    titles = {run.id: run.title for run in choice.many.runs}
+    titles = {run.id: run.title for run in choice.selection.runs}
     scheme = choice.scheme
     bins = (scheme.binning, scheme.bins) if METRICS[result.metric].binned else ()
     return Export(
-        named(*few(choice.seen, "runs"), choice.method.id, result.metric, *bins, "by", result.grouping.title),
+        make_file_stem(*stem_parts(choice.evidences, "runs"), choice.method.id, result.metric, *bins, "by", result.group_by.title),
         lambda: result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String)),
-        result.recipe, what,
-        f"{METRICS[result.metric].title} by {result.grouping.title}, {choice.method.title}",
+        result.recipe, content,
+        f"{METRICS[result.metric].title} by {result.group_by.title}, {choice.method.title}",
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Panel:
+class GroupDiagram:
     """One small diagram; drawn: or why it cannot be."""
 
-    part: Part
-    drawn: Reliability | str
+    group: GroupEvidence
+    result: Reliability | str
 
 
-def panels(choice: Choice, result: Groups) -> None:
+def show_group_diagrams(choice: GroupsChoice, result: GroupResults) -> None:
     """Small reliability diagrams of the chosen groups, else of the highest, in the order of the figure."""
-    usual = choice.panels or group_panels.first(result, len(choice.seen))
-    dots = [key for group in result.groups if (key := result.key(group)) in usual]
-    shown = list(dict.fromkeys(dots))[:MOST_PANELS]
-    titles = names_of([run for run in choice.many.runs if run.id in choice.seen])
-    drawn = cache.kept(
-        ("panels", *choice.key(), tuple(sorted(shown))),
-        lambda: [_panel_of(choice, part) for part in group_panels.parts(choice.seen, result, titles, shown)],
+    usual = choice.diagram_keys or group_panels.default_diagram_keys(result, len(choice.evidences))
+    dots = [key for group in result.groups if (key := result.group_key(group)) in usual]
+    shown = list(dict.fromkeys(dots))[:MAX_DIAGRAMS]
+    titles = short_names_by_id([run for run in choice.selection.runs if run.id in choice.evidences])
+    drawn = cache.cached_result(
+        ("panels", *choice.cache_key(), tuple(sorted(shown))),
+        lambda: [_group_diagram(choice, part) for part in group_panels.group_evidences(choice.evidences, result, titles, shown)],
     )
     if not drawn:
         return
-    drawn = sorted(drawn, key=lambda panel: shown.index(panel.part.key))[:MOST_PANELS]
-    st.subheader(CHOSEN if choice.panels else group_panels.heading(result, shown), anchor=False)
-    if len(dots) > MOST_PANELS:
-        st.caption(f":material/block: The first {MOST_PANELS} of {len(dots)} are drawn.")
+    drawn = sorted(drawn, key=lambda panel: shown.index(panel.group.key))[:MAX_DIAGRAMS]
+    st.subheader(CHOSEN_DIAGRAMS_HEADING if choice.diagram_keys else group_panels.diagrams_heading(result, shown), anchor=False)
+    if len(dots) > MAX_DIAGRAMS:
+        st.caption(f":material/block: The first {MAX_DIAGRAMS} of {len(dots)} are drawn.")
     wide = len(drawn) in (4, 7, 8)  # a fourth one that would stand alone
     with st.grid(4 if wide else 3, min_column_width=230 if wide else 260, gap="medium"):
         for at, panel in enumerate(drawn):
             with st.container():
-                _panel(choice, panel, f"panel_{at}")
+                _show_group_diagram(choice, panel, f"panel_{at}")
 
 
-def _panel_of(choice: Choice, part: Part) -> Panel:
+def _group_diagram(choice: GroupsChoice, group: GroupEvidence) -> GroupDiagram:
     try:
-        return Panel(part, reliability(part.evidence, choice.metric, choice.scheme))
+        return GroupDiagram(group, reliability_diagram(group.evidence, choice.metric, choice.scheme))
     except Unavailable as reason:
-        return Panel(part, str(reason))
+        return GroupDiagram(group, str(reason))
 
 
-def _panel(choice: Choice, panel: Panel, key: str) -> None:
-    name, run = panel.part.name, panel.part.run
-    st.subheader(literal(without_middle(name, ONE_LINE)), anchor=False)
-    result = panel.drawn
+def _show_group_diagram(choice: GroupsChoice, diagram: GroupDiagram, key: str) -> None:
+    name, run = diagram.group.name, diagram.group.run
+    st.subheader(escape_markdown(truncate_middle(name, MAX_NAME_LENGTH)), anchor=False)
+    result = diagram.result
     if isinstance(result, str):
-        st.caption(literal(result))
+        st.caption(escape_markdown(result))
         return
-    below = [without_middle(run, ONE_LINE + 8)] if run else []
-    st.caption("  \n".join(map(literal, [*below, group_panels.note(result)])))
+    below = [truncate_middle(run, MAX_NAME_LENGTH + 8)] if run else []
+    st.caption("  \n".join(map(escape_markdown, [*below, group_panels.diagram_note(result)])))
     title = f"{name} · {run}" if run else name
-    show.figure(
-        lambda theme: small_reliability(result, theme), key=key, alt=describe_reliability(result),
+    show.show_figure(
+        lambda theme: small_reliability_figure(result, theme), key=key, alt=describe_reliability(result),
         export=Export(
-            named(title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
+            make_file_stem(title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
             result.to_frame, result.recipe, "Reliability diagram", f"{title}, {choice.method.title}",
         ),
     )

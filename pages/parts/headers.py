@@ -24,9 +24,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import net_util
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
-_INLINE: Final = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
+_INLINE_SCRIPT: Final = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 
-_SOURCES: Final = MappingProxyType({
+_POLICY_SOURCES: Final = MappingProxyType({
     "default-src": "'none'",
     "style-src": "'self' 'unsafe-inline'",  # the interface writes its styles into the page
     "img-src": "'self' data: blob:",
@@ -43,17 +43,17 @@ _SOURCES: Final = MappingProxyType({
 })
 """What a page may load, from where, scripts apart."""
 
-ELSEWHERE: Final = (
+WRONG_HOST: Final = (
     "Calib does not answer under this name. The names it has are those of server.allowedHosts, in "
     ".streamlit/config.toml or after --server.allowedHosts on the command line.\n"
 )
 
 
 @cache
-def headers() -> Mapping[str, str]:
+def security_headers() -> Mapping[str, str]:
     """Header → value, the same for every answer."""
-    scripts = " ".join(("script-src 'self'", *_hashes()))
-    policy = [scripts, *(f"{what} {where}" for what, where in _SOURCES.items())]
+    scripts = " ".join(("script-src 'self'", *_inline_script_hashes()))
+    policy = [scripts, *(f"{what} {where}" for what, where in _POLICY_SOURCES.items())]
     return MappingProxyType({
         "Content-Security-Policy": "; ".join(policy),
         "X-Content-Type-Options": "nosniff",
@@ -65,27 +65,27 @@ def headers() -> Mapping[str, str]:
     })
 
 
-def _hashes() -> tuple[str, ...]:
+def _inline_script_hashes() -> tuple[str, ...]:
     """The inline scripts of Streamlit's own page as it is installed, each allowed by what it says."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_bytes().replace(b"\r\n", b"\n")
-    digests = (hashlib.sha256(script).digest() for script in _INLINE.findall(page))
+    digests = (hashlib.sha256(script).digest() for script in _INLINE_SCRIPT.findall(page))
     return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
-def ask_nobody() -> None:
+def disable_external_ip_lookup() -> None:
     """Keeps the server from asking a service on the internet for its own address.
 
     Streamlit does so when a page of another site tries to open a session, to compare the two: it is refused
     just as well without.
     """
-    net_util.get_external_ip = _unknown
+    net_util.get_external_ip = _no_external_ip
 
 
-def _unknown() -> None:
+def _no_external_ip() -> None:
     return None
 
 
-class Headers:
+class SecurityHeaders:
     """Adds `headers` to every answer of the app it is put around, and refuses what asks for another host.
 
     Streamlit holds its WebSocket to `server.allowedHosts`. A site whose name is made to point at this machine
@@ -102,23 +102,23 @@ class Headers:
             return
         begun = False
 
-        async def add(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                MutableHeaders(scope=message).update(headers())
+                MutableHeaders(scope=message).update(security_headers())
             await send(message)
 
         if not is_host_allowed(Asked(scope=scope).get("host")):
-            await PlainTextResponse(ELSEWHERE, 403)(scope, receive, add)
+            await PlainTextResponse(WRONG_HOST, 403)(scope, receive, send_with_headers)
             return
         try:
-            await self.app(scope, receive, add)
+            await self.app(scope, receive, send_with_headers)
         except Exception:
             if not begun:  # the layer around this one would answer, without headers; so it only logs
-                await PlainTextResponse("Internal Server Error", 500)(scope, receive, add)
+                await PlainTextResponse("Internal Server Error", 500)(scope, receive, send_with_headers)
             raise
 
 
-MIDDLEWARE: Final = (Middleware(Headers),)
+MIDDLEWARE: Final = (Middleware(SecurityHeaders),)
 """For `st.App`."""

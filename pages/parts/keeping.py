@@ -11,117 +11,117 @@ import streamlit as st
 from calib_core.files import FORMATS
 from calib_core.problems import shorten
 from pages.parts import cache
-from pages.parts.cache import File
-from pages.parts.literal import literal
-from pages.parts.wishes import Wish
+from pages.parts.cache import LoadedFile
+from pages.parts.literal import escape_markdown
+from pages.parts.wishes import FileMapping
 
-_DECIDED: Final = "_decided"
+_DECIDED_KEY: Final = "_decided"
 
 
-def said(file: File, files: Sequence[File], key: str) -> None:
+def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
     """The wish as it is kept, with what has become of it."""
     if trouble := st.session_state.pop(f"trouble_{key}", None):
-        st.error(literal(trouble), icon=":material/save:")
-    if not file.wish:
+        st.error(escape_markdown(trouble), icon=":material/save:")
+    if not file.mapping:
         return
-    where = "for this session" if file.uploaded else "on this machine"
+    where = "for this session" if file.is_uploaded else "on this machine"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f":material/push_pin: **Your mapping, kept {where}**: {_words(file.wish, files)}.")
-        st.button("Forget it", key=f"forget_{key}", on_click=forget, args=(file, key))
-    if file.stale:
+        st.caption(f":material/push_pin: **Your mapping, kept {where}**: {_mapping_text(file.mapping, files)}.")
+        st.button("Forget it", key=f"forget_{key}", on_click=delete_mapping, args=(file, key))
+    if file.mapping_is_stale:
         st.warning(
             "The file has other columns now than when you said this, so the columns are read as they are. "
             "Look at them below and apply again, or forget it.",
             icon=":material/difference:",
         )
-    if file.wish.gold and file.listed.gold is None:
+    if file.mapping.gold and file.listing.gold is None:
         st.warning("The table of right answers is no longer here, so none are taken from it.")
 
 
-def _words(wish: Wish, files: Sequence[File]) -> str:
-    parts = [f"read as {literal(FORMATS[wish.format].title)}"] if wish.format in FORMATS else []
-    if wish.columns:
-        parts.append(pairs(dict(wish.columns)))
-    if wish.gold:
-        name = next((file.name for file in files if real_path(file) == wish.gold), "a table that is gone")
-        parts.append(f"right answers from {literal(name)}")
+def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
+    parts = [f"read as {escape_markdown(FORMATS[mapping.format].title)}"] if mapping.format in FORMATS else []
+    if mapping.columns:
+        parts.append(columns_text(dict(mapping.columns)))
+    if mapping.gold:
+        name = next((file.name for file in files if real_path(file) == mapping.gold), "a table that is gone")
+        parts.append(f"right answers from {escape_markdown(name)}")
     return "; ".join(parts)
 
 
-def pairs(columns: Mapping[str, str], most: int = 8) -> str:
+def columns_text(columns: Mapping[str, str], max_parts: int = 8) -> str:
     """As "conf as confidence, …" with the columns of one list together."""
     by_name: dict[str, list[str]] = {}
     for column, name in columns.items():
-        by_name.setdefault(name, []).append(literal(shorten(column, 40)))
+        by_name.setdefault(name, []).append(escape_markdown(shorten(column, 40)))
     told: list[str] = []
     for name, own in by_name.items():
         shown = f"{own[0]} … {own[-1]} ({len(own)} columns)" if len(own) > 3 else ", ".join(own)
-        told.append(f"{shown} as {literal(name)}" if name else f"{shown} left out")
-    more = f" and {len(told) - most} more" if len(told) > most else ""
-    return ", ".join(told[:most]) + more
+        told.append(f"{shown} as {escape_markdown(name)}" if name else f"{shown} left out")
+    more = f" and {len(told) - max_parts} more" if len(told) > max_parts else ""
+    return ", ".join(told[:max_parts]) + more
 
 
-def apply(file: File, wish: Wish, key: str) -> None:
+def save_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
     """Keeps it in place of what was said before; an empty one is forgotten."""
-    if not wish:
-        forget(file, key)
+    if not mapping:
+        delete_mapping(file, key)
         return
     try:
-        cache.wishes(file).keep(file.listed.path, wish)
+        cache.mapping_store(file).save(file.listing.path, mapping)
     except OSError as error:
         st.session_state[f"trouble_{key}"] = f"It cannot be kept: {error.strerror}."
         return
-    _close(key)
+    _close_controls(key)
 
 
-def alike(file: File, files: Sequence[File]) -> tuple[File, ...]:
+def files_with_same_columns(file: LoadedFile, files: Sequence[LoadedFile]) -> tuple[LoadedFile, ...]:
     """The file and others that were refused with the very same columns, and of which nothing was said yet."""
-    own = _columns(file)
+    own = _file_columns(file)
     return (file, *(
         other for other in files
-        if other is not file and other.refusal is not None and not other.wish
-        and other.uploaded == file.uploaded and own and _columns(other) == own
+        if other is not file and other.refusal is not None and not other.mapping
+        and other.is_uploaded == file.is_uploaded and own and _file_columns(other) == own
     ))
 
 
-def _columns(file: File) -> Sequence[str]:
-    base = file.unwished or file.report
+def _file_columns(file: LoadedFile) -> Sequence[str]:
+    base = file.report_without_mapping or file.report
     return base.columns if base else ()
 
 
-def apply_to_all(alike: Sequence[File], wish: Wish, key: str) -> None:
+def save_mapping_for_all(files: Sequence[LoadedFile], mapping: FileMapping, key: str) -> None:
     """Keeps it for each of these; key: of the one at which it was said."""
-    for file in alike:
-        apply(file, wish, key)
+    for file in files:
+        save_mapping(file, mapping, key)
 
 
-def forget(file: File, key: str) -> None:
+def delete_mapping(file: LoadedFile, key: str) -> None:
     """The file is read as it says itself."""
     try:
-        cache.wishes(file).forget(file.listed.path)
+        cache.mapping_store(file).delete(file.listing.path)
     except OSError as error:
         st.session_state[f"trouble_{key}"] = f"It cannot be forgotten: {error.strerror}."
         return
-    _close(key)
+    _close_controls(key)
 
 
-def _close(key: str) -> None:
-    reset(key)
-    decided(key)
+def _close_controls(key: str) -> None:
+    reset_controls(key)
+    mark_decided(key)
     st.session_state[f"reread_{key}"] = False
 
 
-def decided(key: str) -> None:
+def mark_decided(key: str) -> None:
     """Marks a file of which something was said in this session: what came of it stays in sight."""
-    st.session_state[_DECIDED] = was_decided() | {key}
+    st.session_state[_DECIDED_KEY] = decided_keys() | {key}
 
 
-def was_decided() -> frozenset[str]:
+def decided_keys() -> frozenset[str]:
     """The keys of those files."""
-    return st.session_state.get(_DECIDED, frozenset())
+    return st.session_state.get(_DECIDED_KEY, frozenset())
 
 
-def reset(key: str) -> None:
+def reset_controls(key: str) -> None:
     """The controls as they are drawn first."""
     own = {f"{kind}_{key}" for kind in ("format", "gold", "columns", "all")}
     for name in [str(name) for name in st.session_state]:
@@ -129,6 +129,6 @@ def reset(key: str) -> None:
             del st.session_state[name]
 
 
-def real_path(file: File) -> str:
+def real_path(file: LoadedFile) -> str:
     """Where the file lies, links followed; never shown."""
-    return os.path.realpath(file.listed.path)
+    return os.path.realpath(file.listing.path)

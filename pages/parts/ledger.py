@@ -12,143 +12,143 @@ from calib_core.analysis.check import FileReport, RunReport
 from calib_core.files import FORMATS
 from calib_core.problems import Problem
 from calib_core.report.sections import files as section
-from calib_core.wording import bad_rows, count
+from calib_core.wording import bad_rows_phrase, plural
 from pages.parts import audit, converting, empty, keeping, refusals, rereading, show, tables, uploading
-from pages.parts.cache import File
-from pages.parts.exporting import Export, named
-from pages.parts.literal import literal
-from pages.parts.runs import Run, file_id
+from pages.parts.cache import LoadedFile
+from pages.parts.exporting import Export, make_file_stem
+from pages.parts.literal import escape_markdown
+from pages.parts.runs import LoadedRun, file_id
 
-EXPECTED: Final = "Expected"
-TO_DO: Final = "What to do"
-WHY: Final = "Why"
+EXPECTED_COLUMN: Final = "Expected"
+FIX_COLUMN: Final = "What to do"
+WHY_COLUMN: Final = "Why"
 
 
-def nothing_here() -> NoReturn:
+def stop_on_empty_folder() -> NoReturn:
     """An empty folder: what to put there."""
-    empty.nothing_here()
+    empty.show_empty_folder()
     st.stop()
 
 
-def one_file(file: File, key: str, files: Sequence[File], good: Sequence[str], *, open_: bool) -> None:
+def show_file(file: LoadedFile, key: str, files: Sequence[LoadedFile], accepted_file_ids: Sequence[str], *, expanded: bool) -> None:
     """Everything known of one file."""
-    mark = " · uploaded" if file.uploaded else ""
-    with st.expander(f"{literal(file.name)}{mark}", expanded=open_):
-        _recognised(file)
+    mark = " · uploaded" if file.is_uploaded else ""
+    with st.expander(f"{escape_markdown(file.name)}{mark}", expanded=expanded):
+        _show_format(file)
         if file.refusal is not None or file.report is None:
-            refusals.refused(file, files)
+            refusals.show_refusal(file, files)
         else:
-            _loaded(file, file.report, key, good)
-        rereading.wanted(file, files, key)
-        if file.uploaded:
-            uploading.remove(file, key)
+            _show_loaded(file, file.report, key, accepted_file_ids)
+        rereading.show_mapping_controls(file, files, key)
+        if file.is_uploaded:
+            uploading.show_remove_button(file, key)
 
 
-def _recognised(file: File) -> None:
+def _show_format(file: LoadedFile) -> None:
     """What it was taken for, and by which signs."""
     if file.report is None:
         return
     made = FORMATS[file.report.format]
-    why = "because you say so" if file.wish.format else f"because it has {literal(made.marks)}"
-    st.caption(f"Recognised as **{literal(made.title)}** {why}.")
+    why = "because you say so" if file.mapping.format else f"because it has {escape_markdown(made.recognised_by)}"
+    st.caption(f"Recognised as **{escape_markdown(made.title)}** {why}.")
 
 
-def _loaded(file: File, report: FileReport, key: str, good: Sequence[str]) -> None:
+def _show_loaded(file: LoadedFile, report: FileReport, key: str, accepted_file_ids: Sequence[str]) -> None:
     """What a file that can be used gives, and what of it is not."""
     if report.status == "asks":
-        _decision(file, report, key, good)
+        _show_decision(file, report, key, accepted_file_ids)
     for number, run in enumerate(report.runs):
-        one_run(run, f"{key}_{number}", several=len(report.runs) > 1)
-    told = {note for run in report.runs for note in run.run.ledger.notes}
-    show.remarks(*(note for note in report.notes if note not in told))
-    if report.groups:
-        st.caption(f"Columns that make groups: {literal(', '.join(report.groups))}.")
-    if report.unused:
-        st.caption(f"Columns not read: {literal(section.few(report.unused))}.")
-    converting.offer(file, report, key, good)
+        show_run(run, f"{key}_{number}", several=len(report.runs) > 1)
+    told = {note for run in report.runs for note in run.run.row_counts.notes}
+    show.show_remarks(*(note for note in report.notes if note not in told))
+    if report.group_columns:
+        st.caption(f"Columns that make groups: {escape_markdown(', '.join(report.group_columns))}.")
+    if report.unused_columns:
+        st.caption(f"Columns not read: {escape_markdown(section.names_or_more(report.unused_columns))}.")
+    converting.show_convert_button(file, report, key, accepted_file_ids)
 
 
-def _decision(file: File, report: FileReport, key: str, good: Sequence[str]) -> None:
+def _show_decision(file: LoadedFile, report: FileReport, key: str, accepted_file_ids: Sequence[str]) -> None:
     """The bad rows, and the button that leaves them out."""
     id_ = file_id(file)
-    bad = bad_rows(report.bad_rows, report.rows)
-    if id_ in good:
+    bad = bad_rows_phrase(report.bad_rows, report.rows)
+    if id_ in accepted_file_ids:
         st.info(f"{bad} and left out of every number.", icon=":material/rule:")
-        st.button("Do not load this file", key=f"drop_{key}", on_click=choose_good, args=(id_, good, key))
+        st.button("Do not load this file", key=f"drop_{key}", on_click=toggle_good_rows, args=(id_, accepted_file_ids, key))
     else:
         st.warning(f"{bad}. Nothing of this file is loaded until you decide.", icon=":material/rule:")
         st.button(
             "Load the good rows only",
             key=f"load_{key}",
             type="primary",
-            on_click=choose_good,
-            args=(id_, good, key),
+            on_click=toggle_good_rows,
+            args=(id_, accepted_file_ids, key),
         )
     for number, problem in enumerate(report.problems):
-        _problem(problem, f"problem_{key}_{number}")
+        _show_problem(problem, f"problem_{key}_{number}")
 
 
-def _problem(problem: Problem, key: str) -> None:
+def _show_problem(problem: Problem, key: str) -> None:
     """One kind of trouble: what all its rows have in common once, above the table of them."""
-    rows = count(problem.count, "row")
+    rows = plural(problem.count, "row")
     first = f", the first {len(problem.first)}" if problem.count > len(problem.first) else ""
-    st.markdown(f"**{literal(problem.kind)}**: {rows}{first}")
-    frame = pl.DataFrame([section.place(cell) for cell in problem.first], infer_schema_length=None)
-    alike = [name for name in (EXPECTED, TO_DO) if frame[name].n_unique() == 1]
+    st.markdown(f"**{escape_markdown(problem.kind)}**: {rows}{first}")
+    frame = pl.DataFrame([section.bad_cell_row(cell) for cell in problem.first], infer_schema_length=None)
+    alike = [name for name in (EXPECTED_COLUMN, FIX_COLUMN) if frame[name].n_unique() == 1]
     if alike:
-        st.caption(refusals.literal_lines("\n".join(f"{name}: {frame[name][0]}" for name in alike)))
+        st.caption(refusals.escape_markdown_lines("\n".join(f"{name}: {frame[name][0]}" for name in alike)))
     frame = frame.drop(alike, [name for name in ("Line",) if frame[name].null_count() == frame.height])
     told = f"{rows}{first}: {problem.kind}"
-    export = Export(named(key), lambda: frame, told, f"Table of bad rows, {problem.kind}")
-    tables.plain(frame, key=key, alt=told, export=export)
+    export = Export(make_file_stem(key), lambda: frame, told, f"Table of bad rows, {problem.kind}")
+    tables.show_table(frame, key=key, alt=told, export=export)
 
 
-def choose_good(id_: str, good: Sequence[str], key: str) -> None:
+def toggle_good_rows(id_: str, accepted_file_ids: Sequence[str], key: str) -> None:
     """Puts the decision, or the other one, into the address, so that a link to a page holds it."""
-    keeping.decided(key)
-    chosen = sorted({*good} ^ {id_})
+    keeping.mark_decided(key)
+    chosen = sorted({*accepted_file_ids} ^ {id_})
     if chosen:
         st.query_params["good"] = ",".join(chosen)
     else:
         st.query_params.pop("good", None)
 
 
-def wholes(runs: Sequence[Run]) -> None:
+def show_merged_runs(runs: Sequence[LoadedRun]) -> None:
     """The runs that several files are parts of."""
     for run in runs:
-        if len(run.parts) > 1:
-            with st.expander(f"{literal(run.title)}: one run of {len(run.parts):,} files", expanded=True):
-                one_run(run.report, f"whole_{run.id}", several=False)
+        if len(run.part_files) > 1:
+            with st.expander(f"{escape_markdown(run.title)}: one run of {len(run.part_files):,} files", expanded=True):
+                show_run(run.report, f"whole_{run.id}", several=False)
 
 
-def one_run(report: RunReport, key: str, *, several: bool) -> None:
+def show_run(report: RunReport, key: str, *, several: bool) -> None:
     """What one run can give, method by method."""
     run = report.run
     if several:
-        st.markdown(f"**{literal(run.label)}**")
-    st.caption(literal(section.facts(report)))
-    _methods(report, key)
-    audit.reported(report, key)
-    show.remarks(*run.ledger.notes)
+        st.markdown(f"**{escape_markdown(run.label)}**")
+    st.caption(escape_markdown(section.row_facts(report)))
+    _show_methods(report, key)
+    audit.show_reported_metrics(report, key)
+    show.show_remarks(*run.row_counts.notes)
 
 
-def _methods(report: RunReport, key: str) -> None:
+def _show_methods(report: RunReport, key: str) -> None:
     """The methods that serve the run, and below what the others would need."""
     if report.usable:
         rows = [section.method_row(report, id_) for id_ in report.usable]
         frame = pl.DataFrame(rows, infer_schema_length=None)
-        frame = frame.drop(name for name in (WHY, section.SPIKES) if not any(frame[name]))
-        refused = len(report.survey.refused)
-        tables.plain(
+        frame = frame.drop(name for name in (WHY_COLUMN, section.SPIKES_HEADING) if not any(frame[name]))
+        refused = len(report.survey.unavailable)
+        tables.show_table(
             frame,
             key=f"methods_{key}",
             alt=f"Methods of {report.run.label}: {len(report.usable)} usable, {refused} not",
             export=Export(
-                named(report.run.label, "methods"), lambda: frame,
-                f"{count(report.run.ledger.read, 'row')} read of {report.run.file}",
+                make_file_stem(report.run.label, "methods"), lambda: frame,
+                f"{plural(report.run.row_counts.n_rows, 'row')} read of {report.run.file}",
                 f"Methods of {report.run.label}",
             ),
         )
     else:
         st.caption("No confidence method has a usable row.")
-    refusals.unusable(dict(report.survey.refused))
+    refusals.show_unusable_methods(dict(report.survey.unavailable))

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitPageNotFoundError
 
 
-def link(
+def page_link(
     script: str, label: str, icon: str, query: Mapping[str, str] | None = None, *,
     into: DeltaGenerator | None = None, width: Literal["content", "stretch"] = "content", large: bool = False,
 ) -> None:

@@ -10,18 +10,18 @@ from __future__ import annotations
 import re
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
-_JOINED = frozenset(":@-<>~=.")
+_ACTIVE_MARKS = frozenset(":@-<>~=.")
 """Marks that start something even behind a backslash (a bare address, an arrow, an icon's name)."""
-_JOINER = "\u2060"
+_WORD_JOINER = "\u2060"
 """Word joiner: invisible, without width; parts what Markdown would read as one token."""
 
 
-def literal(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Markdown that shows `text` character for character, white space folded to single spaces."""
     folded = " ".join(text.encode("utf-8", "replace").decode().split())
-    return _PUNCTUATION.sub(_escaped, folded)
+    return _PUNCTUATION.sub(_escape_mark, folded)
 
 
-def _escaped(mark: re.Match[str]) -> str:
-    joiner = _JOINER if mark[0] in _JOINED else ""
+def _escape_mark(mark: re.Match[str]) -> str:
+    joiner = _WORD_JOINER if mark[0] in _ACTIVE_MARKS else ""
     return f"{joiner}\\{mark[0]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-MEANINGS: Final = MappingProxyType[str, str]({
+COLUMN_MEANINGS: Final = MappingProxyType[str, str]({
     "confidence": "how sure the model is, 0 to 1",
     "correct": "whether the answer is right",
     "gold": "the right answer: text, letter or index from 0",

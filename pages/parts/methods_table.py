@@ -11,189 +11,189 @@ import polars as pl
 import streamlit as st
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.looking import Looking, bins_of, looking
-from calib_core.analysis.methods_table import MethodsTable, Order, Rows, Silent, methods_table
-from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, QUESTIONS, published_methods
+from calib_core.analysis.looking import ViewCaption, bins_caption, view_caption
+from calib_core.analysis.methods_table import MethodsTable, MethodOrder, RowChoice, UnparsedChoice, compare_methods
+from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, N_QUESTIONS, published_methods
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options, Unparseable
-from calib_core.report.latex import to_latex
-from calib_core.report.paired_table import PairedTable, of_paper, of_runs, runs_down, to_frame
+from calib_core.confidence.method import MethodOptions, UnparseableRule
+from calib_core.report.latex import ece_brier_latex
+from calib_core.report.paired_table import EceBrierTable, published_ece_brier_table, ece_brier_table, runs_as_rows, ece_brier_frame
 from calib_core.report.sections import methods as section
-from calib_core.report.table_html import to_html
-from calib_core.wording import count
+from calib_core.report.table_html import ece_brier_html
+from calib_core.wording import plural
 from pages.parts import cache, exporting, show, tables
-from pages.parts.address import Address
-from pages.parts.binning import binning_of
-from pages.parts.exporting import Export, few, named
-from pages.parts.link import link
-from pages.parts.literal import literal
-from pages.parts.many import Many, choose_many, names_of
-from pages.parts.picking import segments
-from pages.parts.runs import Run
+from pages.parts.address import UrlState
+from pages.parts.binning import pick_binning
+from pages.parts.exporting import Export, stem_parts, make_file_stem
+from pages.parts.link import page_link
+from pages.parts.literal import escape_markdown
+from pages.parts.many import RunSelection, pick_run_selection, short_names_by_id
+from pages.parts.picking import pick_segment
+from pages.parts.runs import LoadedRun
 from pages.parts.shell import PAGES
-from pages.parts.silent import silent_runs, with_silent_runs
-from pages.parts.switches import unparseable
+from pages.parts.silent import unparsed_runs, with_unparsed_runs
+from pages.parts.switches import pick_unparseable_rule
 
-STYLE: Final = Path(__file__).with_name("paired.css")
-ROWS: Final = {"common": "Common to all", "own": "Each its own"}
-SILENT: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
-ORDER: Final = {"brier": "Brier score", "method": "Kind"}
+TABLE_STYLE_SHEET: Final = Path(__file__).with_name("paired.css")
+ROWS_TITLES: Final = {"common": "Common to all", "own": "Each its own"}
+UNPARSED_TITLES: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
+ORDER_TITLES: Final = {"brier": "Brier score", "method": "Kind"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class MethodsChoice:
     """What the table is made of."""
 
-    many: Many
+    selection: RunSelection
     scheme: Scheme
-    rows: Rows
-    silent: Silent
-    order: Order
+    rows: RowChoice
+    unparsed: UnparsedChoice
+    order: MethodOrder
 
-    def key(self) -> tuple[object, ...]:
+    def cache_key(self) -> tuple[object, ...]:
         """What tells its numbers from any other's, for keeping them; their order is none of it."""
-        return (*self.many.key(), self.scheme, self.rows, self.silent)
+        return (*self.selection.cache_key(), self.scheme, self.rows, self.unparsed)
 
 
-def choose_methods(address: Address, runs: Sequence[Run]) -> Choice:
+def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsChoice:
     """The controls of the page Methods; raises Unavailable where no run fits."""
     above, below = st.container(), st.container()
-    rule: Unparseable = "own"
-    silent_here = silent_runs(runs, section.OFFERED)
-    sampled = any(METHODS[id_].sampled for run in runs for id_ in run.report.survey.usable) or silent_here
+    rule: UnparseableRule = "own"
+    silent_here = unparsed_runs(runs, section.OFFERED_METHODS)
+    sampled = any(METHODS[id_].uses_samples for run in runs for id_ in run.report.survey.usable) or silent_here
     with below:  # read before the methods are, shown after them
         if sampled:
-            rule = unparseable(address)
-        silent = segments(
-            address, "unanswered", SILENT, label="A question of which no sample parses",
+            rule = pick_unparseable_rule(url_state)
+        silent = pick_segment(
+            url_state, "unanswered", UNPARSED_TITLES, label="A question of which no sample parses",
             help_="For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
         ) if sampled else "missing"
     with above:
-        many = choose_many(
-            address, runs, methods=section.OFFERED, most=len(section.OFFERED),
-            options=Options(unparseable=rule), also=silent_here if silent == "wrong" else {},
+        many = pick_run_selection(
+            url_state, runs, methods=section.OFFERED_METHODS, max_methods=len(section.OFFERED_METHODS),
+            options=MethodOptions(unparseable=rule), extra_methods=silent_here if silent == "wrong" else {},
         )
     if silent == "wrong":
-        many = with_silent_runs(many, Options(unparseable=rule))
+        many = with_unparsed_runs(many, MethodOptions(unparseable=rule))
     with below:
-        rows = segments(
-            address, "common", ROWS, label="Rows",
+        rows = pick_segment(
+            url_state, "common", ROWS_TITLES, label="Rows",
             help_="Common: in each run, the rows for which every method shown has a confidence and an "
             "outcome.",
         )
-        order = segments(
-            address, "sort", ORDER, label="Order of the methods",
+        order = pick_segment(
+            url_state, "sort", ORDER_TITLES, label="Order of the methods",
             help_="By mean Brier score, or logit before self-consistency before stated, as in the paper.",
         )
-        scheme = binning_of(address, many.seen[0].evidence)
-    return Choice(many, scheme, cast("Rows", rows), cast("Silent", silent), cast("Order", order))
+        scheme = pick_binning(url_state, many.run_evidences[0].evidence)
+    return MethodsChoice(many, scheme, cast("Rows", rows), cast("Silent", silent), cast("Order", order))
 
 
-def result_of(choice: Choice) -> MethodsTable:
+def cached_methods_table(choice: MethodsChoice) -> MethodsTable:
     """The table, computed once, in the order wanted."""
-    seen: dict[str, list[AnswerEvidence]] = {run.id: [] for run in choice.many.runs}
-    for one in choice.many.seen:
+    seen: dict[str, list[AnswerEvidence]] = {run.id: [] for run in choice.selection.runs}
+    for one in choice.selection.run_evidences:
         if isinstance(one.evidence, AnswerEvidence):
             seen[one.run.id].append(one.evidence)
-    return cache.kept(
-        ("methods", *choice.key()),
-        lambda: methods_table(seen, choice.scheme, rows=choice.rows, silent=choice.silent),
+    return cache.cached_result(
+        ("methods", *choice.cache_key()),
+        lambda: compare_methods(seen, choice.scheme, rows=choice.rows, unparsed=choice.unparsed),
     ).ordered(choice.order)
 
 
-def verdict(choice: Choice, result: MethodsTable) -> None:
+def show_methods_summary(choice: MethodsChoice, result: MethodsTable) -> None:
     """Which method has the lowest Brier score where, as a sentence and tiles; how all numbers were made."""
-    show.reading(result.reading, _looking_at(choice, result))
-    if result.alone:
-        _to_comparison(result)
+    show.show_headline(result.headline, _methods_view_caption(choice, result))
+    if result.one_method_per_run:
+        _link_to_comparison(result)
         return
-    names = names_of([run for run in choice.many.runs if run.id in result.runs])
-    if tiles := section.tiles(result, names):
-        show.tiles([tile._replace(below=literal(tile.below)) for tile in tiles])
-    show.recipe(section.recipe(result))
+    names = short_names_by_id([run for run in choice.selection.runs if run.id in result.runs])
+    if tiles := section.methods_tiles(result, names):
+        show.show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
+    show.show_recipe(section.methods_recipe(result))
 
 
-def _to_comparison(result: MethodsTable) -> None:
+def _link_to_comparison(result: MethodsTable) -> None:
     """The way to the page that compares runs, with the same ones."""
     if len(result.cells) > 1:
         page, asked = PAGES["comparison"], st.query_params.to_dict()
         held = {key: asked[key] for key in ("dataset", "runs", "methods") if key in asked}
-        link(page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, held)
+        page_link(page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, held)
     if result.cells:
-        show.recipe(section.recipe(result))
+        show.show_recipe(section.methods_recipe(result))
 
 
-def _looking_at(choice: Choice, result: MethodsTable) -> Looking:
+def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCaption:
     """The table, of which runs and methods."""
-    seen = [one for one in choice.many.seen if one.run.id in result.runs]
+    seen = [one for one in choice.selection.run_evidences if one.run.id in result.runs]
     rows = "rows common to the methods of a run" if choice.rows == "common" else "each method's own rows"
-    number = f"ECE, {bins_of(choice.scheme)}, and Brier score"
-    made = looking("Table", [one.run.title for one in seen], [one.evidence for one in seen], number)
+    number = f"ECE, {bins_caption(choice.scheme)}, and Brier score"
+    made = view_caption("Table", [one.run.title for one in seen], [one.evidence for one in seen], number)
     return replace(made, rows=rows)
 
 
-def own(choice: Choice, result: MethodsTable) -> None:
+def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
     """The person's own table, how each number was made, and its downloads."""
-    st.html(STYLE)
-    titles = {run.id: run.title for run in choice.many.runs}
-    infos = {run.id: run.report.run.info for run in choice.many.runs}
-    table = of_runs(result, section.columns(infos, titles))
-    if result.alone and runs_down(result):  # a row a run: as wide as the page, and to be sorted
-        tables.plain(
-            tables.unlike(pl.DataFrame(section.rows(result, titles)), "Confidence method"),
-            key="methods_own", export=None, alt=count(len(result.cells), "run"),
+    st.html(TABLE_STYLE_SHEET)
+    titles = {run.id: run.title for run in choice.selection.runs}
+    infos = {run.id: run.report.run.info for run in choice.selection.runs}
+    table = ece_brier_table(result, section.run_columns(infos, titles))
+    if result.one_method_per_run and runs_as_rows(result):  # a row a run: as wide as the page, and to be sorted
+        tables.show_table(
+            tables.drop_constant_columns(pl.DataFrame(section.methods_rows(result, titles)), "Confidence method"),
+            key="methods_own", export=None, alt=plural(len(result.cells), "run"),
         )
     else:
-        st.html(to_html(table))
-    _legend(choice, result)
+        st.html(ece_brier_html(table))
+    _show_legend(choice, result)
     with st.expander(f"How each number was made ({len(table.notes)})", key="recipes"):
-        show.recipe("\n".join(table.notes))
-    for run, why in section.without(result).items():
-        st.caption(f":material/block: **{literal(titles[run])}**: {literal(why)}")
-    _export(choice, result, table)
+        show.show_recipe("\n".join(table.notes))
+    for run, why in section.runs_without_rows(result).items():
+        st.caption(f":material/block: **{escape_markdown(titles[run])}**: {escape_markdown(why)}")
+    _show_table_export(choice, result, table)
 
 
-def _legend(choice: Choice, result: MethodsTable) -> None:
+def _show_legend(choice: MethodsChoice, result: MethodsTable) -> None:
     """What bold and the flag mean, and what counts as wrong."""
-    for told in section.legend(result):
-        st.caption(literal(told))
-    if choice.silent == "wrong" and not any(METHODS[id_].sampled for id_ in result.methods):
+    for told in section.methods_legend(result):
+        st.caption(escape_markdown(told))
+    if choice.unparsed == "wrong" and not any(METHODS[id_].uses_samples for id_ in result.methods):
         st.caption("No method shown is made from samples, so nothing is counted as wrong for want of one.")
 
 
-def _export(choice: Choice, result: MethodsTable, table: PairedTable) -> None:
-    titles = {run.id: run.title for run in choice.many.runs}
+def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBrierTable) -> None:
+    titles = {run.id: run.title for run in choice.selection.runs}
 
     def frame() -> pl.DataFrame:
         return result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String))
 
     export = Export(
-        named("methods", *few(result.runs, "runs"), "ece-brier", choice.scheme.binning, choice.scheme.bins),
-        frame, section.recipe(result), "Table of methods",
+        make_file_stem("methods", *stem_parts(result.runs, "runs"), "ece-brier", choice.scheme.binning, choice.scheme.bins),
+        frame, section.methods_recipe(result), "Table of methods",
     )
-    exporting.table(
-        export, "methods", shown=to_frame(table), latex=lambda: to_latex(table).encode()
+    exporting.table_export_menu(
+        export, "methods", shown=ece_brier_frame(table), latex=lambda: ece_brier_latex(table).encode()
     )
 
 
-def published() -> None:
+def show_published_tables() -> None:
     """The paper's table, labelled as such and folded: it is not of these runs."""
-    with st.expander(section.PUBLISHED, key="published"):
+    with st.expander(section.PUBLISHED_TITLE, key="published"):
         with st.grid(2, min_column_width=600, gap="medium"):
-            for dataset in QUESTIONS:
-                table = of_paper(dataset)
+            for dataset in N_QUESTIONS:
+                table = published_ece_brier_table(dataset)
                 with st.container():
-                    st.html(to_html(table))
-                    _export_published(dataset, table)
+                    st.html(ece_brier_html(table))
+                    _show_published_export(dataset, table)
         st.caption(f"{METHODS_SOURCE}: {METHODS_SETTING}.")
 
 
-def _export_published(dataset: str, table: PairedTable) -> None:
+def _show_published_export(dataset: str, table: EceBrierTable) -> None:
     export = Export(
-        named("published", dataset, "ece", "brier"), lambda: published_methods().filter(dataset=dataset),
+        make_file_stem("published", dataset, "ece", "brier"), lambda: published_methods().filter(dataset=dataset),
         f"{METHODS_SOURCE}: {METHODS_SETTING}", f"Published table of {dataset}",
     )
-    exporting.table(
-        export, f"published_{dataset}", shown=to_frame(table), latex=lambda: to_latex(table).encode()
+    exporting.table_export_menu(
+        export, f"published_{dataset}", shown=ece_brier_frame(table), latex=lambda: ece_brier_latex(table).encode()
     )

@@ -9,38 +9,38 @@ import streamlit as st
 
 from calib_core.confidence import METHODS
 from calib_core.records import TokenRun
-from calib_core.wording import count
-from pages.parts.address import Address
-from pages.parts.literal import literal
-from pages.parts.runs import Run
+from calib_core.wording import plural
+from pages.parts.address import UrlState
+from pages.parts.literal import escape_markdown
+from pages.parts.runs import LoadedRun
 
 _T = TypeVar("_T")
 
-ROOM: Final = 28
+MAX_VISIBLE_TITLE: Final = 28
 """Letters that the box of the run has room for."""
 
 
-def one_run(address: Address, runs: Mapping[str, Run], default: str) -> Run:
+def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -> LoadedRun:
     """The control of the run; below it what the box may cut off, and how large the run is."""
-    id_ = address.pick("run", list(runs), default)
+    id_ = url_state.pick("run", list(runs), default)
     st.selectbox(
         "Run", list(runs), key="run", format_func=lambda id_: runs[id_].title,
         help="The answers of one model on one data set; type to search. The page Files says what was loaded.",
     )
     run = runs[id_]
-    whole = f"{run.title}: " if len(run.title) > ROOM else ""
-    st.caption(literal(f"{whole}{size(run)}, {run.file.name}"))
+    whole = f"{run.title}: " if len(run.title) > MAX_VISIBLE_TITLE else ""
+    st.caption(escape_markdown(f"{whole}{run_size_text(run)}, {run.file.name}"))
     return run
 
 
-def size(run: Run) -> str:
+def run_size_text(run: LoadedRun) -> str:
     """"1,319 rows", or "16,384 positions" of a text."""
-    return count(run.report.run.n_total, "position" if isinstance(run.report.run, TokenRun) else "row")
+    return plural(run.report.run.n_total, "position" if isinstance(run.report.run, TokenRun) else "row")
 
 
-def method(address: Address, usable: Sequence[str], default: str) -> str:
+def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str:
     """The control of the confidence method."""
-    picked = address.pick("method", usable, default)
+    picked = url_state.pick("method", usable, default)
     st.selectbox(
         "Confidence method", usable, key="method", format_func=lambda id_: METHODS[id_].title,
         help=METHODS[picked].help,
@@ -48,11 +48,11 @@ def method(address: Address, usable: Sequence[str], default: str) -> str:
     return picked
 
 
-def segments(
-    address: Address, key: str, titles: Mapping[str, str], *, label: str, help_: str, default: str = ""
+def pick_segment(
+    url_state: UrlState, key: str, titles: Mapping[str, str], *, label: str, help_: str, default: str = ""
 ) -> str:
     """One of a few, side by side; a single one is told. default: if it is not the first."""
-    picked = address.pick(key, list(titles), default or next(iter(titles)))
+    picked = url_state.pick(key, list(titles), default or next(iter(titles)))
     if len(titles) == 1:
         st.caption(f"{label}: {titles[picked]}", help=help_)
     else:
@@ -62,42 +62,42 @@ def segments(
     return picked
 
 
-def most_given(runs: Sequence[Run]) -> tuple[list[str], str]:
+def most_common_method(runs: Sequence[LoadedRun]) -> tuple[list[str], str]:
     """The methods that some of these runs give, and the one that most of them give."""
     given = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in runs)]
     return given, max(given, key=lambda id_: sum(id_ in run.report.survey.usable for run in runs), default="")
 
 
-def point(allowed: Collection[str]) -> str | None:
+def selected_point(allowed: Collection[str]) -> str | None:
     """The clicked point, as the address has it; None where it is none of these."""
     wanted = st.query_params.get("at", "")
     return wanted if wanted in allowed else None
 
 
-def point_from_figure(key: str) -> None:
+def select_point_from_figure(key: str) -> None:
     """A click in the figure: the point's key is the first value of its custom data."""
-    if data := clicked(key):
-        _to(str(data[0]))
+    if data := clicked_point_data(key):
+        _select_point(str(data[0]))
 
 
-def point_from_table(key: str, points: list[str]) -> None:
+def select_point_from_table(key: str, points: list[str]) -> None:
     """A click on a row of the table, in the order of `points`, or a second one that takes it back."""
-    _to(of_row(key, points))
+    _select_point(selected_row_value(key, points))
 
 
-def clicked(key: str) -> Sequence[Any]:
+def clicked_point_data(key: str) -> Sequence[Any]:
     """The custom data of the point that is clicked in a figure; empty where none is."""
     points = st.session_state[key].selection.points
     return points[0].get("customdata") or () if points else ()
 
 
-def of_row(key: str, values: Sequence[_T]) -> _T | None:
+def selected_row_value(key: str, values: Sequence[_T]) -> _T | None:
     """The one of the values, one a row, whose row is chosen in a table; None where none is."""
     rows = st.session_state[key].selection.rows
     return values[rows[0]] if rows else None
 
 
-def _to(key: str | None) -> None:
+def _select_point(key: str | None) -> None:
     """Into the address, so that a link shows the same point."""
     if key is None:
         st.query_params.pop("at", None)

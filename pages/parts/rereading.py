@@ -11,107 +11,107 @@ import streamlit as st
 
 from calib_core.analysis.check import FileReport
 from calib_core.files import FORMATS
-from calib_core.files.tables.columns import LISTS
-from calib_core.files.tables.names import likeliest
+from calib_core.files.tables.columns import LIST_COLUMNS
+from calib_core.files.tables.names import likeliest_columns
 from calib_core.records import INFO_COLUMNS
 from pages.parts import keeping
-from pages.parts.cache import File
-from pages.parts.literal import literal
-from pages.parts.meanings import MEANINGS
-from pages.parts.wishes import Wish, fingerprint
+from pages.parts.cache import LoadedFile
+from pages.parts.literal import escape_markdown
+from pages.parts.meanings import COLUMN_MEANINGS
+from pages.parts.wishes import FileMapping, fingerprint
 
-ARRAYS: Final = frozenset({"npz", "topk", "sums"})
+ARRAY_FORMATS: Final = frozenset({"npz", "topk", "sums"})
 """Formats whose columns have names of their own, and that hold the right classes themselves."""
-TABLES: Final = frozenset({"table", "canonical"})
-ASIDE: Final = frozenset({"id", "question", "subject", "gold", "prediction", *INFO_COLUMNS})
+TABLE_FORMATS: Final = frozenset({"table", "canonical"})
+SUPPORTING_COLUMNS: Final = frozenset({"id", "question", "subject", "gold", "prediction", *INFO_COLUMNS})
 """Names that alone make nothing of a file."""
-MOST: Final = 60
+MAX_MAPPED_COLUMNS: Final = 60
 """Columns that can be spoken of at a time."""
-OFFERED: Final = 2_000
+MAX_OFFERED_COLUMNS: Final = 2_000
 """Columns among which those are chosen."""
 
-GOLDS: Final = frozenset({"gold", "gold_index", "gold_all"})
-RIGHT_ANSWERS: Final = "needs right answers"
-NAMES: Final = "columns to be named"
+GOLD_COLUMNS: Final = frozenset({"gold", "gold_index", "gold_all"})
+NEEDS_GOLD: Final = "needs right answers"
+NEEDS_COLUMN_NAMES: Final = "columns to be named"
 
-AS_IT_IS: Final = "as it is"
-LEFT_OUT: Final = "left out"
+UNCHANGED: Final = "as it is"
+IGNORED: Final = "left out"
 
 
-def wanted(file: File, files: Sequence[File], key: str) -> None:
+def show_mapping_controls(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
     """What was said of the file, and the controls to say something else."""
-    keeping.said(file, files, key)
-    base = file.unwished or file.report
-    mapped = base is not None and base.format not in ARRAYS and bool(base.columns)
-    if not (mapped or file.refusal is not None or file.wish):
+    keeping.show_kept_mapping(file, files, key)
+    base = file.report_without_mapping or file.report
+    mapped = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
+    if not (mapped or file.refusal is not None or file.mapping):
         return
-    proposed = likeliest(base.proposals) if base else {}
-    if proposed and not file.wish:
-        st.caption(f"Proposed, and not read so until you apply it: {keeping.pairs(proposed)}.")
-    asked = _asks(file, files, proposed)
+    proposed = likeliest_columns(base.proposals) if base else {}
+    if proposed and not file.mapping:
+        st.caption(f"Proposed, and not read so until you apply it: {keeping.columns_text(proposed)}.")
+    asked = _opens_by_default(file, files, proposed)
     if not st.toggle(
         "Read it otherwise: columns, right answers, format", value=asked, key=f"reread_{key}",
         help="Say what its columns mean, where its right answers are, or which format it has.",
     ):
         return
     with st.container(border=True, key=f"rereading_{key}"):
-        format_ = _format(file, key)
-        gold = _gold(file, base, files, key)
-        if format_ != file.wish.format:
+        format_ = _pick_format(file, key)
+        gold = _pick_gold_table(file, base, files, key)
+        if format_ != file.mapping.format:
             st.caption("Its columns can be named once it is read so: apply this first.")
-        columns = _columns(file, base, key) if mapped and base and format_ == file.wish.format else {}
+        columns = _pick_columns(file, base, key) if mapped and base and format_ == file.mapping.format else {}
         seen = fingerprint(base.columns) if columns and base else ""
-        _buttons(file, Wish(format_, tuple(columns.items()), gold, seen), files, key)
+        _mapping_buttons(file, FileMapping(format_, tuple(columns.items()), gold, seen), files, key)
 
 
-def _asks(file: File, files: Sequence[File], proposed: Mapping[str, str]) -> bool:
+def _opens_by_default(file: LoadedFile, files: Sequence[LoadedFile], proposed: Mapping[str, str]) -> bool:
     """Whether the controls begin open: of a refused file of which a person has something to say."""
-    if file.refusal is None or file.wish or answers_for(file, files):
+    if file.refusal is None or file.mapping or is_gold_table(file, files):
         return False
-    base = file.unwished or file.report
+    base = file.report_without_mapping or file.report
     # Where rows are bad its columns were understood, and the values in them are to be mended.
-    unsaid = base is not None and base.format in TABLES and not base.bad_rows
-    return bool(proposed) or unsaid or (needs(file) == RIGHT_ANSWERS and bool(_tables(file, files)))
+    unsaid = base is not None and base.format in TABLE_FORMATS and not base.bad_rows
+    return bool(proposed) or unsaid or (missing_information(file) == NEEDS_GOLD and bool(_gold_tables(file, files)))
 
 
-def needs(file: File) -> str | None:
+def missing_information(file: LoadedFile) -> str | None:
     """What a refused file wants that a person can likely say here; None where that is not known."""
-    if file.refusal is None or file.wish:
+    if file.refusal is None or file.mapping:
         return None
     if "--gold" in file.refusal.split():
-        return RIGHT_ANSWERS
-    base = file.unwished or file.report
-    proposed = likeliest(base.proposals) if base else {}
-    return None if ASIDE.issuperset(proposed.values()) else NAMES
+        return NEEDS_GOLD
+    base = file.report_without_mapping or file.report
+    proposed = likeliest_columns(base.proposals) if base else {}
+    return None if SUPPORTING_COLUMNS.issuperset(proposed.values()) else NEEDS_COLUMN_NAMES
 
 
-def answers_for(file: File, files: Sequence[File]) -> bool:
+def is_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
     """Whether a refused table seems to hold the right answers that some other file wants."""
     base = file.report
-    if file.refusal is None or file.wish or base is None or base.format not in TABLES:
+    if file.refusal is None or file.mapping or base is None or base.format not in TABLE_FORMATS:
         return False
-    read_as = {*base.read_as.values(), *likeliest(base.proposals).values()}
-    if not read_as & GOLDS or not read_as <= ASIDE | GOLDS:
+    read_as = {*base.read_as.values(), *likeliest_columns(base.proposals).values()}
+    if not read_as & GOLD_COLUMNS or not read_as <= SUPPORTING_COLUMNS | GOLD_COLUMNS:
         return False
-    return any(needs(other) == RIGHT_ANSWERS and keeping.real_path(file) in _tables(other, files)
+    return any(missing_information(other) == NEEDS_GOLD and keeping.real_path(file) in _gold_tables(other, files)
                for other in files)  # fmt: skip
 
 
-def _tables(file: File, files: Sequence[File]) -> dict[str, str]:
+def _gold_tables(file: LoadedFile, files: Sequence[LoadedFile]) -> dict[str, str]:
     """Real path → name of the tables its right answers may come from: for the folder's files no upload."""
     return {
-        keeping.real_path(other): f"{other.name} · uploaded" if other.uploaded else other.name
+        keeping.real_path(other): f"{other.name} · uploaded" if other.is_uploaded else other.name
         for other in files
-        if other is not file and (file.uploaded or not other.uploaded) and _is_table(other)
+        if other is not file and (file.is_uploaded or not other.is_uploaded) and _is_table(other)
     }
 
 
-def _format(file: File, key: str) -> str | None:
+def _pick_format(file: LoadedFile, key: str) -> str | None:
     """What it is read as; asked where that is in doubt."""
-    if file.refusal is None and not file.wish.format:
+    if file.refusal is None and not file.mapping.format:
         return None
     options = [None, *FORMATS]
-    held = file.wish.format if file.wish.format in FORMATS else None
+    held = file.mapping.format if file.mapping.format in FORMATS else None
     return st.selectbox(
         "Read as",
         options,
@@ -122,14 +122,14 @@ def _format(file: File, key: str) -> str | None:
     )
 
 
-def _gold(file: File, base: FileReport | None, files: Sequence[File], key: str) -> str | None:
+def _pick_gold_table(file: LoadedFile, base: FileReport | None, files: Sequence[LoadedFile], key: str) -> str | None:
     """The table that its right answers come from; asked of a log in which nothing can be used."""
-    log = base is not None and base.format not in ARRAYS | TABLES
-    if not file.wish.gold and (file.refusal is None or not log):
+    log = base is not None and base.format not in ARRAY_FORMATS | TABLE_FORMATS
+    if not file.mapping.gold and (file.refusal is None or not log):
         return None
-    tables = _tables(file, files)
+    tables = _gold_tables(file, files)
     options = [None, *tables]
-    draft = file.wish.gold or _likely(file, files)
+    draft = file.mapping.gold or _likely_gold_table(file, files)
     return st.selectbox(
         "Right answers from",
         options,
@@ -140,106 +140,106 @@ def _gold(file: File, base: FileReport | None, files: Sequence[File], key: str) 
     )
 
 
-def _likely(file: File, files: Sequence[File]) -> str | None:
+def _likely_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> str | None:
     """The real path of the table whose name is most like the log's; None without one that seems to fit."""
-    own = _words(file.name)
-    found = {keeping.real_path(other): _words(other.name) for other in files if answers_for(other, files)}
-    found = {real: words for real, words in found.items() if real in _tables(file, files)}
+    own = _name_words(file.name)
+    found = {keeping.real_path(other): _name_words(other.name) for other in files if is_gold_table(other, files)}
+    found = {real: words for real, words in found.items() if real in _gold_tables(file, files)}
     return max(found, key=lambda real: (len(own & found[real]), -len(found[real])), default=None)
 
 
-def _words(name: str) -> frozenset[str]:
+def _name_words(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z0-9]+", name.lower()))
 
 
-def _is_table(file: File) -> bool:
-    report = file.unwished or file.report
-    return report is not None and report.format in TABLES
+def _is_table(file: LoadedFile) -> bool:
+    report = file.report_without_mapping or file.report
+    return report is not None and report.format in TABLE_FORMATS
 
 
-def _columns(file: File, base: FileReport, key: str) -> dict[str, str]:
+def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str]:
     """File column → what it is to be read as, in the file's order, without those left as they are."""
-    said = {column: name for column, name in file.wish.columns if column in base.columns}
-    draft = said or likeliest(base.proposals)
+    said = {column: name for column, name in file.mapping.columns if column in base.columns}
+    draft = said or likeliest_columns(base.proposals)
     chosen = st.multiselect(
         "Columns",
-        base.columns[:OFFERED],
-        default=[column for column in base.columns[:OFFERED] if column in draft][:MOST],
+        base.columns[:MAX_OFFERED_COLUMNS],
+        default=[column for column in base.columns[:MAX_OFFERED_COLUMNS] if column in draft][:MAX_MAPPED_COLUMNS],
         key=f"columns_{key}",
-        max_selections=MOST,
+        max_selections=MAX_MAPPED_COLUMNS,
         placeholder="Choose the columns that mean something else",
         help="Those to be read under another name, or not at all; the others stay as they are.",
     )
     places = {column: f"as_{key}_{base.columns.index(column)}" for column in chosen}
     if len(chosen) > 1:
-        _all_as(places, key)
-    options = [AS_IT_IS, LEFT_OUT, *MEANINGS]
+        _pick_for_all_columns(places, key)
+    options = [UNCHANGED, IGNORED, *COLUMN_MEANINGS]
     columns: dict[str, str] = {}
     with st.grid(3, min_column_width=220):
         for column, place in places.items():
             name = draft.get(column, None)
-            start = AS_IT_IS if name is None else name or LEFT_OUT
+            start = UNCHANGED if name is None else name or IGNORED
             now = base.read_as.get(column) if column not in said else None
             columns[column] = st.selectbox(
-                literal(column),
+                escape_markdown(column),
                 options,
                 index=options.index(start) if start in options else 0,
                 key=place,
-                format_func=lambda name, now=now: _option(name, now),
+                format_func=lambda name, now=now: _option_label(name, now),
                 help="What the column means.",
             )
     ordered = sorted(columns, key=base.columns.index)
-    return {column: "" if columns[column] == LEFT_OUT else columns[column] for column in ordered
-            if columns[column] != AS_IT_IS}
+    return {column: "" if columns[column] == IGNORED else columns[column] for column in ordered
+            if columns[column] != UNCHANGED}
 
 
-def _option(name: str, now: str | None) -> str:
-    if name == AS_IT_IS:
-        return f"{AS_IT_IS} ({now})" if now else AS_IT_IS
-    return name if name == LEFT_OUT else f"{name}: {MEANINGS[name]}"
+def _option_label(name: str, now: str | None) -> str:
+    if name == UNCHANGED:
+        return f"{UNCHANGED} ({now})" if now else UNCHANGED
+    return name if name == IGNORED else f"{name}: {COLUMN_MEANINGS[name]}"
 
 
-def _all_as(places: Mapping[str, str], key: str) -> None:
+def _pick_for_all_columns(widget_keys: Mapping[str, str], key: str) -> None:
     """One control for the chosen columns that are nothing else: the elements of a list are often many."""
     widget = f"all_{key}"
 
     def set_all() -> None:
-        for place in places.values():
-            if st.session_state.get(place) in {AS_IT_IS, *LISTS}:
+        for place in widget_keys.values():
+            if st.session_state.get(place) in {UNCHANGED, *LIST_COLUMNS}:
                 st.session_state[place] = st.session_state[widget]
         st.session_state[widget] = None
 
     st.selectbox(
         "All of these that are nothing else: parts of one list",
-        sorted(LISTS),
+        sorted(LIST_COLUMNS),
         index=None,
         key=widget,
-        format_func=lambda name: _option(name, None),
+        format_func=lambda name: _option_label(name, None),
         placeholder="no: each as chosen below",
         help="Sets the columns below at once, such as the samples of a question that have a column each.",
         on_change=set_all,
     )
 
 
-def _buttons(file: File, wish: Wish, files: Sequence[File], key: str) -> None:
+def _mapping_buttons(file: LoadedFile, mapping: FileMapping, files: Sequence[LoadedFile], key: str) -> None:
     """Apply, to all files with the same columns if wanted, or back to what is kept or proposed."""
-    times = Counter(name for _, name in wish.columns if name and name not in LISTS)
+    times = Counter(name for _, name in mapping.columns if name and name not in LIST_COLUMNS)
     twice = [name for name, count in times.items() if count > 1]
     if twice:
-        st.warning(f"Two columns are to be read as {', '.join(map(literal, twice))}: choose one of them.")
+        st.warning(f"Two columns are to be read as {', '.join(map(escape_markdown, twice))}: choose one of them.")
     with st.container(horizontal=True):
         st.button(
-            "Apply", key=f"apply_{key}", type="primary", disabled=bool(twice) or (wish == file.wish),
-            on_click=keeping.apply, args=(file, wish, key),
+            "Apply", key=f"apply_{key}", type="primary", disabled=bool(twice) or (mapping == file.mapping),
+            on_click=keeping.save_mapping, args=(file, mapping, key),
         )
-        alike = keeping.alike(file, files) if wish.columns and not wish.gold else ()
+        alike = keeping.files_with_same_columns(file, files) if mapping.columns and not mapping.gold else ()
         if len(alike) > 1:
             st.button(
                 f"Apply to all {len(alike)} files with these columns", key=f"apply_all_{key}",
-                disabled=bool(twice), on_click=keeping.apply_to_all, args=(alike, wish, key),
+                disabled=bool(twice), on_click=keeping.save_mapping_for_all, args=(alike, mapping, key),
             )
-        st.button("Reset", key=f"reset_{key}", on_click=keeping.reset, args=(key,))
+        st.button("Reset", key=f"reset_{key}", on_click=keeping.reset_controls, args=(key,))
     st.caption(
-        "It is forgotten when the session ends." if file.uploaded
+        "It is forgotten when the session ends." if file.is_uploaded
         else "It is kept in your cache folder and used again at the next start; the file stays as it is."
     )

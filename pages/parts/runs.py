@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from zlib import crc32
 
 from calib_core.analysis.check import RunReport, run_report
-from calib_core.analysis.run_places import run_places
-from calib_core.files.harness.united import parts_of, together
+from calib_core.analysis.run_places import run_order
+from calib_core.files.harness.united import group_parts, merge_parts
 from calib_core.records import AnswerRun
 from calib_core.records import Run as AnyRun
-from pages.parts.cache import File, kept
+from pages.parts.cache import LoadedFile, cached_result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class LoadedRun:
     """One run to look at.
 
     id: for the address, ASCII, the same as long as the file says the same; file: it is from, or what stands
@@ -27,10 +27,10 @@ class Run:
 
     id: str
     title: str
-    file: File
+    file: LoadedFile
     report: RunReport
-    parts: tuple[File, ...]
-    place: int
+    part_files: tuple[LoadedFile, ...]
+    style_index: int
 
 
 def slug(text: str) -> str:
@@ -40,17 +40,17 @@ def slug(text: str) -> str:
     return plain if plain and lossless else f"{plain or 'run'}-{crc32(text.encode('utf-8', 'replace')):08x}"
 
 
-def file_id(file: File) -> str:
+def file_id(file: LoadedFile) -> str:
     """The file in the address and in the keys of its controls; that of an upload is no other file's."""
-    return f"uploaded--{slug(file.name)}" if file.uploaded else slug(file.name)
+    return f"uploaded--{slug(file.name)}" if file.is_uploaded else slug(file.name)
 
 
-def runs_of(files: Sequence[File], good: Iterable[str]) -> tuple[Run, ...]:
+def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -> tuple[LoadedRun, ...]:
     """The runs of all files that load; of a file with bad rows only if its id is in `good`.
 
     Runs that are parts of one evaluation (`files.united`) are one.
     """
-    chosen = set(good)
+    chosen = set(accepted_file_ids)
     waiting = [
         file for file in files if file.report and file.report.status == "asks" and file_id(file) not in chosen
     ]
@@ -61,67 +61,67 @@ def runs_of(files: Sequence[File], good: Iterable[str]) -> tuple[Run, ...]:
         for report in file.report.runs
         if report.usable
     ]
-    wholes = [_whole(parts, waiting) for parts in _parts(loaded)]
-    labels = Counter((file.uploaded, slug(report.run.label)) for file, report, _ in wholes)
-    runs: list[Run] = []
+    wholes = [_merge_parts(parts, waiting) for parts in _group_parts(loaded)]
+    labels = Counter((file.is_uploaded, slug(report.run.label)) for file, report, _ in wholes)
+    runs: list[LoadedRun] = []
     for file, report, parts in wholes:
         label = report.run.label
-        alone = labels[file.uploaded, slug(label)] == 1
+        alone = labels[file.is_uploaded, slug(label)] == 1
         id_ = slug(label) if alone else f"{slug(label)}--{slug(file.name)}"
         title = label if alone else f"{label} ({file.name})"
         runs.append(
-            Run(
-                id=f"uploaded--{id_}" if file.uploaded else id_,
-                title=f"{title} · uploaded" if file.uploaded else title,
+            LoadedRun(
+                id=f"uploaded--{id_}" if file.is_uploaded else id_,
+                title=f"{title} · uploaded" if file.is_uploaded else title,
                 file=file,
                 report=report,
-                parts=parts,
-                place=0,
+                part_files=parts,
+                style_index=0,
             )
         )
-    places = _places(runs)
+    places = _style_indices(runs)
     return tuple(replace(run, place=places[run.id]) for run in runs)
 
 
-def _places(runs: Sequence[Run]) -> dict[str, int]:
+def _style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
     """Run id → its place: by the ids, those of the folder before those uploaded."""
     places: dict[str, int] = {}
     for uploaded in (False, True):
-        own = sorted((run for run in runs if run.file.uploaded is uploaded), key=lambda run: run.id)
-        found = run_places([run.report.run.info for run in own])
+        own = sorted((run for run in runs if run.file.is_uploaded is uploaded), key=lambda run: run.id)
+        found = run_order([run.report.run.info for run in own])
         places |= {run.id: len(places) + place for run, place in zip(own, found, strict=True)}
     return places
 
 
-def _parts(loaded: Sequence[tuple[File, RunReport]]) -> list[list[tuple[File, RunReport]]]:
+def _group_parts(loaded: Sequence[tuple[LoadedFile, RunReport]]) -> list[list[tuple[LoadedFile, RunReport]]]:
     """Files and reports, those of one evaluation together; what one session uploaded stays its own."""
     of = {id(report.run): (file, report) for file, report in loaded}
-    sides = [[report.run for file, report in loaded if file.uploaded is own] for own in (False, True)]
-    return [[of[id(run)] for run in parts] for runs in sides for parts in parts_of(runs)]
+    sides = [[report.run for file, report in loaded if file.is_uploaded is own] for own in (False, True)]
+    return [[of[id(run)] for run in parts] for runs in sides for parts in group_parts(runs)]
 
 
-def _whole(
-    parts: Sequence[tuple[File, RunReport]], waiting: Sequence[File]
-) -> tuple[File, RunReport, tuple[File, ...]]:
+def _merge_parts(
+    parts: Sequence[tuple[LoadedFile, RunReport]], waiting: Sequence[LoadedFile]
+) -> tuple[LoadedFile, RunReport, tuple[LoadedFile, ...]]:
     """The parts of one evaluation as one report, and a file that stands for theirs; waiting: undecided."""
     file, report = parts[0]
     files = tuple(file for file, _ in parts)
     if len(parts) == 1:
         return file, report, files
-    lacking = _lacking(report.run, waiting)
+    lacking = _missing_part_notes(report.run, waiting)
     stamp = replace(file.stamp, others=tuple(one.stamp for one in files[1:]))
-    report = kept(
+    report = cached_result(
         ("united", stamp, tuple(one.name for one in files), lacking),
-        lambda: run_report(together([report.run for _, report in parts], *lacking)),
+        lambda: run_report(merge_parts([report.run for _, report in parts], *lacking)),
     )
-    return replace(file, listed=replace(file.listed, name=report.run.file, stamp=stamp)), report, files
+    return replace(file, listed=replace(file.listing, name=report.run.file, stamp=stamp)), report, files
 
 
-def _lacking(run: AnyRun, waiting: Sequence[File]) -> tuple[str, ...]:
+def _missing_part_notes(run: AnyRun, waiting: Sequence[LoadedFile]) -> tuple[str, ...]:
     """What is said of the parts that are not there, as nobody has decided on their bad rows."""
-    whole = isinstance(run, AnswerRun) and run.part_of
+    whole = isinstance(run, AnswerRun) and run.evaluation
     others = [(file.name, report.run) for file in waiting if file.report for report in file.report.runs]
-    names = [name for name, other in others if isinstance(other, AnswerRun) and other.part_of == whole]
+    names = [name for name, other in others if isinstance(other, AnswerRun) and other.evaluation == whole]
     if not names:
         return ()
     listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")

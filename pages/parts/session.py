@@ -15,30 +15,30 @@ from streamlit import config
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.parts.uploads import Uploads
+from pages.parts.uploads import SessionUploads
 
-_KEY = "_uploads"
+_UPLOADS_KEY = "_uploads"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Hold:
+class _SessionHold:
     """The uploads of a session and the name that Streamlit has for it."""
 
-    uploads: Uploads
+    uploads: SessionUploads
     session: str
 
 
-def uploads() -> Uploads:
+def session_uploads() -> SessionUploads:
     """The uploaded files of this session."""
-    if _KEY not in st.session_state:
-        st.session_state[_KEY] = Uploads()
-    mine: Uploads = st.session_state[_KEY]
+    if _UPLOADS_KEY not in st.session_state:
+        st.session_state[_UPLOADS_KEY] = SessionUploads()
+    mine: SessionUploads = st.session_state[_UPLOADS_KEY]
     if mine and (context := get_script_run_ctx()) is not None:
-        _held(mine.token, _Hold(mine, context.session_id))
+        _hold_session(mine.token, _SessionHold(mine, context.session_id))
     return mine
 
 
-def drop(file_id: str) -> None:
+def drop_from_streamlit(file_id: str) -> None:
     """Takes an uploaded file out of Streamlit's memory, once it is kept elsewhere."""
     context = get_script_run_ctx()
     remove = getattr(context.uploaded_file_mgr, "remove_file", None) if context else None
@@ -46,22 +46,22 @@ def drop(file_id: str) -> None:
         remove(context.session_id, file_id)
 
 
-def _gone(hold: _Hold, *, came_back: bool = False) -> None:
+def _on_disconnect(hold: _SessionHold, *, reconnected: bool = False) -> None:
     """The connection ended: everything goes unless somebody is there again in time."""
-    wait = Timer(float(config.get_option("server.disconnectedSessionTTL")), _end, [hold, came_back])
+    wait = Timer(float(config.get_option("server.disconnectedSessionTTL")), _end_session, [hold, reconnected])
     wait.daemon = True
     wait.start()
 
 
-def _end(hold: _Hold, came_back: bool) -> None:  # noqa: FBT001 (the timer passes it so)
+def _end_session(hold: _SessionHold, reconnected: bool) -> None:  # noqa: FBT001 (the timer passes it so)
     """Gives everything up where nobody is there; of one who came back and left again, after another wait."""
     there = exists() and get_instance().is_active_session(hold.session)
-    if there or came_back:
-        _gone(hold, came_back=there)
+    if there or reconnected:
+        _on_disconnect(hold, reconnected=there)
     else:
-        hold.uploads.close()
+        hold.uploads.remove_all()
 
 
-@st.cache_resource(scope="session", show_spinner=False, on_release=_gone)
-def _held(token: str, _hold: _Hold) -> _Hold:  # noqa: ARG001 (the token is the key)
+@st.cache_resource(scope="session", show_spinner=False, on_release=_on_disconnect)
+def _hold_session(token: str, _hold: _SessionHold) -> _SessionHold:  # noqa: ARG001 (the token is the key)
     return _hold

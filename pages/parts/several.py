@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.parts import ids
-from pages.parts.address import Address
-from pages.parts.literal import literal
+from pages.parts.address import UrlState
+from pages.parts.literal import escape_markdown
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class MultiselectOffer:
     """What may be chosen under one key.
 
     names: id → what it is called in the address, itself if not said; most: how many there may be, and why no
@@ -22,38 +22,38 @@ class Offer:
 
     key: str
     allowed: Sequence[str]
-    names: Mapping[str, str] = field(default_factory=dict[str, str])
-    most: tuple[int, str] | None = None
+    url_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    limit: tuple[int, str] | None = None
 
-    def written(self, chosen: Sequence[str]) -> str:
+    def encode(self, chosen: Sequence[str]) -> str:
         """The list as it stands in the address."""
-        return ids.written(chosen, self.allowed, self.names)
+        return ids.encode_ids(chosen, self.allowed, self.url_names)
 
 
-def several(
-    address: Address,
+def multiselect(
+    url_state: UrlState,
     key: str,
     allowed: Sequence[str],
     *,
     label: str,
-    titled: Callable[[str], str],
+    title_of: Callable[[str], str],
     help_: str,
     default: Sequence[str] = (),
     placeholder: str = "",
 ) -> list[str]:
     """A list of ids under `key`, with commas in the address; the default where nothing of it is possible."""
-    return several_of(
-        address, Offer(key, allowed), label=label, titled=titled, default=default, help_=help_,
+    return limited_multiselect(
+        url_state, MultiselectOffer(key, allowed), label=label, title_of=title_of, default=default, help_=help_,
         placeholder=placeholder,
     )
 
 
-def several_of(
-    address: Address,
-    offer: Offer,
+def limited_multiselect(
+    url_state: UrlState,
+    offer: MultiselectOffer,
     *,
     label: str,
-    titled: Callable[[str], str],
+    title_of: Callable[[str], str],
     help_: str,
     default: Sequence[str] = (),
     placeholder: str = "",
@@ -61,37 +61,37 @@ def several_of(
     """As `several`; what is beyond the most there may be is not taken, and that is told."""
     state, key, allowed = st.session_state, offer.key, offer.allowed
     widget, changed = f"{key}_shown", f"_{key}_changed"
-    if not address.moved and state.pop(changed, False):
-        state[key] = offer.written(state[widget])
+    if not url_state.moved and state.pop(changed, False):
+        state[key] = offer.encode(state[widget])
     standard = [id_ for id_ in default if id_ in allowed]
-    usual = offer.written(standard)
-    if not address.moved and state.get(key) == state.get(f"_{key}_usual"):
+    usual = offer.encode(standard)
+    if not url_state.moved and state.get(key) == state.get(f"_{key}_usual"):
         state[key] = usual  # what stood at the default follows it
     state[f"_{key}_usual"] = usual
-    kept, missing = ids.read(address.pick(key, None, usual), allowed, offer.names)
-    if address.moved and missing:
-        address.lost[key] = ", ".join(missing)
-    kept = _most(kept or standard, offer, titled)
-    text = offer.written(kept)
-    address.put(key, text)
-    address.note(key, text, usual)
+    kept, missing = ids.decode_ids(url_state.pick(key, None, usual), allowed, offer.url_names)
+    if url_state.moved and missing:
+        url_state.lost[key] = ", ".join(missing)
+    kept = _within_limit(kept or standard, offer, title_of)
+    text = offer.encode(kept)
+    url_state.set_widget(key, text)
+    url_state.remember(key, text, usual)
     if not allowed:
         return []
-    address.put(widget, kept, allowed)
+    url_state.set_widget(widget, kept, allowed)
     return st.multiselect(
-        label, allowed, key=widget, format_func=titled, on_change=_note, args=(changed,), help=help_,
+        label, allowed, key=widget, format_func=title_of, on_change=_mark_changed, args=(changed,), help=help_,
         placeholder=placeholder,
     ) or standard
 
 
-def _most(kept: list[str], offer: Offer, titled: Callable[[str], str]) -> list[str]:
+def _within_limit(selected: list[str], offer: MultiselectOffer, title_of: Callable[[str], str]) -> list[str]:
     """Not more than there may be; the others are named, with the reason."""
-    if offer.most is None or len(kept) <= offer.most[0]:
-        return kept
-    most, why = offer.most
-    st.caption(f":material/block: {literal(', '.join(map(titled, kept[most:])))} not added: {why}")
-    return kept[:most]
+    if offer.limit is None or len(selected) <= offer.limit[0]:
+        return selected
+    most, why = offer.limit
+    st.caption(f":material/block: {escape_markdown(', '.join(map(title_of, selected[most:])))} not added: {why}")
+    return selected[:most]
 
 
-def _note(changed: str) -> None:
+def _mark_changed(changed: str) -> None:
     st.session_state[changed] = True

@@ -12,20 +12,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calib_core.problems import Unavailable, shorten
 from calib_core.report.sections import SECTIONS
-from calib_core.wording import bad_rows
+from calib_core.wording import bad_rows_phrase
 from pages.parts import cache, empty, sharing
-from pages.parts.address import Address
-from pages.parts.binning import NotServed
-from pages.parts.cache import File
-from pages.parts.link import link
-from pages.parts.literal import literal
-from pages.parts.runs import Run, file_id, runs_of
+from pages.parts.address import UrlState
+from pages.parts.binning import BinsNotAvailable
+from pages.parts.cache import LoadedFile
+from pages.parts.link import page_link
+from pages.parts.literal import escape_markdown
+from pages.parts.runs import LoadedRun, file_id, loaded_runs
 
-C = TypeVar("C")
+ChoiceT = TypeVar("C")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageInfo:
     """One page: its script, its title, the question it answers, its icon."""
 
     script: str
@@ -34,65 +34,65 @@ class Page:
     icon: str
 
 
-DEMO: Final = " Demo data: tiny models trained for this demo."
-STYLE: Final = Path(__file__).with_name("style.css")
+DEMO_NOTE: Final = " Demo data: tiny models trained for this demo."
+STYLE_SHEET: Final = Path(__file__).with_name("style.css")
 
 
-def _of_report(icons: dict[str, str]) -> dict[str, Page]:
+def _report_pages(icons: dict[str, str]) -> dict[str, PageInfo]:
     """The pages that a report has as well, by the report's title and question; icons: page id → its icon."""
     return {
-        id_: Page(f"pages/{id_}.py", SECTIONS[id_].title, SECTIONS[id_].question, f":material/{icon}:")
+        id_: PageInfo(f"pages/{id_}.py", SECTIONS[id_].title, SECTIONS[id_].question, f":material/{icon}:")
         for id_, icon in icons.items()
     }
 
 
 PAGES: Final = {
-    "start": Page("app.py", "Start", "What is here, and where to begin?", ":material/home:"),
-    "tour": Page("pages/tour.py", "Tour", "What is calibration, on this data?", ":material/tour:"),
-    **_of_report({
+    "start": PageInfo("app.py", "Start", "What is here, and where to begin?", ":material/home:"),
+    "tour": PageInfo("pages/tour.py", "Tour", "What is calibration, on this data?", ":material/tour:"),
+    **_report_pages({
         "reliability": "show_chart", "concentration": "bar_chart", "robustness": "tune",
         "comparison": "scatter_plot", "abstention": "front_hand", "sampling": "casino",
         "methods": "table_chart", "groups": "category", "training": "timeline",
     }),
-    "report": Page("pages/report.py", "Report", "What can I send?", ":material/summarize:"),
-    **_of_report({"files": "folder_open"}),
+    "report": PageInfo("pages/report.py", "Report", "What can I send?", ":material/summarize:"),
+    **_report_pages({"files": "folder_open"}),
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Surroundings(Generic[C]):
+class PageContext(Generic[ChoiceT]):
     """What a page knows when it begins: the files, the runs that load, and what is chosen among them."""
 
-    files: tuple[File, ...]
-    runs: tuple[Run, ...]
-    good: tuple[str, ...]
-    chosen: C
+    files: tuple[LoadedFile, ...]
+    runs: tuple[LoadedRun, ...]
+    accepted_file_ids: tuple[str, ...]
+    choice: ChoiceT
 
 
-Chooser: TypeAlias = Callable[[Address, Sequence[Run]], C]
+Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
 """Draws a page's controls in the sidebar and returns what is chosen; raises Unavailable with what to do."""
 
 
 @overload
-def shell(page_id: str) -> Surroundings[None]: ...
+def shell(page_id: str) -> PageContext[None]: ...
 @overload
-def shell(page_id: str, choose: Chooser[C]) -> Surroundings[C]: ...
-def shell(page_id: str, choose: Chooser[C] | None = None) -> Surroundings[C] | Surroundings[None]:
+def shell(page_id: str, choose: Chooser[ChoiceT]) -> PageContext[ChoiceT]: ...
+def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[ChoiceT] | PageContext[None]:
     """Title, navigation and sidebar; ends the page with what to do where there is nothing to look at.
 
     choose: the page's controls; None for a page that has none and shows something without a run, too.
     """
     page = PAGES[page_id]
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
-    st.html(STYLE)
+    st.html(STYLE_SHEET)
     st.title(page.title, anchor=False)
-    st.caption(page.question + (DEMO if cache.on_demo_data() else ""))
-    address = Address(page_id)
-    files = _files()
+    st.caption(page.question + (DEMO_NOTE if cache.is_demo_data() else ""))
+    address = UrlState(page_id)
+    files = _folder_files()
     good = tuple(part for part in address.held.get("good", "").split(",") if part)
-    runs = runs_of(files, good)
-    address.note("good", ",".join(good), "")
-    chosen: C | None = None
+    runs = loaded_runs(files, good)
+    address.remember("good", ",".join(good), "")
+    chosen: ChoiceT | None = None
     trouble: Unavailable | None = None
     with st.sidebar:
         st.markdown("**Calib**")
@@ -103,72 +103,72 @@ def shell(page_id: str, choose: Chooser[C] | None = None) -> Surroundings[C] | S
                 chosen = choose(address, runs)
             except Unavailable as reason:
                 trouble = reason
-    address.keep()
-    address.write()
+    address.carry_unused()
+    address.write_url()
     with st.sidebar:
-        sharing.copy_link(page_id, address)
-    _links(links, address.now)
-    _lost(address)
+        sharing.show_copy_link(page_id, address)
+    _show_navigation(links, address.now)
+    _warn_rejected(address)
     if page_id != "files":
-        _left_out(files, good)
+        _show_bad_rows(files, good)
     if choose is None:
-        return Surroundings(files, runs, good, None)
+        return PageContext(files, runs, good, None)
     if chosen is None:
-        _stop(files, trouble)
-    return Surroundings(files, runs, good, chosen)
+        _stop_page(files, trouble)
+    return PageContext(files, runs, good, chosen)
 
 
-def _files() -> tuple[File, ...]:
+def _folder_files() -> tuple[LoadedFile, ...]:
     folder = cache.data_folder()
-    return cache.found(folder if folder.is_dir() else None)
+    return cache.load_files(folder if folder.is_dir() else None)
 
 
-def _links(container: DeltaGenerator, now: dict[str, str]) -> None:
+def _show_navigation(container: DeltaGenerator, values: dict[str, str]) -> None:
     for page in PAGES.values():
-        link(page.script, page.title, page.icon, now, into=container, width="stretch")
+        page_link(page.script, page.title, page.icon, values, into=container, width="stretch")
 
 
-def _lost(address: Address) -> None:
+def _warn_rejected(url_state: UrlState) -> None:
     """A link may name what is not here: said once, in one message, and the rest shown."""
-    if not address.lost:
+    if not url_state.lost:
         return
-    asked = ", ".join(f"{key} “{literal(shorten(value))}”" for key, value in address.lost.items())
-    shown = ", ".join(f"{key} {literal(shorten(_instead(address, key)))}" for key in address.lost)
-    which = "which is not here" if len(address.lost) == 1 else "which are not here"
+    asked = ", ".join(f"{key} “{escape_markdown(shorten(value))}”" for key, value in url_state.lost.items())
+    shown = ", ".join(f"{key} {escape_markdown(shorten(_shown_instead(url_state, key)))}" for key in url_state.lost)
+    which = "which is not here" if len(url_state.lost) == 1 else "which are not here"
     st.warning(f"The link asks for {asked}, {which}. Shown: {shown}.", icon=":material/link_off:")
 
 
-def _instead(address: Address, key: str) -> str:
+def _shown_instead(url_state: UrlState, key: str) -> str:
     """What is shown in the place of what is not here."""
-    value = address.now.get(key) or str(st.session_state.get(key) or "") or "none"
+    value = url_state.now.get(key) or str(st.session_state.get(key) or "") or "none"
     return "the rest" if "," in value else value
 
 
-def _left_out(files: Sequence[File], good: Sequence[str]) -> None:
+def _show_bad_rows(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) -> None:
     """Bad rows stay visible on every page: those left out, and those nobody has decided on."""
     for file in files:
         if file.report is None or file.report.status != "asks":
             continue
-        bad = bad_rows(file.report.bad_rows, file.report.rows)
-        if file_id(file) in good:
-            st.info(f"**{literal(file.name)}**: {bad} and left out. See Files.", icon=":material/rule:")
+        bad = bad_rows_phrase(file.report.bad_rows, file.report.rows)
+        if file_id(file) in accepted_file_ids:
+            st.info(f"**{escape_markdown(file.name)}**: {bad} and left out. See Files.", icon=":material/rule:")
         else:
             st.warning(
-                f"**{literal(file.name)}** is not loaded: {bad}. Decide on the page Files.",
+                f"**{escape_markdown(file.name)}** is not loaded: {bad}. Decide on the page Files.",
                 icon=":material/rule:",
             )
 
 
-def _stop(files: Sequence[File], trouble: Unavailable | None) -> NoReturn:
+def _stop_page(files: Sequence[LoadedFile], reason: Unavailable | None) -> NoReturn:
     """What to do where nothing can be shown."""
-    if trouble:
-        st.info(literal(str(trouble)))
-        if isinstance(trouble, NotServed):
-            st.button(f"Use M = {trouble.near}", key="near_m", on_click=_use_m, args=(trouble.near,))
+    if reason:
+        st.info(escape_markdown(str(reason)))
+        if isinstance(reason, BinsNotAvailable):
+            st.button(f"Use M = {reason.near}", key="near_m", on_click=_use_bins, args=(reason.near,))
     else:
-        empty.no_runs(files, PAGES["files"].script)
+        empty.show_no_runs(files, PAGES["files"].script)
     st.stop()
 
 
-def _use_m(bins: int) -> None:
+def _use_bins(bins: int) -> None:
     st.query_params["m"] = str(bins)

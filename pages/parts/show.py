@@ -9,24 +9,24 @@ from typing import Any
 import streamlit as st
 
 from calib_core import wording
-from calib_core.analysis.looking import Looking
-from calib_core.figures.as_drawn import AsDrawn
+from calib_core.analysis.looking import ViewCaption
+from calib_core.figures.as_drawn import UnvalidatedFigure
 from calib_core.figures.theme import THEMES, Theme
 from pages.parts import exporting
 from pages.parts.exporting import Export
-from pages.parts.literal import literal
+from pages.parts.literal import escape_markdown
 
-number, percent = wording.number, wording.percent
+number, percent = wording.format_number, wording.format_percent
 
-CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": False, "responsive": True}
+PLOTLY_CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": False, "responsive": True}
 
 
-def theme() -> Theme:
+def page_theme() -> Theme:
     """The figure theme of the page as it is now."""
     return THEMES[st.context.theme.type or "light"]
 
 
-def tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
+def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
     """(label, value, help, what stands below the value) in rows of at most five that are about as long.
 
     On a narrow page they fold to two columns. No text of a file.
@@ -41,39 +41,39 @@ def tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) ->
             )
 
 
-def reading(sentence: str, of: Looking, key: str = "looking") -> None:
+def show_headline(sentence: str, view: ViewCaption, key: str = "looking") -> None:
     """What the data comes to, and below it what one is looking at: the first two lines of a page or block."""
-    st.header(literal(sentence), anchor=False)
-    looking(of.words, key)
+    st.header(escape_markdown(sentence), anchor=False)
+    show_view_caption(view.sentence, key)
 
 
-def looking(words: str, key: str = "looking") -> None:
+def show_view_caption(text: str, key: str = "looking") -> None:
     """What one is looking at: which runs, methods, number and rows."""
     with st.container(key=key):
-        st.caption(f":material/visibility: {literal(words)}")
+        st.caption(f":material/visibility: {escape_markdown(text)}")
 
 
-def recipe(text: str) -> None:
+def show_recipe(text: str) -> None:
     """How the numbers above were made, as one monospaced line that wraps."""
     st.code(text, language=None, wrap_lines=True)
 
 
-def remarks(*texts: str | None) -> None:
+def show_remarks(*texts: str | None) -> None:
     """What a reader of the numbers has to know besides, on one line."""
-    told = " · ".join(literal(text) for text in texts if text)
+    told = " · ".join(escape_markdown(text) for text in texts if text)
     if told:
         st.caption(f":material/info: {told}")
 
 
-def reasons(title: str, whys: Mapping[str, str], key: str, *, open_: bool = False) -> None:
+def show_reasons(title: str, reasons: Mapping[str, str], key: str, *, expanded: bool = False) -> None:
     """What is not there, folded under how much it is: name → why. Nothing where all is there."""
-    if whys:
-        with st.expander(f"{title} ({len(whys)})", key=key, expanded=open_):
-            for name, why in whys.items():
-                st.caption(f"**{literal(name)}**: {literal(why)}")
+    if reasons:
+        with st.expander(f"{title} ({len(reasons)})", key=key, expanded=expanded):
+            for name, why in reasons.items():
+                st.caption(f"**{escape_markdown(name)}**: {escape_markdown(why)}")
 
 
-def figure(
+def show_figure(
     draw: Callable[[Theme], Mapping[str, Any]],
     key: str,
     alt: str,
@@ -85,12 +85,12 @@ def figure(
     draw: makes it for a theme, the page's or that of a file; on_select: called when a point is clicked.
     """
     st.plotly_chart(
-        AsDrawn(draw(theme())),
+        UnvalidatedFigure(draw(page_theme())),
         key=key,
         alt=alt,
         theme=None,
-        config=CONFIG,
+        config=PLOTLY_CONFIG,
         on_select=on_select or "ignore",
         selection_mode="points",
     )
-    exporting.figure(draw, export, key)
+    exporting.figure_export_menu(draw, export, key)

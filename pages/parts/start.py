@@ -8,136 +8,136 @@ from typing import Final
 import polars as pl
 import streamlit as st
 
-from calib_core.analysis.limits import FEW, TEN
-from calib_core.analysis.looking import Looking, bins_of, counted_of, methods_of
-from calib_core.analysis.overview import Overview, frame_of, overview
-from calib_core.analysis.overview_look import Look
-from calib_core.figures.spark import HEIGHT, WIDTH, spark
-from calib_core.wording import count
+from calib_core.analysis.limits import MIN_ROWS, DEFAULT_SCHEME
+from calib_core.analysis.looking import ViewCaption, bins_caption, rows_used_text, method_titles
+from calib_core.analysis.overview import Overview, overview_frame, summarise_runs
+from calib_core.analysis.overview_look import RunSummary
+from calib_core.figures.spark import SPARKLINE_HEIGHT, SPARKLINE_WIDTH, sparkline
+from calib_core.wording import plural
 from pages.parts import cache, exporting, inventory, show, tables
-from pages.parts.address import flag
-from pages.parts.cache import File
+from pages.parts.address import url_toggle
+from pages.parts.cache import LoadedFile
 from pages.parts.exporting import Export
-from pages.parts.link import link
-from pages.parts.literal import literal
-from pages.parts.runs import Run
+from pages.parts.link import page_link
+from pages.parts.literal import escape_markdown
+from pages.parts.runs import LoadedRun
 from pages.parts.shell import PAGES
 
-_ROOM: Final = 8
+_ROW_PADDING: Final = 8
 """Pixels of a row beside those of its curve."""
 
-_TEXTS: Final = 567
+_TEXT_COLUMNS_WIDTH: Final = 567
 """Pixels of run, verdict and method together, where all columns are seen on a screen of 1440."""
-_LEAST: Final = 224
+_MIN_RUN_COLUMN_WIDTH: Final = 224
 
-_SHARES: Final = {"mean_confidence": "confidence", "accuracy": "accuracy"}
-_CURVE: Final = (
+_SHARE_COLUMNS: Final = {"mean_confidence": "confidence", "accuracy": "accuracy"}
+_CURVE_HELP: Final = (
     "Accuracy over confidence in ten bins; dashes: as often right as it says. A stem that hangs down is "
     "over-confident. Larger points have more rows; a bin without rows has none."
 )
-COLUMNS: Final = {
-    **tables.COLUMNS,
-    "curve": st.column_config.ImageColumn("Curve", width=WIDTH + 8, help=_CURVE),
+OVERVIEW_COLUMNS: Final = {
+    **tables.COLUMN_CONFIG,
+    "curve": st.column_config.ImageColumn("Curve", width=SPARKLINE_WIDTH + 8, help=_CURVE_HELP),
     "verdict": st.column_config.TextColumn("It is"),
 }
 
 
-def result_of(runs: Sequence[Run]) -> Overview:
+def cached_overview(runs: Sequence[LoadedRun]) -> Overview:
     """The runs at first sight, computed once."""
-    return cache.kept(
+    return cache.cached_result(
         ("overview", *((run.id, run.title, run.file.stamp) for run in runs)),
-        lambda: overview({run.title: tuple(run.report.survey.usable.values()) for run in runs}),
+        lambda: summarise_runs({run.title: tuple(run.report.survey.usable.values()) for run in runs}),
     )
 
 
-def not_loaded(files: Sequence[File], runs: Sequence[Run]) -> None:
+def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> None:
     """How many files are not in the table, and the way to why; nothing where all are."""
-    loaded = {file for run in runs for file in run.parts}
-    lost = [file for file in files if inventory.state(file, loaded, files) not in inventory.SETTLED]
+    loaded = {file for run in runs for file in run.part_files}
+    lost = [file for file in files if inventory.file_state(file, loaded, files) not in inventory.SETTLED_STATES]
     if lost:
-        told = f"{len(lost):,} of {count(len(files), 'file')} {'is' if len(lost) == 1 else 'are'} not loaded"
+        told = f"{len(lost):,} of {plural(len(files), 'file')} {'is' if len(lost) == 1 else 'are'} not loaded"
         with st.container(key="not_loaded"):
-            link(PAGES["files"].script, told, PAGES["files"].icon, _held("good"))
+            page_link(PAGES["files"].script, told, PAGES["files"].icon, _url_values("good"))
 
 
-def ways(result: Overview) -> None:
+def show_next_steps(result: Overview) -> None:
     """The ways on, as large links that keep a run that is chosen already: no tour of a few rows."""
-    held = _held("run", "method", "good")
-    tour = any(look.used >= FEW for look in result.every)
+    held = _url_values("run", "method", "good")
+    tour = any(look.used >= MIN_ROWS for look in result.by_every_method)
     with st.container(horizontal=True, key="ways"):
         for page, label in (("reliability", "Look at the data"), ("tour", "Take the tour"))[:1 + tour]:
-            link(PAGES[page].script, label, PAGES[page].icon, held, large=True)
+            page_link(PAGES[page].script, label, PAGES[page].icon, held, large=True)
     if tour:
         st.caption("The tour shows what calibration is, on this data, in six pictures and three minutes.")
 
 
-def _held(*keys: str) -> dict[str, str]:
+def _url_values(*keys: str) -> dict[str, str]:
     """What the address says of these."""
     return {key: value for key, value in st.query_params.to_dict().items() if key in keys}
 
 
-def runs_table(runs: Sequence[Run], result: Overview) -> None:
+def show_runs_table(runs: Sequence[LoadedRun], result: Overview) -> None:
     """One row a run, or one a run and method; a click on a row goes to its reliability diagram."""
-    several = len(result.every) > len(result.first)
-    every = several and flag("every", "Every confidence method", "A row for each method of each run.")
-    looks = result.every if every else result.first
-    chosen = _clicked(looks)
+    several = len(result.by_every_method) > len(result.by_default_method)
+    every = several and url_toggle("every", "Every confidence method", "A row for each method of each run.")
+    looks = result.by_every_method if every else result.by_default_method
+    chosen = _clicked_summary(looks)
     what = "Highest ECE first. Click a row to see its reliability diagram."
     if several and not every:
         what = f"Each run by the first confidence method it gives. {what}"
     st.caption(what)
-    show.recipe(result.recipe)
-    exporting.table(
-        Export("runs", result.to_frame, result.recipe, "Table of runs", count(len(runs), "run")), "overview",
-        shown=_read(looks).drop("method"), columns=COLUMNS,
+    show.show_recipe(result.recipe)
+    exporting.table_export_menu(
+        Export("runs", result.to_frame, result.recipe, "Table of runs", plural(len(runs), "run")), "overview",
+        shown=_readable_frame(looks).drop("method"), columns=OVERVIEW_COLUMNS,
     )
     if chosen is not None:
         run = next(run for run in runs if run.title == chosen.run)
-        query = {"run": run.id, "method": chosen.method, **_held("good")}
+        query = {"run": run.id, "method": chosen.method, **_url_values("good")}
         st.switch_page(PAGES["reliability"].script, query_params=query)
 
 
-def _read(looks: Sequence[Look]) -> pl.DataFrame:
+def _readable_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
     """The rows as they are read: shares in percent."""
-    shares = {name: pl.col(of) * 100 for name, of in _SHARES.items()}
-    return frame_of(looks).with_columns(**shares).drop("confidence")
+    shares = {name: pl.col(of) * 100 for name, of in _SHARE_COLUMNS.items()}
+    return overview_frame(summaries).with_columns(**shares).drop("confidence")
 
 
-def _clicked(looks: Sequence[Look]) -> Look | None:
+def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
     """Draws the table; the row somebody clicked."""
-    theme, several = show.theme(), len(looks) > len({look.run for look in looks})
-    shown = _read(looks).select(
+    theme, several = show.page_theme(), len(summaries) > len({look.run for look in summaries})
+    shown = _readable_frame(summaries).select(
         "run", "verdict", "ece",  # what is seen of it on a telephone
-        pl.Series("curve", [spark(look, theme) for look in looks], dtype=pl.String),
+        pl.Series("curve", [sparkline(look, theme) for look in summaries], dtype=pl.String),
         "accuracy", "mean_confidence", "brier", "used", "title",
     )
-    columns = tables.as_wide(COLUMNS, shown, "title", "verdict")
-    room = max(_LEAST, _TEXTS - columns["title"]["width"] - columns["verdict"]["width"])
+    columns = tables.fit_column_widths(OVERVIEW_COLUMNS, shown, "title", "verdict")
+    room = max(_MIN_RUN_COLUMN_WIDTH, _TEXT_COLUMNS_WIDTH - columns["title"]["width"] - columns["verdict"]["width"])
     event = st.dataframe(
         shown,
         key="overview",
         hide_index=True,
-        column_config=tables.as_wide(columns, shown, "run", most=room),
+        column_config=tables.fit_column_widths(columns, shown, "run", max_width=room),
         placeholder="–",
-        row_height=HEIGHT + _ROOM,
+        row_height=SPARKLINE_HEIGHT + _ROW_PADDING,
         height="content" if shown.height <= 12 else 630,
         on_select="rerun",
         selection_mode="single-row",
-        alt=f"{count(shown.height, 'row')}, one a run{' and confidence method' if several else ''}",
+        alt=f"{plural(shown.height, 'row')}, one a run{' and confidence method' if several else ''}",
     )
     rows = event["selection"]["rows"]
-    return looks[rows[0]] if rows else None
+    return summaries[rows[0]] if rows else None
 
 
-def reading(result: Overview) -> None:
+def show_overview_headline(result: Overview) -> None:
     """What the runs come to."""
-    looks = result.first
+    looks = result.by_default_method
     units = sorted({look.unit for look in looks}, reverse=True)
-    rows = counted_of([(look.used, look.rows) for look in looks], " or ".join(units))
-    methods = methods_of([look.method for look in looks])
-    show.reading(result.headline, Looking(
+    rows = rows_used_text([(look.used, look.rows) for look in looks], " or ".join(units))
+    methods = method_titles([look.method for look in looks])
+    show.show_headline(result.headline, ViewCaption(
         "Table", [look.run for look in looks], methods,
-        f"confidence, accuracy, Brier score and ECE, {bins_of(TEN)}", rows,
+        f"confidence, accuracy, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}", rows,
     ))
-    if result.more:
-        st.markdown(literal(result.more))
+    if result.subheadline:
+        st.markdown(escape_markdown(result.subheadline))

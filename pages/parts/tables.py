@@ -10,11 +10,11 @@ import streamlit as st
 
 from calib_core.analysis.reliability import Reliability
 from calib_core.metrics import METRICS
-from calib_core.wording import count
+from calib_core.wording import plural
 from pages.parts import drill, exporting
 from pages.parts.exporting import Export
 
-COLUMNS: Final = {
+COLUMN_CONFIG: Final = {
     "interval": st.column_config.TextColumn("Bin"),
     "count": st.column_config.NumberColumn("n", format="localized"),
     "confidence": st.column_config.NumberColumn("Confidence", format="%.3f"),
@@ -55,37 +55,37 @@ COLUMNS: Final = {
     "row": st.column_config.NumberColumn("Row", format="%d", help="Record number in the file, from 1."),
 }
 
-SHARES: Final = ("top_two", "at_zero", "at_one")
+PERCENT_COLUMNS: Final = ("top_two", "at_zero", "at_one")
 
 
-def unlike(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+def drop_constant_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
     """The frame without those of these columns that say the same in every row: a line above it says it."""
     return frame.drop(name for name in names if name in frame.columns and frame[name].n_unique() <= 1)
 
 
-WIDEST: Final = 280
+MAX_COLUMN_WIDTH: Final = 280
 """Pixels of a column, however long its texts are."""
 
 
-def _width(texts: pl.Series) -> int:
+def _text_column_width(texts: pl.Series) -> int:
     """Pixels for the longest of these texts."""
     return 18 + 6 * max((len(text) for text in texts), default=0)
 
 
-def as_wide(
-    columns: Mapping[str, Any], frame: pl.DataFrame, *names: str, most: int = WIDEST
+def fit_column_widths(
+    columns: Mapping[str, Any], frame: pl.DataFrame, *names: str, max_width: int = MAX_COLUMN_WIDTH
 ) -> dict[str, Any]:
     """The same columns, those of these names as wide as their longest text; most: pixels."""
-    widths = {name: {"width": min(most, _width(frame[name]))} for name in names}
+    widths = {name: {"width": min(max_width, _text_column_width(frame[name]))} for name in names}
     return {**columns, **{name: {**columns.get(name, {}), **width} for name, width in widths.items()}}
 
 
-def _count_width(counts: pl.Series) -> int:
+def _count_column_width(counts: pl.Series) -> int:
     """Pixels for the largest count with its thousands separators."""
     return max(48, 20 + 7 * len(f"{counts.max() or 0:,}"))
 
 
-def bin_rows(result: Reliability) -> pl.DataFrame:
+def bin_table_frame(result: Reliability) -> pl.DataFrame:
     """The per-bin table as it is to be read."""
     return result.table.select(
         "interval", "count", mean_confidence=pl.col("confidence") * 100, accuracy=pl.col("accuracy") * 100,
@@ -93,9 +93,9 @@ def bin_rows(result: Reliability) -> pl.DataFrame:
     )
 
 
-def bins(result: Reliability, selected: int | None) -> None:
+def show_bin_table(result: Reliability, selected: int | None) -> None:
     """The per-bin table; a click on a row selects its bin."""
-    shown = bin_rows(result)
+    shown = bin_table_frame(result)
     numbers = result.table["bin"].to_list()
     key = f"bin_rows_{selected}"
     st.dataframe(
@@ -103,52 +103,52 @@ def bins(result: Reliability, selected: int | None) -> None:
         key=key,
         hide_index=True,
         column_config={
-            **as_wide(COLUMNS, shown, "interval"),
-            "count": {**COLUMNS["count"], "width": _count_width(shown["count"])},
+            **fit_column_widths(COLUMN_CONFIG, shown, "interval"),
+            "count": {**COLUMN_CONFIG["count"], "width": _count_column_width(shown["count"])},
         },
         placeholder="–",
         height="content" if shown.height <= 12 else 480,
-        on_select=lambda: drill.from_table(key, numbers),
+        on_select=lambda: drill.select_bin_from_table(key, numbers),
         selection_mode="single-row",
         selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
         if selected in numbers
         else None,
-        alt=f"Per-bin table, {count(shown.height, 'non-empty bin')}",
+        alt=f"Per-bin table, {plural(shown.height, 'non-empty bin')}",
     )
 
 
-def plain(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
+def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
     """A table to read and to scroll, with its menu of files; shares are shown in percent.
 
     export: None where it is an excerpt of another one, whose menu has all of it.
     """
-    shown = frame.with_columns(pl.col(name) * 100 for name in SHARES if name in frame.columns)
+    shown = frame.with_columns(pl.col(name) * 100 for name in PERCENT_COLUMNS if name in frame.columns)
     st.dataframe(
         shown,
         key=key,
         hide_index=True,
-        column_config=COLUMNS,
+        column_config=COLUMN_CONFIG,
         placeholder="–",
         height="content" if frame.height <= 12 else 420,
         alt=alt,
     )
     if export is not None:
-        exporting.table(export, key, shown=shown, columns=COLUMNS)
+        exporting.table_export_menu(export, key, shown=shown, columns=COLUMN_CONFIG)
 
 
-def one_of(frame: pl.DataFrame, key: str, alt: str, export: Export) -> int | None:
+def show_selectable_table(frame: pl.DataFrame, key: str, alt: str, export: Export) -> int | None:
     """A table of which a row can be clicked, with its menu of files; the position of the one that is."""
     event = st.dataframe(
         frame,
         key=key,
         hide_index=True,
-        column_config=COLUMNS,
+        column_config=COLUMN_CONFIG,
         placeholder="–",
         height="content" if frame.height <= 14 else 520,
         on_select="rerun",
         selection_mode="single-row",
         alt=alt,
     )
-    exporting.table(export, key, shown=frame, columns=COLUMNS)
+    exporting.table_export_menu(export, key, shown=frame, columns=COLUMN_CONFIG)
     rows = event["selection"]["rows"]
     return rows[0] if rows else None

@@ -5,58 +5,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calib_core.analysis.tour import STEPS, tour_step
-from calib_core.analysis.tour_step import Kind, Step
-from calib_core.analysis.tour_subject import Candidate, Subject, most_telling, why
+from calib_core.analysis.tour import STEP_KINDS, tour_step
+from calib_core.analysis.tour_step import StepKind, TourStep
+from calib_core.analysis.tour_subject import TourCandidate, TourSubject, default_tour_run, choice_reason
 from pages.parts import cache, picking
-from pages.parts.address import Address
-from pages.parts.comparing import numbers_of
-from pages.parts.runs import Run
+from pages.parts.address import UrlState
+from pages.parts.comparing import cached_measure
+from pages.parts.runs import LoadedRun
 
-NUMBERED = tuple(str(at) for at in range(1, len(STEPS) + 1))
+STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))
 """Steps as the address has them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Touring:
+class TourChoice:
     """What the page Tour shows. at: the step, from 1; large: for a projector; why: of this run, or ""."""
 
-    subject: Subject
-    runs: tuple[Run, ...]
-    at: int
-    large: bool
-    why: str
+    subject: TourSubject
+    runs: tuple[LoadedRun, ...]
+    step_number: int
+    large_type: bool
+    run_reason: str
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> StepKind:
         """The step."""
-        return STEPS[self.at - 1]
+        return STEP_KINDS[self.step_number - 1]
 
     @property
-    def run(self) -> Run:
+    def run(self) -> LoadedRun:
         """The run that the tour is of."""
         return next(run for run in self.runs if run.id == self.subject.run)
 
 
-def choose_tour(address: Address, runs: Sequence[Run]) -> Touring:
+def choose_tour(url_state: UrlState, runs: Sequence[LoadedRun]) -> TourChoice:
     """Run and method at the side; step and size of type stand in the page itself."""
-    candidates = {run.id: Candidate(run.title, run.report.survey.usable) for run in runs}
-    by_id, telling = {run.id: run for run in runs}, most_telling(candidates)
-    run_id = picking.one_run(address, by_id, telling).id
+    candidates = {run.id: TourCandidate(run.title, run.report.survey.usable) for run in runs}
+    by_id, telling = {run.id: run for run in runs}, default_tour_run(candidates)
+    run_id = picking.pick_run(url_state, by_id, telling).id
     usable = candidates[run_id].usable
-    method = picking.method(address, list(usable), next(iter(usable)))
-    at = int(address.pick("step", NUMBERED, "1"))
-    large = address.pick("large", ["1", "0"], "0") == "1"
-    reason = why(candidates, run_id) if run_id == telling else ""
-    return Touring(Subject(run_id, method, candidates), tuple(runs), at, large, reason)
+    method = picking.pick_method(url_state, list(usable), next(iter(usable)))
+    at = int(url_state.pick("step", STEP_NUMBERS, "1"))
+    large = url_state.pick("large", ["1", "0"], "0") == "1"
+    reason = choice_reason(candidates, run_id) if run_id == telling else ""
+    return TourChoice(TourSubject(run_id, method, candidates), tuple(runs), at, large, reason)
 
 
-def computed(chosen: Touring) -> Step:
+def cached_step(choice: TourChoice) -> TourStep:
     """The step, computed once. Raises Unavailable where the data cannot give it."""
-    everything = tuple((run.id, run.title, run.file.stamp) for run in chosen.runs)
-    return cache.kept(
-        ("tour", chosen.kind, chosen.subject.run, chosen.subject.method, everything),
+    everything = tuple((run.id, run.title, run.file.stamp) for run in choice.runs)
+    return cache.cached_result(
+        ("tour", choice.kind, choice.subject.run, choice.subject.method, everything),
         lambda: tour_step(
-            chosen.kind, chosen.subject, numbers_of({run.report.run: run for run in chosen.runs})
+            choice.kind, choice.subject, cached_measure({run.report.run: run for run in choice.runs})
         ),
     )

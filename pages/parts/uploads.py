@@ -25,27 +25,27 @@ from typing import Any, Final
 from calib_core.confidence import self_consistency
 from calib_core.files import partners
 from calib_core.problems import Refused, shorten
-from pages.parts.wishes import InSession
+from pages.parts.wishes import SessionMappings
 
 try:
     import fcntl
 except ImportError:  # no POSIX: nothing tells a folder in use from one left behind, so none is removed
     fcntl = None
 
-MOST: Final = 1_000_000_000
+MAX_SESSION_BYTES: Final = 1_000_000_000
 """Bytes that one session may have uploaded at a time."""
-PREFIX: Final = "calib-uploads-"
-LOCK: Final = ".in-use"
-YOUNG: Final = 3600.0
+FOLDER_PREFIX: Final = "calib-uploads-"
+LOCK_FILE: Final = ".in-use"
+UNLOCKED_GRACE_SECONDS: Final = 3600.0
 """Seconds for which a folder without its lock is taken for one that a server is just making."""
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9._+-]")
-_STORE_LOCK = RLock()
-_store: Path | None = None
-_owner = 0
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._+-]")
+_FOLDER_LOCK = RLock()
+_server_path: Path | None = None
+_owner_pid = 0
 
 
-class Uploads:
+class SessionUploads:
     """The uploaded files of one session, and whatever is computed of them.
 
     token: tells its results from those of any other session; files, results: what `cache` keeps of them.
@@ -56,17 +56,17 @@ class Uploads:
     def __init__(self) -> None:
         self.token = secrets.token_hex(8)
         self.lock = RLock()
-        self.wishes = InSession()
+        self.wishes = SessionMappings()
         self.files: dict[Path, Any] = {}
         self.results: dict[str, OrderedDict[tuple[Hashable, ...], Any]] = {}
         self._folder: Path | None = None
         self._labels: dict[str, Path] = {}
 
     @property
-    def labels(self) -> dict[str, Path]:
+    def paths_by_label(self) -> dict[str, Path]:
         """Label → where it lies, of the files that are read for themselves: no partners of others."""
         with self.lock:
-            return {label: path for label, path in self._labels.items() if not partners.is_partner(path)}
+            return {label: path for label, path in self._labels.items() if not partners.is_companion(path)}
 
     def __bool__(self) -> bool:
         return bool(self._labels)
@@ -76,14 +76,14 @@ class Uploads:
         label = shorten(label.encode("utf-8", "replace").decode().replace("\0", "\ufffd"), 200)
         with self.lock:
             others = (path for other, path in self._labels.items() if other != label)
-            if sum(path.stat().st_size for path in others) + len(data) > MOST:
+            if sum(path.stat().st_size for path in others) + len(data) > MAX_SESSION_BYTES:
                 raise Refused(
-                    f"{label} was not taken: a session may have {MOST // 1_000_000:,} MB of uploaded files. "
+                    f"{label} was not taken: a session may have {MAX_SESSION_BYTES // 1_000_000:,} MB of uploaded files. "
                     "Remove some, or put the files into the data folder."
                 )
-            path = self._labels.get(label) or self._free(label)
+            path = self._labels.get(label) or self._free_path(label)
             try:
-                with open(path, "wb", opener=_private) as file:
+                with open(path, "wb", opener=_open_private) as file:
                     file.write(data)
             except OSError as error:
                 path.unlink(missing_ok=True)
@@ -97,10 +97,10 @@ class Uploads:
             if (path := self._labels.pop(label, None)) is not None:
                 path.unlink(missing_ok=True)
                 self.files.pop(path, None)
-                self.wishes.forget(path)
+                self.wishes.delete(path)
             self.results.clear()
 
-    def close(self) -> None:
+    def remove_all(self) -> None:
         """Every file is gone, with all that was computed of them."""
         with self.lock:
             if self._folder is not None:
@@ -110,14 +110,14 @@ class Uploads:
             self.files.clear()
             self.results.clear()
             self.wishes.kept.clear()
-            self_consistency.forget()
+            self_consistency.clear_cluster_cache()
 
-    def _free(self, label: str) -> Path:
+    def _free_path(self, label: str) -> Path:
         """Where a file of this label is to lie."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(dir=_server_folder()))
         taken = set(self._labels.values())
-        name = _UNSAFE.sub("_", label)[-150:].lstrip(".") or "file"
+        name = _UNSAFE_CHARACTERS.sub("_", label)[-150:].lstrip(".") or "file"
         path = self._folder / name
         while path in taken:
             path = self._folder / f"{secrets.token_hex(4)}-{name}"
@@ -125,41 +125,41 @@ class Uploads:
 
 
 @asynccontextmanager
-async def lifespan(_app: object) -> AsyncGenerator[None]:
+async def server_lifespan(_app: object) -> AsyncGenerator[None]:
     """From a server's start to its end: no uploaded file outlives it."""
-    sweep()
+    remove_abandoned_folders()
     yield
-    end()
+    remove_server_folder()
 
 
-def sweep() -> None:
+def remove_abandoned_folders() -> None:
     """Removes what servers that are no longer there have left behind."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with suppress(OSError):
-            if _is_ours(folder) and _is_left(folder):
+            if _is_ours(folder) and _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def end() -> None:
+def remove_server_folder() -> None:
     """Removes every uploaded file of this server."""
-    global _store  # noqa: PLW0603 (one folder a process)
-    with _STORE_LOCK:
-        if _store is not None and os.getpid() == _owner:  # a forked child ends as well
-            shutil.rmtree(_store, ignore_errors=True)
-            _store = None
+    global _server_path  # noqa: PLW0603 (one folder a process)
+    with _FOLDER_LOCK:
+        if _server_path is not None and os.getpid() == _owner_pid:  # a forked child ends as well
+            shutil.rmtree(_server_path, ignore_errors=True)
+            _server_path = None
 
 
 def _server_folder() -> Path:
     """This server's folder, made when it is first needed and locked for as long as the server lives."""
-    global _store, _owner
-    with _STORE_LOCK:
-        if _store is None or not _store.is_dir():
-            _store, _owner = Path(tempfile.mkdtemp(prefix=PREFIX)), os.getpid()
-            handle = os.open(_store / LOCK, os.O_RDWR | os.O_CREAT, 0o600)  # open until the process ends
+    global _server_path, _owner_pid
+    with _FOLDER_LOCK:
+        if _server_path is None or not _server_path.is_dir():
+            _server_path, _owner_pid = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX)), os.getpid()
+            handle = os.open(_server_path / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)  # open until the process ends
             if fcntl is not None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            atexit.register(end)
-        return _store
+            atexit.register(remove_server_folder)
+        return _server_path
 
 
 def _is_ours(folder: Path) -> bool:
@@ -168,12 +168,12 @@ def _is_ours(folder: Path) -> bool:
     return stat.S_ISDIR(status.st_mode) and fcntl is not None and status.st_uid == os.getuid()
 
 
-def _is_left(folder: Path) -> bool:
+def _is_abandoned(folder: Path) -> bool:
     """Whether the server that made it is gone."""
     try:
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+        handle = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
-        return time.time() - folder.lstat().st_mtime > YOUNG
+        return time.time() - folder.lstat().st_mtime > UNLOCKED_GRACE_SECONDS
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # pyright: ignore[reportOptionalMemberAccess]
     except OSError:  # the server that holds it lives
@@ -183,5 +183,5 @@ def _is_left(folder: Path) -> bool:
     return True
 
 
-def _private(name: str, flags: int) -> int:
+def _open_private(name: str, flags: int) -> int:
     return os.open(name, flags, 0o600)

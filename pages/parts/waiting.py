@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 
 import streamlit as st
 
-T = TypeVar("T")
-DOING: Final = MappingProxyType({
+ItemT = TypeVar("T")
+MESSAGES: Final = MappingProxyType({
     "overview": "Looking at every run …",
     "reliability": "Counting what is in each bin, and what chance would put there …",
     "concentration": "Counting what is in each bin …",
@@ -28,26 +28,26 @@ DOING: Final = MappingProxyType({
     "codes": "Looking for equal answers …",
 })
 """Kind of result → what a person who waits for it is told; of other kinds, `OTHERWISE`."""
-OTHERWISE: Final = "Computing …"
-SOON: Final = 0.5
+DEFAULT_MESSAGE: Final = "Computing …"
+DELAY_SECONDS: Final = 0.5
 """Seconds after which a wait is told."""
-TELL_THEMSELVES: Final = ("comparison", "measured", "groups", "samples")
+KINDS_WITH_OWN_PROGRESS: Final = ("comparison", "measured", "groups", "samples")
 """Kinds of which whoever computes them says how far it is."""
 
 
-def told(kind: str) -> AbstractContextManager[None]:
+def waiting_spinner(kind: str) -> AbstractContextManager[None]:
     """Says what is going on, with the seconds, where it takes longer than half of one."""
-    if kind in TELL_THEMSELVES:
+    if kind in KINDS_WITH_OWN_PROGRESS:
         return nullcontext()
-    return st.spinner(DOING.get(kind, OTHERWISE), show_time=True)
+    return st.spinner(MESSAGES.get(kind, DEFAULT_MESSAGE), show_time=True)
 
 
-def each(items: Sequence[T], doing: str) -> Iterator[T]:
+def with_progress(items: Sequence[ItemT], message: str) -> Iterator[ItemT]:
     """The items one by one, with how many of them are done once that takes longer than half a second."""
     bar, began = None, time.monotonic()
     for at, item in enumerate(items):
-        if at and time.monotonic() - began > SOON:
-            words = f"{doing} {at} of {len(items)} done …"
+        if at and time.monotonic() - began > DELAY_SECONDS:
+            words = f"{message} {at} of {len(items)} done …"
             bar = bar.progress(at / len(items), words) if bar else st.progress(at / len(items), words)
         yield item
     if bar:

@@ -8,41 +8,41 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts.address import Address, whole_number
-from pages.parts.literal import literal
+from pages.parts.address import UrlState, parse_whole_number
+from pages.parts.literal import escape_markdown
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class NumberListSpec:
     """What may be typed. named: what one of them is; most: the largest, from 1; at_once: how many.
 
     default: what is taken where nothing of it can be had; placeholder: what is shown while nothing is typed.
     """
 
     label: str
-    named: str
-    most: int
-    at_once: int
+    noun: str
+    maximum: int
+    max_numbers: int
     help: str
     default: tuple[int, ...] = ()
     placeholder: str = ""
 
 
-def whole_numbers(address: Address, key: str, of: Numbers) -> tuple[int, ...]:
+def number_list_input(url_state: UrlState, key: str, spec: NumberListSpec) -> tuple[int, ...]:
     """The control, and the numbers ascending; what is none of these, or too much, is told and left out."""
-    typed = address.pick(key, None, _written(of.default))
-    known = {word: whole_number(word, 1, of.most) for word in re.findall(r"[^\s,;]+", typed)}
+    typed = url_state.pick(key, None, _joined(spec.default))
+    known = {word: parse_whole_number(word, 1, spec.maximum) for word in re.findall(r"[^\s,;]+", typed)}
     every = sorted({number for number in known.values() if number is not None})
-    numbers = tuple(every[:of.at_once]) or of.default
-    address.put(key, _written(numbers))
-    address.note(key, _written(numbers).replace(" ", ""), _written(of.default).replace(" ", ""))
-    st.text_input(of.label, key=key, placeholder=of.placeholder, help=of.help)
+    numbers = tuple(every[:spec.max_numbers]) or spec.default
+    url_state.set_widget(key, _joined(numbers))
+    url_state.remember(key, _joined(numbers).replace(" ", ""), _joined(spec.default).replace(" ", ""))
+    st.text_input(spec.label, key=key, placeholder=spec.placeholder, help=spec.help)
     if wrong := [word for word, number in known.items() if number is None]:
-        st.caption(f":material/error: Not {of.named}: {literal(', '.join(wrong[:5]))}.")
-    if len(every) > of.at_once:
-        st.caption(f":material/error: The first {of.at_once} are shown.")
+        st.caption(f":material/error: Not {spec.noun}: {escape_markdown(', '.join(wrong[:5]))}.")
+    if len(every) > spec.max_numbers:
+        st.caption(f":material/error: The first {spec.max_numbers} are shown.")
     return numbers
 
 
-def _written(numbers: Sequence[int]) -> str:
+def _joined(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))

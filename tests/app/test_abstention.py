@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core import load
-from calib_core.analysis.abstention import Abstention, abstention
-from calib_core.analysis.abstention_reading import reading
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.abstention import AbstentionCurve, abstention_curve
+from calib_core.analysis.abstention_reading import abstention_headline
+from calib_core.analysis.evidence import gather_evidence
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, said, tiles
 from token_files import positions, write_npz
@@ -23,8 +23,8 @@ def file(data: Path) -> Path:
     return write_csv(data / "quiz.csv", [*quiz(300, model="red"), *quiz(200, seed=6, model="green")])
 
 
-def curve(path: Path, method: str, run: int = 0) -> Abstention:
-    return abstention(gather(load(path)[run], method))
+def curve(path: Path, method: str, run: int = 0) -> AbstentionCurve:
+    return abstention_curve(gather_evidence(load(path)[run], method))
 
 
 def lines(at: AppTest) -> dict[str, dict[str, Any]]:
@@ -41,16 +41,16 @@ def test_lines_tiles_and_table_are_the_curves(file: Path, visit: Visit) -> None:
     at = visit("abstention", wanted="0.7")
     verbal, given = curve(file, "verbal"), curve(file, "given")
     assert lines(at)["stated confidence"]["y"] == pytest.approx(verbal.accuracy.tolist(), abs=1e-6)
-    assert lines(at)["confidence in the file"]["x"] == pytest.approx(given.share.tolist(), abs=1e-6)
-    assert screens.plain(at.header[0].value) == reading([verbal, given], 0.7)
+    assert lines(at)["confidence in the file"]["x"] == pytest.approx(given.coverage.tolist(), abs=1e-6)
+    assert screens.plain(at.header[0].value) == abstention_headline([verbal, given], 0.7)
     for method, own in (("stated confidence", verbal), ("confidence in the file", given)):
         found = own.for_accuracy(0.7)
         told = row(at, method)
         assert told["AUROC"] == f"{own.auroc:.4f}"
-        assert told["AURC"] == f"{own.area:.4f}"
-        wanted = f"{100 * found.share:.1f} %" if found else "never: at best"
+        assert told["AURC"] == f"{own.aurc:.4f}"
+        wanted = f"{100 * found.coverage:.1f} %" if found else "never: at best"
         assert told["Answered at 70 %"].startswith(wanted)
-        assert told["Accuracy of all"] == f"{100 * (own.all.accuracy or 0):.1f} %"
+        assert told["Accuracy of all"] == f"{100 * (own.answering_all.accuracy or 0):.1f} %"
     assert tiles(at)["Rows used / total"] == "300 / 300"
     assert "answered when confidence ≥ t" in at.code[0].value
 
@@ -60,7 +60,7 @@ def test_the_wanted_accuracy_is_typed_and_goes_into_the_address(file: Path, visi
     found = curve(file, "given").for_accuracy(0.6)
     assert found is not None
     assert screens.address(at) == {"methods": "given", "wanted": "0.6"}
-    assert tiles(at)["Answered at 60 %"] == f"{100 * found.share:.1f} %"
+    assert tiles(at)["Answered at 60 %"] == f"{100 * found.coverage:.1f} %"
     assert tiles(at)["By confidence ≥"] == f"{found.threshold:.15g}"
     assert tiles(at)["Lower end there"] == f"{100 * (found.low or 0):.1f} %"
     assert tiles(visit("abstention", methods="given", wanted="0.6")) == tiles(at)
@@ -80,12 +80,12 @@ def test_a_threshold_gives_its_share_and_accuracy(file: Path, visit: Visit) -> N
     at = choose(visit("abstention", methods="verbal"), "threshold", "0.8")
     found = curve(file, "verbal").at_threshold(0.8)
     told = row(at, "stated confidence")
-    assert told["Answered at t = 0.8"] == f"{100 * found.share:.1f} %"
+    assert told["Answered at t = 0.8"] == f"{100 * found.coverage:.1f} %"
     assert told["Their accuracy at t = 0.8"].startswith(f"{100 * (found.accuracy or 0):.1f} % (")
-    assert told["Their accuracy at t = 0.8"].endswith(f"n = {found.answered}")
+    assert told["Their accuracy at t = 0.8"].endswith(f"n = {found.n_answered}")
     assert screens.address(at) == {"methods": "verbal", "threshold": "0.8"}
     marks = [trace for trace in figure(at, "abstention")["data"] if trace.get("name") == "confidence ≥ 0.8"]
-    assert marks[0]["x"] == pytest.approx([found.share])
+    assert marks[0]["x"] == pytest.approx([found.coverage])
     choose(at, "threshold", "")
     assert screens.address(at) == {"methods": "verbal"}
 

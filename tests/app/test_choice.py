@@ -9,7 +9,7 @@ import pytest
 
 import calib_core
 import screens
-from pages.parts.address import KEYS
+from pages.parts.address import URL_KEYS
 from predictions import quiz, write_csv
 from screens import Visit, address, choose, control, go, lost, said, tiles
 from serving import ROOT
@@ -192,8 +192,8 @@ def test_every_key_of_the_address_is_asked_for_somewhere() -> None:
     """One that is not would be carried from page to page for nobody."""
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages").rglob("*.py"))
     source += (ROOT / "app.py").read_text(encoding="utf-8")
-    named = {key for key in KEYS if len(re.findall(rf'"{key}"', source)) > 1}
-    assert named == set(KEYS)
+    named = {key for key in URL_KEYS if len(re.findall(rf'"{key}"', source)) > 1}
+    assert named == set(URL_KEYS)
 
 
 def test_what_is_used_of_the_rows_is_called_the_same_everywhere() -> None:

@@ -40,17 +40,17 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
             assert x == pytest.approx(score(run, method=method, metric="accuracy").value, abs=1e-6)
             assert y == pytest.approx(score(run, method=method, metric="brier").value, abs=1e-6)
     wanted = compared(models)
-    assert screens.plain(at.header[0].value) == wanted.reading
+    assert screens.plain(at.header[0].value) == wanted.headline
     assert at.code[0].value == wanted.recipe
     assert tiles(at) == {
-        "Points": "6", "Lowest Brier score": f"{wanted.by_brier[0].brier.value:.4f}",
+        "Points": "6", "Lowest Brier score": f"{wanted.points_by_brier[0].brier.value:.4f}",
         "Most accurate": f"{100 * max(point.accuracy.value for point in wanted.points):.1f} %",
-        "Below a(1−a)": f"{sum((point.skill or 0) > 0 for point in wanted.points)} of 6",
+        "Below a(1−a)": f"{sum((point.brier_skill or 0) > 0 for point in wanted.points)} of 6",
     }
     shown = table(at)
-    assert shown["brier"].to_list() == pytest.approx([point.brier.value for point in wanted.by_brier])
-    assert shown["skill"].to_list() == pytest.approx([point.skill for point in wanted.by_brier])
-    assert shown["used"].to_list()[0] == f"{wanted.by_brier[0].n_used} / {wanted.by_brier[0].n_total}"
+    assert shown["brier"].to_list() == pytest.approx([point.brier.value for point in wanted.points_by_brier])
+    assert shown["skill"].to_list() == pytest.approx([point.brier_skill for point in wanted.points_by_brier])
+    assert shown["used"].to_list()[0] == f"{wanted.points_by_brier[0].n_used} / {wanted.points_by_brier[0].n_total}"
 
 
 def test_names_stand_beside_the_points_and_sizes_are_joined(models: Path, visit: Visit) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import screens
 from calib_core.confidence import METHODS
-from calib_core.figures.run_look import run_look
+from calib_core.figures.run_look import run_style
 from calib_core.figures.theme import LIGHT
-from calib_core.report.sections.comparison import LEAST_TO_MOST
+from calib_core.report.sections.comparison import CHANGE_HEADING
 from models import SIZES, compared
 from screens import Visit, figure, said
 
@@ -28,17 +28,17 @@ def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Pat
             "Confidence method": METHODS[trend.method].title, "Models": "3",
             "Rank correlation ρ": f"{rho} ({low} to {high})".replace("-", "−"),
             "p": f"{trend.correlation.p:.3f}",
-            LEAST_TO_MOST: f"{names[trend.change.least]} to {names[trend.change.most]}",
-            "Brier score": f"{trend.change.brier:+.3f} ({trend.change.low:+.3f} to {trend.change.high:+.3f})"
+            CHANGE_HEADING: f"{names[trend.change.least_accurate]} to {names[trend.change.most_accurate]}",
+            "Brier score": f"{trend.change.brier_change:+.3f} ({trend.change.low:+.3f} to {trend.change.high:+.3f})"
             .replace("-", "−"),
-            "a(1−a) alone": f"{trend.change.alone:+.3f}".replace("-", "−"),
+            "a(1−a) alone": f"{trend.change.constant_brier_change:+.3f}".replace("-", "−"),
         }
 
 
 def test_the_trend_of_one_method_is_a_sentence(models: Path, visit: Visit) -> None:
     told = said(visit("comparison", methods="given"))
     (trend,) = (trend for trend in compared(models).trends if trend.method == "given")
-    assert trend.reading in told
+    assert trend.headline in told
     assert "over 3 models" in told
     assert "a(1−a) alone would let it" in told
 
@@ -55,6 +55,6 @@ def test_points_have_the_number_and_the_colour_that_their_run_has_elsewhere(
         for (key, *_), colour in zip(trace["customdata"], trace["marker"]["color"], strict=True)
     }
     assert colours == {
-        f"{model}-quiz:{method}": run_look(place, LIGHT).colour
+        f"{model}-quiz:{method}": run_style(place, LIGHT).colour
         for model, place in places.items() for method in ("verbal", "given")
     }

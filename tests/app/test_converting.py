@@ -59,7 +59,7 @@ def test_bad_rows_are_left_out_once_that_is_chosen(
     visit("files", good="bad.csv")
     (tmp_path / "out.parquet").write_bytes(given["bad.answers.parquet"]())
     reading = files.read(tmp_path / "out.parquet")
-    assert (reading.rows, reading.bad_rows) == (1, 0)
+    assert (reading.n_rows, reading.n_bad_rows) == (1, 0)
     assert "1 of 2 rows were bad and are left out." in reading.notes
 
 
@@ -70,7 +70,7 @@ def test_a_file_that_is_gone_is_given_as_it_was_read(
     visit("files")
     (data / "good.csv").unlink()
     (tmp_path / "out.parquet").write_bytes(given["good.answers.parquet"]())
-    assert files.read(tmp_path / "out.parquet").rows == 40
+    assert files.read(tmp_path / "out.parquet").n_rows == 40
 
 
 def test_token_level_files_are_reduced_instead(data: Path, visit: Visit, given: dict[str, Any]) -> None:

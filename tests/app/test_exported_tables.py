@@ -10,7 +10,7 @@ import pytest
 
 import screens
 from menus import opened
-from pages.parts.as_shown import as_shown
+from pages.parts.as_shown import as_displayed
 from predictions import write_csv
 from screens import Visit
 
@@ -45,7 +45,7 @@ def test_a_number_of_other_bins_has_a_column_of_its_own(
 def test_two_columns_of_one_heading_are_never_one() -> None:
     frame = pl.DataFrame({"a": [1.0], "b": [2.0]})
     with pytest.raises(pl.exceptions.DuplicateError):
-        as_shown(frame, {"a": {"label": "ECE"}, "b": {"label": "ECE"}})
+        as_displayed(frame, {"a": {"label": "ECE"}, "b": {"label": "ECE"}})
 
 
 def test_a_file_to_be_read_says_that_it_holds_the_first_rows_alone(

@@ -198,9 +198,9 @@ def test_a_picture_that_fails_says_why(
 
 
 def test_names_of_files_are_safe_and_short() -> None:
-    assert exporting.named("A_b/c", "ECE", 10) == "a-b-c-ece-10"
-    long = exporting.named(*("model" * 10 for _ in range(9)), "one")
-    other = exporting.named(*("model" * 10 for _ in range(9)), "two")
-    assert len(long) <= exporting.MOST_LETTERS + 9
+    assert exporting.make_file_stem("A_b/c", "ECE", 10) == "a-b-c-ece-10"
+    long = exporting.make_file_stem(*("model" * 10 for _ in range(9)), "one")
+    other = exporting.make_file_stem(*("model" * 10 for _ in range(9)), "two")
+    assert len(long) <= exporting.MAX_STEM_LENGTH + 9
     assert long != other
-    assert exporting.named("модель") != exporting.named("другая")
+    assert exporting.make_file_stem("модель") != exporting.make_file_stem("другая")

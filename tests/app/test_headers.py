@@ -22,7 +22,7 @@ from streamlit import config
 from streamlit.config_option import ConfigOption
 
 import serving
-from pages.parts.headers import ELSEWHERE, MIDDLEWARE
+from pages.parts.headers import WRONG_HOST, MIDDLEWARE
 from serving import HOST, ROOT, Server
 
 PATHS = (
@@ -100,7 +100,7 @@ def test_a_page_of_another_site_opens_no_session_and_makes_the_server_ask_nobody
 @pytest.mark.parametrize("host", ["calib.invalid", "127.0.0.1.calib.invalid:8501", "a@localhost", ""])
 def test_another_site_s_name_reads_nothing(host: str, path: str, plain: Server) -> None:
     answer, text = asked(plain, path, Host=host)
-    assert (answer.status, text.decode()) == (403, ELSEWHERE)
+    assert (answer.status, text.decode()) == (403, WRONG_HOST)
     assert safe(answer)
 
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import calib_core
 import screens
-from calib_core.figures.run_look import run_look
+from calib_core.figures.run_look import run_style
 from calib_core.figures.theme import LIGHT
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, address, choose, control, figure, said, table
@@ -49,7 +49,7 @@ def test_each_line_has_the_number_of_its_run_and_the_look_of_its_place(seven: Pa
     for name, value in zip(rows["line"], rows["value"], strict=True):
         assert value == calib_core.score(loaded[name], method="given", metric="ece", bins=7).value
     for name, trace in drawn(at).items():
-        look = run_look(MODELS.index(name), LIGHT)
+        look = run_style(MODELS.index(name), LIGHT)
         assert (trace["line"]["color"], trace["line"]["dash"]) == (look.colour, look.dash)
         assert trace["marker"]["symbol"] == look.symbol
     assert "Lowest ECE: " in screens.plain(at.header[0].value)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from pages.parts import sharing
-from pages.parts.address import KEYS
+from pages.parts.address import URL_KEYS
 from pages.parts.runs import slug
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import SCRIPTS, Visit, address, choose, figure, said, tiles
@@ -167,8 +167,8 @@ def test_every_page_has_the_control_and_every_key_its_page(
 ) -> None:
     """A key that no page names as its own would be left out of every link to be copied."""
     assert full.is_dir()
-    picked = {key for keys in sharing.IN_BODY.values() for key in keys}
-    real: Callable[..., dict[str, str]] = sharing.shared
+    picked = {key for keys in sharing.BODY_KEYS.values() for key in keys}
+    real: Callable[..., dict[str, str]] = sharing.shared_values
 
     def noted(page: str, now: dict[str, str], own: set[str]) -> dict[str, str]:
         picked.update(own)
@@ -179,7 +179,7 @@ def test_every_page_has_the_control_and_every_key_its_page(
         (link,) = (code.value for code in visit(page, run="green-quiz", method="verbal").sidebar.code)
         assert urlsplit(link).path == f"/{'' if page == 'start' else page}"
     rare = {"labels", "renormalise", "good", "against"}
-    assert set(KEYS) - picked <= rare
+    assert set(URL_KEYS) - picked <= rare
 
 
 def test_a_link_is_short_enough_for_a_chat(data: Path, visit: Visit) -> None:

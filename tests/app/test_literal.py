@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1.element_tree import Block, Element
 
 import screens
-from pages.parts.literal import literal
+from pages.parts.literal import escape_markdown
 from predictions import quiz, write_csv, write_jsonl
 from screens import Visit
 
@@ -59,17 +59,17 @@ def folded(text: str) -> str:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_what_is_read_is_what_was_written(text: str) -> None:
-    assert screens.plain(literal(text)) == folded(text)
+    assert screens.plain(escape_markdown(text)) == folded(text)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\u2060")))
 def test_so_it_is_of_any_text(text: str) -> None:
-    assert screens.plain(literal(text)) == folded(text)
+    assert screens.plain(escape_markdown(text)) == folded(text)
 
 
 @given(st.text() | st.text(alphabet=string.punctuation + "ab 1"))
 def test_no_mark_stands_without_its_backslash(text: str) -> None:
-    shown = literal(text)
+    shown = escape_markdown(text)
     rest = re.sub(r"\\[!-/:-@\[-`{-~]", "", shown)
     assert not set(rest) & set(string.punctuation)
     assert "\n" not in shown
@@ -78,11 +78,11 @@ def test_no_mark_stands_without_its_backslash(text: str) -> None:
 
 @pytest.mark.parametrize("mark", ":@-<>~=.")
 def test_what_starts_something_behind_a_backslash_too_is_parted(mark: str) -> None:
-    assert literal(f"a{mark}b") == f"a\u2060\\{mark}b"
+    assert escape_markdown(f"a{mark}b") == f"a\u2060\\{mark}b"
 
 
 def test_half_a_character_is_shown_as_a_mark_of_replacement() -> None:
-    assert literal("a\ud800b") == "a\\?b"
+    assert escape_markdown("a\ud800b") == "a\\?b"
 
 
 def raw(text: str, sent: str) -> bool:
@@ -134,7 +134,7 @@ def test_no_text_of_a_file_reaches_markdown_raw(page: str, number: int, data: Pa
     assert not raw(text, sent)
     assert not raw(folded(text), sent)
     if page == "files":
-        assert literal(text) in sent, "the names of columns and runs are shown"
+        assert escape_markdown(text) in sent, "the names of columns and runs are shown"
     else:
         asked = [screens.plain(warning.value) for warning in at.warning]
         assert any(folded(text) in message for message in asked)
@@ -148,7 +148,7 @@ def test_names_of_files(data: Path, visit: Visit) -> None:
     for page in ("start", "reliability", "concentration", "files"):
         at = visit(page)
         assert name not in read_as_markdown(at), page
-        assert literal(f"bad {name}") in read_as_markdown(at), page
+        assert escape_markdown(f"bad {name}") in read_as_markdown(at), page
 
 
 @pytest.mark.parametrize("page", ["reliability", "concentration"])

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import screens
-from calib_core.files.tables.columns import COLUMNS
-from pages.parts.meanings import MEANINGS
+from calib_core.files.tables.columns import COLUMN_JUDGES
+from pages.parts.meanings import COLUMN_MEANINGS
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import AppTest, Visit, choose, control, go, said, table, tiles
 
@@ -42,7 +42,7 @@ def state(at: AppTest) -> dict[str, str]:
 
 
 def test_every_name_is_offered_with_its_meaning() -> None:
-    assert MEANINGS.keys() == COLUMNS.keys()
+    assert COLUMN_MEANINGS.keys() == COLUMN_JUDGES.keys()
 
 
 def test_it_is_used_kept_and_forgotten(data: Path, visit: Visit, tmp_path: Path) -> None:

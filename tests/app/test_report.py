@@ -14,7 +14,7 @@ from calib_core.__main__ import main
 from calib_core.report.sections import SECTIONS
 from pages.parts import reporting
 from pages.parts.shell import PAGES
-from pages.parts.wishes import InCache, Wish, cache_folder, fingerprint
+from pages.parts.wishes import CachedMappings, FileMapping, user_cache_folder, fingerprint
 from predictions import quiz, write_csv
 from reports import Node, read, said, section
 from screens import Visit, tiles
@@ -150,10 +150,10 @@ def test_how_far_it_is_and_what_came_of_it_is_noted(folder: Path, visit: Visit, 
     at = visit("report", pages="overview,training")
     assert folder.is_dir()
     assert "Progress is shown here" in screens.said(at)
-    work: reporting.Work = at.session_state["_report_work"]
+    work: reporting.ReportProgress = at.session_state["_report_work"]
     seen: list[str] = []
-    note = work.note
-    work.note = lambda share, doing: (seen.append(doing), note(share, doing))  # type: ignore[method-assign]
+    note = work.update
+    work.update = lambda share, doing: (seen.append(doing), note(share, doing))  # type: ignore[method-assign]
     report(given)
     assert seen[0] == "checksums of the files"
     assert "Start: red" in seen
@@ -176,8 +176,8 @@ def test_what_stops_it_is_said(data: Path, visit: Visit, given: Given) -> None:
 def test_a_mapping_is_in_the_line_or_said_not_to_be(data: Path, visit: Visit, given: Given) -> None:
     rows = [{"sure": row["confidence"], "correct": row["correct"]} for row in quiz(30)]
     path = write_csv(data / "a.csv", rows)
-    wish = Wish(columns=(("sure", "confidence"),), seen=fingerprint(["sure", "correct"]))
-    InCache(cache_folder() / "wishes").keep(path, wish)
+    wish = FileMapping(columns=(("sure", "confidence"),), columns_fingerprint=fingerprint(["sure", "correct"]))
+    CachedMappings(user_cache_folder() / "wishes").save(path, wish)
     visit("report", pages="overview")
     made = report(given)
     assert "--map sure=confidence" in made.one("again").all("pre")[0].text

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core import load
-from calib_core.analysis.evidence import gather
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT, sweep
+from calib_core.analysis.evidence import gather_evidence
+from calib_core.analysis.sweep import PAPER_BINS, SWEPT_METRICS, sweep_bins
 from calib_core.records import TokenRun
-from calib_core.tokens.bounds import exact_up_to
+from calib_core.tokens.bounds import largest_exact_bins
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, choose, figure, said, tiles
 from token_files import CLASSES, positions, write_npz, write_topk
@@ -39,8 +39,8 @@ def row(at: AppTest, metric: str) -> dict[str, str]:
 def test_figure_tiles_and_table_are_the_sweep(tokens: Path, visit: Visit) -> None:
     at = visit("robustness")
     (run,) = load(tokens)
-    result = sweep(gather(run, "tokens"))
-    assert set(curves(at)) == {(metric, 0) for metric in SWEPT}
+    result = sweep_bins(gather_evidence(run, "tokens"))
+    assert set(curves(at)) == {(metric, 0) for metric in SWEPT_METRICS}
     for curve in result.curves:
         drawn = curves(at)[curve.metric, 0]
         assert drawn["x"] == list(PAPER_BINS)
@@ -59,12 +59,12 @@ def test_figure_tiles_and_table_are_the_sweep(tokens: Path, visit: Visit) -> Non
     assert told["RSD"] == f"{100 * full.rsd:.1f} %"
     assert told["If calibrated"] == f"{100 * full.null.rsd_median:.1f} %"
     assert told["M = 500"] == f"{full.values[-1]:.4f}"
-    assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.reading
-    assert result.chance in said(at)
+    assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.headline
+    assert result.chance_note in said(at)
     assert shown["Positions used / total"] == f"{result.n_used:,} / {result.n_total:,}"
     assert at.code[0].value == result.curves[0].recipe
     bands = [trace for trace in figure(at, "values")["data"] if trace.get("fill")]
-    assert len(bands) == len(SWEPT)
+    assert len(bands) == len(SWEPT_METRICS)
 
 
 def test_what_is_cw_ece_times_k_has_no_tile_and_no_relative_curve_of_its_own(
@@ -72,7 +72,7 @@ def test_what_is_cw_ece_times_k_has_no_tile_and_no_relative_curve_of_its_own(
 ) -> None:
     assert tokens.exists()
     at = visit("robustness")
-    assert set(curves(at, "relative")) == {(metric, 0) for metric in SWEPT if metric != "cw_ece_sum"}
+    assert set(curves(at, "relative")) == {(metric, 0) for metric in SWEPT_METRICS if metric != "cw_ece_sum"}
     assert [name for name in tiles(at) if "cw-ECE" in name] == ["RSD of cw-ECE"]
     assert "K·cw-ECE is K times cw-ECE: it has the same RSD" in said(at)
     assert row(at, "K·cw-ECE")["RSD"] == row(at, "cw-ECE")["RSD"]
@@ -123,11 +123,11 @@ def test_metrics_and_spread_are_chosen(tokens: Path, visit: Visit) -> None:
     at = choose(visit("robustness", ddof="1"), "metrics_shown", ["full_ece", "mce"])
     assert {metric for metric, _ in curves(at)} == {"full_ece", "mce"}
     assert screens.address(at) == {"ddof": "1", "metrics": "full_ece,mce"}
-    wanted = sweep(gather(run, "tokens"), ("full_ece",), ddof=1).curves[0].rsd
+    wanted = sweep_bins(gather_evidence(run, "tokens"), ("full_ece",), ddof=1).curves[0].rsd
     assert wanted is not None
     assert tiles(at)["RSD of Full-ECE"] == f"{100 * wanted:.1f} %"
     choose(at, "metrics_shown", [])
-    assert {metric for metric, _ in curves(at)} == set(SWEPT)
+    assert {metric for metric, _ in curves(at)} == set(SWEPT_METRICS)
 
 
 def test_runs_stand_side_by_side(data: Path, tokens: Path, visit: Visit) -> None:
@@ -139,16 +139,16 @@ def test_runs_stand_side_by_side(data: Path, tokens: Path, visit: Visit) -> None
     assert screens.address(at) == {"runs": "sharp-plays"}
     for place, path in enumerate((tokens, other)):
         (run,) = load(path)
-        wanted = sweep(gather(run, "tokens"), ("ece",)).curves[0].values
+        wanted = sweep_bins(gather_evidence(run, "tokens"), ("ece",)).curves[0].values
         assert curves(at)["ece", place]["y"] == pytest.approx(wanted, abs=1e-6)
-    assert len(screens.table(at, "Run", "Metric")) == 2 * len(SWEPT)
+    assert len(screens.table(at, "Run", "Metric")) == 2 * len(SWEPT_METRICS)
     assert "sharp · plays: ECE rises from" in said(at)
 
 
 def test_choices_of_questions_have_curves_too(data: Path, visit: Visit) -> None:
     write_jsonl(data / "four.jsonl", choices())
     at = visit("robustness", method="choice_softmax")
-    assert {metric for metric, _ in curves(at)} == set(SWEPT)
+    assert {metric for metric, _ in curves(at)} == set(SWEPT_METRICS)
     assert "240 rows" in said(at)
     assert screens.tables(at, "As the right class") == []
     assert figure(at, "pools")["layout"]["yaxis"]["ticktext"]
@@ -166,7 +166,7 @@ def test_the_largest_entries_alone_give_bounds(data: Path, visit: Visit) -> None
     write_topk(data / "top.jsonl", model="api")
     at = visit("robustness")
     (run,) = load(data / "top.jsonl")
-    full = next(curve for curve in sweep(gather(run, "tokens")).curves if curve.metric == "full_ece")
+    full = next(curve for curve in sweep_bins(gather_evidence(run, "tokens")).curves if curve.metric == "full_ece")
     assert full.bounds
     bars = [trace for trace in figure(at, "values")["data"] if trace.get("meta", {}).get("bounds")]
     assert [trace["x"] for trace in bars] == [sorted(full.bounds)]
@@ -175,7 +175,7 @@ def test_the_largest_entries_alone_give_bounds(data: Path, visit: Visit) -> None
     assert row(at, "Full-ECE")["RSD"] == "–"
     badge = next(element.value for element in at.markdown if "Top-k file" in element.value)
     assert isinstance(run, TokenRun)
-    assert f"exact up to M = {exact_up_to(run.sums)}" in screens.plain(badge)
+    assert f"exact up to M = {largest_exact_bins(run.sums)}" in screens.plain(badge)
     assert "cw-ECE, K·cw-ECE not shown" in said(at)
 
 

@@ -10,12 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core import load
-from calib_core.analysis.question_clusters import question_clusters, questions, typical
-from calib_core.analysis.samples import samples
-from calib_core.analysis.samples_draws import Plan
-from calib_core.analysis.samples_result import NAMES, Sampled
-from calib_core.confidence.method import Options
-from calib_core.confidence.subsets import codes
+from calib_core.analysis.question_clusters import question_clusters, sampled_question_titles, typical_question
+from calib_core.analysis.samples import sample_size_sweep
+from calib_core.analysis.samples_draws import SamplingPlan
+from calib_core.analysis.samples_result import METHOD_SYMBOLS, SampleSizeSweep
+from calib_core.confidence.method import MethodOptions
+from calib_core.confidence.subsets import sample_matrix
 from calib_core.records import AnswerRun
 from predictions import quiz, write_csv, write_jsonl
 from predictions import samples as sampled_rows
@@ -38,8 +38,8 @@ def answers(path: Path) -> AnswerRun:
     return run
 
 
-def wanted(path: Path, plan: Plan | None = None, rule: Any = "own") -> Sampled:
-    return samples(answers(path), plan or Plan(), Options(unparseable=rule))
+def wanted(path: Path, plan: SamplingPlan | None = None, rule: Any = "own") -> SampleSizeSweep:
+    return sample_size_sweep(answers(path), plan or SamplingPlan(), MethodOptions(unparseable=rule))
 
 
 def drawn(at: AppTest) -> dict[tuple[str, int], float]:
@@ -55,11 +55,11 @@ def drawn(at: AppTest) -> dict[tuple[str, int], float]:
 def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
     at, result = visit("sampling"), wanted(ten)
     assert result.sizes == (2, 4, 8)
-    assert set(result.greyed) == {8}
-    for method in NAMES:
+    assert set(result.spread_caveats) == {8}
+    for method in METHOD_SYMBOLS:
         mean = result.curve(method, "brier").mean
         assert [drawn(at)[method, size] for size in (2, 4, 8)] == pytest.approx(mean, abs=1e-6)
-    assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.reading
+    assert at.header[0].value.replace("\\", "").replace("\u2060", "") == result.headline
     assert tiles(at)["Rows used / total"] == "60 / 60"
     assert tiles(at)["F_CS: enough at N'"] == "none < 4"
     assert at.code[0].value.startswith("Brier, N'=2, 4, 8 of N=10, answers compared as numbers, unparseable")
@@ -71,8 +71,8 @@ def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
     (most,) = [trace["y"] for trace in figure(at, "sampling")["data"] if trace.get("meta", {}).get("ceiling")]
     assert most == [0.5, 0.75, 0.875]
     assert table["Draws"].to_list() == [100, 100, 100]
-    assert result.measure.startswith("Enough is a Brier score within ±0.005 of that at N' = 4, by its paired")
-    assert result.measure in said(at)
+    assert result.sufficiency_definition.startswith("Enough is a Brier score within ±0.005 of that at N' = 4, by its paired")
+    assert result.sufficiency_definition in said(at)
     assert "N' = 8 is more than half of 10 samples: subsets overlap" in said(at)
     assert "majority answer of the drawn samples judged" in said(at)
     assert "level lines: greedy answer judged, on the same questions" in said(at)
@@ -81,11 +81,11 @@ def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
 
 def test_what_is_enough_is_a_table_and_can_be_chosen(ten: Path, visit: Visit) -> None:
     at = visit("sampling", sizes="2,4,5", repeats="20")
-    result = wanted(ten, Plan((2, 4, 5), 20))
+    result = wanted(ten, SamplingPlan((2, 4, 5), 20))
     gaps = screens.table(at, "Confidence method", "95 % interval")
     own = gaps[["Confidence method", "N'"]].to_numpy().tolist()
-    assert own == [[NAMES[m], n] for m in NAMES for n in (2, 4)]
-    gap = result.gaps["cluster_number"][2]
+    assert own == [[METHOD_SYMBOLS[m], n] for m in METHOD_SYMBOLS for n in (2, 4)]
+    gap = result.brier_differences["cluster_number"][2]
     assert gaps["Difference"][0] == f"{gap.value:+.4f}".replace("-", "−")
     assert "Brier score less that at N' = 5, enough within ±0.005" in said(at)
     choose(at, "within_typed", 0.5)
@@ -111,7 +111,7 @@ def test_sizes_repeats_and_seed_are_chosen_and_go_into_the_address(ten: Path, vi
     choose(at, "repeats_typed", 7)
     choose(at, "seed_typed", 11)
     assert screens.address(at) == {"sizes": "2,3,5", "repeats": "7", "seed": "11"}
-    curve = wanted(ten, Plan((2, 3, 5), 7, 11)).curve("cluster_number", "brier")
+    curve = wanted(ten, SamplingPlan((2, 3, 5), 7, 11)).curve("cluster_number", "brier")
     assert [drawn(at)["cluster_number", size] for size in (2, 3, 5)] == pytest.approx(curve.mean, abs=1e-6)
     again = visit("sampling", sizes="2,3,5", repeats="7", seed="11")
     assert drawn(again) == drawn(at)
@@ -138,7 +138,7 @@ def test_sizes_of_which_none_can_be_had_leave_the_question(ten: Path, visit: Vis
 
 def test_samples_that_do_not_parse_count_as_chosen(ten: Path, visit: Visit) -> None:
     at = choose(visit("sampling", sizes="4"), "unparseable", "drop")
-    result = wanted(ten, Plan((4,)), "drop")
+    result = wanted(ten, SamplingPlan((4,)), "drop")
     assert drawn(at)["cluster_number", 4] == pytest.approx(
         result.curve("cluster_number", "brier").mean[0], abs=1e-6
     )
@@ -148,31 +148,31 @@ def test_samples_that_do_not_parse_count_as_chosen(ten: Path, visit: Visit) -> N
 def test_one_question_is_worked_out(ten: Path, visit: Visit) -> None:
     run = answers(ten)
     at = visit("sampling", place="3")
-    result = question_clusters(run, codes(run, Options()), 2)
+    result = question_clusters(run, sample_matrix(run, MethodOptions()), 2)
     (bars,) = figure(at, "clusters")["data"]
-    sizes = [each.size for each in result.clusters] + [result.unparsed] * (result.unparsed > 0)
+    sizes = [each.size for each in result.clusters] + [result.n_unparsed] * (result.n_unparsed > 0)
     assert bars["x"] == sizes
     lines = at.main.code[-1].value.splitlines()
-    assert lines == [result.sizes, *result.worked.values()]
-    assert result.reading in said(at)
+    assert lines == [result.sizes_text, *result.derivations.values()]
+    assert result.headline in said(at)
     assert "The right answer is 2." in said(at)
     table = screens.table(at, "Sampled answer", "Samples")
     assert table["Samples"].to_list() == sizes
     choose(at, "_place", 1)
     assert screens.address(at)["place"] == "1"
-    assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, codes(run, Options()), 0).sizes
+    assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, sample_matrix(run, MethodOptions()), 0).sizes_text
 
 
 def test_it_opens_on_a_question_of_average_agreement(ten: Path, visit: Visit) -> None:
     run = answers(ten)
-    coded = codes(run, Options())
-    places, titles = questions(run, coded)
+    coded = sample_matrix(run, MethodOptions())
+    places, titles = sampled_question_titles(run, coded)
     at = visit("sampling", sizes="2")
     agreed = [int(title.rpartition(" · ")[2].split()[0]) / 10 for title in titles]
     mean = sum(agreed) / len(agreed)
     wanted = min(range(len(agreed)), key=lambda place: (abs(agreed[place] - mean), place))
     assert wanted
-    assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, coded, places[wanted]).sizes
+    assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, coded, places[wanted]).sizes_text
     assert "place" not in screens.address(at)
 
 
@@ -205,8 +205,8 @@ def test_a_number_too_long_to_be_read_is_told(ten: Path, visit: Visit) -> None:
     assert ten.exists()
     digits = "9" * 5000
     at = visit("sampling", place=digits, sizes=f"{digits},4", seed=digits)
-    coded = codes(answers(ten), Options())
-    shown = 1 + typical(coded, questions(answers(ten), coded)[0])
+    coded = sample_matrix(answers(ten), MethodOptions())
+    shown = 1 + typical_question(coded, sampled_question_titles(answers(ten), coded)[0])
     assert f"Shown: {shown}." in said(at)
     assert {size for _, size in drawn(at)} == {4}
     assert len(screens.lost(at, "seed", "999")) == 1

@@ -9,7 +9,7 @@ from streamlit.testing.v1.element_tree import PageLink
 
 import calib_core
 import screens
-from calib_core.analysis.evidence import survey
+from calib_core.analysis.evidence import survey_methods
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, address, table
 
@@ -18,7 +18,7 @@ def test_one_row_a_run_and_every_method_on_demand(data: Path, visit: Visit) -> N
     write_jsonl(data / "choice.jsonl", choices(model="blue", dataset="four"))
     write_csv(data / "quiz.csv", [*quiz(200, model="red"), *quiz(100, seed=6, model="green")])
     runs = [*calib_core.load(data / "choice.jsonl"), *calib_core.load(data / "quiz.csv")]
-    methods = {run.label: list(survey(run).usable) for run in runs}
+    methods = {run.label: list(survey_methods(run).usable) for run in runs}
     assert methods["red"] == methods["green"] == ["verbal", "given"]
     metrics = ("accuracy", "brier", "ece")
     expected = [

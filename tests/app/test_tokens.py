@@ -8,7 +8,7 @@ import pytest
 
 import screens
 from calib_core import load, score
-from calib_core.wording import chance
+from calib_core.wording import p_value_phrase
 from screens import Visit, choose, figure, said, tiles
 from token_files import CLASSES, positions, write_npz, write_topk
 
@@ -25,7 +25,7 @@ def test_ece_is_of_the_top_label(tokens: Path, visit: Visit) -> None:
     assert tiles(at)["Positions used / total"] == "300 / 300"
     assert at.code[0].value == number.recipe
     assert number.draws == 199
-    assert at.metric[0].delta == f"by chance: {chance(number.p, 199)}"
+    assert at.metric[0].delta == f"by chance: {p_value_phrase(number.p, 199)}"
     assert sum(count for _, count in screens.targets(at)) == 300
     assert any("error_y" in trace for trace in figure(at, "reliability")["data"])
     assert figure(at, "reliability")["layout"]["yaxis2"].get("type") is None

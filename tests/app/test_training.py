@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import screens
 from calib_core import load, score
 from calib_core.metrics import METRICS
-from calib_core.wording import p_value
+from calib_core.wording import format_p_value
 from predictions import quiz, write_csv
 from screens import Visit, choose, figure, said
 from token_files import STEPS, positions, write_checkpoints, write_npz
@@ -37,7 +37,7 @@ def test_the_points_are_the_scores(checkpoints: list[Path], visit: Visit) -> Non
     table = screens.table(at, "Checkpoint", "If calibrated")
     assert table["Checkpoint"].to_list() == [f"step{step}" for step in STEPS]
     assert table[METRICS["full_ece"].title].to_list() == [f"{number.value:.4f}" for number in wanted]
-    assert table["p"].to_list() == [p_value(number.p, 199) for number in wanted]
+    assert table["p"].to_list() == [format_p_value(number.p, 199) for number in wanted]
     assert "M=20" in at.code[0].value
     first, last = f"{wanted[0].value:.4f}", f"{wanted[-1].value:.4f}"
     assert screens.plain(at.header[0].value).startswith(f"Full-ECE {first} → {last}: ")

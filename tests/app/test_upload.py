@@ -60,9 +60,9 @@ def test_results_of_it_stay_with_its_session(data: Path, visit: Visit) -> None:
         go(at, page)
     mine = at.session_state["_uploads"]
     assert {"reliability", "sweep", "overview"} <= mine.results.keys()
-    own = [key for results in cache._store().results.values() for key in results if mine.token in repr(key)]
+    own = [key for results in cache._server_store().results.values() for key in results if mine.token in repr(key)]
     assert own == []
-    assert not [file for file in cache._store().files.values() if file.name == "four.jsonl"]
+    assert not [file for file in cache._server_store().files.values() if file.name == "four.jsonl"]
 
 
 def test_two_sessions_may_upload_the_same_name(data: Path, visit: Visit) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from calib_core.problems import Refused
 from pages.parts import session, uploads
-from pages.parts.uploads import LOCK, PREFIX, Uploads
+from pages.parts.uploads import LOCK_FILE, FOLDER_PREFIX, SessionUploads
 
 
 @pytest.fixture(autouse=True)
@@ -25,9 +25,9 @@ def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nobody_else_may_enter(tmp_path: Path) -> None:
-    mine = Uploads()
+    mine = SessionUploads()
     mine.add("a.csv", b"a")
-    (path,) = mine.labels.values()
+    (path,) = mine.paths_by_label.values()
     assert path.read_bytes() == b"a"
     assert path.is_relative_to(tmp_path)
     assert [stat.S_IMODE(one.stat().st_mode) for one in (path, path.parent, path.parent.parent)] == [
@@ -37,12 +37,12 @@ def test_nobody_else_may_enter(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("label", [
     "../../etc/passwd", "/etc/passwd", "..", ".", "", ".hidden", "a\0b.csv", "a\nb", "*?[q].csv", "\udcff",
-    "http://calib.invalid/a.csv", "x" * 5000, "C:\\a.csv", "CON", LOCK,
+    "http://calib.invalid/a.csv", "x" * 5000, "C:\\a.csv", "CON", LOCK_FILE,
 ])
 def test_a_name_from_the_browser_is_only_a_label(label: str, tmp_path: Path) -> None:
-    mine = Uploads()
+    mine = SessionUploads()
     mine.add(label, b"a")
-    ((shown, path),) = mine.labels.items()
+    ((shown, path),) = mine.paths_by_label.items()
     assert len(shown) <= 200
     assert "\0" not in shown
     assert path.parent.parent.parent == tmp_path
@@ -50,30 +50,30 @@ def test_a_name_from_the_browser_is_only_a_label(label: str, tmp_path: Path) -> 
 
 
 def test_names_that_differ_in_odd_marks_only_stay_two() -> None:
-    mine = Uploads()
+    mine = SessionUploads()
     mine.add("a b.csv", b"1")
     mine.add("a?b.csv", b"2")
-    held = {label: path.read_bytes() for label, path in mine.labels.items()}
+    held = {label: path.read_bytes() for label, path in mine.paths_by_label.items()}
     assert held == {"a b.csv": b"1", "a?b.csv": b"2"}
 
 
 def test_the_same_name_again_is_the_file_again() -> None:
-    mine = Uploads()
+    mine = SessionUploads()
     mine.add("a.csv", b"1")
     mine.add("a.csv", b"22")
-    assert [path.read_bytes() for path in mine.labels.values()] == [b"22"]
+    assert [path.read_bytes() for path in mine.paths_by_label.values()] == [b"22"]
 
 
 def test_partners_find_each_other() -> None:
-    mine = Uploads()
+    mine = SessionUploads()
     for label in ("run.probs.npy", "run.target.npy", "alone.csv"):
         mine.add(label, b"a")
-    assert set(mine.labels) == {"run.probs.npy", "alone.csv"}
+    assert set(mine.paths_by_label) == {"run.probs.npy", "alone.csv"}
 
 
 def test_there_is_an_end_to_what_one_session_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "MOST", 10)
-    mine = Uploads()
+    mine = SessionUploads()
     mine.add("a.csv", b"x" * 8)
     mine.add("a.csv", b"x" * 10)
     with pytest.raises(Refused, match=r"b\.csv was not taken"):
@@ -83,40 +83,40 @@ def test_there_is_an_end_to_what_one_session_may_have(monkeypatch: pytest.Monkey
 
 
 def test_nothing_is_left_of_a_closed_session(tmp_path: Path) -> None:
-    mine, yours = Uploads(), Uploads()
+    mine, yours = SessionUploads(), SessionUploads()
     mine.add("a.csv", b"a")
     yours.add("a.csv", b"b")
     mine.results["ece"] = OrderedDict({("ece",): 0.1})
-    mine.close()
+    mine.remove_all()
     assert not mine
     assert mine.results == {}
     assert [path.read_bytes() for path in tmp_path.rglob("a.csv")] == [b"b"]
 
 
 def test_nothing_is_left_of_a_server(tmp_path: Path) -> None:
-    Uploads().add("a.csv", b"a")
-    uploads.end()
+    SessionUploads().add("a.csv", b"a")
+    uploads.remove_server_folder()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     def left(name: str, *, lock: bool = True) -> Path:
-        folder = tmp_path / f"{PREFIX}{name}"
+        folder = tmp_path / f"{FOLDER_PREFIX}{name}"
         folder.mkdir()
         (folder / "a.csv").write_text("a")
         if lock:
-            (folder / LOCK).write_text("")
+            (folder / LOCK_FILE).write_text("")
         return folder
 
     dead, living = left("dead"), left("living")
     young, old = left("young", lock=False), left("old", lock=False)
-    os.utime(old, (0, time.time() - 2 * uploads.YOUNG))
+    os.utime(old, (0, time.time() - 2 * uploads.UNLOCKED_GRACE_SECONDS))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (tmp_path / f"{PREFIX}link").symlink_to(elsewhere)
-    with (living / LOCK).open() as held:
+    (tmp_path / f"{FOLDER_PREFIX}link").symlink_to(elsewhere)
+    with (living / LOCK_FILE).open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        uploads.sweep()
+        uploads.remove_abandoned_folders()
     assert [folder.exists() for folder in (living, young, elsewhere)] == [True, True, True]
     assert [folder.exists() for folder in (dead, old)] == [False, False]
 
@@ -132,13 +132,13 @@ def test_who_comes_back_in_time_keeps_everything(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(session, "exists", lambda: True)
     monkeypatch.setattr(session, "get_instance", Runtime)
     monkeypatch.setattr(session, "_gone", lambda _hold, *, came_back=False: waits.append(came_back))
-    mine = Uploads()
+    mine = SessionUploads()
     mine.add("a.csv", b"a")
-    hold = session._Hold(mine, "s")
-    session._end(hold, came_back=False)
+    hold = session._SessionHold(mine, "s")
+    session._end_session(hold, reconnected=False)
     assert (bool(mine), waits) == (True, [True])
     there[0] = False
-    session._end(hold, came_back=True)  # left again just now: one more wait
+    session._end_session(hold, reconnected=True)  # left again just now: one more wait
     assert (bool(mine), waits) == (True, [True, False])
-    session._end(hold, came_back=False)
+    session._end_session(hold, reconnected=False)
     assert not mine

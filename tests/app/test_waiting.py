@@ -41,19 +41,19 @@ def test_a_result_is_waited_for_once_with_its_own_sentence(
     assert folder.is_dir()
     st.cache_resource.clear()
     at = visit("robustness", run="red")
-    assert (waiting.DOING["sweep"], {"show_time": True}) in spun
+    assert (waiting.MESSAGES["sweep"], {"show_time": True}) in spun
     spun.clear()
     run(at)
     assert spun == []
 
 
-@pytest.mark.parametrize("kind", waiting.TELL_THEMSELVES)
+@pytest.mark.parametrize("kind", waiting.KINDS_WITH_OWN_PROGRESS)
 def test_nobody_tells_twice(kind: str, spun: list[tuple[str, dict[str, Any]]]) -> None:
-    with waiting.told(kind):
+    with waiting.waiting_spinner(kind):
         assert spun == []
-    with waiting.told("something new"):
-        assert [text for text, _ in spun] == [waiting.OTHERWISE]
-    assert kind not in waiting.DOING
+    with waiting.waiting_spinner("something new"):
+        assert [text for text, _ in spun] == [waiting.DEFAULT_MESSAGE]
+    assert kind not in waiting.MESSAGES
 
 
 def test_of_many_it_is_told_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +61,7 @@ def test_of_many_it_is_told_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(st, "progress", bar.progress)
     monkeypatch.setattr(waiting.time, "monotonic", lambda: now[0])
     seen: list[str] = []
-    for one in waiting.each("abcd", "Drawing:"):
+    for one in waiting.with_progress("abcd", "Drawing:"):
         seen.append(one)
         now[0] += 0.3
     assert seen == list("abcd")
@@ -72,5 +72,5 @@ def test_what_is_done_at_once_is_not_spoken_of(monkeypatch: pytest.MonkeyPatch) 
     bar = Bar()
     monkeypatch.setattr(st, "progress", bar.progress)
     monkeypatch.setattr(waiting.time, "monotonic", lambda: 0.0)
-    assert list(waiting.each("abc", "Drawing:")) == list("abc")
+    assert list(waiting.with_progress("abc", "Drawing:")) == list("abc")
     assert bar.told == []

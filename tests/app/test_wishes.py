@@ -9,60 +9,60 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts.wishes import InCache, InSession, Wish, Wishes, cache_folder, fingerprint
+from pages.parts.wishes import CachedMappings, SessionMappings, FileMapping, MappingStore, user_cache_folder, fingerprint
 
 COLUMNS = ["conf", "s 1", "x"]
-SAID = Wish("table", (("conf", "confidence"), ("s 1", "samples"), ("x", "")), seen=fingerprint(COLUMNS))
+SAID = FileMapping("table", (("conf", "confidence"), ("s 1", "samples"), ("x", "")), columns_fingerprint=fingerprint(COLUMNS))
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> InCache:
-    return InCache(tmp_path / "cache" / "wishes")
+def cache(tmp_path: Path) -> CachedMappings:
+    return CachedMappings(tmp_path / "cache" / "wishes")
 
 
-def test_it_is_found_again_by_another_process(cache: InCache, tmp_path: Path) -> None:
+def test_it_is_found_again_by_another_process(cache: CachedMappings, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    cache.keep(path, SAID)
-    assert InCache(cache.folder).of([tmp_path / "b.csv", path]) == {path: SAID}
+    cache.save(path, SAID)
+    assert CachedMappings(cache.folder).for_files([tmp_path / "b.csv", path]) == {path: SAID}
 
 
-def test_the_same_file_by_another_way_has_the_same(cache: InCache, tmp_path: Path) -> None:
+def test_the_same_file_by_another_way_has_the_same(cache: CachedMappings, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    cache.keep(tmp_path / "real" / "a.csv", SAID)
+    cache.save(tmp_path / "real" / "a.csv", SAID)
     other = tmp_path / "link" / "a.csv"
-    assert cache.of([other]) == {other: SAID}
+    assert cache.for_files([other]) == {other: SAID}
 
 
-def test_another_file_of_the_same_name_has_none(cache: InCache, tmp_path: Path) -> None:
-    cache.keep(tmp_path / "one" / "a.csv", SAID)
-    assert cache.of([tmp_path / "two" / "a.csv"]) == {}
+def test_another_file_of_the_same_name_has_none(cache: CachedMappings, tmp_path: Path) -> None:
+    cache.save(tmp_path / "one" / "a.csv", SAID)
+    assert cache.for_files([tmp_path / "two" / "a.csv"]) == {}
 
 
-def test_nothing_is_left_of_a_forgotten_one(cache: InCache, tmp_path: Path) -> None:
-    cache.keep(tmp_path / "a.csv", SAID)
-    cache.forget(tmp_path / "a.csv")
-    cache.forget(tmp_path / "a.csv")
+def test_nothing_is_left_of_a_forgotten_one(cache: CachedMappings, tmp_path: Path) -> None:
+    cache.save(tmp_path / "a.csv", SAID)
+    cache.delete(tmp_path / "a.csv")
+    cache.delete(tmp_path / "a.csv")
     assert list(cache.folder.iterdir()) == []
 
 
 def test_a_failed_write_leaves_the_one_before(
-    cache: InCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cache: CachedMappings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache.keep(tmp_path / "a.csv", SAID)
+    cache.save(tmp_path / "a.csv", SAID)
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(json, "dump", full)
     with pytest.raises(OSError, match="No space"):
-        cache.keep(tmp_path / "a.csv", Wish("npz"))
-    assert cache.of([tmp_path / "a.csv"]) == {tmp_path / "a.csv": SAID}
+        cache.save(tmp_path / "a.csv", FileMapping("npz"))
+    assert cache.for_files([tmp_path / "a.csv"]) == {tmp_path / "a.csv": SAID}
     assert len(list(cache.folder.iterdir())) == 1
 
 
-def test_others_on_the_machine_cannot_read_it(cache: InCache, tmp_path: Path) -> None:
-    cache.keep(tmp_path / "a.csv", SAID)
+def test_others_on_the_machine_cannot_read_it(cache: CachedMappings, tmp_path: Path) -> None:
+    cache.save(tmp_path / "a.csv", SAID)
     (kept,) = cache.folder.iterdir()
     assert stat.S_IMODE(cache.folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
@@ -72,41 +72,41 @@ def test_others_on_the_machine_cannot_read_it(cache: InCache, tmp_path: Path) ->
     "", "[]", "null", "{}", '{"version": 2, "format": "npz"}', "[" * 100_000, "\udcff",
     '{"version": 1, "columns": [["a"]]}', '{"version": 1, "columns": [[1, 2]]}',
 ])
-def test_what_is_no_wish_counts_as_none(held: str, cache: InCache, tmp_path: Path) -> None:
+def test_what_is_no_wish_counts_as_none(held: str, cache: CachedMappings, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    cache.keep(path, SAID)
+    cache.save(path, SAID)
     (kept,) = cache.folder.iterdir()
     kept.write_bytes(held.encode("utf-8", "surrogateescape"))
-    assert cache.of([path]) == {}
+    assert cache.for_files([path]) == {}
 
 
-def test_names_that_are_no_text(cache: InCache, tmp_path: Path) -> None:
+def test_names_that_are_no_text(cache: CachedMappings, tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"\xff.csv")
-    wish = Wish(columns=(("\udcff", "confidence"),), seen=fingerprint(["\udcff"]))
-    cache.keep(path, wish)
-    assert cache.of([path]) == {path: wish}
+    wish = FileMapping(columns=(("\udcff", "confidence"),), columns_fingerprint=fingerprint(["\udcff"]))
+    cache.save(path, wish)
+    assert cache.for_files([path]) == {path: wish}
 
 
 def test_it_fits_the_columns_it_was_said_of() -> None:
-    assert SAID.fits(COLUMNS)
-    assert not SAID.fits(["conf", "s 1"])
-    assert not SAID.fits(["s 1", "conf", "x"])
-    assert Wish("npz").fits(["anything"])
+    assert SAID.applies_to(COLUMNS)
+    assert not SAID.applies_to(["conf", "s 1"])
+    assert not SAID.applies_to(["s 1", "conf", "x"])
+    assert FileMapping("npz").applies_to(["anything"])
     assert fingerprint(["a", "b"]) != fingerprint(["a,b"])
 
 
 def test_a_session_keeps_its_own(tmp_path: Path) -> None:
-    mine: Wishes = InSession()
-    mine.keep(tmp_path / "a.csv", SAID)
-    assert mine.of([tmp_path / "a.csv"]) == {tmp_path / "a.csv": SAID}
-    assert InSession().of([tmp_path / "a.csv"]) == {}
-    mine.forget(tmp_path / "a.csv")
-    assert mine.of([tmp_path / "a.csv"]) == {}
+    mine: MappingStore = SessionMappings()
+    mine.save(tmp_path / "a.csv", SAID)
+    assert mine.for_files([tmp_path / "a.csv"]) == {tmp_path / "a.csv": SAID}
+    assert SessionMappings().for_files([tmp_path / "a.csv"]) == {}
+    mine.delete(tmp_path / "a.csv")
+    assert mine.for_files([tmp_path / "a.csv"]) == {}
 
 
 def test_the_folder_by_the_custom_of_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/h")
-    assert cache_folder({"XDG_CACHE_HOME": "/c"}, "linux") == Path("/c/calib")
-    assert cache_folder({"XDG_CACHE_HOME": "here"}, "linux") == Path("/h/.cache/calib")
-    assert cache_folder({}, "linux") == Path("/h/.cache/calib")
-    assert cache_folder({"XDG_CACHE_HOME": "/c"}, "darwin") == Path("/h/Library/Caches/calib")
+    assert user_cache_folder({"XDG_CACHE_HOME": "/c"}, "linux") == Path("/c/calib")
+    assert user_cache_folder({"XDG_CACHE_HOME": "here"}, "linux") == Path("/h/.cache/calib")
+    assert user_cache_folder({}, "linux") == Path("/h/.cache/calib")
+    assert user_cache_folder({"XDG_CACHE_HOME": "/c"}, "darwin") == Path("/h/Library/Caches/calib")

@@ -13,7 +13,7 @@ from serving import Server
 from views import tiles
 from window import Browse, Settled
 
-PATIENCE = 1000 * figure_file.SECONDS
+PATIENCE = 1000 * figure_file.TIMEOUT_SECONDS
 
 
 def saved(page: Page, button: str, folder: Path) -> Path:

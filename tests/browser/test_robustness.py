@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 import serving
 import views
-from calib_core.analysis.sweep import SWEPT
+from calib_core.analysis.sweep import SWEPT_METRICS
 from looks import figures_fit, read_at_every_width
 from predictions import choices, write_jsonl
 from serving import Server
@@ -65,13 +65,13 @@ def said(page: Page) -> str:
 
 def test_another_set_of_m_draws_other_points(tokens: Server, browse: Browse, settled: Settled) -> None:
     page = browse().open(f"{tokens.url}/robustness?run=gpt-plays")
-    until(page, lambda: drawn(page), dict.fromkeys(SWEPT, 7))
+    until(page, lambda: drawn(page), dict.fromkeys(SWEPT_METRICS, 7))
     assert ticks(page) == [str(bins) for bins in SEVEN]
     before = tiles(page)["RSD of Full-ECE"]
     page.locator(".st-key-ms input").fill("5, 50, 500")
     page.keyboard.press("Enter")
     settled(page)
-    until(page, lambda: drawn(page), dict.fromkeys(SWEPT, 3))
+    until(page, lambda: drawn(page), dict.fromkeys(SWEPT_METRICS, 3))
     until(page, lambda: address(page), {"run": "gpt-plays", "ms": "5,50,500"})
     assert ticks(page) == ["5", "50", "500"]
     assert tiles(page)["RSD of Full-ECE"] != before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from calib_core.analysis.evidence import AnswerEvidence, gather
+from calib_core.analysis.evidence import AnswerEvidence, gather_evidence
 from calib_core.records import RunInfo
 from core.made_runs import made_run
 
@@ -20,7 +20,7 @@ def model_run(
         "correct": [place < right for place in range(of)],
     }, label=f"{name} · quiz")
     told = RunInfo(**{"model": name, "dataset": "quiz", **info})
-    return gather(replace(run, info=told), "given")
+    return gather_evidence(replace(run, info=told), "given")
 
 
 def brier_of(right: int, of: int, sure: float, unsure: float) -> float:

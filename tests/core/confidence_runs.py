@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Confidences, Options
-from calib_core.records import ANSWER_SCHEMA, AnswerRun, Ledger, RunInfo
+from calib_core.confidence.method import Confidences, MethodOptions
+from calib_core.records import ANSWER_SCHEMA, AnswerRun, RowCounts, RunInfo
 from core.confidence_oracle import Said
 
 Row = Mapping[str, Any]
@@ -31,12 +31,12 @@ def run_of(
     names = [name for name in schema if any(name in row for row in rows)]
     data = {name: pl.Series(name, [row.get(name) for row in rows], dtype=schema[name]) for name in names}
     frame = pl.DataFrame({"row": pl.Series(range(1, len(rows) + 1), dtype=pl.Int64), **data})
-    return AnswerRun("made.jsonl", "table", "made", info or RunInfo(), frame, Ledger(read=len(rows)))
+    return AnswerRun("made.jsonl", "table", "made", info or RunInfo(), frame, RowCounts(n_rows=len(rows)))
 
 
 def confidences(method: str, run: AnswerRun, **options: Any) -> Confidences:
     """What the method says of the run; every row is used or missing for a reason."""
-    said = METHODS[method].of(run, Options(**options))
+    said = METHODS[method].compute(run, MethodOptions(**options))
     assert said.pairs.n + sum(said.missing.values()) == run.rows.height
     assert said.pairs.n == said.pairs.correct.size == said.pairs.rows.size
     assert said.answers is not None

@@ -137,7 +137,7 @@ def distribution_of(rows: Sequence[Row], width: int = 8) -> Distribution:
     return Distribution(
         probs=np.array([p for row in rows for p in row.probs], f"f{width}"),
         sizes=np.array([len(row.probs) for row in rows], np.int64),
-        label=np.array([row.label for row in rows], np.int64),
+        target=np.array([row.label for row in rows], np.int64),
         rows=np.arange(len(rows)),
         computed=False,
         normalised=True,
@@ -164,9 +164,9 @@ def agrees(metric_id: str, data: Sequence[Pair] | Sequence[Row], how: Bins) -> b
     if metric.needs == "pairs":
         pairs = [item for item in data if isinstance(item, Pair)]
         expected = oracle.OF_PAIRS[metric_id](pairs, how)
-        return close(metric.of(sums_of(pairs, computed=how.computed), scheme), expected)
+        return close(metric.compute(sums_of(pairs, computed=how.computed), scheme), expected)
     rows = [item for item in data if isinstance(item, Row)]
-    return close(metric.of(class_sums_of(rows), scheme), oracle.OF_ROWS[metric_id](rows, how))
+    return close(metric.compute(class_sums_of(rows), scheme), oracle.OF_ROWS[metric_id](rows, how))
 
 
 def schemes() -> st.SearchStrategy[Bins]:

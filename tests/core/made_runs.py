@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.evidence import AnswerEvidence, gather
-from calib_core.confidence.method import Options
-from calib_core.records import ANSWER_SCHEMA, AnswerRun, Ledger, RunInfo
+from calib_core.analysis.evidence import AnswerEvidence, gather_evidence
+from calib_core.confidence.method import MethodOptions
+from calib_core.records import ANSWER_SCHEMA, AnswerRun, RowCounts, RunInfo
 
 Columns = Mapping[str, Sequence[Any] | np.ndarray[Any, Any] | pl.Series]
 
@@ -32,7 +32,7 @@ def made_run(columns: Columns, *, left_out: int = 0, label: str = "model · quiz
         label=label,
         info=RunInfo(),
         rows=rows,
-        ledger=Ledger(read=rows.height + left_out, left_out=left_out),
+        row_counts=RowCounts(n_rows=rows.height + left_out, n_left_out=left_out),
     )
 
 
@@ -43,18 +43,18 @@ def given_evidence(
 ) -> AnswerEvidence:
     """One stored confidence and one outcome a row, seen by the method `given`."""
     outcome = [None if value is None else bool(value) for value in correct]
-    return gather(made_run({"confidence": confidence, "correct": outcome, **columns}), "given")
+    return gather_evidence(made_run({"confidence": confidence, "correct": outcome, **columns}), "given")
 
 
 def choice_evidence(
     probs: Sequence[Sequence[float]],
     gold_index: Sequence[int],
-    options: Options | None = None,
+    options: MethodOptions | None = None,
     **columns: Sequence[Any],
 ) -> AnswerEvidence:
     """Stored probabilities of every choice, seen by the method `choice_softmax`."""
     run = made_run({"choice_probs": probs, "gold_index": gold_index, **columns})
-    return gather(run, "choice_softmax", options)
+    return gather_evidence(run, "choice_softmax", options)
 
 
 def blocks(*parts: tuple[float, int, int]) -> AnswerEvidence:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.analysis.evidence import TokenEvidence, gather
-from calib_core.confidence.method import Options
+from calib_core.analysis.evidence import TokenEvidence, gather_evidence
+from calib_core.confidence.method import MethodOptions
 from calib_core.pairs import Distribution
-from calib_core.records import Ledger, RunInfo, TokenRun
-from calib_core.tokens.dense import Reducer
+from calib_core.records import RowCounts, RunInfo, TokenRun
+from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.sums import TokenSums
-from calib_core.tokens.topk import TopK, reduce_topk
+from calib_core.tokens.topk import TopKEntries, reduce_topk
 
 
 def some_rows(
@@ -40,32 +40,32 @@ def distribution(
 
 def dense_sums(probs: NDArray[Any], target: NDArray[Any], *, by_class: bool = True) -> TokenSums:
     """Every entry stored."""
-    reducer = Reducer(probs.shape[1], by_class=by_class)
+    reducer = DenseReducer(probs.shape[1], by_class=by_class)
     reducer.add(probs, target)
     return reducer.result()
 
 
 def token_run(sums: TokenSums, *notes: str) -> TokenRun:
     """A run of these sums."""
-    ledger = Ledger(read=sums.rows, notes=notes)
+    ledger = RowCounts(n_rows=sums.rows, notes=notes)
     return TokenRun("text.npz", "npz", "model · text", RunInfo(), sums, ledger)
 
 
 def dense_evidence(
-    probs: NDArray[Any], target: NDArray[Any], options: Options | None = None, *, by_class: bool = True
+    probs: NDArray[Any], target: NDArray[Any], options: MethodOptions | None = None, *, by_class: bool = True
 ) -> TokenEvidence:
     """Every entry stored, seen by the method `tokens`."""
-    return gather(token_run(dense_sums(probs, target, by_class=by_class)), "tokens", options)
+    return gather_evidence(token_run(dense_sums(probs, target, by_class=by_class)), "tokens", options)
 
 
 def top_k_evidence(
-    probs: NDArray[Any], target: NDArray[np.int64], k: int, options: Options | None = None
+    probs: NDArray[Any], target: NDArray[np.int64], k: int, options: MethodOptions | None = None
 ) -> TokenEvidence:
     """The k largest entries of each position and the target's probability, seen by the method `tokens`."""
     ids = np.argsort(-probs, axis=1, kind="stable")[:, :k]
     n, classes = probs.shape
     rows = np.arange(n)
-    entries = TopK(
+    entries = TopKEntries(
         probs=np.take_along_axis(probs, ids, axis=1).ravel(),
         ids=ids.ravel().astype(np.int64),
         sizes=np.full(n, k, np.int64),
@@ -74,4 +74,4 @@ def top_k_evidence(
         row=rows.astype(np.int64),
         classes=classes,
     )
-    return gather(token_run(reduce_topk(entries, seed=0)), "tokens", options)
+    return gather_evidence(token_run(reduce_topk(entries, seed=0)), "tokens", options)

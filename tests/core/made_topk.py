@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from calib_core.tokens.topk import TopK
+from calib_core.tokens.topk import TopKEntries
 from core.completions import Stored, cut
 from core.oracle import Row
 
 
-def block(positions: Sequence[Stored], dtype: Any = np.float64, *, row: int = 0) -> TopK:
+def block(positions: Sequence[Stored], dtype: Any = np.float64, *, row: int = 0) -> TopKEntries:
     """Positions of one K as flat arrays; the first has this row."""
-    return TopK(
+    return TopKEntries(
         probs=np.array([p / at.lattice for at in positions for p in at.top.values()], dtype),
         ids=np.array([label for at in positions for label in at.top], np.int64),
         sizes=np.array([len(at.top) for at in positions], np.int64),

@@ -7,19 +7,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from calib_core.adding import added_up, countable, counted, fixed_bins
+from calib_core.adding import bins_from_distinct, one_pass_is_faster, bins_in_one_pass, equal_width_index
 from calib_core.bins import BinSums, Scheme
-from calib_core.cells import Given, checked
+from calib_core.cells import RawPairs, validate_pairs
 
 FIELDS = ("group", "index", "low", "high", "count", "correct")
 SUMS = ("confidence", "squared", "confident_correct")
 
 
-def some(rows: int, dtype: str, groups: int = 1) -> Given:
+def some(rows: int, dtype: str, groups: int = 1) -> RawPairs:
     random = np.random.default_rng(rows)
     confidence = random.beta(5, 2, rows).astype(dtype)
     group = random.integers(0, groups, rows) if groups > 1 else None
-    return checked(confidence, random.random(rows) < confidence, group, groups)
+    return validate_pairs(confidence, random.random(rows) < confidence, group, groups)
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
@@ -27,9 +27,9 @@ def some(rows: int, dtype: str, groups: int = 1) -> Given:
 @pytest.mark.parametrize("groups", [1, 4])
 def test_both_ways_give_the_same_bins(dtype: str, bins: int, groups: int) -> None:
     given = some(50_000, dtype, groups)  # more than one piece
-    fast = counted(given, Scheme("width", bins), groups)
-    cells = given.cells()
-    slow = added_up(cells, Scheme("width", bins), fixed_bins(cells, bins))
+    fast = bins_in_one_pass(given, Scheme("width", bins), groups)
+    cells = given.distinct()
+    slow = bins_from_distinct(cells, Scheme("width", bins), equal_width_index(cells, bins))
     for name in FIELDS:
         assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
     for name in SUMS:
@@ -37,9 +37,9 @@ def test_both_ways_give_the_same_bins(dtype: str, bins: int, groups: int) -> Non
 
 
 def test_a_million_equal_terms_keep_twelve_digits() -> None:
-    given = checked(np.full(1_000_000, 0.1), np.ones(1_000_000), None, 1)
-    (total,) = counted(given, Scheme("width", 10), 1).confidence
-    (squared,) = counted(given, Scheme("width", 10), 1).squared
+    given = validate_pairs(np.full(1_000_000, 0.1), np.ones(1_000_000), None, 1)
+    (total,) = bins_in_one_pass(given, Scheme("width", 10), 1).confidence
+    (squared,) = bins_in_one_pass(given, Scheme("width", 10), 1).squared
     exact = 1_000_000 * Fraction(0.1)
     assert abs(Fraction(total) / exact - 1) < Fraction(1, 10**15)
     assert abs(Fraction(squared) / (exact * Fraction(0.1)) - 1) < Fraction(1, 10**15)
@@ -47,18 +47,18 @@ def test_a_million_equal_terms_keep_twelve_digits() -> None:
 
 def test_the_order_of_pairs_changes_no_bit() -> None:
     given = some(40_000, "f8")
-    order = np.random.default_rng(1).permutation(given.size)
-    mixed = Given(given.confidence[order], given.correct[order], None)
-    one, other = (counted(pairs, Scheme("width", 50), 1) for pairs in (given, mixed))
+    order = np.random.default_rng(1).permutation(given.n_pairs)
+    mixed = RawPairs(given.confidence[order], given.correct[order], None)
+    one, other = (bins_in_one_pass(pairs, Scheme("width", 50), 1) for pairs in (given, mixed))
     for name in (*FIELDS, *SUMS):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
 def test_many_classes_of_few_pairs_are_sorted_instead() -> None:
     given = some(1000, "f8", 4)
-    assert countable(given, Scheme("width", 3000), 4)
-    assert not countable(given, Scheme("width", 3000), 1000)
-    assert not countable(given, Scheme("mass", 10), 1)
+    assert one_pass_is_faster(given, Scheme("width", 3000), 4)
+    assert not one_pass_is_faster(given, Scheme("width", 3000), 1000)
+    assert not one_pass_is_faster(given, Scheme("mass", 10), 1)
 
 
 def test_what_was_given_is_copied() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.bins import Binning, BinSums, Scheme, assign, bin_of
+from calib_core.bins import Binning, BinSums, Scheme, assign_bins, bin_of
 from core.edge_cases import CELLS, same_sums, some_pairs, sums_of
 from core.oracle import Pair
 
@@ -30,7 +30,7 @@ def test_merging_keeps_classes_apart_and_adds_rows() -> None:
     one = BinSums.from_pairs([0.25, 0.75], [1, 0], group=[0, 1], rows=1, groups=2)
     other = BinSums.from_pairs([0.25, 0.25, 0.5], [0, 1, 0], group=[0, 1, 2], rows=1, groups=3)
     both = one.merge(other)
-    assert (both.rows, both.groups, both.pairs) == (2, 3, 5)
+    assert (both.rows, both.groups, both.n_pairs) == (2, 3, 5)
     assert both.group.tolist() == [0, 1, 1, 2]
     assert both.count.tolist() == [2, 1, 1, 1]
     assert both.correct.tolist() == [1, 1, 0, 0]
@@ -42,7 +42,7 @@ def test_merging_keeps_classes_apart_and_adds_rows() -> None:
 
 def test_merging_with_computed_confidences_judges_ties_as_computed() -> None:
     stored, computed = BinSums.from_pairs([0.5], [1]), BinSums.from_pairs([0.5 + 1e-14], [1], computed=True)
-    assert stored.merge(computed).levels().size == computed.merge(stored).levels().size == 1
+    assert stored.merge(computed).natural_bins().size == computed.merge(stored).natural_bins().size == 1
 
 
 def test_the_state_cannot_be_changed() -> None:
@@ -61,8 +61,8 @@ def test_minus_zero_is_zero() -> None:
 
 
 def test_whole_numbers_and_booleans_are_confidences_too() -> None:
-    assert BinSums.from_pairs([0, 1], [False, True]).width.tolist() == [8, 8]
-    assert BinSums.from_pairs(np.array([0.5], np.longdouble), [1]).width.tolist() == [8]
+    assert BinSums.from_pairs([0, 1], [False, True]).itemsize.tolist() == [8, 8]
+    assert BinSums.from_pairs(np.array([0.5], np.longdouble), [1]).itemsize.tolist() == [8]
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_the_table_has_one_row_a_non_empty_bin() -> None:
 def test_nothing_has_no_bins(binning: Binning) -> None:
     scheme = Scheme(binning)
     empty = BinSums.from_pairs([], [])
-    assert (empty.pairs, empty.rows, empty.binned(scheme).size) == (0, 0, 0)
+    assert (empty.n_pairs, empty.rows, empty.binned(scheme).size) == (0, 0, 0)
     assert empty.table(binning=scheme.binning).height == 0
-    assert assign(np.zeros(0), scheme).size == 0
+    assert assign_bins(np.zeros(0), scheme).size == 0
 
 
 def test_edges_of_neighbouring_bins_are_one_number() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.bins import MAX_BINS, Binning, BinSums, Scheme, assign, bin_of
+from calib_core.bins import MAX_BINS, Binning, BinSums, Scheme, assign_bins, bin_of
 from core import oracle
 from core.edge_cases import CHECKED_BINS, WIDTHS, around, confidences, same_sums, some_pairs, sums_of
 from core.oracle import Bins, Pair
@@ -115,7 +115,7 @@ def test_bins_hold_what_the_definition_puts_there(binning: Binning, data: st.Dat
 def test_assign_numbers_bins_as_the_sums_do(binning: Binning, width: int, data: st.DataObject) -> None:
     values = np.array(data.draw(st.lists(confidences(width), min_size=1, max_size=24)), f"f{width}")
     scheme = Scheme(binning, data.draw(st.sampled_from(CHECKED_BINS)))
-    index, count = np.unique(assign(values, scheme), return_counts=True)
+    index, count = np.unique(assign_bins(values, scheme), return_counts=True)
     binned = BinSums.from_pairs(values, np.zeros(values.size)).binned(scheme)
     assert (index.tolist(), count.tolist()) == (binned.index.tolist(), binned.count.tolist())
 
@@ -156,7 +156,7 @@ def test_equal_mass_does_not_depend_on_order(pairs: list[Pair], bins: int, order
     values = np.array([pair.confidence for pair in pairs])
     moved = np.array([at for at in order if at < values.size])
     scheme = Scheme("mass", bins)
-    assert np.array_equal(assign(values[moved], scheme), assign(values, scheme)[moved])
+    assert np.array_equal(assign_bins(values[moved], scheme), assign_bins(values, scheme)[moved])
     assert same_sums(sums_of([pairs[at] for at in moved]), sums_of(pairs))
 
 
@@ -172,16 +172,16 @@ def test_computed_confidences_are_tied_to_twelve_decimals(binning: Binning, data
     binned = sums_of(pairs, computed=True).binned(scheme)
     assert binned.count.tolist() == [len(inside) for inside in oracle.members(pairs, how)]
     values = np.array([pair.confidence for pair in pairs])
-    assert assign(values, scheme, computed=True).tolist() == oracle.indices(pairs, how)
+    assert assign_bins(values, scheme, computed=True).tolist() == oracle.indices(pairs, how)
 
 
 def test_stored_confidences_are_tied_only_when_equal() -> None:
     values = [0.5, 0.5 + 1e-13]
-    assert BinSums.from_pairs(values, [0, 1]).levels().size == 2
-    assert BinSums.from_pairs(values, [0, 1], computed=True).levels().size == 1
-    assert assign(np.array(values), Scheme("natural")).tolist() == [0, 1]
-    assert assign(np.array(values), Scheme("natural"), computed=True).tolist() == [0, 0]
+    assert BinSums.from_pairs(values, [0, 1]).natural_bins().size == 2
+    assert BinSums.from_pairs(values, [0, 1], computed=True).natural_bins().size == 1
+    assert assign_bins(np.array(values), Scheme("natural")).tolist() == [0, 1]
+    assert assign_bins(np.array(values), Scheme("natural"), computed=True).tolist() == [0, 0]
 
 
 def test_one_number_stored_in_two_dtypes_is_one_level() -> None:
-    assert sums_of([Pair(0.5, 2, 1), Pair(0.5, 4, 0), Pair(0.5, 8, 1)]).levels().count.tolist() == [3]
+    assert sums_of([Pair(0.5, 2, 1), Pair(0.5, 4, 0), Pair(0.5, 8, 1)]).natural_bins().count.tolist() == [3]

@@ -13,11 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from calib_core import load
-from calib_core.analysis.evidence import gather
-from calib_core.analysis.sweep import PAPER_BINS, sweep
+from calib_core.analysis.evidence import gather_evidence
+from calib_core.analysis.sweep import PAPER_BINS, sweep_bins
 from calib_core.records import TokenRun
-from calib_core.tokens.grid import CELLS
-from calib_core.tokens.sums import DRAWS
+from calib_core.tokens.grid import GRID_CELLS
+from calib_core.tokens.sums import N_DRAWS
 from demo.code import text
 from demo.code.ngram import Counts, counted, distribution
 from demo.code.recipe import CodeRecipe
@@ -78,10 +78,10 @@ def test_all_are_asked_the_same_positions(networks: list[TokenRun], ngrams: list
     for run in (*networks, *ngrams):
         assert (run.sums.rows, run.sums.classes) == (RECIPE.positions, RECIPE.vocabulary)
         assert (run.sums.occurrences == networks[0].sums.occurrences).all()
-        assert run.sums.excess < 1e-6 * RECIPE.positions
+        assert run.sums.sum_deviation < 1e-6 * RECIPE.positions
         assert run.sums.draws is not None
-        assert len(run.sums.draws.all) == len(run.sums.draws.top) == DRAWS
-        assert "Tiny model trained for this demo." in run.ledger.notes
+        assert len(run.sums.draws.all_labels) == len(run.sums.draws.top_label) == N_DRAWS
+        assert "Tiny model trained for this demo." in run.row_counts.notes
 
 
 def test_sums_by_class_are_kept_of_two_runs(networks: list[TokenRun], ngrams: list[TokenRun]) -> None:
@@ -91,13 +91,13 @@ def test_sums_by_class_are_kept_of_two_runs(networks: list[TokenRun], ngrams: li
 
 def test_temperature_moves_confidence_and_no_answer(networks: list[TokenRun]) -> None:
     warm, *colder = networks[len(RECIPE.checkpoints) - 1 :]
-    assert {run.sums.top.right for run in colder} == {warm.sums.top.right}
-    said = {run.info.temperature: run.sums.top.said for run in (warm, *colder)}
+    assert {run.sums.top_label.n_correct for run in colder} == {warm.sums.top_label.n_correct}
+    said = {run.info.temperature: run.sums.top_label.confidence_sum for run in (warm, *colder)}
     assert said[0.5] > said[0.7] > said[1.0]
 
 
 def test_softer_counts_are_less_sure(ngrams: list[TokenRun]) -> None:
-    witten_bell, hard, soft = (run.sums.top.said for run in ngrams)
+    witten_bell, hard, soft = (run.sums.top_label.confidence_sum for run in ngrams)
     assert hard > witten_bell > soft
 
 
@@ -224,7 +224,7 @@ def test_words_tell_what_the_sums_say(networks: list[TokenRun], ngrams: list[Tok
     words = (DATA / "README.md").read_text(encoding="utf-8")
     for run in (*networks, *ngrams):
         sums = run.sums
-        means = [total / sums.rows for total in (sums.all.log_loss, sums.top.right, sums.top.said)]
+        means = [total / sums.rows for total in (sums.all_labels.log_loss, sums.top_label.n_correct, sums.top_label.confidence_sum)]
         row = " | ".join(["", f"{run.info.tokens_seen:,}", *(f"{mean:.3f}" for mean in means)]) + " |"
         (line,) = [line for line in words.splitlines() if line.endswith(row)]
         assert line.startswith(f"| {run.info.model}")
@@ -233,8 +233,8 @@ def test_words_tell_what_the_sums_say(networks: list[TokenRun], ngrams: list[Tok
 
 
 def test_words_tell_what_the_sweep_says(networks: list[TokenRun]) -> None:
-    assert max(run.sums.all.cell.max() for run in networks[:2]) < CELLS // 10
-    last, cold = (sweep(gather(run, "tokens")).curves for run in networks[7:9])
+    assert max(run.sums.all_labels.cell.max() for run in networks[:2]) < GRID_CELLS // 10
+    last, cold = (sweep_bins(gather_evidence(run, "tokens")).curves for run in networks[7:9])
     clear = {
         curve.metric: [bins for bins, p in zip(PAPER_BINS, curve.null.p, strict=True) if p and p <= 0.05]
         for curve in last

@@ -40,7 +40,7 @@ def test_manifest_pins_every_file(name: str) -> None:
 def test_every_file_is_read_whole(name: str) -> None:
     runs = load(DATA / name)
     assert sum(run.n_total for run in runs) == MANIFEST["files"][name]["rows"]
-    assert all(run.ledger.left_out == 0 and not run.ledger.clipped for run in runs)
+    assert all(run.row_counts.n_left_out == 0 and not run.row_counts.clipped for run in runs)
     assert len({run.label for run in runs}) == len(runs)
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.edges import bin_of, edges_of
+from calib_core.edges import bin_of, inner_edges
 
 
 def by_definition(confidence: np.ndarray, bins: int) -> list[int]:
-    edges = edges_of(bins, confidence.dtype)
+    edges = inner_edges(bins, confidence.dtype)
     return [int((edges < value).sum()) for value in confidence]
 
 
@@ -37,7 +37,7 @@ def test_values_around_edges_fall_where_the_edges_say(dtype: str, bins: int, dat
 def test_every_float16_falls_where_the_edges_say(bins: int) -> None:
     every = np.arange(0x3C01, dtype=np.uint16).view(np.float16)
     assert every[-1] == 1
-    edges = edges_of(bins, every.dtype)
+    edges = inner_edges(bins, every.dtype)
     assert np.array_equal(bin_of(every, bins), np.searchsorted(edges, every, side="left"))
 
 

@@ -16,7 +16,7 @@ def small(dtype: str = "f8") -> Distribution:
     return Distribution(
         probs=np.array([0.25, 0.375, 0.375, 0.5, 0.5, 1.0], dtype),
         sizes=np.array([3, 2, 1], np.int64),
-        label=np.array([1, 1, 0], np.int64),
+        target=np.array([1, 1, 0], np.int64),
         rows=np.array([4, 7, 9]),
         computed=True,
         normalised=True,
@@ -31,15 +31,15 @@ def none() -> Distribution:
 
 def test_rows_of_differing_length_lie_end_to_end() -> None:
     distribution = small()
-    assert (distribution.n, distribution.classes) == (3, 3)
-    assert distribution.start.tolist() == [0, 3, 5]
-    assert distribution.position.tolist() == [0, 1, 2, 0, 1, 0]
-    assert distribution.outcome.tolist() == [False, True, False, False, True, True]
+    assert (distribution.n, distribution.n_classes) == (3, 3)
+    assert distribution.row_starts.tolist() == [0, 3, 5]
+    assert distribution.class_index.tolist() == [0, 1, 2, 0, 1, 0]
+    assert distribution.is_correct.tolist() == [False, True, False, False, True, True]
 
 
 def test_the_top_label_is_the_first_of_equal_maxima() -> None:
-    top = small().top()
-    assert small().top_position.tolist() == [1, 0, 0]
+    top = small().top_label_pairs()
+    assert small().top_index.tolist() == [1, 0, 0]
     assert top.confidence.tolist() == [0.375, 0.5, 1.0]
     assert top.correct.tolist() == [True, False, True]
     assert top.rows.tolist() == [4, 7, 9]
@@ -47,7 +47,7 @@ def test_the_top_label_is_the_first_of_equal_maxima() -> None:
 
 
 def test_every_label_gives_one_pair_a_choice() -> None:
-    pairs = small().every_label()
+    pairs = small().all_label_pairs()
     assert pairs.n == 6
     assert pairs.rows.tolist() == [4, 4, 4, 7, 7, 9]
     assert pairs.correct.tolist() == [False, True, False, False, True, True]
@@ -56,7 +56,7 @@ def test_every_label_gives_one_pair_a_choice() -> None:
 
 def test_sums_are_kept_by_class_and_know_their_rows() -> None:
     sums = small().sums()
-    assert (sums.rows, sums.groups, sums.pairs, sums.computed) == (3, 3, 6, True)
+    assert (sums.rows, sums.groups, sums.n_pairs, sums.computed) == (3, 3, 6, True)
     assert sums.group.tolist() == [0, 0, 0, 1, 1, 2]
     assert sums.value.tolist() == [0.25, 0.5, 1.0, 0.375, 0.5, 0.375]
     assert sums.correct.tolist() == [0, 0, 1, 1, 1, 0]
@@ -65,14 +65,14 @@ def test_sums_are_kept_by_class_and_know_their_rows() -> None:
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_the_stored_dtype_is_kept(dtype: str) -> None:
     distribution = small(dtype)
-    assert distribution.top().confidence.dtype == np.dtype(dtype)
-    assert distribution.every_label().confidence.dtype == np.dtype(dtype)
-    assert set(distribution.sums().width.tolist()) == {np.dtype(dtype).itemsize}
+    assert distribution.top_label_pairs().confidence.dtype == np.dtype(dtype)
+    assert distribution.all_label_pairs().confidence.dtype == np.dtype(dtype)
+    assert set(distribution.sums().itemsize.tolist()) == {np.dtype(dtype).itemsize}
 
 
 @given(any_rows())
 def test_the_top_label_is_what_a_loop_over_the_rows_finds(rows: list[Row]) -> None:
-    top = distribution_of(rows).top()
+    top = distribution_of(rows).top_label_pairs()
     assert top.confidence.tolist() == [max(row.probs) for row in rows]
     assert top.correct.tolist() == [row.probs.index(max(row.probs)) == row.label for row in rows]
 
@@ -82,22 +82,22 @@ def test_sums_by_class_hold_every_pair_once(rows: list[Row]) -> None:
     sums = class_sums_of(rows)
     pairs = all_pairs(rows)
     assert sums.rows == len(rows)
-    assert sums.pairs == len(pairs)
+    assert sums.n_pairs == len(pairs)
     assert int(sums.correct.sum()) == len(rows)  # one right class a row
     pooled = sums.pooled()
     keys = sorted({(pair.width, pair.confidence) for pair in pairs})
-    assert list(zip(pooled.width.tolist(), pooled.value.tolist(), strict=True)) == keys
+    assert list(zip(pooled.itemsize.tolist(), pooled.value.tolist(), strict=True)) == keys
 
 
 def test_no_rows_give_no_pairs() -> None:
     distribution = none()
-    assert (distribution.n, distribution.classes) == (0, 0)
-    assert distribution.highest.size == distribution.top_position.size == 0
-    assert distribution.top().n == distribution.every_label().n == distribution.sums().pairs == 0
+    assert (distribution.n, distribution.n_classes) == (0, 0)
+    assert distribution.max_prob.size == distribution.top_index.size == 0
+    assert distribution.top_label_pairs().n == distribution.all_label_pairs().n == distribution.sums().n_pairs == 0
     assert distribution.sums().groups == 1
 
 
 def test_sums_of_pairs_say_whether_the_confidence_was_computed() -> None:
     pairs = Pairs(np.array([0.5, 0.5 + 1e-14]), np.array([True, False]), np.arange(2), computed=True)
     assert pairs.n == 2
-    assert pairs.sums().levels().size == 1
+    assert pairs.sums().natural_bins().size == 1

@@ -11,9 +11,9 @@ import calib_core
 from calib_core.binned import Scheme, Sums
 from calib_core.confidence import METHODS
 from calib_core.confidence.given import GIVEN
-from calib_core.confidence.method import Confidences, Options
-from calib_core.figures.method_look import look
-from calib_core.figures.strokes import metric_line
+from calib_core.confidence.method import Confidences, MethodOptions
+from calib_core.figures.method_look import method_style
+from calib_core.figures.strokes import metric_line_style
 from calib_core.figures.theme import LIGHT
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
@@ -24,19 +24,19 @@ from core.cli_words import GOOD, Call, write
 def mean_square_gap(sums: Sums, scheme: Scheme) -> float | None:
     """Σ_b n_b · (gap of b)² / n."""
     binned = sums.binned(scheme)
-    return float((binned.absolute_gap**2 / binned.count).sum()) / sums.pairs if sums.pairs else None
+    return float((binned.absolute_gap**2 / binned.count).sum()) / sums.n_pairs if sums.n_pairs else None
 
 
-def doubted(run: AnswerRun, options: Options) -> Confidences:
+def doubted(run: AnswerRun, options: MethodOptions) -> Confidences:
     """The confidence of the file, halved."""
     rows = run.rows.with_columns(confidence=run.rows["confidence"] / 2)
-    return GIVEN.of(AnswerRun(run.file, run.format, run.label, run.info, rows, run.ledger), options)
+    return GIVEN.compute(AnswerRun(run.file, run.format, run.label, run.info, rows, run.row_counts), options)
 
 
 METRIC = Metric(
-    id="mean_square_gap", title="Mean square gap", in_sentence="mean square gap", recipe="mean square gap",
+    id="mean_square_gap", title="Mean square gap", title_in_sentence="mean square gap", recipe_name="mean square gap",
     meaning="The squared gap of a bin, averaged over the rows; lower is better.", source="a trial",
-    needs="pairs", low=0.0, high=1.0, better="lower", binned=True, of=mean_square_gap,
+    needs="pairs", low=0.0, high=1.0, direction="lower", binned=True, compute=mean_square_gap,
 )
 METHOD = replace(GIVEN, id="doubted", title="half of it", meaning="A trial.", of=doubted, look=None)
 
@@ -75,6 +75,6 @@ def test_the_python_interface_gives_them(tmp_path: Path) -> None:
 
 
 def test_the_figures_draw_them_as_nothing_else() -> None:
-    assert len({look(id_, LIGHT).symbol for id_ in METHODS}) == len(METHODS)
-    lines = [metric_line(id_, LIGHT) for id_ in METRICS]
+    assert len({method_style(id_, LIGHT).symbol for id_ in METHODS}) == len(METHODS)
+    lines = [metric_line_style(id_, LIGHT) for id_ in METRICS]
     assert len({(line["color"], line["dash"]) for line in lines}) == len(METRICS)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from calib_core.analysis.evidence import Evidence, survey
+from calib_core.analysis.evidence import Evidence, survey_methods
 from calib_core.analysis.tour import tour_step
-from calib_core.analysis.tour_step import Kind, Step
-from calib_core.analysis.tour_subject import Candidate, Subject
+from calib_core.analysis.tour_step import StepKind, TourStep
+from calib_core.analysis.tour_subject import TourCandidate, TourSubject
 from calib_core.records import AnswerRun, Run, RunInfo
 from core.made_runs import made_run
 
@@ -46,24 +46,24 @@ def drawn(rows: int, seed: int) -> AnswerRun:
     return made_run({"confidence": said, "correct": [bool(one) for one in random.random(rows) < said]})
 
 
-def candidates(*runs: Run) -> dict[str, Candidate]:
+def candidates(*runs: Run) -> dict[str, TourCandidate]:
     """The runs by key: "0", "1" …"""
-    return {str(at): Candidate(run.label, survey(run).usable) for at, run in enumerate(runs)}
+    return {str(at): TourCandidate(run.label, survey_methods(run).usable) for at, run in enumerate(runs)}
 
 
-def subject(*runs: Run, shown: int = 0, method: str = "given") -> Subject:
-    return Subject(str(shown), method, candidates(*runs))
+def subject(*runs: Run, shown: int = 0, method: str = "given") -> TourSubject:
+    return TourSubject(str(shown), method, candidates(*runs))
 
 
-def told(kind: Kind, *runs: Run, **which: Any) -> Step:
+def told(kind: StepKind, *runs: Run, **which: Any) -> TourStep:
     """One step of the tour of the first run, or of `shown`."""
     return tour_step(kind, subject(*runs, **which))
 
 
-def words(step: Step) -> str:
+def words(step: TourStep) -> str:
     return " ".join((step.heading, *step.sentences))
 
 
 def evidences(**runs: Run) -> Mapping[str, tuple[Evidence, ...]]:
     """What `overview` takes: each run by every method it gives."""
-    return {name: tuple(survey(run).usable.values()) for name, run in runs.items()}
+    return {name: tuple(survey_methods(run).usable.values()) for name, run in runs.items()}

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.confidence.answers import Normaliser
+from calib_core.confidence.answers import AnswerNormaliser
 from calib_core.records import AnswerRun
 
 
@@ -30,7 +30,7 @@ def figures(run: AnswerRun, evidence: AnswerEvidence) -> dict[str, Any]:
 
 def _told(run: AnswerRun, what: str) -> int:
     """A number that the ledger tells; 1 where it says nothing of it."""
-    found = re.search(what, " ".join(run.ledger.notes))
+    found = re.search(what, " ".join(run.row_counts.notes))
     return int(found[1]) if found else 1
 
 
@@ -38,7 +38,7 @@ def _of_samples(run: AnswerRun, evidence: AnswerEvidence) -> dict[str, Any]:
     samples = run.rows["samples"]
     first = next(iter(samples.drop_nulls()), pl.Series([], dtype=pl.String))
     row = pl.Series([0] * first.len(), dtype=pl.Int64)
-    forms = Normaliser.of(run).readings(row, first)
+    forms = AnswerNormaliser.for_run(run).output_forms(row, first)
     return {
         "answers_per_row": samples.list.len().to_list(),
         "majority_share": evidence.pairs.confidence.tolist(),

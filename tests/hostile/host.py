@@ -15,14 +15,14 @@ from typing import Any, Final
 import polars as pl
 
 from calib_core import files
-from calib_core.analysis.check import FileReport, check, usable_runs
-from calib_core.analysis.evidence import gather
-from calib_core.analysis.questions import questions
+from calib_core.analysis.check import FileReport, check_file, usable_runs
+from calib_core.analysis.evidence import gather_evidence
+from calib_core.analysis.questions import questions_in_bin
 from calib_core.analysis.score import score
 from calib_core.files.reading import Reading
 from calib_core.problems import BadRowsFound, CalibError, Unavailable
 from calib_core.records import AnswerRun, Run
-from calib_core.report.spreadsheet import to_csv
+from calib_core.report.spreadsheet import safe_csv
 from hostile.figures import figures
 
 Answer = dict[str, Any]
@@ -37,8 +37,8 @@ PREFERRED: Final[Mapping[str, tuple[str, ...]]] = {
 
 def load(folder: Path, name: str, shape: str, columns: Mapping[str, str], *, good: bool) -> Answer:
     """One file of the folder, read and judged; good: its bad rows are left out."""
-    reading = files.read(folder / name, name=name, columns=columns, within=folder)
-    report = check(reading)
+    reading = files.read(folder / name, name=name, columns=columns, root=folder)
+    report = check_file(reading)
     if report.status == "refused" and report.proposals and not columns:
         return load(folder, name, shape, dict(report.proposals), good=good)
     told = _told(report)
@@ -70,7 +70,7 @@ def _scored(reading: Reading, report: FileReport, runs: tuple[Run, ...], shape: 
     method = next((id_ for id_ in wished if id_ in usable), usable[0])
     found = [_run(run, method) for run in runs]
     return {
-        "rows": reading.rows - reading.bad_rows,
+        "rows": reading.n_rows - reading.n_bad_rows,
         "usable": usable,
         "missing": sum(one["missing"] for one in found),
         "values": [one["values"] for one in found],
@@ -83,23 +83,23 @@ def _scored(reading: Reading, report: FileReport, runs: tuple[Run, ...], shape: 
 def _run(run: Run, method: str) -> Answer:
     assert isinstance(run, AnswerRun)
     try:
-        evidence = gather(run, method)
+        evidence = gather_evidence(run, method)
     except Unavailable:
         return {"missing": run.rows.height, "values": {}, "ids": [], "texts": [], "exported": ""}
     values: Answer = {"n": evidence.n_used}
     pairs = evidence.pairs
     values["accuracy"] = float(pairs.correct.mean())
     values["brier"] = values["brier_top"] = score(evidence, "brier").value
-    if evidence.no_distribution is None:
+    if evidence.no_distribution_reason is None:
         values["brier_multi"] = score(evidence, "brier_multi").value
-    asked = questions(evidence)
+    asked = questions_in_bin(evidence)
     ids = asked.frame["id"].cast(pl.String).to_list() if "id" in asked.frame.columns else []
     return {
         "missing": run.rows.height - evidence.n_used,
         "values": values | figures(run, evidence),
         "ids": ids,
-        "texts": [*run.others.columns, *_texts(asked.frame)],
-        "exported": to_csv(asked.frame).decode(),
+        "texts": [*run.group_columns.columns, *_texts(asked.frame)],
+        "exported": safe_csv(asked.frame).decode(),
     }
 
 

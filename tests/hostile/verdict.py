@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from calib_core import files
-from calib_core.analysis.check import check
+from calib_core.analysis.check import check_file
 from calib_core.analysis.score import score
 from calib_core.files.reading import Reading
 from calib_core.problems import BadRowsFound, CalibError
@@ -69,7 +69,7 @@ class Judge:
         assert sound is not None
         with suppress(careful.UnclearError):
             wrong += _of_rows(good, spoilt, sound, reading)
-        return {"outcome": "asks" if reading.bad_rows else "result", "faults": wrong[:5]}
+        return {"outcome": "asks" if reading.n_bad_rows else "result", "faults": wrong[:5]}
 
     def _read(self, good: Good, contents: Mapping[str, bytes]) -> tuple[Reading | None, str]:
         """The file read, reported and scored; None where it is refused, with the message."""
@@ -79,8 +79,8 @@ class Judge:
             (self._folder / name).write_bytes(data)
         gold = self._folder / good.gold if good.gold else None
         try:
-            reading = files.parse(self._folder / good.main, file=good.main, gold=gold)
-            report = check(reading)
+            reading = files.read_in_this_process(self._folder / good.main, file=good.main, gold=gold)
+            report = check_file(reading)
             if report.status == "refused":
                 return None, report.message
         except CalibError as refusal:
@@ -110,8 +110,8 @@ def _of_rows(good: Good, spoilt: Mapping[str, bytes], sound: Reading, reading: R
         if _sums(reading) != _sums(sound):
             yield "sealed sums were altered and read all the same"
     elif good.records == "topk":
-        if not reading.bad_rows and reading.rows != len(careful.jsonl(data)):
-            yield f"{reading.rows} rows of {len(careful.jsonl(data))} lines"
+        if not reading.n_bad_rows and reading.n_rows != len(careful.jsonl(data)):
+            yield f"{reading.n_rows} rows of {len(careful.jsonl(data))} lines"
     elif good.records in careful.VALUES:
         yield from _of_table(good, data, reading)
     beside = all(spoilt[name] == data for name, data in good.files.items() if name != good.main)
@@ -140,7 +140,7 @@ def _of_log(good: Good, spoilt: Mapping[str, bytes], sound: Reading, reading: Re
 
 def _notes(reading: Reading) -> set[str]:
     """What is noted, whatever the numbers in it, and how many choices there are: of a log, all rows tell."""
-    notes = (*reading.notes, *(note for run in reading.good_runs for note in run.ledger.notes))
+    notes = (*reading.notes, *(note for run in reading.good_runs for note in run.row_counts.notes))
     widths = {len(dict(row).get("choice_logprobs", ())) for row in _shown(reading).values()}
     return {*(re.sub(r"[\d.]+", "#", note) for note in notes), f"{max(widths, default=0)} choices"}
 
@@ -160,15 +160,15 @@ def _of_records(
 ) -> Iterator[str]:
     """Rows lost; rows that differ although their records do not."""
     before, after = split(was), split(now)
-    if reading.format != sound.format or sound.rows != len(before):
+    if reading.format != sound.format or sound.n_rows != len(before):
         return
-    if reading.rows != len(after):
-        yield f"{reading.rows} rows of {len(after)} records"
+    if reading.n_rows != len(after):
+        yield f"{reading.n_rows} rows of {len(after)} records"
         return
     kept = sum(run.rows.height for run in reading.good_runs if isinstance(run, AnswerRun))
-    whole = sum(run.rows.height for run in sound.good_runs if isinstance(run, AnswerRun)) == sound.rows
-    if whole and kept + reading.bad_rows != reading.rows:
-        yield f"{reading.rows} rows, {reading.bad_rows} bad and {kept} kept"
+    whole = sum(run.rows.height for run in sound.good_runs if isinstance(run, AnswerRun)) == sound.n_rows
+    if whole and kept + reading.n_bad_rows != reading.n_rows:
+        yield f"{reading.n_rows} rows, {reading.n_bad_rows} bad and {kept} kept"
     known = {before[at - 1]: shown for at, shown in _shown(sound).items()}
     for at, shown in _shown(reading).items():
         expected = known.get(after[at - 1])
@@ -181,8 +181,8 @@ def _of_table(good: Good, data: bytes, reading: Reading) -> Iterator[str]:
     if reading.format != "table":
         return
     told = careful.VALUES[good.records](data)
-    if reading.rows != len(told):
-        yield f"{reading.rows} rows of {len(told)} records"
+    if reading.n_rows != len(told):
+        yield f"{reading.n_rows} rows of {len(told)} records"
         return
     for at, shown in _shown(reading).items():
         for name, value in shown:
@@ -210,7 +210,7 @@ def _spells(text: Any, value: str) -> bool:
 
 def _sums(reading: Reading) -> list[Any]:
     runs = [run for run in reading.good_runs if isinstance(run, TokenRun)]
-    return [(run.label, run.sums.rows, run.sums.top.right, run.sums.occurrences.tolist()) for run in runs]
+    return [(run.label, run.sums.rows, run.sums.top_label.n_correct, run.sums.occurrences.tolist()) for run in runs]
 
 
 def _shown(reading: Reading) -> dict[int, Row]:

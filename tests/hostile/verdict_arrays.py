@@ -16,7 +16,7 @@ from hostile.goods import Good
 
 def of_arrays(good: Good, spoilt: Mapping[str, bytes], reading: Reading) -> Iterator[str]:
     """What does not add up, in words."""
-    if reading.bad_rows:
+    if reading.n_bad_rows:
         return
     try:
         probs, target = _arrays(good, spoilt)
@@ -26,9 +26,9 @@ def of_arrays(good: Good, spoilt: Mapping[str, bytes], reading: Reading) -> Iter
     rows, right, confidence = careful.tokens(probs, target)
     for run in reading.good_runs:
         if isinstance(run, TokenRun):
-            top = run.sums.top
-            if run.sums.rows != rows or abs(top.right - right) > _ties(probs):
-                yield f"{run.sums.rows} positions, {top.right} right, and NumPy finds {rows} and {right}"
+            top = run.sums.top_label
+            if run.sums.rows != rows or abs(top.n_correct - right) > _ties(probs):
+                yield f"{run.sums.rows} positions, {top.n_correct} right, and NumPy finds {rows} and {right}"
         elif run.rows.height != rows:
             yield f"{run.rows.height} rows, and NumPy finds {rows}"
         elif "choice_probs" in run.rows.columns:

@@ -10,127 +10,127 @@ from dataclasses import replace
 from typing import Final
 
 from calib_core.files.format import Format, Head
-from calib_core.files.harness.helm_items import Item, entries, judged, main_split, notes
+from calib_core.files.harness.helm_items import HelmInstance, instance_entries, refuse_without_logprobs, main_split, instance_notes
 from calib_core.files.harness.helm_spec import (
-    OUTCOMES,
-    Spec,
-    means_of,
-    outcome_of,
-    partner,
-    perturbation_of,
-    reported,
-    spec_of,
-    trial_of,
+    OUTCOME_METRICS,
+    RunSpec,
+    instance_means,
+    outcome_metric,
+    read_companion,
+    perturbation_name,
+    reported_means,
+    parse_run_spec,
+    trial_number,
 )
-from calib_core.files.harness.helm_states import Key, items_of, with_outcome
-from calib_core.files.harness.json_values import as_list, as_name, as_object, as_whole
-from calib_core.files.harness.logged import records_of
-from calib_core.files.harness.translated import Translated, read_translated
+from calib_core.files.harness.helm_states import InstanceKey, instances_of_states, add_outcome
+from calib_core.files.harness.json_values import as_list, as_name, as_object, as_integer
+from calib_core.files.harness.logged import read_log_records
+from calib_core.files.harness.translated import LogTable, read_log_table
 from calib_core.files.reading import Reading
-from calib_core.files.tables.raw import Broken, Progress
-from calib_core.files.tables.runs import stem_of
-from calib_core.records import Reported
+from calib_core.files.tables.raw import BrokenRecord, ReadProgress
+from calib_core.files.tables.runs import file_stem
+from calib_core.records import ReportedMetric
 
-STATE: Final = frozenset({"adapter_spec", "request_states"})
-STATS: Final = frozenset({"instance_id", "stats"})
+STATE_KEYS: Final = frozenset({"adapter_spec", "request_states"})
+STATS_KEYS: Final = frozenset({"instance_id", "stats"})
 
-_COLUMNS: Final = {
+_COLUMN_ROLES: Final = {
     "instance_id": "id",
     "max_prob": "confidence",
     "tokens": "path_logprobs",
     "logprobs": "choice_logprobs",
 }
-_OWN: Final = "as references"
+_REFERENCE_OUTCOME: Final = "as references"
 """The outcome where HELM's own is not beside: the answer is one of the right references."""
 
 
 def recognises(head: Head) -> bool:
     """Whether the file is a HELM run's states or statistics of its instances."""
-    if _is_state(head):
+    if _is_scenario_state(head):
         return True
     return head.kind in ("json list", "json lines") and any(
-        each.keys() >= STATS and isinstance(each["stats"], list) for each in head.objects
+        each.keys() >= STATS_KEYS and isinstance(each["stats"], list) for each in head.first_objects
     )
 
 
-def _is_state(head: Head) -> bool:
+def _is_scenario_state(head: Head) -> bool:
     """Whether the file is one object, on one line or several, with the states of requests."""
-    one = head.kind in ("json object", "json lines") and len(head.objects) == 1
-    return one and head.objects[0].keys() >= STATE
+    one = head.kind in ("json object", "json lines") and len(head.first_objects) == 1
+    return one and head.first_objects[0].keys() >= STATE_KEYS
 
 
-def read(head: Head, mapping: Mapping[str, str], progress: Progress) -> Reading:
+def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
     """The runs of a HELM file. See `format.Read`."""
-    run_spec = as_object(partner(head.beside, "run_spec.json"))
-    if _is_state(head):
+    run_spec = as_object(read_companion(head.companions, "run_spec.json"))
+    if _is_scenario_state(head):
         head = replace(head, kind="json object")
-        spec = spec_of(run_spec, as_object(head.objects[0].get("adapter_spec")))
-        found, outcome = _of_states(head, spec)
+        spec = parse_run_spec(run_spec, as_object(head.first_objects[0].get("adapter_spec")))
+        found, outcome = _read_states(head, spec)
         spec = _with_shots(spec, head)
     else:
-        spec = spec_of(run_spec, {})
-        found, outcome = _of_stats(head, spec)
-    columns = _COLUMNS | {outcome or _OWN: "correct"}
+        spec = parse_run_spec(run_spec, {})
+        found, outcome = _read_stats(head, spec)
+    columns = _COLUMN_ROLES | {outcome or _REFERENCE_OUTCOME: "correct"}
     if outcome is not None:
         for item in found:
-            item.fields.pop(_OWN, None)
-    log = Translated(entries(found, spec), columns, spec.info, _reported(head, spec, found, outcome))
-    reading = read_translated(head, HELM.id, log, mapping, progress)
-    told = (*reading.notes, *notes(found, spec, outcome))
-    return judged(replace(reading, notes=told), found)
+            item.fields.pop(_REFERENCE_OUTCOME, None)
+    log = LogTable(instance_entries(found, spec), columns, spec.info, _reported_metrics(head, spec, found, outcome))
+    reading = read_log_table(head, HELM.id, log, mapping, progress)
+    told = (*reading.notes, *instance_notes(found, spec, outcome))
+    return refuse_without_logprobs(replace(reading, notes=told), found)
 
 
-def _of_states(head: Head, spec: Spec) -> tuple[list[Item], str | None]:
+def _read_states(head: Head, spec: RunSpec) -> tuple[list[HelmInstance], str | None]:
     """The instances of scenario_state.json, and the metric that says right or wrong, if it is beside."""
-    means: dict[Key, Mapping[str, object]] = {}
-    for record in map(as_object, as_list(partner(head.beside, "per_instance_stats.json"))):
-        key = _key(record)
-        means[key], _ = means_of(record.get("stats"), key[2])
-    outcome = outcome_of(spec, {metric for told in means.values() for metric in told} & {*OUTCOMES})
-    records = records_of(head, "request_states")
-    return list(items_of(records, spec.method, means, outcome)), outcome
+    means: dict[InstanceKey, Mapping[str, object]] = {}
+    for record in map(as_object, as_list(read_companion(head.companions, "per_instance_stats.json"))):
+        key = _stats_key(record)
+        means[key], _ = instance_means(record.get("stats"), key[2])
+    outcome = outcome_metric(spec, {metric for told in means.values() for metric in told} & {*OUTCOME_METRICS})
+    records = read_log_records(head, "request_states")
+    return list(instances_of_states(records, spec.method, means, outcome)), outcome
 
 
-def _of_stats(head: Head, spec: Spec) -> tuple[list[Item], str | None]:
+def _read_stats(head: Head, spec: RunSpec) -> tuple[list[HelmInstance], str | None]:
     """The instances of per_instance_stats.json, and the metric that says right or wrong."""
-    records = [record.value for record in records_of(head)]
+    records = [record.value for record in read_log_records(head)]
     told = [
-        None if isinstance(value, Broken) else means_of(value.get("stats"), _key(value)[2])
+        None if isinstance(value, BrokenRecord) else instance_means(value.get("stats"), _stats_key(value)[2])
         for value in records
     ]
-    outcome = outcome_of(spec, {metric for each in told if each for metric in each[0]} & {*OUTCOMES})
-    return list(_instances(records, told, outcome)), outcome
+    outcome = outcome_metric(spec, {metric for each in told if each for metric in each[0]} & {*OUTCOME_METRICS})
+    return list(_stats_instances(records, told, outcome)), outcome
 
 
-def _instances(
-    records: list[Mapping[str, object] | Broken],
-    told: list[tuple[dict[str, object], str | None] | None],
+def _stats_instances(
+    records: list[Mapping[str, object] | BrokenRecord],
+    means_and_splits: list[tuple[dict[str, object], str | None] | None],
     outcome: str | None,
-) -> Iterator[Item]:
-    for value, each in zip(records, told, strict=True):
-        if isinstance(value, Broken) or each is None:
-            yield Item(None, 0, None, None, {}, broken=value if isinstance(value, Broken) else None)
+) -> Iterator[HelmInstance]:
+    for value, each in zip(records, means_and_splits, strict=True):
+        if isinstance(value, BrokenRecord) or each is None:
+            yield HelmInstance(None, 0, None, None, {}, broken=value if isinstance(value, BrokenRecord) else None)
             continue
         means, split = each
-        row, tied = with_outcome({}, means, outcome)
+        row, tied = add_outcome({}, means, outcome)
         if "max_prob" in means:
             row["max_prob"] = means["max_prob"]
         alone = 0.0 if "logprob" not in means and means.get("max_prob") == 1 else means.get("logprob")
-        yield Item(*_key(value), split, row, alone, tied)
+        yield HelmInstance(*_stats_key(value), split, row, alone, tied)
 
 
-def _key(record: Mapping[str, object]) -> Key:
+def _stats_key(record: Mapping[str, object]) -> InstanceKey:
     return (
         as_name(record.get("instance_id")),
-        trial_of(record.get("train_trial_index")),
-        perturbation_of(record.get("perturbation")),
+        trial_number(record.get("train_trial_index")),
+        perturbation_name(record.get("perturbation")),
     )
 
 
-def _with_shots(spec: Spec, head: Head) -> Spec:
+def _with_shots(spec: RunSpec, head: Head) -> RunSpec:
     """The specification with the number of examples that the prompts do hold, where it is one number."""
-    states = map(as_object, as_list(head.objects[0].get("request_states")))
-    told = {as_whole(state.get("num_train_instances")) for state in states}
+    states = map(as_object, as_list(head.first_objects[0].get("request_states")))
+    told = {as_integer(state.get("num_train_instances")) for state in states}
     held = sorted(shots for shots in told if shots is not None)
     if not held:
         return spec
@@ -139,15 +139,15 @@ def _with_shots(spec: Spec, head: Head) -> Spec:
     return replace(spec, differing_shots=f"The prompts hold from {held[0]} to {held[-1]} examples.")
 
 
-def _reported(
-    head: Head, spec: Spec, found: list[Item], outcome: str | None
-) -> dict[str, tuple[Reported, ...]]:
+def _reported_metrics(
+    head: Head, spec: RunSpec, instances: list[HelmInstance], outcome: str | None
+) -> dict[str, tuple[ReportedMetric, ...]]:
     """HELM's own figure, under the label of the run that it speaks of."""
-    split = main_split(found)
-    own = [item for item in found if item.split == split and item.perturbation is None]
-    ties = any(item.tied for item in own)
-    figures = reported(partner(head.beside, "stats.json"), outcome, split, rows=len(own), ties=ties)
-    return {spec.info.label(stem_of(head.file)): tuple(figures)}
+    split = main_split(instances)
+    own = [item for item in instances if item.split == split and item.perturbation is None]
+    ties = any(item.is_tied for item in own)
+    figures = reported_means(read_companion(head.companions, "stats.json"), outcome, split, n_rows=len(own), has_ties=ties)
+    return {spec.info.label(file_stem(head.file)): tuple(figures)}
 
 
 HELM: Final = Format(

@@ -11,23 +11,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from calib_core.files.harness.helm_spec import Spec
-from calib_core.files.harness.json_values import as_number, is_wrong
-from calib_core.files.harness.translated import Entry
+from calib_core.files.harness.helm_spec import RunSpec
+from calib_core.files.harness.json_values import as_finite_number, is_invalid_logprob
+from calib_core.files.harness.translated import LogEntry
 from calib_core.files.reading import Reading
-from calib_core.files.tables.raw import Broken
+from calib_core.files.tables.raw import BrokenRecord
 from calib_core.records import AnswerRun
-from calib_core.wording import count as counted
+from calib_core.wording import plural as plural
 
-RECORDED: Final = ("max_prob", "tokens", "logprobs", "choice_token_counts", "choice_probs")
+LOGPROB_FIELDS: Final = ("max_prob", "tokens", "logprobs", "choice_token_counts", "choice_probs")
 """Fields that are made from log-probabilities."""
 
-OTHERWISE: Final = ("choice_logprobs", "choice_probs", "path_logprobs", "confidence", "samples")
+CONFIDENCE_COLUMNS: Final = ("choice_logprobs", "choice_probs", "path_logprobs", "confidence", "samples")
 """Columns of which a method may make a confidence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Item:
+class HelmInstance:
     """One instance of a run: a question, as asked in one trial, perturbed or not.
 
     fields: further ones; logprob: of what was generated, as in the file, None where there is none; tied:
@@ -40,69 +40,69 @@ class Item:
     split: str | None
     fields: dict[str, object]
     logprob: object = None
-    tied: bool = False
-    broken: Broken | None = None
+    is_tied: bool = False
+    broken: BrokenRecord | None = None
 
 
-def unrecorded(items: Sequence[Item]) -> bool:
+def has_no_logprobs(instances: Sequence[HelmInstance]) -> bool:
     """Whether the run has log-probabilities and all of them are exactly 0."""
-    there = [item.logprob for item in items if item.logprob is not None]
+    there = [item.logprob for item in instances if item.logprob is not None]
     return bool(there) and all(value == 0 for value in there)
 
 
-def main_split(items: Sequence[Item]) -> str | None:
+def main_split(instances: Sequence[HelmInstance]) -> str | None:
     """The split whose rows are the run's: test, else valid, else the first one there is."""
-    there = list(dict.fromkeys(item.split for item in items if item.split))
+    there = list(dict.fromkeys(item.split for item in instances if item.split))
     return next((split for split in ("test", "valid", *there) if split in there), None)
 
 
-def entries(items: Sequence[Item], spec: Spec) -> Iterator[Entry]:
+def instance_entries(instances: Sequence[HelmInstance], spec: RunSpec) -> Iterator[LogEntry]:
     """A row for each item. Copies (perturbed, of another split) are runs of their own."""
-    none, split = unrecorded(items), main_split(items)
-    trials = len({item.trial for item in items}) > 1
-    for at, item in enumerate(items, 1):
-        share = at / len(items)
+    none, split = has_no_logprobs(instances), main_split(instances)
+    trials = len({item.trial for item in instances}) > 1
+    for at, item in enumerate(instances, 1):
+        share = at / len(instances)
         if item.broken is not None:
-            yield Entry({}, share=share, broken=item.broken)
+            yield LogEntry({}, share=share, broken=item.broken)
             continue
-        fields = {name: value for name, value in item.fields.items() if not (none and name in RECORDED)}
-        fields["dataset"] = spec.dataset_of(item.perturbation, item.split if item.split != split else None)
+        fields = {name: value for name, value in item.fields.items() if not (none and name in LOGPROB_FIELDS)}
+        fields["dataset"] = spec.dataset_name(item.perturbation, item.split if item.split != split else None)
         again = f" (trial {item.trial})" if item.trial else ""
         fields["instance_id"] = None if item.id is None else f"{item.id}{again}"
         fields["trial_of"] = item.id if trials else None
         fields["subject"] = spec.subject
-        yield Entry(fields, share=share, broken=None if none else _doubtful(item.logprob))
+        yield LogEntry(fields, share=share, broken=None if none else _logprob_fault(item.logprob))
 
 
-def _doubtful(logprob: object) -> Broken | None:
+def _logprob_fault(logprob: object) -> BrokenRecord | None:
     """What is wrong with a single log-probability, which is exactly 0 or none at all."""
-    if logprob is None or not (is_wrong(logprob) or as_number(logprob) == 0):
+    if logprob is None or not (is_invalid_logprob(logprob) or as_finite_number(logprob) == 0):
         return None
-    if is_wrong(logprob):
+    if is_invalid_logprob(logprob):
         expected = "a natural logarithm of a probability, at most 0"
-        return Broken(0, "out of range", "logprob", expected, str(logprob), "Take the instance out.")
+        return BrokenRecord(0, "out of range", "logprob", expected, str(logprob), "Take the instance out.")
     fix = "If the model was certain write a number just below 0; else leave the instance out."
     expected = "a log-probability below 0: exactly 0.0 is what HELM writes where it was not recorded"
-    return Broken(0, "log-probability 0.0", "logprob", expected, "0.0", fix)
+    return BrokenRecord(0, "log-probability 0.0", "logprob", expected, "0.0", fix)
 
 
-def notes(items: Sequence[Item], spec: Spec, outcome: str | None) -> Iterator[str]:
+def instance_notes(instances: Sequence[HelmInstance], spec: RunSpec, outcome: str | None) -> Iterator[str]:
     """What a reader of the numbers has to know of the run."""
-    if unrecorded(items):
+    if has_no_logprobs(instances):
         yield "logprob is exactly 0.0 in every row, which means: not recorded. No confidence comes from it."
     if outcome is not None:
         yield f"Right or wrong is read from {outcome}; another of the metrics: --map METRIC=correct."
-        if ties := sum(1 for item in items if item.tied):
+        if ties := sum(1 for item in instances if item.is_tied):
             tied = f"{outcome} lies between 0 and 1 (a tie among choices)"
-            yield f"In {counted(ties, 'row')} {tied}: no outcome there."
-    perturbed = Counter(item.perturbation for item in items if item.perturbation)
+            yield f"In {plural(ties, 'row')} {tied}: no outcome there."
+    perturbed = Counter(item.perturbation for item in instances if item.perturbation)
     for name, count in perturbed.items():
         yield f"{count:,} rows are copies perturbed by {name}: a run of their own."
-    split = main_split(items)
-    for name, count in Counter(item.split for item in items).items():
+    split = main_split(instances)
+    for name, count in Counter(item.split for item in instances).items():
         if name is not None and name != split:
             yield f"{count:,} rows are of the split {name}, not {split}: a run of their own."
-    if (trials := len({item.trial for item in items})) > 1:
+    if (trials := len({item.trial for item in instances})) > 1:
         yield (
             f"Questions come {trials:,} times, once for each train_trial_index: an interval takes all rows "
             f"of a question together, while p counts each row by itself."
@@ -111,19 +111,19 @@ def notes(items: Sequence[Item], spec: Spec, outcome: str | None) -> Iterator[st
         yield differing
 
 
-def judged(reading: Reading, items: Sequence[Item]) -> Reading:
+def refuse_without_logprobs(reading: Reading, instances: Sequence[HelmInstance]) -> Reading:
     """The reading, refused where no log-probability was recorded and nothing else gives a confidence."""
     runs = [run for run in reading.good_runs if isinstance(run, AnswerRun)]
-    if not unrecorded(items) or any(_has_several(run) for run in runs):
+    if not has_no_logprobs(instances) or any(_has_other_confidence(run) for run in runs):
         return reading
-    right = [value for run in runs for value in _outcomes(run)]
+    right = [value for run in runs for value in _outcomes_of_run(run)]
     told = f"Accuracy of the {len(right):,} with an outcome: {sum(right) / len(right):.4f}. " if right else ""
-    if right and len(runs) > 1 and (first := _outcomes(runs[0])):
+    if right and len(runs) > 1 and (first := _outcomes_of_run(runs[0])):
         told = f"{told[:-2]} ({sum(first) / len(first):.4f} of the {len(first):,} of {runs[0].label}). "
     return replace(
         reading,
         refusal=(
-            f"{reading.file}: read as {reading.format}, {reading.rows:,} rows. {told}logprob is exactly 0.0 "
+            f"{reading.file}: read as {reading.format}, {reading.n_rows:,} rows. {told}logprob is exactly 0.0 "
             f"in every row, which means that none was recorded (HELM writes 0.0 where a model's interface "
             f"gives none): there is no confidence in the file, so nothing in it can be calibrated. Run it on "
             f"a model that gives log-probabilities."
@@ -131,10 +131,10 @@ def judged(reading: Reading, items: Sequence[Item]) -> Reading:
     )
 
 
-def _outcomes(run: AnswerRun) -> list[bool]:
+def _outcomes_of_run(run: AnswerRun) -> list[bool]:
     return run.rows["correct"].drop_nulls().to_list() if "correct" in run.rows.columns else []
 
 
-def _has_several(run: AnswerRun) -> bool:
+def _has_other_confidence(run: AnswerRun) -> bool:
     """Whether a run has something else to make a confidence of than one log-probability a row."""
-    return any(run.has(name) for name in OTHERWISE)
+    return any(run.has_columns(name) for name in CONFIDENCE_COLUMNS)

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, cast
 
-from calib_core.files.tables.numbers import PLAIN, TOLERANCE
+from calib_core.files.tables.numbers import PLAIN_NUMBER, RANGE_TOLERANCE
 
-SENTINEL: Final = -1000.0
+LOGPROB_SENTINEL: Final = -1000.0
 """A log-probability this small is no number: it stands for "not among the likeliest, too small to say"."""
 
-_PLAIN: Final = re.compile(PLAIN)
-_EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
+_PLAIN_NUMBER: Final = re.compile(PLAIN_NUMBER)
+_EMPTY_OBJECT: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 def is_object(value: object) -> bool:
@@ -30,7 +30,7 @@ def is_list(value: object) -> bool:
     return isinstance(value, list)
 
 
-def is_plain(value: object) -> bool:
+def is_cell_value(value: object) -> bool:
     """Whether a value could stand in a cell of a table: no object, and no list of objects or lists."""
     if isinstance(value, list):
         return not any(isinstance(part, dict | list) for part in cast("list[object]", value))
@@ -39,7 +39,7 @@ def is_plain(value: object) -> bool:
 
 def as_object(value: object) -> Mapping[str, object]:
     """The object; an empty one where the value is none."""
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else _EMPTY
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else _EMPTY_OBJECT
 
 
 def as_list(value: object) -> Sequence[object]:
@@ -59,14 +59,14 @@ def as_name(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-def as_whole(value: object) -> int | None:
+def as_integer(value: object) -> int | None:
     """The whole number, if it is of ordinary size; None where the value is none."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if abs(value) < 2**31 else None
 
 
-def as_real(value: object) -> float | None:
+def as_float(value: object) -> float | None:
     """The number, also NaN and infinity; None where the value is none, or larger than any float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -76,11 +76,11 @@ def as_real(value: object) -> float | None:
         return None
 
 
-def as_number(value: object) -> float | None:
+def as_finite_number(value: object) -> float | None:
     """The value where it is a finite number, also as text, else None."""
-    if isinstance(value, str) and _PLAIN.match(value):
+    if isinstance(value, str) and _PLAIN_NUMBER.match(value):
         value = float(value)
-    found = as_real(value)
+    found = as_float(value)
     return None if found is None or not math.isfinite(found) else found
 
 
@@ -89,24 +89,24 @@ def as_logprob(value: object) -> float | None:
 
     None where it is not there, stands for "too small to say" (`SENTINEL`), or is wrong (`is_wrong`).
     """
-    if type(value) is float and SENTINEL < value <= 0:  # nearly all are: the rest takes its time
+    if type(value) is float and LOGPROB_SENTINEL < value <= 0:  # nearly all are: the rest takes its time
         return value
-    if _is_impossible(value):
+    if _is_minus_infinity(value):
         return -math.inf
-    found = as_number(value)
-    return None if found is None or found <= SENTINEL or found > TOLERANCE else min(found, 0.0)
+    found = as_finite_number(value)
+    return None if found is None or found <= LOGPROB_SENTINEL or found > RANGE_TOLERANCE else min(found, 0.0)
 
 
-def is_wrong(value: object) -> bool:
+def is_invalid_logprob(value: object) -> bool:
     """Whether a log-probability is there and cannot be one: no number, NaN, above 0."""
-    if type(value) is float and SENTINEL < value <= 0:
+    if type(value) is float and LOGPROB_SENTINEL < value <= 0:
         return False
-    if value is None or _is_impossible(value):
+    if value is None or _is_minus_infinity(value):
         return False
-    found = as_number(value)
-    return found is None or found > TOLERANCE
+    found = as_finite_number(value)
+    return found is None or found > RANGE_TOLERANCE
 
 
-def _is_impossible(value: object) -> bool:
+def _is_minus_infinity(value: object) -> bool:
     """Whether it is minus infinity: the log-probability of what cannot be."""
     return value == -math.inf if isinstance(value, float) else value in ("-inf", "-Infinity")

@@ -11,33 +11,33 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, cast
 
 from calib_core.files.harness.json_values import as_list, as_object
-from calib_core.files.harness.lm_eval_choices import differing, marks_of, options_of
-from calib_core.files.tables.raw import Broken, as_text
+from calib_core.files.harness.lm_eval_choices import differing_parts, marked_choices, document_options
+from calib_core.files.tables.raw import BrokenRecord, as_json_text
 from calib_core.problems import shorten
 
-Kind = Literal["choice", "generation", "single", "nothing"]
+DocumentKind = Literal["choice", "generation", "single", "nothing"]
 """Choices with a log-likelihood each; generated text; the log-likelihood of one text alone; none of these."""
 
-UNFILTERED: Final = "none"
-INVALID: Final = "[invalid]"
+NO_FILTER: Final = "none"
+INVALID_ANSWER: Final = "[invalid]"
 """What the tool's filters write where they find no answer."""
 
-_ASKED: Final = ("question", "query", "problem", "goal", "sentence", "ctx", "premise", "input", "left")
-_SORTS: Final = ("subject", "category", "subcategory", "level", "difficulty", "type", "topic", "domain")
-_ANSWERS: Final = ("answer", "label", "gold", "gold_index", "answerKey", "correct", "target")
-_NO_METRICS: Final = frozenset({
+_QUESTION_KEYS: Final = ("question", "query", "problem", "goal", "sentence", "ctx", "premise", "input", "left")
+_GROUP_KEYS: Final = ("subject", "category", "subcategory", "level", "difficulty", "type", "topic", "domain")
+_ANSWER_KEYS: Final = ("answer", "label", "gold", "gold_index", "answerKey", "correct", "target")
+_NON_METRIC_KEYS: Final = frozenset({
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
     "prompt_hash", "target_hash", "input", "submission", "task", "index",
 })
-_QUESTION: Final = 2_000
+_MAX_QUESTION_CHARACTERS: Final = 2_000
 """Characters of a question kept where the document does not name it and the prompt's end has to do."""
 
-Pair = tuple[str, object]
+RequestPair = tuple[str, object]
 """Context and continuation (or, of a generation, its settings) of one request."""
 
 
 @dataclass(slots=True, eq=False)
-class Doc:
+class Document:
     """One document (question): what its records say, without the prompts.
 
     id: doc_id as text; sha: doc_hash, "" in old logs; choices: as the model was scored on them, without the
@@ -49,30 +49,30 @@ class Doc:
     in the file's order.
     """
 
-    kind: Kind
+    kind: DocumentKind
     id: str | None
-    sha: str
+    doc_hash: str
     line: int | None
     share: float
     question: str | None = None
-    sorts: Mapping[str, object] = field(default_factory=dict[str, object])
+    group_fields: Mapping[str, object] = field(default_factory=dict[str, object])
     target: object = None
     choices: list[str] = field(default_factory=list[str])
-    delimited: bool = False
+    is_delimited: bool = False
     contexts_differ: bool = False
     options: list[str] = field(default_factory=list[str])
-    numbers: list[object] = field(default_factory=list[object])
-    unconditional: int = 0
-    column: str = "filtered_resps"
-    answers: Mapping[str, object] = field(default_factory=dict[str, object])
-    marks: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    loglikelihoods: list[object] = field(default_factory=list[object])
+    n_unconditional: int = 0
+    loglikelihood_field: str = "filtered_resps"
+    answer_fields: Mapping[str, object] = field(default_factory=dict[str, object])
+    marked_choices: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     samples: list[str] = field(default_factory=list[str])
-    parsed: list[str] | None = None
-    settings: Mapping[str, object] = field(default_factory=dict[str, object])
-    chosen: dict[str, object] = field(default_factory=dict[str, object])
+    filtered_samples: list[str] | None = None
+    generation_settings: Mapping[str, object] = field(default_factory=dict[str, object])
+    filtered_answers: dict[str, object] = field(default_factory=dict[str, object])
     scores: dict[str, float] = field(default_factory=dict[str, float])
     filters: list[str] = field(default_factory=list[str])
-    broken: Broken | None = None
+    broken: BrokenRecord | None = None
 
     def score(self, metric: str) -> float | None:
         """A metric of this document by the first filter that has it."""
@@ -80,21 +80,21 @@ class Doc:
         return next((self.scores[key] for key in keys if key in self.scores), None)
 
     @property
-    def best(self) -> int | None:
+    def best_choice(self) -> int | None:
         """The position of the largest log-likelihood, the first of equals; None where one is no number."""
-        known = self.numeric
+        known = self.valid_loglikelihoods
         return known.index(max(known)) if known and max(known) > -math.inf else None
 
     @property
-    def numeric(self) -> list[float]:
+    def valid_loglikelihoods(self) -> list[float]:
         """The log-likelihoods as numbers, at most 0; [] where one of them is none."""
-        numbers = [number(value) for value in self.numbers]
+        numbers = [parse_float(value) for value in self.loglikelihoods]
         if any(value is None or math.isnan(value) or value > 0 for value in numbers):
             return []
         return cast("list[float]", numbers)
 
 
-def number(value: object) -> float | None:
+def parse_float(value: object) -> float | None:
     """A number, also one written as text; None where it is none."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
@@ -104,30 +104,30 @@ def number(value: object) -> float | None:
         return None
 
 
-def doc_of(record: Mapping[str, object], line: int | None, share: float, delimiter: str | None) -> Doc:
+def parse_document(record: Mapping[str, object], line: int | None, share: float, delimiter: str | None) -> Document:
     """One record as a document with one filter; delimiter: between context and choice, None = not known."""
-    requests = _requests(record.get("arguments"))
+    requests = _parse_requests(record.get("arguments"))
     resps = as_list(record.get("resps"))
-    sha = as_text(record.get("doc_hash")) or ""
-    doc = Doc(_kind(requests, resps), as_text(record.get("doc_id")), sha, line, share)
-    name = as_text(record.get("filter")) or UNFILTERED
+    sha = as_json_text(record.get("doc_hash")) or ""
+    doc = Document(_document_kind(requests, resps), as_json_text(record.get("doc_id")), sha, line, share)
+    name = as_json_text(record.get("filter")) or NO_FILTER
     doc.filters.append(name)
-    doc.scores.update(_scores(record, name))
+    doc.scores.update(_parse_scores(record, name))
     doc.target = record.get("target")
     fields = as_object(record.get("doc"))
-    doc.question = _question(fields, requests)
-    doc.sorts = {key: fields[key] for key in _SORTS if isinstance(fields.get(key), str | int)}
+    doc.question = _question_text(fields, requests)
+    doc.group_fields = {key: fields[key] for key in _GROUP_KEYS if isinstance(fields.get(key), str | int)}
     if doc.kind == "choice":
-        _take_choices(doc, requests, resps, record, delimiter)
-        doc.options = options_of(fields, len(doc.choices))
-        doc.marks = dict(marks_of(fields, doc.choices))
-        doc.answers = {key: fields[key] for key in _ANSWERS if isinstance(fields.get(key), str | int)}
+        _fill_choices(doc, requests, resps, record, delimiter)
+        doc.options = document_options(fields, len(doc.choices))
+        doc.marked_choices = dict(marked_choices(fields, doc.choices))
+        doc.answer_fields = {key: fields[key] for key in _ANSWER_KEYS if isinstance(fields.get(key), str | int)}
     elif doc.kind == "generation":
-        _take_samples(doc, requests, resps, record, name)
+        _fill_samples(doc, requests, resps, record, name)
     return doc
 
 
-def _requests(value: object) -> list[Pair]:
+def _parse_requests(value: object) -> list[RequestPair]:
     """What was asked of the model: `{"gen_args_0": {"arg_0": …, "arg_1": …}}`, or old logs' `[[…, …]]`."""
     if isinstance(value, dict):
         asked = as_object(cast("object", value))
@@ -139,10 +139,10 @@ def _requests(value: object) -> list[Pair]:
         ]
     else:
         pairs = [as_list(part) for part in as_list(value)]
-    return [(as_text(pair[0]) or "" if pair else "", pair[1] if len(pair) > 1 else None) for pair in pairs]
+    return [(as_json_text(pair[0]) or "" if pair else "", pair[1] if len(pair) > 1 else None) for pair in pairs]
 
 
-def _kind(requests: Sequence[Pair], resps: Sequence[object]) -> Kind:
+def _document_kind(requests: Sequence[RequestPair], resps: Sequence[object]) -> DocumentKind:
     first = next((as_list(part)[0] for part in resps if as_list(part)), None)
     if first is None:
         return "nothing"
@@ -151,9 +151,9 @@ def _kind(requests: Sequence[Pair], resps: Sequence[object]) -> Kind:
     return "choice" if len(resps) > 1 and len(as_list(first)) >= 1 else "single"
 
 
-def _take_choices(
-    doc: Doc,
-    requests: Sequence[Pair],
+def _fill_choices(
+    doc: Document,
+    requests: Sequence[RequestPair],
     resps: Sequence[object],
     record: Mapping[str, object],
     delimiter: str | None,
@@ -162,63 +162,63 @@ def _take_choices(
     filtered = [as_list(part) for part in as_list(record.get("filtered_resps"))]
     pairs = filtered
     if len(filtered) != len(resps) or not all(filtered):
-        pairs, doc.column = [as_list(_first(part)) for part in resps], "resps"
-    doc.numbers = [pair[0] if pair else None for pair in pairs]
+        pairs, doc.loglikelihood_field = [as_list(_first_element(part)) for part in resps], "resps"
+    doc.loglikelihoods = [pair[0] if pair else None for pair in pairs]
     if requests and len(requests) != len(pairs):
-        found = f"{len(pairs):,}: {', '.join(as_text(value) or 'null' for value in doc.numbers[:8])}"
+        found = f"{len(pairs):,}: {', '.join(as_json_text(value) or 'null' for value in doc.loglikelihoods[:8])}"
         expected = f"one log-likelihood for each of the {len(requests):,} requests in arguments"
         fix = "The record may be half written: run it again, or leave it out."
-        doc.broken = Broken(0, "too few or too many numbers", doc.column, expected, shorten(found), fix)
+        doc.broken = BrokenRecord(0, "too few or too many numbers", doc.loglikelihood_field, expected, shorten(found), fix)
         return
     asked = [at for at, (context, _) in enumerate(requests) if context]
     if asked and 2 * len(asked) == len(requests) and asked == list(range(len(asked))):
-        doc.unconditional = len(asked)
-        requests, doc.numbers = requests[: len(asked)], doc.numbers[: len(asked)]
+        doc.n_unconditional = len(asked)
+        requests, doc.loglikelihoods = requests[: len(asked)], doc.loglikelihoods[: len(asked)]
     contexts = [context for context, _ in requests]
-    ends = [as_text(more) or "" for _, more in requests]
+    ends = [as_json_text(more) or "" for _, more in requests]
     doc.contexts_differ = len(set(contexts)) > 1 and len(set(ends)) == 1
     if doc.contexts_differ:
-        doc.choices = differing(contexts)
+        doc.choices = differing_parts(contexts)
         return
     cut = " " if delimiter is None else delimiter
-    doc.delimited = bool(cut) and bool(ends) and all(end.startswith(cut) for end in ends)
-    doc.choices = [end.removeprefix(cut) for end in ends] if doc.delimited else ends
+    doc.is_delimited = bool(cut) and bool(ends) and all(end.startswith(cut) for end in ends)
+    doc.choices = [end.removeprefix(cut) for end in ends] if doc.is_delimited else ends
 
 
-def _take_samples(
-    doc: Doc, requests: Sequence[Pair], resps: Sequence[object], record: Mapping[str, object], name: str
+def _fill_samples(
+    doc: Document, requests: Sequence[RequestPair], resps: Sequence[object], record: Mapping[str, object], filter_name: str
 ) -> None:
     """The generated texts, what the filter made of them, and how they were drawn."""
-    doc.samples = [as_text(text) or "" for text in as_list(resps[0])]
+    doc.samples = [as_json_text(text) or "" for text in as_list(resps[0])]
     filtered = as_list(record.get("filtered_resps"))
     kept = as_list(filtered[0]) if filtered else ()
     if len(kept) == len(doc.samples) > 1:
-        doc.parsed = [as_text(text) or INVALID for text in kept]
+        doc.filtered_samples = [as_json_text(text) or INVALID_ANSWER for text in kept]
     elif filtered and not kept:
-        doc.chosen[name] = filtered[0]
-    doc.settings = as_object(requests[0][1]) if requests else {}
+        doc.filtered_answers[filter_name] = filtered[0]
+    doc.generation_settings = as_object(requests[0][1]) if requests else {}
 
 
-def _first(value: object) -> object:
+def _first_element(value: object) -> object:
     parts = as_list(value)
     return parts[0] if parts else None
 
 
-def _question(fields: Mapping[str, object], requests: Sequence[Pair]) -> str | None:
-    named = next((fields[key] for key in _ASKED if isinstance(fields.get(key), str) and fields[key]), None)
+def _question_text(fields: Mapping[str, object], requests: Sequence[RequestPair]) -> str | None:
+    named = next((fields[key] for key in _QUESTION_KEYS if isinstance(fields.get(key), str) and fields[key]), None)
     if named is not None or not requests:
         return cast("str | None", named)
-    return requests[0][0].strip().rsplit("\n\n", 1)[-1][-_QUESTION:] or None
+    return requests[0][0].strip().rsplit("\n\n", 1)[-1][-_MAX_QUESTION_CHARACTERS:] or None
 
 
-def _scores(record: Mapping[str, object], name: str) -> dict[str, float]:
+def _parse_scores(record: Mapping[str, object], filter_name: str) -> dict[str, float]:
     """The numbers that the tool gave the document, by metric and filter."""
-    listed = [as_text(metric) or "" for metric in as_list(record.get("metrics"))]
-    names = listed or [key for key in record if key not in _NO_METRICS]
-    values = {metric: _score(record.get(metric)) for metric in names}
-    return {f"{metric},{name}": value for metric, value in values.items() if value is not None}
+    listed = [as_json_text(metric) or "" for metric in as_list(record.get("metrics"))]
+    names = listed or [key for key in record if key not in _NON_METRIC_KEYS]
+    values = {metric: _parse_score(record.get(metric)) for metric in names}
+    return {f"{metric},{filter_name}": value for metric, value in values.items() if value is not None}
 
 
-def _score(value: object) -> float | None:
-    found = number(int(value) if isinstance(value, bool) else value)
+def _parse_score(value: object) -> float | None:
+    found = parse_float(int(value) if isinstance(value, bool) else value)
     return found if found is not None and math.isfinite(found) else None

@@ -9,46 +9,46 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
-from calib_core.files.folder import beginning
+from calib_core.files.folder import read_first_bytes
 from calib_core.files.harness.json_values import as_list, as_object
-from calib_core.files.tables.json_lines import RepeatedKeyError, parse
+from calib_core.files.tables.json_lines import RepeatedKeyError, parse_json
 from calib_core.problems import CalibError
 from calib_core.records import RunInfo
 
-LARGEST: Final = 64 * 2**20
+MAX_RESULTS_BYTES: Final = 64 * 2**20
 """A results file of more bytes is not read: the real ones are of some ten thousand."""
 
-NAME: Final = re.compile(
+SAMPLES_NAME: Final = re.compile(
     r"(?:.*/)?samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.jsonl", re.DOTALL
 )
-_IN_CACHE: Final = re.compile(r"(?:^|[/\\])models--([^/\\]+?)--([^/\\]+)(?:[/\\]|$)")
+_HUB_CACHE_PATH: Final = re.compile(r"(?:^|[/\\])models--([^/\\]+?)--([^/\\]+)(?:[/\\]|$)")
 
-Told = Mapping[str, object]
+JsonObject = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Results:
+class TaskResults:
     """What is known of a samples log beside its rows. told: the results file's own object, {} without one.
 
     task, stamp: from the log's name, "" where it has another; family: the benchmark that the task is a
     subject of, None where it is one by itself; subject: what it is called there.
     """
 
-    told: Told = field(default_factory=dict[str, object])
+    results_file: JsonObject = field(default_factory=dict[str, object])
     task: str = ""
-    stamp: str = ""
-    family: str | None = None
+    timestamp: str = ""
+    benchmark: str | None = None
     subject: str | None = None
 
     @property
-    def config(self) -> Told:
+    def config(self) -> JsonObject:
         """The task's own settings, {} where they are not known."""
-        return part(part(self.told, "configs"), self.task)
+        return object_at(object_at(self.results_file, "configs"), self.task)
 
     @property
-    def scores(self) -> Told:
+    def scores(self) -> JsonObject:
         """The task's "metric,filter" → value, as the tool added them up."""
-        return part(part(self.told, "results"), self.task)
+        return object_at(object_at(self.results_file, "results"), self.task)
 
     @property
     def delimiter(self) -> str | None:
@@ -56,70 +56,70 @@ class Results:
         told = self.config.get("target_delimiter")
         return told if isinstance(told, str) else None
 
-    def size(self, kind: str) -> int | None:
+    def n_documents(self, kind: str) -> int | None:
         """How many documents the task has ("original") or was asked ("effective"); None where not known."""
-        return _whole(part(part(self.told, "n-samples"), self.task).get(kind))
+        return _non_negative_integer(object_at(object_at(self.results_file, "n-samples"), self.task).get(kind))
 
-    def is_loss(self, metric: str) -> bool:
+    def is_lower_better(self, metric: str) -> bool:
         """Whether less of a metric is better, as far as the results file says."""
-        return part(part(self.told, "higher_is_better"), self.task).get(metric) is False
+        return object_at(object_at(self.results_file, "higher_is_better"), self.task).get(metric) is False
 
     @property
-    def group(self) -> str | None:
+    def evaluation_id(self) -> str | None:
         """What the files of one evaluation have in common, None where the task stands by itself."""
-        if self.family is None:
+        if self.benchmark is None:
             return None
-        date = self.told.get("date")
-        when = f"{date}" if isinstance(date, int | float) else self.stamp
-        return f"lm-evaluation-harness {self.family} {when} {self.config.get('dataset_path')}"
+        date = self.results_file.get("date")
+        when = f"{date}" if isinstance(date, int | float) else self.timestamp
+        return f"lm-evaluation-harness {self.benchmark} {when} {self.config.get('dataset_path')}"
 
 
-def results_of(file: str, beside: Mapping[str, Path], docs: Mapping[str, object]) -> Results:
+def find_results(file: str, companions: Mapping[str, Path], docs: Mapping[str, object]) -> TaskResults:
     """What is known of the log called `file`. docs: a document's own fields, which may name its subject."""
-    named = NAME.fullmatch(file)
+    named = SAMPLES_NAME.fullmatch(file)
     task, stamp = (named["task"], named["stamp"]) if named else ("", "")
-    path = beside.get(f"results_{stamp}.json")
-    held = as_object(None) if path is None else _held(path)
-    if task not in part(held, "results") and task not in part(held, "configs"):
+    path = companions.get(f"results_{stamp}.json")
+    held = as_object(None) if path is None else _read_results(path)
+    if task not in object_at(held, "results") and task not in object_at(held, "configs"):
         held = as_object(None)
-    family, subject = _family(held, task, docs)
-    return Results(held, task, stamp, family, subject)
+    family, subject = _benchmark_and_subject(held, task, docs)
+    return TaskResults(held, task, stamp, family, subject)
 
 
-def info_of(results: Results, sampling: Told) -> RunInfo:
+def run_info_from_results(results: TaskResults, sampling: JsonObject) -> RunInfo:
     """The run as the results file tells of it; sampling: the settings of the generated answers."""
-    config, held = part(results.told, "config"), results.told
+    config, held = object_at(results.results_file, "config"), results.results_file
     parameters = config.get("model_num_parameters")
-    known = _whole(parameters) or 0
-    shots = part(held, "n-shot").get(results.task, results.config.get("num_fewshot"))
+    known = _non_negative_integer(parameters) or 0
+    shots = object_at(held, "n-shot").get(results.task, results.config.get("num_fewshot"))
     return RunInfo(
-        model=_model(held.get("model_name") or _argument(config, "pretrained") or _argument(config, "model")),
-        dataset=results.family or results.task or None,
-        shots=_whole(shots),
+        model=_model_name(held.get("model_name") or _model_argument(config, "pretrained") or _model_argument(config, "model")),
+        dataset=results.benchmark or results.task or None,
+        shots=_non_negative_integer(shots),
         checkpoint=_revision(config),
         params_b=known / 1e9 if known > 0 else None,
         tuning="chat" if held.get("chat_template") else None,
-        temperature=_temperature(sampling),
+        temperature=_sampling_temperature(sampling),
     )
 
 
-def notes_of(results: Results, documents: int) -> Iterator[str]:
+def results_notes(results: TaskResults, n_documents: int) -> Iterator[str]:
     """What a reader of the numbers has to know of how the rows came about."""
-    original, effective = results.size("original"), results.size("effective")
+    original, effective = results.n_documents("original"), results.n_documents("effective")
     if original is not None and effective is not None and effective < original:
         yield f"{effective:,} of {original:,} documents were asked (--limit or --samples)."
-    if effective is not None and documents != effective:
-        yield f"The results file speaks of {effective:,} documents, this file holds {documents:,}."
-    if results.told.get("chat_template"):
+    if effective is not None and n_documents != effective:
+        yield f"The results file speaks of {effective:,} documents, this file holds {n_documents:,}."
+    if results.results_file.get("chat_template"):
         yield "Tuning is taken to be chat, as a chat template was applied: a guess."
 
 
-def part(whole: Told, key: str) -> Told:
+def object_at(parent: JsonObject, key: str) -> JsonObject:
     """The object under a key, {} where there is none."""
-    return as_object(whole.get(key))
+    return as_object(parent.get(key))
 
 
-def is_sampled(settings: Told) -> bool | None:
+def is_sampled(settings: JsonObject) -> bool | None:
     """Whether generated answers were drawn at random; None where the log does not say."""
     drawn, temperature = settings.get("do_sample"), settings.get("temperature")
     if isinstance(drawn, bool):
@@ -129,7 +129,7 @@ def is_sampled(settings: Told) -> bool | None:
     return False if settings else None
 
 
-def has_majority(results: Results, name: str) -> bool:
+def is_majority_vote(results: TaskResults, name: str) -> bool:
     """Whether a filter lets the sampled answers vote: by what it does, else by its name."""
     listed = as_list(results.config.get("filter_list"))
     for step in map(as_object, listed):
@@ -139,50 +139,50 @@ def has_majority(results: Results, name: str) -> bool:
     return name.startswith("maj@")
 
 
-def _held(path: Path) -> Told:
+def _read_results(path: Path) -> JsonObject:
     """The object in a results file, {} where it cannot be read: the rows are usable without."""
     try:
-        data = beginning(path, path.name, LARGEST + 1)
-        value = parse(data.decode("utf-8-sig")) if len(data) <= LARGEST else None
+        data = read_first_bytes(path, path.name, MAX_RESULTS_BYTES + 1)
+        value = parse_json(data.decode("utf-8-sig")) if len(data) <= MAX_RESULTS_BYTES else None
     except (CalibError, ValueError, RecursionError, RepeatedKeyError):
         return {}
     return as_object(value)
 
 
-def _family(held: Told, task: str, document: Told) -> tuple[str | None, str | None]:
+def _benchmark_and_subject(results_file: JsonObject, task: str, document: JsonObject) -> tuple[str | None, str | None]:
     """The benchmark that a task is a subject of and its name there: mmlu_anatomy → mmlu, anatomy.
 
     By the groups of the results file whose name the task's begins with, the largest first, if all tasks
     below are of one data set; else by the task's alias, or the subject that its documents name.
     """
-    configs, children = part(held, "configs"), part(held, "group_subtasks")
-    own = str(part(configs, task).get("dataset_path"))
+    configs, children = object_at(results_file, "configs"), object_at(results_file, "group_subtasks")
+    own = str(object_at(configs, task).get("dataset_path"))
     for group in sorted((group for group in children if task.startswith(f"{group}_")), key=len):
-        leaves = _leaves(children, group)
-        if task in leaves and {str(part(configs, leaf).get("dataset_path")) for leaf in leaves} == {own}:
+        leaves = _leaf_tasks(children, group)
+        if task in leaves and {str(object_at(configs, leaf).get("dataset_path")) for leaf in leaves} == {own}:
             return group, task.removeprefix(f"{group}_")
-    config, scores = part(configs, task), part(part(held, "results"), task)
+    config, scores = object_at(configs, task), object_at(object_at(results_file, "results"), task)
     for name in (config.get("task_alias"), scores.get("alias"), document.get("subject")):
         if isinstance(name, str) and name and task.endswith(f"_{name}"):
             return task.removesuffix(f"_{name}"), name
     return None, None
 
 
-def _leaves(children: Told, group: str, seen: frozenset[str] = frozenset()) -> set[str]:
+def _leaf_tasks(children: JsonObject, group: str, visited: frozenset[str] = frozenset()) -> set[str]:
     """The tasks of a group and of the groups in it."""
     found: set[str] = set()
     for child in as_list(children.get(group)):
-        if isinstance(child, str) and child not in seen:
-            below = _leaves(children, child, seen | {group}) if as_list(children.get(child)) else {child}
+        if isinstance(child, str) and child not in visited:
+            below = _leaf_tasks(children, child, visited | {group}) if as_list(children.get(child)) else {child}
             found |= below
     return found
 
 
-def _model(name: object) -> str | None:
+def _model_name(name: object) -> str | None:
     """The model's name; of a path on somebody's machine what names the model in it."""
     if not isinstance(name, str) or not name.strip():
         return None
-    cached = _IN_CACHE.search(name)
+    cached = _HUB_CACHE_PATH.search(name)
     if cached:
         return f"{cached[1]}/{cached[2]}"
     if name.startswith(("/", "./", "../", "~")) or "\\" in name or name[1:3] in (":/", ":\\"):
@@ -190,24 +190,24 @@ def _model(name: object) -> str | None:
     return name
 
 
-def _revision(config: Told) -> str | None:
+def _revision(config: JsonObject) -> str | None:
     """The checkpoint: a revision that somebody asked for, not the main one."""
-    for value in (_argument(config, "revision"), config.get("model_revision")):
+    for value in (_model_argument(config, "revision"), config.get("model_revision")):
         if isinstance(value, str) and value.strip() and value != "main":
             return value
     return None
 
 
-def _argument(config: Told, name: str) -> object:
+def _model_argument(config: JsonObject, name: str) -> object:
     """One of the model's arguments: an object, or "k=v,k=v" in older versions."""
     arguments = config.get("model_args")
     if isinstance(arguments, str):
         found = re.search(rf"(?:^|,)\s*{name}=([^,]+)", arguments)
         return found[1].strip() if found else None
-    return part(config, "model_args").get(name)
+    return object_at(config, "model_args").get(name)
 
 
-def _temperature(settings: Told) -> float | None:
+def _sampling_temperature(settings: JsonObject) -> float | None:
     """Of the generated answers: 0 where the most likely token was always taken."""
     if is_sampled(settings) is False:
         return 0.0
@@ -217,7 +217,7 @@ def _temperature(settings: Told) -> float | None:
     return float(value) if math.isfinite(value) and value >= 0 else None
 
 
-def _whole(value: object) -> int | None:
+def _non_negative_integer(value: object) -> int | None:
     """A whole number from 0 on."""
     known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
     return cast("int", value) if known else None

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final
 
-from calib_core.files.harness.lm_eval_docs import INVALID, Doc
-from calib_core.files.harness.lm_eval_gold import Golds, Positions
+from calib_core.files.harness.lm_eval_docs import INVALID_ANSWER, Document
+from calib_core.files.harness.lm_eval_gold import GoldChoices, ChoicePositions
 from calib_core.files.harness.lm_eval_results import is_sampled
-from calib_core.files.harness.translated import Entry
-from calib_core.files.tables.raw import Broken, as_text
+from calib_core.files.harness.translated import LogEntry
+from calib_core.files.tables.raw import BrokenRecord, as_json_text
 from calib_core.problems import shorten
 
-COLUMNS: Final[Mapping[str, str]] = {
+FIELD_ROLES: Final[Mapping[str, str]] = {
     "doc_id": "id",
     "doc.question": "question",
     "choices": "choices",
@@ -23,16 +23,16 @@ COLUMNS: Final[Mapping[str, str]] = {
     "characters": "choice_char_counts",
     "bytes": "choice_byte_counts",
 }
-SEVERAL: Final = "target (several)"
-SHARE: Final = "share of the top label"
-IS_RIGHT: Final = "top label is right"
-TRUE, FALSE, IS_TRUE = "p(True)", "p(False)", "target is True"
+SEVERAL_GOLD_FIELD: Final = "target (several)"
+TOP_SHARE_FIELD: Final = "share of the top label"
+TOP_CORRECT_FIELD: Final = "top label is right"
+P_TRUE_FIELD, P_FALSE_FIELD, GOLD_IS_TRUE_FIELD = "p(True)", "p(False)", "target is True"
 
 _PLAIN_LETTER: Final = re.compile(r"[(\[]?[A-Z][)\].:]?")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class TaskTraits:
     """What holds for every document of a file.
 
     subject: None where the task is none; several_filters: whether scores carry their filter's name; judged:
@@ -42,71 +42,71 @@ class Task:
     """
 
     subject: str | None
-    several_filters: bool
-    judged: str | None
-    share: bool = False
-    by_acc: bool = False
-    true_false: bool = False
+    has_several_filters: bool
+    outcome_score: str | None
+    uses_top_share: bool = False
+    is_judged_by_acc: bool = False
+    is_true_false: bool = False
 
 
-def columns_of(docs: Sequence[Doc], task: Task) -> dict[str, str]:
+def column_roles(docs: Sequence[Document], task: TaskTraits) -> dict[str, str]:
     """Which field of the rows is which column."""
-    columns = dict(COLUMNS)
+    columns = dict(FIELD_ROLES)
     kinds = {doc.kind for doc in docs}
     if "choice" in kinds:
         del columns["filtered_resps"]
-        columns[_numbers_in(docs)] = "choice_logprobs"
-        columns |= {"target": "gold_index", SEVERAL: "gold_all"}
-        if task.share:
+        columns[_loglikelihood_field(docs)] = "choice_logprobs"
+        columns |= {"target": "gold_index", SEVERAL_GOLD_FIELD: "gold_all"}
+        if task.uses_top_share:
             acc = next((key for doc in docs for key in doc.scores if key.startswith("acc,")), "acc")
-            columns |= {SHARE: "confidence", _named(acc, task) if task.by_acc else IS_RIGHT: "correct"}
-        elif task.true_false:
-            columns |= {TRUE: "p_true", FALSE: "p_false", IS_TRUE: "correct"}
+            columns |= {TOP_SHARE_FIELD: "confidence", _score_field(acc, task) if task.is_judged_by_acc else TOP_CORRECT_FIELD: "correct"}
+        elif task.is_true_false:
+            columns |= {P_TRUE_FIELD: "p_true", P_FALSE_FIELD: "p_false", GOLD_IS_TRUE_FIELD: "correct"}
         return columns
     for name in ("filtered_resps", "choices", "characters", "bytes"):
         del columns[name]
     columns |= {"target": "gold", "filtered_resps": "samples_parsed", "resps": "samples"}
     columns |= {"answer": "prediction", "response": "prediction_text", "answers are": "answer_kind"}
-    if task.judged is not None:
-        columns[_named(task.judged, task)] = "correct"
+    if task.outcome_score is not None:
+        columns[_score_field(task.outcome_score, task)] = "correct"
     return columns
 
 
-def entries(docs: Sequence[Doc], ids: Sequence[str | None], golds: Golds, task: Task) -> Iterator[Entry]:
+def document_entries(docs: Sequence[Document], ids: Sequence[str | None], golds: GoldChoices, task: TaskTraits) -> Iterator[LogEntry]:
     """One entry a document. ids: of each, None where it has none."""
-    letters = all(_PLAIN_LETTER.fullmatch((as_text(doc.target) or "A").strip()) for doc in docs)
-    column = _numbers_in(docs)
-    for doc, id_, right in zip(docs, ids, golds.right, strict=True):
+    letters = all(_PLAIN_LETTER.fullmatch((as_json_text(doc.target) or "A").strip()) for doc in docs)
+    column = _loglikelihood_field(docs)
+    for doc, id_, right in zip(docs, ids, golds.positions, strict=True):
         fields: dict[str, object] = {"doc_id": id_, "doc.question": doc.question, "subject": task.subject}
-        fields |= {f"doc.{key}": value for key, value in doc.sorts.items() if value != task.subject}
-        fields |= {_named(key, task): value for key, value in doc.scores.items()}
+        fields |= {f"doc.{key}": value for key, value in doc.group_fields.items() if value != task.subject}
+        fields |= {_score_field(key, task): value for key, value in doc.scores.items()}
         broken = doc.broken
         if doc.kind == "choice":
-            fields |= _of_choices(doc, column)
-            broken = broken or _take_gold(doc, right, fields)
-            if task.share:
-                fields[SHARE] = _share(doc)
-                if not task.by_acc and right and doc.best is not None:
-                    fields[IS_RIGHT] = doc.best in right
-            elif task.true_false:
-                fields |= _of_two(doc, right)
+            fields |= _choice_row_fields(doc, column)
+            broken = broken or _fill_gold(doc, right, fields)
+            if task.uses_top_share:
+                fields[TOP_SHARE_FIELD] = _top_share(doc)
+                if not task.is_judged_by_acc and right and doc.best_choice is not None:
+                    fields[TOP_CORRECT_FIELD] = doc.best_choice in right
+            elif task.is_true_false:
+                fields |= _true_false_fields(doc, right)
         elif doc.kind == "generation":
-            fields |= _of_samples(doc, letters=letters)
-        yield Entry(fields, doc.line, doc.share, broken)
+            fields |= _sample_row_fields(doc, golds_are_letters=letters)
+        yield LogEntry(fields, doc.line, doc.share, broken)
 
 
-def _numbers_in(docs: Sequence[Doc]) -> str:
+def _loglikelihood_field(docs: Sequence[Document]) -> str:
     """The field from which the log-likelihoods of all documents are read."""
     choices = [doc for doc in docs if doc.kind == "choice"]
-    return "resps" if any(doc.column == "resps" for doc in choices) else "filtered_resps"
+    return "resps" if any(doc.loglikelihood_field == "resps" for doc in choices) else "filtered_resps"
 
 
-def _named(key: str, task: Task) -> str:
+def _score_field(key: str, task: TaskTraits) -> str:
     """A score's field: the metric, with its filter where the file has several."""
-    return key if task.several_filters else key.partition(",")[0]
+    return key if task.has_several_filters else key.partition(",")[0]
 
 
-def _of_choices(doc: Doc, column: str) -> dict[str, object]:
+def _choice_row_fields(doc: Document, column: str) -> dict[str, object]:
     """Texts, log-likelihoods and lengths. A cloze task scores one ending: its choices have no length."""
     letters = all(_PLAIN_LETTER.fullmatch(text.strip()) for text in doc.choices)
     shown = doc.options if letters and doc.options else doc.choices
@@ -115,48 +115,48 @@ def _of_choices(doc: Doc, column: str) -> dict[str, object]:
         None if doc.contexts_differ else len(text.encode("utf-8", "replace")) for text in doc.choices
     ]
     lengths = {"characters": scored or None, "bytes": size or None}
-    return {"choices": shown or None, column: doc.numbers, **lengths}
+    return {"choices": shown or None, column: doc.loglikelihoods, **lengths}
 
 
-def _take_gold(doc: Doc, right: Positions | None, fields: dict[str, object]) -> Broken | None:
+def _fill_gold(doc: Document, positions: ChoicePositions | None, fields: dict[str, object]) -> BrokenRecord | None:
     """Writes down the right choice, or says why the target names none."""
-    if right is None:
+    if positions is None:
         return None
-    if not right or not 0 <= min(right) <= max(right) < len(doc.numbers):
-        expected = f"one of the {len(doc.numbers)} choices: its text, its position from 0, or its letter"
-        found = shorten(as_text(doc.target) or "")
-        return Broken(0, "label outside the classes", "target", expected, found, "Leave the document out.")
-    if len(right) == 1:
-        fields["target"] = right[0]
+    if not positions or not 0 <= min(positions) <= max(positions) < len(doc.loglikelihoods):
+        expected = f"one of the {len(doc.loglikelihoods)} choices: its text, its position from 0, or its letter"
+        found = shorten(as_json_text(doc.target) or "")
+        return BrokenRecord(0, "label outside the classes", "target", expected, found, "Leave the document out.")
+    if len(positions) == 1:
+        fields["target"] = positions[0]
     else:
-        fields[SEVERAL] = [doc.choices[at] if at < len(doc.choices) else str(at) for at in right]
+        fields[SEVERAL_GOLD_FIELD] = [doc.choices[at] if at < len(doc.choices) else str(at) for at in positions]
     return None
 
 
-def _share(doc: Doc) -> float | None:
+def _top_share(doc: Document) -> float | None:
     """The most likely choice's probability among the choices."""
-    if doc.best is None:
+    if doc.best_choice is None:
         return None
-    return 1 / sum(exp(value - doc.numeric[doc.best]) for value in doc.numeric)
+    return 1 / sum(exp(value - doc.valid_loglikelihoods[doc.best_choice]) for value in doc.valid_loglikelihoods)
 
 
-def _of_two(doc: Doc, right: Positions | None) -> dict[str, object]:
+def _true_false_fields(doc: Document, right: ChoicePositions | None) -> dict[str, object]:
     """The choices True and False as p(True) and p(False); right where True is the right choice."""
     true = next(at for at, text in enumerate(doc.choices) if text.strip().lower() == "true")
-    probs = [exp(value) for value in doc.numeric] or [None, None]
-    return {TRUE: probs[true], FALSE: probs[1 - true], IS_TRUE: (true in right) if right else None}
+    probs = [exp(value) for value in doc.valid_loglikelihoods] or [None, None]
+    return {P_TRUE_FIELD: probs[true], P_FALSE_FIELD: probs[1 - true], GOLD_IS_TRUE_FIELD: (true in right) if right else None}
 
 
-def _of_samples(doc: Doc, *, letters: bool) -> dict[str, object]:
+def _sample_row_fields(doc: Document, *, golds_are_letters: bool) -> dict[str, object]:
     """The generated answers: samples where several were drawn, else the one answer."""
-    fields: dict[str, object] = {"target": as_text(doc.target), "answers are": "choice" if letters else None}
-    if len(doc.samples) > 1 and is_sampled(doc.settings) is not False:
+    fields: dict[str, object] = {"target": as_json_text(doc.target), "answers are": "choice" if golds_are_letters else None}
+    if len(doc.samples) > 1 and is_sampled(doc.generation_settings) is not False:
         fields["resps"] = doc.samples
-        if doc.parsed is not None:
-            fields["filtered_resps"] = [None if text == INVALID else text for text in doc.parsed]
+        if doc.filtered_samples is not None:
+            fields["filtered_resps"] = [None if text == INVALID_ANSWER else text for text in doc.filtered_samples]
         return fields
     fields["response"] = doc.samples[0] if doc.samples else None
-    chosen = as_text(next(iter(doc.chosen.values()), None))
-    if chosen is not None and chosen != INVALID and is_sampled(doc.settings) is not True:
+    chosen = as_json_text(next(iter(doc.filtered_answers.values()), None))
+    if chosen is not None and chosen != INVALID_ANSWER and is_sampled(doc.generation_settings) is not True:
         fields["answer"] = chosen
     return fields

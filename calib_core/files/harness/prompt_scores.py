@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from calib_core.files.harness.json_values import as_list, as_object, as_text, as_whole
+from calib_core.files.harness.json_values import as_list, as_object, as_text, as_integer
 
-Echo = tuple[tuple[str, object], ...]
+TokenLogprobs = tuple[tuple[str, object], ...]
 """(token, log-probability as it stands in the file) of a prompt."""
 
 
-def prompt_scores(*bodies: Mapping[str, object]) -> Echo | None:
+def prompt_logprobs(*bodies: Mapping[str, object]) -> TokenLogprobs | None:
     """The prompt's own tokens; () without any log-probabilities, None where it is not clear which they are.
 
     bodies: an answer and the response it is of: one of them has the list, and one may have the tokens' ids.
@@ -27,13 +27,13 @@ def prompt_scores(*bodies: Mapping[str, object]) -> Echo | None:
         return ()
     asked = min(sizes)
     found = [("", None), *(
-        _own(position, str(ids[at]) if len(ids) == len(positions) else None, asked)
+        _prompt_token(position, str(ids[at]) if len(ids) == len(positions) else None, asked)
         for at, position in enumerate(positions[1:], 1)
     )]  # fmt: skip
     return None if None in found else tuple(one for one in found if one is not None)
 
 
-def _own(position: Mapping[str, object], id_: str | None, asked: int) -> tuple[str, object] | None:
+def _prompt_token(position: Mapping[str, object], id_: str | None, n_top: int) -> tuple[str, object] | None:
     """The prompt's token: by its id, else the only one, else the one added to the likeliest.
 
     Of L likeliest the ranks are 1 to L: a rank beyond L was added, and L itself where others hold one less.
@@ -44,11 +44,11 @@ def _own(position: Mapping[str, object], id_: str | None, asked: int) -> tuple[s
     elif len(entries) == 1:
         own = next(iter(entries.values()))
     else:
-        own = _beyond([*entries.values()], asked if len(entries) == asked + 1 else len(entries))
+        own = _entry_beyond_rank([*entries.values()], n_top if len(entries) == n_top + 1 else len(entries))
     return None if own is None else (as_text(own.get("decoded_token")) or "", own.get("logprob"))
 
 
-def _beyond(entries: Sequence[Mapping[str, object]], asked: int) -> Mapping[str, object] | None:
+def _entry_beyond_rank(entries: Sequence[Mapping[str, object]], n_top: int) -> Mapping[str, object] | None:
     """The only one whose rank is beyond the likeliest."""
-    found = [entry for entry in entries if (as_whole(entry.get("rank")) or 0) > asked]
+    found = [entry for entry in entries if (as_integer(entry.get("rank")) or 0) > n_top]
     return found[0] if len(found) == 1 else None

@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
-from calib_core.files.harness.json_values import as_logprob, is_wrong
-from calib_core.files.harness.responses import Answer, Response
+from calib_core.files.harness.json_values import as_logprob, is_invalid_logprob
+from calib_core.files.harness.responses import ServerAnswer, ServerResponse
 
-_NUMBERED: Final = re.compile(r"(?P<stem>.+)/(?P<number>[0-9]{1,6})")
+_NUMBERED_ID: Final = re.compile(r"(?P<stem>.+)/(?P<number>[0-9]{1,6})")
 
-_Echo = tuple[tuple[str, object], ...]
+_TokenLogprobs = tuple[tuple[str, object], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredChoices:
     """Choices scored as ends of one prompt: texts, sums of log-probabilities, and numbers of tokens."""
 
     choices: tuple[str, ...]
@@ -30,20 +30,20 @@ class Scored:
     counts: tuple[int, ...]
 
 
-def stems_of(responses: Sequence[Response]) -> dict[str, list[int]]:
+def group_by_stem(responses: Sequence[ServerResponse]) -> dict[str, list[int]]:
     """Stem → positions of its responses in the order of their numbers; {} where not every id is numbered."""
     found: dict[str, list[tuple[int, int]]] = {}
     for at, response in enumerate(responses):
-        match = _NUMBERED.fullmatch(response.id or "")
+        match = _NUMBERED_ID.fullmatch(response.id or "")
         if match is None:
             return {}
         found.setdefault(match["stem"], []).append((int(match["number"]), at))
     return {stem: [at for _, at in sorted(numbered)] for stem, numbered in found.items()}
 
 
-def grouped(responses: Sequence[Response], stems: Mapping[str, list[int]]) -> list[Response]:
+def merge_by_stem(responses: Sequence[ServerResponse], stems: Mapping[str, list[int]]) -> list[ServerResponse]:
     """One response for each stem, all answers of its responses in it, in the order of their first."""
-    together: list[Response] = []
+    together: list[ServerResponse] = []
     for stem, places in stems.items():
         parts = [responses[at] for at in places]
         first = responses[min(places)]
@@ -54,7 +54,7 @@ def grouped(responses: Sequence[Response], stems: Mapping[str, list[int]]) -> li
     return together
 
 
-def scored(answers: Sequence[Answer], choices: Collection[str] = ()) -> Scored | None:
+def score_choices(answers: Sequence[ServerAnswer], choices: Collection[str] = ()) -> ScoredChoices | None:
     """The choices that answers which repeat their prompt score; None where they are none.
 
     choices: their texts, where they are known; else a choice begins where the answers first differ.
@@ -65,20 +65,20 @@ def scored(answers: Sequence[Answer], choices: Collection[str] = ()) -> Scored |
     tokens = [[token for token, _ in echo] for echo in echoes]
     if all(each == tokens[0] for each in tokens):
         return None  # one prompt, answered several times
-    alike = sum(1 for _ in takewhile(_same, zip(*tokens, strict=False)))
-    starts = [_start(echo, choices, alike) for echo in echoes]
+    alike = sum(1 for _ in takewhile(_all_equal, zip(*tokens, strict=False)))
+    starts = [_choice_start(echo, choices, alike) for echo in echoes]
     ends = [echo[start:] for echo, start in zip(echoes, starts, strict=True)]
     if not all(ends):
         return None
     texts = tuple("".join(token for token, _ in end).strip() for end in ends)
-    return Scored(texts, tuple(_sum(end) for end in ends), tuple(len(end) for end in ends))
+    return ScoredChoices(texts, tuple(_sum_logprobs(end) for end in ends), tuple(len(end) for end in ends))
 
 
-def _same(tokens: tuple[str, ...]) -> bool:
+def _all_equal(tokens: tuple[str, ...]) -> bool:
     return len(set(tokens)) == 1
 
 
-def _start(echo: _Echo, choices: Collection[str], alike: int) -> int:
+def _choice_start(echo: _TokenLogprobs, choices: Collection[str], n_common: int) -> int:
     """Where the choice begins: as few tokens from the end as make up the text of one of the choices."""
     known = {choice.strip() for choice in choices}
     end = ""
@@ -86,13 +86,13 @@ def _start(echo: _Echo, choices: Collection[str], alike: int) -> int:
         end = echo[at][0] + end
         if end.strip() in known:
             return at
-    return alike
+    return n_common
 
 
-def _sum(end: _Echo) -> object:
+def _sum_logprobs(end: _TokenLogprobs) -> object:
     """The sum of the log-probabilities, the first wrong value itself, None where one is not known."""
     for _, value in end:
-        if is_wrong(value):
+        if is_invalid_logprob(value):
             return value
     known = [as_logprob(value) for _, value in end]
     found = [value for value in known if value is not None]

@@ -9,36 +9,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from calib_core.files.harness.letters import (
-    Masses,
-    Position,
-    SymbolOf,
-    answer_tokens,
-    bare,
-    letter_of,
-    masses,
-    path_of,
-    truth_of,
-    wrong_in,
+    SymbolMasses,
+    TokenPosition,
+    SymbolParser,
+    find_answer_tokens,
+    strip_around_letter,
+    letter_of_token,
+    symbol_masses,
+    path_logprobs,
+    truth_of_token,
+    invalid_top_logprobs,
 )
-from calib_core.files.tables.raw import Broken
+from calib_core.files.tables.raw import BrokenRecord
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Symbol:
+class AnswerSymbol:
     """The letter, or the word true or false, that an answer comes to.
 
     at: position of its token; what: the symbol; masses: what is listed there; first: whether nothing but
     blank tokens stands before it.
     """
 
-    at: int
-    what: str
-    masses: Masses
-    first: bool
+    position: int
+    symbol: str
+    masses: SymbolMasses
+    is_first: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class ServerAnswer:
     """One generated answer.
 
     text: None where there is none; path: log-probability of each token, as in the file where one is wrong,
@@ -49,29 +49,29 @@ class Answer:
     """
 
     text: str | None
-    path: Sequence[object] | None = None
-    wrong: tuple[object, ...] = ()
-    letter: Symbol | None = None
-    truth: Symbol | None = None
+    path_logprobs: Sequence[object] | None = None
+    invalid_top_logprobs: tuple[object, ...] = ()
+    letter: AnswerSymbol | None = None
+    truth: AnswerSymbol | None = None
     echo: tuple[tuple[str, object], ...] = ()
-    unclear: bool = False
-    refused: bool = False
+    is_unclear: bool = False
+    is_refused: bool = False
 
     @classmethod
-    def of(cls, text: str | None, positions: Sequence[Position], *, refused: bool = False) -> Answer:
+    def from_positions(cls, text: str | None, positions: Sequence[TokenPosition], *, is_refused: bool = False) -> ServerAnswer:
         """From all its tokens, special ones left out."""
         return cls(
             text,
-            path_of(positions),
-            wrong_in(positions),
-            _symbol(positions, letter_of),
-            _symbol(positions, truth_of),
-            refused=refused,
+            path_logprobs(positions),
+            invalid_top_logprobs(positions),
+            _find_symbol(positions, letter_of_token),
+            _find_symbol(positions, truth_of_token),
+            refused=is_refused,
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Response:
+class ServerResponse:
     """What came back for one question.
 
     id: as the log has it; status: as in the column of that name, None where all went well; own: further plain
@@ -81,17 +81,17 @@ class Response:
     id: str | None = None
     model: str | None = None
     status: str | None = None
-    answers: tuple[Answer, ...] = ()
-    own: Mapping[str, object] = field(default_factory=dict[str, object])
+    answers: tuple[ServerAnswer, ...] = ()
+    extra_fields: Mapping[str, object] = field(default_factory=dict[str, object])
     line: int | None = None
     share: float = 0.0
-    broken: Broken | None = None
+    broken: BrokenRecord | None = None
 
 
-def _symbol(positions: Sequence[Position], symbol_of: SymbolOf) -> Symbol | None:
-    found = answer_tokens(positions, symbol_of)
+def _find_symbol(positions: Sequence[TokenPosition], symbol_of: SymbolParser) -> AnswerSymbol | None:
+    found = find_answer_tokens(positions, symbol_of)
     if not found or (what := found[-1][1]) is None:  # the last that is said is the answer
         return None
     at = found[-1][0]
-    before = any(bare(position.token) for position in positions[:at])
-    return Symbol(at, what, masses(positions[at], symbol_of), not before)
+    before = any(strip_around_letter(position.token) for position in positions[:at])
+    return AnswerSymbol(at, what, symbol_masses(positions[at], symbol_of), not before)

@@ -12,33 +12,33 @@ from dataclasses import dataclass, field, replace
 from calib_core.files.format import Head
 from calib_core.files.reading import Reading
 from calib_core.files.tables.group_columns import GroupColumns
-from calib_core.files.tables.json_lines import slice_of
-from calib_core.files.tables.raw import SLICE, Batch, Broken, Progress, RawTable, Slice, Wanted
-from calib_core.files.tables.roles import Roles
+from calib_core.files.tables.json_lines import slice_of_records
+from calib_core.files.tables.raw import ROWS_PER_SLICE, Batch, BrokenRecord, ReadProgress, RawTable, Slice, ColumnFilter
+from calib_core.files.tables.roles import ColumnRoles
 from calib_core.files.tables.runs import Origin
 from calib_core.files.tables.table import read_table
-from calib_core.records import Reported, Run, RunInfo, TokenRun
+from calib_core.records import ReportedMetric, Run, RunInfo, TokenRun
 
-Fields = Mapping[str, object]
+RowFields = Mapping[str, object]
 """The log's own names → plain values (text, numbers, booleans, lists of these); absent or None is missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class LogEntry:
     """One question of a log.
 
     fields: see `Fields`; line: the physical line it begins on, None where the format has none; share: of
     the file read so far, in [0, 1]; broken: why the record cannot be read (its `at` is set here).
     """
 
-    fields: Fields
+    fields: RowFields
     line: int | None = None
     share: float = 0.0
-    broken: Broken | None = None
+    broken: BrokenRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Translated:
+class LogTable:
     """A log on its way to being a table.
 
     entries: read once, in the file's order; columns: the log's field → the contract's name it is read as
@@ -50,44 +50,44 @@ class Translated:
     each is one.
     """
 
-    entries: Iterable[Entry]
-    columns: Mapping[str, str]
+    entries: Iterable[LogEntry]
+    column_roles: Mapping[str, str]
     info: RunInfo = field(default_factory=RunInfo)
-    reported: Mapping[str, tuple[Reported, ...]] = field(default_factory=dict[str, tuple[Reported, ...]])
+    reported: Mapping[str, tuple[ReportedMetric, ...]] = field(default_factory=dict[str, tuple[ReportedMetric, ...]])
     notes: Sequence[str] = ()
     part_of: str | None = None
-    records: int | None = None
+    n_records: int | None = None
 
 
-def read_translated(
-    head: Head, format_id: str, log: Translated, mapping: Mapping[str, str], progress: Progress
+def read_log_table(
+    head: Head, format_id: str, log: LogTable, mapping: Mapping[str, str], progress: ReadProgress
 ) -> Reading:
     """The runs of a log; mapping: what the person says of its fields, which wins.
 
     Raises Refused where there is no record, or a field that the person names is not there.
     """
     taken = set(mapping.values())
-    columns = {name: means for name, means in log.columns.items() if means not in taken} | dict(mapping)
-    groups = GroupColumns(Roles.of(columns, head.file))
-    seen: dict[str, None] = dict.fromkeys(log.columns)
-    table = RawTable(None, _slices(log.entries, groups.wanted, seen), seen)
+    columns = {name: means for name, means in log.column_roles.items() if means not in taken} | dict(mapping)
+    groups = GroupColumns(ColumnRoles.from_mapping(columns, head.file))
+    seen: dict[str, None] = dict.fromkeys(log.column_roles)
+    table = RawTable(None, _entry_slices(log.entries, groups.is_used, seen), seen)
     reading = read_table(table, head, groups, progress, Origin(head.file, format_id, log.info))
-    runs = tuple(_as_told(run, log) for run in reading.good_runs)
-    rows = reading.rows if log.records is None else log.records
+    runs = tuple(_with_log_metadata(run, log) for run in reading.good_runs)
+    rows = reading.n_rows if log.n_records is None else log.n_records
     return replace(reading, rows=rows, good_runs=runs, proposals={}, notes=(*reading.notes, *log.notes))
 
 
-def _as_told(run: Run, log: Translated) -> Run:
+def _with_log_metadata(run: Run, log: LogTable) -> Run:
     """The run with what the log says of it beside its rows."""
     if isinstance(run, TokenRun):
         return run
     reported = log.reported.get(run.label, log.reported.get("", ()))
-    ledger = replace(run.ledger, notes=(*run.ledger.notes, *log.notes))
+    ledger = replace(run.row_counts, notes=(*run.row_counts.notes, *log.notes))
     return replace(run, ledger=ledger, reported=reported, part_of=log.part_of)
 
 
-def _slices(entries: Iterable[Entry], wanted: Wanted, seen: dict[str, None]) -> Iterator[Slice]:
-    batch = Batch[Fields]()
+def _entry_slices(entries: Iterable[LogEntry], is_used: ColumnFilter, found_keys: dict[str, None]) -> Iterator[Slice]:
+    batch = Batch[RowFields]()
     share = 0.0
     for entry in entries:
         if entry.broken is not None:
@@ -96,8 +96,8 @@ def _slices(entries: Iterable[Entry], wanted: Wanted, seen: dict[str, None]) -> 
         share = entry.share
         if entry.line is not None:
             batch.lines.append(entry.line)
-        if len(batch.records) == SLICE:
-            yield slice_of(batch, wanted, seen, share)
-            batch = Batch[Fields]()
+        if len(batch.records) == ROWS_PER_SLICE:
+            yield slice_of_records(batch, is_used, found_keys, share)
+            batch = Batch[RowFields]()
     if batch.records:
-        yield slice_of(batch, wanted, seen, 1.0)
+        yield slice_of_records(batch, is_used, found_keys, 1.0)

@@ -11,67 +11,67 @@ from typing import Final
 
 import polars as pl
 
-from calib_core.records import AnswerRun, Ledger, Reported, Run, RunInfo
+from calib_core.records import AnswerRun, RowCounts, ReportedMetric, Run, RunInfo
 
-FILE: Final = "file"
+FILE_COLUMN: Final = "file"
 """The column of a united run's rows that says which file each is from; `row` is its record there."""
 
-_NUMBER: Final = re.compile(r"[0-9][0-9.,e-]*")
+_NUMBER_PATTERN: Final = re.compile(r"[0-9][0-9.,e-]*")
 
-Key = tuple[str, str, RunInfo]
+EvaluationKey = tuple[str, str, RunInfo]
 
 
-def united(runs: Iterable[Run]) -> tuple[Run, ...]:
+def merge_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
     """The runs in the order of their first part, those that are parts of one evaluation as one run each.
 
     Parts are runs with the same `part_of` and the same description. One that repeats a question of those
     before it (id and subject), or stores its numbers in another dtype, stays a run by itself.
     """
-    return tuple(together(parts) for parts in parts_of(runs))
+    return tuple(merge_parts(parts) for parts in group_parts(runs))
 
 
-def parts_of(runs: Iterable[Run]) -> tuple[tuple[Run, ...], ...]:
+def group_parts(runs: Iterable[Run]) -> tuple[tuple[Run, ...], ...]:
     """The runs, those that `united` makes one side by side."""
     found: list[list[Run]] = []
-    places: dict[Key, int] = {}
+    places: dict[EvaluationKey, int] = {}
     for run in runs:
-        if not isinstance(run, AnswerRun) or run.part_of is None:
+        if not isinstance(run, AnswerRun) or run.evaluation is None:
             found.append([run])
             continue
-        at = places.setdefault((run.part_of, run.format, run.info), len(found))
+        at = places.setdefault((run.evaluation, run.format, run.info), len(found))
         if at == len(found):
             found.append([run])
-        elif _fits(run, found[at]):
+        elif _can_join(run, found[at]):
             found[at].append(run)
         else:
             found.append([run])
     return tuple(map(tuple, found))
 
 
-def together(parts: Sequence[Run], *notes: str) -> Run:
+def merge_parts(parts: Sequence[Run], *notes: str) -> Run:
     """Several parts as one run; one alone as it is. notes: what else has to be known of the whole."""
     runs = [part for part in parts if isinstance(part, AnswerRun)]
     if len(runs) < 2:
         return parts[0]
     first = runs[0]
-    rows = [part.rows.with_columns(pl.lit(part.file).alias(FILE)) for part in runs]
+    rows = [part.rows.with_columns(pl.lit(part.file).alias(FILE_COLUMN)) for part in runs]
     return replace(
         first,
         file=f"{first.file} and {len(runs) - 1:,} other{'s' if len(runs) > 2 else ''}",
         rows=pl.concat(rows, how="diagonal_relaxed"),
-        others=_others(runs),
-        ledger=_ledger(runs, notes),
-        reported=tuple(_reported(runs)),
+        others=_merge_group_columns(runs),
+        ledger=_merge_ledgers(runs, notes),
+        reported=tuple(_merge_reported(runs)),
     )
 
 
-def _fits(run: AnswerRun, parts: Sequence[Run]) -> bool:
+def _can_join(run: AnswerRun, parts: Sequence[Run]) -> bool:
     """Whether a run can be one more part: no question again, no number stored otherwise."""
     for part in parts:
         if not isinstance(part, AnswerRun):
             return False
         shared = run.rows.columns & part.rows.schema.keys()
-        if any(not _alike(run.rows.schema[name], part.rows.schema[name]) for name in shared):
+        if any(not _is_same_dtype(run.rows.schema[name], part.rows.schema[name]) for name in shared):
             return False
         names = [name for name in ("subject", "id") if name in shared]
         if not names or run.rows.select(names).join(part.rows.select(names), on=names, how="semi").height:
@@ -79,52 +79,52 @@ def _fits(run: AnswerRun, parts: Sequence[Run]) -> bool:
     return True
 
 
-def _alike(one: pl.DataType, other: pl.DataType) -> bool:
+def _is_same_dtype(first: pl.DataType, second: pl.DataType) -> bool:
     empty = (pl.Null(), pl.List(pl.Null()))
-    return one == other or one in empty or other in empty
+    return first == second or first in empty or second in empty
 
 
-def _others(parts: Sequence[AnswerRun]) -> pl.DataFrame:
+def _merge_group_columns(parts: Sequence[AnswerRun]) -> pl.DataFrame:
     """The columns that sort the rows into groups, null where a part has no such column."""
-    names = dict.fromkeys(name for part in parts for name in part.others.columns)
+    names = dict.fromkeys(name for part in parts for name in part.group_columns.columns)
     columns: list[pl.Series] = []
     for name in names:
-        texts = pl.concat([_texts(part, name) for part in parts])
+        texts = pl.concat([_column_as_text(part, name) for part in parts])
         kinds = texts.drop_nulls().unique(maintain_order=True)
         columns.append(texts.cast(pl.Enum(kinds)).alias(name))
     return pl.DataFrame(columns)
 
 
-def _texts(part: AnswerRun, name: str) -> pl.Series:
-    if name in part.others.columns:
-        return part.others[name].cast(pl.String)
+def _column_as_text(part: AnswerRun, name: str) -> pl.Series:
+    if name in part.group_columns.columns:
+        return part.group_columns[name].cast(pl.String)
     return pl.Series([None], dtype=pl.String).new_from_index(0, part.rows.height)
 
 
-def _ledger(parts: Sequence[AnswerRun], notes: Sequence[str]) -> Ledger:
-    ledgers = [part.ledger for part in parts]
-    named = [_subject(part) or part.file for part in parts]
+def _merge_ledgers(parts: Sequence[AnswerRun], notes: Sequence[str]) -> RowCounts:
+    ledgers = [part.row_counts for part in parts]
+    named = [_single_subject(part) or part.file for part in parts]
     shown = ", ".join(named[:5]) + (", …" if len(named) > 5 else "")
     clipped = sum((Counter(ledger.clipped) for ledger in ledgers), Counter[str]())
-    return Ledger(
-        read=sum(ledger.read for ledger in ledgers),
-        left_out=sum(ledger.left_out for ledger in ledgers),
+    return RowCounts(
+        n_rows=sum(ledger.n_rows for ledger in ledgers),
+        n_left_out=sum(ledger.n_left_out for ledger in ledgers),
         clipped=MappingProxyType(dict(clipped)),
-        off_sum=sum(ledger.off_sum for ledger in ledgers),
+        n_off_sum=sum(ledger.n_off_sum for ledger in ledgers),
         notes=(
             f"One run of {len(parts):,} files: {shown}.",
             *notes,
-            *_notes(ledgers),
+            *_merge_notes(ledgers),
         ),
     )
 
 
-def _notes(ledgers: Sequence[Ledger]) -> Iterable[str]:
+def _merge_notes(ledgers: Sequence[RowCounts]) -> Iterable[str]:
     """What is said of the parts, once where it differs in its numbers alone."""
     said: dict[str, list[str]] = {}
     for ledger in ledgers:
         for note in dict.fromkeys(ledger.notes):
-            said.setdefault(_NUMBER.sub("#", note), []).append(note)
+            said.setdefault(_NUMBER_PATTERN.sub("#", note), []).append(note)
     for notes in said.values():
         if len(set(notes)) == 1 and len(notes) == len(ledgers):
             yield notes[0]
@@ -133,24 +133,24 @@ def _notes(ledgers: Sequence[Ledger]) -> Iterable[str]:
             yield f"In {len(notes):,} of {len(ledgers):,} files{such}: {notes[0]}"
 
 
-def _reported(parts: Sequence[AnswerRun]) -> Iterable[Reported]:
+def _merge_reported(parts: Sequence[AnswerRun]) -> Iterable[ReportedMetric]:
     """Each of the tool's numbers over all parts, weighted by their rows, and then each part's own."""
-    own: dict[tuple[str, str | None, str], list[Reported]] = {}
+    own: dict[tuple[str, str | None, str], list[ReportedMetric]] = {}
     for part in parts:
-        for one in part.reported:
+        for one in part.reported_metrics:
             own.setdefault((one.name, one.method, one.why), []).append(one)
     for (name, method, why), numbers in own.items():
         rows = sum(one.rows or 0 for one in numbers)
         if len(numbers) == len(parts) and all(one.rows for one in numbers):
             mean = sum(one.value * (one.rows or 0) for one in numbers) / rows
-            yield Reported(f"{name}, of all by rows", mean, rows, method, why)
+            yield ReportedMetric(f"{name}, of all by rows", mean, rows, method, why)
     for part in parts:
-        subject = _subject(part)
+        subject = _single_subject(part)
         if subject is not None:
-            yield from (replace(one, subject=subject) for one in part.reported)
+            yield from (replace(one, subject=subject) for one in part.reported_metrics)
 
 
-def _subject(part: AnswerRun) -> str | None:
+def _single_subject(part: AnswerRun) -> str | None:
     """The subject of all rows of a part; None where they have several or none."""
     if "subject" not in part.rows.columns:
         return None

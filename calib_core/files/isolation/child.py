@@ -16,22 +16,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from calib_core.files.isolation import transport, wire
-from calib_core.files.isolation.limits import MEMORY, MIB, Limits
+from calib_core.files.isolation.limits import MEMORY_VARIABLE, MIB, Limits
 from calib_core.files.reading import Reading
-from calib_core.files.tables.raw import Progress
+from calib_core.files.tables.raw import ReadProgress
 from calib_core.problems import Refused
 from calib_core.reader_process import PROGRAM, started, taken
 
-START: Final = 60.0
+START_TIMEOUT_SECONDS: Final = 60.0
 """Seconds in which a process has to have started, on a machine that is busy."""
 
-_LOG: Final = logging.getLogger(__name__)
+_LOGGER: Final = logging.getLogger(__name__)
 
-_NEXT: Final = "Write or copy it again, or write it in another format."
+_REWRITE_ADVICE: Final = "Write or copy it again, or write it in another format."
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReadRequest:
     """What is to be read.
 
     file: as messages call it; names: of the file and of those read with it, as on the disk; handles: theirs,
@@ -39,14 +39,14 @@ class Request:
     """
 
     file: str
-    names: tuple[str, ...]
+    file_names: tuple[str, ...]
     handles: tuple[int, ...]
-    gold: str | None
-    format: str | None
-    columns: Mapping[str, str]
+    gold_name: str | None
+    format_id: str | None
+    column_roles: Mapping[str, str]
 
 
-class Child:
+class WorkerProcess:
     """One process that reads files, one after another."""
 
     def __init__(self, program: str = PROGRAM) -> None:
@@ -66,14 +66,14 @@ class Child:
         return self._process.pid
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether it can be asked."""
         return self._process.poll() is None
 
-    def end(self, patience: float = 0.0) -> int:
+    def stop(self, grace_seconds: float = 0.0) -> int:
         """Ends it and gives its exit status; patience: seconds it has to end by itself."""
         try:
-            self._process.wait(patience)
+            self._process.wait(grace_seconds)
         except subprocess.TimeoutExpired:
             self._process.kill()
         self._line.close()
@@ -81,26 +81,26 @@ class Child:
             self._process.stdin.close()
         return self._process.wait()
 
-    def read(self, request: Request, limits: Limits, progress: Progress) -> tuple[Reading | Refused, bool]:
+    def read(self, request: ReadRequest, limits: Limits, progress: ReadProgress) -> tuple[Reading | Refused, bool]:
         """What comes of a file, and whether the process may be asked again: if not, it has been ended.
 
         Raises Refused where it never started, and whatever `progress` raises; then, too, it has been ended.
         """
         try:
             self._await_start()
-            outcome, again = self._asked(request, limits, progress)
-        except wire.EndedError:
-            return Refused(f"{request.file} {_ended(self.end(patience=2.0), limits)}"), False
-        except wire.LateError:
-            outcome, again = Refused(f"{request.file} {_late(limits)}"), False
-        except (wire.BrokenTalkError, transport.NoReadingError) as error:
-            _LOG.info("%s: %s", request.file, error)
-            outcome, again = Refused(f"{request.file} {_broken()}"), False
+            outcome, again = self._request_reading(request, limits, progress)
+        except wire.PeerClosedError:
+            return Refused(f"{request.file} {_exit_message(self.stop(grace_seconds=2.0), limits)}"), False
+        except wire.DeadlineError:
+            outcome, again = Refused(f"{request.file} {_timeout_message(limits)}"), False
+        except (wire.ProtocolError, transport.InvalidReadingError) as error:
+            _LOGGER.info("%s: %s", request.file, error)
+            outcome, again = Refused(f"{request.file} {_protocol_error_message()}"), False
         except BaseException:  # of this process, which no longer waits for the answer
-            self.end()
+            self.stop()
             raise
         if not again:
-            self.end()
+            self.stop()
         return outcome, again
 
     def _await_start(self) -> None:
@@ -108,105 +108,105 @@ class Child:
         if self._started:
             return
         try:
-            kind, _ = wire.take(self._line, time.monotonic() + START, 0)
-        except (wire.EndedError, wire.LateError, wire.BrokenTalkError):
+            kind, _ = wire.receive_message(self._line, time.monotonic() + START_TIMEOUT_SECONDS, 0)
+        except (wire.PeerClosedError, wire.DeadlineError, wire.ProtocolError):
             kind = b""
-        if kind != wire.READY:
+        if kind != wire.READY_MESSAGE:
             raise Refused("The process that reads files did not start. Try again.")
         self._started = True
 
-    def _asked(
-        self, request: Request, limits: Limits, progress: Progress
+    def _request_reading(
+        self, request: ReadRequest, limits: Limits, progress: ReadProgress
     ) -> tuple[Reading | Refused, bool]:
         told = {
             "file": request.file,
-            "names": request.names,
-            "gold": request.gold,
-            "format": request.format,
-            "columns": dict(request.columns),
-            "memory": limits.memory,
-            "seconds": limits.seconds,
+            "names": request.file_names,
+            "gold": request.gold_name,
+            "format": request.format_id,
+            "columns": dict(request.column_roles),
+            "memory": limits.memory_bytes,
+            "seconds": limits.total_seconds,
         }
         wire.send_request(self._line, told, request.handles)
-        end = time.monotonic() + limits.seconds
+        end = time.monotonic() + limits.total_seconds
         while True:
-            kind, body = wire.take(self._line, min(end, time.monotonic() + limits.quiet), 0)
-            match kind, wire.parsed(body):
-                case wire.PROGRESS, [int() | float() as share, str() as text]:
+            kind, body = wire.receive_message(self._line, min(end, time.monotonic() + limits.idle_seconds), 0)
+            match kind, wire.parse_message(body):
+                case wire.PROGRESS_MESSAGE, [int() | float() as share, str() as text]:
                     progress(float(share), text)
-                case wire.TREE, {"tree": tree}:
-                    reading = transport.unpacked(tree, self._blobs(limits, end).__next__)
-                    return reading, not self._last(limits, end)
-                case wire.REFUSED, {"why": str() as why, "last": bool() as last}:
+                case wire.TREE_MESSAGE, {"tree": tree}:
+                    reading = transport.unpack_reading(tree, self._receive_blobs(limits, end).__next__)
+                    return reading, not self._receive_done(limits, end)
+                case wire.REFUSED_MESSAGE, {"why": str() as why, "last": bool() as last}:
                     return Refused(why), not last
-                case wire.FAILED, {"what": str() as what, "where": str() as where}:
-                    _LOG.info("%s: %s", request.file, where)
-                    return Refused(f"{request.file} {_failed(what, limits)}"), False
+                case wire.FAILED_MESSAGE, {"what": str() as what, "where": str() as where}:
+                    _LOGGER.info("%s: %s", request.file, where)
+                    return Refused(f"{request.file} {_failure_message(what, limits)}"), False
                 case _:
-                    raise wire.BrokenTalkError("a message out of turn")
+                    raise wire.ProtocolError("a message out of turn")
 
-    def _last(self, limits: Limits, end: float) -> bool:
+    def _receive_done(self, limits: Limits, deadline: float) -> bool:
         """Whether the process ends, now that it has handed everything over."""
-        kind, body = wire.take(self._line, min(end, time.monotonic() + limits.quiet), 0)
-        match kind, wire.parsed(body):
-            case wire.DONE, {"last": bool() as last}:
+        kind, body = wire.receive_message(self._line, min(deadline, time.monotonic() + limits.idle_seconds), 0)
+        match kind, wire.parse_message(body):
+            case wire.DONE_MESSAGE, {"last": bool() as last}:
                 return last
             case _:
-                raise wire.BrokenTalkError("no end where one was told of")
+                raise wire.ProtocolError("no end where one was told of")
 
-    def _blobs(self, limits: Limits, end: float) -> Iterator[bytearray]:
-        left = limits.answer
+    def _receive_blobs(self, limits: Limits, deadline: float) -> Iterator[bytearray]:
+        left = limits.answer_bytes
         while True:
-            kind, body = wire.take(self._line, min(end, time.monotonic() + limits.quiet), left)
-            if kind != wire.BLOB:
-                raise wire.BrokenTalkError("no blob where one was told of")
+            kind, body = wire.receive_message(self._line, min(deadline, time.monotonic() + limits.idle_seconds), left)
+            if kind != wire.BLOB_MESSAGE:
+                raise wire.ProtocolError("no blob where one was told of")
             left -= len(body)
             yield body
 
 
-def _ended(status: int, limits: Limits) -> str:
+def _exit_message(status: int, limits: Limits) -> str:
     """Why, after the file's name, where the process has ended by itself."""
     if status == -signal.SIGALRM:
-        return _late(limits)
+        return _timeout_message(limits)
     if status in (-signal.SIGABRT, -signal.SIGKILL):  # what Rust does, and the system, when memory ends
-        return _large(limits)
+        return _memory_message(limits)
     name = signal.Signals(-status).name if -status in set(signal.Signals) else f"status {status}"
     return (
         f"cannot be read: reading it ended the process that reads files ({name}). It may be damaged, or made "
-        f"to do harm; nothing of it was loaded. {_NEXT}"
+        f"to do harm; nothing of it was loaded. {_REWRITE_ADVICE}"
     )
 
 
-def _failed(what: str, limits: Limits) -> str:
+def _failure_message(error_name: str, limits: Limits) -> str:
     """Why, after the file's name, where reading it raised what is no refusal."""
-    if what == "MemoryError":
-        return _large(limits)
-    if what == "RecursionError":
-        return f"cannot be read: what it holds is nested too deep. {_NEXT}"
+    if error_name == "MemoryError":
+        return _memory_message(limits)
+    if error_name == "RecursionError":
+        return f"cannot be read: what it holds is nested too deep. {_REWRITE_ADVICE}"
     return (
-        f"cannot be read: reading it failed in a way that no file should bring about ({what}). It may be "
-        f"damaged. {_NEXT} If it is sound, this is a fault of the program."
+        f"cannot be read: reading it failed in a way that no file should bring about ({error_name}). It may be "
+        f"damaged. {_REWRITE_ADVICE} If it is sound, this is a fault of the program."
     )
 
 
-def _large(limits: Limits) -> str:
+def _memory_message(limits: Limits) -> str:
     return (
-        f"cannot be read: it needs more memory than the {limits.memory // MIB:,} MiB that reading a file of "
+        f"cannot be read: it needs more memory than the {limits.memory_bytes // MIB:,} MiB that reading a file of "
         f"its size may take. It may be damaged, or made to do harm. If it is sound, split it, or allow more: "
-        f"set {MEMORY} to a number of MiB."
+        f"set {MEMORY_VARIABLE} to a number of MiB."
     )
 
 
-def _late(limits: Limits) -> str:
+def _timeout_message(limits: Limits) -> str:
     return (
-        f"cannot be read: it was stopped after {limits.quiet:.0f} s without progress, or "
-        f"{limits.seconds:.0f} s in all, which is more than a file of its size takes. It may be damaged, or "
+        f"cannot be read: it was stopped after {limits.idle_seconds:.0f} s without progress, or "
+        f"{limits.total_seconds:.0f} s in all, which is more than a file of its size takes. It may be damaged, or "
         f"made to do harm. If it is sound, split it, or read it while the machine has less to do."
     )
 
 
-def _broken() -> str:
+def _protocol_error_message() -> str:
     return (
         f"cannot be read: the process that reads files gave no answer that can be understood. It may be "
-        f"damaged, or made to do harm; nothing of it was loaded. {_NEXT}"
+        f"damaged, or made to do harm; nothing of it was loaded. {_REWRITE_ADVICE}"
     )

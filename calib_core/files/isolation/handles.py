@@ -15,7 +15,7 @@ from typing import Final
 
 from calib_core.problems import Refused
 
-_FLAGS: Final = (
+_OPEN_FLAGS: Final = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)  # a named pipe would keep its reader for ever
     | getattr(os, "O_NOCTTY", 0)
@@ -24,89 +24,89 @@ _FLAGS: Final = (
 )
 
 
-class _Open:
+class _FileAccess:
     """handed: path → handle, where only those may be read; None where this process opens files by name."""
 
-    handed: Mapping[Path, int] | None = None
+    allowed_handles: Mapping[Path, int] | None = None
 
 
 @contextmanager
-def only(handed: Mapping[Path, int]) -> Generator[None]:
+def allow_only(handles: Mapping[Path, int]) -> Generator[None]:
     """Within it no file can be opened but these, each by the path it is handed over under."""
-    before, _Open.handed = _Open.handed, dict(handed)
+    before, _FileAccess.allowed_handles = _FileAccess.allowed_handles, dict(handles)
     try:
         yield
     finally:
-        _Open.handed = before
+        _FileAccess.allowed_handles = before
 
 
-def is_there(path: Path) -> bool:
+def file_exists(path: Path) -> bool:
     """Whether there is a file of that name to be read."""
-    return path.is_file() if _Open.handed is None else path in _Open.handed
+    return path.is_file() if _FileAccess.allowed_handles is None else path in _FileAccess.allowed_handles
 
 
-def beside(path: Path, partner: Path) -> bool:
+def is_in_same_folder(path: Path, companion: Path) -> bool:
     """Whether the partner is a file in the other's folder, links followed: none may lead elsewhere."""
-    if _Open.handed is not None:
-        return partner in _Open.handed and partner.parent == path.parent
+    if _FileAccess.allowed_handles is not None:
+        return companion in _FileAccess.allowed_handles and companion.parent == path.parent
     try:
         folders = (path.parent.resolve(), path.resolve().parent)
-        return partner.is_file() and partner.resolve().parent in folders
+        return companion.is_file() and companion.resolve().parent in folders
     except (OSError, RuntimeError, ValueError):
         return False
 
 
-def handle_of(path: Path, file: str, within: Path | None = None) -> int:
+def open_handle(path: Path, file: str, root: Path | None = None) -> int:
     """A new handle to a regular file, to be closed by whoever asked for it.
 
     file: as messages call it; within: a folder out of which no link may lead. Raises Refused where there is
     no regular file, or it lies elsewhere.
     """
-    if _Open.handed is not None:
-        return _again(path, file, _Open.handed)
+    if _FileAccess.allowed_handles is not None:
+        return _reopen_handle(path, file, _FileAccess.allowed_handles)
     try:
-        real = path if within is None else path.resolve(strict=True)
-        if within is not None and not real.is_relative_to(within.resolve(strict=True)):
-            raise Refused(f"{file} {LEADS_OUT}")
-        _check_regular(real.stat().st_mode, file)  # to open a device may already set something off
-        handle = os.open(real, _FLAGS | (0 if within is None else getattr(os, "O_NOFOLLOW", 0)))
+        real = path if root is None else path.resolve(strict=True)
+        if root is not None and not real.is_relative_to(root.resolve(strict=True)):
+            raise Refused(f"{file} {LINK_LEAVES_FOLDER}")
+        _require_regular_file(real.stat().st_mode, file)  # to open a device may already set something off
+        handle = os.open(real, _OPEN_FLAGS | (0 if root is None else getattr(os, "O_NOFOLLOW", 0)))
     except RuntimeError:
-        raise Refused(f"{file} {NOWHERE}") from None
+        raise Refused(f"{file} {BROKEN_LINK}") from None
     except (OSError, ValueError) as error:
-        raise Refused(f"{file} cannot be opened ({reason(error)}).") from None
+        raise Refused(f"{file} cannot be opened ({os_error_text(error)}).") from None
     try:
-        _check_regular(os.fstat(handle).st_mode, file)
+        _require_regular_file(os.fstat(handle).st_mode, file)
     except Refused:
         os.close(handle)
         raise
     return handle
 
 
-LEADS_OUT: Final = "leads out of the folder, and only what lies in it is read: copy the file itself there."
-NOWHERE: Final = "is a link that leads nowhere."
+LINK_LEAVES_FOLDER: Final = "leads out of the folder, and only what lies in it is read: copy the file itself there."
+BROKEN_LINK: Final = "is a link that leads nowhere."
 
 
-def _again(path: Path, file: str, handed: Mapping[Path, int]) -> int:
+def _reopen_handle(path: Path, file: str, handles: Mapping[Path, int]) -> int:
     """A handle of its own, with a place of its own in the file, to what was handed over."""
-    if path not in handed:
+    if path not in handles:
         raise Refused(f"{file} cannot be opened (it was not handed over to be read).")
     try:
-        handle = os.open(f"/dev/fd/{handed[path]}", _FLAGS)
+        handle = os.open(f"/dev/fd/{handles[path]}", _OPEN_FLAGS)
     except OSError:  # no such folder here, or the file's owner has closed it to others since
-        handle = os.dup(handed[path])
+        handle = os.dup(handles[path])
     os.lseek(handle, 0, os.SEEK_SET)
     return handle
 
 
-def _check_regular(mode: int, file: str) -> None:
+def _require_regular_file(mode: int, file: str) -> None:
     """Raises Refused for whatever is no regular file."""
     if stat.S_ISDIR(mode):
         raise Refused(f"{file} cannot be opened (it is a folder): name a file in it.")
     if not stat.S_ISREG(mode):
-        raise Refused(f"{file}: {unread(mode)}")
+        raise Refused(f"{file}: {not_regular_message(mode)}")
 
 
-def unread(mode: int) -> str:
+def not_regular_message(mode: int) -> str:
     """Why what has this mode is not read, after its name."""
     kind = "what is no regular file"
     if stat.S_ISFIFO(mode):
@@ -118,6 +118,6 @@ def unread(mode: int) -> str:
     return f"{kind} cannot be read: save it to a file first."
 
 
-def reason(error: Exception) -> str:
+def os_error_text(error: Exception) -> str:
     """What the system says of a failure, without the path."""
     return getattr(error, "strerror", None) or "no file can have this name"

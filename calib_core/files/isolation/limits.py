@@ -10,31 +10,31 @@ import os
 from dataclasses import dataclass
 from typing import Final, Self
 
-MEMORY: Final = "CALIB_READING_MIB"
+MEMORY_VARIABLE: Final = "CALIB_READING_MIB"
 """The environment variable that says otherwise how many MiB reading may take, whatever the file."""
 
 MIB: Final = 2**20
-ROOM: Final = 640
+BASE_MEMORY_MIB: Final = 640
 """MiB that any file may take."""
 
-TIMES: Final = 4
+MEMORY_PER_BYTE: Final = 4
 """How many times its size it may take beside that."""
 
-PACKED: Final = 16
+MEMORY_PER_PACKED_BYTE: Final = 16
 """The same of a file so small that being packed well, as sums and columns of few values are, is no burden."""
 
-PACKED_MOST: Final = 2048
+MAX_PACKED_MEMORY_MIB: Final = 2048
 """MiB that may come of that."""
 
-ANSWER: Final = 256
+BASE_ANSWER_MIB: Final = 256
 """MiB that what comes back may take, of any file."""
 
-SECONDS: Final = 8.5
+BASE_SECONDS: Final = 8.5
 """Without a sign of progress, and in all for a file of no size."""
 
-BYTES_A_SECOND: Final = 10_000_000
+BYTES_PER_SECOND: Final = 10_000_000
 
-UNPACKED: Final = 16
+ARCHIVE_EXPANSION: Final = 16
 """How many times its size what lies in an archive is taken for, as long as time is concerned."""
 
 
@@ -46,19 +46,19 @@ class Limits:
     progress; seconds: in all.
     """
 
-    memory: int
-    answer: int
-    quiet: float
-    seconds: float
+    memory_bytes: int
+    answer_bytes: int
+    idle_seconds: float
+    total_seconds: float
 
     @classmethod
-    def of(cls, size: int, stored: int, *, archive: bool = False) -> Self:
+    def for_file(cls, size_bytes: int, stored_bytes: int, *, is_archive: bool = False) -> Self:
         """For files of `size` bytes, of which `stored` take room on the disk: the rest is a hole."""
-        there = min(size, stored)
-        packed = min((PACKED - TIMES) * there, PACKED_MOST * MIB)
-        memory = ROOM * MIB + TIMES * there + packed + (size - there)
-        told = os.environ.get(MEMORY, "")
+        there = min(size_bytes, stored_bytes)
+        packed = min((MEMORY_PER_PACKED_BYTE - MEMORY_PER_BYTE) * there, MAX_PACKED_MEMORY_MIB * MIB)
+        memory = BASE_MEMORY_MIB * MIB + MEMORY_PER_BYTE * there + packed + (size_bytes - there)
+        told = os.environ.get(MEMORY_VARIABLE, "")
         if told.isascii() and told.isdecimal() and 0 < int(told) < 2**40:
             memory = int(told) * MIB
-        slow = size * (UNPACKED if archive else 1) / BYTES_A_SECOND
-        return cls(memory, ANSWER * MIB * memory // (ROOM * MIB), SECONDS + slow / 10, SECONDS + slow)
+        slow = size_bytes * (ARCHIVE_EXPANSION if is_archive else 1) / BYTES_PER_SECOND
+        return cls(memory, BASE_ANSWER_MIB * MIB * memory // (BASE_MEMORY_MIB * MIB), BASE_SECONDS + slow / 10, BASE_SECONDS + slow)

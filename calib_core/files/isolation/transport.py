@@ -24,135 +24,135 @@ from calib_core.files.reading import Reading
 
 Json: TypeAlias = Any
 Blob: TypeAlias = bytes | bytearray | memoryview
-Pull: TypeAlias = Callable[[], Blob]
+NextBlob: TypeAlias = Callable[[], Blob]
 """Gives the next blob."""
 
-SLICE: Final = 2**20
+SLICE_BYTES: Final = 2**20
 """Bytes of a frame that goes as one blob; of a larger one each column goes by itself, in slices of about so
 many. What stays in a core's own cache arrives several times as fast, and the next is packed meanwhile."""
 
-_PLAIN: Final = frozenset("biuf")
+_PLAIN_ARRAY_KINDS: Final = frozenset("biuf")
 """Kinds of NumPy arrays: booleans and numbers."""
 
-_COMPACT: Final = pl.CompatLevel.oldest()
+_OLDEST_LAYOUT: Final = pl.CompatLevel.oldest()
 """Texts of a slice alone; the newer layout sends those of the whole column with each slice."""
 
 
-class NoReadingError(Exception):
+class InvalidReadingError(Exception):
     """What arrived is not what a reading is made of."""
 
 
-def packed(reading: Reading) -> tuple[Json, Iterator[Blob]]:
+def pack_reading(reading: Reading) -> tuple[Json, Iterator[Blob]]:
     """The tree of a reading, and its blobs, made one by one as they are taken.
 
     Raises TypeError where it holds what has no place in one.
     """
     sources: list[Callable[[], Iterator[Blob]]] = []
-    tree = _tree(reading, sources)
+    tree = _pack_value(reading, sources)
     return tree, (blob for source in sources for blob in source())
 
 
-def unpacked(tree: Json, pull: Pull) -> Reading:
+def unpack_reading(tree: Json, next_blob: NextBlob) -> Reading:
     """The reading of a tree; pull: see `Pull`. Raises NoReadingError where it is none."""
     try:
-        return _value(Reading, tree, pull)
+        return _unpack_value(Reading, tree, next_blob)
     except (KeyError, ValueError, TypeError, OverflowError, OSError, RecursionError) as error:
-        raise NoReadingError(str(error)) from None
+        raise InvalidReadingError(str(error)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise NoReadingError(str(error)) from None
+        raise InvalidReadingError(str(error)) from None
 
 
-def _tree(value: object, sources: list[Callable[[], Iterator[Blob]]]) -> Json:
+def _pack_value(value: object, sources: list[Callable[[], Iterator[Blob]]]) -> Json:
     if value is None or type(value) in (bool, int, float, str):
         return value
     match value:
         case pl.DataFrame():
-            tree = _shape_of(value)
-            sources.append(lambda: _blobs_of(value, tree))
+            tree = _frame_layout(value)
+            sources.append(lambda: _frame_blobs(value, tree))
         case np.ndarray():
             array = cast("np.ndarray[Any, np.dtype[Any]]", value)
-            sources.append(lambda: iter((_bytes_of(array),)))
+            sources.append(lambda: iter((_array_bytes(array),)))
             tree = {"dtype": array.dtype.str, "shape": list(array.shape)}
         case tuple() | list():
-            tree = [_tree(part, sources) for part in cast("tuple[object, ...]", value)]
+            tree = [_pack_value(part, sources) for part in cast("tuple[object, ...]", value)]
         case Mapping():
             pairs = cast("Mapping[object, object]", value).items()
-            tree = [[_tree(key, sources), _tree(part, sources)] for key, part in pairs]
+            tree = [[_pack_value(key, sources), _pack_value(part, sources)] for key, part in pairs]
         case np.generic():
             tree = cast("Json", value.item())
         case _ if is_dataclass(value):
-            kept = {field.name: _tree(getattr(value, field.name), sources) for field in fields(value)}
+            kept = {field.name: _pack_value(getattr(value, field.name), sources) for field in fields(value)}
             tree = {"is": type(value).__name__, "of": kept}
         case _:
             raise TypeError(f"a reading holds no {type(value).__name__}")
     return tree
 
 
-def _shape_of(frame: pl.DataFrame) -> Json:
+def _frame_layout(frame: pl.DataFrame) -> Json:
     """How a frame is cut: into groups of columns, and each group into so many slices of rows."""
-    if frame.estimated_size() <= SLICE:
+    if frame.estimated_size() <= SLICE_BYTES:
         return [[frame.columns, 1]]
-    return [[[column.name], _slices(column)] for column in frame]
+    return [[[column.name], _slice_count(column)] for column in frame]
 
 
-def _slices(column: pl.Series) -> int:
-    return max(1, min(column.len(), -(-int(column.estimated_size()) // SLICE)))
+def _slice_count(column: pl.Series) -> int:
+    return max(1, min(column.len(), -(-int(column.estimated_size()) // SLICE_BYTES)))
 
 
-def _blobs_of(frame: pl.DataFrame, shape: Json) -> Iterator[Blob]:
-    for group, slices in shape:
+def _frame_blobs(frame: pl.DataFrame, layout: Json) -> Iterator[Blob]:
+    for group, slices in layout:
         columns = frame.select(group)
         ends = [frame.height * number // slices for number in range(slices + 1)]
         for start, end in pairwise(ends):
             stream = io.BytesIO()
-            columns.slice(start, end - start).write_ipc_stream(stream, compat_level=_COMPACT)
+            columns.slice(start, end - start).write_ipc_stream(stream, compat_level=_OLDEST_LAYOUT)
             yield stream.getbuffer()
 
 
-def _bytes_of(array: np.ndarray[Any, np.dtype[Any]]) -> Blob:
-    if array.dtype.kind not in _PLAIN:
+def _array_bytes(array: np.ndarray[Any, np.dtype[Any]]) -> Blob:
+    if array.dtype.kind not in _PLAIN_ARRAY_KINDS:
         raise TypeError(f"a reading holds no array of {array.dtype}")
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def _value(hint: Any, tree: Json, pull: Pull) -> Any:  # noqa: ANN401  a type of the program, or one in it
+def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  a type of the program, or one in it
     """What the tree holds, which has to be of the type that is declared."""
     origin = get_origin(hint)
     if origin is Union or origin is UnionType:
-        return _value(_one_of(get_args(hint), tree), tree, pull)
+        return _unpack_value(_union_member(get_args(hint), tree), tree, next_blob)
     if origin is not None or hint is pl.DataFrame or is_dataclass(hint):
-        return _compound(hint, origin, tree, pull)
+        return _unpack_compound(hint, origin, tree, next_blob)
     if hint is float:
-        return _checked(isinstance(tree, float | int) and not isinstance(tree, bool), tree, hint)
-    return _checked(hint in (bool, int, str, NoneType) and type(tree) is hint, tree, hint)
+        return _require_type(isinstance(tree, float | int) and not isinstance(tree, bool), tree, hint)
+    return _require_type(hint in (bool, int, str, NoneType) and type(tree) is hint, tree, hint)
 
 
-def _compound(hint: Any, origin: Any, tree: Json, pull: Pull) -> Any:  # noqa: ANN401  as `_value`
+def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  as `_value`
     parts = get_args(hint)
     if hint is pl.DataFrame:
-        value = _frame(tree, pull)
+        value = _unpack_frame(tree, next_blob)
     elif origin is Literal:
-        value = _checked(tree in parts, tree, hint)
+        value = _require_type(tree in parts, tree, hint)
     elif origin is np.ndarray:
-        value = _array(tree, pull)
+        value = _unpack_array(tree, next_blob)
     elif origin is tuple:
-        value = _tuple(parts, _checked(isinstance(tree, list), tree, hint), pull)
+        value = _unpack_tuple(parts, _require_type(isinstance(tree, list), tree, hint), next_blob)
     elif is_dataclass(hint):
-        value = _dataclass(cast("type[Any]", hint), tree, pull)
+        value = _unpack_dataclass(cast("type[Any]", hint), tree, next_blob)
     else:
         key, part = parts
-        pairs = {_value(key, name, pull): _value(part, held, pull) for name, held in tree}
+        pairs = {_unpack_value(key, name, next_blob): _unpack_value(part, held, next_blob) for name, held in tree}
         value = pairs if origin is dict else MappingProxyType(pairs)
     return value
 
 
-def _checked(good: bool, tree: Json, hint: object) -> Any:  # noqa: ANN401, FBT001  the tree itself
-    if not good:
+def _require_type(is_valid: bool, tree: Json, hint: object) -> Any:  # noqa: ANN401, FBT001  the tree itself
+    if not is_valid:
         raise TypeError(f"{type(tree).__name__} where {hint} is declared")
     return tree
 
 
-def _one_of(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  the type of the union that is meant
+def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  the type of the union that is meant
     if tree is None and NoneType in hints:
         return NoneType
     held = [hint for hint in hints if hint is not NoneType]
@@ -162,39 +162,39 @@ def _one_of(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  the typ
     return next((hint for hint in held if hint.__name__ == name), held[0])
 
 
-def _tuple(parts: tuple[Any, ...], trees: list[Json], pull: Pull) -> tuple[Any, ...]:
+def _unpack_tuple(parts: tuple[Any, ...], trees: list[Json], next_blob: NextBlob) -> tuple[Any, ...]:
     if len(parts) == 2 and parts[1] is Ellipsis:
-        return tuple(_value(parts[0], tree, pull) for tree in trees)
-    return tuple(_value(part, tree, pull) for part, tree in zip(parts, trees, strict=True))
+        return tuple(_unpack_value(parts[0], tree, next_blob) for tree in trees)
+    return tuple(_unpack_value(part, tree, next_blob) for part, tree in zip(parts, trees, strict=True))
 
 
 @cache
-def _hints(kind: type) -> Mapping[str, Any]:
+def _field_types(kind: type) -> Mapping[str, Any]:
     """What each field of one of our dataclasses is declared as."""
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
-def _dataclass(kind: type[Any], tree: Json, pull: Pull) -> Any:  # noqa: ANN401  one of that kind
-    hints = _hints(kind)
-    _checked(tree["is"] == kind.__name__ and list(tree["of"]) == list(hints), tree, kind)
-    return kind(**{name: _value(hint, tree["of"][name], pull) for name, hint in hints.items()})
+def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  one of that kind
+    hints = _field_types(kind)
+    _require_type(tree["is"] == kind.__name__ and list(tree["of"]) == list(hints), tree, kind)
+    return kind(**{name: _unpack_value(hint, tree["of"][name], next_blob) for name, hint in hints.items()})
 
 
-def _frame(tree: Json, pull: Pull) -> pl.DataFrame:
+def _unpack_frame(tree: Json, next_blob: NextBlob) -> pl.DataFrame:
     columns: list[pl.Series] = []
     for group, number in tree:
-        slices = [pl.read_ipc_stream(io.BytesIO(pull())) for _ in range(number)]
-        _checked(all(part.columns == group for part in slices), tree, pl.DataFrame)
+        slices = [pl.read_ipc_stream(io.BytesIO(next_blob())) for _ in range(number)]
+        _require_type(all(part.columns == group for part in slices), tree, pl.DataFrame)
         columns.extend(pl.concat(slices, rechunk=True))
     return pl.DataFrame(columns)
 
 
-def _array(tree: Json, pull: Pull) -> np.ndarray[Any, np.dtype[Any]]:
+def _unpack_array(tree: Json, next_blob: NextBlob) -> np.ndarray[Any, np.dtype[Any]]:
     dtype, shape = np.dtype(tree["dtype"]), tuple(tree["shape"])
-    blob = pull()
-    fits = dtype.kind in _PLAIN and min(shape, default=0) >= 0 and prod(shape) * dtype.itemsize == len(blob)
-    _checked(fits, tree, dtype)
+    blob = next_blob()
+    fits = dtype.kind in _PLAIN_ARRAY_KINDS and min(shape, default=0) >= 0 and prod(shape) * dtype.itemsize == len(blob)
+    _require_type(fits, tree, dtype)
     array = np.frombuffer(blob, dtype).reshape(shape)
     array.flags.writeable = False
     return array

@@ -7,23 +7,23 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, TypeVar
 
-AT_ONCE: Final = 2
+MAX_AHEAD: Final = 2
 """Parts worked on at the same time: each takes room of its own."""
 
-Part = TypeVar("Part")
-Made = TypeVar("Made")
+InputT = TypeVar("Part")
+OutputT = TypeVar("Made")
 
 
-def ahead(parts: Iterable[Part], work: Callable[[Part], Made]) -> Generator[tuple[Part, Made]]:
+def map_ahead(items: Iterable[InputT], function: Callable[[InputT], OutputT]) -> Generator[tuple[InputT, OutputT]]:
     """Each part, in its turn, with what the work makes of it, in threads: for work that others do in C.
 
     Raises what the work raises, when it is the part's turn.
     """
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        begun: deque[tuple[Part, Future[Made]]] = deque()
-        for part in parts:
-            begun.append((part, pool.submit(work, part)))
-            if len(begun) > AT_ONCE:
+    with ThreadPoolExecutor(MAX_AHEAD) as pool:
+        begun: deque[tuple[InputT, Future[OutputT]]] = deque()
+        for part in items:
+            begun.append((part, pool.submit(function, part)))
+            if len(begun) > MAX_AHEAD:
                 first, made = begun.popleft()
                 yield first, made.result()
         while begun:

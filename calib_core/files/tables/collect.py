@@ -9,15 +9,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.files.tables.columns import COLUMNS, ONE_TEXT, PROBABILITIES
-from calib_core.files.tables.judged import Fault, Judged, Positions, found, nowhere
+from calib_core.files.tables.columns import COLUMN_JUDGES, SINGLE_TEXT_COLUMNS, PROBABILITY_COLUMNS
+from calib_core.files.tables.judged import CellFault, JudgedColumn, RowPositions, value_text, no_positions
 from calib_core.files.tables.raw import Slice
-from calib_core.files.tables.scales import Scale
-from calib_core.problems import FIRST, BadCell, Problem
+from calib_core.files.tables.scales import PercentCheck
+from calib_core.problems import MAX_CELLS_SHOWN, BadCell, Problem
 from calib_core.records import RUN_COLUMNS
 
 
-class Collected:
+class RowCollector:
     """Everything learnt of a file's records so far.
 
     file: as messages call it; source: contract name → the file's column it is read from; rows: records
@@ -30,107 +30,107 @@ class Collected:
         self.rows = 0
         self._parts: dict[str, list[pl.Series]] = {}
         self._lines: list[pl.Series] = []
-        self._bad: defaultdict[str, list[Positions]] = defaultdict(list)
+        self._bad: defaultdict[str, list[RowPositions]] = defaultdict(list)
         self._cells: defaultdict[str, list[BadCell]] = defaultdict(list)
-        self._adrift: list[Positions] = []
-        self._clipped: defaultdict[str, list[Positions]] = defaultdict(list)
-        self._off_sum: list[Positions] = []
+        self._adrift: list[RowPositions] = []
+        self._clipped: defaultdict[str, list[RowPositions]] = defaultdict(list)
+        self._off_sum: list[RowPositions] = []
         self._unread: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
-        self._scales: defaultdict[str, Scale] = defaultdict(Scale)
+        self._scales: defaultdict[str, PercentCheck] = defaultdict(PercentCheck)
 
-    def add(self, part: Slice, roles: Mapping[str, str], known: Mapping[str, Judged] | None = None) -> None:
+    def add(self, part: Slice, roles: Mapping[str, str], judged_columns: Mapping[str, JudgedColumn] | None = None) -> None:
         """Judges one slice. roles: file column → contract name, for the columns of this slice.
 
         known: what `judge` has found of it, where that was asked before.
         """
-        offset, self.rows = self.rows, self.rows + part.rows
+        offset, self.rows = self.rows, self.rows + part.n_rows
         if part.lines is not None:
             self._lines.append(part.lines)
         for broken in part.broken:
-            at = np.array([broken.at], np.int64)
-            fault = Fault(broken.kind, broken.expected, broken.fix, at, (broken.found,))
-            self.blame(broken.column, fault, offset)
+            at = np.array([broken.position], np.int64)
+            fault = CellFault(broken.kind, broken.expected, broken.fix, at, (broken.found,))
+            self.mark_bad(broken.column, fault, offset)
             self._adrift.append(at + offset)
-        for column, judged in (judge(part, roles) if known is None else known).items():
+        for column, judged in (judge_slice(part, roles) if judged_columns is None else judged_columns).items():
             name = roles[column]
-            if name in PROBABILITIES:
-                self._scales[column].weigh(part.columns[column], judged)
-            self._keep(name, column, judged, offset)
+            if name in PROBABILITY_COLUMNS:
+                self._scales[column].add_slice(part.columns[column], judged)
+            self._store_column(name, column, judged, offset)
 
-    def blame(self, column: str, fault: Fault, offset: int = 0) -> None:
+    def mark_bad(self, column: str, fault: CellFault, offset: int = 0) -> None:
         """Marks rows as bad. column: as in the file, "" for the whole record."""
-        at = fault.at + offset
+        at = fault.positions + offset
         self._bad[fault.kind].append(at)
         self._cells[fault.kind] += [
-            BadCell(self.file, row + 1, self._line(row), column, fault.expected, shown, fault.fix)
-            for row, shown in zip(at[:FIRST].tolist(), fault.found, strict=False)
+            BadCell(self.file, row + 1, self._line_of_row(row), column, fault.expected, shown, fault.fix)
+            for row, shown in zip(at[:MAX_CELLS_SHOWN].tolist(), fault.examples, strict=False)
         ]
 
-    def hand_over(self) -> pl.DataFrame:
+    def take_frame(self) -> pl.DataFrame:
         """All rows, bad ones included: `row` from 1 and every column read, null where missing or bad.
 
         To be called once: the values are not kept here as well, as a large file would fill memory twice.
         """
         columns = [pl.int_range(1, self.rows + 1, dtype=pl.Int64, eager=True).alias("row")]
-        for name in COLUMNS:
+        for name in COLUMN_JUDGES:
             if name in self._parts:
                 self._pad(name, self.rows, self._parts[name][0].dtype)
                 columns.append(pl.concat(self._parts.pop(name)).alias(name))
         return pl.DataFrame(columns)
 
     @property
-    def bad(self) -> NDArray[np.bool_]:
+    def is_bad(self) -> NDArray[np.bool_]:
         """Which rows have at least one bad value; shape (rows,)."""
         return self._mask([at for positions in self._bad.values() for at in positions])
 
     @property
-    def adrift(self) -> NDArray[np.bool_]:
+    def is_run_unknown(self) -> NDArray[np.bool_]:
         """Which rows' run cannot be told, because the record or a run column is bad; shape (rows,)."""
         return self._mask(self._adrift)
 
     @property
-    def clipped(self) -> dict[str, Positions]:
+    def clipped_positions(self) -> dict[str, RowPositions]:
         """File column → a position for every value that was moved onto the edge of its range."""
         return {name: np.concatenate(parts) for name, parts in self._clipped.items()}
 
     @property
-    def off_sum(self) -> Positions:
+    def inexact_sums(self) -> RowPositions:
         """Rows whose stored distribution sums to 1 only nearly."""
-        return np.concatenate([nowhere(), *self._off_sum])
+        return np.concatenate([no_positions(), *self._off_sum])
 
     @property
-    def unread(self) -> dict[str, pl.DataFrame]:
+    def unreadable(self) -> dict[str, pl.DataFrame]:
         """File column → values that could not be read and are no fault, as in `Judged.unread`."""
         return {name: pl.concat(parts) for name, parts in self._unread.items()}
 
     @property
-    def percentages(self) -> tuple[tuple[str, str], ...]:
+    def percentage_columns(self) -> tuple[tuple[str, str], ...]:
         """(file column, an example) of the columns that hold percentages where probabilities are meant."""
-        return tuple((name, scale.example) for name, scale in self._scales.items() if scale.percentages)
+        return tuple((name, scale.example) for name, scale in self._scales.items() if scale.looks_like_percentages)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The bad values by kind, the kind that comes first in the file first."""
         problems = [
-            Problem(kind, np.unique(np.concatenate(self._bad[kind])).size, _first(cells))
+            Problem(kind, np.unique(np.concatenate(self._bad[kind])).size, _first_cells(cells))
             for kind, cells in self._cells.items()
         ]
         return tuple(sorted(problems, key=lambda problem: problem.first[0].row))
 
-    def _keep(self, name: str, column: str, judged: Judged, offset: int) -> None:
+    def _store_column(self, name: str, column: str, judged: JudgedColumn, offset: int) -> None:
         self.source[name] = column
         self._pad(name, offset, judged.values.dtype)
         self._parts[name].append(judged.values)
         for fault in judged.faults:
-            self.blame(column, fault, offset)
+            self.mark_bad(column, fault, offset)
             if name in RUN_COLUMNS:
-                self._adrift.append(fault.at + offset)
-        if judged.clipped.size:
-            self._clipped[column].append(judged.clipped + offset)
-        if judged.off_sum.size:
-            self._off_sum.append(judged.off_sum + offset)
-        if judged.unread is not None and judged.unread.height:
-            self._unread[column].append(judged.unread.with_columns(pl.col("at") + offset))
+                self._adrift.append(fault.positions + offset)
+        if judged.clipped_positions.size:
+            self._clipped[column].append(judged.clipped_positions + offset)
+        if judged.inexact_sums.size:
+            self._off_sum.append(judged.inexact_sums + offset)
+        if judged.unreadable is not None and judged.unreadable.height:
+            self._unread[column].append(judged.unreadable.with_columns(pl.col("at") + offset))
 
     def _pad(self, name: str, rows: int, dtype: pl.DataType) -> None:
         """Nulls for the slices that did not have this column."""
@@ -139,7 +139,7 @@ class Collected:
         if lacking:
             parts.append(pl.repeat(None, lacking, dtype=dtype, eager=True))
 
-    def _line(self, row: int) -> int | None:
+    def _line_of_row(self, row: int) -> int | None:
         at = row
         for lines in self._lines:
             if at < lines.len():
@@ -147,32 +147,32 @@ class Collected:
             at -= lines.len()
         return None
 
-    def _mask(self, positions: list[Positions]) -> NDArray[np.bool_]:
+    def _mask(self, positions: list[RowPositions]) -> NDArray[np.bool_]:
         mask = np.zeros(self.rows, np.bool_)
         for at in positions:
             mask[at] = True
         return mask
 
 
-def judge(part: Slice, roles: Mapping[str, str]) -> dict[str, Judged]:
+def judge_slice(part: Slice, roles: Mapping[str, str]) -> dict[str, JudgedColumn]:
     """File column → its judged values, of the columns of one slice that are read."""
-    judged: dict[str, Judged] = {}
+    judged: dict[str, JudgedColumn] = {}
     for column, name in roles.items():
-        nested = part.nested.get(column, frozenset[int]()) if name in ONE_TEXT else frozenset[int]()
-        judged[column] = _judged(name, part.columns[column], nested)
+        nested = part.nested.get(column, frozenset[int]()) if name in SINGLE_TEXT_COLUMNS else frozenset[int]()
+        judged[column] = _judge_column(name, part.columns[column], nested)
     return judged
 
 
-def _judged(name: str, raw: pl.Series, nested: frozenset[int]) -> Judged:
+def _judge_column(name: str, raw: pl.Series, nested_rows: frozenset[int]) -> JudgedColumn:
     """The judged column; values that were lists among texts are wrong where one text is expected."""
-    judged = COLUMNS[name](raw)
-    if not nested:
+    judged = COLUMN_JUDGES[name](raw)
+    if not nested_rows:
         return judged
-    at = np.array(sorted(nested), np.int64)
-    shown = tuple(found(raw[position]) for position in at[:FIRST].tolist())
-    fault = Fault("not a text", "one text or number", "Write one value, not several.", at, shown)
-    return Judged(judged.values, (*judged.faults, fault))
+    at = np.array(sorted(nested_rows), np.int64)
+    shown = tuple(value_text(raw[position]) for position in at[:MAX_CELLS_SHOWN].tolist())
+    fault = CellFault("not a text", "one text or number", "Write one value, not several.", at, shown)
+    return JudgedColumn(judged.values, (*judged.faults, fault))
 
 
-def _first(cells: list[BadCell]) -> tuple[BadCell, ...]:
-    return tuple(sorted(cells, key=lambda cell: cell.row)[:FIRST])
+def _first_cells(cells: list[BadCell]) -> tuple[BadCell, ...]:
+    return tuple(sorted(cells, key=lambda cell: cell.row)[:MAX_CELLS_SHOWN])

@@ -12,43 +12,43 @@ from typing import Any, Final, cast
 
 import polars as pl
 
-from calib_core.files.content import Content, held
+from calib_core.files.content import Content, as_content
 from calib_core.files.tables.raw import (
-    SLICE,
+    ROWS_PER_SLICE,
     Batch,
-    Broken,
+    BrokenRecord,
     RawTable,
     Slice,
-    Wanted,
-    as_text,
-    series_of,
+    ColumnFilter,
+    as_json_text,
+    series_from_values,
 )
 from calib_core.problems import Refused, shorten
 
 BOM: Final = b"\xef\xbb\xbf"
-_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
-Record = dict[str, object]
+JsonRecord = dict[str, object]
 
 
 class RepeatedKeyError(Exception):
     """An object holds one key twice; the argument is the key."""
 
 
-def parse(text: str) -> object:
+def parse_json(text: str) -> object:
     """A JSON text, with bare NaN and Infinity; lone surrogates become U+FFFD.
 
     Raises ValueError (RecursionError where it nests too deep) where it is not JSON, RepeatedKeyError
     where an object holds one key twice.
     """
     text = text.strip()
-    value, end = _DECODER.raw_decode(text)
+    value, end = _JSON_DECODER.raw_decode(text)
     if end != len(text):
         raise ValueError(f"something follows the JSON value, at character {end + 1}")
-    return mended(value) if "\\u" in text and _SURROGATE.search(text) else value
+    return replace_surrogates(value) if "\\u" in text and _SURROGATE_ESCAPE.search(text) else value
 
 
-def _object(pairs: list[tuple[str, object]]) -> Record:
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> JsonRecord:
     record = dict(pairs)
     if len(record) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -56,97 +56,97 @@ def _object(pairs: list[tuple[str, object]]) -> Record:
     return record
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object)
+_JSON_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object_without_repeats)
 """Made once: a new one for each line would take as long as the line."""
 
 
-def mended(value: object) -> object:
+def replace_surrogates(value: object) -> object:
     """The value, text with every lone surrogate replaced: no writer of UTF-8 takes one."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [mended(part) for part in cast("list[object]", value)]
+        return [replace_surrogates(part) for part in cast("list[object]", value)]
     if isinstance(value, dict):
-        return {str(mended(key)): mended(part) for key, part in cast("Record", value).items()}
+        return {str(replace_surrogates(key)): replace_surrogates(part) for key, part in cast("Record", value).items()}
     return value
 
 
-def lines_of(data: bytes | Content) -> Iterator[tuple[int, bytes, int]]:
+def numbered_lines(data: bytes | Content) -> Iterator[tuple[int, bytes, int]]:
     """Line number from 1, line without its end, and bytes read so far, of each line that is not blank."""
-    content = held(data)
-    return _lines_of(content, _after_mark(content), _line_end(content))
+    content = as_content(data)
+    return _numbered_lines_from(content, _offset_after_bom(content), _line_ending(content))
 
 
-def _lines_of(content: Content, at: int, end: bytes) -> Iterator[tuple[int, bytes, int]]:
+def _numbered_lines_from(content: Content, offset: int, line_ending: bytes) -> Iterator[tuple[int, bytes, int]]:
     number = 0
-    for block in content.lines(at, end):
-        for line in io.BytesIO(_with_newlines(block, end)):
+    for block in content.line_blocks(offset, line_ending):
+        for line in io.BytesIO(_with_newlines(block, line_ending)):
             number += 1
-            at += len(line)
+            offset += len(line)
             if text := line.strip():
-                yield number, text, at
+                yield number, text, offset
 
 
-def _after_mark(content: Content) -> int:
+def _offset_after_bom(content: Content) -> int:
     """Where the text begins, after a byte order mark."""
     return len(BOM) if content.read(0, len(BOM)) == BOM else 0
 
 
-def _line_end(content: Content) -> bytes:
+def _line_ending(content: Content) -> bytes:
     """What ends a line: a carriage return in a text that has no other ends."""
     returns = False
-    for piece in content.pieces():
+    for piece in content.chunks():
         if b"\n" in piece:
             return b"\n"
         returns = returns or b"\r" in piece
     return b"\r" if returns else b"\n"
 
 
-def _with_newlines(block: bytes, end: bytes) -> bytes:
-    return block if end == b"\n" else block.replace(end, b"\n")
+def _with_newlines(block: bytes, line_ending: bytes) -> bytes:
+    return block if line_ending == b"\n" else block.replace(line_ending, b"\n")
 
 
-def open_json_lines(data: bytes | Content, file: str, wanted: Wanted, *, skip: int = 0) -> RawTable:
+def open_json_lines(data: bytes | Content, file: str, is_used: ColumnFilter, *, skip_lines: int = 0) -> RawTable:
     """The records of JSON lines (already known to be UTF-8), one object a line, below `skip` lines.
 
     Raises Refused, while the slices are read, where an object holds one key twice.
     """
     seen: dict[str, None] = {}
-    return RawTable(None, _Lines(held(data, file), file, wanted, seen).slices(skip), seen)
+    return RawTable(None, _JsonLines(as_content(data, file), file, is_used, seen).slices(skip_lines), seen)
 
 
-def open_json_list(records: Sequence[object], wanted: Wanted) -> RawTable:
+def open_json_list(records: Sequence[object], is_used: ColumnFilter) -> RawTable:
     """The records of a parsed JSON list. An element that is no object is a broken record."""
     seen: dict[str, None] = {}
 
     def slices() -> Iterator[Slice]:
-        for start in range(0, len(records), SLICE):
+        for start in range(0, len(records), ROWS_PER_SLICE):
             batch = Batch[Mapping[str, object]]()
-            for at, value in enumerate(records[start : start + SLICE]):
+            for at, value in enumerate(records[start : start + ROWS_PER_SLICE]):
                 if not isinstance(value, dict):
-                    batch.broken.append(_not_an_object(at, as_text(value) or "null"))
+                    batch.broken.append(_not_an_object(at, as_json_text(value) or "null"))
                 batch.records.append(cast("Record", value) if isinstance(value, dict) else {})
-            yield slice_of(batch, wanted, seen, (start + len(batch.records)) / len(records))
+            yield slice_of_records(batch, is_used, seen, (start + len(batch.records)) / len(records))
 
     return RawTable(None, slices(), seen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Lines:
+class _JsonLines:
     """JSON lines on their way to slices. seen: the keys met so far."""
 
     content: Content
     file: str
-    wanted: Wanted
-    seen: dict[str, None]
+    is_used: ColumnFilter
+    found_keys: dict[str, None]
 
-    def slices(self, skip: int) -> Iterator[Slice]:
+    def slices(self, skip_lines: int) -> Iterator[Slice]:
         """The records below `skip` lines, a block at a time: however long lines are, few are held at once."""
-        at, above = _after_mark(self.content), 0
-        for above, _, at in islice(lines_of(self.content), skip):  # noqa: B007
+        at, above = _offset_after_bom(self.content), 0
+        for above, _, at in islice(numbered_lines(self.content), skip_lines):  # noqa: B007
             pass
-        end = _line_end(self.content)
-        for part in self.content.lines(at, end):
+        end = _line_ending(self.content)
+        for part in self.content.line_blocks(at, end):
             at += len(part)
             block = _with_newlines(part, end)
             yield from self._records(block, above, at / len(self.content))
@@ -156,25 +156,25 @@ class _Lines:
         """The records of a block below so many lines; share: of the file, up to the block's end."""
         batch = Batch[Mapping[str, object]]()
         left = len(block) / len(self.content)
-        for number, line, end in _lines_of(Content(block, self.file), 0, b"\n"):
-            record = _record(line, self.file, above + number, len(batch.records))
-            if isinstance(record, Broken):
+        for number, line, end in _numbered_lines_from(Content(block, self.file), 0, b"\n"):
+            record = _parse_record(line, self.file, above + number, len(batch.records))
+            if isinstance(record, BrokenRecord):
                 batch.broken.append(record)
                 record = {}
             batch.records.append(record)
             batch.lines.append(above + number)
-            if len(batch.records) == SLICE:
-                yield slice_of(batch, self.wanted, self.seen, share - left * (1 - end / len(block)))
+            if len(batch.records) == ROWS_PER_SLICE:
+                yield slice_of_records(batch, self.is_used, self.found_keys, share - left * (1 - end / len(block)))
                 batch = Batch[Mapping[str, object]]()
         if batch.records:
-            yield slice_of(batch, self.wanted, self.seen, share)
+            yield slice_of_records(batch, self.is_used, self.found_keys, share)
 
 
-def _record(line: bytes, file: str, number: int, at: int) -> Record | Broken:
+def _parse_record(line: bytes, file: str, number: int, position: int) -> JsonRecord | BrokenRecord:
     """The object on a line, or why it is none."""
     text = line.decode()
     try:
-        value: Any = parse(text)
+        value: Any = parse_json(text)
     except RepeatedKeyError as repeated:
         raise Refused(
             f"{file}, line {number:,}: the object has the key {shorten(str(repeated))!r} more than once, "
@@ -185,20 +185,20 @@ def _record(line: bytes, file: str, number: int, at: int) -> Record | Broken:
             f"{file}, line {number:,}: the JSON in it is nested too deep to be read. Take the line out."
         ) from None
     except ValueError:
-        return Broken(
-            at,
+        return BrokenRecord(
+            position,
             kind="not JSON",
             column="",
             expected="one JSON object on the line",
             found=shorten(text),
             fix="Mend the line, or take it out; the file may be half written.",
         )
-    return cast("Record", value) if isinstance(value, dict) else _not_an_object(at, text)
+    return cast("Record", value) if isinstance(value, dict) else _not_an_object(position, text)
 
 
-def _not_an_object(at: int, text: str) -> Broken:
-    return Broken(
-        at,
+def _not_an_object(position: int, text: str) -> BrokenRecord:
+    return BrokenRecord(
+        position,
         kind="not an object",
         column="",
         expected="a JSON object with named values",
@@ -207,19 +207,19 @@ def _not_an_object(at: int, text: str) -> Broken:
     )
 
 
-def slice_of(
-    batch: Batch[Mapping[str, object]], wanted: Wanted, seen: dict[str, None], share: float
+def slice_of_records(
+    batch: Batch[Mapping[str, object]], is_used: ColumnFilter, found_keys: dict[str, None], share: float
 ) -> Slice:
     """The wanted keys of these objects as columns; a key that an object lacks is null there."""
     rows = batch.records
-    keys: Record = {}
+    keys: JsonRecord = {}
     for row in rows:
         keys.update(row)
-    seen.update(dict.fromkeys(keys))
+    found_keys.update(dict.fromkeys(keys))
     columns: dict[str, pl.Series] = {}
     nested: dict[str, frozenset[int]] = {}
     for key in keys:
-        if wanted(key):
-            columns[key], nested[key] = series_of(key, [row.get(key) for row in rows])
+        if is_used(key):
+            columns[key], nested[key] = series_from_values(key, [row.get(key) for row in rows])
     lines = pl.Series(batch.lines, dtype=pl.Int64) if batch.lines else None
     return Slice(len(rows), columns, lines, share, batch.broken, nested)

@@ -10,20 +10,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.files.tables.raw import as_text
-from calib_core.problems import FIRST, shorten
+from calib_core.files.tables.raw import as_json_text
+from calib_core.problems import MAX_CELLS_SHOWN, shorten
 
-Positions: TypeAlias = NDArray[np.int64]
+RowPositions: TypeAlias = NDArray[np.int64]
 """Positions of rows or values within what was judged, ascending."""
 
 
-def nowhere() -> Positions:
+def no_positions() -> RowPositions:
     """No position at all."""
     return np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fault:
+class CellFault:
     """Values of one column that are there and wrong for one reason.
 
     at: their positions; found: the first `FIRST` of them as text.
@@ -32,12 +32,12 @@ class Fault:
     kind: str
     expected: str
     fix: str
-    at: Positions
-    found: tuple[str, ...]
+    positions: RowPositions
+    examples: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class JudgedColumn:
     """A column that has been looked at.
 
     values: what is used, null where missing or wrong; clipped: a position for every value that was
@@ -46,45 +46,45 @@ class Judged:
     """
 
     values: pl.Series
-    faults: tuple[Fault, ...] = ()
-    clipped: Positions = field(default_factory=nowhere)
-    off_sum: Positions = field(default_factory=nowhere)
-    unread: pl.DataFrame | None = None
+    faults: tuple[CellFault, ...] = ()
+    clipped_positions: RowPositions = field(default_factory=no_positions)
+    inexact_sums: RowPositions = field(default_factory=no_positions)
+    unreadable: pl.DataFrame | None = None
 
 
-Judge: TypeAlias = Callable[[pl.Series], Judged]
+ColumnJudge: TypeAlias = Callable[[pl.Series], JudgedColumn]
 """Raw values of one column → those the program works with."""
 
 
-def where(mask: pl.Series) -> Positions:
+def true_positions(mask: pl.Series) -> RowPositions:
     """The positions at which a boolean series is true (null is not)."""
     return mask.arg_true().cast(pl.Int64).to_numpy()
 
 
-def faults(raw: pl.Series, wrong: pl.Series, kind: str, expected: str, fix: str) -> tuple[Fault, ...]:
+def faults_where(raw: pl.Series, is_wrong: pl.Series, kind: str, expected: str, fix: str) -> tuple[CellFault, ...]:
     """The one fault of the values of `raw` that are `wrong`, or none."""
-    at = where(wrong)
+    at = true_positions(is_wrong)
     if not at.size:
         return ()
-    return (Fault(kind, expected, fix, at, tuple(map(found, raw.gather(at[:FIRST]).to_list()))),)
+    return (CellFault(kind, expected, fix, at, tuple(map(value_text, raw.gather(at[:MAX_CELLS_SHOWN]).to_list()))),)
 
 
-def found(value: object, *, limit: int | None = 80) -> str:
+def value_text(value: object, *, limit: int | None = 80) -> str:
     """A raw value as a message shows it, cut to `limit` characters (None: whole)."""
     try:
-        shown = as_text(value) or ""
+        shown = as_json_text(value) or ""
     except TypeError:  # a date, bytes or another value that JSON has no word for
         shown = str(value)
     return shown if limit is None else shorten(shown, limit)
 
 
-def without(values: pl.Series, mask: pl.Series) -> pl.Series:
+def null_where(values: pl.Series, mask: pl.Series) -> pl.Series:
     """The values, null where the mask is true."""
     if not mask.any():
         return values
     return pl.select(pl.when(~mask).then(values).alias(values.name)).to_series()
 
 
-def null(raw: pl.Series, dtype: pl.DataType) -> pl.Series:
+def null_series(raw: pl.Series, dtype: pl.DataType) -> pl.Series:
     """A column of missing values as long as `raw`."""
     return pl.Series(raw.name, [None], dtype=dtype).new_from_index(0, raw.len())

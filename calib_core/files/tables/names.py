@@ -8,7 +8,7 @@ from itertools import count, takewhile
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-OTHER_NAMES: Final = MappingProxyType[str, tuple[str, ...]]({
+COLUMN_ALIASES: Final = MappingProxyType[str, tuple[str, ...]]({
     "id": (
         "id", "question_id", "qid", "doc_id", "sample_id", "example_id", "instance_id", "custom_id", "uid",
         "idx", "index", "key",
@@ -66,7 +66,7 @@ OTHER_NAMES: Final = MappingProxyType[str, tuple[str, ...]]({
 """Contract name → names found in the wild, the likeliest first. What matters most comes first."""
 
 
-SERIES: Final = MappingProxyType[str, tuple[str, ...]]({
+SERIES_PREFIXES: Final = MappingProxyType[str, tuple[str, ...]]({
     "choice_probs": ("p", "prob", "choiceprob"),
     "choice_logprobs": ("logprob", "lp", "logit", "choicelogprob"),
     "samples": ("sample", "answer", "response", "generation"),
@@ -74,11 +74,11 @@ SERIES: Final = MappingProxyType[str, tuple[str, ...]]({
 })
 """List → what stands, as `plain` spells it, before the letter or number of a column of one element."""
 
-Fits: TypeAlias = Callable[[Sequence[str], str], bool]
+FitsName: TypeAlias = Callable[[Sequence[str], str], bool]
 """Whether the values of a column, or of all columns of one list, look like what the name stands for."""
 
 
-def propose(columns: Sequence[str], taken: Collection[str], fits: Fits) -> dict[str, str]:
+def propose_names(columns: Sequence[str], used_names: Collection[str], fits: FitsName) -> dict[str, str]:
     """File column → the name it probably stands for, for each name the likeliest first.
 
     Columns that stand for one name are the elements of one list (`sample_0`, `sample_1`) or rivals
@@ -87,47 +87,47 @@ def propose(columns: Sequence[str], taken: Collection[str], fits: Fits) -> dict[
     columns: those of the file that nothing is read from; taken: names that are read already.
     """
     proposals: dict[str, str] = {}
-    for name in OTHER_NAMES:
-        if name not in taken:
-            for way in _ways(name, [column for column in columns if column not in proposals]):
+    for name in COLUMN_ALIASES:
+        if name not in used_names:
+            for way in _candidate_columns(name, [column for column in columns if column not in proposals]):
                 if fits(way, name):
                     proposals.update(dict.fromkeys(way, name))
     return proposals
 
 
-def likeliest(proposals: Mapping[str, str]) -> dict[str, str]:
+def likeliest_columns(proposals: Mapping[str, str]) -> dict[str, str]:
     """The proposals without rivals: of each name the likeliest column, or all columns of one list."""
-    return {column: name for name, ways in _rivals(proposals) for column in ways[0]}
+    return {column: name for name, ways in _candidates_by_name(proposals) for column in ways[0]}
 
 
-def as_options(proposals: Mapping[str, str]) -> str:
+def map_options(proposals: Mapping[str, str]) -> str:
     """The proposals as text for the command line: `--map conf=confidence --map "is ok=correct"`.
 
     Rivals of the likeliest column are named behind it.
     """
     chosen: list[str] = []
     rivals: list[str] = []
-    for name, (first, *others) in _rivals(proposals):
-        chosen += _maps(first, name)
-        rivals += [option for way in others for option in _maps(way, name)]
+    for name, (first, *others) in _candidates_by_name(proposals):
+        chosen += _map_options_of(first, name)
+        rivals += [option for way in others for option in _map_options_of(way, name)]
     return " ".join(chosen) + (f" (or instead: {' '.join(rivals)})" if rivals else "")
 
 
-def _rivals(proposals: Mapping[str, str]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+def _candidates_by_name(proposals: Mapping[str, str]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     """Each proposed name with the columns, or lists of them, that may stand for it, the likeliest first."""
     for name in dict.fromkeys(proposals.values()):
         columns = [column for column, meant in proposals.items() if meant == name]
-        yield name, _ways(name, columns) or [(column,) for column in columns]
+        yield name, _candidate_columns(name, columns) or [(column,) for column in columns]
 
 
-def _ways(name: str, columns: Sequence[str]) -> list[tuple[str, ...]]:
+def _candidate_columns(name: str, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """The columns, or series of columns, whose names may stand for `name`, the likeliest first."""
     spelt: dict[str, str] = {}
     for column in columns:
-        spelt.setdefault(plain(column), column)
-    others = map(plain, OTHER_NAMES.get(name, ()))
+        spelt.setdefault(normalise_name(column), column)
+    others = map(normalise_name, COLUMN_ALIASES.get(name, ()))
     ways: list[tuple[str, ...]] = [(spelt[other],) for other in others if other in spelt]
-    for prefix in SERIES.get(name, ()):
+    for prefix in SERIES_PREFIXES.get(name, ()):
         start = 0 if f"{prefix}0" in spelt else 1
         for names in (string.ascii_lowercase, count(start)):
             keys = takewhile(spelt.__contains__, (f"{prefix}{key}" for key in names))
@@ -137,14 +137,14 @@ def _ways(name: str, columns: Sequence[str]) -> list[tuple[str, ...]]:
     return ways
 
 
-def _maps(columns: Iterable[str], name: str) -> list[str]:
-    return [f"--map {_quoted(f'{column}={name}')}" for column in columns]
+def _map_options_of(columns: Iterable[str], name: str) -> list[str]:
+    return [f"--map {_quote_if_spaced(f'{column}={name}')}" for column in columns]
 
 
-def plain(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A name without case, underscores, hyphens, spaces and full stops."""
     return name.lower().translate(str.maketrans("", "", "_- ."))
 
 
-def _quoted(text: str) -> str:
+def _quote_if_spaced(text: str) -> str:
     return f'"{text}"' if " " in text else text

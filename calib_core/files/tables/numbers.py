@@ -11,24 +11,24 @@ from typing import Final, cast
 
 import polars as pl
 
-from calib_core.files.tables.judged import Judge, Judged, faults, found, null, where, without
+from calib_core.files.tables.judged import ColumnJudge, JudgedColumn, faults_where, value_text, null_series, true_positions, null_where
 from calib_core.records import is_missing
 
-TOLERANCE: Final = 1e-6
+RANGE_TOLERANCE: Final = 1e-6
 """A value this little outside its range is moved onto the edge and counted."""
 
 OUT_OF_RANGE: Final = "out of range"
 """The kind of fault of a number that lies farther outside."""
 
-PLAIN: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+PLAIN_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _MINUS_INFINITY: Final = r"^(?i)[-]inf(inity)?$"
-_PLAIN_FIX: Final = (
+_PLAIN_NUMBER_FIX: Final = (
     "Write a plain number with a decimal point (0.87, not 87%, 0,87 or nan); nothing where it is not known."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class NumberRange:
     """Where a number must lie, in numbers and in words, and what to do where it does not."""
 
     low: float
@@ -37,23 +37,23 @@ class Range:
     fix: str
 
 
-PROBABILITY: Final = Range(
+PROBABILITY_RANGE: Final = NumberRange(
     0.0,
     1.0,
     "a number from 0 to 1",
     "If these are percentages, divide them by 100; write nothing where it is not known.",
 )
-STATED: Final = Range(0.0, 1.0, "a number from 0 to 1, or a percentage", "Write 0.85 or 85%.")
-LOG_PROBABILITY: Final = Range(
+STATED_RANGE: Final = NumberRange(0.0, 1.0, "a number from 0 to 1, or a percentage", "Write 0.85 or 85%.")
+LOG_PROBABILITY_RANGE: Final = NumberRange(
     float("-inf"),
     0.0,
     "a natural logarithm of a probability, at most 0",
     'Write logarithms, not probabilities or logits; "-inf" stands for probability zero.',
 )
-AMOUNT: Final = Range(0.0, 1.7976931348623157e308, "a number, at least 0", "Write the number alone.")
+AMOUNT_RANGE: Final = NumberRange(0.0, 1.7976931348623157e308, "a number, at least 0", "Write the number alone.")
 
 
-def parsed(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
+def parse_numbers(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The values as floats, and which of them are there and no number.
 
     Stored floats keep their dtype; whole numbers and text become Float64; text beyond the range of
@@ -61,40 +61,40 @@ def parsed(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
     """
     if raw.dtype.is_float():
         wrong = raw.is_nan().fill_null(value=False)
-        return without(raw, wrong), wrong
+        return null_where(raw, wrong), wrong
     if raw.dtype.is_integer():
         return raw.cast(pl.Float64), pl.repeat(False, raw.len(), eager=True)  # noqa: FBT003
     if raw.dtype == pl.String:
         text = raw.str.strip_chars().fill_null("")
-        plain = text.str.contains(PLAIN)
-        return without(text, ~plain).cast(pl.Float64, strict=False), ~plain & ~is_missing(raw)
-    return null(raw, pl.Float64()), raw.is_not_null()
+        plain = text.str.contains(PLAIN_NUMBER)
+        return null_where(text, ~plain).cast(pl.Float64, strict=False), ~plain & ~is_missing(raw)
+    return null_series(raw, pl.Float64()), raw.is_not_null()
 
 
-def within(raw: pl.Series, limits: Range, shown: pl.Series | None = None) -> Judged:
+def judge_range(raw: pl.Series, limits: NumberRange, shown: pl.Series | None = None) -> JudgedColumn:
     """Numbers within their range; those outside by at most `TOLERANCE` are moved onto the edge.
 
     shown: the values as messages show them, where `raw` is already a reading of them.
     """
     if _all_within(raw, limits):
-        return Judged(raw)
+        return JudgedColumn(raw)
     shown = raw if shown is None else shown
-    numbers, no_number = parsed(raw)
+    numbers, no_number = parse_numbers(raw)
     exact = numbers.cast(pl.Float64)
     below, above = (exact < limits.low).fill_null(value=False), (exact > limits.high).fill_null(value=False)
-    far = (exact < limits.low - TOLERANCE) | (exact > limits.high + TOLERANCE)
+    far = (exact < limits.low - RANGE_TOLERANCE) | (exact > limits.high + RANGE_TOLERANCE)
     outside = far.fill_null(value=False)
     clipped = (below | above) & ~outside
-    kept = without(numbers, outside)
+    kept = null_where(numbers, outside)
     for moved, edge in ((below & clipped, limits.low), (above & clipped, limits.high), (exact == 0, 0.0)):
         if moved.any():  # the last also turns minus zero into zero
             kept = pl.select(pl.when(moved).then(pl.lit(edge, kept.dtype)).otherwise(kept)).to_series()
-    wrong = faults(shown, no_number, "not a number", limits.expected, _PLAIN_FIX)
-    far_off = faults(shown, outside, OUT_OF_RANGE, limits.expected, limits.fix)
-    return Judged(kept.alias(raw.name), wrong + far_off, where(clipped))
+    wrong = faults_where(shown, no_number, "not a number", limits.expected, _PLAIN_NUMBER_FIX)
+    far_off = faults_where(shown, outside, OUT_OF_RANGE, limits.expected, limits.fix)
+    return JudgedColumn(kept.alias(raw.name), wrong + far_off, true_positions(clipped))
 
 
-def _all_within(raw: pl.Series, limits: Range) -> bool:
+def _all_within(raw: pl.Series, limits: NumberRange) -> bool:
     """Whether these are stored floats, all inside their range and none of them a zero, which has a sign."""
     if not raw.dtype.is_float() or raw.is_nan().any():
         return False
@@ -104,79 +104,79 @@ def _all_within(raw: pl.Series, limits: Range) -> bool:
     return limits.low <= low and high <= limits.high and (low > 0 or high < 0)
 
 
-def probability(raw: pl.Series) -> Judged:
+def judge_probability(raw: pl.Series) -> JudgedColumn:
     """A number in [0, 1]. Float dtypes are kept."""
-    return within(raw, PROBABILITY)
+    return judge_range(raw, PROBABILITY_RANGE)
 
 
-def stated(raw: pl.Series) -> Judged:
+def judge_stated_probability(raw: pl.Series) -> JudgedColumn:
     """A probability as a model states it: a number in [0, 1], or text with a percent sign ("85%")."""
     if raw.dtype != pl.String:
-        return within(raw, STATED)
+        return judge_range(raw, STATED_RANGE)
     text = raw.str.strip_chars()
     bare = text.str.strip_suffix("%").str.strip_chars_end()
-    percent = (text.str.ends_with("%") & bare.str.contains(PLAIN)).fill_null(value=False)
-    share = (without(bare, ~percent).cast(pl.Float64, strict=False) / 100).cast(pl.String)
-    return within(text.zip_with(~percent, share), STATED, shown=raw)
+    percent = (text.str.ends_with("%") & bare.str.contains(PLAIN_NUMBER)).fill_null(value=False)
+    share = (null_where(bare, ~percent).cast(pl.Float64, strict=False) / 100).cast(pl.String)
+    return judge_range(text.zip_with(~percent, share), STATED_RANGE, shown=raw)
 
 
-def log_probability(raw: pl.Series) -> Judged:
+def judge_log_probability(raw: pl.Series) -> JudgedColumn:
     """A natural logarithm of a probability: at most 0, minus infinity allowed (also as text "-inf")."""
     if raw.dtype != pl.String:
-        return within(raw, LOG_PROBABILITY)
+        return judge_range(raw, LOG_PROBABILITY_RANGE)
     infinite = raw.str.strip_chars().str.contains(_MINUS_INFINITY).fill_null(value=False)
     plain = raw.zip_with(~infinite, pl.repeat("-1e999", raw.len(), eager=True)) if infinite.any() else raw
-    return within(plain, LOG_PROBABILITY, shown=raw)
+    return judge_range(plain, LOG_PROBABILITY_RANGE, shown=raw)
 
 
-def amount(raw: pl.Series) -> Judged:
+def judge_amount(raw: pl.Series) -> JudgedColumn:
     """Any finite number, at least 0."""
-    return within(raw, AMOUNT)
+    return judge_range(raw, AMOUNT_RANGE)
 
 
-def billions(raw: pl.Series) -> Judged:
+def judge_billions(raw: pl.Series) -> JudgedColumn:
     """A number of parameters in billions: "7B" and "7000M" are read as 7."""
     if raw.dtype != pl.String:
-        return within(raw, AMOUNT)
+        return judge_range(raw, AMOUNT_RANGE)
     text = raw.str.strip_chars()
-    judged = within(text.str.replace(r"^([0-9.]+) ?[bBmM]$", "${1}"), AMOUNT, shown=raw)
+    judged = judge_range(text.str.replace(r"^([0-9.]+) ?[bBmM]$", "${1}"), AMOUNT_RANGE, shown=raw)
     millions = text.str.contains(r"^[0-9.]+ ?[mM]$").fill_null(value=False)
     return replace(judged, values=judged.values.zip_with(~millions, judged.values / 1000))
 
 
-def if_readable(judge: Judge) -> Judge:
+def lenient_judge(judge: ColumnJudge) -> ColumnJudge:
     """Makes a judge lenient: a value that it finds wrong is not known, which is noted, and no fault.
 
     For what describes a run and enters no number ("8x7B", "greedy").
     """
 
-    def judge_leniently(raw: pl.Series) -> Judged:
+    def judge_leniently(raw: pl.Series) -> JudgedColumn:
         values = judge(raw).values
-        at = where(values.is_null() & ~is_missing(raw))
-        texts = [found(value) for value in raw.gather(at).to_list()]
-        return Judged(values, unread=pl.DataFrame({"at": at, "found": pl.Series(texts, dtype=pl.String)}))
+        at = true_positions(values.is_null() & ~is_missing(raw))
+        texts = [value_text(value) for value in raw.gather(at).to_list()]
+        return JudgedColumn(values, unreadable=pl.DataFrame({"at": at, "found": pl.Series(texts, dtype=pl.String)}))
 
     return judge_leniently
 
 
-def shots(raw: pl.Series) -> Judged:
+def judge_shots(raw: pl.Series) -> JudgedColumn:
     """A whole number of examples in the prompt; "5-shot" is read as 5."""
     if raw.dtype == pl.String:
         raw = raw.str.strip_chars().str.replace(r"^([0-9]+)[ _-]?(?i:shots?)$", "${1}")
-    return whole(0, pl.Int32())(raw)
+    return integer_judge(0, pl.Int32())(raw)
 
 
-def whole(low: int, dtype: pl.DataType) -> Judge:
+def integer_judge(low: int, dtype: pl.DataType) -> ColumnJudge:
     """Judges whole numbers from `low` up to what `dtype` (or a float64, without a gap) holds."""
     high = 2**31 - 1 if dtype == pl.Int32 else 2**53
 
-    def judge(raw: pl.Series) -> Judged:
-        numbers, no_number = parsed(raw)
+    def judge(raw: pl.Series) -> JudgedColumn:
+        numbers, no_number = parse_numbers(raw)
         exact = numbers.cast(pl.Float64)
         good = ((exact >= low) & (exact <= high) & (exact.floor() == exact)).fill_null(value=False)
         wrong = no_number | (numbers.is_not_null() & ~good)
         expected = f"a whole number, at least {low}"
-        problem = faults(raw, wrong, "not a whole number", expected, "Write the whole number alone.")
-        return Judged(without(exact, ~good).cast(dtype), problem)
+        problem = faults_where(raw, wrong, "not a whole number", expected, "Write the whole number alone.")
+        return JudgedColumn(null_where(exact, ~good).cast(dtype), problem)
 
     return judge

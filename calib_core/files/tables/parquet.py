@@ -13,11 +13,11 @@ from typing import Final
 
 import polars as pl
 
-from calib_core.files.tables.raw import MAX_COLUMNS, RawTable, Slice, Wanted
+from calib_core.files.tables.raw import MAX_COLUMNS, RawTable, Slice, ColumnFilter
 from calib_core.problems import Refused, shorten
 
-MAGIC: Final = b"PAR1"
-ROWS: Final = 262_144
+PARQUET_MAGIC: Final = b"PAR1"
+PARQUET_ROWS_PER_SLICE: Final = 262_144
 """Rows judged at a time."""
 
 MOST_GROUPS: Final = 20_000
@@ -60,7 +60,7 @@ def check_footer(data: bytes, file: str) -> None:
                 _check_rows(group.num_rows, values, f"values of {shorten(name)!r}", file)
         _check_rows(footer.num_rows, sum(group.num_rows for group in groups), "rows in its parts", file)
     except (OSError, ValueError, NotImplementedError) as error:
-        raise _damaged(file, error) from None
+        raise _damaged_parquet(file, error) from None
 
 
 def _check_rows(told: int, found: int, what: str, file: str) -> None:
@@ -71,7 +71,7 @@ def _check_rows(told: int, found: int, what: str, file: str) -> None:
         )
 
 
-def metadata_of(data: bytes) -> Mapping[str, str]:
+def parquet_metadata(data: bytes) -> Mapping[str, str]:
     """The key-value pairs of the footer; none where it cannot be read (`open_parquet` says why)."""
     try:
         return pl.read_parquet_metadata(io.BytesIO(data))
@@ -79,49 +79,49 @@ def metadata_of(data: bytes) -> Mapping[str, str]:
         return {}
 
 
-def schema_of(data: bytes, file: str) -> Mapping[str, pl.DataType]:
+def parquet_schema(data: bytes, file: str) -> Mapping[str, pl.DataType]:
     """Column → dtype. Raises Refused where the footer is damaged."""
     try:
         return pl.read_parquet_schema(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise _damaged(file, error) from None
+        raise _damaged_parquet(file, error) from None
 
 
-def first_of_parquet(data: bytes, columns: Sequence[str], rows: int) -> list[pl.Series]:
+def first_parquet_values(data: bytes, columns: Sequence[str], n_rows: int) -> list[pl.Series]:
     """The first values of these columns; null where they cannot be read (`open_parquet` says why)."""
     try:
-        frame = pl.read_parquet(io.BytesIO(data), columns=list(columns), n_rows=rows)
+        frame = pl.read_parquet(io.BytesIO(data), columns=list(columns), n_rows=n_rows)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         frame = pl.DataFrame({name: [None] for name in columns})
-    return [_plain(frame[name]) for name in columns]
+    return [_undo_storage_types(frame[name]) for name in columns]
 
 
-def open_parquet(data: bytes, file: str, wanted: Wanted) -> RawTable:
+def open_parquet(data: bytes, file: str, is_used: ColumnFilter) -> RawTable:
     """The rows of a Parquet file; only the wanted columns are unpacked.
 
     Raises Refused where the file is damaged or has too many columns.
     """
-    names = tuple(schema_of(data, file))
+    names = tuple(parquet_schema(data, file))
     if len(names) > MAX_COLUMNS:
         raise Refused(
             f"{file}: the file has {len(names):,} columns and at most {MAX_COLUMNS:,} are read. "
             f"Keep only the columns that are needed."
         )
-    return RawTable(names, _slices(data, file, [name for name in names if wanted(name)]))
+    return RawTable(names, _parquet_slices(data, file, [name for name in names if is_used(name)]))
 
 
-def _slices(data: bytes, file: str, names: list[str]) -> Iterator[Slice]:
+def _parquet_slices(data: bytes, file: str, names: list[str]) -> Iterator[Slice]:
     try:
         frame = pl.read_parquet(io.BytesIO(data), columns=names)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise _damaged(file, error) from None
-    for start in range(0, frame.height, ROWS):
-        part = frame.slice(start, ROWS)
-        columns = {name: _plain(part[name]) for name in names}
+        raise _damaged_parquet(file, error) from None
+    for start in range(0, frame.height, PARQUET_ROWS_PER_SLICE):
+        part = frame.slice(start, PARQUET_ROWS_PER_SLICE)
+        columns = {name: _undo_storage_types(part[name]) for name in names}
         yield Slice(part.height, columns, None, (start + part.height) / frame.height)
 
 
-def _plain(values: pl.Series) -> pl.Series:
+def _undo_storage_types(values: pl.Series) -> pl.Series:
     """The values with storage tricks undone: categories as text, arrays as lists, decimals as floats."""
     match values.dtype:
         case pl.Categorical() | pl.Enum():
@@ -134,7 +134,7 @@ def _plain(values: pl.Series) -> pl.Series:
             return values
 
 
-def _damaged(file: str, error: BaseException) -> Refused:
+def _damaged_parquet(file: str, error: BaseException) -> Refused:
     if "too deeply nested" in str(error):
         return Refused(
             f"{file}: its columns are nested more than 100 levels deep, and at most 100 are read. It may "

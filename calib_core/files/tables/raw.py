@@ -19,12 +19,12 @@ import polars as pl
 MAX_COLUMNS: Final = 10_000
 """More is refused: nobody names so many columns, a matrix does."""
 
-SLICE: Final = 16_384
+ROWS_PER_SLICE: Final = 16_384
 """Records judged at a time by the text parsers: small enough to report progress, large enough to be fast."""
 
-R = TypeVar("R")
+RecordT = TypeVar("R")
 
-Wanted: TypeAlias = Callable[[str], bool]
+ColumnFilter: TypeAlias = Callable[[str], bool]
 """Whether a column of the file, by its name, is read."""
 
 
@@ -38,15 +38,15 @@ def no_column(_name: str) -> bool:
     return False
 
 
-Progress: TypeAlias = Callable[[float, str], None]
+ReadProgress: TypeAlias = Callable[[float, str], None]
 """Told, at least every half second, the share of the file that is done, in [0, 1], and a short text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenRecord:
     """A record that is no record: too many cells, not JSON. Its cells are all null."""
 
-    at: int
+    position: int
     kind: str
     column: str
     expected: str
@@ -66,24 +66,24 @@ class Slice:
     good values, and what is to be said of the others is for them to say.
     """
 
-    rows: int
+    n_rows: int
     columns: Mapping[str, pl.Series]
     lines: pl.Series | None
     share: float
-    broken: Sequence[Broken] = ()
+    broken: Sequence[BrokenRecord] = ()
     nested: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
-    again: Callable[[], Iterator[Slice]] | None = None
+    reread: Callable[[], Iterator[Slice]] | None = None
 
 
 @dataclass(slots=True)
-class Batch(Generic[R]):
+class Batch(Generic[RecordT]):
     """Records of a text file on their way into a slice."""
 
-    records: list[R] = field(default_factory=list[R])
+    records: list[RecordT] = field(default_factory=list[RecordT])
     lines: list[int] = field(default_factory=list[int])
-    broken: list[Broken] = field(default_factory=list[Broken])
+    broken: list[BrokenRecord] = field(default_factory=list[BrokenRecord])
 
-    def add(self, record: R, line: int) -> None:
+    def add(self, record: RecordT, line: int) -> None:
         """Takes one record, which begins on this physical line."""
         self.records.append(record)
         self.lines.append(line)
@@ -99,10 +99,10 @@ class RawTable:
 
     columns: tuple[str, ...] | None
     slices: Iterator[Slice]
-    seen: dict[str, None] = field(default_factory=dict[str, None])
+    found_keys: dict[str, None] = field(default_factory=dict[str, None])
 
 
-def series_of(name: str, values: Sequence[object]) -> tuple[pl.Series, frozenset[int]]:
+def series_from_values(name: str, values: Sequence[object]) -> tuple[pl.Series, frozenset[int]]:
     """Python values as one series, and the positions of lists or objects among plain values.
 
     Values of one type keep it; whatever mixes types becomes text as it would stand in JSON, so that
@@ -114,7 +114,7 @@ def series_of(name: str, values: Sequence[object]) -> tuple[pl.Series, frozenset
         inner = set(map(type, chain.from_iterable(part for part in lists if part))) - {type(None)}
         if not inner & {list, dict}:
             return _series_of_lists(name, lists, inner), frozenset()
-    dtype = _dtype(types)
+    dtype = _dtype_of_types(types)
     if dtype is not None:
         try:
             return pl.Series(name, values, dtype=dtype), frozenset()
@@ -123,10 +123,10 @@ def series_of(name: str, values: Sequence[object]) -> tuple[pl.Series, frozenset
     nested = frozenset[int]()
     if types & {list, dict}:
         nested = frozenset(at for at, value in enumerate(values) if isinstance(value, list | dict))
-    return pl.Series(name, [as_text(value) for value in values], dtype=pl.String), nested
+    return pl.Series(name, [as_json_text(value) for value in values], dtype=pl.String), nested
 
 
-def as_text(value: object) -> str | None:
+def as_json_text(value: object) -> str | None:
     """A value as it would stand in JSON; text as it is, null as None."""
     if value is None or isinstance(value, str):
         return value
@@ -136,17 +136,17 @@ def as_text(value: object) -> str | None:
 
 
 def _series_of_lists(name: str, lists: Sequence[list[object] | None], inner: set[type]) -> pl.Series:
-    dtype = _dtype(inner)
+    dtype = _dtype_of_types(inner)
     if dtype is not None:
         try:
-            return _of_flat(name, lists, dtype)
+            return _series_from_flat(name, lists, dtype)
         except (OverflowError, TypeError):
             pass
-    texts = [None if part is None else [as_text(value) for value in part] for part in lists]
-    return _of_flat(name, texts, pl.String())
+    texts = [None if part is None else [as_json_text(value) for value in part] for part in lists]
+    return _series_from_flat(name, texts, pl.String())
 
 
-def _of_flat(name: str, lists: Sequence[Sequence[object] | None], dtype: pl.DataType) -> pl.Series:
+def _series_from_flat(name: str, lists: Sequence[Sequence[object] | None], dtype: pl.DataType) -> pl.Series:
     """The lists as one series, made from their values end to end: ten times as fast as list by list."""
     sizes = np.fromiter((0 if part is None else len(part) or -1 for part in lists), np.int64, len(lists))
     if not sizes.size or (sizes < 0).any() or not sizes.any():
@@ -159,7 +159,7 @@ def _of_flat(name: str, lists: Sequence[Sequence[object] | None], dtype: pl.Data
     return made.gather(pl.Series(np.cumsum(sizes > 0) - 1).set(pl.Series(sizes == 0), None))
 
 
-def _dtype(types: set[type]) -> pl.DataType | None:
+def _dtype_of_types(types: set[type]) -> pl.DataType | None:
     """The dtype that holds values of these types unchanged; None where only text does."""
     if not types:
         return pl.Null()

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.files.tables.judged import Fault, Positions, faults
-from calib_core.records import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, Ledger, RunInfo
-from calib_core.wording import count
+from calib_core.files.tables.judged import CellFault, RowPositions, faults_where
+from calib_core.records import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, RowCounts, RunInfo
+from calib_core.wording import plural
 
-_NONE: Final = pl.DataFrame()
+_NO_GROUP_COLUMNS: Final = pl.DataFrame()
 
-ANSWERS: Final = ".answers"
+ANSWERS_SUFFIX: Final = ".answers"
 """What the names of the project's own files say before their ending: no part of a run's name."""
 
 
@@ -31,7 +31,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
+class RowJudgement:
     """What is known of the rows beside their values; arrays of shape (rows,), positions within them.
 
     bad: rows to be left out; adrift: rows whose run cannot be told; clipped: file column → positions
@@ -39,14 +39,14 @@ class Judgement:
     values that could not be read and are no fault, as in `Judged.unread`.
     """
 
-    bad: NDArray[np.bool_]
-    adrift: NDArray[np.bool_]
-    clipped: Mapping[str, Positions]
-    off_sum: Positions
-    unread: Mapping[str, pl.DataFrame]
+    is_bad: NDArray[np.bool_]
+    is_run_unknown: NDArray[np.bool_]
+    clipped_positions: Mapping[str, RowPositions]
+    inexact_sums: RowPositions
+    unreadable: Mapping[str, pl.DataFrame]
 
 
-def identified(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
+def fill_run_columns(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
     """The rows with what the file's metadata says of the run, where the row does not say it itself."""
     told = {name: getattr(info, name) for name in RUN_COLUMNS if getattr(info, name) is not None}
     return rows.with_columns(
@@ -55,23 +55,23 @@ def identified(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
     )
 
 
-def repeated_ids(rows: pl.DataFrame, bad: NDArray[np.bool_]) -> tuple[Fault, ...]:
+def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_]) -> tuple[CellFault, ...]:
     """Rows whose id came before in the same run and subject; the first of them is no fault.
 
     bad: rows that are left out anyway, so that their ids are free; shape (rows,).
     """
     if "id" not in rows.columns:
         return ()
-    told = rows["id"].is_not_null() & pl.Series(~bad)
+    told = rows["id"].is_not_null() & pl.Series(~is_bad)
     ids = rows["id"] if told.all() else rows["id"].filter(told)
     if ids.hash().n_unique() == ids.len():  # much the quicker question, and it can only err the other way
         return ()
-    key = _present(rows, (*RUN_COLUMNS, "subject", "id"))
+    key = _present_columns(rows, (*RUN_COLUMNS, "subject", "id"))
     among = rows.select(key).with_columns(at=pl.int_range(pl.len())).filter(told)
     again = among.filter(~pl.struct(key).is_first_distinct())["at"]
     mask = np.zeros(rows.height, np.bool_)
     mask[again.to_numpy()] = True
-    return faults(
+    return faults_where(
         rows["id"],
         pl.Series(mask),
         "repeated id",
@@ -81,34 +81,34 @@ def repeated_ids(rows: pl.DataFrame, bad: NDArray[np.bool_]) -> tuple[Fault, ...
     )
 
 
-def split(
-    rows: pl.DataFrame, judgement: Judgement, origin: Origin, others: pl.DataFrame = _NONE
+def split_into_runs(
+    rows: pl.DataFrame, judgement: RowJudgement, origin: Origin, group_columns: pl.DataFrame = _NO_GROUP_COLUMNS
 ) -> tuple[tuple[AnswerRun, ...], tuple[str, ...]]:
     """The runs in order of their first row, without bad rows; and notes on what belongs to no run.
 
     rows: as `identified`; others: as in `AnswerRun`, as high as `rows` or without columns.
     """
-    parts = _parts(rows, judgement)
+    parts = _run_masks(rows, judgement)
     labels: set[str] = set()
     runs: list[AnswerRun] = []
     notes: list[str] = []
     for member in parts:
-        run = _run(rows, member, judgement, origin, others)
-        run = replace(run, label=unique(run.label, labels))
+        run = _build_run(rows, member, judgement, origin, group_columns)
+        run = replace(run, label=unique_label(run.label, labels))
         if run.rows.height:
             runs.append(run)
         else:
-            notes.append(f"All {run.ledger.read:,} rows of {run.label} are bad: the run is left out.")
-    stray = int(judgement.adrift.sum()) if len(parts) > 1 else 0
+            notes.append(f"All {run.row_counts.n_rows:,} rows of {run.label} are bad: the run is left out.")
+    stray = int(judgement.is_run_unknown.sum()) if len(parts) > 1 else 0
     if stray:
         notes.append(f"{stray:,} bad rows belong to none of the runs, as what they say of their run is bad.")
     return tuple(runs), tuple(notes)
 
 
-def _parts(rows: pl.DataFrame, judgement: Judgement) -> list[NDArray[np.bool_]]:
+def _run_masks(rows: pl.DataFrame, judgement: RowJudgement) -> list[NDArray[np.bool_]]:
     """One mask a run. Rows adrift belong to the only run, or to none of several."""
-    key = _present(rows, RUN_COLUMNS)
-    known = ~judgement.adrift
+    key = _present_columns(rows, RUN_COLUMNS)
+    known = ~judgement.is_run_unknown
     if not key or not known.any():
         return [np.ones(rows.height, np.bool_)]
     groups = (
@@ -128,40 +128,40 @@ def _parts(rows: pl.DataFrame, judgement: Judgement) -> list[NDArray[np.bool_]]:
     return masks
 
 
-def _run(
+def _build_run(
     rows: pl.DataFrame,
-    member: NDArray[np.bool_],
-    judgement: Judgement,
+    mask: NDArray[np.bool_],
+    judgement: RowJudgement,
     origin: Origin,
-    others: pl.DataFrame,
+    group_columns: pl.DataFrame,
 ) -> AnswerRun:
-    good = member & ~judgement.bad
+    good = mask & ~judgement.is_bad
     good_rows = rows if good.all() else rows.filter(pl.Series(good))
-    own = others if good.all() or not others.width else others.filter(pl.Series(good))
-    known = rows.select("row", *_present(rows, INFO_COLUMNS)).filter(pl.Series(member & ~judgement.adrift))
-    info, notes = info_of_rows(known, origin.info)
-    clipped = {name: int(good[at].sum()) for name, at in judgement.clipped.items() if good[at].any()}
-    ledger = Ledger(
-        read=int(member.sum()),
-        left_out=int((member & judgement.bad).sum()),
+    own = group_columns if good.all() or not group_columns.width else group_columns.filter(pl.Series(good))
+    known = rows.select("row", *_present_columns(rows, INFO_COLUMNS)).filter(pl.Series(mask & ~judgement.is_run_unknown))
+    info, notes = run_info_from_rows(known, origin.info)
+    clipped = {name: int(good[at].sum()) for name, at in judgement.clipped_positions.items() if good[at].any()}
+    ledger = RowCounts(
+        n_rows=int(mask.sum()),
+        n_left_out=int((mask & judgement.is_bad).sum()),
         clipped=MappingProxyType(clipped),
-        off_sum=int(good[judgement.off_sum].sum()),
-        notes=notes + _unread(judgement.unread, member) + _single_choices(good_rows),
+        n_off_sum=int(good[judgement.inexact_sums].sum()),
+        notes=notes + _unreadable_notes(judgement.unreadable, mask) + _single_choice_notes(good_rows),
     )
     kept = good_rows.drop(INFO_COLUMNS, strict=False)
-    stem = stem_of(origin.file)
-    label = info.label(stem.removesuffix(ANSWERS) or stem)
+    stem = file_stem(origin.file)
+    label = info.label(stem.removesuffix(ANSWERS_SUFFIX) or stem)
     return AnswerRun(origin.file, origin.format, label, info, kept, ledger, own)
 
 
-def info_of_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:
+def run_info_from_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:
     """What the rows of one run (their `INFO_COLUMNS`) say of it, and what they disagree on.
 
     A row's word counts more than the metadata's.
     """
     told: dict[str, Any] = {}
     notes: list[str] = []
-    for name in _present(rows, INFO_COLUMNS):
+    for name in _present_columns(rows, INFO_COLUMNS):
         values = rows[name].drop_nulls().unique(maintain_order=True).head(3).to_list()
         if len(values) == 1:
             told[name] = values[0]
@@ -172,40 +172,40 @@ def info_of_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str,
     return replace(info, **told), tuple(notes)
 
 
-def _unread(unread: Mapping[str, pl.DataFrame], member: NDArray[np.bool_]) -> tuple[str, ...]:
+def _unreadable_notes(unreadable: Mapping[str, pl.DataFrame], mask: NDArray[np.bool_]) -> tuple[str, ...]:
     """A remark on each column of which values of this run could not be read."""
     notes: list[str] = []
-    for column, values in unread.items():
-        texts = values["found"].filter(pl.Series(member[values["at"].to_numpy()]))
+    for column, values in unreadable.items():
+        texts = values["found"].filter(pl.Series(mask[values["at"].to_numpy()]))
         if texts.len():
             shown = ", ".join(texts.unique(maintain_order=True).head(3))
-            where = f"in {count(texts.len(), 'row')} ({shown})"
+            where = f"in {plural(texts.len(), 'row')} ({shown})"
             notes.append(f"{column} cannot be read as a number {where} and is not known there.")
     return tuple(notes)
 
 
-def _single_choices(rows: pl.DataFrame) -> tuple[str, ...]:
+def _single_choice_notes(rows: pl.DataFrame) -> tuple[str, ...]:
     """A remark on rows with one choice only."""
-    name = next(iter(_present(rows, ("choice_logprobs", "choice_probs"))), None)
+    name = next(iter(_present_columns(rows, ("choice_logprobs", "choice_probs"))), None)
     single = int((rows[name].list.len() == 1).sum()) if name else 0
-    return (f"In {count(single, 'row')} there is a single choice, which is always right.",) if single else ()
+    return (f"In {plural(single, 'row')} there is a single choice, which is always right.",) if single else ()
 
 
-def _present(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:
+def _present_columns(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:
     return [name for name in names if name in rows.columns]
 
 
-def stem_of(file: str) -> str:
+def file_stem(file: str) -> str:
     """The file's name without its folders and its ending."""
     name = file.rsplit("/", 1)[-1]
     return name.rsplit(".", 1)[0] or name
 
 
-def unique(label: str, taken: set[str]) -> str:
+def unique_label(label: str, used: set[str]) -> str:
     """The label, numbered where another run of the file has it already."""
     number, unique = 1, label
-    while unique in taken:
+    while unique in used:
         number += 1
         unique = f"{label} ({number})"
-    taken.add(unique)
+    used.add(unique)
     return unique

@@ -10,34 +10,34 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from calib_core.files.tables.judged import Judged
-from calib_core.files.tables.numbers import OUT_OF_RANGE, parsed
+from calib_core.files.tables.judged import JudgedColumn
+from calib_core.files.tables.numbers import OUT_OF_RANGE, parse_numbers
 
 
 @dataclass(slots=True)
-class Scale:
+class PercentCheck:
     """The numbers met so far in a column of probabilities: how many in all, above 1, above 100.
 
     example: the first of them that is out of range, as it stands.
     """
 
-    numbers: int = 0
-    above_one: int = 0
-    above_hundred: int = 0
+    n_numbers: int = 0
+    n_above_one: int = 0
+    n_above_hundred: int = 0
     example: str = ""
 
-    def weigh(self, raw: pl.Series, judged: Judged) -> None:
+    def add_slice(self, raw: pl.Series, judged: JudgedColumn) -> None:
         """Takes one slice of the column."""
-        self.numbers += judged.values.len() - judged.values.null_count()
+        self.n_numbers += judged.values.len() - judged.values.null_count()
         for fault in judged.faults:
             if fault.kind == OUT_OF_RANGE:
-                far, _ = parsed(raw.gather(fault.at))
-                self.numbers += far.len()
-                self.above_one += int((far > 1).sum())
-                self.above_hundred += int((far > 100).sum())
-                self.example = self.example or fault.found[0]
+                far, _ = parse_numbers(raw.gather(fault.positions))
+                self.n_numbers += far.len()
+                self.n_above_one += int((far > 1).sum())
+                self.n_above_hundred += int((far > 100).sum())
+                self.example = self.example or fault.examples[0]
 
     @property
-    def percentages(self) -> bool:
+    def looks_like_percentages(self) -> bool:
         """Whether most numbers are above 1, and none above 100."""
-        return 2 * self.above_one > self.numbers and not self.above_hundred
+        return 2 * self.n_above_one > self.n_numbers and not self.n_above_hundred

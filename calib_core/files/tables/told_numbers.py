@@ -5,58 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
-from calib_core.records import RUN_COLUMNS, AnswerRun, Reported
+from calib_core.records import RUN_COLUMNS, AnswerRun, ReportedMetric
 
-REPORTED: Final = "reported"
+REPORTED_KEY: Final = "reported"
 """Metric → value, of several runs for each by its label: all that the format asks for."""
-IN_FULL: Final = "reported_in_full"
+REPORTED_IN_FULL_KEY: Final = "reported_in_full"
 """A list of all numbers, each with what is known of it: the fields of `Reported` and what its run is."""
-MOST: Final = 5_000
+MAX_REPORTED: Final = 5_000
 """Numbers that are read."""
 
 
-def told_numbers(
+def reported_metrics(
     metadata: Mapping[str, object], runs: Sequence[AnswerRun]
-) -> tuple[list[tuple[Reported, ...]], tuple[str, ...]]:
+) -> tuple[list[tuple[ReportedMetric, ...]], tuple[str, ...]]:
     """The numbers of each run, and a remark on those that cannot be read."""
     wrong = 0
-    found: list[list[Reported]] = [[] for _ in runs]
-    for said, label in _entries(metadata):
-        reported = _reported(said)
+    found: list[list[ReportedMetric]] = [[] for _ in runs]
+    for said, label in _reported_entries(metadata):
+        reported = _parse_reported(said)
         if reported is None:
             wrong += 1
             continue
         for run, numbers in zip(runs, found, strict=True):
-            if len(runs) == 1 or (run.label == label if label else _is_of(said, run)):
+            if len(runs) == 1 or (run.label == label if label else _belongs_to_run(said, run)):
                 numbers.append(reported)
     note = f"Of the tool's own numbers in its metadata {wrong:,} cannot be read and are left out."
     return [tuple(each) for each in found], (note,) if wrong else ()
 
 
-def _entries(metadata: Mapping[str, object]) -> Iterator[tuple[object, str]]:
+def _reported_entries(metadata: Mapping[str, object]) -> Iterator[tuple[object, str]]:
     """Each number as an object, and the label of its run where it is said by that."""
-    in_full = metadata.get(IN_FULL)
+    in_full = metadata.get(REPORTED_IN_FULL_KEY)
     if isinstance(in_full, list):
-        for said in cast("list[object]", in_full)[:MOST]:
+        for said in cast("list[object]", in_full)[:MAX_REPORTED]:
             yield said, ""
         return
-    told = metadata.get(REPORTED)
-    for name, value in list(cast("dict[str, object]", told).items())[:MOST] if isinstance(told, dict) else ():
+    told = metadata.get(REPORTED_KEY)
+    for name, value in list(cast("dict[str, object]", told).items())[:MAX_REPORTED] if isinstance(told, dict) else ():
         if isinstance(value, dict):
-            for inner, each in list(cast("dict[str, object]", value).items())[:MOST]:
+            for inner, each in list(cast("dict[str, object]", value).items())[:MAX_REPORTED]:
                 yield {"name": inner, "value": each}, name
         else:
             yield {"name": name, "value": value}, ""
 
 
-def _is_of(said: object, run: AnswerRun) -> bool:
-    told = cast("dict[str, object]", said) if isinstance(said, dict) else {}
+def _belongs_to_run(entry: object, run: AnswerRun) -> bool:
+    told = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
     return all(told.get(name) == getattr(run.info, name) for name in RUN_COLUMNS)
 
 
-def _reported(said: object) -> Reported | None:
+def _parse_reported(entry: object) -> ReportedMetric | None:
     """The number, None where something in it is of the wrong kind."""
-    told = cast("dict[str, object]", said) if isinstance(said, dict) else {}
+    told = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
     name, value, rows = told.get("name"), told.get("value"), told.get("rows")
     texts = [told.get(key) for key in ("method", "why", "subject")]
     number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
@@ -66,4 +66,4 @@ def _reported(said: object) -> Reported | None:
     if not all(text is None or isinstance(text, str) for text in texts):
         return None
     method, why, subject = cast("list[str | None]", texts)
-    return Reported(name, float(cast("float", value)), cast("int | None", rows), method, why or "", subject)
+    return ReportedMetric(name, float(cast("float", value)), cast("int | None", rows), method, why or "", subject)

@@ -12,40 +12,40 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.scales import Scale
+from calib_core.tokens.scales import ProbabilityScale
 
-ENOUGH: Final = 256
+MAX_POSITIONS: Final = 256
 """Positions looked at."""
-FEWEST: Final = 20
+MIN_POSITIONS: Final = 20
 """With fewer nothing is said."""
-MUCH: Final = 1.0
+MIN_GAIN_NATS: Final = 1.0
 """So many nats of mean log-probability are much better …"""
-_CERTAIN: Final = 4.0
+_MIN_STANDARD_ERRORS: Final = 4.0
 """… if they are as many standard errors."""
 
-_FLOOR: Final = -30.0
+_LOGPROB_FLOOR: Final = -30.0
 """Log-probability taken for zero: one impossible target must not outweigh all others."""
 
 
-def fits_better(gains: Sequence[NDArray[np.float64]], place: str) -> str | None:
+def shift_message(gains: Sequence[NDArray[np.float64]], side: str) -> str | None:
     """How much better the neighbour's target fits, as the beginning of a sentence; None where it does not.
 
     gains: log-probability of the neighbour's target less that of the row's own, in pieces; place: "after" or
     "before".
     """
     gain = np.concatenate(gains) if gains else np.zeros(0)
-    if gain.size < FEWEST or gain.mean() < max(MUCH, _CERTAIN * gain.std() / np.sqrt(gain.size)):
+    if gain.size < MIN_POSITIONS or gain.mean() < max(MIN_GAIN_NATS, _MIN_STANDARD_ERRORS * gain.std() / np.sqrt(gain.size)):
         return None
     return (
-        f"The target of the row {place} fits better than the row's own, by {gain.mean():.1f} nats over the "
+        f"The target of the row {side} fits better than the row's own, by {gain.mean():.1f} nats over the "
         f"first {gain.size:,} positions"
     )
 
 
-class Alignment:
+class DenseAlignment:
     """Compares the probability of each row's own target with that of the targets beside it."""
 
-    def __init__(self, scale: Scale) -> None:
+    def __init__(self, scale: ProbabilityScale) -> None:
         """scale: what the values are."""
         self._scale = scale
         self._seen = 0
@@ -53,11 +53,11 @@ class Alignment:
 
     def add(self, values: NDArray[Any], target: NDArray[np.int64]) -> None:
         """Looks at a block. values: shape (rows, K); target: shape (rows,), classes or padding."""
-        rows = min(len(target), ENOUGH + 1 - self._seen)
+        rows = min(len(target), MAX_POSITIONS + 1 - self._seen)
         if rows < 2:
             return
         self._seen += rows
-        logs, target = self._logs(values[:rows]), target[:rows]
+        logs, target = self._logprobs(values[:rows]), target[:rows]
         inside = (target >= 0) & (target < values.shape[1])
         here, there = np.arange(rows - 1), np.arange(1, rows)
         for gains, at, beside in ((self._gains[0], here, there), (self._gains[1], there, here)):
@@ -66,17 +66,17 @@ class Alignment:
             gains.append(logs[at[both], other] - logs[at[both], own])
 
     @property
-    def note(self) -> str | None:
+    def shift_note(self) -> str | None:
         """What to say where targets one row on, or one row back, fit much better; None where they do not."""
         for gains, place, mend in (
             (self._gains[0], "after", "probs[:-1] with target[1:]"),
             (self._gains[1], "before", "probs[1:] with target[:-1]"),
         ):
-            if better := fits_better(gains, place):
+            if better := shift_message(gains, place):
                 return f"{better}: the two seem to be one position apart. If they are, save {mend}."
         return None
 
-    def _logs(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def _logprobs(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Log-probabilities, not below the floor; what is no number is as improbable as can be."""
         logs = values.astype(np.float64)
         with np.errstate(all="ignore"):
@@ -85,4 +85,4 @@ class Alignment:
             elif self._scale == "logits":
                 logs -= logs.max(axis=1, keepdims=True)
                 logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
-        return np.clip(np.nan_to_num(logs, nan=_FLOOR, neginf=_FLOOR), _FLOOR, 0.0)
+        return np.clip(np.nan_to_num(logs, nan=_LOGPROB_FLOOR, neginf=_LOGPROB_FLOOR), _LOGPROB_FLOOR, 0.0)

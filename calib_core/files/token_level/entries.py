@@ -15,61 +15,61 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.files.tables import lists, numbers, words
-from calib_core.files.tables.columns import COLUMNS
-from calib_core.files.tables.judged import Fault, Judge, Judged, faults, where
+from calib_core.files.tables.columns import COLUMN_JUDGES
+from calib_core.files.tables.judged import CellFault, ColumnJudge, JudgedColumn, faults_where, true_positions
 from calib_core.files.tables.raw import Slice
 from calib_core.records import INFO_COLUMNS
 
-PADDING: Final = -100
+PADDING_TARGET: Final = -100
 """A target that marks what is no position."""
-PAD_ID: Final = -1
+PADDING_CLASS: Final = -1
 """A class that marks what is no entry."""
 
-CLIPPED: Final = 1e-3
+CLIP_TOLERANCE: Final = 1e-3
 """A log-probability this little above 0 is taken for 0: half precision writes such."""
 
 
-def _log_probability(raw: pl.Series) -> Judged:
+def _judge_rounded_log_probability(raw: pl.Series) -> JudgedColumn:
     """As `numbers.log_probability`, rounding of half precision forgiven."""
-    values, _ = numbers.parsed(raw)
-    small = ((values > 0) & (values <= CLIPPED)).fill_null(value=False)
+    values, _ = numbers.parse_numbers(raw)
+    small = ((values > 0) & (values <= CLIP_TOLERANCE)).fill_null(value=False)
     if not small.any():
-        return numbers.log_probability(raw)
+        return numbers.judge_log_probability(raw)
     zero = pl.Series([0], dtype=pl.Int8).cast(raw.dtype).new_from_index(0, raw.len())
-    judged = numbers.log_probability(raw.zip_with(~small, zero))
-    return Judged(judged.values, judged.faults, where(small))
+    judged = numbers.judge_log_probability(raw.zip_with(~small, zero))
+    return JudgedColumn(judged.values, judged.faults, true_positions(small))
 
 
-def _target(raw: pl.Series) -> Judged:
+def _judge_target(raw: pl.Series) -> JudgedColumn:
     """A class: a whole number. Whether it is in the vocabulary is judged with it."""
-    values, wrong = numbers.parsed(raw)
+    values, wrong = numbers.parse_numbers(raw)
     exact = values.cast(pl.Float64)
     whole = ((exact.floor() == exact) & (exact.abs() < 2**31)).fill_null(value=False)
     wrong = wrong | (values.is_not_null() & ~whole)
-    fault = faults(raw, wrong, "not a class", "the right class as a whole number", "Write its token id.")
+    fault = faults_where(raw, wrong, "not a class", "the right class as a whole number", "Write its token id.")
     kept = pl.select(pl.when(whole).then(exact)).to_series().cast(pl.Int64)
-    return Judged(kept.alias(raw.name), fault)
+    return JudgedColumn(kept.alias(raw.name), fault)
 
 
-JUDGES: Final = MappingProxyType[str, Judge]({
-    "target": _target,
-    "target_logprob": _log_probability,
-    "top_ids": lists.list_of(numbers.whole(PAD_ID, pl.Int64()), pl.Int64()),
-    "top_logprobs": lists.list_of(_log_probability, pl.Float64()),
-    "vocab_size": numbers.whole(1, pl.Int64()),
-    "rest_mass": numbers.probability,
-    "doc": words.text,
-    "position": numbers.whole(0, pl.Int64()),
-    **{name: COLUMNS[name] for name in INFO_COLUMNS},
+TOPK_COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge]({
+    "target": _judge_target,
+    "target_logprob": _judge_rounded_log_probability,
+    "top_ids": lists.list_judge(numbers.integer_judge(PADDING_CLASS, pl.Int64()), pl.Int64()),
+    "top_logprobs": lists.list_judge(_judge_rounded_log_probability, pl.Float64()),
+    "vocab_size": numbers.integer_judge(1, pl.Int64()),
+    "rest_mass": numbers.judge_probability,
+    "doc": words.judge_text,
+    "position": numbers.integer_judge(0, pl.Int64()),
+    **{name: COLUMN_JUDGES[name] for name in INFO_COLUMNS},
 })
 """Column → who judges it."""
 
-NEEDED: Final = ("target", "top_ids", "top_logprobs")
+REQUIRED_COLUMNS: Final = ("target", "top_ids", "top_logprobs")
 """Columns without which nothing can be read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class TopKMetadata:
     """What the file's metadata says of all its positions; None = not said.
 
     vocab_size: K; k: how many entries a list has without an appended target; column_sums: Σp by class over
@@ -82,7 +82,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Values:
+class JudgedSlice:
     """One slice of a file, each value judged by itself.
 
     rows: records; columns: name → values, null where missing or wrong; faults: (file column, fault);
@@ -90,48 +90,48 @@ class Values:
     be read and are no fault; source: name → file column.
     """
 
-    rows: int
+    n_rows: int
     columns: Mapping[str, pl.Series]
-    faults: tuple[tuple[str, Fault], ...]
-    clipped: Mapping[str, NDArray[np.int64]]
-    unread: Mapping[str, tuple[str, ...]]
-    source: Mapping[str, str]
+    faults: tuple[tuple[str, CellFault], ...]
+    clipped_positions: Mapping[str, NDArray[np.int64]]
+    unreadable: Mapping[str, tuple[str, ...]]
+    source_columns: Mapping[str, str]
 
-    def whole(self, name: str, default: int) -> NDArray[np.int64]:
+    def integers(self, name: str, default: int) -> NDArray[np.int64]:
         """A column of whole numbers; `default` where one is missing, or all of them are."""
         if name not in self.columns:
-            return np.full(self.rows, default, np.int64)
+            return np.full(self.n_rows, default, np.int64)
         return self.columns[name].fill_null(default).to_numpy().astype(np.int64)
 
-    def real(self, name: str) -> NDArray[np.float64]:
+    def floats(self, name: str) -> NDArray[np.float64]:
         """A column of numbers; NaN where one is missing."""
         if name not in self.columns:
-            return np.full(self.rows, np.nan)
+            return np.full(self.n_rows, np.nan)
         return self.columns[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     @property
-    def info(self) -> pl.DataFrame:
+    def run_columns(self) -> pl.DataFrame:
         """What the rows say of their run."""
         told = {name: self.columns[name] for name in INFO_COLUMNS if name in self.columns}
-        return pl.DataFrame({"row": np.arange(self.rows), **told})
+        return pl.DataFrame({"row": np.arange(self.n_rows), **told})
 
 
-def judged(part: Slice, roles: Mapping[str, str]) -> Values:
+def judge_topk_slice(part: Slice, roles: Mapping[str, str]) -> JudgedSlice:
     """Judges the columns of a slice. roles: file column → name in `JUDGES`."""
     columns: dict[str, pl.Series] = {}
-    found_wrong: list[tuple[str, Fault]] = []
+    found_wrong: list[tuple[str, CellFault]] = []
     clipped: dict[str, NDArray[np.int64]] = {}
     unread: dict[str, tuple[str, ...]] = {}
     for column, name in roles.items():
-        result = JUDGES[name](part.columns[column])
+        result = TOPK_COLUMN_JUDGES[name](part.columns[column])
         columns[name] = result.values
         found_wrong += [(column, fault) for fault in result.faults]
-        if result.clipped.size:
-            clipped[column] = result.clipped
-        if result.unread is not None and result.unread.height:
-            unread[column] = tuple(result.unread["found"].to_list())
-    for name in NEEDED:  # JSON lines may leave out what is null
+        if result.clipped_positions.size:
+            clipped[column] = result.clipped_positions
+        if result.unreadable is not None and result.unreadable.height:
+            unread[column] = tuple(result.unreadable["found"].to_list())
+    for name in REQUIRED_COLUMNS:  # JSON lines may leave out what is null
         if name not in columns:
-            columns[name] = JUDGES[name](pl.Series(name, [None]).new_from_index(0, part.rows)).values
+            columns[name] = TOPK_COLUMN_JUDGES[name](pl.Series(name, [None]).new_from_index(0, part.n_rows)).values
     source = {name: column for column, name in roles.items()}
-    return Values(part.rows, columns, tuple(found_wrong), clipped, unread, source)
+    return JudgedSlice(part.n_rows, columns, tuple(found_wrong), clipped, unread, source)

@@ -7,59 +7,59 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from calib_core.files.tables.runs import unique
+from calib_core.files.tables.runs import unique_label
 from calib_core.problems import Refused
-from calib_core.records import Ledger, RunInfo, TokenRun
+from calib_core.records import RowCounts, RunInfo, TokenRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whole:
+class MergedTokenRun:
     """A run that was added up. files: the files of its parts, in the order given."""
 
     run: TokenRun
     files: tuple[str, ...]
 
 
-def wholes(runs: Iterable[TokenRun]) -> tuple[Whole, ...]:
+def merge_token_runs(token_runs: Iterable[TokenRun]) -> tuple[MergedTokenRun, ...]:
     """The runs, those with one description and one label added up, each with a label of its own.
 
     Raises Refused where the parts of a run differ in their number of classes.
     """
-    found: dict[tuple[RunInfo, str], Whole] = {}
-    for run in runs:
+    found: dict[tuple[RunInfo, str], MergedTokenRun] = {}
+    for run in token_runs:
         key = (run.info, run.label)
-        found[key] = _with(found[key], run) if key in found else Whole(run, (run.file,))
+        found[key] = _add_part(found[key], run) if key in found else MergedTokenRun(run, (run.file,))
     labels: set[str] = set()
-    return tuple(_named(whole, unique(whole.run.label, labels)) for whole in found.values())
+    return tuple(_with_label(whole, unique_label(whole.run.label, labels)) for whole in found.values())
 
 
-def _named(whole: Whole, label: str) -> Whole:
+def _with_label(merged: MergedTokenRun, label: str) -> MergedTokenRun:
     """The whole under its own label, with a note on the files of its parts."""
-    ledger, number = whole.run.ledger, len(whole.files)
+    ledger, number = merged.run.row_counts, len(merged.files)
     if number > 1:
-        shown = ", ".join(whole.files[:5]) + (", …" if number > 5 else "")
+        shown = ", ".join(merged.files[:5]) + (", …" if number > 5 else "")
         ledger = replace(ledger, notes=(*ledger.notes, f"Added up from {number:,} files: {shown}."))
-    return replace(whole, run=replace(whole.run, label=label, ledger=ledger))
+    return replace(merged, run=replace(merged.run, label=label, ledger=ledger))
 
 
-def _with(whole: Whole, part: TokenRun) -> Whole:
+def _add_part(merged: MergedTokenRun, part: TokenRun) -> MergedTokenRun:
     """The whole and one part more."""
-    one, other = whole.run.sums, part.sums
+    one, other = merged.run.sums, part.sums
     if one.classes != other.classes:
         raise Refused(
-            f"{whole.files[0]} and {part.file} are parts of the run {part.label!r}, and one has "
+            f"{merged.files[0]} and {part.file} are parts of the run {part.label!r}, and one has "
             f"{one.classes:,} classes, the other {other.classes:,}. If they are different runs, give each "
             f"its own metadata."
         )
-    run = replace(whole.run, sums=one.merge(other), ledger=_together(whole.run.ledger, part.ledger))
-    return Whole(run, tuple(dict.fromkeys((*whole.files, part.file))))
+    run = replace(merged.run, sums=one.merge(other), ledger=_add_ledgers(merged.run.row_counts, part.row_counts))
+    return MergedTokenRun(run, tuple(dict.fromkeys((*merged.files, part.file))))
 
 
-def _together(one: Ledger, other: Ledger) -> Ledger:
-    return Ledger(
-        read=one.read + other.read,
-        left_out=one.left_out + other.left_out,
-        clipped=MappingProxyType(dict(Counter(one.clipped) + Counter(other.clipped))),
-        off_sum=one.off_sum + other.off_sum,
-        notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
+def _add_ledgers(first: RowCounts, second: RowCounts) -> RowCounts:
+    return RowCounts(
+        n_rows=first.n_rows + second.n_rows,
+        n_left_out=first.n_left_out + second.n_left_out,
+        clipped=MappingProxyType(dict(Counter(first.clipped) + Counter(second.clipped))),
+        n_off_sum=first.n_off_sum + second.n_off_sum,
+        notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
     )

@@ -11,35 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.files.reading import Reading
-from calib_core.files.tables.raw import Progress
+from calib_core.files.tables.raw import ReadProgress
 from calib_core.files.tables.runs import Origin
-from calib_core.files.token_level.alignment import Alignment
-from calib_core.files.token_level.arrays import BLOCK, MAX_CLASSES, Array
+from calib_core.files.token_level.alignment import DenseAlignment
+from calib_core.files.token_level.arrays import BLOCK_BYTES, MAX_CLASSES, StoredArray
 from calib_core.problems import BadCell, Problem, Refused, shorten
-from calib_core.records import Ledger, TokenRun
-from calib_core.tokens.dense import Reducer
-from calib_core.tokens.faults import Fault
-from calib_core.tokens.scales import Scale
+from calib_core.records import RowCounts, TokenRun
+from calib_core.tokens.dense import DenseReducer
+from calib_core.tokens.faults import PositionProblem
+from calib_core.tokens.scales import ProbabilityScale
 
-HOPELESS: Final = 64 * 2**20
+MAX_ALL_BAD_BYTES: Final = 64 * 2**20
 """Where all of so many bytes are bad, the rest is not read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Positions:
+class DensePositions:
     """One run's arrays. values: floats of shape (T, K); target: whole numbers of shape (T,).
 
     scale: what the values are; origin: where they come from; label: what the run is called if nothing is
     known of it; columns, unused: the arrays of the file, and those of them that nothing is read from.
     """
 
-    values: Array
-    target: Array
-    scale: Scale
+    values: StoredArray
+    target: StoredArray
+    scale: ProbabilityScale
     origin: Origin
     label: str
     columns: tuple[str, ...]
-    unused: tuple[str, ...] = ()
+    unused_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raises Refused where the arrays cannot be such, or do not belong together."""
@@ -47,33 +47,33 @@ class Positions:
         _check_target(self.target, self.values.shape[0])
 
     @property
-    def rows(self) -> int:
+    def n_positions(self) -> int:
         """T."""
         return self.values.shape[0]
 
     @property
-    def classes(self) -> int:
+    def n_classes(self) -> int:
         """K."""
         return self.values.shape[1]
 
 
-def read_positions(positions: Positions, progress: Progress, notes: Sequence[str] = ()) -> Reading:
+def read_dense_positions(positions: DensePositions, progress: ReadProgress, notes: Sequence[str] = ()) -> Reading:
     """The one run of a file. notes: what is known already and has to be said with its numbers.
 
     Raises Refused where the arrays end early, or not one position is good.
     """
-    reducer, alignment = _reduced(positions, progress)
-    file, rows = positions.origin.file, positions.rows
-    problems = _problems(positions, reducer.faults)
-    if reducer.bad_rows + reducer.padding == rows:
-        raise _nothing(file, f"all {rows:,} positions are bad", problems)
+    reducer, alignment = _reduce_blocks(positions, progress)
+    file, rows = positions.origin.file, positions.n_positions
+    problems = _problems(positions, reducer.problems)
+    if reducer.n_bad_rows + reducer.padding == rows:
+        raise _nothing_usable(file, f"all {rows:,} positions are bad", problems)
     progress(1.0, f"{rows:,} positions read")
-    ledger = Ledger(
-        read=rows - reducer.padding,
-        left_out=reducer.bad_rows,
+    ledger = RowCounts(
+        n_rows=rows - reducer.padding,
+        n_left_out=reducer.n_bad_rows,
         clipped=MappingProxyType({positions.values.name: reducer.clipped} if reducer.clipped else {}),
-        off_sum=reducer.off_sum,
-        notes=(*notes, *_notes(reducer.padding, alignment.note)),
+        n_off_sum=reducer.off_sum,
+        notes=(*notes, *_position_notes(reducer.padding, alignment.shift_note)),
     )
     info = positions.origin.info
     run = TokenRun(
@@ -82,46 +82,46 @@ def read_positions(positions: Positions, progress: Progress, notes: Sequence[str
     return Reading(
         file=file,
         format=positions.origin.format,
-        rows=rows,
-        bad_rows=reducer.bad_rows,
+        n_rows=rows,
+        n_bad_rows=reducer.n_bad_rows,
         problems=problems,
         good_runs=(run,),
         columns=positions.columns,
-        unused=positions.unused,
-        proposals=MappingProxyType({}),
+        unused_columns=positions.unused_columns,
+        proposed_mapping=MappingProxyType({}),
         notes=ledger.notes,
     )
 
 
-def _reduced(positions: Positions, progress: Progress) -> tuple[Reducer, Alignment]:
+def _reduce_blocks(positions: DensePositions, progress: ReadProgress) -> tuple[DenseReducer, DenseAlignment]:
     """Every block, added up. Memory holds one block, whatever the size of the file."""
-    at_once = max(1, BLOCK // positions.values.row_bytes)
-    alignment, reducer, done = Alignment(positions.scale), None, 0
+    at_once = max(1, BLOCK_BYTES // positions.values.row_bytes)
+    alignment, reducer, done = DenseAlignment(positions.scale), None, 0
     blocks = zip(positions.values.blocks(at_once), positions.target.blocks(at_once), strict=True)
     for values, stored in blocks:
-        target = _whole(stored)
+        target = _as_int64(stored)
         if reducer is None:
-            reducer = Reducer(positions.classes, scale=positions.scale)
+            reducer = DenseReducer(positions.n_classes, scale=positions.scale)
         alignment.add(values, target)
         reducer.add(values, target)
         done += len(target)
-        if reducer.bad_rows == done < positions.rows and done * positions.values.row_bytes >= HOPELESS:
+        if reducer.n_bad_rows == done < positions.n_positions and done * positions.values.row_bytes >= MAX_ALL_BAD_BYTES:
             reason = f"the first {done:,} positions are all bad, and no more were read"
-            raise _nothing(positions.origin.file, reason, _problems(positions, reducer.faults))
-        progress(done / positions.rows, f"{done:,} of {positions.rows:,} positions read")
+            raise _nothing_usable(positions.origin.file, reason, _problems(positions, reducer.problems))
+        progress(done / positions.n_positions, f"{done:,} of {positions.n_positions:,} positions read")
     if reducer is None:
         raise Refused(f"{positions.origin.file} holds no positions: its arrays are empty.")
     return reducer, alignment
 
 
-def _whole(stored: NDArray[Any]) -> NDArray[np.int64]:
+def _as_int64(stored: NDArray[Any]) -> NDArray[np.int64]:
     """Targets as int64; what is too large for it is as wrong as its largest."""
     if stored.dtype == np.uint64:
         stored = np.minimum(stored, np.uint64(np.iinfo(np.int64).max))
     return stored.astype(np.int64)
 
 
-def _check_values(values: Array) -> None:
+def _check_values(values: StoredArray) -> None:
     said, dtype = f"{values.file}: {values.name!r}", values.dtype
     if len(values.shape) != 2:
         hint = f" Save {values.name}.reshape(-1, {values.shape[-1]})." if len(values.shape) > 2 else ""
@@ -130,8 +130,8 @@ def _check_values(values: Array) -> None:
             f"(T × K).{hint}"
         )
     if dtype.kind != "f" or dtype.itemsize > 8:
-        raise Refused(f"{said} holds {_kind_of(dtype)}, and float16, float32 or float64 are expected.")
-    if values.fortran and min(values.shape) > 1:
+        raise Refused(f"{said} holds {_dtype_text(dtype)}, and float16, float32 or float64 are expected.")
+    if values.is_fortran and min(values.shape) > 1:
         raise Refused(
             f"{said} is stored column by column (Fortran order), so that no position can be read without "
             f"the others. Save numpy.ascontiguousarray({values.name})."
@@ -146,11 +146,11 @@ def _check_values(values: Array) -> None:
         )
 
 
-def _check_target(target: Array, rows: int) -> None:
+def _check_target(target: StoredArray, rows: int) -> None:
     said = f"{target.file}: {target.name!r}"
     if target.dtype.kind not in "iu":
         raise Refused(
-            f"{said} holds {_kind_of(target.dtype)}, and whole numbers (the class that is right at each "
+            f"{said} holds {_dtype_text(target.dtype)}, and whole numbers (the class that is right at each "
             f"position) are expected. Save {target.name}.astype('int64')."
         )
     if target.shape != (rows,):
@@ -160,7 +160,7 @@ def _check_target(target: Array, rows: int) -> None:
         )
 
 
-def _kind_of(dtype: np.dtype[Any]) -> str:
+def _dtype_text(dtype: np.dtype[Any]) -> str:
     """What an array holds, and how it may have come to that."""
     if dtype.names:
         return "records of several fields"
@@ -169,13 +169,13 @@ def _kind_of(dtype: np.dtype[Any]) -> str:
     return "complex numbers" if dtype.kind == "c" else f"{dtype}"
 
 
-def _problems(positions: Positions, faults: Sequence[Fault]) -> tuple[Problem, ...]:
+def _problems(positions: DensePositions, faults: Sequence[PositionProblem]) -> tuple[Problem, ...]:
     """The bad values by kind, the kind that comes first in the file first."""
-    found = (_problem(positions, fault) for fault in faults)
+    found = (_problem_of_fault(positions, fault) for fault in faults)
     return tuple(sorted(found, key=lambda problem: problem.first[0].row))
 
 
-def _problem(positions: Positions, fault: Fault) -> Problem:
+def _problem_of_fault(positions: DensePositions, fault: PositionProblem) -> Problem:
     column = positions.target.name if "target" in fault.kind else positions.values.name
     cells = (
         BadCell(positions.origin.file, row + 1, None, column, fault.expected, found, fault.fix)
@@ -184,13 +184,13 @@ def _problem(positions: Positions, fault: Fault) -> Problem:
     return Problem(fault.kind, fault.count, tuple(cells))
 
 
-def _nothing(file: str, reason: str, problems: Sequence[Problem]) -> Refused:
+def _nothing_usable(file: str, reason: str, problems: Sequence[Problem]) -> Refused:
     listed = "".join(f"\n{shorten(str(cell), 300)}" for part in problems for cell in part.first[:2])
     return Refused(f"{file}: {reason}, so nothing in it can be used.{listed}")
 
 
-def _notes(padding: int, shifted: str | None) -> tuple[str, ...]:
-    notes: list[str] = [] if shifted is None else [shifted]
+def _position_notes(padding: int, shift_note: str | None) -> tuple[str, ...]:
+    notes: list[str] = [] if shift_note is None else [shift_note]
     if padding:
         notes.append(f"{padding:,} targets are −100, which is padding: these rows are no positions.")
     return tuple(notes)

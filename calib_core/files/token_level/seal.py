@@ -10,40 +10,40 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-NAME: Final = "calib-sums-seal"
-BLANK: Final = "0" * 64
+DIGEST_KEY: Final = "calib-sums-seal"
+BLANK_DIGEST: Final = "0" * 64
 """What stands in the digest's place before it is known."""
 
-_MARK: Final = f'"{NAME}": "'.encode()
-_TAIL: Final = 2**18
+_DIGEST_PREFIX: Final = f'"{DIGEST_KEY}": "'.encode()
+_SEARCHED_BYTES: Final = 2**18
 """The metadata lies at the end of a Parquet file, and the seal at the end of the metadata."""
 
 
-def sealed(data: bytes) -> bytes:
+def with_digest(data: bytes) -> bytes:
     """The file with its digest in the place that was left blank."""
-    at = _place(data)
-    if data[at : at + 64] != BLANK.encode():
+    at = _digest_offset(data)
+    if data[at : at + 64] != BLANK_DIGEST.encode():
         raise ValueError("no place was left for a seal")
     return data[:at] + hashlib.sha256(data).hexdigest().encode() + data[at + 64 :]
 
 
-def is_sealed(data: bytes) -> bool:
+def has_digest(data: bytes) -> bool:
     """Whether the file has a seal, broken or not."""
-    return _place(data) >= 0
+    return _digest_offset(data) >= 0
 
 
-def is_whole(data: bytes) -> bool:
+def digest_matches(data: bytes) -> bool:
     """Whether the file has a seal that is not broken."""
-    at = _place(data)
+    at = _digest_offset(data)
     if at < 0:
         return False
     digest = hashlib.sha256(memoryview(data)[:at])
-    digest.update(BLANK.encode())
+    digest.update(BLANK_DIGEST.encode())
     digest.update(memoryview(data)[at + 64 :])
     return data[at : at + 64] == digest.hexdigest().encode()
 
 
-def _place(data: bytes) -> int:
+def _digest_offset(data: bytes) -> int:
     """Where the digest begins; -1 where there is none."""
-    at = data.rfind(_MARK, max(0, len(data) - _TAIL))
-    return at + len(_MARK) if at >= 0 else -1
+    at = data.rfind(_DIGEST_PREFIX, max(0, len(data) - _SEARCHED_BYTES))
+    return at + len(_DIGEST_PREFIX) if at >= 0 else -1

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from calib_core.report.parts import Progress, Section
+from calib_core.report.parts import ProgressCallback, Section
 from calib_core.report.sections import (
     abstention,
     comparison,
@@ -20,13 +20,13 @@ from calib_core.report.sections import (
     sampling,
     training,
 )
-from calib_core.report.subject import Subject
+from calib_core.report.subject import ReportInput
 
 __all__ = ["SECTIONS", "Page"]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReportPage:
     """One page of a report.
 
     section: raises Unavailable, saying why, where the runs have nothing to say to the question.
@@ -34,11 +34,11 @@ class Page:
 
     title: str
     question: str
-    section: Callable[[Subject, Progress], Section]
+    section: Callable[[ReportInput, ProgressCallback], Section]
 
 
-SECTIONS: Final[dict[str, Page]] = {
-    made.ID: Page(made.TITLE, made.QUESTION, made.section)
+SECTIONS: Final[dict[str, ReportPage]] = {
+    made.ID: ReportPage(made.TITLE, made.QUESTION, made.section)
     for made in (
         overview, reliability, concentration, robustness, comparison, abstention, sampling, methods, groups,
         training, files,

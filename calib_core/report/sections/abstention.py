@@ -5,146 +5,146 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from calib_core.analysis.abstention import FORMULA, Abstention, Answering, abstention
-from calib_core.analysis.abstention_reading import CHOSEN_HERE, reading, target_text, threshold_text
+from calib_core.analysis.abstention import AURC_FORMULA, AbstentionCurve, OperatingPoint, abstention_curve
+from calib_core.analysis.abstention_reading import IN_SAMPLE_NOTE, abstention_headline, target_text, threshold_text
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.limits import FEW
-from calib_core.analysis.preferred import preferred
+from calib_core.analysis.limits import MIN_ROWS
+from calib_core.analysis.preferred import default_methods
 from calib_core.confidence import METHODS
 from calib_core.figures.abstention import abstention_figure, describe_abstention
 from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile, not_drawn
-from calib_core.report.sections.reliability import rows_help
-from calib_core.report.subject import RunHere, Subject
-from calib_core.wording import NOTHING, number, percent
+from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile, not_drawn_blocks
+from calib_core.report.sections.reliability import unused_rows_help
+from calib_core.report.subject import ReportRun, ReportInput
+from calib_core.wording import NO_VALUE, format_number, format_percent
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if it may refuse?"
 
-WANTED: Final = 0.9
+DEFAULT_TARGET_ACCURACY: Final = 0.9
 """The accuracy that is wanted where nobody says another."""
 
-CAPTION: Final = (
+ABSTENTION_CAPTION: Final = (
     "From right to left fewer questions are answered, the surest last. Pale: 95 % Wilson interval of each "
-    f"accuracy of {FEW} answers or more. {CHOSEN_HERE}"
+    f"accuracy of {MIN_ROWS} answers or more. {IN_SAMPLE_NOTE}"
 )
-AURC: Final = f"AURC, the area under risk against coverage: {FORMULA}; lower is better."
-TOKENS_ONLY: Final = (
+AURC_NOTE: Final = f"AURC, the area under risk against coverage: {AURC_FORMULA}; lower is better."
+NO_SINGLE_CONFIDENCES: Final = (
     "Refusing needs the confidence of every single question. The runs here are token-level sums, "
     "which do not keep them."
 )
 
 
-def section(subject: Subject, tell: Progress) -> Section:
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """The curves of every run. Raises Unavailable where no run keeps single confidences."""
-    runs = subject.answers
+    runs = report_input.answer_runs
     if not runs:
-        raise Unavailable(TOKENS_ONLY)
+        raise Unavailable(NO_SINGLE_CONFIDENCES)
     blocks: list[Block] = []
     refused: list[str] = []
     for at, run in enumerate(runs):
-        tell(at / len(runs), run.title)
-        asked = [id_ for id_ in run.usable if id_ in subject.asked.methods]
-        made: dict[str, tuple[Evidence, Abstention]] = {}
-        for method in asked or preferred(run.usable):
+        progress(at / len(runs), run.title)
+        asked = [id_ for id_ in run.usable if id_ in report_input.settings.methods]
+        made: dict[str, tuple[Evidence, AbstentionCurve]] = {}
+        for method in asked or default_methods(run.usable):
             try:
-                evidence = subject.evidence(run, method)
-                made[method] = evidence, abstention(evidence)
+                evidence = report_input.evidence(run, method)
+                made[method] = evidence, abstention_curve(evidence)
             except Unavailable as reason:
                 refused.append(f"{run.title}, {METHODS[method].title}: {reason}")
         if made:
             blocks.append(_block(run, list(made.values())))
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn(refused)))
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
-def _block(run: RunHere, found: Sequence[tuple[Evidence, Abstention]]) -> Block:
-    evidences, made = zip(*found, strict=True)
+def _block(run: ReportRun, curves: Sequence[tuple[Evidence, AbstentionCurve]]) -> Block:
+    evidences, made = zip(*curves, strict=True)
     return Block(
         title=run.title,
-        reading=reading(made, WANTED),
-        tiles=tuple(tiles(evidences, made, WANTED)),
-        recipes=tuple(recipes(made)),
-        figures=(Drawn.of(
-            lambda theme: abstention_figure(made, theme, wanted=WANTED, threshold=None),
+        headline=abstention_headline(made, DEFAULT_TARGET_ACCURACY),
+        tiles=tuple(abstention_tiles(evidences, made, DEFAULT_TARGET_ACCURACY)),
+        recipes=tuple(abstention_recipes(made)),
+        figures=(ReportFigure.from_drawing(
+            lambda theme: abstention_figure(made, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, threshold=None),
             describe_abstention(made),
         ),),
-        tables=(Table.of("", rows(made, WANTED, None), AURC),),
-        captions=(CAPTION,),
-        remarks=unlike(evidences),
+        tables=(ReportTable.from_rows("", abstention_rows(made, DEFAULT_TARGET_ACCURACY, None), AURC_NOTE),),
+        captions=(ABSTENTION_CAPTION,),
+        remarks=judged_answers_caveat(evidences),
     )
 
 
-def unlike(evidences: Sequence[Evidence]) -> tuple[str, ...]:
+def judged_answers_caveat(evidences: Sequence[Evidence]) -> tuple[str, ...]:
     """That the lines judge different answers, where they do."""
     judged = tuple(dict.fromkeys(evidence.judged for evidence in evidences))
     return (f"The lines judge different answers: {', '.join(judged)}.",) if len(judged) > 1 else ()
 
 
-def recipes(made: Sequence[Abstention]) -> list[str]:
+def abstention_recipes(curves: Sequence[AbstentionCurve]) -> list[str]:
     """How each line was made."""
-    return [f"{METHODS[curve.method].title}: {curve.recipe}" for curve in made]
+    return [f"{METHODS[curve.method].title}: {curve.recipe}" for curve in curves]
 
 
-def tiles(evidences: Sequence[Evidence], made: Sequence[Abstention], wanted: float) -> list[Tile]:
+def abstention_tiles(evidences: Sequence[Evidence], curves: Sequence[AbstentionCurve], target_accuracy: float) -> list[Tile]:
     """At the wanted accuracy, and answering all: of the line that answers most."""
-    found = [(curve, answering) for curve in made if (answering := curve.for_accuracy(wanted))]
-    curve, most = max(found, key=lambda one: one[1].share, default=(made[0], None))
+    found = [(curve, answering) for curve in curves if (answering := curve.for_accuracy(target_accuracy))]
+    curve, most = max(found, key=lambda one: one[1].coverage, default=(curves[0], None))
     title = METHODS[curve.method].title
     evidence = next(one for one in evidences if one.method.id == curve.method)
     return [
         Tile(
-            f"Answered at {target_text(wanted)}", percent(most.share if most else None),
+            f"Answered at {target_text(target_accuracy)}", format_percent(most.coverage if most else None),
             f"The largest share of questions that {title} answers with the accuracy wanted.", title,
         ),
         Tile(
-            "By confidence ≥", threshold_text(most.threshold) if most else NOTHING,
+            "By confidence ≥", threshold_text(most.threshold) if most else NO_VALUE,
             "The threshold that gives it, chosen on these same rows.",
         ),
         Tile(
-            "Lower end there", percent(most.low if most else None),
+            "Lower end there", format_percent(most.low if most else None),
             "Of the 95 % Wilson interval of the accuracy on those answered.",
-            f"n = {most.answered:,}" if most else "",
+            f"n = {most.n_answered:,}" if most else "",
         ),
         Tile(
-            "Accuracy, answering all", percent(curve.all.accuracy), f"Judged: {curve.judged}.",
+            "Accuracy, answering all", format_percent(curve.answering_all.accuracy), f"Judged: {curve.judged}.",
             curve.judged,
         ),
-        Tile("Rows used / total", f"{curve.n_used:,} / {curve.n_total:,}", rows_help(evidence)),
+        Tile("Rows used / total", f"{curve.n_used:,} / {curve.n_total:,}", unused_rows_help(evidence)),
     ]
 
 
-def rows(made: Sequence[Abstention], wanted: float, threshold: float | None) -> list[dict[str, str]]:
+def abstention_rows(curves: Sequence[AbstentionCurve], target_accuracy: float, threshold: float | None) -> list[dict[str, str]]:
     """One row a method: at the wanted accuracy, at the threshold, and over all thresholds."""
-    return [_row(curve, wanted, threshold) for curve in made]
+    return [_abstention_row(curve, target_accuracy, threshold) for curve in curves]
 
 
-def _row(curve: Abstention, wanted: float, threshold: float | None) -> dict[str, str]:
-    at = curve.for_accuracy(wanted)
-    best = curve.best
-    never = f"never: at best {percent(best.accuracy)} (n = {best.answered:,})"
+def _abstention_row(curve: AbstentionCurve, target_accuracy: float, threshold: float | None) -> dict[str, str]:
+    at = curve.for_accuracy(target_accuracy)
+    best = curve.most_accurate
+    never = f"never: at best {format_percent(best.accuracy)} (n = {best.n_answered:,})"
     row = {
         "Confidence method": METHODS[curve.method].title,
-        "t": threshold_text(at.threshold) if at else NOTHING,
-        f"Answered at {target_text(wanted)}": percent(at.share) if at else never,
-        "Their accuracy": _right(at),
+        "t": threshold_text(at.threshold) if at else NO_VALUE,
+        f"Answered at {target_text(target_accuracy)}": format_percent(at.coverage) if at else never,
+        "Their accuracy": _accuracy_text(at),
     }
     if threshold is not None:
         typed = curve.at_threshold(threshold)
-        row[f"Answered at t = {threshold:g}"] = percent(typed.share)
-        row[f"Their accuracy at t = {threshold:g}"] = _right(typed)
+        row[f"Answered at t = {threshold:g}"] = format_percent(typed.coverage)
+        row[f"Their accuracy at t = {threshold:g}"] = _accuracy_text(typed)
     return row | {
-        "AUROC": number(curve.auroc),
-        "AURC": number(curve.area),
-        "Accuracy of all": percent(curve.all.accuracy),
+        "AUROC": format_number(curve.auroc),
+        "AURC": format_number(curve.aurc),
+        "Accuracy of all": format_percent(curve.answering_all.accuracy),
         "Rows used / total": f"{curve.n_used:,} / {curve.n_total:,}",
         "Judged": curve.judged,
     }
 
 
-def _right(answering: Answering | None) -> str:
+def _accuracy_text(answering: OperatingPoint | None) -> str:
     """"90.1 % (87.0 % to 92.6 %)", with a dash where nothing is answered."""
     if answering is None or answering.accuracy is None:
-        return NOTHING
-    ends = f"{percent(answering.low)} to {percent(answering.high)}"
-    return f"{percent(answering.accuracy)} ({ends}), n = {answering.answered:,}"
+        return NO_VALUE
+    ends = f"{format_percent(answering.low)} to {format_percent(answering.high)}"
+    return f"{format_percent(answering.accuracy)} ({ends}), n = {answering.n_answered:,}"

@@ -4,60 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calib_core.analysis.concentration import Concentration, concentration, reading
+from calib_core.analysis.concentration import Concentration, measure_concentration, concentration_headline
 from calib_core.bins import MAX_BINS
 from calib_core.figures.concentration import describe_histogram, histogram_figure
 from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, Drawn, Progress, Section, Tile, not_drawn
-from calib_core.report.subject import RunHere, Subject
-from calib_core.wording import number, percent
+from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, Tile, not_drawn_blocks
+from calib_core.report.subject import ReportRun, ReportInput
+from calib_core.wording import format_number, format_percent
 
 ID, TITLE = "concentration", "Bin concentration"
 QUESTION = "Where do the confidences lie, and can the bins be trusted?"
 
 
-def section(subject: Subject, tell: Progress) -> Section:
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Histogram and cumulative share of every run. Raises Unavailable where no run gives them."""
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(subject.runs):
-        tell(at / len(subject.runs), run.title)
-        for method in subject.methods_of(run):
+    for at, run in enumerate(report_input.runs):
+        progress(at / len(report_input.runs), run.title)
+        for method in report_input.methods_for(run):
             try:
-                blocks.append(_block(subject, run, method))
+                blocks.append(_block(report_input, run, method))
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn(refused)))
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
-def _block(subject: Subject, run: RunHere, method: str) -> Block:
-    result = concentration(subject.evidence(run, method), subject.asked.scheme)
+def _block(report_input: ReportInput, run: ReportRun, method: str) -> Block:
+    result = measure_concentration(report_input.evidence(run, method), report_input.settings.scheme)
     return Block(
         title=run.title,
-        by=result.title,
-        reading=reading([result]),
+        method_title=result.title,
+        headline=concentration_headline([result]),
         remarks=(result.warning,) if result.warning else (),
-        tiles=tuple(tiles(result)),
+        tiles=tuple(concentration_tiles(result)),
         recipes=(result.recipe,),
         figures=(
-            Drawn.of(
+            ReportFigure.from_drawing(
                 lambda theme: histogram_figure([result], theme), describe_histogram([result]),
-                HISTOGRAM, narrow=True,
+                HISTOGRAM_TITLE, narrow=True,
             ),
-            Drawn.of(
+            ReportFigure.from_drawing(
                 lambda theme: cumulative_figure([result], theme), describe_cumulative([result]),
                 cumulative_title(result), narrow=True,
             ),
         ),
-        captions=(caption([result]),),
+        captions=(concentration_caption([result]),),
     )
 
 
-HISTOGRAM = "Histogram of confidences"
+HISTOGRAM_TITLE = "Histogram of confidences"
 
 
 def cumulative_title(result: Concentration) -> str:
@@ -65,7 +65,7 @@ def cumulative_title(result: Concentration) -> str:
     return f"Cumulative share of {result.unit}, fullest bin first"
 
 
-def caption(results: Sequence[Concentration]) -> str:
+def concentration_caption(results: Sequence[Concentration]) -> str:
     """How both figures of these are read."""
     scale = ", each to its own scale" if len(results) > 1 else ""
     return (
@@ -74,23 +74,23 @@ def caption(results: Sequence[Concentration]) -> str:
     )
 
 
-def tiles(result: Concentration) -> list[Tile]:
+def concentration_tiles(result: Concentration) -> list[Tile]:
     """How far the confidences spread."""
     unit = result.unit
     return [
-        Tile("Two fullest bins", percent(result.top_two), f"Share of the {unit} in them."),
+        Tile("Two fullest bins", format_percent(result.top_two_share), f"Share of the {unit} in them."),
         Tile(
             "Effective bins",
-            f"{number(result.effective, '.1f')} of {result.bins}",
+            f"{format_number(result.effective_bins, '.1f')} of {result.n_bins}",
             f"1/Σw², w = a bin's share of the {unit}: so many full bins would be as spread out.",
         ),
-        Tile("Distinct values", number(result.distinct, ",d"), _known(result, "Different confidences.")),
-        Tile("ECE", number(result.ece), f"Of the same bins. {METRICS['ece'].help}"),
-        Tile("At exactly 0", percent(result.at_zero), _certain(result, "wrong")),
-        Tile("At exactly 1", percent(result.at_one), _certain(result, "right")),
+        Tile("Distinct values", format_number(result.n_distinct, ",d"), _help_or_unknown(result, "Different confidences.")),
+        Tile("ECE", format_number(result.ece), f"Of the same bins. {METRICS['ece'].help}"),
+        Tile("At exactly 0", format_percent(result.share_at_zero), _certainty_help(result, "wrong")),
+        Tile("At exactly 1", format_percent(result.share_at_one), _certainty_help(result, "right")),
         Tile(
             "Non-empty bins",
-            f"{result.table.height} of {result.bins}",
+            f"{result.table.height} of {result.n_bins}",
             "Empty bins have no accuracy and add nothing to the ECE.",
         ),
         Tile(
@@ -101,11 +101,11 @@ def tiles(result: Concentration) -> list[Tile]:
     ]
 
 
-def _certain(result: Concentration, outcome: str) -> str:
-    return _known(result, f"Share of the {result.unit} that are certain to be {outcome}.")
+def _certainty_help(result: Concentration, outcome: str) -> str:
+    return _help_or_unknown(result, f"Share of the {result.unit} that are certain to be {outcome}.")
 
 
-def _known(result: Concentration, text: str) -> str:
+def _help_or_unknown(result: Concentration, text: str) -> str:
     """The help of a number that single confidences are needed for."""
-    kept = result.distinct is not None
+    kept = result.n_distinct is not None
     return text if kept else f"{text} Not known: of a token-level run only sums are kept."

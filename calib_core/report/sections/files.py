@@ -5,144 +5,144 @@ from __future__ import annotations
 from typing import Final
 
 from calib_core.analysis.check import FileReport, RunReport
-from calib_core.analysis.reported import Compared, compared
+from calib_core.analysis.reported import ReportedComparison, compare_reported_metrics
 from calib_core.confidence import METHODS
 from calib_core.files import FORMATS
 from calib_core.problems import BadCell, shorten
-from calib_core.report.parts import Block, Progress, Section, Table
-from calib_core.report.subject import FileBytes, FileHere, Subject
-from calib_core.wording import NOTHING, bad_rows, count, percent
+from calib_core.report.parts import Block, ProgressCallback, Section, ReportTable
+from calib_core.report.subject import FileChecksum, ReportFile, ReportInput
+from calib_core.wording import NO_VALUE, bad_rows_phrase, plural, format_percent
 
 ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and why?"
 
-SPIKES: Final = "Many rows at one value"
-COUNTS: Final = ("Rows", "Bad rows", "Runs")
-SHOWN_COLUMNS: Final = 40
+SPIKES_HEADING: Final = "Many rows at one value"
+COUNT_HEADINGS: Final = ("Rows", "Bad rows", "Runs")
+MAX_NAMED_COLUMNS: Final = 40
 """So many columns that nothing is read from are named."""
 
 
-def section(subject: Subject, tell: Progress) -> Section:
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """All files, also those of which nothing is used."""
-    blocks = [_summary(subject)]
-    for at, file in enumerate(subject.files):
-        tell(at / len(subject.files), file.name)
-        blocks.append(_block(file))
-    wholes = [run for run in subject.runs if run.report.run.file not in {file.name for file in subject.files}]
+    blocks = [_summary_block(report_input)]
+    for at, file in enumerate(report_input.files):
+        progress(at / len(report_input.files), file.name)
+        blocks.append(_file_block(file))
+    wholes = [run for run in report_input.runs if run.report.run.file not in {file.name for file in report_input.files}]
     blocks += [
-        Block(f"{run.title}: one run of several files", tables=(methods_of(run.report),),
-              captions=(facts(run.report),), remarks=tuple(run.report.run.ledger.notes))
+        Block(f"{run.title}: one run of several files", tables=(methods_report_table(run.report),),
+              captions=(row_facts(run.report),), remarks=tuple(run.report.run.row_counts.notes))
         for run in wholes
     ]
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
-def _summary(subject: Subject) -> Block:
-    rows = [_file_row(file) for file in subject.files if file.read_with]
-    beside: dict[FileBytes, list[str]] = {}
-    for file in subject.files:
-        for part in file.read_with[1:]:
+def _summary_block(report_input: ReportInput) -> Block:
+    rows = [_file_row(file) for file in report_input.files if file.files_read]
+    beside: dict[FileChecksum, list[str]] = {}
+    for file in report_input.files:
+        for part in file.files_read[1:]:
             beside.setdefault(part, []).append(file.name)
     for part, names in beside.items():
         with_ = names[0] if len(names) == 1 else f"{len(names)} of these files"
-        rows.append(_bytes_row(part, f"read with {with_}"))
-    loaded = sum(file.refusal is None for file in subject.files)
+        rows.append(_checksum_row(part, f"read with {with_}"))
+    loaded = sum(file.refusal is None for file in report_input.files)
     return Block(
         title="",
-        reading=f"{count(len(subject.files), 'file')}, {loaded} loaded, {count(len(subject.runs), 'run')}.",
-        tables=(Table.of("Every file, and the checksum of what was read", rows),),
+        headline=f"{plural(len(report_input.files), 'file')}, {loaded} loaded, {plural(len(report_input.runs), 'run')}.",
+        tables=(ReportTable.from_rows("Every file, and the checksum of what was read", rows),),
     )
 
 
-def _file_row(file: FileHere) -> dict[str, str]:
-    row = _bytes_row(file.read_with[0], _state(file))
+def _file_row(file: ReportFile) -> dict[str, str]:
+    row = _checksum_row(file.files_read[0], _load_state(file))
     if file.report is None:
         return row
     counts = file.report.rows, file.report.bad_rows, len(file.report.runs)
-    return row | {name: f"{count:,}" for name, count in zip(COUNTS, counts, strict=True)}
+    return row | {name: f"{count:,}" for name, count in zip(COUNT_HEADINGS, counts, strict=True)}
 
 
-def _bytes_row(part: FileBytes, state: str) -> dict[str, str]:
+def _checksum_row(checksum: FileChecksum, state: str) -> dict[str, str]:
     return {
-        "File": part.name, "State": state, **dict.fromkeys(COUNTS, ""), "Bytes": f"{part.size:,}",
-        "SHA-256": part.sha256 or NOTHING,
+        "File": checksum.name, "State": state, **dict.fromkeys(COUNT_HEADINGS, ""), "Bytes": f"{checksum.size:,}",
+        "SHA-256": checksum.sha256 or NO_VALUE,
     }
 
 
-def _state(file: FileHere) -> str:
+def _load_state(file: ReportFile) -> str:
     if file.refusal is not None:
         return "not loaded"
     return "loaded, good rows only" if file.report and file.report.bad_rows else "loaded"
 
 
-def _block(file: FileHere) -> Block:
+def _file_block(file: ReportFile) -> Block:
     report = file.report
     if report is None:
-        return Block(file.name, remarks=_lines(file.refusal))
+        return Block(file.name, remarks=_refusal_lines(file.refusal))
     made = FORMATS[report.format]
-    reading = f"Recognised as {made.title}: it has {made.marks}."
+    reading = f"Recognised as {made.title}: it has {made.recognised_by}."
     if file.refusal is not None:
-        bad = _bad_rows(report)
-        return Block(file.name, reading=reading, tables=tuple(bad), remarks=_lines(file.refusal))
-    told = {note for run in report.runs for note in run.run.ledger.notes}
-    remarks = [note for run in report.runs for note in run.run.ledger.notes]
+        bad = _bad_row_tables(report)
+        return Block(file.name, headline=reading, tables=tuple(bad), remarks=_refusal_lines(file.refusal))
+    told = {note for run in report.runs for note in run.run.row_counts.notes}
+    remarks = [note for run in report.runs for note in run.run.row_counts.notes]
     remarks += [note for note in report.notes if note not in told]
     if report.bad_rows:
-        remarks.insert(0, f"{bad_rows(report.bad_rows, report.rows)} and left out of every number.")
-    if other := _read_as(report):
-        remarks.append(f"Columns read as another name: {few(other)}.")
-    if report.unused:
-        remarks.append(f"Columns not read: {few(report.unused)}.")
+        remarks.insert(0, f"{bad_rows_phrase(report.bad_rows, report.rows)} and left out of every number.")
+    if other := _renamed_columns(report):
+        remarks.append(f"Columns read as another name: {names_or_more(other)}.")
+    if report.unused_columns:
+        remarks.append(f"Columns not read: {names_or_more(report.unused_columns)}.")
     return Block(
         title=file.name,
-        reading=reading,
-        tables=(*(methods_of(run) for run in report.runs), *_audits(report), *_bad_rows(report)),
+        headline=reading,
+        tables=(*(methods_report_table(run) for run in report.runs), *_audit_tables(report), *_bad_row_tables(report)),
         remarks=tuple(dict.fromkeys(remarks)),
     )
 
 
-def _lines(refusal: str | None) -> tuple[str, ...]:
+def _refusal_lines(refusal: str | None) -> tuple[str, ...]:
     """A refusal as bullets; the lines that it lists have hyphens of their own."""
     return tuple(line.removeprefix("- ") for line in (refusal or "").splitlines())
 
 
-def _read_as(report: FileReport) -> tuple[str, ...]:
+def _renamed_columns(report: FileReport) -> tuple[str, ...]:
     return tuple(
         f"{shorten(column, 60)} as {name}" for column, name in report.read_as.items() if column != name
     )
 
 
-def few(names: tuple[str, ...]) -> str:
+def names_or_more(names: tuple[str, ...]) -> str:
     """The first names, and how many more there are."""
-    shown = ", ".join(shorten(name, 60) for name in names[:SHOWN_COLUMNS])
-    return shown if len(names) <= SHOWN_COLUMNS else f"{shown} and {len(names) - SHOWN_COLUMNS:,} more"
+    shown = ", ".join(shorten(name, 60) for name in names[:MAX_NAMED_COLUMNS])
+    return shown if len(names) <= MAX_NAMED_COLUMNS else f"{shown} and {len(names) - MAX_NAMED_COLUMNS:,} more"
 
 
-def facts(report: RunReport) -> str:
+def row_facts(report: RunReport) -> str:
     """What became of the rows of one run, in a sentence."""
-    ledger = report.run.ledger
-    told = [f"{count(ledger.read, 'row')} read"]
-    if ledger.left_out:
-        told.append(f"{ledger.left_out:,} bad")
+    ledger = report.run.row_counts
+    told = [f"{plural(ledger.n_rows, 'row')} read"]
+    if ledger.n_left_out:
+        told.append(f"{ledger.n_left_out:,} bad")
     told += [f"{times:,} values of {column} clipped onto [0, 1]" for column, times in ledger.clipped.items()]
-    if ledger.off_sum:
-        told.append(f"{ledger.off_sum:,} distributions do not sum to 1 exactly and are used as stored")
+    if ledger.n_off_sum:
+        told.append(f"{ledger.n_off_sum:,} distributions do not sum to 1 exactly and are used as stored")
     if report.accuracy is not None:
-        told.append(f"accuracy of the {report.whose} {percent(report.accuracy)}")
+        told.append(f"accuracy of the {report.judged} {format_percent(report.accuracy)}")
     return "; ".join(told) + "."
 
 
-def methods_of(report: RunReport) -> Table:
+def methods_report_table(report: RunReport) -> ReportTable:
     """What one run can give, method by method, and why not the others."""
     rows = [method_row(report, id_) for id_ in report.survey.usable]
     if not any(report.spikes.values()):
-        rows = [{name: value for name, value in row.items() if name != SPIKES} for row in rows]
-    return Table.of(report.run.label, rows, f"{facts(report)} {_not_given(report)}".strip())
+        rows = [{name: value for name, value in row.items() if name != SPIKES_HEADING} for row in rows]
+    return ReportTable.from_rows(report.run.label, rows, f"{row_facts(report)} {_refused_methods_text(report)}".strip())
 
 
-def _not_given(report: RunReport) -> str:
+def _refused_methods_text(report: RunReport) -> str:
     """The methods that the run does not give, those of one reason together."""
     reasons: dict[str, list[str]] = {}
-    for id_, why in report.survey.refused.items():
+    for id_, why in report.survey.unavailable.items():
         reasons.setdefault(why, []).append(METHODS[id_].title)
     told = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in reasons.items())
     return f"Not given: {told}." if told else ""
@@ -156,54 +156,54 @@ def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
         "Confidence method": METHODS[id_].title,
         "Rows used": report.usable.get(id_),
         "Missing": sum(missing.values()) if id_ in report.usable else None,
-        "Why": report.survey.refused.get(id_)
+        "Why": report.survey.unavailable.get(id_)
         or "; ".join(f"{times:,} {why}" for why, times in missing.items()),
-        SPIKES: ", ".join(spikes[:3]),
+        SPIKES_HEADING: ", ".join(spikes[:3]),
     }
 
 
-def _audits(report: FileReport) -> list[Table]:
+def _audit_tables(report: FileReport) -> list[ReportTable]:
     """The tool's own numbers beside ours, of every run whose file says some."""
-    found: list[Table] = []
+    found: list[ReportTable] = []
     for run in report.runs:
-        numbers = compared(run.run, run.survey.usable)
+        numbers = compare_reported_metrics(run.run, run.survey.usable)
         if numbers:
             rows = [_audit_row(one) for one in numbers]
             said = [name for name in rows[0] if any(row[name] is not None for row in rows)]
             rows = [{name: row[name] for name in said} for row in rows]
-            found.append(Table.of(f"The tool's own numbers beside ours: {run.run.label}", rows))
+            found.append(ReportTable.from_rows(f"The tool's own numbers beside ours: {run.run.label}", rows))
     return found
 
 
-def _audit_row(one: Compared) -> dict[str, str | None]:
+def _audit_row(number: ReportedComparison) -> dict[str, str | None]:
     """With the words of the page Files."""
-    known = one.ours is not None
+    known = number.ours is not None
     return {
-        "Number": one.reported.name,
-        "Subject": one.reported.subject or None,
-        "Theirs": f"{one.reported.value:.6g}",
-        "Their rows": None if one.reported.rows is None else f"{one.reported.rows:,}",
-        "Ours": f"{one.ours:.6g}" if known else None,
-        "Our rows": f"{one.n:,}" if known else None,
-        "Equal": {True: "equal", False: "differs", None: NOTHING}[one.agrees],
-        "Ours is": one.ours_is or None,
-        "Why": one.why or None,
+        "Number": number.reported.name,
+        "Subject": number.reported.subject or None,
+        "Theirs": f"{number.reported.value:.6g}",
+        "Their rows": None if number.reported.rows is None else f"{number.reported.rows:,}",
+        "Ours": f"{number.ours:.6g}" if known else None,
+        "Our rows": f"{number.n_rows:,}" if known else None,
+        "Equal": {True: "equal", False: "differs", None: NO_VALUE}[number.agrees],
+        "Ours is": number.ours_description or None,
+        "Why": number.reason or None,
     }
 
 
-def _bad_rows(report: FileReport) -> list[Table]:
+def _bad_row_tables(report: FileReport) -> list[ReportTable]:
     """The bad values by kind, the first of each."""
     return [
-        Table.of(
-            f"Bad: {problem.kind}, {count(problem.count, 'row')}",
-            [place(cell) for cell in problem.first],
+        ReportTable.from_rows(
+            f"Bad: {problem.kind}, {plural(problem.count, 'row')}",
+            [bad_cell_row(cell) for cell in problem.first],
             f"The first {len(problem.first)}." if problem.count > len(problem.first) else "",
         )
         for problem in report.problems
     ]
 
 
-def place(cell: BadCell) -> dict[str, str | int | None]:
+def bad_cell_row(cell: BadCell) -> dict[str, str | int | None]:
     """Where one bad value stands, and what to do."""
     return {
         "Row": cell.row,

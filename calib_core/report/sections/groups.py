@@ -7,137 +7,137 @@ from dataclasses import replace
 from typing import Final
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.families import short_names
-from calib_core.analysis.groupings import Grouping, groupings, level_order
-from calib_core.analysis.groups import Group, Groups, by_rows, by_runs
-from calib_core.analysis.intervals import coverage
-from calib_core.analysis.limits import FEW
+from calib_core.analysis.families import short_run_names
+from calib_core.analysis.groupings import GroupBy, group_by_choices, ordered_levels
+from calib_core.analysis.groups import Group, GroupResults, groups_of_rows, groups_of_runs
+from calib_core.analysis.intervals import coverage_note
+from calib_core.analysis.limits import MIN_ROWS
 from calib_core.confidence import METHODS
-from calib_core.figures.dots import describe_dots, dots_figure
+from calib_core.figures.dots import describe_groups, groups_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
-from calib_core.report.group_panels import first, heading, panels
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
-from calib_core.report.subject import RunHere, Subject, by_dataset, most_given
-from calib_core.wording import NOTHING, count, number, p_value, percent, signed, span
+from calib_core.report.group_panels import default_diagram_keys, diagrams_heading, group_diagrams
+from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile
+from calib_core.report.subject import ReportRun, ReportInput, runs_by_dataset, most_common_method
+from calib_core.wording import NO_VALUE, plural, format_number, format_p_value, format_percent, format_signed, format_interval
 
 ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings are off?"
 
-MOST_SERIES: Final = 4
+MAX_SERIES: Final = 4
 """So many runs are told apart in one row of the figure."""
-TOO_MANY: Final = "more cannot be told apart in one row."
-NOTHING_SORTS: Final = (
+TOO_MANY_RUNS: Final = "more cannot be told apart in one row."
+NO_GROUPS: Final = (
     "Nothing sorts these runs into groups. Groups come from a column of the file (“subject”, or any column "
     "of 2 to 100 different texts, whole numbers or booleans), or from what several runs say of themselves "
     "(“shots”, “params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
-FEW_ROWS: Final = "A binned number of few rows is larger by chance alone"
-STROKE: Final = ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
-PAIRED: Final = "Paired differences, everything else equal, on the same questions"
+FEW_ROWS_CAUTION: Final = "A binned number of few rows is larger by chance alone"
+NULL_MARK_CAUTION: Final = ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
+PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 
 
-def section(subject: Subject, tell: Progress) -> Section:
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """The groups of every data set, by the method that most of its runs give. Raises Unavailable without."""
-    sets = by_dataset(subject.answers)
+    sets = runs_by_dataset(report_input.answer_runs)
     blocks: list[Block] = []
     for at, (dataset, runs) in enumerate(sets.items()):
         block = _block(
-            subject, dataset, runs, lambda share, text, at=at: tell((at + share) / len(sets), text)
+            report_input, dataset, runs, lambda share, text, at=at: progress((at + share) / len(sets), text)
         )
         blocks += [block] if block else []
     if not blocks:
-        raise Unavailable(NOTHING_SORTS)
+        raise Unavailable(NO_GROUPS)
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
-def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere], tell: Progress) -> Block | None:
+def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback) -> Block | None:
     """None where nothing sorts these runs, or none of them gives the number."""
-    method = most_given(runs, subject.asked.methods)
+    method = most_common_method(runs, report_input.settings.methods)
     if method is None:
         return None
     keyed = {str(at): run for at, run in enumerate(runs) if method in run.usable}
     seen: dict[str, AnswerEvidence] = {}
     for key, run in keyed.items():
-        evidence = subject.evidence(run, method)
+        evidence = report_input.evidence(run, method)
         if isinstance(evidence, AnswerEvidence):
             seen[key] = evidence
-    ways = groupings({key: evidence.run for key, evidence in seen.items()})
+    ways = group_by_choices({key: evidence.run for key, evidence in seen.items()})
     if not ways:
         return None
     grouping, *others = ways.values()
-    shown = dict(list(seen.items())[:MOST_SERIES]) if grouping.of == "rows" else seen
-    def told(share: float) -> None:
-        tell(min(share, 1.0), dataset or "")
+    shown = dict(list(seen.items())[:MAX_SERIES]) if grouping.target == "rows" else seen
+    def share_progress(share: float) -> None:
+        progress(min(share, 1.0), dataset or "")
 
-    result = _computed(subject, shown, grouping, told)
+    result = _compute_groups(report_input, shown, grouping, share_progress)
     if not result.groups:
         return None
-    said = (several_told(len(shown), len(seen)), others_told(others))
+    said = (runs_shown_note(len(shown), len(seen)), other_groupings_note(others))
     title = " · ".join(part for part in (dataset, f"by {grouping.title}") if part)
-    block = _of((title, METHODS[method].title), shown, result, keyed, said)
-    names = short_names(
+    block = _result_block((title, METHODS[method].title), shown, result, keyed, said)
+    names = short_run_names(
         {key: one.run.info for key, one in shown.items()}, {key: keyed[key].title for key in shown}
     )
-    small = panels(shown, result, names, subject.asked)
-    return replace(block, panels=small, panelled=heading(result, first(result, len(shown))))
+    small = group_diagrams(shown, result, names, report_input.settings)
+    return replace(block, panels=small, panelled=diagrams_heading(result, default_diagram_keys(result, len(shown))))
 
 
-def _computed(
-    subject: Subject, seen: Mapping[str, AnswerEvidence], grouping: Grouping, tell: Callable[[float], None]
-) -> Groups:
-    asked = subject.asked
-    if grouping.of == "rows":
-        return by_rows(seen, grouping, asked.metric, asked.scheme, progress=tell)
-    against = next(iter(levels_against(seen, grouping)), None)
-    return by_runs(seen, grouping, asked.metric, asked.scheme, against=against, progress=tell)
+def _compute_groups(
+    report_input: ReportInput, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy, progress: Callable[[float], None]
+) -> GroupResults:
+    asked = report_input.settings
+    if grouping.target == "rows":
+        return groups_of_rows(evidences, grouping, asked.metric, asked.scheme, progress=progress)
+    against = next(iter(comparable_levels(evidences, grouping)), None)
+    return groups_of_runs(evidences, grouping, asked.metric, asked.scheme, reference=against, progress=progress)
 
 
-def _of(
-    titled: tuple[str, str], seen: Mapping[str, AnswerEvidence], result: Groups, runs: Mapping[str, RunHere],
-    said: Sequence[str],
+def _result_block(
+    titles: tuple[str, str], evidences: Mapping[str, AnswerEvidence], result: GroupResults, runs: Mapping[str, ReportRun],
+    notes: Sequence[str],
 ) -> Block:
-    differing = difference_rows(result)
-    places = {key: run.place for key, run in runs.items()} if result.grouping.of == "rows" else None
+    differing = paired_difference_rows(result)
+    places = {key: run.style_index for key, run in runs.items()} if result.group_by.target == "rows" else None
     return Block(
-        title=titled[0],
-        by=titled[1],
-        reading=result.reading,
-        tiles=tuple(tiles(seen, result)),
+        title=titles[0],
+        method_title=titles[1],
+        headline=result.headline,
+        tiles=tuple(groups_tiles(evidences, result)),
         recipes=(result.recipe,),
-        figures=(Drawn.of(lambda theme: dots_figure(result, theme, places), describe_dots(result)),),
+        figures=(ReportFigure.from_drawing(lambda theme: groups_figure(result, theme, places), describe_groups(result)),),
         tables=(
-            *([Table.of(PAIRED, differing)] if differing else []), Table.of("", rows(result)),
+            *([ReportTable.from_rows(PAIRED_TITLE, differing)] if differing else []), ReportTable.from_rows("", group_rows(result)),
         ),
-        captions=(caption(result), *((result.chance.words,) if result.chance else ())),
+        captions=(groups_caption(result), *((result.chance_expectation.sentence,) if result.chance_expectation else ())),
         remarks=(
-            *remarks(result, {key: run.title for key, run in runs.items()}), *(text for text in said if text)
+            *groups_remarks(result, {key: run.title for key, run in runs.items()}), *(text for text in notes if text)
         ),
     )
 
 
-def levels_against(seen: Mapping[str, AnswerEvidence], grouping: Grouping) -> list[str]:
+def comparable_levels(evidences: Mapping[str, AnswerEvidence], grouping: GroupBy) -> list[str]:
     """The levels of a fact that others can be compared with, the usual one first; [] where there are none."""
-    if grouping.of == "rows" or grouping.id == "dataset":
+    if grouping.target == "rows" or grouping.id == "dataset":
         return []
-    levels = level_order({key: evidence.run.info for key, evidence in seen.items()}, grouping.id)
+    levels = ordered_levels({key: evidence.run.info for key, evidence in evidences.items()}, grouping.id)
     return levels if len(levels) > 1 else []
 
 
-def several_told(shown: int, of: int) -> str:
+def runs_shown_note(n_shown: int, n_runs: int) -> str:
     """That not all runs are drawn, where so."""
-    if shown == of:
+    if n_shown == n_runs:
         return ""
-    return f"{shown} of {of} runs are drawn: {TOO_MANY}"
+    return f"{n_shown} of {n_runs} runs are drawn: {TOO_MANY_RUNS}"
 
 
-def others_told(others: Sequence[Grouping]) -> str:
+def other_groupings_note(others: Sequence[GroupBy]) -> str:
     """By what else the page can sort."""
     if not others:
         return ""
     return f"In Calib the page Groups sorts them by {', '.join(one.title for one in others)} as well."
 
 
-def tiles(seen: Mapping[str, AnswerEvidence], result: Groups) -> list[Tile]:
+def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) -> list[Tile]:
     """The ends of the range."""
     known = [(group.value, group) for group in result.groups if group.value is not None]
     if not known:
@@ -145,88 +145,88 @@ def tiles(seen: Mapping[str, AnswerEvidence], result: Groups) -> list[Tile]:
     metric = METRICS[result.metric]
     least, most = (end(known, key=lambda one: one[0]) for end in (min, max))
     small = sum(group.small for group in result.groups)
-    used, total = sum(one.n_used for one in seen.values()), sum(one.n_total for one in seen.values())
+    used, total = sum(one.n_used for one in evidences.values()), sum(one.n_total for one in evidences.values())
     kinds = (len({group.name for group in result.groups}), len(result.series))
-    of, inner = ("Groups", "run") if result.grouping.of == "rows" else ("Runs", "group")
+    of, inner = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
     return [
         Tile(
-            of, str(kinds[0]), f"Small: of fewer than {FEW} rows, drawn hollow.",
-            f"{count(kinds[1], inner)}, {small} small",
+            of, str(kinds[0]), f"Small: of fewer than {MIN_ROWS} rows, drawn hollow.",
+            f"{plural(kinds[1], inner)}, {small} small",
         ),
-        Tile(f"Lowest {metric.title}", number(least[0]), metric.help, _whose(least[1], result)),
-        Tile(f"Highest {metric.title}", number(most[0]), metric.help, _whose(most[1], result)),
+        Tile(f"Lowest {metric.title}", format_number(least[0]), metric.help, _group_name(least[1], result)),
+        Tile(f"Highest {metric.title}", format_number(most[0]), metric.help, _group_name(most[1], result)),
         Tile("Rows used / total", f"{used:,} / {total:,}", "Of all runs that are drawn."),
     ]
 
 
-def _whose(group: Group, result: Groups) -> str:
+def _group_name(group: Group, result: GroupResults) -> str:
     """The group's name, and the run's where there are several."""
     more = f", {result.series[group.series]}" if len(result.series) > 1 else ""
     return shorten(f"{group.name}{more}", 60)
 
 
-def caption(result: Groups) -> str:
+def groups_caption(result: GroupResults) -> str:
     """How the figure is read."""
     how = next((group.how for group in result.groups if group.how), None)
     told = f"Whiskers: {how}. " if how else "No interval is known for this number. "
     if how and "bootstrap" in how:
-        told += f"{coverage((result.metric,))} "
+        told += f"{coverage_note((result.metric,))} "
     few = sum(group.small for group in result.groups)
-    told += f"Hollow: fewer than {FEW} rows ({few} of {len(result.groups)}). "
+    told += f"Hollow: fewer than {MIN_ROWS} rows ({few} of {len(result.groups)}). "
     if any(value is not None for value in result.overall.values()):
         told += "Dashed: the whole run. "
     if METRICS[result.metric].binned:
         stroked = any(group.null_median is not None for group in result.groups)
-        told += f"{FEW_ROWS}{STROKE if stroked else ''}."
+        told += f"{FEW_ROWS_CAUTION}{NULL_MARK_CAUTION if stroked else ''}."
     return told.strip()
 
 
-def remarks(result: Groups, titles: Mapping[str, str]) -> list[str]:
+def groups_remarks(result: GroupResults, titles: Mapping[str, str]) -> list[str]:
     """Rows in no group, and runs without a dot; titles: of the runs, by key."""
     told = [
-        f"{titles[run]}: {rows_:,} used rows are in no group by {result.grouping.title}."
-        for run, rows_ in result.without.items()
+        f"{titles[run]}: {rows_:,} used rows are in no group by {result.group_by.title}."
+        for run, rows_ in result.n_ungrouped.items()
         if rows_
     ]
-    return told + [f"{titles[run]}: {why}" for run, why in result.refused.items()]
+    return told + [f"{titles[run]}: {why}" for run, why in result.unavailable.items()]
 
 
-def difference_rows(result: Groups) -> list[dict[str, object]]:
+def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
     """Each level of a fact against another, on the same questions."""
     return [
         {
-            "Difference": f"{one.level} − {one.against}",
-            METRICS[result.metric].title: NOTHING if one.difference is None else signed(one.difference.value),
-            "95 %": NOTHING if one.difference is None
-            else f"{signed(one.difference.low)} to {signed(one.difference.high)}",
-            "Questions": NOTHING if one.difference is None else f"{one.difference.questions:,}",
-            "Pairs of runs": f"{len(one.pairs):,}",
-            "Note": one.why or (one.difference.how if one.difference else ""),
+            "Difference": f"{one.level} − {one.reference}",
+            METRICS[result.metric].title: NO_VALUE if one.difference is None else format_signed(one.difference.value),
+            "95 %": NO_VALUE if one.difference is None
+            else f"{format_signed(one.difference.low)} to {format_signed(one.difference.high)}",
+            "Questions": NO_VALUE if one.difference is None else f"{one.difference.n_questions:,}",
+            "Pairs of runs": f"{len(one.run_pairs):,}",
+            "Note": one.reason or (one.difference.interval_method if one.difference else ""),
         }
         for one in result.contrasts
     ]
 
 
-def rows(result: Groups) -> list[dict[str, object]]:
+def group_rows(result: GroupResults) -> list[dict[str, object]]:
     """One row a group."""
-    name, kind = ("Group", "Run") if result.grouping.of == "rows" else ("Run", "Group")
+    name, kind = ("Group", "Run") if result.group_by.target == "rows" else ("Run", "Group")
     title = METRICS[result.metric].title
     calibrated = any(one.null_median is not None for one in result.groups)
     return [
         {
             name: group.name,
             **({kind: result.series[group.series]} if len(result.series) > 1 else {}),
-            title: number(group.value),
-            "95 %": span(group.low, group.high),
+            title: format_number(group.value),
+            "95 %": format_interval(group.low, group.high),
             **(
-                {"If calibrated": number(group.null_median), "p": p_value(group.p, group.draws)}
+                {"If calibrated": format_number(group.null_median), "p": format_p_value(group.p, group.draws)}
                 if calibrated
                 else {}
             ),
             "Rows used": f"{group.n_used:,}" + (" (few)" if group.small else ""),
-            "Accuracy": percent(group.accuracy),
-            "Mean confidence": percent(group.mean_confidence),
-            "Gap": signed(group.bias),
+            "Accuracy": format_percent(group.accuracy),
+            "Mean confidence": format_percent(group.mean_confidence),
+            "Gap": format_signed(group.bias),
         }
         for group in result.groups
     ]

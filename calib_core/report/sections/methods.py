@@ -8,165 +8,165 @@ from itertools import islice
 from typing import Final
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.families import short_names
-from calib_core.analysis.methods_table import Cell, MethodsTable, methods_table
-from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, QUESTIONS
+from calib_core.analysis.families import short_run_names
+from calib_core.analysis.methods_table import MethodsCell, MethodsTable, compare_methods
+from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, N_QUESTIONS
 from calib_core.analysis.recipe import scheme_text
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable, shorten
 from calib_core.records import RunInfo
-from calib_core.report.paired_table import FLAG, PairedTable, of_paper, of_runs, runs_down
-from calib_core.report.parts import Block, Progress, Section, Tile
-from calib_core.report.subject import RunHere, Subject, by_dataset
-from calib_core.wording import count, number, percent
+from calib_core.report.paired_table import FEW_BINS_MARK, EceBrierTable, published_ece_brier_table, ece_brier_table, runs_as_rows
+from calib_core.report.parts import Block, ProgressCallback, Section, Tile
+from calib_core.report.subject import ReportRun, ReportInput, runs_by_dataset
+from calib_core.wording import plural, format_number, format_percent
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model?"
 
-ACROSS: Final = 3
+MAX_RUNS_PER_TABLE: Final = 3
 """So many runs stand side by side in one table: more are cut off on paper."""
 
-OFFERED: Final = tuple(id_ for id_, method in METHODS.items() if method.reads == "answers")
-PUBLISHED: Final = "Published figures, other models and data, not computed here"
-FEW_BINS: Final = f"Marked {FLAG}: the ECE rests on one or two bins that hold most of the confidences."
-LEGEND: Final = (
+OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
+PUBLISHED_TITLE: Final = "Published figures, other models and data, not computed here"
+FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: the ECE rests on one or two bins that hold most of the confidences."
+BOLD_LEGEND: Final = (
     "Bold and underlined: lowest of its run, where all methods stand on the same rows. A low ECE alone may "
     "only mean that a method says the average each time, so the Brier score leads; the page Comparison has "
     "the intervals."
 )
 
 
-def section(subject: Subject, tell: Progress) -> Section:
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """The table of every data set. Raises Unavailable where no run has two methods to compare."""
-    if not any(len(run.usable) > 1 for run in subject.answers):
+    if not any(len(run.usable) > 1 for run in report_input.answer_runs):
         raise Unavailable("No run here gives more than one confidence: no method is compared with another.")
-    sets = by_dataset(subject.answers)
+    sets = runs_by_dataset(report_input.answer_runs)
     blocks: list[Block] = []
     for at, (dataset, runs) in enumerate(sets.items()):
-        tell(at / len(sets), dataset or "")
-        block = _block(subject, dataset, runs)
+        progress(at / len(sets), dataset or "")
+        block = _block(report_input, dataset, runs)
         blocks += [block] if block else []
     if not blocks:
         raise Unavailable("None of the runs gives one of these confidences.")
-    return Section(ID, TITLE, QUESTION, (*blocks, _published()))
+    return Section(ID, TITLE, QUESTION, (*blocks, _published_block()))
 
 
-def _published() -> Block:
+def _published_block() -> Block:
     """The paper's tables, labelled as such."""
-    tables = [part for dataset in QUESTIONS for part in _parts(of_paper(dataset))]
-    return Block(PUBLISHED, paired=tuple(tables), captions=(f"{METHODS_SOURCE}: {METHODS_SETTING}.",))
+    tables = [part for dataset in N_QUESTIONS for part in _split_for_paper(published_ece_brier_table(dataset))]
+    return Block(PUBLISHED_TITLE, ece_brier_tables=tuple(tables), captions=(f"{METHODS_SOURCE}: {METHODS_SETTING}.",))
 
 
-def _block(subject: Subject, dataset: str | None, runs: Sequence[RunHere]) -> Block | None:
-    able = {id_ for run in runs for id_ in run.usable if id_ in OFFERED}
-    methods = [id_ for id_ in able if id_ in subject.asked.methods] or list(able)
-    options = Options(unparseable=subject.asked.options.unparseable)
+def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun]) -> Block | None:
+    able = {id_ for run in runs for id_ in run.usable if id_ in OFFERED_METHODS}
+    methods = [id_ for id_ in able if id_ in report_input.settings.methods] or list(able)
+    options = MethodOptions(unparseable=report_input.settings.options.unparseable)
     keyed = {str(at): run for at, run in enumerate(runs)}
     seen: dict[str, list[AnswerEvidence]] = {}
     for key, run in keyed.items():
         own = [id_ for id_ in METHODS if id_ in methods and id_ in run.usable]
-        found = [subject.evidence(run, id_, options) for id_ in own]
+        found = [report_input.evidence(run, id_, options) for id_ in own]
         seen[key] = [one for one in found if isinstance(one, AnswerEvidence)]
-    result = methods_table(seen, subject.asked.scheme)
+    result = compare_methods(seen, report_input.settings.scheme)
     if not result.cells:
         return None
     titles = {key: run.title for key, run in keyed.items()}
-    table = of_runs(result, columns({key: run.report.run.info for key, run in keyed.items()}, titles))
+    table = ece_brier_table(result, run_columns({key: run.report.run.info for key, run in keyed.items()}, titles))
     return Block(
         title=dataset or "",
-        reading=result.reading,
-        tiles=tuple(tiles(result, titles)),
-        recipes=(recipe(result),),
-        paired=tuple(_parts(table)),
-        captions=tuple(legend(result)),
-        remarks=tuple(f"{keyed[run].title}: {why}" for run, why in without(result).items()),
+        headline=result.headline,
+        tiles=tuple(methods_tiles(result, titles)),
+        recipes=(methods_recipe(result),),
+        ece_brier_tables=tuple(_split_for_paper(table)),
+        captions=tuple(methods_legend(result)),
+        remarks=tuple(f"{keyed[run].title}: {why}" for run, why in runs_without_rows(result).items()),
     )
 
 
-def _parts(table: PairedTable) -> Iterator[PairedTable]:
+def _split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
     """The table in parts that fit on paper."""
     left = iter(table.columns.items())
-    while own := dict(islice(left, ACROSS)):
+    while own := dict(islice(left, MAX_RUNS_PER_TABLE)):
         given = {id_ for of, id_ in table.entries if of in own}
         rows = {id_: title for id_, title in table.rows.items() if id_ in given}
         yield replace(table, columns=own, rows=rows)
 
 
-def columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+def run_columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Run key → (data set, model and what else tells the runs of that data set apart)."""
     found: dict[str, tuple[str, str]] = {}
     for dataset in dict.fromkeys(info.dataset for info in infos.values()):
         own = {key: info for key, info in infos.items() if info.dataset == dataset}
-        names = short_names(own, {key: titles[key] for key in own})
+        names = short_run_names(own, {key: titles[key] for key in own})
         found |= {key: (dataset or "", name) for key, name in names.items()}
     return found
 
 
-def tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
+def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
     """How many, the lowest Brier score, and what warns; names: of the runs, by key."""
     cells = list(result.cells.values())
     known = [(cell.brier, cell) for cell in cells if cell.brier is not None]
     if not known:
         return []
     least, best = min(known, key=lambda one: one[0])
-    few, many = _ends(cells)
+    few, many = _extreme_cells(cells)
     more = "" if few.n_used == many.n_used else f"fewest; most {many.n_used:,} / {many.n_total:,}"
     warned = sum(cell.warning is not None for cell in cells)
     return [
         Tile(
             "Methods", str(len(result.methods)),
-            "Columns of the table; its rows are runs." if runs_down(result)
+            "Columns of the table; its rows are runs." if runs_as_rows(result)
             else "Rows of the table; its columns are runs.",
-            count(len({cell.run for cell in cells}), "run"),
+            plural(len({cell.run for cell in cells}), "run"),
         ),
         Tile(
-            "Lowest Brier score", number(least), METRICS["brier"].help,
+            "Lowest Brier score", format_number(least), METRICS["brier"].help,
             shorten(f"{names[best.run]}, {METHODS[best.method].title}", 60),
         ),
-        Tile("ECE on few bins", f"{warned} of {len(cells)}", FEW_BINS),
+        Tile("ECE on few bins", f"{warned} of {len(cells)}", FEW_BINS_HELP),
         Tile("Rows used / total", f"{few.n_used:,} / {few.n_total:,}", "Of a run and method.", more),
     ]
 
 
-def _ends(cells: Sequence[Cell]) -> tuple[Cell, Cell]:
+def _extreme_cells(cells: Sequence[MethodsCell]) -> tuple[MethodsCell, MethodsCell]:
     """The cells on the smallest and on the largest share of their rows."""
     ordered = sorted(cells, key=lambda cell: cell.n_used / cell.n_total)
     most = ordered[-1].n_used / ordered[-1].n_total
     return ordered[0], next(cell for cell in cells if cell.n_used / cell.n_total == most)
 
 
-def recipe(result: MethodsTable) -> str:
+def methods_recipe(result: MethodsTable) -> str:
     """How all numbers were made."""
     which = "common to the methods of a run" if result.rows == "common" else "each method's own"
     return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {which}"
 
 
-def legend(result: MethodsTable) -> list[str]:
+def methods_legend(result: MethodsTable) -> list[str]:
     """What bold numbers and the mark behind an ECE mean, where there are any."""
-    told = [LEGEND] if any(cell.best_brier or cell.best_ece for cell in result.cells.values()) else []
+    told = [BOLD_LEGEND] if any(cell.best_brier or cell.best_ece for cell in result.cells.values()) else []
     flagged = [cell.warning for cell in result.cells.values() if cell.warning]
     if flagged:
         several = f", {len(flagged)} cells; one of them" if len(flagged) > 1 else ""
-        told.append(f"{FLAG} An ECE that rests on one or two bins{several}: {flagged[0]}")
+        told.append(f"{FEW_BINS_MARK} An ECE that rests on one or two bins{several}: {flagged[0]}")
     return told
 
 
-def rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[str, object]]:
+def methods_rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[str, object]]:
     """One row a run and method; titles: of the runs, by key."""
     return [
         {
             "Run": titles[cell.run],
             "Confidence method": METHODS[cell.method].title,
-            "ECE": number(cell.ece) + FLAG * bool(cell.warning),
-            "Brier score": number(cell.brier),
-            "Accuracy": percent(cell.accuracy),
+            "ECE": format_number(cell.ece) + FEW_BINS_MARK * bool(cell.warning),
+            "Brier score": format_number(cell.brier),
+            "Accuracy": format_percent(cell.accuracy),
             "Rows used": f"{cell.n_used:,}",
         }
         for cell in result.cells.values()
     ]
 
 
-def without(result: MethodsTable) -> dict[str, str]:
+def runs_without_rows(result: MethodsTable) -> dict[str, str]:
     """Runs without a single row to stand on → why."""
-    return {run: why for (run, _), why in result.refused.items()}
+    return {run: why for (run, _), why in result.unavailable.items()}

@@ -3,53 +3,53 @@
 from __future__ import annotations
 
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.overview import overview
-from calib_core.analysis.overview_look import Look
-from calib_core.analysis.tendency import WORDS
+from calib_core.analysis.overview import summarise_runs
+from calib_core.analysis.overview_look import RunSummary
+from calib_core.analysis.tendency import VERDICT_WORDS
 from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, Progress, Section, Table
-from calib_core.report.subject import Subject
-from calib_core.wording import number, percent
+from calib_core.report.parts import Block, ProgressCallback, Section, ReportTable
+from calib_core.report.subject import ReportInput
+from calib_core.wording import format_number, format_percent
 
 ID, TITLE, QUESTION = "overview", "Start", "Which runs are these, and how good is each?"
 
 
-def section(subject: Subject, tell: Progress) -> Section:
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """One row a run and method asked for, in the order of the files. Raises Unavailable without a run."""
     seen: dict[str, list[Evidence]] = {}
     refused: list[str] = []
-    for at, run in enumerate(subject.runs):
-        tell(at / len(subject.runs), run.title)
-        for method in subject.methods_of(run):
+    for at, run in enumerate(report_input.runs):
+        progress(at / len(report_input.runs), run.title)
+        for method in report_input.methods_for(run):
             try:
-                seen.setdefault(run.title, []).append(subject.evidence(run, method))
+                seen.setdefault(run.title, []).append(report_input.evidence(run, method))
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not seen:
         raise Unavailable("No run gives one of these confidences.")
-    result = overview(seen)
-    looks = {(look.run, look.method): look for look in result.every}
-    rows = [_row(looks[run, each.method.id]) for run, own in seen.items() for each in own]
+    result = summarise_runs(seen)
+    looks = {(look.run, look.method): look for look in result.by_every_method}
+    rows = [_overview_row(looks[run, each.method.id]) for run, own in seen.items() for each in own]
     block = Block(
         title="",
         recipes=(result.recipe,),
-        tables=(Table.of(
+        tables=(ReportTable.from_rows(
             "", rows, "Brier score and ECE: lower is better. ECE over ten bins of equal width."
         ),),
         remarks=tuple(refused),
     )
-    lead = (result.headline, *([result.more] if result.more else []))
+    lead = (result.headline, *([result.subheadline] if result.subheadline else []))
     return Section(ID, TITLE, QUESTION, (block,), lead)
 
 
-def _row(look: Look) -> dict[str, object]:
+def _overview_row(run_summary: RunSummary) -> dict[str, object]:
     return {
-        "Run": look.run,
-        "Confidence method": look.title,
-        "It is": WORDS[look.kind],
-        "Rows used / total": f"{look.used:,} / {look.rows:,}",
-        "Accuracy": percent(look.accuracy),
-        "Mean confidence": percent(look.confidence),
-        "Brier": number(look.brier),
-        "ECE": number(look.ece),
+        "Run": run_summary.run,
+        "Confidence method": run_summary.title,
+        "It is": VERDICT_WORDS[run_summary.verdict],
+        "Rows used / total": f"{run_summary.used:,} / {run_summary.rows:,}",
+        "Accuracy": format_percent(run_summary.accuracy),
+        "Mean confidence": format_percent(run_summary.confidence),
+        "Brier": format_number(run_summary.brier),
+        "ECE": format_number(run_summary.ece),
     }

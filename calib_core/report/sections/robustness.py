@@ -7,150 +7,150 @@ from typing import Final
 
 from calib_core import wording
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.occurrences import occurrences_table
+from calib_core.analysis.occurrences import class_occurrence_table
 from calib_core.analysis.pools import pools_of_position, pools_of_question
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Curve, Sweep, sweep
+from calib_core.analysis.sweep import PAPER_BINS, SWEPT_METRICS, SweepCurve, Sweep, sweep_bins
 from calib_core.binned import Scheme
 from calib_core.confidence import METHODS
-from calib_core.figures.curves import of_own_spread
-from calib_core.figures.pools import describe_pools, pools_figure
-from calib_core.figures.relative import describe_relative, relative_figure
-from calib_core.figures.robustness import describe_robustness, values_figure
+from calib_core.figures.curves import without_redundant_curves
+from calib_core.figures.pools import describe_pooling, pooling_figure
+from calib_core.figures.relative import describe_relative_values, relative_values_figure
+from calib_core.figures.robustness import describe_metric_values, metric_values_figure
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import TokenRun
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile, not_drawn
-from calib_core.report.subject import RunHere, Subject
-from calib_core.wording import NOTHING, number, percent, span
+from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile, not_drawn_blocks
+from calib_core.report.subject import ReportRun, ReportInput
+from calib_core.wording import NO_VALUE, format_number, format_percent, format_interval
 
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
-CAPTION: Final = (
+ROBUSTNESS_CAPTION: Final = (
     "Pale: what exactly right confidences would give (5th to 95th percentile; dotted: the median). Each "
     "scale has a panel of its own."
 )
-VALUES, RELATIVE, POOLED = "Values", "Relative to the curve's own mean", "Which pairs go into which bin?"
-FULL_ECE = "Full-ECE, between noise and ceiling"
-SAME_SPREAD: Final = "K·cw-ECE is K times cw-ECE: it has the same RSD and relative curve."
-LOOKED_AT = 10
+VALUES_TITLE, RELATIVE_TITLE, POOLING_TITLE = "Values", "Relative to the curve's own mean", "Which pairs go into which bin?"
+FULL_ECE_TITLE = "Full-ECE, between noise and ceiling"
+SAME_RSD_REMARK: Final = "K·cw-ECE is K times cw-ECE: it has the same RSD and relative curve."
+EXAMPLE_BINS = 10
 """Bins of the picture of one question, where they are among those swept."""
 
 
-def section(subject: Subject, tell: Progress) -> Section:
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """The sweep of every run. Raises Unavailable where nothing can be swept."""
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(subject.runs):
-        tell(at / len(subject.runs), run.title)
-        for method in subject.methods_of(run):
+    for at, run in enumerate(report_input.runs):
+        progress(at / len(report_input.runs), run.title)
+        for method in report_input.methods_for(run):
             try:
-                evidence = subject.evidence(run, method)
-                result = sweep(evidence, _metrics(subject), PAPER_BINS)
+                evidence = report_input.evidence(run, method)
+                result = sweep_bins(evidence, _requested_metrics(report_input), PAPER_BINS)
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
                 continue
             if result.curves:
-                blocks.append(_block(run, evidence, result, pictured=not blocks))
+                blocks.append(_block(run, evidence, result, with_pooling=not blocks))
             else:
-                refused += [f"{run.title}: {why}" for why in refusals(result)]
+                refused += [f"{run.title}: {why}" for why in sweep_refusals(result)]
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
-    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn(refused)))
+    return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
-def _metrics(subject: Subject) -> tuple[str, ...]:
+def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:
     """Those asked for that can be swept, else the usual ones."""
-    asked = tuple(id_ for id_ in subject.asked.metrics if id_ in SWEEPABLE)
-    return asked or SWEPT
+    asked = tuple(id_ for id_ in report_input.settings.metrics if id_ in SWEEPABLE_METRICS)
+    return asked or SWEPT_METRICS
 
 
-SWEEPABLE: Final = tuple(
+SWEEPABLE_METRICS: Final = tuple(
     id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
 )
 
 
-def _block(run: RunHere, evidence: Evidence, result: Sweep, *, pictured: bool) -> Block:
-    own, places = [result], (run.place,)
+def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: bool) -> Block:
+    own, places = [result], (run.style_index,)
     figures = [
-        Drawn.of(
-            lambda theme: values_figure(own, theme, places), describe_robustness(own), VALUES, narrow=True
+        ReportFigure.from_drawing(
+            lambda theme: metric_values_figure(own, theme, places), describe_metric_values(own), VALUES_TITLE, narrow=True
         ),
-        Drawn.of(
-            lambda theme: relative_figure(own, theme, places), describe_relative(own), RELATIVE, narrow=True
+        ReportFigure.from_drawing(
+            lambda theme: relative_values_figure(own, theme, places), describe_relative_values(own), RELATIVE_TITLE, narrow=True
         ),
     ]
-    captions = [result.chance, CAPTION] if result.chance else [CAPTION]
-    if pictured and (picture := _picture(evidence)):
+    captions = [result.chance_note, ROBUSTNESS_CAPTION] if result.chance_note else [ROBUSTNESS_CAPTION]
+    if with_pooling and (picture := _pooling_example(evidence)):
         figures.append(picture[0])
         captions.append(picture[1])
     return Block(
         title=run.title,
-        by=evidence.method.title,
-        reading=result.reading,
-        tiles=(*tiles(result), *full_ece_tiles(result)),
+        method_title=evidence.method.title,
+        headline=result.headline,
+        tiles=(*robustness_tiles(result), *full_ece_tiles(result)),
         recipes=tuple(curve.recipe for curve in result.curves),
         figures=tuple(figures),
         tables=(
-            Table.of(f"RSD over M in {{{set_text(result.bins)}}}, ddof {result.ddof}", rows(own)),
-            *_occurrences(evidence),
+            ReportTable.from_rows(f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}", robustness_rows(own)),
+            *_occurrence_tables(evidence),
         ),
         captions=tuple(captions),
-        remarks=(*remarks(evidence, result), *refusals(result)),
+        remarks=(*robustness_remarks(evidence, result), *sweep_refusals(result)),
     )
 
 
-def _picture(evidence: Evidence) -> tuple[Drawn, str] | None:
+def _pooling_example(evidence: Evidence) -> tuple[ReportFigure, str] | None:
     """The pairs of the first question or position, and how they are read; None where there are none."""
     run = evidence.run
     try:
         if isinstance(run, TokenRun):
             if not run.sums.examples:
                 return None
-            pools = pools_of_position(run.label, run.sums.examples[0], LOOKED_AT)
+            pools = pools_of_position(run.label, run.sums.examples[0], EXAMPLE_BINS)
         else:
-            pools = pools_of_question(evidence, 0, LOOKED_AT)
+            pools = pools_of_question(evidence, 0, EXAMPLE_BINS)
     except (Unavailable, IndexError):
         return None
-    drawn = Drawn.of(lambda theme: pools_figure(pools, theme), describe_pools(pools), POOLED, narrow=True)
-    return drawn, f"{POOLED} {pools.title}, M = {pools.bins}. {pools.reading}"
+    drawn = ReportFigure.from_drawing(lambda theme: pooling_figure(pools, theme), describe_pooling(pools), POOLING_TITLE, narrow=True)
+    return drawn, f"{POOLING_TITLE} {pools.title}, M = {pools.n_bins}. {pools.sentences}"
 
 
-def _occurrences(evidence: Evidence) -> list[Table]:
+def _occurrence_tables(evidence: Evidence) -> list[ReportTable]:
     run = evidence.run
     if not isinstance(run, TokenRun):
         return []
     rows_ = [
         {
-            "As the right class": occurs, "Classes": f"{classes:,}", "Share of K": percent(share),
+            "As the right class": occurs, "Classes": f"{classes:,}", "Share of K": format_percent(share),
             "Positions": f"{positions:,}",
         }
-        for occurs, classes, share, positions in occurrences_table(run.sums.occurrences).iter_rows()
+        for occurs, classes, share, positions in class_occurrence_table(run.sums.occurrences).iter_rows()
     ]
-    return [Table.of("How often the classes occur", rows_, f"K = {run.sums.classes:,}.")]
+    return [ReportTable.from_rows("How often the classes occur", rows_, f"K = {run.sums.classes:,}.")]
 
 
-def tiles(result: Sweep) -> list[Tile]:
+def robustness_tiles(result: Sweep) -> list[Tile]:
     """The RSD of each metric, one for those that have the same, and how many rows it stands on."""
     return [
-        *(_tile(curve) for curve in of_own_spread(result.curves)),
+        *(_rsd_tile(curve) for curve in without_redundant_curves(result.curves)),
         Tile(
-            f"{'Positions' if METHODS[result.method].reads == 'tokens' else 'Rows'} used / total",
+            f"{'Positions' if METHODS[result.method].run_kind == 'tokens' else 'Rows'} used / total",
             f"{result.n_used:,} / {result.n_total:,}", "With a confidence and an outcome.",
         ),
     ]
 
 
-def _tile(curve: Curve) -> Tile:
+def _rsd_tile(curve: SweepCurve) -> Tile:
     """The RSD of one metric, beside that of its null."""
     metric = METRICS[curve.metric]
     null = curve.null.rsd_median if curve.null else None
-    told = "" if curve.span is None else f" Range, largest − smallest value: {wording.short(curve.span)}."
-    how = f"standard deviation / mean over M in {{{set_text(curve.bins)}}}, ddof {curve.ddof}"
+    told = "" if curve.value_range is None else f" Range, largest − smallest value: {wording.format_short(curve.value_range)}."
+    how = f"standard deviation / mean over M in {{{bin_counts_text(curve.bins)}}}, ddof {curve.ddof}"
     return Tile(
-        f"RSD of {METRICS[curve.metric].in_sentence}",
-        percent(curve.rsd),
+        f"RSD of {METRICS[curve.metric].title_in_sentence}",
+        format_percent(curve.rsd),
         f"{metric.title}: {how}.{told} {metric.meaning}",
-        "" if null is None else f"if calibrated {percent(null)}",
+        "" if null is None else f"if calibrated {format_percent(null)}",
     )
 
 
@@ -159,75 +159,75 @@ def full_ece_tiles(result: Sweep) -> list[Tile]:
     curve = next((curve for curve in result.curves if curve.metric == "full_ece"), None)
     if curve is None:
         return []
-    at = curve.bins.index(LOOKED_AT) if LOOKED_AT in curve.bins else 0
+    at = curve.bins.index(EXAMPLE_BINS) if EXAMPLE_BINS in curve.bins else 0
     bins, value, null = curve.bins[at], curve.values[at], curve.null
     low, high = curve.bounds.get(bins, (None, None))
     return [
         Tile(
-            f"Full-ECE at M = {bins}", number(value) if low is None else span(low, high),
+            f"Full-ECE at M = {bins}", format_number(value) if low is None else format_interval(low, high),
             METRICS["full_ece"].help,
         ),
         Tile(
-            "If calibrated, median", number(null.median[at] if null else None),
+            "If calibrated, median", format_number(null.median[at] if null else None),
             "Full-ECE of outcomes drawn from the model's own distributions: what noise alone gives.",
-            span(null.low[at], null.high[at]) if null else "",
+            format_interval(null.low[at], null.high[at]) if null else "",
         ),
         Tile(
-            "Ceiling 2·mean(1 − p)", number(curve.ceiling),
+            "Ceiling 2·mean(1 − p)", format_number(curve.ceiling),
             "No binning can give more: p is the probability of the right class.",
         ),
     ]
 
 
-def set_text(bins: Sequence[int]) -> str:
+def bin_counts_text(bins: Sequence[int]) -> str:
     """"5, 10, 20"."""
     return ", ".join(map(str, bins))
 
 
-def remarks(evidence: Evidence, result: Sweep) -> list[str]:
+def robustness_remarks(evidence: Evidence, result: Sweep) -> list[str]:
     """What has to be said of the curves; for which M they are exact is told apart."""
     exact = {
-        evidence.exactness(METRICS[curve.metric], Scheme("width", bins))
+        evidence.exactness_note(METRICS[curve.metric], Scheme("width", bins))
         for curve in result.curves
         for bins in curve.bins
     }
     told = dict.fromkeys(remark for curve in result.curves for remark in curve.remarks)
-    same = [] if len(of_own_spread(result.curves)) == len(result.curves) else [SAME_SPREAD]
+    same = [] if len(without_redundant_curves(result.curves)) == len(result.curves) else [SAME_RSD_REMARK]
     return [*(remark for remark in told if remark not in exact), *same]
 
 
-def refusals(result: Sweep) -> list[str]:
+def sweep_refusals(result: Sweep) -> list[str]:
     """Metrics without a curve and M without a value, each reason once."""
     metrics: dict[str, list[str]] = {}
-    for metric, why in result.refused.items():
-        metrics.setdefault(why, []).append(METRICS[metric].in_sentence)
+    for metric, why in result.unavailable.items():
+        metrics.setdefault(why, []).append(METRICS[metric].title_in_sentence)
     told = [f"{', '.join(names)} not shown: {why}" for why, names in metrics.items()]
-    return told + list(dict.fromkeys(why for curve in result.curves for why in curve.refused.values()))
+    return told + list(dict.fromkeys(why for curve in result.curves for why in curve.unavailable.values()))
 
 
-def rows(results: Sequence[Sweep]) -> list[dict[str, str]]:
+def robustness_rows(results: Sequence[Sweep]) -> list[dict[str, str]]:
     """One row a run and metric: RSD, its null, and the value at each M."""
     several = len(results) > 1
-    return [_row(result, curve, several=several) for result in results for curve in result.curves]
+    return [_robustness_row(result, curve, with_run=several) for result in results for curve in result.curves]
 
 
-def _row(result: Sweep, curve: Curve, *, several: bool) -> dict[str, str]:
+def _robustness_row(result: Sweep, curve: SweepCurve, *, with_run: bool) -> dict[str, str]:
     null = curve.null
     known = null is not None and null.rsd_low is not None and null.rsd_high is not None
     return {
-        **({"Run": result.run} if several else {}),
+        **({"Run": result.run} if with_run else {}),
         "Metric": METRICS[curve.metric].title,
-        "RSD": percent(curve.rsd),
-        "If calibrated": percent(null.rsd_median if null else None),
-        "5–95 %": f"{percent(null.rsd_low)} to {percent(null.rsd_high)}" if null and known else NOTHING,
-        "Larger by chance": percent(null.rsd_p if null and (curve.span or 0) > wording.ROUNDED else None),
-        **{f"M = {bins}": _value(curve, at, bins) for at, bins in enumerate(curve.bins)},
-        "Range": NOTHING if curve.span is None else wording.short(curve.span),
+        "RSD": format_percent(curve.rsd),
+        "If calibrated": format_percent(null.rsd_median if null else None),
+        "5–95 %": f"{format_percent(null.rsd_low)} to {format_percent(null.rsd_high)}" if null and known else NO_VALUE,
+        "Larger by chance": format_percent(null.rsd_p if null and (curve.value_range or 0) > wording.ROUNDING_TOLERANCE else None),
+        **{f"M = {bins}": _value_text(curve, at, bins) for at, bins in enumerate(curve.bins)},
+        "Range": NO_VALUE if curve.value_range is None else wording.format_short(curve.value_range),
     }
 
 
-def _value(curve: Curve, at: int, bins: int) -> str:
+def _value_text(curve: SweepCurve, at: int, bins: int) -> str:
     value = curve.values[at]
     if value is not None:
-        return wording.short(value)
-    return span(*curve.bounds.get(bins, (None, None)))
+        return wording.format_short(value)
+    return format_interval(*curve.bounds.get(bins, (None, None)))

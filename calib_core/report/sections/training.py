@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from calib_core.analysis.checkpoints import PER_STEP, placing
+from calib_core.analysis.checkpoints import STEPS_AXIS, place_checkpoints
 from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.limits import CLEAR
-from calib_core.analysis.training import Checkpoint, Training, training
+from calib_core.analysis.limits import SIGNIFICANCE_LEVEL
+from calib_core.analysis.training import Checkpoint, Training, training_curves
 from calib_core.confidence import METHODS
 from calib_core.figures.training import describe_training, training_figure
-from calib_core.figures.training_axis import at_text
+from calib_core.figures.training_axis import progress_text
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, Drawn, Progress, Section, Table, Tile
-from calib_core.report.subject import RunHere, Subject, most_given
-from calib_core.wording import number, p_value, span
+from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile
+from calib_core.report.subject import ReportRun, ReportInput, most_common_method
+from calib_core.wording import format_number, format_p_value, format_interval
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
@@ -25,36 +25,36 @@ NO_CHECKPOINT: Final = (
     "“tokens_seen” (a whole number) or “checkpoint” (“step500”, “checkpoint-500” or digits): as a column, "
     "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
 )
-CAPTION: Final = (
+TRAINING_CAPTION: Final = (
     "Pale: the number if a checkpoint's confidences were exactly right (5th to 95th percentile; dotted: the "
     "median)."
 )
 
 
-def section(subject: Subject, tell: Progress) -> Section:
+def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """The lines of each metric asked for. Raises Unavailable where no run is a checkpoint."""
-    keyed = {str(at): run for at, run in enumerate(subject.runs)}
-    placed = placing(
+    keyed = {str(at): run for at, run in enumerate(report_input.runs)}
+    placed = place_checkpoints(
         {key: run.report.run.info for key, run in keyed.items()},
         {key: run.report.run.n_total for key, run in keyed.items()},
     )
     on_axis = [keyed[place.run] for line in placed.lines.values() for place in line]
     if not on_axis:
         raise Unavailable(NO_CHECKPOINT)
-    method = most_given(on_axis, subject.asked.methods)
+    method = most_common_method(on_axis, report_input.settings.methods)
     if method is None:
         raise Unavailable("No checkpoint here gives one of these confidences.")
     evidences: dict[str, Evidence] = {}
     refused: dict[str, str] = {}
     for at, (key, run) in enumerate(keyed.items()):
-        tell(at / len(keyed), run.title)
+        progress(at / len(keyed), run.title)
         try:
-            evidences[key] = subject.evidence(run, method)
+            evidences[key] = report_input.evidence(run, method)
         except Unavailable as reason:
             refused[key] = str(reason)
     blocks: list[Block] = []
-    for metric in subject.asked.every_metric:
-        result = training(evidences, metric, subject.asked.scheme)
+    for metric in report_input.settings.all_metrics:
+        result = training_curves(evidences, metric, report_input.settings.scheme)
         if result.lines:
             blocks.append(_block(METHODS[method].title, result, keyed, refused))
     if not blocks:
@@ -63,26 +63,26 @@ def section(subject: Subject, tell: Progress) -> Section:
 
 
 def _block(
-    method: str, result: Training, runs: dict[str, RunHere], refused: Mapping[str, str]
+    method: str, result: Training, runs: dict[str, ReportRun], refused: Mapping[str, str]
 ) -> Block:
-    reasons = {**refused, **result.without, **result.refused}
-    places = {key: run.place for key, run in runs.items()}
+    reasons = {**refused, **result.unplaced, **result.unavailable}
+    places = {key: run.style_index for key, run in runs.items()}
     return Block(
         title="",
-        by=method,
-        reading=result.reading,
-        tiles=tuple(tiles(result)),
-        recipes=tuple(recipes(result)),
+        method_title=method,
+        headline=result.headline,
+        tiles=tuple(training_tiles(result)),
+        recipes=tuple(training_recipes(result)),
         figures=(
-            Drawn.of(lambda theme: training_figure(result, theme, places=places), describe_training(result)),
+            ReportFigure.from_drawing(lambda theme: training_figure(result, theme, style_indices=places), describe_training(result)),
         ),
-        tables=(Table.of("", rows(result)),),
-        captions=(*result.ends, CAPTION),
-        remarks=tuple(_left_out({runs[key].title: why for key, why in reasons.items()})),
+        tables=(ReportTable.from_rows("", training_rows(result)),),
+        captions=(*result.line_summaries, TRAINING_CAPTION),
+        remarks=tuple(_not_drawn_sentences({runs[key].title: why for key, why in reasons.items()})),
     )
 
 
-def _left_out(reasons: Mapping[str, str]) -> list[str]:
+def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
     """Why runs are not on the axis, those of one reason together; reasons: by the run's title."""
     found: dict[str, list[str]] = {}
     for title, why in reasons.items():
@@ -90,52 +90,52 @@ def _left_out(reasons: Mapping[str, str]) -> list[str]:
     return [f"Not drawn: {', '.join(titles)}: {why}" for why, titles in found.items()]
 
 
-def tiles(result: Training) -> list[Tile]:
+def training_tiles(result: Training) -> list[Tile]:
     """The number at both ends, of several lines from least to most, and how often it is beyond chance."""
-    metric, points = METRICS[result.metric], [point for line in result.followed for point in line.points]
+    metric, points = METRICS[result.metric], [point for line in result.followed_lines for point in line.points]
     if not points:
         return []
-    firsts, lasts = ([line.points[at] for line in result.followed] for at in (0, -1))
-    told = [_end(f"{metric.title} at first", firsts, metric.help)]
+    firsts, lasts = ([line.points[at] for line in result.followed_lines] for at in (0, -1))
+    told = [_end_tile(f"{metric.title} at first", firsts, metric.help)]
     if firsts != lasts:
-        told.append(_end(f"{metric.title} at the end", lasts, metric.help))
+        told.append(_end_tile(f"{metric.title} at the end", lasts, metric.help))
     told.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
-    if judged := [point.p <= CLEAR for point in points if point.p is not None]:
-        help_ = f"Checkpoints whose {metric.title} is larger than chance gives, p up to {CLEAR:g}."
+    if judged := [point.p <= SIGNIFICANCE_LEVEL for point in points if point.p is not None]:
+        help_ = f"Checkpoints whose {metric.title} is larger than chance gives, p up to {SIGNIFICANCE_LEVEL:g}."
         told.append(Tile("Beyond chance", f"{sum(judged):,} of {len(judged):,}", help_))
     return told
 
 
-def _end(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
+def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
     known = [point.value for point in points if point.value is not None]
     alone = len(points) == 1
     low, high = min(known, default=None), max(known, default=None)
-    value = number(low) if alone else span(low, high)
+    value = format_number(low) if alone else format_interval(low, high)
     null = points[0].null_median if alone else None
-    return Tile(label, value, help_, "" if null is None else f"if calibrated {number(null)}")
+    return Tile(label, value, help_, "" if null is None else f"if calibrated {format_number(null)}")
 
 
-def recipes(result: Training) -> list[str]:
+def training_recipes(result: Training) -> list[str]:
     """How the points were made: one line where that is the same for all but the rows."""
     made = {point.recipe for line in result.lines for point in line.points}
     return sorted(made) or ["No checkpoint."]
 
 
-def rows(result: Training) -> list[dict[str, object]]:
+def training_rows(result: Training) -> list[dict[str, object]]:
     """One row a checkpoint."""
-    place = "Step" if result.axis == PER_STEP else "Tokens seen"
+    place = "Step" if result.axis == STEPS_AXIS else "Tokens seen"
     names = place, METRICS[result.metric].title
-    return [_row(line.title, point, *names) for line in result.lines for point in line.points]
+    return [_training_row(line.title, point, *names) for line in result.lines for point in line.points]
 
 
-def _row(line: str, point: Checkpoint, place: str, metric: str) -> dict[str, object]:
+def _training_row(line: str, point: Checkpoint, progress_heading: str, metric_heading: str) -> dict[str, object]:
     return {
         "Checkpoint": point.label,
-        place: at_text(point.at),
-        metric: number(point.value),
-        "If calibrated": number(point.null_median),
-        "5–95 %": span(point.null_low, point.null_high),
-        "p": p_value(point.p, point.draws),
+        progress_heading: progress_text(point.at),
+        metric_heading: format_number(point.value),
+        "If calibrated": format_number(point.null_median),
+        "5–95 %": format_interval(point.null_low, point.null_high),
+        "p": format_p_value(point.p, point.draws),
         "Rows used": f"{point.n_used:,}",
         "Line": line,
     }

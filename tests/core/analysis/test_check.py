@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 import pytest
 
-from calib_core.analysis.check import SPIKE_ROWS, Spike, check, run_report, usable_runs
+from calib_core.analysis.check import SPIKE_ROWS, ConfidenceSpike, check_file, run_report, usable_runs
 from calib_core.confidence import METHODS
 from calib_core.files.reading import Reading
-from calib_core.problems import MESSAGE_LIMIT, BadCell, BadRowsFound, Problem, Refused
+from calib_core.problems import MAX_MESSAGE_CHARS, BadCell, BadRowsFound, Problem, Refused
 from calib_core.records import AnswerRun
 from core.made_runs import Columns, made_run
 from core.made_tokens import dense_evidence, some_rows
@@ -28,13 +28,13 @@ def reading(
     return Reading(
         file="quiz.csv",
         format="table",
-        rows=sum(run.rows.height for run in runs) + bad_rows,
-        bad_rows=bad_rows,
+        n_rows=sum(run.rows.height for run in runs) + bad_rows,
+        n_bad_rows=bad_rows,
         problems=bad,
         good_runs=runs,
         columns=("confidence", "note"),
-        unused=("note",),
-        proposals=proposals,
+        unused_columns=("note",),
+        proposed_mapping=proposals,
     )
 
 
@@ -43,26 +43,26 @@ NOTHING: Columns = {"prediction": ["4", "5", "6", "7"], "gold": ["4", "5", "6", 
 
 
 def test_a_file_that_loads() -> None:
-    report = check(reading(made_run(GOOD)))
+    report = check_file(reading(made_run(GOOD)))
     assert (report.status, report.rows, report.bad_rows) == ("loads", 3, 0)
     assert report.message == "quiz.csv: 3 rows, 1 run, read as table."
     (run,) = report.runs
     assert run.usable == {"given": 1}
     assert sum(run.missing["given"].values()) == 2
-    assert set(run.survey.refused) == set(METHODS) - {"given"}
+    assert set(run.survey.unavailable) == set(METHODS) - {"given"}
     assert run.accuracy == 0.5
-    assert run.whose == "greedy answer"
+    assert run.judged == "greedy answer"
 
 
 def test_a_run_of_tokens_has_the_accuracy_of_its_top_label() -> None:
     report = run_report(dense_evidence(*some_rows(40, 3)).run)
     assert report.accuracy is not None
-    assert report.whose == "top label"
+    assert report.judged == "top label"
 
 
 def test_a_file_with_bad_rows_asks() -> None:
     asked = reading(made_run(GOOD, left_out=2), bad=(BAD,))
-    report = check(asked)
+    report = check_file(asked)
     assert (report.status, report.bad_rows, report.problems) == ("asks", 2, (BAD,))
     assert report.message == "quiz.csv: 5 rows, 2 bad rows, 1 run, read as table."
     with pytest.raises(BadRowsFound, match="2 of 5 rows are bad"):
@@ -73,7 +73,7 @@ def test_a_file_with_bad_rows_asks() -> None:
 @pytest.mark.parametrize("bad", [(), (BAD,)])
 def test_a_file_that_gives_nothing_is_refused_but_told_apart(bad: tuple[Problem, ...]) -> None:
     told = reading(made_run(NOTHING), bad=bad, proposals={"conf_level": "confidence"})
-    report = check(told)
+    report = check_file(told)
     assert report.status == "refused"
     for part in (
         "quiz.csv: read as table",
@@ -92,7 +92,7 @@ def test_a_file_that_gives_nothing_is_refused_but_told_apart(bad: tuple[Problem,
 
 def test_a_file_that_could_be_read_and_not_used_keeps_what_was_read() -> None:
     refused = replace(reading(bad=(BAD,), proposals={"conf": "confidence"}), refusal="quiz.csv: all are bad.")
-    report = check(refused)
+    report = check_file(refused)
     assert (report.status, report.message, report.runs) == ("refused", "quiz.csv: all are bad.", ())
     assert (report.format, report.rows, report.problems) == ("table", 2, (BAD,))
     assert dict(report.proposals) == {"conf": "confidence"}
@@ -101,35 +101,35 @@ def test_a_file_that_could_be_read_and_not_used_keeps_what_was_read() -> None:
 
 
 def test_no_message_is_longer_than_it_may_be() -> None:
-    assert len(check(replace(reading(), refusal="x" * 5000)).message) == MESSAGE_LIMIT
+    assert len(check_file(replace(reading(), refusal="x" * 5000)).message) == MAX_MESSAGE_CHARS
 
 
 def test_what_else_is_known_of_the_file_is_said() -> None:
     noted = replace(reading(made_run(GOOD)), notes=("All 2 rows of b are bad: the run is left out.",))
-    assert check(noted).message.endswith("read as table. All 2 rows of b are bad: the run is left out.")
+    assert check_file(noted).message.endswith("read as table. All 2 rows of b are bad: the run is left out.")
 
 
 def test_what_was_read_and_noted_is_in_the_report() -> None:
-    report = check(replace(reading(), read_as={"conf": "confidence"}, notes=("Something.",)))
+    report = check_file(replace(reading(), read_as={"conf": "confidence"}, notes=("Something.",)))
     assert report.read_as == {"conf": "confidence"}
     assert report.notes == ("Something.",)
 
 
 def test_every_reason_is_told_once() -> None:
-    message = check(reading(made_run(NOTHING), made_run(NOTHING))).message
+    message = check_file(reading(made_run(NOTHING), made_run(NOTHING))).message
     reasons = [line for line in message.splitlines() if line.startswith("- ")]
     assert len(reasons) == len(set(reasons)) >= 6
 
 
 def test_no_outcome_anywhere_speaks_of_no_accuracy() -> None:
-    report = check(reading(made_run({"confidence": [0.5, 0.6]})))
+    report = check_file(reading(made_run({"confidence": [0.5, 0.6]})))
     assert report.status == "refused"
     assert "Accuracy" not in report.message
 
 
 def test_one_usable_run_is_enough() -> None:
     runs = (made_run(NOTHING, label="a"), made_run(GOOD, label="b"))
-    report = check(reading(*runs))
+    report = check_file(reading(*runs))
     assert report.status == "loads"
     assert [run.usable for run in report.runs] == [{}, {"given": 1}]
     assert report.message == "quiz.csv: 7 rows, 2 runs, read as table."
@@ -138,26 +138,26 @@ def test_one_usable_run_is_enough() -> None:
 
 def test_spikes_are_many_rows_at_one_value() -> None:
     values = [1.0] * 40 + [0.0] * SPIKE_ROWS + [k / 1000 for k in range(1, 61)]
-    (run,) = check(reading(made_run({"confidence": values, "correct": [True] * len(values)}))).runs
-    assert run.spikes == {"given": (Spike(1.0, 40), Spike(0.0, SPIKE_ROWS))}
+    (run,) = check_file(reading(made_run({"confidence": values, "correct": [True] * len(values)}))).runs
+    assert run.spikes == {"given": (ConfidenceSpike(1.0, 40), ConfidenceSpike(0.0, SPIKE_ROWS))}
 
 
 @pytest.mark.parametrize("rows", [SPIKE_ROWS - 1, 11 * SPIKE_ROWS])
 def test_few_rows_or_a_small_share_are_no_spike(rows: int) -> None:
     values = [0.5] * min(SPIKE_ROWS, rows) + [k / 1000 for k in range(1, rows - SPIKE_ROWS + 1)]
-    (run,) = check(reading(made_run({"confidence": values, "correct": [True] * len(values)}))).runs
+    (run,) = check_file(reading(made_run({"confidence": values, "correct": [True] * len(values)}))).runs
     assert run.spikes == {}
 
 
 def test_self_consistency_has_few_values_by_construction() -> None:
     run = made_run({"samples": [["4", "4"]] * 50, "gold": ["4"] * 50})
-    (report,) = check(reading(run)).runs
+    (report,) = check_file(reading(run)).runs
     assert set(report.usable) == {"cluster_number", "cluster_size", "pairwise"}
     assert report.spikes == {}
 
 
 def test_frame_has_one_row_a_run_and_method() -> None:
-    frame = check(
+    frame = check_file(
         reading(made_run(GOOD, left_out=2, label="a"), made_run(NOTHING, label="b"), bad=(BAD,))
     ).to_frame()
     assert frame.height == 2 * len(METHODS)
@@ -166,4 +166,4 @@ def test_frame_has_one_row_a_run_and_method() -> None:
     refused = frame.filter((frame["run"] == "b") & (frame["method"] == "given")).row(0, named=True)
     assert refused["used"] == 0
     assert refused["reason"]
-    assert check(reading()).to_frame().schema == frame.schema
+    assert check_file(reading()).to_frame().schema == frame.schema

@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from calib_core.analysis.checkpoints import PER_STEP, PER_TOKEN, Placing, placing, step_of
+from calib_core.analysis.checkpoints import STEPS_AXIS, TOKENS_AXIS, CheckpointPlacement, place_checkpoints, checkpoint_step
 from calib_core.records import RunInfo
 
 
-def placed(infos: dict[str, RunInfo], rows: dict[str, int] | None = None) -> Placing:
-    return placing(infos, rows or dict.fromkeys(infos, 1))
+def placed(infos: dict[str, RunInfo], rows: dict[str, int] | None = None) -> CheckpointPlacement:
+    return place_checkpoints(infos, rows or dict.fromkeys(infos, 1))
 
 
 def test_of_two_runs_at_one_place_the_one_of_more_rows_stands_there() -> None:
     one = RunInfo("gpt", tokens_seen=9)
     found = placed({"few": one, "many": one, "some": one}, {"few": 1, "many": 9, "some": 5})
     assert [place.run for place in found.lines["gpt"]] == ["many"]
-    assert found.without.keys() == {"few", "some"}
-    assert "A run of no fewer rows stands at the same place of its line (9)" in found.without["few"]
+    assert found.unplaced.keys() == {"few", "some"}
+    assert "A run of no fewer rows stands at the same place of its line (9)" in found.unplaced["few"]
 
 
 
@@ -34,13 +34,13 @@ def test_of_two_runs_at_one_place_the_one_of_more_rows_stands_there() -> None:
     ],
 )
 def test_the_step_in_a_name(name: str | None, step: int | None) -> None:
-    assert step_of(name) == step
+    assert checkpoint_step(name) == step
 
 
 def at(**infos: RunInfo) -> dict[str, list[tuple[str, float]]]:
     """Line → (run, place)."""
     lines = placed(infos).lines
-    return {title: [(placed.run, placed.at) for placed in runs] for title, runs in lines.items()}
+    return {title: [(placed.run, placed.position) for placed in runs] for title, runs in lines.items()}
 
 
 def test_runs_of_a_model_are_a_line_in_order_of_training() -> None:
@@ -65,20 +65,20 @@ def test_what_tells_lines_apart_is_in_their_names() -> None:
 def test_tokens_where_every_run_has_them() -> None:
     found = placed({"a": RunInfo("gpt", checkpoint="step9", tokens_seen=900),
                      "b": RunInfo("gpt", checkpoint="main", tokens_seen=100)})
-    assert found.axis == PER_TOKEN
-    assert [placed.at for placed in found.lines["gpt"]] == [100, 900]
+    assert found.axis == TOKENS_AXIS
+    assert [placed.position for placed in found.lines["gpt"]] == [100, 900]
 
 
 def test_tokens_where_every_run_has_both() -> None:
     found = placed({"a": RunInfo("gpt", checkpoint="step9", tokens_seen=900)})
-    assert (found.axis, found.lines["gpt"][0].at) == (PER_TOKEN, 900)
+    assert (found.axis, found.lines["gpt"][0].position) == (TOKENS_AXIS, 900)
 
 
 def test_steps_where_a_run_has_no_tokens() -> None:
     found = placed({"a": RunInfo("gpt", checkpoint="step9", tokens_seen=900),
                      "b": RunInfo("gpt", checkpoint="step3")})
-    assert found.axis == PER_STEP
-    assert [placed.at for placed in found.lines["gpt"]] == [3, 9]
+    assert found.axis == STEPS_AXIS
+    assert [placed.position for placed in found.lines["gpt"]] == [3, 9]
 
 
 def test_the_two_are_never_on_one_axis() -> None:
@@ -86,8 +86,8 @@ def test_the_two_are_never_on_one_axis() -> None:
         "a": RunInfo("gpt", tokens_seen=100), "b": RunInfo("gpt", tokens_seen=200),
         "c": RunInfo("other", checkpoint="step7"),
     })
-    assert (found.axis, list(found.lines)) == (PER_TOKEN, ["gpt"])
-    assert found.without["c"] == (
+    assert (found.axis, list(found.lines)) == (TOKENS_AXIS, ["gpt"])
+    assert found.unplaced["c"] == (
         "It has steps but not tokens seen, and the two are never drawn on one axis."
     )
 
@@ -97,7 +97,7 @@ def test_who_stands_nowhere_is_told_why() -> None:
         "a": RunInfo("gpt", checkpoint="step1"), "b": RunInfo("gpt", checkpoint="main"), "c": RunInfo("x"),
         "d": RunInfo("gpt", checkpoint="checkpoint-1"),
     })
-    assert found.without == {
+    assert found.unplaced == {
         "b": "The checkpoint 'main' has no step in it, and tokens seen are not given.",
         "c": "Its file names no checkpoint and no tokens seen.",
         "d": "A run of no fewer rows stands at the same place of its line (1).",

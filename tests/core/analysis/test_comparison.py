@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from calib_core.analysis.comparison import comparison
-from calib_core.analysis.comparison_points import Measured, measured
-from calib_core.analysis.evidence import AnswerEvidence, Evidence, gather
+from calib_core.analysis.comparison import compare_runs
+from calib_core.analysis.comparison_points import MetricEstimate, estimate_metric
+from calib_core.analysis.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.bins import Scheme
 from calib_core.problems import Unavailable
 from core.compared_runs import brier_of, model_run
@@ -20,7 +20,7 @@ def quiz(*rights: int, **more: object) -> dict[str, Evidence]:
 
 
 def test_every_evidence_is_a_point_and_the_table_begins_with_the_lowest_brier() -> None:
-    result = comparison(quiz(60, 140, 100))
+    result = compare_runs(quiz(60, 140, 100))
     assert [point.key for point in result.points] == ["m60", "m140", "m100"]
     frame = result.to_frame()
     assert frame["run"].to_list() == ["m140 · quiz", "m100 · quiz", "m60 · quiz"]
@@ -29,13 +29,13 @@ def test_every_evidence_is_a_point_and_the_table_begins_with_the_lowest_brier() 
     assert (frame["accuracy_low"] < frame["accuracy"]).all()
     assert frame["skill"][1] == pytest.approx(1 - brier_of(100, 200, 0.8, 0.3) / 0.25)
     assert frame.columns[-1] == "recipe"
-    assert result.has_curves
-    assert comparison({}).to_frame().columns == frame.columns
+    assert result.has_reference_curves
+    assert compare_runs({}).to_frame().columns == frame.columns
 
 
 def test_the_best_of_both_is_named_once() -> None:
-    result = comparison(quiz(60, 140, 100))
-    assert result.reading == (
+    result = compare_runs(quiz(60, 140, 100))
+    assert result.headline == (
         "m140 by “confidence in the file” has both the highest accuracy, 70.0 %, and the lowest Brier score, "
         "0.0550."
     )
@@ -44,30 +44,30 @@ def test_the_best_of_both_is_named_once() -> None:
 def test_two_bests_are_named_apart_and_met_intervals_are_told() -> None:
     unsure = model_run("a", 150, sure=0.6, unsure=0.5)
     seen = {"a": unsure, "b": model_run("b", 120), "c": model_run("c", 118)}
-    assert comparison(seen).reading == (
+    assert compare_runs(seen).headline == (
         "a has the highest accuracy, 75.0 %; b by “confidence in the file” has the lowest Brier score, "
         f"{brier_of(120, 200, 0.8, 0.3):.4f}, with an interval that meets that of 1 other."
     )
 
 
 def test_one_point_and_none_are_spoken_of_too() -> None:
-    assert comparison(quiz(60)).reading == "m60 has accuracy 30.0 % and Brier score 0.0750."
-    nothing = comparison({})
+    assert compare_runs(quiz(60)).headline == "m60 has accuracy 30.0 % and Brier score 0.0750."
+    nothing = compare_runs({})
     assert (nothing.points, nothing.trends) == ((), ())
-    assert nothing.reading == "No run here gives both numbers."
+    assert nothing.headline == "No run here gives both numbers."
 
 
 def test_points_that_differ_in_more_than_model_and_method_are_told_apart() -> None:
-    assert comparison(quiz(60, 100)).unlike == ()
+    assert compare_runs(quiz(60, 100)).caveats == ()
     seen: dict[str, Evidence] = {
         **quiz(60), "other": model_run("x", 10, of=20), "five": model_run("y", 60, shots=5),
         "else": model_run("z", 60, dataset="else"),
     }
-    told = comparison(seen).unlike
+    told = compare_runs(seen).caveats
     assert told[0] == "The points stand on different numbers of rows: 20 to 200."
     assert "The points are of 2 data sets: compare within one." in told
     assert "The points are of 2 numbers of shots: compare within one." in told
-    assert comparison(seen).recipe.endswith("top label, n=20/20 to 200/200")
+    assert compare_runs(seen).recipe.endswith("top label, n=20/20 to 200/200")
 
 
 def sampled(name: str) -> dict[str, AnswerEvidence]:
@@ -76,22 +76,22 @@ def sampled(name: str) -> dict[str, AnswerEvidence]:
         "correct": [True, True, False, False],
         "samples": [["1", "1"], ["2", "3"], ["3", "3"], ["5", "5"]],
     }, label=name)
-    return {f"{name}:{method}": gather(run, method) for method in ("given", "cluster_size")}
+    return {f"{name}:{method}": gather_evidence(run, method) for method in ("given", "cluster_size")}
 
 
 def test_answers_judged_differently_are_told() -> None:
-    (told,) = comparison(sampled("red")).unlike
+    (told,) = compare_runs(sampled("red")).caveats
     assert told.startswith("Not all points judge the same answer, so accuracies differ with it: ")
     assert told.endswith("greedy answer (1), majority answer (1).")
 
 
 def test_each_method_and_data_set_has_its_own_trend() -> None:
     seen = {**sampled("red"), **sampled("green")}
-    assert [(trend.method, trend.points) for trend in comparison(seen).trends] == [
+    assert [(trend.method, trend.n_points) for trend in compare_runs(seen).trends] == [
         ("given", 2), ("cluster_size", 2),
     ]
     apart = {**quiz(60, 80, 100), "else": model_run("m60", 60, dataset="else")}
-    assert [(trend.dataset, trend.models) for trend in comparison(apart).trends] == [("quiz", 3), ("else", 1)]
+    assert [(trend.dataset, trend.n_models) for trend in compare_runs(apart).trends] == [("quiz", 3), ("else", 1)]
 
 
 def test_sizes_are_joined_within_a_method() -> None:
@@ -99,24 +99,24 @@ def test_sizes_are_joined_within_a_method() -> None:
         "small": model_run("m-7b", 60, params_b=7), "large": model_run("m-13b", 100, params_b=13),
         "other": model_run("n-13b", 100, params_b=13),
     }
-    assert comparison(seen).families == (("small", "large"),)
+    assert compare_runs(seen).size_families == (("small", "large"),)
 
 
 def test_any_two_metrics_can_be_asked_for() -> None:
-    result = comparison(quiz(60, 100), "ece", "auroc", Scheme("width", 20))
-    assert not result.has_curves
+    result = compare_runs(quiz(60, 100), "ece", "auroc", Scheme("width", 20))
+    assert not result.has_reference_curves
     assert [point.x.metric for point in result.points] == ["ece", "ece"]
     assert {"ece", "ece_low", "auroc", "auroc_high", "ece_10"} <= set(result.to_frame().columns)
     assert result.recipe.startswith("ECE-L1, equal width, M=20, right-closed (basic bootstrap")
     with pytest.raises(Unavailable):
-        comparison({}, "no_such_metric")
+        compare_runs({}, "no_such_metric")
 
 
 def test_who_cannot_give_both_is_refused_by_name() -> None:
     one_sided = model_run("all", 200)
-    result = comparison({"all": one_sided, **quiz(60)}, "accuracy", "auroc")
-    assert list(result.refused) == ["all"]
-    assert "not defined" in result.refused["all"]
+    result = compare_runs({"all": one_sided, **quiz(60)}, "accuracy", "auroc")
+    assert list(result.unavailable) == ["all"]
+    assert "not defined" in result.unavailable["all"]
     assert [point.key for point in result.points] == ["m60"]
 
 
@@ -124,7 +124,7 @@ def test_names_are_short_where_they_can_be() -> None:
     titles = {"a": "red · quiz · 0-shot", "b": "red · quiz · 5-shot", "c": "blue · quiz"}
     red = (model_run("red", 60, shots=0), model_run("red", 80, shots=5))
     seen = dict(zip("abc", (*red, model_run("blue", 70)), strict=True))
-    result = comparison(seen, titles=titles)
+    result = compare_runs(seen, titles=titles)
     assert [point.name for point in result.points] == ["red · 0-shot", "red · 5-shot", "blue"]
     assert [point.run for point in result.points] == list(titles.values())
 
@@ -132,11 +132,11 @@ def test_names_are_short_where_they_can_be() -> None:
 def test_numbers_may_come_from_a_store() -> None:
     asked: list[str] = []
 
-    def store(evidence: Evidence, metric: str, scheme: Scheme) -> Measured:
+    def store(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
         asked.append(metric)
-        return replace(measured(evidence, metric, scheme), how="kept")
+        return replace(estimate_metric(evidence, metric, scheme), how="kept")
 
-    result = comparison(quiz(60), measure=store)
+    result = compare_runs(quiz(60), estimator=store)
     assert sorted(set(asked)) == ["accuracy", "brier"]
     assert "kept" in result.recipe
 

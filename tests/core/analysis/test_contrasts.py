@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.contrasts import NO_PAIR, OTHER_QUESTIONS, contrasts
+from calib_core.analysis.contrasts import NO_COMPARABLE_RUNS, DIFFERENT_QUESTIONS, paired_contrasts
 from calib_core.analysis.evidence import AnswerEvidence
 from calib_core.records import RunInfo
 from core.made_runs import given_evidence
@@ -28,12 +28,12 @@ def brier(*right: int) -> Fraction:
 
 def test_the_difference_is_of_the_questions_both_have() -> None:
     runs = {"few": seen(1, 1, 0, 0), "many": seen(1, 1, 1, ids="bcd", shots=5)}
-    (found,) = contrasts(runs, "shots", "brier")
-    assert (found.against, found.level, found.pairs) == ("0-shot", "5-shot", (("few", "many"),))
+    (found,) = paired_contrasts(runs, "shots", "brier")
+    assert (found.reference, found.level, found.run_pairs) == ("0-shot", "5-shot", (("few", "many"),))
     assert found.difference is not None
     assert found.difference.value == pytest.approx(float(brier(1, 1, 1) - brier(1, 0, 0)))
-    assert found.difference.questions == 3
-    assert found.why is None
+    assert found.difference.n_questions == 3
+    assert found.reason is None
 
 
 def test_pairs_differ_in_nothing_else() -> None:
@@ -41,7 +41,7 @@ def test_pairs_differ_in_nothing_else() -> None:
         "a": seen(1, 0), "b": seen(1, 1, shots=5), "c": seen(1, 1, shots=5, dataset="e"),
         "d": seen(1, 0, temperature=0.5), "e": seen(1, 0, checkpoint="step9", shots=5),
     }
-    assert contrasts(runs, "shots", "brier")[0].pairs == (("a", "b"),)
+    assert paired_contrasts(runs, "shots", "brier")[0].run_pairs == (("a", "b"),)
 
 
 def test_of_sizes_and_tunings_the_name_may_differ_in_that_word() -> None:
@@ -50,47 +50,47 @@ def test_of_sizes_and_tunings_the_name_may_differ_in_that_word() -> None:
         "7c": seen(0, 0, model="llama-7b-chat", tuning="chat"),
         "other": seen(1, 1, model="mistral-7b-instruct", tuning="chat"),
     }
-    assert contrasts(runs, "params", "brier")[0].pairs == (("7", "13"),)
-    assert contrasts(runs, "tuning", "brier")[0].pairs == (("7", "7c"),)
+    assert paired_contrasts(runs, "params", "brier")[0].run_pairs == (("7", "13"),)
+    assert paired_contrasts(runs, "tuning", "brier")[0].run_pairs == (("7", "7c"),)
 
 
 def test_models_are_compared_on_the_same_data_and_shots() -> None:
     runs = {"a": seen(1, 0), "b": seen(1, 1, model="gpt"), "c": seen(1, 1, model="gpt", shots=5)}
-    (found,) = contrasts(runs, "model", "accuracy", against="llama-7b")
-    assert (found.level, found.pairs) == ("gpt", (("a", "b"),))
+    (found,) = paired_contrasts(runs, "model", "accuracy", reference="llama-7b")
+    assert (found.level, found.run_pairs) == ("gpt", (("a", "b"),))
     assert found.difference is not None
     assert found.difference.value == 1 / 2
 
 
 def test_several_levels_against_one() -> None:
     runs = {str(shots): seen(1, 0, shots=shots) for shots in (0, 1, 5)}
-    assert [one.level for one in contrasts(runs, "shots", "brier")] == ["1-shot", "5-shot"]
-    found = contrasts(runs, "shots", "brier", against="5-shot")
-    assert [(one.against, one.level) for one in found] == [("5-shot", "0-shot"), ("5-shot", "1-shot")]
+    assert [one.level for one in paired_contrasts(runs, "shots", "brier")] == ["1-shot", "5-shot"]
+    found = paired_contrasts(runs, "shots", "brier", reference="5-shot")
+    assert [(one.reference, one.level) for one in found] == [("5-shot", "0-shot"), ("5-shot", "1-shot")]
 
 
 def test_where_two_runs_would_do_none_is_taken() -> None:
     runs = {"a": seen(1, 0), "b": seen(1, 1, shots=5), "twin": seen(0, 0, shots=5)}
-    (found,) = contrasts(runs, "shots", "brier")
-    assert (found.pairs, found.difference, found.why) == ((), None, NO_PAIR)
+    (found,) = paired_contrasts(runs, "shots", "brier")
+    assert (found.run_pairs, found.difference, found.reason) == ((), None, NO_COMPARABLE_RUNS)
 
 
 def test_runs_that_name_no_model_may_be_of_any() -> None:
     runs = {"a": seen(1, 0, model=None), "b": seen(1, 1, model=None, shots=5)}
-    assert contrasts(runs, "shots", "brier")[0].why == NO_PAIR
+    assert paired_contrasts(runs, "shots", "brier")[0].reason == NO_COMPARABLE_RUNS
 
 
 def test_other_data_are_other_questions() -> None:
     runs = {"a": seen(1, 0), "b": seen(1, 1, dataset="e")}
-    assert contrasts(runs, "dataset", "brier")[0].why == OTHER_QUESTIONS
+    assert paired_contrasts(runs, "dataset", "brier")[0].reason == DIFFERENT_QUESTIONS
 
 
 def test_what_cannot_be_paired_says_why() -> None:
     runs = {"a": seen(1, 0), "b": seen(1, 1, ids="yz", shots=5)}
-    (found,) = contrasts(runs, "shots", "brier")
+    (found,) = paired_contrasts(runs, "shots", "brier")
     assert found.difference is None
-    assert "no question in common" in (found.why or "")
+    assert "no question in common" in (found.reason or "")
 
 
 def test_one_level_is_compared_with_nothing() -> None:
-    assert contrasts({"a": seen(1, 0)}, "shots", "brier") == ()
+    assert paired_contrasts({"a": seen(1, 0)}, "shots", "brier") == ()

@@ -6,7 +6,7 @@ import pytest
 
 from calib_core.analysis.score import score
 from calib_core.bins import Scheme
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from core.made_runs import choice_evidence
 
 PROBS = [[0.75, 0.25], [0.5, 0.25, 0.25]]
@@ -16,14 +16,14 @@ ONE_BIN_EACH = Scheme("width", 4)
 
 
 def test_all_labels_are_divided_by_the_pairs() -> None:
-    number = score(choice_evidence(PROBS, GOLD, Options(labels="all")), "ece", ONE_BIN_EACH)
+    number = score(choice_evidence(PROBS, GOLD, MethodOptions(labels="all")), "ece", ONE_BIN_EACH)
     # 0.25: one of three right; 0.5: right; 0.75: wrong.
     assert number.value == pytest.approx((abs(1 - 0.75) + 0.5 + 0.75) / 5)
     assert "all labels, K=2–3" in number.recipe
 
 
 def test_all_labels_are_full_ece_over_the_mean_number_of_choices() -> None:
-    every = score(choice_evidence(PROBS, GOLD, Options(labels="all")), "ece", ONE_BIN_EACH).value
+    every = score(choice_evidence(PROBS, GOLD, MethodOptions(labels="all")), "ece", ONE_BIN_EACH).value
     full = score(choice_evidence(PROBS, GOLD), "full_ece", ONE_BIN_EACH).value
     assert full is not None
     assert every == pytest.approx(full / 2.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.analysis.families import families, models, short_names, stem
+from calib_core.analysis.families import size_families, count_models, short_run_names, model_stem
 from calib_core.records import RunInfo
 
 
@@ -27,7 +27,7 @@ from calib_core.records import RunInfo
     ],
 )
 def test_a_size_is_stripped_and_nothing_else(name: str, wanted: str) -> None:
-    assert stem(name) == wanted
+    assert model_stem(name) == wanted
 
 
 def info(model: str, size: float | None, **more: object) -> RunInfo:
@@ -36,7 +36,7 @@ def info(model: str, size: float | None, **more: object) -> RunInfo:
 
 def test_sizes_of_one_model_are_joined_smallest_first() -> None:
     infos = {"c": info("m-70b", 70), "a": info("m-7b", 7), "b": info("M-13B", 13), "x": info("other-7b", 7)}
-    assert families(infos) == (("a", "b", "c"),)
+    assert size_families(infos) == (("a", "b", "c"),)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_sizes_of_one_model_are_joined_smallest_first() -> None:
     ],
 )
 def test_what_differs_otherwise_is_no_family(other: RunInfo) -> None:
-    assert families({"a": info("m-7b", 7), "b": other}) == ()
+    assert size_families({"a": info("m-7b", 7), "b": other}) == ()
 
 
 def test_two_of_one_size_leave_the_order_open() -> None:
     infos = {"a": info("m-7b", 7), "b": info("m-13b", 13), "c": info("m-13b", 13)}
-    assert families(infos) == ()
+    assert size_families(infos) == ()
 
 
 def test_models_are_counted_whatever_they_were_asked() -> None:
@@ -60,11 +60,11 @@ def test_models_are_counted_whatever_they_were_asked() -> None:
         "a": info("m-7b", 7), "b": info("m-7b", 7, shots=5), "c": info("m-7b", 7, dataset="else"),
         "d": info("m-7b", 7, tuning="chat"), "e": info("m-13b", 13), "f": RunInfo(), "g": RunInfo(),
     }
-    assert models(infos) == 5
+    assert count_models(infos) == 5
 
 
 def named(**infos: RunInfo) -> dict[str, str]:
-    return short_names(infos, {key: f"title {key}" for key in infos})
+    return short_run_names(infos, {key: f"title {key}" for key in infos})
 
 
 def test_a_run_is_called_by_its_model_if_that_is_enough() -> None:
@@ -100,7 +100,7 @@ def test_of_long_names_what_all_share_is_left_out() -> None:
 
 
 def titled(*titles: str) -> list[str]:
-    return list(short_names(dict.fromkeys(titles, RunInfo()), {title: title for title in titles}).values())
+    return list(short_run_names(dict.fromkeys(titles, RunInfo()), {title: title for title in titles}).values())
 
 
 def test_of_files_that_name_no_model_what_all_names_share_is_left_out() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calib_core.analysis.groupings import Grouping, groupings, level_of, level_order, row_groups, size_text
+from calib_core.analysis.groupings import GroupBy, group_by_choices, fact_level, ordered_levels, row_groups, parameter_count_text
 from calib_core.records import AnswerRun, RunInfo
 from core.made_runs import made_run
 
@@ -24,22 +24,22 @@ def run(
 
 def test_a_column_counts_where_a_run_has_two_values() -> None:
     one, two = run(["law", "law"]), run(["law", "sums"])
-    assert groupings({"a": one}) == {}
-    assert list(groupings({"a": one, "b": two})) == ["subject"]
+    assert group_by_choices({"a": one}) == {}
+    assert list(group_by_choices({"a": one, "b": two})) == ["subject"]
 
 
 def test_categories_are_those_of_the_subjects_that_are_known() -> None:
     made = run(["mmlu_anatomy", "College Medicine", "my own", None])
-    assert list(groupings({"a": made})) == ["subject", "category"]
-    assert row_groups(made, Grouping("category", "category", "rows")).to_list() == [
+    assert list(group_by_choices({"a": made})) == ["subject", "category"]
+    assert row_groups(made, GroupBy("category", "category", "rows")).to_list() == [
         "STEM", "Other", None, None,
     ]
-    assert row_groups(made, Grouping("subject", "subject", "rows")).to_list()[2:] == ["my own", None]
+    assert row_groups(made, GroupBy("subject", "subject", "rows")).to_list()[2:] == ["my own", None]
 
 
 def test_other_columns_of_the_file_under_their_own_names() -> None:
     made = run(["a", "a"], {"subject": ["x", "y"], "level": ["hard", None]})
-    found = groupings({"a": made, "b": run(["a", "a"])})
+    found = group_by_choices({"a": made, "b": run(["a", "a"])})
     assert list(found) == ["column:subject"]
     assert row_groups(made, found["column:subject"]).to_list() == ["x", "y"]
     assert row_groups(run(["a", "a"]), found["column:subject"]).to_list() == [None, None]
@@ -50,9 +50,9 @@ def test_facts_count_where_two_runs_differ() -> None:
         "a": run(shots=0, params_b=7, tuning="base", model="m", dataset="d"),
         "b": run(shots=5, params_b=7, tuning=None, model="m", dataset="d"),
     }
-    assert {id_: (way.title, way.of) for id_, way in groupings(runs).items()} == {"shots": ("shots", "runs")}
+    assert {id_: (way.title, way.target) for id_, way in group_by_choices(runs).items()} == {"shots": ("shots", "runs")}
     runs["c"] = run(params_b=13, tuning="chat", model="n", dataset="e")
-    assert list(groupings(runs)) == ["shots", "params", "tuning", "model", "dataset"]
+    assert list(group_by_choices(runs)) == ["shots", "params", "tuning", "model", "dataset"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_facts_count_where_two_runs_differ() -> None:
      (8e-7, "800")],
 )
 def test_sizes_in_words(billions: float, text: str) -> None:
-    assert size_text(billions) == text
+    assert parameter_count_text(billions) == text
 
 
 def test_levels_in_order() -> None:
@@ -69,7 +69,7 @@ def test_levels_in_order() -> None:
         "a": RunInfo(shots=5, params_b=13, tuning="chat"), "b": RunInfo(shots=0, params_b=7, tuning="base"),
         "c": RunInfo(shots=25, params_b=0.07, tuning="aligned"), "d": RunInfo(),
     }
-    assert level_order(infos, "shots") == ["0-shot", "5-shot", "25-shot"]
-    assert level_order(infos, "params") == ["70M", "7B", "13B"]
-    assert level_order(infos, "tuning") == ["base", "aligned", "chat"]
-    assert level_of(infos["d"], "shots") is None
+    assert ordered_levels(infos, "shots") == ["0-shot", "5-shot", "25-shot"]
+    assert ordered_levels(infos, "params") == ["70M", "7B", "13B"]
+    assert ordered_levels(infos, "tuning") == ["base", "aligned", "chat"]
+    assert fact_level(infos["d"], "shots") is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calib_core.analysis.groups import Group
-from calib_core.report.sections.groups import rows
+from calib_core.report.sections.groups import group_rows
 from core.figures.dot_groups import make_group, make_groups
 
 
@@ -47,18 +47,18 @@ def test_the_highest_are_the_groups_with_the_largest_number_of_any_run() -> None
         make_group("law", 0.3, run="a"), make_group("law", 0.1, run="b"), make_group("sums", 0.2, run="a"),
         make_group("sums", 0.4, run="b"), make_group("none", None, run="a"), make_group("few", 0.9, n=29),
     )
-    assert made.highest(2) == ["sums", "law"]
-    assert made.highest(9) == ["sums", "law", "few"]
+    assert made.highest_groups(2) == ["sums", "law"]
+    assert made.highest_groups(9) == ["sums", "law", "few"]
     partly = make_groups(
         make_group("law", 0.3, run="b"), make_group("sums", 0.2), make_group("law", 0.1, run="a", n=29),
     )
-    assert partly.highest(9) == ["law", "sums"]
+    assert partly.highest_groups(9) == ["law", "sums"]
     runs = make_groups(make_group("one", 0.1, run="a"), make_group("one", 0.2, run="b"), of="runs")
-    assert runs.highest(1) == ["b"]
+    assert runs.highest_groups(1) == ["b"]
 
 
 def test_the_least_p_of_so_many_draws_is_a_bound() -> None:
     group = make_group("law", 0.3, null=0.1)
     made = make_groups(*(replace(group, name=f"{p}", p=p, draws=199) for p in (0.005, 0.02)))
-    assert [row["p"] for row in rows(made)] == ["≤ 0.005", "0.020"]
+    assert [row["p"] for row in group_rows(made)] == ["≤ 0.005", "0.020"]
     assert made.to_frame()["draws"].to_list() == [199, 199]

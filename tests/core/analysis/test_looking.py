@@ -2,21 +2,21 @@
 
 import pytest
 
-from calib_core.analysis.looking import Looking, bins_of, counted_of, methods_of, number_of
+from calib_core.analysis.looking import ViewCaption, bins_caption, rows_used_text, method_titles, metric_caption
 from calib_core.bins import Scheme
 
 
 def test_one_run_by_one_method_is_named_with_its_number_and_its_rows() -> None:
-    made = Looking(
+    made = ViewCaption(
         "Reliability diagram", ("A",), ("p(True)",), "ECE, 10 bins of equal width", "90 of 100 rows",
     )
-    assert made.words == "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."
+    assert made.sentence == "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."
 
 
 def test_two_are_named_more_are_counted_and_what_is_not_there_is_not_spoken_of() -> None:
-    assert Looking("Table", ("A", "B"), ("x", "y", "z")).words == "Table of A and B by 3 methods."
-    assert Looking("Table", ("A", "B", "C"), ()).words == "Table of 3 runs."
-    assert Looking("Table", (), ()).words == "Table of 0 runs."
+    assert ViewCaption("Table", ("A", "B"), ("x", "y", "z")).sentence == "Table of A and B by 3 methods."
+    assert ViewCaption("Table", ("A", "B", "C"), ()).sentence == "Table of 3 runs."
+    assert ViewCaption("Table", (), ()).sentence == "Table of 0 runs."
 
 
 @pytest.mark.parametrize(
@@ -33,15 +33,15 @@ def test_two_are_named_more_are_counted_and_what_is_not_there_is_not_spoken_of()
 def test_rows_of_several_are_told_as_a_span_unless_they_are_the_same(
     rows: list[tuple[int, int]], words: str
 ) -> None:
-    assert counted_of(rows, "rows") == words
+    assert rows_used_text(rows, "rows") == words
 
 
 def test_bins_are_told_of_metrics_that_need_them() -> None:
-    assert number_of("ece", Scheme("mass", 20)) == "ECE, 20 bins of equal mass"
-    assert number_of("brier", Scheme("mass", 20)) == "Brier score"
-    assert bins_of(Scheme("width", 1)) == "1 bin of equal width"
-    assert bins_of(Scheme("natural")) == "one bin a distinct confidence"
+    assert metric_caption("ece", Scheme("mass", 20)) == "ECE, 20 bins of equal mass"
+    assert metric_caption("brier", Scheme("mass", 20)) == "Brier score"
+    assert bins_caption(Scheme("width", 1)) == "1 bin of equal width"
+    assert bins_caption(Scheme("natural")) == "one bin a distinct confidence"
 
 
 def test_a_method_that_comes_twice_is_named_once() -> None:
-    assert methods_of(["p_true", "verbal", "p_true"]) == ("p(True)", "stated confidence")
+    assert method_titles(["p_true", "verbal", "p_true"]) == ("p(True)", "stated confidence")

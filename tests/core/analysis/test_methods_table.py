@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.evidence import AnswerEvidence, survey
-from calib_core.analysis.methods_table import NO_COMMON, MethodsTable, methods_table
+from calib_core.analysis.evidence import AnswerEvidence, survey_methods
+from calib_core.analysis.methods_table import NO_COMMON_ROWS, MethodsTable, compare_methods
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.records import AnswerRun
@@ -29,12 +29,12 @@ RUN = run_of([
 
 
 def seen(run: AnswerRun, *methods: str) -> list[AnswerEvidence]:
-    usable = [each for each in survey(run).usable.values() if isinstance(each, AnswerEvidence)]
+    usable = [each for each in survey_methods(run).usable.values() if isinstance(each, AnswerEvidence)]
     return [each for each in usable if not methods or each.method.id in methods]
 
 
 def table(run: AnswerRun = RUN, *methods: str, **wishes: Any) -> MethodsTable:
-    return methods_table({"a": seen(run, *methods)}, **wishes)
+    return compare_methods({"a": seen(run, *methods)}, **wishes)
 
 
 def brier(pairs: list[tuple[Fraction, int]]) -> float:
@@ -60,22 +60,22 @@ def test_each_on_its_own_rows_has_no_best() -> None:
     assert given.brier == pytest.approx(brier([(HALF, 1), (HALF, 0), (FULL, 1), (HALF, 1)]))
     assert "common" not in given.recipe
     assert not any((cell.best_ece, cell.best_brier) != (False, False) for cell in result.cells.values())
-    assert result.reading == "Nothing is compared: the methods stand on different rows."
+    assert result.headline == "Nothing is compared: the methods stand on different rows."
 
 
 def test_a_method_alone_is_the_best_of_nothing() -> None:
     result = table(RUN, "given")
     assert result.cells["a", "given"].n_used == 4
     assert not result.cells["a", "given"].best_brier
-    assert result.reading == "Nothing is compared: each run has one method."
-    assert table(RUN, "given", rows="own").reading == result.reading
+    assert result.headline == "Nothing is compared: each run has one method."
+    assert table(RUN, "given", rows="own").headline == result.headline
 
 
 def test_ties_are_all_best() -> None:
     result = table()
     assert [result.cells["a", id_].best_brier for id_ in ("given", "verbal")] == [True, True]
     assert [result.cells["a", id_].best_ece for id_ in ("given", "verbal")] == [True, True]
-    assert result.reading == (
+    assert result.headline == (
         "Lowest Brier score: “stated confidence” and “confidence in the file”, 0.1667 on 3 rows."
     )
 
@@ -83,7 +83,7 @@ def test_ties_are_all_best() -> None:
 def test_three_of_one_score_are_listed() -> None:
     shared = seen(RUN)
     third = replace(shared[0], method=METHODS["p_true"])
-    assert methods_table({"a": [*shared, third]}).reading.startswith(
+    assert compare_methods({"a": [*shared, third]}).headline.startswith(
         "Lowest Brier score: “stated confidence”, “confidence in the file” and “p(True)”, "
     )
 
@@ -97,7 +97,7 @@ def test_rounding_parts_no_tie() -> None:
 
 def test_where_no_run_has_every_method_they_stand_as_registered() -> None:
     apart = {"a": seen(RUN, "given"), "b": seen(RUN, "verbal")}
-    assert methods_table(apart).methods == ("verbal", "given")
+    assert compare_methods(apart).methods == ("verbal", "given")
 
 
 WORSE = run_of([row(0.9, 0.1, 1), row(0.8, 0.2, 1), row(0.1, 0.9, 0)])
@@ -115,20 +115,20 @@ def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
     assert table(BETTER).methods == ("verbal", "given")
     both = {"a": seen(WORSE), "b": seen(BETTER)}
     means = {
-        id_: sum(methods_table(both).cells[run, id_].brier or 0 for run in "ab") / 2
+        id_: sum(compare_methods(both).cells[run, id_].brier or 0 for run in "ab") / 2
         for id_ in ("given", "verbal")
     }
-    assert methods_table(both).methods == tuple(sorted(means, key=means.__getitem__))
-    assert methods_table(both, order="method").methods == ("verbal", "given")
-    assert methods_table(both, order="method").ordered("brier").methods == methods_table(both).methods
-    assert methods_table(both).ordered("method").methods == ("verbal", "given")
+    assert compare_methods(both).methods == tuple(sorted(means, key=means.__getitem__))
+    assert compare_methods(both, order="method").methods == ("verbal", "given")
+    assert compare_methods(both, order="method").ordered("brier").methods == compare_methods(both).methods
+    assert compare_methods(both).ordered("method").methods == ("verbal", "given")
     lacking = {"a": seen(WORSE), "b": seen(BETTER, "given")}
-    assert methods_table(lacking).methods == ("given", "verbal")
+    assert compare_methods(lacking).methods == ("given", "verbal")
 
 
 def test_several_runs_are_counted_not_averaged() -> None:
-    result = methods_table({"a": seen(WORSE), "b": seen(BETTER)})
-    assert result.reading == (
+    result = compare_methods({"a": seen(WORSE), "b": seen(BETTER)})
+    assert result.headline == (
         "Lowest Brier score among 2 runs: “stated confidence” in 1; “confidence in the file” in 1."
     )
 
@@ -136,8 +136,8 @@ def test_several_runs_are_counted_not_averaged() -> None:
 def test_no_common_row_is_said() -> None:
     result = table(run_of([row(0.5, None, 1), row(None, 0.5, 1)]))
     assert result.cells == {}
-    assert result.refused == {("a", "given"): NO_COMMON, ("a", "verbal"): NO_COMMON}
-    assert "every method shown" in result.reading
+    assert result.unavailable == {("a", "given"): NO_COMMON_ROWS, ("a", "verbal"): NO_COMMON_ROWS}
+    assert "every method shown" in result.headline
 
 
 def test_an_ece_of_one_bin_is_flagged() -> None:
@@ -182,8 +182,8 @@ def test_m_is_the_chosen_one() -> None:
 
 
 def test_the_frame_has_a_row_a_cell() -> None:
-    frame = methods_table({"a": seen(WORSE), "b": seen(BETTER)}).to_frame()
+    frame = compare_methods({"a": seen(WORSE), "b": seen(BETTER)}).to_frame()
     assert frame.select("run", "method").rows() == [
         ("a", "given"), ("a", "verbal"), ("b", "given"), ("b", "verbal"),
     ]
-    assert frame.columns == methods_table({}).to_frame().columns
+    assert frame.columns == compare_methods({}).to_frame().columns

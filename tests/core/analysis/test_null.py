@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from calib_core.analysis.evidence import Evidence, metric_of
-from calib_core.analysis.null import Null, null_of, rsd, share_above, with_rsd
+from calib_core.analysis.evidence import Evidence, get_metric
+from calib_core.analysis.null import NullDistribution, null_distribution, relative_standard_deviation, monte_carlo_p_value, with_rsd
 from calib_core.bins import BinSums, Scheme
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.pairs import Distribution
 from core import oracle
 from core.edge_cases import close
@@ -21,10 +21,10 @@ REDRAWN = 600
 ALL = ("full_ece", "full_ece_mass", "cw_ece", "cw_ece_sum")
 
 
-def null(evidence: Evidence, metric_id: str, *schemes: Scheme, ddof: int = 0) -> Null:
-    metric = metric_of(metric_id)
-    observed = [metric.of(evidence.sums_for(metric, scheme), scheme) for scheme in schemes]
-    found = null_of(evidence, metric, schemes, observed)
+def null(evidence: Evidence, metric_id: str, *schemes: Scheme, ddof: int = 0) -> NullDistribution:
+    metric = get_metric(metric_id)
+    observed = [metric.compute(evidence.sums_for(metric, scheme), scheme) for scheme in schemes]
+    found = null_distribution(evidence, metric, schemes, observed)
     assert found is not None
     known = [value for value in observed if value is not None]
     if len(known) < len(schemes) or len(schemes) < 2:
@@ -32,7 +32,7 @@ def null(evidence: Evidence, metric_id: str, *schemes: Scheme, ddof: int = 0) ->
     return with_rsd(found, evidence, metric, schemes, known, ddof)
 
 
-def agrees(found: Null, brute: np.ndarray) -> None:
+def agrees(found: NullDistribution, brute: np.ndarray) -> None:
     """199 draws against REDRAWN of them: middle and ends within what both leave to chance."""
     median, low, high = np.quantile(brute, (0.5, 0.05, 0.95))
     scale = brute.std()
@@ -68,34 +68,34 @@ RIGHT = [int(value) for value in np.random.default_rng(5).random(400) < CONFIDEN
 @pytest.mark.parametrize("scheme", [Scheme("width", 10), Scheme("width", 13), Scheme("mass", 8)])
 @pytest.mark.parametrize("metric_id", ["ece", "mce"])
 def test_one_pair_a_row_is_drawn_as_it_is_said(metric_id: str, scheme: Scheme) -> None:
-    metric = metric_of(metric_id)
+    metric = get_metric(metric_id)
     found = null(given_evidence(CONFIDENCE, RIGHT), metric_id, scheme)
-    assert (found.draws, found.seed) == (199, 0)
-    agrees(found, redrawn_pairs(CONFIDENCE, lambda sums: metric.of(sums, scheme)))
+    assert (found.n_draws, found.seed) == (199, 0)
+    agrees(found, redrawn_pairs(CONFIDENCE, lambda sums: metric.compute(sums, scheme)))
 
 
 def test_few_values_are_drawn_value_by_value() -> None:
     confidence = np.repeat([0.25, 0.5, 1.0], 60)
-    scheme, metric = Scheme("natural"), metric_of("ece")
+    scheme, metric = Scheme("natural"), get_metric("ece")
     found = null(given_evidence(confidence, [1, 0] * 90), "ece", scheme)
-    agrees(found, redrawn_pairs(confidence, lambda sums: metric.of(sums, scheme)))
+    agrees(found, redrawn_pairs(confidence, lambda sums: metric.compute(sums, scheme)))
 
 
 @pytest.mark.parametrize("bins", [10, 13])
 @pytest.mark.parametrize("metric_id", ALL)
 def test_all_classes_are_drawn_row_by_row(metric_id: str, bins: int) -> None:
     probs, label = some_rows(300, 4, seed=7)
-    metric, scheme = metric_of(metric_id), Scheme("width", bins)
+    metric, scheme = get_metric(metric_id), Scheme("width", bins)
     found = null(choice_evidence(probs.tolist(), label.tolist()), metric_id, scheme)
-    agrees(found, redrawn_rows(distribution(probs, label), lambda sums: metric.of(sums, scheme)))
+    agrees(found, redrawn_rows(distribution(probs, label), lambda sums: metric.compute(sums, scheme)))
 
 
 @pytest.mark.parametrize("metric_id", ["full_ece", "full_ece_mass"])
 def test_token_level_draws_are_those_of_rows(metric_id: str) -> None:
     probs, label = some_rows(300, 6, seed=8)
-    metric, scheme = metric_of(metric_id), Scheme("width", 10)
+    metric, scheme = get_metric(metric_id), Scheme("width", 10)
     found = null(dense_evidence(probs, label), metric_id, scheme)
-    agrees(found, redrawn_rows(distribution(probs, label), lambda sums: metric.of(sums, scheme)))
+    agrees(found, redrawn_rows(distribution(probs, label), lambda sums: metric.compute(sums, scheme)))
 
 
 def test_token_level_top_labels_and_classes_are_those_of_rows() -> None:
@@ -103,11 +103,11 @@ def test_token_level_top_labels_and_classes_are_those_of_rows() -> None:
     evidence, rows, scheme = dense_evidence(probs, label), distribution(probs, label), Scheme("width", 10)
     agrees(
         null(evidence, "ece", scheme),
-        redrawn_pairs(rows.top().confidence, lambda sums: metric_of("ece").of(sums, scheme)),
+        redrawn_pairs(rows.top_label_pairs().confidence, lambda sums: get_metric("ece").compute(sums, scheme)),
     )
     found = null(evidence, "cw_ece", scheme)
-    brute = redrawn_rows(rows, lambda sums: metric_of("cw_ece").of(sums, scheme))
-    assert found.draws == 19
+    brute = redrawn_rows(rows, lambda sums: get_metric("cw_ece").compute(sums, scheme))
+    assert found.n_draws == 19
     assert found.median[0] == pytest.approx(np.median(brute), abs=1.5 * brute.std())
 
 
@@ -117,20 +117,20 @@ def test_draws_cell_by_cell_would_be_wrong() -> None:
     evidence = choice_evidence(probs.tolist(), label.tolist())
     one = null(evidence, "full_ece", Scheme("width", 1))
     assert one.high[0] == pytest.approx(0, abs=1e-12)
-    apart = redrawn_pairs(probs.ravel(), lambda sums: metric_of("ece").of(sums, Scheme("width", 1)))
+    apart = redrawn_pairs(probs.ravel(), lambda sums: get_metric("ece").compute(sums, Scheme("width", 1)))
     assert 2 * np.median(apart) > 0.01
 
 
 def test_all_labels_are_drawn_row_by_row_too() -> None:
     probs, label = some_rows(200, 3, seed=5)
-    every = choice_evidence(probs.tolist(), label.tolist(), Options(labels="all"))
+    every = choice_evidence(probs.tolist(), label.tolist(), MethodOptions(labels="all"))
     whole = choice_evidence(probs.tolist(), label.tolist())
     scheme = Scheme("width", 10)
     assert null(every, "ece", scheme).median[0] == pytest.approx(
         null(whole, "full_ece", scheme).median[0] / 3
     )
-    metric = metric_of("ece")
-    assert null_of(every, metric, (Scheme("mass", 10),), (0.1,)) is None
+    metric = get_metric("ece")
+    assert null_distribution(every, metric, (Scheme("mass", 10),), (0.1,)) is None
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_p_is_uniform_where_the_confidences_are_right(evidence_of: Callable[[int
     scheme = Scheme("width", 10)
     for metric_id in ("ece", "full_ece"):
         evidences = [evidence_of(seed) for seed in range(80)]
-        if metric_of(metric_id).needs == "distribution" and not evidences[0].has_distribution:
+        if get_metric(metric_id).needs == "distribution" and not evidences[0].has_distribution:
             continue
         found = np.array([null(evidence, metric_id, scheme).p[0] for evidence in evidences], np.float64)
         # Kolmogorov's distance at 80 values: 0.1 % of uniform ones are farther off than 0.217.
@@ -167,20 +167,20 @@ def test_p_is_small_where_they_are_wrong() -> None:
 
 def test_p_counts_the_data_among_the_draws() -> None:
     drawn = np.array([0.1, 0.2, 0.3])
-    assert share_above(drawn, 0.4) == 1 / 4
-    assert share_above(drawn, 0.3) == 2 / 4
-    assert share_above(drawn, 0.3 + 1e-14) == 2 / 4
-    assert share_above(drawn, 0.0) == 1
+    assert monte_carlo_p_value(drawn, 0.4) == 1 / 4
+    assert monte_carlo_p_value(drawn, 0.3) == 2 / 4
+    assert monte_carlo_p_value(drawn, 0.3 + 1e-14) == 2 / 4
+    assert monte_carlo_p_value(drawn, 0.0) == 1
 
 
 def test_rsd_is_the_oracles() -> None:
     values = [0.1, 0.15, 0.3, 0.02]
     exact = [oracle.Fraction(value) for value in values]
     for ddof in (0, 1):
-        assert close(float(rsd(np.array(values), ddof)), oracle.rsd(exact, ddof))
-    assert np.isnan(rsd(np.zeros(3)))
-    assert np.isnan(rsd(np.array([0.2]), 1))
-    assert rsd(np.array([0.2])) == 0
+        assert close(float(relative_standard_deviation(np.array(values), ddof)), oracle.rsd(exact, ddof))
+    assert np.isnan(relative_standard_deviation(np.zeros(3)))
+    assert np.isnan(relative_standard_deviation(np.array([0.2]), 1))
+    assert relative_standard_deviation(np.array([0.2])) == 0
 
 
 def test_rsd_has_a_null_of_its_own() -> None:
@@ -188,7 +188,7 @@ def test_rsd_has_a_null_of_its_own() -> None:
     evidence = given_evidence(CONFIDENCE, RIGHT)
     schemes = [Scheme("width", bins) for bins in (5, 10, 50, 500)]
     found = null(evidence, "ece", *schemes)
-    table = np.array([evidence.nulls["ece", scheme][1] for scheme in schemes])
+    table = np.array([evidence.null_cache["ece", scheme][1] for scheme in schemes])
     each = table.std(axis=0) / table.mean(axis=0)
     assert found.rsd_median == pytest.approx(np.median(each))
     assert (found.rsd_low, found.rsd_high) == pytest.approx(tuple(np.quantile(each, (0.05, 0.95))))
@@ -208,29 +208,29 @@ def test_certainty_has_no_rsd_but_a_null() -> None:
 def test_draws_are_kept() -> None:
     evidence = given_evidence(CONFIDENCE, RIGHT)
     null(evidence, "ece", Scheme())
-    kept = evidence.nulls["ece", Scheme()][1]
+    kept = evidence.null_cache["ece", Scheme()][1]
     null(evidence, "ece", Scheme(), Scheme("width", 20))
-    assert evidence.nulls["ece", Scheme()][1] is kept
+    assert evidence.null_cache["ece", Scheme()][1] is kept
 
 
 @pytest.mark.parametrize("metric_id", ["brier", "auroc", "accuracy", "bias", "nll", "brier_multi"])
 def test_metrics_without_bins_have_no_null(metric_id: str) -> None:
     evidence = choice_evidence([[0.7, 0.3], [0.2, 0.8]], [0, 0])
-    assert null_of(evidence, metric_of(metric_id), (Scheme(),), (0.1,)) is None
+    assert null_distribution(evidence, get_metric(metric_id), (Scheme(),), (0.1,)) is None
 
 
 def test_what_is_not_known_has_no_null() -> None:
     probs, label = some_rows(40, 30, seed=2)
     evidence = top_k_evidence(probs, label, 3)
-    metric = metric_of("full_ece")
+    metric = get_metric("full_ece")
     assert evidence.bounds(metric, Scheme("width", 500)) is not None
-    assert null_of(evidence, metric, (Scheme("width", 500),), (None,)) is None
-    assert null_of(evidence, metric, (), ()) is None
-    assert null_of(evidence, metric_of("ece"), (Scheme(),), (0.1,)) is not None
+    assert null_distribution(evidence, metric, (Scheme("width", 500),), (None,)) is None
+    assert null_distribution(evidence, metric, (), ()) is None
+    assert null_distribution(evidence, get_metric("ece"), (Scheme(),), (0.1,)) is not None
 
 
 def test_nothing_observed_has_no_p() -> None:
-    found = null_of(given_evidence(CONFIDENCE, RIGHT), metric_of("ece"), (Scheme(),), (None,))
+    found = null_distribution(given_evidence(CONFIDENCE, RIGHT), get_metric("ece"), (Scheme(),), (None,))
     assert found is not None
     assert found.p == (None,)
-    assert found.words == "p over R=199 draws, seed 0"
+    assert found.recipe_text == "p over R=199 draws, seed 0"

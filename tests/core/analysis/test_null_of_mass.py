@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from calib_core.analysis.evidence import Evidence, metric_of
-from calib_core.analysis.null import null_of
+from calib_core.analysis.evidence import Evidence, get_metric
+from calib_core.analysis.null import null_distribution
 from calib_core.analysis.score import score
 from calib_core.bins import Scheme
 from core.made_runs import choice_evidence
@@ -22,10 +22,10 @@ def test_mass_of_the_drawn_is_expected_to_be_that_of_the_data(of: Callable[..., 
     """E Σpy = Σp² in every bin, though a cell of the smallest probabilities holds very different ones."""
     probs, label = some_rows(400, 300, seed=6, sharp=0.02)
     scheme = Scheme("width", 1000)
-    redrawn = of(probs, label).redrawn(metric_of("full_ece_mass"), scheme)
+    redrawn = of(probs, label).null_draws(get_metric("full_ece_mass"), scheme)
     assert redrawn is not None
     drawn = np.array([outcome.binned(scheme).confident_correct for outcome in redrawn])
-    expected = redrawn.binned.squared
+    expected = redrawn.data_bins.squared
     assert drawn[:, 0].mean() == pytest.approx(expected[0], rel=0.05)
     assert drawn.sum(axis=1).mean() == pytest.approx(expected.sum(), rel=0.01)
 
@@ -34,7 +34,7 @@ def test_mass_of_probabilities_that_share_a_cell_has_no_null() -> None:
     """All below 1/3000: their draws would all be the same."""
     row = np.concatenate([np.full(3000, 0.0003), np.full(3000, 0.1 / 3000)])
     evidence = dense_evidence(np.tile(row, (40, 1)), np.arange(40), by_class=False)
-    assert null_of(evidence, metric_of("full_ece_mass"), (Scheme(),), (1e-5,)) is None
-    assert null_of(evidence, metric_of("full_ece"), (Scheme(),), (1e-5,)) is not None
+    assert null_distribution(evidence, get_metric("full_ece_mass"), (Scheme(),), (1e-5,)) is None
+    assert null_distribution(evidence, get_metric("full_ece"), (Scheme(),), (1e-5,)) is not None
     even = choice_evidence([[0.5, 0.5]] * 4, [0, 1, 0, 1])
     assert score(even, "full_ece_mass").p == 1.0

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.analysis.overview import frame_of, overview
-from calib_core.confidence.method import Options
+from calib_core.analysis.overview import overview_frame, summarise_runs
+from calib_core.confidence.method import MethodOptions
 from core.made_runs import blocks, choice_evidence, given_evidence
 from core.tours import CALIBRATED, OVER, UNDER, answers, evidences
 
 
 def test_one_row_a_run_and_method() -> None:
     runs = {"a": [blocks((0.9, 10, 5))], "b": [blocks((1.0, 4, 4)), blocks((0.5, 2, 1))]}
-    frame = overview(runs).to_frame()
+    frame = summarise_runs(runs).to_frame()
     assert frame["run"].to_list() == ["a", "b", "b"]
     assert frame["rows"].to_list() == frame["used"].to_list() == [10, 4, 2]
     assert frame["accuracy"].to_list() == [0.5, 1.0, 0.5]
@@ -23,28 +23,28 @@ def test_one_row_a_run_and_method() -> None:
 
 
 def test_the_first_method_stands_for_a_run_and_the_worst_run_is_first() -> None:
-    result = overview({
+    result = summarise_runs({
         "good": [blocks(*CALIBRATED), blocks(*OVER)], "bad": [blocks(*OVER)], "shy": [blocks(*UNDER)],
     })
-    assert [(look.run, look.kind) for look in result.first] == [
+    assert [(look.run, look.verdict) for look in result.by_default_method] == [
         ("bad", "over"), ("shy", "under"), ("good", "neither"),
     ]
-    assert len(result.every) == 4
-    gaps = [look.ece or 0.0 for look in result.every]
+    assert len(result.by_every_method) == 4
+    gaps = [look.ece or 0.0 for look in result.by_every_method]
     assert gaps == sorted(gaps, reverse=True)
 
 
 def test_the_curve_has_bins_with_rows_alone() -> None:
-    (look,) = overview({"a": [blocks((0.95, 40, 20), (0.15, 4, 1))]}).first
+    (look,) = summarise_runs({"a": [blocks((0.95, 40, 20), (0.15, 4, 1))]}).by_default_method
     assert look.curve.select("bin", "count", "thin").rows() == [(2, 4, True), (10, 40, False)]
     assert look.curve["accuracy"].to_list() == [0.25, 0.5]
 
 
 def test_runs_are_judged_together_and_the_recipe_says_so() -> None:
     off = (0.5, 400, 175)
-    alone, many = overview({"a": [blocks(off)]}), overview({str(at): [blocks(off)] for at in range(40)})
-    assert alone.first[0].kind == "over"
-    assert {look.kind for look in many.first} == {"neither"}
+    alone, many = summarise_runs({"a": [blocks(off)]}), summarise_runs({str(at): [blocks(off)] for at in range(40)})
+    assert alone.by_default_method[0].verdict == "over"
+    assert {look.verdict for look in many.by_default_method} == {"neither"}
     assert "together" not in alone.recipe
     assert "all 40 verdicts together (Bonferroni)" in many.recipe
     assert "ECE-L1, equal width, M=10, right-closed, top label" in alone.recipe
@@ -53,32 +53,32 @@ def test_runs_are_judged_together_and_the_recipe_says_so() -> None:
 
 def test_runs_by_many_methods_are_as_many_verdicts() -> None:
     off = (0.5, 400, 175)
-    result = overview({"a": [blocks(off)] * 40})
-    assert {look.kind for look in (*result.first, *result.every)} == {"neither"}
+    result = summarise_runs({"a": [blocks(off)] * 40})
+    assert {look.verdict for look in (*result.by_default_method, *result.by_every_method)} == {"neither"}
     assert "all 40 verdicts together (Bonferroni)" in result.recipe
 
 
 def test_many_distinct_confidences_are_no_obstacle() -> None:
-    (look,) = overview({"a": [given_evidence([k / 100 for k in range(100)], [0] * 100)]}).every
+    (look,) = summarise_runs({"a": [given_evidence([k / 100 for k in range(100)], [0] * 100)]}).by_every_method
     assert look.ece == pytest.approx(0.495)
 
 
 def test_all_labels_are_shown_by_their_top_label() -> None:
     probs, gold = [[0.7, 0.3], [0.4, 0.6]], [0, 0]
-    top = overview({"run": [choice_evidence(probs, gold)]}).to_frame()
-    every = overview({"run": [choice_evidence(probs, gold, Options(labels="all"))]}).to_frame()
+    top = summarise_runs({"run": [choice_evidence(probs, gold)]}).to_frame()
+    every = summarise_runs({"run": [choice_evidence(probs, gold, MethodOptions(labels="all"))]}).to_frame()
     assert every.equals(top)
 
 
 def test_every_method_of_a_run_that_has_several() -> None:
     run = answers(*OVER, verbal_confidence=[0.5] * 300)
-    result = overview(evidences(red=run))
-    assert [look.method for look in result.every] == ["given", "verbal"]
-    assert [look.method for look in result.first] == ["verbal"]  # the registry's first
+    result = summarise_runs(evidences(red=run))
+    assert [look.method for look in result.by_every_method] == ["given", "verbal"]
+    assert [look.method for look in result.by_default_method] == ["verbal"]  # the registry's first
 
 
 def test_nothing_at_hand_keeps_its_columns() -> None:
-    empty = overview({})
-    assert empty.to_frame().schema == overview({"a": [blocks((0.9, 10, 5))]}).to_frame().schema
-    assert frame_of(empty.first).height == 0
-    assert (empty.headline, empty.more) == ("There is no run here.", "")
+    empty = summarise_runs({})
+    assert empty.to_frame().schema == summarise_runs({"a": [blocks((0.9, 10, 5))]}).to_frame().schema
+    assert overview_frame(empty.by_default_method).height == 0
+    assert (empty.headline, empty.subheadline) == ("There is no run here.", "")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.pairing import common
+from calib_core.analysis.pairing import common_questions
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
 from core.made_runs import made_run
@@ -18,7 +18,7 @@ def run(**columns: Any) -> AnswerRun:
 
 
 def places(first: AnswerRun, second: AnswerRun) -> list[tuple[int, int]]:
-    at_first, at_second, keys = common(first, second)
+    at_first, at_second, keys = common_questions(first, second)
     assert keys.n_unique() == keys.len() == at_first.size
     return list(zip(at_first.tolist(), at_second.tolist(), strict=True))
 
@@ -41,7 +41,7 @@ def test_by_text_where_both_have_it_even_if_ids_differ() -> None:
 
 def test_equal_ids_of_other_questions_are_no_pair() -> None:
     with pytest.raises(Unavailable, match="no question in common"):
-        common(run(id=["1"], question=["why?"]), run(id=["1"], question=["how?"]))
+        common_questions(run(id=["1"], question=["why?"]), run(id=["1"], question=["how?"]))
 
 
 def test_equal_texts_are_told_apart_by_id() -> None:
@@ -52,20 +52,20 @@ def test_equal_texts_are_told_apart_by_id() -> None:
 
 def test_row_numbers_pair_nothing() -> None:
     with pytest.raises(Unavailable, match="need an id or the question's text"):
-        common(run(subject=["a"]), run(subject=["a"]))
+        common_questions(run(subject=["a"]), run(subject=["a"]))
 
 
 def test_a_missing_id_pairs_nothing() -> None:
     with pytest.raises(Unavailable, match="need an id"):
-        common(run(id=["a", None]), run(id=["a", "b"]))
+        common_questions(run(id=["a", None]), run(id=["a", "b"]))
 
 
 def test_repeated_questions_are_refused() -> None:
     with pytest.raises(Unavailable, match="occur twice"):
-        common(run(question=["why?", "why?"]), run(question=["why?", "how?"]))
+        common_questions(run(question=["why?", "why?"]), run(question=["why?", "how?"]))
 
 
 def test_parts_of_a_key_do_not_run_together() -> None:
     first, second = run(subject=["a"], id=["bc"]), run(subject=["ab"], id=["c"])
     with pytest.raises(Unavailable, match="no question in common"):
-        common(first, second)
+        common_questions(first, second)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calib_core.analysis.evidence import Evidence, gather
-from calib_core.analysis.questions import SHOWN, questions
-from calib_core.analysis.reliability import reliability
+from calib_core.analysis.evidence import Evidence, gather_evidence
+from calib_core.analysis.questions import MAX_SHOWN_QUESTIONS, questions_in_bin
+from calib_core.analysis.reliability import reliability_diagram
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.pairs import Labels
 from calib_core.problems import Unavailable
 from core.edge_cases import WIDTHS, confidences, schemes
@@ -27,16 +27,16 @@ GOLD = [0, 1, 1]
 
 def same_as_the_table(evidence: Evidence, metric: str, scheme: Scheme) -> None:
     """Bin by bin: as many questions, as many right ones, the same mean confidence."""
-    table = reliability(evidence, metric, scheme).table
+    table = reliability_diagram(evidence, metric, scheme).table
     for row in table.iter_rows(named=True):
-        inside = questions(evidence, metric, scheme, bin_number=row["bin"])
-        assert inside.total == inside.frame.height == row["count"]
+        inside = questions_in_bin(evidence, metric, scheme, bin_number=row["bin"])
+        assert inside.n_before_search == inside.frame.height == row["count"]
         assert int(inside.frame["right"].sum()) == round(row["accuracy"] * row["count"])
         assert inside.frame["confidence"].mean() == pytest.approx(row["confidence"], abs=1e-12)
-    every = questions(evidence, metric, scheme)
-    assert every.total == table["count"].sum()
+    every = questions_in_bin(evidence, metric, scheme)
+    assert every.n_before_search == table["count"].sum()
     empty = next(number for number in range(1, 1002) if number not in set(table["bin"].to_list()))
-    assert questions(evidence, metric, scheme, bin_number=empty).total == 0
+    assert questions_in_bin(evidence, metric, scheme, bin_number=empty).n_before_search == 0
 
 
 @st.composite
@@ -68,7 +68,7 @@ def computed_choices(draw: st.DrawFn) -> dict[str, list[Any]]:
 @given(computed_choices(), schemes(), st.sampled_from(("top", "all")))
 @settings(max_examples=60)
 def test_choices_computed_and_pooled(columns: dict[str, list[Any]], how: Bins, labels: Labels) -> None:
-    evidence = gather(made_run(columns), "choice_softmax", Options(labels=labels))
+    evidence = gather_evidence(made_run(columns), "choice_softmax", MethodOptions(labels=labels))
     same_as_the_table(evidence, "ece", Scheme(how.binning, how.bins))
     same_as_the_table(evidence, "full_ece", Scheme("width", how.bins))
 
@@ -76,11 +76,11 @@ def test_choices_computed_and_pooled(columns: dict[str, list[Any]], how: Bins, l
 @pytest.mark.parametrize("scheme", [Scheme("natural"), Scheme("mass", 10)])
 def test_computed_ties_that_rounding_parts_stay_in_one_bin(scheme: Scheme) -> None:
     logprobs = [[-k / 10, -k / 10 - 0.5] for k in range(50)]  # one and the same softmax, but for rounding
-    evidence = gather(made_run({"choice_logprobs": logprobs, "gold_index": [0] * 50}), "choice_softmax")
+    evidence = gather_evidence(made_run({"choice_logprobs": logprobs, "gold_index": [0] * 50}), "choice_softmax")
     assert np.unique(evidence.pairs.confidence).size > 1
     same_as_the_table(evidence, "ece", scheme)
     last = 1 if scheme.binning == "natural" else 10
-    assert questions(evidence, "ece", scheme, bin_number=last).total == 50
+    assert questions_in_bin(evidence, "ece", scheme, bin_number=last).n_before_search == 50
 
 
 def test_what_is_shown_of_a_question() -> None:
@@ -95,7 +95,7 @@ def test_what_is_shown_of_a_question() -> None:
             "confidence": [0.9, 0.8, 0.7],
         }
     )
-    assert questions(gather(run, "given")).frame.to_dicts() == [
+    assert questions_in_bin(gather_evidence(run, "given")).frame.to_dicts() == [
         {
             "row": 1, "id": "q1", "subject": "law", "question": "Who?",
             "answer": "Ann", "gold": "Ann", "confidence": 0.9, "right": True,
@@ -108,7 +108,7 @@ def test_what_is_shown_of_a_question() -> None:
 
 
 def test_a_bare_file_has_rows_answers_and_gold_all_the_same() -> None:
-    frame = questions(given_evidence([0.9], [True])).frame
+    frame = questions_in_bin(given_evidence([0.9], [True])).frame
     assert frame.columns == ["row", "answer", "gold", "confidence", "right"]
     assert frame.row(0) == (1, None, None, 0.9, True)
 
@@ -117,7 +117,7 @@ def test_row_numbers_are_the_files() -> None:
     run = made_run(
         {"row": np.array([2, 5, 9]), "confidence": [0.9, None, 0.7], "correct": [True, True, False]}
     )
-    assert questions(gather(run, "given")).frame["row"].to_list() == [2, 9]
+    assert questions_in_bin(gather_evidence(run, "given")).frame["row"].to_list() == [2, 9]
 
 
 @pytest.mark.parametrize(
@@ -131,23 +131,23 @@ def test_choices_answer_with_their_top_label(choices: list[list[str]] | None, an
     evidence = (
         choice_evidence(PROBS, GOLD) if choices is None else choice_evidence(PROBS, GOLD, choices=choices)
     )
-    assert questions(evidence).frame["answer"].to_list() == answers
+    assert questions_in_bin(evidence).frame["answer"].to_list() == answers
 
 
 @pytest.mark.parametrize(("metric", "labels"), [("ece", "all"), ("full_ece", "top")])
 def test_every_label_is_a_question_of_its_own_choice(metric: str, labels: Labels) -> None:
-    evidence = choice_evidence(PROBS, GOLD, Options(labels=labels), choices=[["salt", "tin", "zinc"]] * 3)
-    frame = questions(evidence, metric).frame
+    evidence = choice_evidence(PROBS, GOLD, MethodOptions(labels=labels), choices=[["salt", "tin", "zinc"]] * 3)
+    frame = questions_in_bin(evidence, metric).frame
     assert frame["answer"].to_list() == ["salt", "tin", "zinc"] * 3
     assert frame["row"].to_list() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert frame["confidence"].to_list() == [p for row in PROBS for p in row]
     assert frame.filter("right")["answer"].to_list() == ["salt", "tin", "tin"]
-    assert questions(evidence, metric, bin_number=8).frame.select("row", "answer").rows() == [(3, "tin")]
+    assert questions_in_bin(evidence, metric, bin_number=8).frame.select("row", "answer").rows() == [(3, "tin")]
 
 
 def test_adaptive_ece_lists_its_own_bins() -> None:
     evidence = blocks((0.1, 5, 0), (0.5, 5, 3), (0.9, 10, 9))
-    assert questions(evidence, "ace", Scheme("width", 2), bin_number=1).frame[
+    assert questions_in_bin(evidence, "ace", Scheme("width", 2), bin_number=1).frame[
         "confidence"
     ].unique().to_list() == [0.1, 0.5]
 
@@ -176,13 +176,13 @@ def test_search_is_plain_text_in_any_case(text: str, rows: list[int]) -> None:
             "confidence": [0.9, 0.8, 0.7],
         }
     )
-    found = questions(gather(run, "given"), search=text)
+    found = questions_in_bin(gather_evidence(run, "given"), search=text)
     assert found.frame["row"].to_list() == rows
-    assert found.total == 3
+    assert found.n_before_search == 3
     assert found.search == text
 
 
-@pytest.mark.parametrize("method", [id_ for id_, one in METHODS.items() if one.reads == "answers"])
+@pytest.mark.parametrize("method", [id_ for id_, one in METHODS.items() if one.run_kind == "answers"])
 def test_every_method_says_which_answer_it_judged(method: str) -> None:
     run = made_run(
         {
@@ -197,7 +197,7 @@ def test_every_method_says_which_answer_it_judged(method: str) -> None:
             **{name: [0.4, 0.5] for name in ("p_true", "p_false", "verbal_confidence", "confidence")},
         }
     )
-    said = gather(run, method).confidences
+    said = gather_evidence(run, method).confidences
     assert said.answers is not None
     own_label = said.judged == "its own top label"
     assert said.answers.to_list() == (["tin", "zinc"] if own_label else ["A", "B"])
@@ -205,20 +205,20 @@ def test_every_method_says_which_answer_it_judged(method: str) -> None:
 
 def test_search_stays_inside_the_bin() -> None:
     evidence = given_evidence([0.15, 0.95], [True, True], prediction=["same", "same"])
-    assert questions(evidence, bin_number=10, search="same").frame["row"].to_list() == [2]
+    assert questions_in_bin(evidence, bin_number=10, search="same").frame["row"].to_list() == [2]
 
 
 def test_the_first_thousand_are_shown_and_all_are_kept() -> None:
-    found = questions(blocks((0.9, SHOWN + 5, 10)))
-    assert (found.shown.height, found.to_frame().height, found.total) == (SHOWN, SHOWN + 5, SHOWN + 5)
+    found = questions_in_bin(blocks((0.9, MAX_SHOWN_QUESTIONS + 5, 10)))
+    assert (found.preview.height, found.to_frame().height, found.n_before_search) == (MAX_SHOWN_QUESTIONS, MAX_SHOWN_QUESTIONS + 5, MAX_SHOWN_QUESTIONS + 5)
 
 
 def test_refuses_what_the_diagram_refuses() -> None:
     run = made_run({"choice_logprobs": [[-2.0, -1.0]], "choice_token_counts": [[2, 1]], "gold_index": [0]})
-    evidence = gather(run, "choice_length_normalised", Options(renormalise=False))
+    evidence = gather_evidence(run, "choice_length_normalised", MethodOptions(renormalise=False))
     for metric, scheme in (("full_ece", Scheme()), ("cw_ece", Scheme("mass")), ("nope", Scheme())):
         with pytest.raises(Unavailable):
-            questions(evidence, metric, scheme)
+            questions_in_bin(evidence, metric, scheme)
 
 
 @pytest.mark.parametrize("method", ["cluster_number", "cluster_size", "pairwise"])
@@ -230,7 +230,7 @@ def test_self_consistency_answers_with_the_majority(method: str) -> None:
             "prediction": ["18", "4"],
         }
     )
-    frame = questions(gather(run, method)).frame
+    frame = questions_in_bin(gather_evidence(run, method)).frame
     assert frame["right"].to_list() == [False, True]
     assert frame["answer"].to_list() == ["17", "5"]
 
@@ -247,4 +247,4 @@ def test_self_consistency_answers_with_the_majority(method: str) -> None:
 )
 def test_greedy_methods_answer_with_the_prediction(method: str, columns: dict[str, list[Any]]) -> None:
     run = made_run({**columns, "prediction": ["Paris"], "gold": ["Rome"]})
-    assert questions(gather(run, method)).frame["answer"].to_list() == ["Paris"]
+    assert questions_in_bin(gather_evidence(run, method)).frame["answer"].to_list() == ["Paris"]

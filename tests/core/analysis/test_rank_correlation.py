@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from calib_core.analysis.rank_correlation import _interval, rank_correlation
+from calib_core.analysis.rank_correlation import _fisher_z_interval, rank_correlation
 from calib_core.problems import Unavailable
 
 SMALL = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=6)
@@ -47,7 +47,7 @@ def test_it_is_what_exact_fractions_say(points: list[tuple[int, int]]) -> None:
     as_large = sum(abs(products(x, list(order))) >= abs(products(x, y)) for order in orders)
     assert found.p == pytest.approx(as_large / len(orders), abs=1e-12)
     assert found.low <= found.rho <= found.high
-    assert found.n == len(points)
+    assert found.n_points == len(points)
 
 
 def test_it_is_scipys_with_ties_and_without() -> None:
@@ -62,21 +62,21 @@ def test_it_is_scipys_with_ties_and_without() -> None:
 def test_a_perfect_order_of_few_is_no_proof() -> None:
     three = rank_correlation([1, 2, 3], [9, 8, 7])
     assert (three.rho, three.p, three.low, three.high) == (-1, pytest.approx(1 / 3), -1, 1)
-    assert not three.clear
-    assert not rank_correlation([1, 2, 3, 4], [9, 8, 7, 6]).clear
+    assert not three.significant
+    assert not rank_correlation([1, 2, 3, 4], [9, 8, 7, 6]).significant
     five = rank_correlation([1, 2, 3, 4, 5], [9, 8, 7, 6, 5])
     assert (five.p, five.low) == (pytest.approx(2 / 120), -1)
     assert five.high > 0
-    assert not five.clear
-    assert rank_correlation([1, 2, 3, 4, 5, 6], [9, 8, 7, 6, 5, 4]).clear
-    assert five.how.endswith("permutation p of all 120 orders")
+    assert not five.significant
+    assert rank_correlation([1, 2, 3, 4, 5, 6], [9, 8, 7, 6, 5, 4]).significant
+    assert five.procedure.endswith("permutation p of all 120 orders")
 
 
 def test_eight_are_counted_and_nine_are_drawn() -> None:
-    assert "all 40,320 orders" in rank_correlation(range(8), [3, 1, 2, 0, 5, 4, 7, 6]).how
+    assert "all 40,320 orders" in rank_correlation(range(8), [3, 1, 2, 0, 5, 4, 7, 6]).procedure
     nine = [3, 1, 2, 0, 5, 4, 7, 6, 8]
     drawn = rank_correlation(range(9), nine)
-    assert "9,999 random orders, seed 0" in drawn.how
+    assert "9,999 random orders, seed 0" in drawn.procedure
     assert drawn == rank_correlation(range(9), nine)
     assert drawn.p != rank_correlation(range(9), nine, seed=1).p or drawn.p < 0.01
     assert rank_correlation(range(40), range(40)).p == pytest.approx(1 / 10_000)
@@ -104,6 +104,6 @@ def test_the_interval_holds_rho_as_often_as_it_says(n: int, rho: float) -> None:
     for _ in range(300):
         x = random.standard_normal(n)
         y = rho * x + math.sqrt(1 - rho**2) * random.standard_normal(n)
-        low, high = _interval(float(stats.spearmanr(x, y).statistic), n)
+        low, high = _fisher_z_interval(float(stats.spearmanr(x, y).statistic), n)
         held += low <= truth <= high
     assert held / 300 >= 0.94

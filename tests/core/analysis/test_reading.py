@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.analysis.evidence import metric_of
-from calib_core.analysis.reading import read_aloud
+from calib_core.analysis.evidence import get_metric
+from calib_core.analysis.reading import reliability_headline
 from calib_core.bins import BinSums, Scheme
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from core.made_runs import choice_evidence
 
 Block = tuple[float, int, int]
@@ -22,7 +22,7 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
     """Of blocks (confidence, rows, right ones)."""
     confidence = [value for value, rows, _ in parts for _ in range(rows)]
     correct = [at < right for _, rows, right in parts for at in range(rows)]
-    return read_aloud(BinSums.from_pairs(confidence, correct).binned(scheme or Scheme()), dependent=False)
+    return reliability_headline(BinSums.from_pairs(confidence, correct).binned(scheme or Scheme()), dependent=False)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
     for _ in range(40):
         confidence = rng.uniform(0, 1, 3000)
         correct = rng.uniform(0, 1, 3000) < confidence
-        said = read_aloud(
+        said = reliability_headline(
             BinSums.from_pairs(confidence, correct).binned(Scheme("width", bins)), dependent=False
         )
         apart += "within chance" not in said
@@ -162,9 +162,9 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
     [([0.5, 0.5], "agree in every bin."), ([0.9, 0.1], "are 40.0 % apart on average, in both bins.")],
 )
 def test_all_choices_speak_of_the_gap_alone(probs: list[float], said: str) -> None:
-    evidence = choice_evidence([probs] * 40, [0, 1] * 20, Options(labels="all"))
+    evidence = choice_evidence([probs] * 40, [0, 1] * 20, MethodOptions(labels="all"))
     opening = "Over all choices of every question, probability and share of right ones"
-    assert read_aloud(evidence.binned(metric_of("ece"), Scheme()), dependent=True) == f"{opening} {said}"
+    assert reliability_headline(evidence.binned(get_metric("ece"), Scheme()), dependent=True) == f"{opening} {said}"
 
 
 def test_a_gap_that_is_rounding_alone_is_no_gap() -> None:
@@ -175,6 +175,6 @@ def test_a_gap_that_is_rounding_alone_is_no_gap() -> None:
 
 def test_one_bin_of_all_choices_shows_no_rounding() -> None:
     probs = np.random.default_rng(1).dirichlet([1, 1, 1], 50).tolist()
-    binned = choice_evidence(probs, [0] * 50).binned(metric_of("full_ece"), Scheme("width", 1))
+    binned = choice_evidence(probs, [0] * 50).binned(get_metric("full_ece"), Scheme("width", 1))
     assert 0 < binned.absolute_gap.sum() < 1e-12
-    assert read_aloud(binned, dependent=True).endswith("agree in every bin.")
+    assert reliability_headline(binned, dependent=True).endswith("agree in every bin.")

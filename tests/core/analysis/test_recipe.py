@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.analysis.evidence import gather, metric_of
-from calib_core.analysis.recipe import labels_text, recipe, rows_text, scheme_text
+from calib_core.analysis.evidence import gather_evidence, get_metric
+from calib_core.analysis.recipe import labels_text, recipe_text, rows_text, scheme_text
 from calib_core.analysis.score import score
 from calib_core.bins import Scheme
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from core.made_runs import blocks, choice_evidence, given_evidence, made_run
 
 PROBS = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
@@ -33,28 +33,28 @@ def test_scheme(scheme: Scheme, realised: int | None, text: str) -> None:
 
 def test_rows_used_total_and_left_out() -> None:
     run = made_run({"confidence": [0.5, None, 0.7], "correct": [True, True, None]}, left_out=2)
-    assert rows_text(gather(run, "given")) == "n=1/5, 2 bad rows left out"
+    assert rows_text(gather_evidence(run, "given")) == "n=1/5, 2 bad rows left out"
     one = made_run({"confidence": [0.5], "correct": [True]}, left_out=1)
-    assert rows_text(gather(one, "given")) == "n=1/2, 1 bad row left out"
+    assert rows_text(gather_evidence(one, "given")) == "n=1/2, 1 bad row left out"
     assert rows_text(blocks((0.5, 3, 1))) == "n=3/3"
 
 
 def test_labels_are_named_where_there_are_choices() -> None:
     top = choice_evidence(PROBS, [0, 1, 1])
-    every = choice_evidence(PROBS, [0, 1, 1], Options(labels="all"))
-    assert labels_text(top) == labels_text(top, metric_of("ece")) == "top label"
-    assert labels_text(every) == labels_text(every, metric_of("ece")) == "all labels, K=3"
+    every = choice_evidence(PROBS, [0, 1, 1], MethodOptions(labels="all"))
+    assert labels_text(top) == labels_text(top, get_metric("ece")) == "top label"
+    assert labels_text(every) == labels_text(every, get_metric("ece")) == "all labels, K=3"
     for evidence in (top, every):
-        assert labels_text(evidence, metric_of("full_ece")) == "all classes, K=3"
-        assert labels_text(evidence, metric_of("nll")) == "all classes, K=3"
-    assert labels_text(blocks((0.5, 3, 1)), metric_of("ece")) is None
+        assert labels_text(evidence, get_metric("full_ece")) == "all classes, K=3"
+        assert labels_text(evidence, get_metric("nll")) == "all classes, K=3"
+    assert labels_text(blocks((0.5, 3, 1)), get_metric("ece")) is None
 
 
 def test_differing_numbers_of_choices_are_told() -> None:
     probs = [[0.7, 0.3], *PROBS, [0.4, 0.3, 0.2, 0.1]]
-    every = choice_evidence(probs, [0, 1, 1, 0, 0], Options(labels="all"))
-    assert labels_text(every, metric_of("ece")) == "all labels, K=2–4"
-    assert labels_text(every, metric_of("cw_ece")) == "all classes, K=2–4"
+    every = choice_evidence(probs, [0, 1, 1, 0, 0], MethodOptions(labels="all"))
+    assert labels_text(every, get_metric("ece")) == "all labels, K=2–4"
+    assert labels_text(every, get_metric("cw_ece")) == "all classes, K=2–4"
 
 
 def test_the_whole_line() -> None:
@@ -63,7 +63,7 @@ def test_the_whole_line() -> None:
         "p over R=199 draws, seed 0"
     )
     assert score(given_evidence([0.2, 0.4], [0, 1]), "brier").recipe == "Brier, as given, n=2/2"
-    assert recipe(given_evidence([0.2, 0.4], [0, 1]), None, None) == "as given, n=2/2"
+    assert recipe_text(given_evidence([0.2, 0.4], [0, 1]), None, None) == "as given, n=2/2"
 
 
 @pytest.mark.parametrize("labels", ["top", "all"])
@@ -72,7 +72,7 @@ def test_no_phrase_stands_twice(labels: str) -> None:
     counts = [[1, 2], [2, 2], [1, 3]]
     run = made_run({"choice_logprobs": logprobs, "choice_token_counts": counts, "gold_index": [0, 1, 0]})
     for method in ("choice_softmax", "choice_length_normalised"):
-        line = score(gather(run, method, Options(labels="all" if labels == "all" else "top")), "ece").recipe
+        line = score(gather_evidence(run, method, MethodOptions(labels="all" if labels == "all" else "top")), "ece").recipe
         phrases = line.split(", ")
         assert len(phrases) == len(set(phrases)), line
         assert f"{labels} label{'s' if labels == 'all' else ''}" in phrases

@@ -6,29 +6,29 @@ import numpy as np
 import pytest
 
 from calib_core.analysis import resampling
-from calib_core.analysis.resampling import equally_weighted, weighted
+from calib_core.analysis.resampling import equal_weight_draws, multinomial_draws
 
 
 def test_every_draw_is_of_as_many_rows() -> None:
-    (drawn,) = equally_weighted(40, 50, 1)
+    (drawn,) = equal_weight_draws(40, 50, 1)
     assert drawn.shape == (50, 40)
     assert set(drawn.sum(1)) == {40.0}
     assert drawn.std() == pytest.approx(1, abs=0.1)
 
 
 def test_a_larger_share_is_drawn_more_often() -> None:
-    (drawn,) = weighted(np.array([0.9, 0.1]), 1000, 200, 0)
+    (drawn,) = multinomial_draws(np.array([0.9, 0.1]), 1000, 200, 0)
     assert drawn.mean(0) == pytest.approx([900, 100], abs=5)
 
 
 def test_parts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    (whole,) = weighted(np.full(10, 0.1), 10, 30, 5)
+    (whole,) = multinomial_draws(np.full(10, 0.1), 10, 30, 5)
     monkeypatch.setattr(resampling, "_AT_ONCE", 70)
-    parts = list(weighted(np.full(10, 0.1), 10, 30, 5))
+    parts = list(multinomial_draws(np.full(10, 0.1), 10, 30, 5))
     assert [part.shape[0] for part in parts] == [7, 7, 7, 7, 2]
     assert np.array_equal(np.concatenate(parts), whole)
-    assert np.array_equal(np.concatenate(list(equally_weighted(10, 30, 5))), whole)
+    assert np.array_equal(np.concatenate(list(equal_weight_draws(10, 30, 5))), whole)
 
 
 def test_runs_of_as_many_rows_share_their_draws() -> None:
-    assert equally_weighted(12, 20, 3) is equally_weighted(12, 20, 3)
+    assert equal_weight_draws(12, 20, 3) is equal_weight_draws(12, 20, 3)

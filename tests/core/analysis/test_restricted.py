@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.analysis.recipe import rows_text
-from calib_core.analysis.restricted import restricted
+from calib_core.analysis.restricted import restrict_rows
 from calib_core.analysis.score import score
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from core.made_runs import choice_evidence, given_evidence, made_run
 
 PROBS = [[0.7, 0.2, 0.1], [0.1, 0.9], [0.25, 0.25, 0.5], [0.3, 0.3, 0.2, 0.2]]
@@ -20,7 +20,7 @@ PROBS = [[0.7, 0.2, 0.1], [0.1, 0.9], [0.25, 0.25, 0.5], [0.3, 0.3, 0.2, 0.2]]
 
 def test_pairs_are_those_of_the_named_rows() -> None:
     whole = given_evidence([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], subject=["a", "b", "a", "b"])
-    part = restricted(whole, np.array([3, 1]))
+    part = restrict_rows(whole, np.array([3, 1]))
     assert part.pairs.confidence.tolist() == [0.4, 0.2]
     assert part.pairs.correct.tolist() == [True, True]
     assert part.run.rows["subject"].to_list() == ["b", "b"]
@@ -28,24 +28,24 @@ def test_pairs_are_those_of_the_named_rows() -> None:
 
 
 def test_a_row_named_twice_counts_twice() -> None:
-    part = restricted(given_evidence([0.1, 0.9], [0, 1]), np.array([1, 1, 0]))
+    part = restrict_rows(given_evidence([0.1, 0.9], [0, 1]), np.array([1, 1, 0]))
     assert part.pairs.confidence.tolist() == [0.9, 0.9, 0.1]
     assert score(part, "accuracy").value == 2 / 3
 
 
 def test_rows_without_a_confidence_are_missing_and_counted() -> None:
     whole = given_evidence([0.5, None, 0.7], [1, 1, None])
-    part = restricted(whole, np.array([0, 1, 2]))
+    part = restrict_rows(whole, np.array([0, 1, 2]))
     assert (part.n_used, part.n_total) == (1, 3)
     assert sum(part.missing.values()) == 2
     assert rows_text(part) == "n=1/3"
-    assert restricted(whole, np.array([0])).missing == {}
+    assert restrict_rows(whole, np.array([0])).missing == {}
 
 
 @pytest.mark.parametrize("labels", ["top", "all"])
 def test_choices_of_differing_number_stay_with_their_row(labels: str) -> None:
-    options = Options(labels="all" if labels == "all" else "top")
-    part = restricted(choice_evidence(PROBS, [0, 1, 2, 3], options), np.array([3, 0]))
+    options = MethodOptions(labels="all" if labels == "all" else "top")
+    part = restrict_rows(choice_evidence(PROBS, [0, 1, 2, 3], options), np.array([3, 0]))
     alone = choice_evidence([PROBS[3], PROBS[0]], [3, 0], options)
     assert part.pairs.confidence.tolist() == alone.pairs.confidence.tolist()
     assert part.pairs.correct.tolist() == alone.pairs.correct.tolist()
@@ -59,8 +59,8 @@ def test_nothing_is_computed_anew() -> None:
     run = made_run({
         "samples": [["1.0", "1"], ["2", "2"], ["x", "x"]], "gold": ["1", "2", "x"],
     })
-    whole = gather(run, "cluster_size")
-    part = restricted(whole, np.array([0, 1]))
+    whole = gather_evidence(run, "cluster_size")
+    part = restrict_rows(whole, np.array([0, 1]))
     assert part.pairs.confidence.tolist() == whole.pairs.confidence[:2].tolist() == [0.5, 1.0]
     assert part.confidences.recipe == whole.confidences.recipe
 
@@ -68,9 +68,9 @@ def test_nothing_is_computed_anew() -> None:
 def test_group_columns_stay_with_their_rows() -> None:
     whole = given_evidence([0.1, 0.2, 0.3], [0, 1, 0])
     grouped = replace(whole, run=replace(whole.run, others=pl.DataFrame({"level": ["x", "y", "z"]})))
-    assert restricted(grouped, np.array([2, 0])).run.others["level"].to_list() == ["z", "x"]
+    assert restrict_rows(grouped, np.array([2, 0])).run.group_columns["level"].to_list() == ["z", "x"]
 
 
 def test_no_row_at_all() -> None:
-    part = restricted(given_evidence([0.5], [1]), np.zeros(0, np.intp))
+    part = restrict_rows(given_evidence([0.5], [1]), np.zeros(0, np.intp))
     assert (part.n_used, part.n_total, part.accuracy) == (0, 0, None)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.reweighted import added_up_anew, form_of, units_of
-from calib_core.analysis.score import available_metrics, score
-from calib_core.binned import FINEST
+from calib_core.analysis.reweighted import recompute_metric, form_of, resampling_units
+from calib_core.analysis.score import metric_availability, score
+from calib_core.binned import FINEST_BINS
 from calib_core.bins import Scheme, bin_of
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.metrics import METRICS
 from core.made_runs import choice_evidence, given_evidence
 
@@ -18,10 +18,10 @@ RANDOM = np.random.default_rng(5)
 GIVEN = given_evidence(RANDOM.random(60).round(2), RANDOM.random(60) < 0.6)
 PROBS = RANDOM.dirichlet(np.ones(3), 40).tolist()
 CHOICES = {
-    labels: choice_evidence(PROBS, RANDOM.integers(0, 3, 40).tolist(), Options(labels=labels))
+    labels: choice_evidence(PROBS, RANDOM.integers(0, 3, 40).tolist(), MethodOptions(labels=labels))
     for labels in ("top", "all")
 }
-FORMS = {id_: metric.reweighted for id_, metric in METRICS.items() if metric.reweighted}
+FORMS = {id_: metric.weighted_form for id_, metric in METRICS.items() if metric.weighted_form}
 EVIDENCES = (GIVEN, CHOICES["top"], CHOICES["all"])
 
 
@@ -37,12 +37,12 @@ def test_a_form_is_the_number_added_up_anew(place: int, metric: str, bins: int) 
     evidence, scheme = EVIDENCES[place], Scheme("width", bins)
     n = evidence.n_used
     weights = RANDOM.multinomial(n, np.full(n, 1 / n), size=5)
-    units, unit = units_of(evidence.pairs, scheme, np.arange(evidence.pairs.n))
+    units, unit = resampling_units(evidence.pairs, scheme, np.arange(evidence.pairs.n))
     of_unit = np.empty(unit.size, np.intp)
     of_unit[unit] = evidence.pairs.rows
     drawn = FORMS[metric](units, weights[:, of_unit].astype(np.float64))
     anew = [
-        added_up_anew(evidence, METRICS[metric], scheme, np.repeat(np.arange(n), each)) for each in weights
+        recompute_metric(evidence, METRICS[metric], scheme, np.repeat(np.arange(n), each)) for each in weights
     ]
     assert drawn == pytest.approx(anew, abs=1e-12)
     assert np.ptp(drawn) > 0
@@ -51,7 +51,7 @@ def test_a_form_is_the_number_added_up_anew(place: int, metric: str, bins: int) 
 EVERY = [
     (place, metric)
     for place, evidence in enumerate(EVIDENCES)
-    for metric, reason in available_metrics(evidence, Scheme()).items()
+    for metric, reason in metric_availability(evidence, Scheme()).items()
     if reason is None
 ]
 
@@ -60,14 +60,14 @@ EVERY = [
 def test_every_row_once_is_the_number_itself(place: int, metric: str) -> None:
     evidence = EVIDENCES[place]
     scheme = Scheme(METRICS[metric].binning or "width", 10)
-    anew = added_up_anew(evidence, METRICS[metric], scheme, np.arange(evidence.n_used))
+    anew = recompute_metric(evidence, METRICS[metric], scheme, np.arange(evidence.n_used))
     assert anew == pytest.approx(score(evidence, metric, scheme).value, abs=1e-12)
 
 
 def test_cells_keep_the_sums_of_their_rows() -> None:
     pairs, scheme = GIVEN.pairs, Scheme("width", 7)
-    cell = bin_of(pairs.confidence, FINEST) * 2 + pairs.correct
-    units, unit = units_of(pairs, scheme, cell)
+    cell = bin_of(pairs.confidence, FINEST_BINS) * 2 + pairs.correct
+    units, unit = resampling_units(pairs, scheme, cell)
     assert units.count.sum() == pairs.n
     assert units.count.size < pairs.n
     times = units.count[None].astype(np.float64)
@@ -86,4 +86,4 @@ def test_bins_that_move_with_the_draw_have_no_form() -> None:
 
 def test_an_undefined_number_is_none_of_the_numbers() -> None:
     evidence: AnswerEvidence = given_evidence([0.2, 0.8], [0, 1])
-    assert np.isnan(added_up_anew(evidence, METRICS["auroc"], Scheme(), np.array([1, 1])))
+    assert np.isnan(recompute_metric(evidence, METRICS["auroc"], Scheme(), np.array([1, 1])))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.analysis.row_draws import FEW_CLASSES, FEW_KEYS, RowDraws
+from calib_core.analysis.row_draws import MAX_DENSE_CLASSES, MAX_TABLE_KEYS, CategoricalDraws
 from calib_core.bins import Scheme
 from calib_core.pairs import Distribution
-from calib_core.tokens.sums import DRAWS
+from calib_core.tokens.sums import N_DRAWS
 from core.made_tokens import distribution, some_rows
 
 TEN, SEVEN = Scheme("width", 10), Scheme("width", 7)
@@ -20,20 +20,20 @@ def ragged() -> Distribution:
 
 
 def many() -> Distribution:
-    return distribution(*some_rows(60, FEW_CLASSES + 5, sharp=0.05))
+    return distribution(*some_rows(60, MAX_DENSE_CLASSES + 5, sharp=0.05))
 
 
 @pytest.mark.parametrize(
     "rows",
-    [ragged(), many(), distribution(*some_rows(80, 4)), distribution(*some_rows(9, FEW_KEYS // 3000 + 5))],
+    [ragged(), many(), distribution(*some_rows(80, 4)), distribution(*some_rows(9, MAX_TABLE_KEYS // 3000 + 5))],
     ids=["ragged", "many", "plain", "very many"],
 )
 @pytest.mark.parametrize("scheme", [TEN, SEVEN, Scheme("width", 1)])
 def test_every_row_draws_one_class(rows: Distribution, scheme: Scheme) -> None:
-    draws, by_class = RowDraws(rows), rows.sums()
+    draws, by_class = CategoricalDraws(rows), rows.sums()
     pooled = by_class.pooled()
-    for one, all_ in zip(draws.redrawn(by_class, scheme), draws.redrawn(pooled, scheme), strict=True):
-        assert one.right == all_.right == rows.n
+    for one, all_ in zip(draws.null_draws(by_class, scheme), draws.null_draws(pooled, scheme), strict=True):
+        assert one.n_correct == all_.n_correct == rows.n
         own, together = one.binned(scheme), all_.binned(scheme)
         added = np.bincount(own.index, own.correct, minlength=scheme.bins)[together.index]
         assert np.array_equal(added, together.correct)
@@ -42,44 +42,44 @@ def test_every_row_draws_one_class(rows: Distribution, scheme: Scheme) -> None:
 
 @pytest.mark.parametrize("rows", [ragged(), many()], ids=["few classes", "many classes"])
 def test_what_has_no_probability_is_never_drawn(rows: Distribution) -> None:
-    draws = RowDraws(rows)
-    for chosen in draws._chosen():
+    draws = CategoricalDraws(rows)
+    for chosen in draws._drawn_classes():
         assert bool((rows.probs[chosen] > 0).all())
-        assert bool(((chosen >= rows.start) & (chosen < rows.start + rows.sizes)).all())
+        assert bool(((chosen >= rows.row_starts) & (chosen < rows.row_starts + rows.sizes)).all())
 
 
-@pytest.mark.parametrize("classes", [3, FEW_CLASSES + 1])
+@pytest.mark.parametrize("classes", [3, MAX_DENSE_CLASSES + 1])
 def test_classes_are_drawn_as_often_as_they_are_probable(classes: int) -> None:
     probs = np.random.default_rng(3).dirichlet(np.ones(classes))
     n = 400
     rows = distribution(np.tile(probs, (n, 1)), np.zeros(n, np.int64))
     counts = np.zeros(classes)
-    for chosen in RowDraws(rows)._chosen():
-        counts += np.bincount(chosen - rows.start, minlength=classes)
-    trials = n * DRAWS
+    for chosen in CategoricalDraws(rows)._drawn_classes():
+        counts += np.bincount(chosen - rows.row_starts, minlength=classes)
+    trials = n * N_DRAWS
     off = (counts - trials * probs) / np.sqrt(trials * probs * (1 - probs))
     assert np.abs(off).max() < 4.5
 
 
 def test_rows_that_do_not_sum_to_one_are_divided_by_their_sum() -> None:
     rows = distribution([[0.3, 0.3, 0.3]] * 2000, [0] * 2000)
-    draws = list(RowDraws(rows).redrawn(rows.sums(), TEN))
-    assert all(outcome.right == 2000 for outcome in draws)
-    first = np.mean([(chosen == rows.start).mean() for chosen in RowDraws(rows)._chosen()])
-    assert abs(first - 1 / 3) < 4 * np.sqrt(2 / 9 / 2000 / DRAWS)
+    draws = list(CategoricalDraws(rows).null_draws(rows.sums(), TEN))
+    assert all(outcome.n_correct == 2000 for outcome in draws)
+    first = np.mean([(chosen == rows.row_starts).mean() for chosen in CategoricalDraws(rows)._drawn_classes()])
+    assert abs(first - 1 / 3) < 4 * np.sqrt(2 / 9 / 2000 / N_DRAWS)
 
 
 def test_bins_are_those_of_rows_drawn_one_by_one() -> None:
     """Mean Σ P and covariance diag(Σ P) − Σ P·Pᵀ, with P a row's mass in each bin: spec of the null."""
     rows = distribution(*some_rows(500, 5))
     sums = rows.sums().pooled()
-    right = np.array([outcome.binned(TEN).correct for outcome in RowDraws(rows).redrawn(sums, TEN)])
+    right = np.array([outcome.binned(TEN).correct for outcome in CategoricalDraws(rows).null_draws(sums, TEN)])
     mass = np.zeros((500, 10))
     bin_ = np.minimum((rows.probs * 10).astype(int), 9)
     np.add.at(mass, (np.repeat(np.arange(500), 5), bin_), rows.probs)
     covariance = np.diag(mass.sum(axis=0)) - mass.T @ mass
     spread = np.sqrt(np.diag(covariance))
-    assert np.abs((right.mean(axis=0) - mass.sum(axis=0)) / spread * np.sqrt(DRAWS)).max() < 4
+    assert np.abs((right.mean(axis=0) - mass.sum(axis=0)) / spread * np.sqrt(N_DRAWS)).max() < 4
     found = np.cov(right.T)
     scale = np.outer(spread, spread)
     assert np.abs((found - covariance) / scale).max() < 0.35
@@ -89,11 +89,11 @@ def test_bins_are_those_of_rows_drawn_one_by_one() -> None:
 
 def test_the_same_draws_serve_every_m() -> None:
     rows = distribution(*some_rows(300, 4))
-    draws, sums = RowDraws(rows), rows.sums().pooled()
+    draws, sums = CategoricalDraws(rows), rows.sums().pooled()
     for wide, fine in (("2", 14), ("5", 10)):
         less, more = Scheme("width", int(wide)), Scheme("width", fine)
         step = fine // int(wide)
-        for one, other in zip(draws.redrawn(sums, less), draws.redrawn(sums, more), strict=True):
+        for one, other in zip(draws.null_draws(sums, less), draws.null_draws(sums, more), strict=True):
             fine_bins = other.binned(more)
             added = np.bincount(fine_bins.index // step, fine_bins.correct, minlength=int(wide))
             assert np.array_equal(added, one.binned(less).correct)
@@ -105,8 +105,8 @@ def test_mass_of_the_drawn_is_that_of_the_very_pairs_nearly(scheme: Scheme) -> N
     rows = distribution(*some_rows(400, 4))
     sums = rows.sums().pooled()
     bins = np.minimum((rows.probs * scheme.bins).astype(int), scheme.bins - 1)
-    draws = RowDraws(rows)
-    for chosen, outcome in zip(draws._chosen(), draws.redrawn(sums, scheme), strict=True):
+    draws = CategoricalDraws(rows)
+    for chosen, outcome in zip(draws._drawn_classes(), draws.null_draws(sums, scheme), strict=True):
         exact = np.bincount(bins[chosen], rows.probs[chosen], minlength=scheme.bins)
         said = outcome.binned(scheme)
         assert np.abs(said.confident_correct - exact[said.index]).max() <= 400 / 3000 / 10

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from calib_core.analysis.run_places import run_places
-from calib_core.figures.run_look import run_look
+from calib_core.analysis.run_places import run_order
+from calib_core.figures.run_look import run_style
 from calib_core.figures.theme import LIGHT
 from calib_core.records import RunInfo
 
@@ -18,11 +18,11 @@ def test_the_first_six_of_each_data_set_have_six_colours(sets: int, models: int)
         RunInfo(model=f"m{model}", dataset=f"set {name}")
         for model, name in product(range(models), range(sets))  # as names sort: by model first
     ]
-    places = run_places(infos)
+    places = run_order(infos)
     assert sorted(places) == list(range(len(infos)))
     for name in range(sets):
         own = [
-            run_look(place, LIGHT) for place, info in zip(places, infos, strict=True)
+            run_style(place, LIGHT) for place, info in zip(places, infos, strict=True)
             if info.dataset == f"set {name}"
         ][:6]
         assert len({look.colour for look in own}) == len({look.symbol for look in own}) == len(own)
@@ -30,14 +30,14 @@ def test_the_first_six_of_each_data_set_have_six_colours(sets: int, models: int)
 
 def test_within_a_data_set_the_order_is_that_which_was_given() -> None:
     infos = [RunInfo(model=name) for name in "cab"]
-    assert run_places(infos) == [0, 1, 2]
-    assert run_places([]) == []
+    assert run_order(infos) == [0, 1, 2]
+    assert run_order([]) == []
 
 
 def test_checkpoints_of_one_training_take_one_colour_from_the_others() -> None:
     gpt = [RunInfo("gpt", "code", checkpoint=f"step{step}") for step in (4, 8, 16, 32)]
     infos = [*gpt, RunInfo("other", "code"), RunInfo("third", "code", tokens_seen=9)]
-    assert run_places(infos) == [3, 4, 5, 0, 1, 2]
+    assert run_order(infos) == [3, 4, 5, 0, 1, 2]
     by_tokens = [RunInfo("gpt", "code", tokens_seen=seen) for seen in (20, 10)]
-    assert run_places(by_tokens) == [0, 1]
-    assert run_places([RunInfo("gpt", "code", tokens_seen=30, temperature=0.5), *by_tokens]) == [0, 1, 2]
+    assert run_order(by_tokens) == [0, 1]
+    assert run_order([RunInfo("gpt", "code", tokens_seen=30, temperature=0.5), *by_tokens]) == [0, 1, 2]

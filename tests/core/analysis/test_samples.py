@@ -11,23 +11,23 @@ import pytest
 
 from calib_core import load
 from calib_core.analysis import samples_draws
-from calib_core.analysis.evidence import gather
-from calib_core.analysis.samples import samples
-from calib_core.analysis.samples_draws import Plan
+from calib_core.analysis.evidence import gather_evidence
+from calib_core.analysis.samples import sample_size_sweep
+from calib_core.analysis.samples_draws import SamplingPlan
 from calib_core.analysis.score import score
-from calib_core.confidence.method import Options, Unparseable
+from calib_core.confidence.method import MethodOptions, UnparseableRule
 from calib_core.problems import Unavailable
 from core.made_runs import made_run
 from core.made_tokens import some_rows
 from core.sampled_runs import METHODS, METRICS, drawn_parts, exact_values, known, make_questions, make_run
 
-RULES: tuple[Unparseable, ...] = ("own", "one", "drop")
+RULES: tuple[UnparseableRule, ...] = ("own", "one", "drop")
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_each_draw_is_that_of_exact_fractions(rule: Unparseable) -> None:
+def test_each_draw_is_that_of_exact_fractions(rule: UnparseableRule) -> None:
     questions = make_questions()
-    result = samples(make_run(questions), Plan((2, 4), 6, 5), Options(unparseable=rule))
+    result = sample_size_sweep(make_run(questions), SamplingPlan((2, 4), 6, 5), MethodOptions(unparseable=rule))
     for at, size in enumerate((2, 4)):
         parts = drawn_parts(questions, size, 6, 5)
         for method, metric in itertools.product(METHODS, METRICS):
@@ -39,17 +39,17 @@ def test_each_draw_is_that_of_exact_fractions(rule: Unparseable) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_sample_is_one_draw_that_the_method_itself_gives(rule: Unparseable) -> None:
-    options = Options(unparseable=rule)
+def test_every_sample_is_one_draw_that_the_method_itself_gives(rule: UnparseableRule) -> None:
+    options = MethodOptions(unparseable=rule)
     run = make_run(make_questions(40, 6))
-    result = samples(run, Plan((3, 6), 4), options)
+    result = sample_size_sweep(run, SamplingPlan((3, 6), 4), options)
     for method, metric in itertools.product(METHODS, METRICS):
         curve = result.curve(method, metric)
-        assert curve.mean[1] == pytest.approx(score(gather(run, method, options), metric).value, abs=1e-14)
+        assert curve.mean[1] == pytest.approx(score(gather_evidence(run, method, options), metric).value, abs=1e-14)
         assert curve.std[1] is None
     assert result.draws == {3: 4, 6: 1}
-    assert "one subset only, and no spread" in result.greyed[6]
-    assert result.right[1] == result.curve("pairwise", "accuracy").mean[1]
+    assert "one subset only, and no spread" in result.spread_caveats[6]
+    assert result.accuracy[1] == result.curve("pairwise", "accuracy").mean[1]
 
 
 def test_parts_are_drawn_evenly_and_without_replacement() -> None:
@@ -61,7 +61,7 @@ def test_parts_are_drawn_evenly_and_without_replacement() -> None:
     ]
     run = make_run([question])
     repeats = 1500
-    result = samples(run, Plan((3,), repeats, metrics=("brier", "accuracy")))
+    result = sample_size_sweep(run, SamplingPlan((3,), repeats, metrics=("brier", "accuracy")))
     for method, metric in itertools.product(METHODS, ("brier", "accuracy")):
         values = [float(value) for value in exact_values([[part] for part in every], method, metric, "own")]
         off = known(result.curve(method, metric).mean)[0] - statistics.fmean(values)
@@ -71,18 +71,18 @@ def test_parts_are_drawn_evenly_and_without_replacement() -> None:
 
 def test_the_same_seed_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run(make_questions(30, 8))
-    first = samples(run, Plan((2, 4), 10, 3)).to_frame()
-    assert first.equals(samples(run, Plan((2, 4), 10, 3)).to_frame())
-    assert not first.equals(samples(run, Plan((2, 4), 10, 4)).to_frame())
+    first = sample_size_sweep(run, SamplingPlan((2, 4), 10, 3)).to_frame()
+    assert first.equals(sample_size_sweep(run, SamplingPlan((2, 4), 10, 3)).to_frame())
+    assert not first.equals(sample_size_sweep(run, SamplingPlan((2, 4), 10, 4)).to_frame())
     monkeypatch.setattr(samples_draws, "_AT_ONCE", 1)
-    apart = samples(run, Plan((2, 4), 10, 3)).to_frame()
+    apart = sample_size_sweep(run, SamplingPlan((2, 4), 10, 3)).to_frame()
     assert np.allclose(first["mean"], apart["mean"], atol=1e-14)
     assert np.allclose(first["gap"].fill_null(0), apart["gap"].fill_null(0), atol=1e-14)
 
 
 def test_another_size_changes_no_other() -> None:
     run = make_run(make_questions(30, 8))
-    alone, beside = samples(run, Plan((4,), 5)), samples(run, Plan((2, 4), 5))
+    alone, beside = sample_size_sweep(run, SamplingPlan((4,), 5)), sample_size_sweep(run, SamplingPlan((2, 4), 5))
     for one, two in zip(alone.curves, beside.curves, strict=True):
         assert (one.mean[0], one.std[0]) == (two.mean[1], two.std[1])
 
@@ -90,13 +90,13 @@ def test_another_size_changes_no_other() -> None:
 def test_all_sizes_stand_on_the_same_questions() -> None:
     questions = make_questions(9, 8, lost=0)
     questions[0]["samples"] = questions[0]["samples"][:5]
-    result = samples(make_run(questions), Plan((2, 8), 5))
-    assert (result.n_used, result.n_total, result.samples) == (8, 9, (8, 8))
+    result = sample_size_sweep(make_run(questions), SamplingPlan((2, 8), 5))
+    assert (result.n_used, result.n_total, result.sample_range) == (8, 9, (8, 8))
     assert result.recipe.endswith(", n=8/9")
     assert result.draws == {2: 5, 8: 1}
-    short = samples(make_run(questions), Plan((2, 4), 5))
-    assert (short.n_used, short.samples) == (9, (5, 8))
-    assert set(short.greyed) == {4}
+    short = sample_size_sweep(make_run(questions), SamplingPlan((2, 4), 5))
+    assert (short.n_used, short.sample_range) == (9, (5, 8))
+    assert set(short.spread_caveats) == {4}
     parts = drawn_parts(questions, 2, 5, 0)
     wanted = statistics.fmean(map(float, exact_values(parts, "cluster_size", "brier", "own")))
     assert short.curve("cluster_size", "brier").mean[0] == pytest.approx(wanted, abs=1e-12)
@@ -107,22 +107,22 @@ def test_a_draw_of_which_nothing_parses_is_left_out_and_counted() -> None:
         {"id": "a", "answer_kind": "number", "gold": "1", "samples": ["1", "?", "?", "?"]},
         {"id": "b", "answer_kind": "number", "gold": "2", "samples": ["2", "2", "2", "2"]},
     ]
-    result = samples(make_run(questions), Plan((2,), 50))
+    result = sample_size_sweep(make_run(questions), SamplingPlan((2,), 50))
     parts = drawn_parts(questions, 2, 50, 0)
     lost = sum(part[0]["samples"] == ["?", "?"] for part in parts)
     assert 10 < lost < 40
-    assert result.absent == {2: lost}
+    assert result.n_without_confidence == {2: lost}
     assert result.to_frame()["absent"][0] == lost
 
 
 def test_mean_confidence_and_accuracy_of_the_draws() -> None:
     questions = make_questions(lost=0)
-    result = samples(make_run(questions), Plan((4,), 7))
-    bias = samples(make_run(questions), Plan((4,), 7, metrics=("bias",)))
+    result = sample_size_sweep(make_run(questions), SamplingPlan((4,), 7))
+    bias = sample_size_sweep(make_run(questions), SamplingPlan((4,), 7, metrics=("bias",)))
     for method in METHODS:
-        said, right = known(result.said[method])[0], known(result.right)[0]
+        said, right = known(result.mean_confidence[method])[0], known(result.accuracy)[0]
         assert said - right == pytest.approx(bias.curve(method, "bias").mean[0], abs=1e-12)
-    assert known(result.said["cluster_number"])[0] <= 1 - 1 / 4
+    assert known(result.mean_confidence["cluster_number"])[0] <= 1 - 1 / 4
 
 
 def test_baselines_stand_on_the_same_questions_and_say_whose_answer() -> None:
@@ -132,20 +132,20 @@ def test_baselines_stand_on_the_same_questions_and_say_whose_answer() -> None:
     p_true = [0.1 * row for row in range(10)]
     greedy = [row % 2 == 0 for row in range(10)]
     run = make_run(questions, p_true=p_true, correct=greedy)
-    result = samples(run, Plan((4,), 2, metrics=("brier", "accuracy")))
+    result = sample_size_sweep(run, SamplingPlan((4,), 2, metrics=("brier", "accuracy")))
     assert result.n_used == 7
     wanted = statistics.fmean((p_true[row] - greedy[row]) ** 2 for row in range(3, 10))
     found = {(each.method, each.metric): each for each in result.baselines}
     assert found["p_true", "brier"].value == pytest.approx(wanted)
     assert found["p_true", "accuracy"].value == pytest.approx(3 / 7)
-    assert (found["p_true", "brier"].n, found["p_true", "brier"].judged) == (7, "greedy answer")
-    assert set(result.lacking) == {"logit_path", "logit_answer"}
+    assert (found["p_true", "brier"].n_questions, found["p_true", "brier"].judged) == (7, "greedy answer")
+    assert set(result.missing_baselines) == {"logit_path", "logit_answer"}
     assert result.judged == "majority answer"
 
 
 def test_the_frame_has_every_number_with_its_recipe() -> None:
     run = make_run(make_questions(20, 8), p_true=[0.5] * 20, correct=[True] * 20)
-    result = samples(run, Plan((2, 4, 8), 3, 7))
+    result = sample_size_sweep(run, SamplingPlan((2, 4, 8), 3, 7))
     frame = result.to_frame()
     assert frame.height == 3 * 4 * 3 + 3  # AUROC of answers that are all right is not defined
     assert frame["recipe"].null_count() == frame["judged"].null_count() == 0
@@ -157,7 +157,7 @@ def test_the_frame_has_every_number_with_its_recipe() -> None:
     assert (row["f_cn_most"], row["against"], row["draws"]) == (0.5, 4, 3)
     drawn = {(row["method"], row["size"]): (row["said"], row["right"]) for row in frame.head(36).to_dicts()}
     assert drawn == {
-        (method, size): (result.said[method][at], result.right[at])
+        (method, size): (result.mean_confidence[method][at], result.accuracy[at])
         for method in METHODS for at, size in enumerate(result.sizes)
     }  # what the lower panel of the figure draws
     assert "ECE-L1, equal width, M=10, right-closed, F_CS" in result.curve("cluster_size", "ece").recipe
@@ -165,8 +165,8 @@ def test_the_frame_has_every_number_with_its_recipe() -> None:
 
 def test_progress_grows_to_the_end() -> None:
     told: list[tuple[float, str]] = []
-    plan = Plan((2, 4), 5)
-    samples(make_run(make_questions()), plan, progress=lambda share, text: told.append((share, text)))
+    plan = SamplingPlan((2, 4), 5)
+    sample_size_sweep(make_run(make_questions()), plan, progress=lambda share, text: told.append((share, text)))
     shares = [share for share, _ in told]
     assert shares == sorted(shares)
     assert told[-1] == (1.0, "5 of 5 repeats")
@@ -175,16 +175,16 @@ def test_progress_grows_to_the_end() -> None:
 def test_what_cannot_be_drawn_is_refused() -> None:
     run = make_run(make_questions())
     with pytest.raises(Unavailable, match="not made from samples"):
-        samples(run, Plan(methods=("p_true",)))
+        sample_size_sweep(run, SamplingPlan(methods=("p_true",)))
     with pytest.raises(Unavailable, match="whole distribution"):
-        samples(run, Plan(metrics=("full_ece",)))
+        sample_size_sweep(run, SamplingPlan(metrics=("full_ece",)))
     with pytest.raises(Unavailable, match="no column samples"):
-        samples(made_run({"confidence": [0.5], "correct": [True]}))
-    for wrong in (Plan(repeats=0), Plan(seed=-1)):
+        sample_size_sweep(made_run({"confidence": [0.5], "correct": [True]}))
+    for wrong in (SamplingPlan(repeats=0), SamplingPlan(seed=-1)):
         with pytest.raises(ValueError, match="1 repeat or more"):
-            samples(run, wrong)
+            sample_size_sweep(run, wrong)
     with pytest.raises(ValueError, match="within above 0"):
-        samples(run, within=0)
+        sample_size_sweep(run, tolerance=0)
 
 
 def test_positions_of_a_text_have_no_samples(tmp_path: Path) -> None:
@@ -192,4 +192,4 @@ def test_positions_of_a_text_have_no_samples(tmp_path: Path) -> None:
     np.savez(tmp_path / "text.npz", probs=probs, target=target)
     (run,) = load(tmp_path / "text.npz")
     with pytest.raises(Unavailable, match="token-level"):
-        samples(run)
+        sample_size_sweep(run)

@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.analysis.samples import samples
-from calib_core.analysis.samples_draws import Plan
-from calib_core.analysis.samples_enough import Enough, Gap, enough_of, gaps_of, read_enough, what_is_enough
+from calib_core.analysis.samples import sample_size_sweep
+from calib_core.analysis.samples_draws import SamplingPlan
+from calib_core.analysis.samples_enough import SufficientSize, BrierDifference, sufficient_size, brier_differences, sufficient_size_headline, sufficiency_definition
 from core.sampled_runs import METHODS, drawn_parts, exact_squares, make_questions, make_run
 
 NAMES = {"a": "F_CN", "b": "F_CS", "c": "F_PC"}
 
 
-def gap(low: float, high: float) -> Gap:
-    return Gap((low + high) / 2, low, high, 100)
+def gap(low: float, high: float) -> BrierDifference:
+    return BrierDifference((low + high) / 2, low, high, 100)
 
 
 def test_the_gap_is_the_mean_of_paired_squared_errors() -> None:
     questions = make_questions(25, 8, lost=0.4)
-    result = samples(make_run(questions), Plan((2, 3, 4), 4, 2))
-    assert result.against == 4
+    result = sample_size_sweep(make_run(questions), SamplingPlan((2, 3, 4), 4, 2))
+    assert result.reference_size == 4
     for method in METHODS:
         own = {size: exact_squares(drawn_parts(questions, size, 4, 2), method) for size in (2, 3, 4)}
         for size in (2, 3):
             apart = np.array(own[size]) - np.array(own[4])
-            found = result.gaps[method][size]
+            found = result.brier_differences[method][size]
             assert found.value == pytest.approx(np.nanmean(apart), abs=1e-12)
-            assert found.questions == np.count_nonzero(~np.isnan(apart))
+            assert found.n_questions == np.count_nonzero(~np.isnan(apart))
             assert found.low < found.value < found.high
 
 
@@ -37,7 +37,7 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
     hits = 0
     for seed in range(200):
         squares = {2: random.normal(0.1, 1, (1, 300)), 4: np.zeros((1, 300))}
-        (found,) = gaps_of(squares, (2,), 4, seed)
+        (found,) = brier_differences(squares, (2,), 4, seed)
         hits += found[2].low <= 0.1 <= found[2].high
     assert abs(hits / 200 - 0.95) < 4 * (0.95 * 0.05 / 200) ** 0.5
 
@@ -45,7 +45,7 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
 def test_the_interval_is_as_wide_as_that_of_a_mean() -> None:
     random = np.random.default_rng(3)
     squares = {2: random.normal(0, 1, (8, 2000)), 4: np.zeros((8, 2000))}
-    found = gaps_of(squares, (2,), 4, 0)
+    found = brier_differences(squares, (2,), 4, 0)
     widths = [each[2].high - each[2].low for each in found]
     assert np.mean(widths) == pytest.approx(2 * 1.96 / 2000**0.5, rel=0.04)
 
@@ -53,38 +53,38 @@ def test_the_interval_is_as_wide_as_that_of_a_mean() -> None:
 def test_the_interval_is_reflected() -> None:
     """Of a skewed mean the longer side is where the bootstrap's percentiles are not."""
     random = np.random.default_rng(1)
-    (found,) = gaps_of({2: random.exponential(1, (1, 30)) ** 2, 4: np.zeros((1, 30))}, (2,), 4, 0)
+    (found,) = brier_differences({2: random.exponential(1, (1, 30)) ** 2, 4: np.zeros((1, 30))}, (2,), 4, 0)
     assert found[2].value - found[2].low > found[2].high - found[2].value
 
 
 def test_questions_without_both_are_left_out() -> None:
     squares = {2: np.array([[0.5, np.nan, 0.1]]), 4: np.array([[0.2, 0.2, np.nan]])}
-    (found,) = gaps_of(squares, (2,), 4, 0)
+    (found,) = brier_differences(squares, (2,), 4, 0)
     assert found == {}  # one question only: some draws have not one
     many = {size: np.tile(values, 50) for size, values in squares.items()}
-    (found,) = gaps_of(many, (2,), 4, 0)
-    assert (found[2].value, found[2].questions) == (pytest.approx(0.3), 50)
+    (found,) = brier_differences(many, (2,), 4, 0)
+    assert (found[2].value, found[2].n_questions) == (pytest.approx(0.3), 50)
     one = {2: np.array([[0.5]]), 4: np.array([[0.2]])}
-    assert gaps_of(one, (2,), 4, 0) == [{}]  # every draw is that question: an interval without width
-    assert gaps_of({2: np.full((1, 9), np.nan), 4: np.zeros((1, 9))}, (2,), 4, 0) == [{}]
+    assert brier_differences(one, (2,), 4, 0) == [{}]  # every draw is that question: an interval without width
+    assert brier_differences({2: np.full((1, 9), np.nan), 4: np.zeros((1, 9))}, (2,), 4, 0) == [{}]
 
 
 def test_the_smallest_whose_whole_interval_is_inside() -> None:
     gaps = {4: gap(0.004, 0.006), 8: gap(-0.005, 0.005), 16: gap(-0.001, 0.001)}
-    assert enough_of("a", gaps, 32, 0.005) == Enough("a", 8, 32, 0.005)
-    assert enough_of("a", gaps, 32, 0.006).size == 4
-    assert enough_of("a", gaps, 32, 0.0005).size is None
-    assert enough_of("a", {4: gap(-0.006, 0.001)}, 32, 0.005).size is None
+    assert sufficient_size("a", gaps, 32, 0.005) == SufficientSize("a", 8, 32, 0.005)
+    assert sufficient_size("a", gaps, 32, 0.006).size == 4
+    assert sufficient_size("a", gaps, 32, 0.0005).size is None
+    assert sufficient_size("a", {4: gap(-0.006, 0.001)}, 32, 0.005).size is None
 
 
 def test_the_paper_s_kind_of_sentence() -> None:
     near, far = gap(-0.001, 0.001), gap(0.01, 0.02)
     gaps = {"a": {4: far, 8: far}, "b": {4: far, 8: near}, "c": {4: far, 8: near}}
-    found = [enough_of(method, gaps[method], 16, 0.005) for method in gaps]
-    assert read_enough(found, gaps, NAMES) == (
+    found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
+    assert sufficient_size_headline(found, gaps, NAMES) == (
         "8 samples are enough for F_CS and F_PC; fewer than 16 are not enough for F_CN."
     )
-    assert what_is_enough(found, gaps, NAMES, 1319) == (
+    assert sufficiency_definition(found, gaps, NAMES, 1319) == (
         "Enough is a Brier score within ±0.005 of that at N' = 16, by its paired 95 % interval over 1,319 "
         "questions."
     )
@@ -92,30 +92,30 @@ def test_the_paper_s_kind_of_sentence() -> None:
 
 def test_none_and_fewer_that_do_better_are_told() -> None:
     gaps = {"a": {4: gap(-0.03, -0.02)}, "b": {4: gap(-0.03, 0.03)}}
-    found = [enough_of(method, gaps[method], 8, 0.005) for method in gaps]
-    assert read_enough(found, gaps, NAMES) == (
+    found = [sufficient_size(method, gaps[method], 8, 0.005) for method in gaps]
+    assert sufficient_size_headline(found, gaps, NAMES) == (
         "F_CN does better with 4 than with 8; fewer than 8 are not enough for F_CS."
     )
-    said = what_is_enough(found, gaps, NAMES, 10)
+    said = sufficiency_definition(found, gaps, NAMES, 10)
     assert said.endswith("That of F_CN is lower, so better, at N' = 4.")
 
 
 def test_fewer_do_better_only_where_the_whole_interval_is_below() -> None:
     gaps = {"a": {4: gap(-0.03, 0.01)}}
-    found = [enough_of("a", gaps["a"], 8, 0.005)]
-    assert read_enough(found, gaps, NAMES) == "Fewer than 8 are not enough for F_CN."
-    assert "lower" not in what_is_enough(found, gaps, NAMES, 99)
+    found = [sufficient_size("a", gaps["a"], 8, 0.005)]
+    assert sufficient_size_headline(found, gaps, NAMES) == "Fewer than 8 are not enough for F_CN."
+    assert "lower" not in sufficiency_definition(found, gaps, NAMES, 99)
 
 
 def test_fewer_may_do_better_at_any_size() -> None:
     worse, better = gap(0.01, 0.02), gap(-0.03, -0.02)
     gaps = {"a": {4: worse, 8: better}, "b": {4: better, 8: better}, "c": {4: worse, 8: worse}}
-    found = [enough_of(method, gaps[method], 16, 0.005) for method in gaps]
-    assert read_enough(found, gaps, NAMES) == (
+    found = [sufficient_size(method, gaps[method], 16, 0.005) for method in gaps]
+    assert sufficient_size_headline(found, gaps, NAMES) == (
         "F_CS does better with 4 than with 16; F_CN does better with 8 than with 16; fewer than 16 are not "
         "enough for F_PC."
     )
-    assert what_is_enough(found, gaps, NAMES, 10).endswith(
+    assert sufficiency_definition(found, gaps, NAMES, 10).endswith(
         "10 questions, too few to rely on. That of F_CS is lower, so better, at N' = 4. That of F_CN is "
         "lower, so better, at N' = 8."
     )
@@ -123,26 +123,26 @@ def test_fewer_may_do_better_at_any_size() -> None:
 
 def test_what_is_enough_may_do_better_with_fewer_too() -> None:
     gaps = {"a": {4: gap(-0.03, -0.02), 8: gap(-0.001, 0.001)}}
-    found = [enough_of("a", gaps["a"], 16, 0.005)]
-    assert read_enough(found, gaps, NAMES) == "8 samples are enough for F_CN."
-    assert what_is_enough(found, gaps, NAMES, 99).endswith("F_CN is lower, so better, at N' = 4.")
+    found = [sufficient_size("a", gaps["a"], 16, 0.005)]
+    assert sufficient_size_headline(found, gaps, NAMES) == "8 samples are enough for F_CN."
+    assert sufficiency_definition(found, gaps, NAMES, 99).endswith("F_CN is lower, so better, at N' = 4.")
 
 
 def test_nothing_to_compare_is_told() -> None:
-    assert "more than half" in read_enough([], {}, NAMES)
-    assert what_is_enough([], {}, NAMES, 10) == ""
-    assert what_is_enough([Enough("a", None, 4, 0.005)], {"a": {}}, NAMES, 10) == ""
-    assert read_enough([Enough("a", None, 4, 0.005)], {"a": {}}, NAMES) == (
+    assert "more than half" in sufficient_size_headline([], {}, NAMES)
+    assert sufficiency_definition([], {}, NAMES, 10) == ""
+    assert sufficiency_definition([SufficientSize("a", None, 4, 0.005)], {"a": {}}, NAMES, 10) == ""
+    assert sufficient_size_headline([SufficientSize("a", None, 4, 0.005)], {"a": {}}, NAMES) == (
         "Only N' = 4 is not greyed, so there is no smaller N' to compare with it."
     )
 
 
 def test_another_measure_needs_no_other_draws() -> None:
-    result = samples(make_run(make_questions(40, 16)), Plan((2, 4, 8), 5), within=1e-9)
-    assert [each.size for each in result.enough] == [None] * 3
-    wide = result.at(0.9)
-    assert [each.size for each in wide.enough] == [2] * 3
-    assert wide.reading == "2 samples are enough for F_CN, F_CS and F_PC."
-    assert "within ±0.9 of that at N' = 8" in wide.measure
+    result = sample_size_sweep(make_run(make_questions(40, 16)), SamplingPlan((2, 4, 8), 5), tolerance=1e-9)
+    assert [each.size for each in result.sufficient_sizes] == [None] * 3
+    wide = result.with_tolerance(0.9)
+    assert [each.size for each in wide.sufficient_sizes] == [2] * 3
+    assert wide.headline == "2 samples are enough for F_CN, F_CS and F_PC."
+    assert "within ±0.9 of that at N' = 8" in wide.sufficiency_definition
     assert wide.curves is result.curves
     assert wide.to_frame()["enough"][0] == 2

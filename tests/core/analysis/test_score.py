@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from calib_core.analysis.evidence import gather
-from calib_core.analysis.score import available_metrics, scheme_for, score
+from calib_core.analysis.evidence import gather_evidence
+from calib_core.analysis.score import metric_availability, effective_scheme, score
 from calib_core.bins import Scheme
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from core import oracle
@@ -44,7 +44,7 @@ def test_every_metric_is_checked_here() -> None:
 
 
 def test_all_labels_is_full_ece_over_k() -> None:
-    every = score(choice_evidence(PROBS, GOLD, Options(labels="all")), "ece").value
+    every = score(choice_evidence(PROBS, GOLD, MethodOptions(labels="all")), "ece").value
     whole = score(choice_evidence(PROBS, GOLD), "full_ece").value
     assert every is not None
     assert whole is not None
@@ -53,7 +53,7 @@ def test_all_labels_is_full_ece_over_k() -> None:
 
 def test_adaptive_ece_keeps_its_own_bins() -> None:
     evidence = blocks((0.1, 5, 0), (0.5, 5, 3), (0.9, 10, 9))
-    assert scheme_for(METRICS["ace"], Scheme("natural", 7)) == Scheme("mass", 7)
+    assert effective_scheme(METRICS["ace"], Scheme("natural", 7)) == Scheme("mass", 7)
     numbers = {
         binning: score(evidence, "ace", Scheme(binning, 2)) for binning in ("width", "mass", "natural")
     }
@@ -83,13 +83,13 @@ def test_infinite_says_why() -> None:
 @pytest.mark.parametrize(
     ("metric", "options", "scheme", "said"),
     [
-        ("nope", Options(), Scheme(), "There is no metric 'nope'"),
-        ("cw_ece", Options(), Scheme("mass"), "equal-width bins"),
-        ("full_ece", Options(), Scheme("natural"), "equal-width bins"),
-        ("auroc", Options(labels="all"), Scheme(), "no all-labels form"),
+        ("nope", MethodOptions(), Scheme(), "There is no metric 'nope'"),
+        ("cw_ece", MethodOptions(), Scheme("mass"), "equal-width bins"),
+        ("full_ece", MethodOptions(), Scheme("natural"), "equal-width bins"),
+        ("auroc", MethodOptions(labels="all"), Scheme(), "no all-labels form"),
     ],
 )
-def test_refusals(metric: str, options: Options, scheme: Scheme, said: str) -> None:
+def test_refusals(metric: str, options: MethodOptions, scheme: Scheme, said: str) -> None:
     with pytest.raises(Unavailable, match=said):
         score(choice_evidence(PROBS, GOLD, options), metric, scheme)
 
@@ -109,9 +109,9 @@ def test_natural_bins_of_many_values_are_refused() -> None:
 
 
 def test_what_is_available_can_be_had() -> None:
-    evidence = choice_evidence(PROBS, GOLD, Options(labels="all"))
+    evidence = choice_evidence(PROBS, GOLD, MethodOptions(labels="all"))
     for binning in ("width", "mass", "natural"):
-        for metric, reason in available_metrics(evidence, Scheme(binning)).items():
+        for metric, reason in metric_availability(evidence, Scheme(binning)).items():
             if reason is None:
                 assert score(evidence, metric, Scheme(binning)).metric == metric
             else:
@@ -127,7 +127,7 @@ def test_frame_has_the_same_columns_whatever_is_null() -> None:
 
 def test_a_number_says_what_was_judged_and_what_to_know() -> None:
     run = made_run({"gold": ["1"], "samples": [["1", "2", "x"]]})
-    number = score(gather(run, "pairwise"), "ece")
+    number = score(gather_evidence(run, "pairwise"), "ece")
     remarks = ("1 tie, the first sampled answer taken", "1 sample does not parse")
     assert (number.judged, number.remarks) == ("majority answer", remarks)
     assert number.to_frame()["remarks"].item() == "; ".join(remarks)

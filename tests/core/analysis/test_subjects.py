@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.analysis.subjects import CATEGORIES, category_of, subject_of
+from calib_core.analysis.subjects import CATEGORY_BY_SUBJECT, mmlu_category, mmlu_subject
 
 
 def test_there_are_57_in_four_categories() -> None:
-    assert Counter(CATEGORIES.values()) == {"STEM": 19, "Other": 13, "Humanities": 13, "Social Sciences": 12}
-    assert next(iter(CATEGORIES)) == "abstract_algebra"
-    assert "world_religions" in CATEGORIES
-    assert all(re.fullmatch("[a-z_]+", subject) for subject in CATEGORIES)
+    assert Counter(CATEGORY_BY_SUBJECT.values()) == {"STEM": 19, "Other": 13, "Humanities": 13, "Social Sciences": 12}
+    assert next(iter(CATEGORY_BY_SUBJECT)) == "abstract_algebra"
+    assert "world_religions" in CATEGORY_BY_SUBJECT
+    assert all(re.fullmatch("[a-z_]+", subject) for subject in CATEGORY_BY_SUBJECT)
 
 
 @pytest.mark.parametrize(
@@ -24,16 +24,16 @@ def test_there_are_57_in_four_categories() -> None:
      " mmlu_high_school_us_history", "MMLU High-School_US  history", "mmlu-high_school_us_history\n"],
 )
 def test_every_usual_spelling(written: str) -> None:
-    assert subject_of(written) == "high_school_us_history"
-    assert category_of(written) == "Humanities"
+    assert mmlu_subject(written) == "high_school_us_history"
+    assert mmlu_category(written) == "Humanities"
 
 
 @pytest.mark.parametrize(
     "written", ["", "algebra", "mmlu", "mmlu_", "history", "high_school_us_histories", "法律"]
 )
 def test_nothing_is_guessed(written: str) -> None:
-    assert subject_of(written) is None
-    assert category_of(written) is None
+    assert mmlu_subject(written) is None
+    assert mmlu_category(written) is None
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_nothing_is_guessed(written: str) -> None:
      ("prehistory", "Humanities"), ("machine_learning", "STEM")],
 )
 def test_categories(subject: str, category: str) -> None:
-    assert category_of(subject) == category
+    assert mmlu_category(subject) == category
 
 
 def test_the_real_files_name_known_subjects(shared: Path) -> None:
@@ -52,11 +52,11 @@ def test_the_real_files_name_known_subjects(shared: Path) -> None:
         for path in sorted((shared / "real").glob("lm-eval-mmlu-*/samples_*.jsonl"))
     ]
     assert len(names) == 8
-    assert {category_of(name) for name in names} == {"STEM"}
+    assert {mmlu_category(name) for name in names} == {"STEM"}
 
 
 def test_the_subjects_of_another_makers_files_are_known_too(shared: Path) -> None:
     folder = shared / "real" / "helm-mmlu-redux"
     names = [path.stem.partition("__")[2] for path in sorted(folder.glob("*.json"))]
     assert names
-    assert {category_of(name) for name in names} == {"STEM"}
+    assert {mmlu_category(name) for name in names} == {"STEM"}

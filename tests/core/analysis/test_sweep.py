@@ -9,7 +9,7 @@ import pytest
 
 from calib_core.analysis.evidence import Evidence
 from calib_core.analysis.score import score
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT, Curve, sweep
+from calib_core.analysis.sweep import PAPER_BINS, SWEPT_METRICS, SweepCurve, sweep_bins
 from calib_core.bins import Scheme
 from calib_core.problems import Unavailable
 from core import oracle
@@ -24,8 +24,8 @@ CHOICES = choice_evidence(PROBS.tolist(), LABEL.tolist())
 TOKENS = dense_evidence(PROBS, LABEL)
 
 
-def curve(evidence: Evidence, metric: str, bins: tuple[int, ...] = PAPER_BINS, ddof: int = 0) -> Curve:
-    (only,) = sweep(evidence, (metric,), bins, ddof).curves
+def curve(evidence: Evidence, metric: str, bins: tuple[int, ...] = PAPER_BINS, ddof: int = 0) -> SweepCurve:
+    (only,) = sweep_bins(evidence, (metric,), bins, ddof).curves
     return only
 
 
@@ -45,9 +45,9 @@ def test_values_and_rsd_are_the_oracles(evidence: Evidence, metric: str, ddof: i
 
 @pytest.mark.parametrize("evidence", [CHOICES, TOKENS], ids=["choices", "tokens"])
 def test_each_value_is_that_of_the_score(evidence: Evidence) -> None:
-    swept = sweep(evidence)
-    assert [each.metric for each in swept.curves] == list(SWEPT)
-    assert (swept.refused, swept.n_used, swept.n_total, swept.bins) == ({}, 80, 80, PAPER_BINS)
+    swept = sweep_bins(evidence)
+    assert [each.metric for each in swept.curves] == list(SWEPT_METRICS)
+    assert (swept.unavailable, swept.n_used, swept.n_total, swept.bins) == ({}, 80, 80, PAPER_BINS)
     for each in swept.curves:
         for at, bins in enumerate(PAPER_BINS):
             number = score(evidence, each.metric, Scheme("width", bins))
@@ -72,9 +72,9 @@ def test_the_ceiling_is_what_no_value_can_pass() -> None:
 def test_the_span_is_the_largest_less_the_smallest_value() -> None:
     found = curve(CHOICES, "ece", (1, 5, 500))
     known = [value for value in found.values if value is not None]
-    assert found.span == max(known) - min(known) > 0
-    assert replace(found, values=(None, 0.5, None)).span == 0
-    assert replace(found, values=(None, None, None)).span is None
+    assert found.value_range == max(known) - min(known) > 0
+    assert replace(found, values=(None, 0.5, None)).value_range == 0
+    assert replace(found, values=(None, None, None)).value_range is None
 
 
 def test_m_is_ascending_and_each_once() -> None:
@@ -82,26 +82,26 @@ def test_m_is_ascending_and_each_once() -> None:
 
 
 def test_what_cannot_be_given_has_no_curve() -> None:
-    swept = sweep(blocks((0.3, 5, 2), (0.8, 5, 4)))
+    swept = sweep_bins(blocks((0.3, 5, 2), (0.8, 5, 4)))
     assert [each.metric for each in swept.curves] == ["ece"]
-    assert set(swept.refused) == set(SWEPT) - {"ece"}
-    assert all("one number a question" in why for why in swept.refused.values())
-    nothing = sweep(blocks((0.3, 5, 2)), ("full_ece",))
-    assert (nothing.curves, nothing.reading) == ((), "Nothing here can be swept.")
+    assert set(swept.unavailable) == set(SWEPT_METRICS) - {"ece"}
+    assert all("one number a question" in why for why in swept.unavailable.values())
+    nothing = sweep_bins(blocks((0.3, 5, 2)), ("full_ece",))
+    assert (nothing.curves, nothing.headline) == ((), "Nothing here can be swept.")
 
 
 def test_an_m_that_is_not_served_is_refused_alone() -> None:
     found = curve(TOKENS, "full_ece", (5, 16, 500))
     assert found.values[1] is None
     assert None not in (found.values[0], found.values[2])
-    assert set(found.refused) == {16}
+    assert set(found.unavailable) == {16}
     assert (found.rsd, found.null) == (None, None)
-    assert sweep(TOKENS, ("ace",)).refused.keys() == {"ace"}
+    assert sweep_bins(TOKENS, ("ace",)).unavailable.keys() == {"ace"}
 
 
 def test_bounds_stand_where_no_value_is_known() -> None:
     evidence = top_k_evidence(PROBS, LABEL, 2)
-    swept = sweep(evidence, ("full_ece", "ece"), (1, 2, 500))
+    swept = sweep_bins(evidence, ("full_ece", "ece"), (1, 2, 500))
     full, ece = swept.curves
     assert set(full.bounds) == {500}
     low, high = full.bounds[500]
@@ -111,19 +111,19 @@ def test_bounds_stand_where_no_value_is_known() -> None:
     assert any(remark.startswith("Exact up to M = ") for remark in full.remarks)
     assert ece.bounds == {}
     assert ece.rsd is not None
-    assert swept.reading.startswith("Not every M has one value")
+    assert swept.headline.startswith("Not every M has one value")
 
 
 def test_the_frame_has_a_row_a_metric_and_m() -> None:
     evidence = top_k_evidence(PROBS, LABEL, 2)
-    frame = sweep(evidence, ("ece", "full_ece"), (2, 500)).to_frame()
+    frame = sweep_bins(evidence, ("ece", "full_ece"), (2, 500)).to_frame()
     rows = [("ece", 2), ("ece", 500), ("full_ece", 2), ("full_ece", 500)]
     assert frame.select("metric", "bins").rows() == rows
     last = frame.row(-1, named=True)
     assert last["value"] is None
     assert last["low"] < last["high"]
     assert frame.row(0, named=True)["null_low"] is not None
-    empty = sweep(blocks((0.3, 5, 2)), ("full_ece",)).to_frame()
+    empty = sweep_bins(blocks((0.3, 5, 2)), ("full_ece",)).to_frame()
     assert (empty.height, empty.schema) == (0, frame.schema)
 
 
@@ -151,7 +151,7 @@ def test_adaptive_ece_is_swept_over_its_own_bins() -> None:
     found = curve(evidence, "ace", (2, 7))
     assert found.recipe.startswith("ACE-L1, equal mass, M=2, 7, as given, n=40/40, RSD with ddof=0, p over")
     assert found.values == tuple(score(evidence, "ace", Scheme("mass", bins)).value for bins in (2, 7))
-    mass = sweep(evidence, ("ece",), (2, 7), binning="mass").curves[0]
+    mass = sweep_bins(evidence, ("ece",), (2, 7), binning="mass").curves[0]
     assert mass.values == found.values
 
 
@@ -163,13 +163,13 @@ def test_recipes_name_every_m() -> None:
 def test_wishes_that_cannot_be_met() -> None:
     for bins, ddof in (((), 0), ((0,), 0), ((1001,), 0), ((5,), 2)):
         with pytest.raises(ValueError, match="M"):
-            sweep(CHOICES, ("ece",), bins, ddof)
+            sweep_bins(CHOICES, ("ece",), bins, ddof)
     with pytest.raises(Unavailable, match="Brier score has no bins"):
-        sweep(CHOICES, ("brier",))
+        sweep_bins(CHOICES, ("brier",))
     with pytest.raises(Unavailable, match="There is no metric"):
-        sweep(CHOICES, ("nope",))
+        sweep_bins(CHOICES, ("nope",))
     with pytest.raises(Unavailable, match="no M to sweep"):
-        sweep(CHOICES, ("ece",), binning="natural")
+        sweep_bins(CHOICES, ("ece",), binning="natural")
 
 
 def test_one_m_has_no_variation() -> None:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.analysis.null import Null
-from calib_core.analysis.sweep import sweep
-from calib_core.analysis.sweep_reading import chance_over, read_sweep
+from calib_core.analysis.null import NullDistribution
+from calib_core.analysis.sweep import sweep_bins
+from calib_core.analysis.sweep_reading import sweep_chance_note, sweep_headline
 from core.made_runs import choice_evidence, given_evidence
 from core.made_tokens import dense_evidence, some_rows
 
 
-def null(p: tuple[float, float], change: float | None = 0.5) -> Null:
-    return Null(199, 0, (0.01, 0.06), (0.0, 0.05), (0.02, 0.07), p, change_p=change)
+def null(p: tuple[float, float], change: float | None = 0.5) -> NullDistribution:
+    return NullDistribution(199, 0, (0.01, 0.06), (0.0, 0.05), (0.02, 0.07), p, change_p=change)
 
 
 def told(p: tuple[float, float], change: float | None = 0.5) -> tuple[str, str]:
     """The sentence, and what chance would give."""
     known = (5, 500), (0.03, 0.08), null(p, change)
-    return read_sweep("ECE", *known), chance_over(*known, "1,319 rows")
+    return sweep_headline("ECE", *known), sweep_chance_note(*known, "1,319 rows")
 
 
 EXPECTED = "Confidences that are exactly right would give about 0.0100 and 0.0600 on 1,319 rows. "
@@ -37,10 +37,10 @@ def test_what_chance_gives_is_no_finding() -> None:
 
 
 def test_of_few_draws_one_above_all_of_them_is_no_noise() -> None:
-    few = Null(19, 0, (0.01, 0.06), (0.0, 0.05), (0.02, 0.07), (0.05, 0.05), change_p=0.05)
-    said = chance_over((5, 500), (0.03, 0.08), few, "9 rows")
+    few = NullDistribution(19, 0, (0.01, 0.06), (0.0, 0.05), (0.02, 0.07), (0.05, 0.05), change_p=0.05)
+    said = sweep_chance_note((5, 500), (0.03, 0.08), few, "9 rows")
     assert "Both numbers are more than chance gives (p ≤ 0.050)" in said
-    assert "within chance" not in said + read_sweep("cw-ECE", (5, 500), (0.03, 0.08), few)
+    assert "within chance" not in said + sweep_headline("cw-ECE", (5, 500), (0.03, 0.08), few)
 
 
 def test_a_gap_that_is_more_than_chance() -> None:
@@ -74,39 +74,39 @@ def test_gaps_that_wide_bins_hide() -> None:
 
 def test_without_a_null_nothing_is_claimed() -> None:
     known = (5, 500), (0.03, 0.08), None
-    assert read_sweep("ECE", *known) == "ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
-    assert chance_over(*known, "3 rows") == "How much of it is chance is not known here."
+    assert sweep_headline("ECE", *known) == "ECE rises from 0.0300 (M = 5) to 0.0800 (M = 500)."
+    assert sweep_chance_note(*known, "3 rows") == "How much of it is chance is not known here."
 
 
 def test_one_m_is_judged_alone() -> None:
-    alone = Null(199, 0, (0.01,), (0.0,), (0.02,), (0.04,))
-    assert read_sweep("ECE", (10,), (0.03,), alone) == "ECE is 0.0300 at M = 10, more than chance gives."
-    assert chance_over((10,), (0.03,), alone, "9 rows") == (
+    alone = NullDistribution(199, 0, (0.01,), (0.0,), (0.02,), (0.04,))
+    assert sweep_headline("ECE", (10,), (0.03,), alone) == "ECE is 0.0300 at M = 10, more than chance gives."
+    assert sweep_chance_note((10,), (0.03,), alone, "9 rows") == (
         "Confidences that are exactly right would give about 0.0100 on 9 rows (p = 0.040)."
     )
 
 
 def test_small_numbers_keep_their_digits() -> None:
-    assert read_sweep("Classwise ECE", (5, 500), (2.41e-7, 3.5e-7), None) == (
+    assert sweep_headline("Classwise ECE", (5, 500), (2.41e-7, 3.5e-7), None) == (
         "Classwise ECE rises from 2.41e-07 (M = 5) to 3.5e-07 (M = 500)."
     )
 
 
 def test_a_number_that_falls_is_said_to_and_its_change_has_a_minus() -> None:
-    falls = Null(199, 0, (0.03, 0.01), (0.0, 0.0), (0.04, 0.02), (0.005, 0.005), change_p=0.005)
+    falls = NullDistribution(199, 0, (0.03, 0.01), (0.0, 0.0), (0.04, 0.02), (0.005, 0.005), change_p=0.005)
     known = (5, 500), (0.06, 0.05), falls
-    assert read_sweep("ECE", *known) == (
+    assert sweep_headline("ECE", *known) == (
         "ECE falls from 0.0600 (M = 5) to 0.0500 (M = 500); by chance it would fall by 0.0200."
     )
-    assert "the change of −0.0100 over M is more than" in chance_over(*known, "1,000 rows")
-    assert read_sweep("ECE", (5, 500), (0.06, 0.05), null((0.005, 0.005))).endswith(
+    assert "the change of −0.0100 over M is more than" in sweep_chance_note(*known, "1,000 rows")
+    assert sweep_headline("ECE", (5, 500), (0.06, 0.05), null((0.005, 0.005))).endswith(
         "; by chance it would rise by 0.0500."
     )
 
 
 def test_what_chance_alone_would_not_change_is_said_not_to() -> None:
-    level = Null(199, 0, (0.02, 0.02), (0.0, 0.0), (0.04, 0.04), (0.005, 0.005), change_p=0.5)
-    assert read_sweep("ECE", (2, 1), (0.06, 0.05), level) == (
+    level = NullDistribution(199, 0, (0.02, 0.02), (0.0, 0.0), (0.04, 0.04), (0.005, 0.005), change_p=0.5)
+    assert sweep_headline("ECE", (2, 1), (0.06, 0.05), level) == (
         "ECE falls from 0.0600 (M = 2) to 0.0500 (M = 1); by chance it would not change."
     )
 
@@ -124,29 +124,29 @@ SAME = (0.342, 0.342 + 2**-54, 0.342)
 def test_a_number_that_is_the_same_at_every_m_is_told_once(
     p: tuple[float, float] | None, judged: str
 ) -> None:
-    alike = None if p is None else Null(199, 0, (0.26,) * 3, (0.2,) * 3, (0.4,) * 3, (p[0], 0.1, p[1]), None)
-    assert read_sweep("ECE", (5, 10, 500), SAME, alike) == f"ECE is 0.3420 at every M{judged}."
-    more = chance_over((5, 10, 500), SAME, alike, "5 rows")
+    alike = None if p is None else NullDistribution(199, 0, (0.26,) * 3, (0.2,) * 3, (0.4,) * 3, (p[0], 0.1, p[1]), None)
+    assert sweep_headline("ECE", (5, 10, 500), SAME, alike) == f"ECE is 0.3420 at every M{judged}."
+    more = sweep_chance_note((5, 10, 500), SAME, alike, "5 rows")
     assert "the change" not in more
     assert alike is None or more.startswith("Confidences that are exactly right would give about 0.2600 on 5")
 
 
 def test_ends_that_are_the_same_are_told_once_too() -> None:
     values = (0.06, 0.05, 0.06)
-    assert read_sweep("ECE", (5, 10, 500), values, None) == "ECE is 0.0600 at M = 5 as at M = 500."
+    assert sweep_headline("ECE", (5, 10, 500), values, None) == "ECE is 0.0600 at M = 5 as at M = 500."
 
 
 def test_calibrated_choices_are_not_spoken_against() -> None:
     probs, label = some_rows(400, 4, seed=21)
     for evidence in (choice_evidence(probs.tolist(), label.tolist()), dense_evidence(probs, label)):
-        assert sweep(evidence, ("full_ece",)).reading.endswith("both within chance.")
+        assert sweep_bins(evidence, ("full_ece",)).headline.endswith("both within chance.")
 
 
 def test_confidences_that_overstate_are() -> None:
     random = np.random.default_rng(3)
     confidence = random.uniform(0.5, 1, 800)
     right = [int(value) for value in random.random(800) < 1.5 - confidence]
-    result = sweep(given_evidence(confidence, right), ("ece",), (1, 50))
-    assert result.reading.startswith("ECE rises from ")
-    assert result.reading.endswith(", more than thinner bins bring by chance.")
-    assert "as gaps that cancel in wider bins would have it" in result.chance
+    result = sweep_bins(given_evidence(confidence, right), ("ece",), (1, 50))
+    assert result.headline.startswith("ECE rises from ")
+    assert result.headline.endswith(", more than thinner bins bring by chance.")
+    assert "as gaps that cancel in wider bins would have it" in result.chance_note

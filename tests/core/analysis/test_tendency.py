@@ -6,8 +6,8 @@ from math import comb
 
 import pytest
 
-from calib_core.analysis.limits import FEW
-from calib_core.analysis.tendency import Kind, counted, tendency
+from calib_core.analysis.limits import MIN_ROWS
+from calib_core.analysis.tendency import VerdictKind, count_verdicts, judge_calibration
 from calib_core.binned import Binned
 from calib_core.bins import BinSums, Scheme
 from core.tours import CALIBRATED, OVER, UNDER, Block, drawn
@@ -22,41 +22,41 @@ def binned(*blocks: Block) -> Binned:
 @pytest.mark.parametrize(("blocks", "kind"), [
     (CALIBRATED, "neither"), (OVER, "over"), (UNDER, "under"),
     (((0.95, 200, 150), (0.35, 200, 110)), "mixed"),
-    (((0.9, FEW - 1, 0),), "few"), (((0.9, FEW, 0),), "over"), (((1.0, 40, 40),), "neither"),
+    (((0.9, MIN_ROWS - 1, 0),), "few"), (((0.9, MIN_ROWS, 0),), "over"), (((1.0, 40, 40),), "neither"),
     (((1.0, 1000, 999),), "over"),
 ])
 def test_what_the_gaps_come_to(blocks: tuple[Block, ...], kind: str) -> None:
-    assert tendency(binned(*blocks)).kind == kind
+    assert judge_calibration(binned(*blocks)).kind == kind
 
 
 def test_nothing_is_too_few() -> None:
-    assert tendency(binned()).kind == "few"
+    assert judge_calibration(binned()).kind == "few"
 
 
 def test_a_gap_at_the_edge_of_chance() -> None:
     # 400 rows at 0.5: σ = 10 rows, so 19 rows off are within 1.96 σ, and 20 are not.
-    assert tendency(binned((0.5, 400, 181))).kind == "neither"
-    assert tendency(binned((0.5, 400, 180))).kind == "over"
-    assert tendency(binned((0.5, 400, 220))).kind == "under"
+    assert judge_calibration(binned((0.5, 400, 181))).kind == "neither"
+    assert judge_calibration(binned((0.5, 400, 180))).kind == "over"
+    assert judge_calibration(binned((0.5, 400, 220))).kind == "under"
 
 
 def test_many_runs_are_judged_together() -> None:
     off = binned((0.5, 400, 175))  # 2.5 σ: beyond chance alone, not as the largest of forty
-    assert (tendency(off).kind, tendency(off, among=40).kind) == ("over", "neither")
-    assert tendency(binned((0.5, 400, 150)), among=40).kind == "over"
+    assert (judge_calibration(off).kind, judge_calibration(off, n_verdicts=40).kind) == ("over", "neither")
+    assert judge_calibration(binned((0.5, 400, 150)), n_verdicts=40).kind == "over"
 
 
 def test_the_sides_and_which_bins_are_clear() -> None:
-    found = tendency(binned((0.95, 200, 120), (0.35, 20, 8)))
-    assert found.over.tolist() == pytest.approx([0.0, 70.0])
-    assert found.under.tolist() == pytest.approx([1.0, 0.0])
-    assert found.clear.tolist() == [False, True]
-    assert found.limit.tolist() == pytest.approx([5.952, 8.079], abs=1e-3)
+    found = judge_calibration(binned((0.95, 200, 120), (0.35, 20, 8)))
+    assert found.over_gap.tolist() == pytest.approx([0.0, 70.0])
+    assert found.under_gap.tolist() == pytest.approx([1.0, 0.0])
+    assert found.significant.tolist() == [False, True]
+    assert found.chance_limit.tolist() == pytest.approx([5.952, 8.079], abs=1e-3)
 
 
 def test_calibrated_runs_are_rarely_called_off() -> None:
     kinds = [
-        tendency(BinSums.from_pairs(run.rows["confidence"].to_numpy(), run.rows["correct"].to_numpy())
+        judge_calibration(BinSums.from_pairs(run.rows["confidence"].to_numpy(), run.rows["correct"].to_numpy())
                  .binned(Scheme())).kind
         for run in (drawn(300, seed) for seed in range(400))
     ]
@@ -72,7 +72,7 @@ def test_answers_that_are_copies_of_one_another_are_no_further_evidence(times: i
         rows = drawn(100, seed).rows
         said, right = (rows[name].to_numpy().repeat(times) for name in ("confidence", "correct"))
         for alike, called in kinds.items():
-            called.append(tendency(BinSums.from_pairs(said, right).binned(Scheme()), alike=alike).kind)
+            called.append(judge_calibration(BinSums.from_pairs(said, right).binned(Scheme()), design_effect=alike).kind)
     off = {alike: (called.count("over") + called.count("under")) / 200 for alike, called in kinds.items()}
     assert off[1.0] > 0.2
     assert off[times] <= 0.09  # 5 % of 200, and 2.6 σ of it
@@ -81,8 +81,8 @@ def test_answers_that_are_copies_of_one_another_are_no_further_evidence(times: i
 def test_copies_change_no_verdict() -> None:
     for off in (150, 175, 180, 181, 190, 220):
         once, thrice = binned((0.5, 400, off)), binned((0.5, 1200, 3 * off))
-        assert tendency(thrice, alike=3).kind == tendency(once).kind
-        assert tendency(thrice, alike=3).limit.tolist() == pytest.approx((3 * tendency(once).limit).tolist())
+        assert judge_calibration(thrice, design_effect=3).kind == judge_calibration(once).kind
+        assert judge_calibration(thrice, design_effect=3).chance_limit.tolist() == pytest.approx((3 * judge_calibration(once).chance_limit).tolist())
 
 
 @pytest.mark.parametrize("among", [1, 14])
@@ -94,14 +94,14 @@ def test_calibrated_and_nearly_certain_is_no_more_often_called_off(
     called = sum(
         comb(rows, right) * said**right * (1 - said) ** (rows - right)
         for right in range(rows + 1)
-        if tendency(binned((said, rows, right)), among).kind in ("over", "under")
+        if judge_calibration(binned((said, rows, right)), among).kind in ("over", "under")
     )
     assert called <= 0.05 / among
 
 
 def test_kinds_are_counted_in_one_order_and_number() -> None:
-    kinds: list[Kind] = ["few", "over", "neither", "over", "few"]
-    assert counted(kinds) == (
+    kinds: list[VerdictKind] = ["few", "over", "neither", "over", "few"]
+    assert count_verdicts(kinds) == (
         "2 are over-confident, 1 is within chance and 2 have too few rows to say"
     )
-    assert counted(["few"]) == "1 has too few rows to say"
+    assert count_verdicts(["few"]) == "1 has too few rows to say"

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.analysis.check import check
-from calib_core.analysis.concentration import concentration
-from calib_core.analysis.evidence import Evidence, gather, survey
-from calib_core.analysis.overview import overview
-from calib_core.analysis.questions import questions
-from calib_core.analysis.reliability import reliability
-from calib_core.analysis.score import available_metrics, score
+from calib_core.analysis.check import check_file
+from calib_core.analysis.concentration import measure_concentration
+from calib_core.analysis.evidence import Evidence, gather_evidence, survey_methods
+from calib_core.analysis.overview import summarise_runs
+from calib_core.analysis.questions import questions_in_bin
+from calib_core.analysis.reliability import reliability_diagram
+from calib_core.analysis.score import metric_availability, score
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.files.reading import Reading
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
 from calib_core.records import TokenRun
-from calib_core.tokens.bounds import exact_up_to
+from calib_core.tokens.bounds import largest_exact_bins
 from core import oracle
 from core.edge_cases import close
 from core.made_tokens import dense_evidence, dense_sums, some_rows, token_run, top_k_evidence
@@ -35,7 +35,7 @@ LIST = top_k_evidence(PROBS, LABEL, 3)
 def reason(evidence: Evidence, metric: str, scheme: Scheme | None = None) -> str:
     with pytest.raises(Unavailable) as refusal:
         score(evidence, metric, scheme)
-    told = available_metrics(evidence, scheme or Scheme())[metric]
+    told = metric_availability(evidence, scheme or Scheme())[metric]
     assert told == str(refusal.value)
     return str(refusal.value)
 
@@ -56,25 +56,25 @@ def test_numbers_of_all_classes_are_the_oracles(metric: str, bins: int) -> None:
 
 
 def test_all_labels_is_full_ece_over_k() -> None:
-    every = gather(WHOLE.run, "tokens", Options(labels="all"))
+    every = gather_evidence(WHOLE.run, "tokens", MethodOptions(labels="all"))
     whole = score(WHOLE, "full_ece").value
     assert whole is not None
     assert score(every, "ece").value == pytest.approx(whole / 12)
     assert ", right-closed, all labels, K=12, n=60/60" in score(every, "ece").recipe
-    assert every.of_top.sums is WHOLE.run.sums.top
+    assert every.top_label.sums is WHOLE.run.sums.top_label
     with pytest.raises(Unavailable, match="pooling all labels needs every one"):
-        gather(LIST.run, "tokens", Options(labels="all"))
+        gather_evidence(LIST.run, "tokens", MethodOptions(labels="all"))
 
 
 def test_only_its_own_method_and_that_for_no_answers() -> None:
-    surveyed = survey(WHOLE.run)
+    surveyed = survey_methods(WHOLE.run)
     assert set(surveyed.usable) == {"tokens"}
-    assert set(surveyed.refused) == set(METHODS) - {"tokens"}
-    assert len(set(surveyed.refused.values())) == 1
+    assert set(surveyed.unavailable) == set(METHODS) - {"tokens"}
+    assert len(set(surveyed.unavailable.values())) == 1
     with pytest.raises(Unavailable, match="There is no method"):
-        gather(WHOLE.run, "softmax")
+        gather_evidence(WHOLE.run, "softmax")
     with pytest.raises(Unavailable, match="no positions"):
-        gather(token_run(dense_sums(PROBS[:0], LABEL[:0])), "tokens")
+        gather_evidence(token_run(dense_sums(PROBS[:0], LABEL[:0])), "tokens")
 
 
 def test_what_needs_every_confidence_is_refused() -> None:
@@ -97,7 +97,7 @@ def test_classes_that_were_not_kept_are_refused_with_the_reason() -> None:
     without = dense_evidence(PROBS, LABEL, by_class=False)
     for evidence in (without, LIST):
         for metric in ("cw_ece", "cw_ece_sum"):
-            assert reason(evidence, metric) == evidence.run.sums.no_classes
+            assert reason(evidence, metric) == evidence.run.sums.no_class_sums_reason
     assert score(without, "full_ece").value is not None
 
 
@@ -108,7 +108,7 @@ def test_squares_of_what_is_not_stored_are_refused() -> None:
 
 
 def test_full_ece_of_a_list_is_exact_or_an_interval() -> None:
-    upto = exact_up_to(LIST.run.sums)
+    upto = largest_exact_bins(LIST.run.sums)
     assert upto is not None
     exact = score(LIST, "full_ece", Scheme("width", upto))
     assert exact.value == pytest.approx(score(WHOLE, "full_ece", Scheme("width", upto)).value)
@@ -126,7 +126,7 @@ def test_full_ece_of_a_list_is_exact_or_an_interval() -> None:
     assert bounds.remark.startswith(f"Exact up to M = {upto}. At M = 500 only an interval is known: in ")
     assert "p over" not in bounds.recipe
     with pytest.raises(Unavailable, match=r"The bins cannot be drawn\. Exact up to"):
-        reliability(LIST, "full_ece", Scheme("width", 500))
+        reliability_diagram(LIST, "full_ece", Scheme("width", 500))
 
 
 def test_recipes_say_what_is_counted() -> None:
@@ -140,47 +140,47 @@ def test_recipes_say_what_is_counted() -> None:
 
 
 def test_notes_of_the_file_are_remarks() -> None:
-    assert gather(token_run(WHOLE.run.sums, "3 paddings"), "tokens").remarks == ("3 paddings",)
+    assert gather_evidence(token_run(WHOLE.run.sums, "3 paddings"), "tokens").remarks == ("3 paddings",)
     assert WHOLE.missing == {}
 
 
 def test_the_diagram_counts_positions() -> None:
-    diagram = reliability(WHOLE, "ece")
-    assert diagram.of_pairs == "positions"
+    diagram = reliability_diagram(WHOLE, "ece")
+    assert diagram.pair_unit == "positions"
     assert diagram.table["accuracy_low"].null_count() == 0
     assert diagram.table["count"].sum() == 60
-    pooled = reliability(WHOLE, "full_ece")
-    assert (pooled.of_pairs, pooled.table["count"].sum()) == ("labels", 720)
-    assert "Over all classes of every position" in pooled.reading
-    few = reliability(dense_evidence(PROBS[:3], LABEL[:3]), "ece")
-    assert few.reading.startswith("3 positions are too few to judge by: says ")
+    pooled = reliability_diagram(WHOLE, "full_ece")
+    assert (pooled.pair_unit, pooled.table["count"].sum()) == ("labels", 720)
+    assert "Over all classes of every position" in pooled.headline
+    few = reliability_diagram(dense_evidence(PROBS[:3], LABEL[:3]), "ece")
+    assert few.headline.startswith("3 positions are too few to judge by: says ")
 
 
 def test_concentration_is_of_the_top_label() -> None:
-    spread = concentration(WHOLE)
-    assert spread.table["count"].sum() == spread.finest["count"].sum() == 60
-    assert (spread.distinct, spread.at_zero, spread.at_one) == (None, None, None)
+    spread = measure_concentration(WHOLE)
+    assert spread.table["count"].sum() == spread.fine_histogram["count"].sum() == 60
+    assert (spread.n_distinct, spread.share_at_zero, spread.share_at_one) == (None, None, None)
     assert spread.unit == "positions"
     with pytest.raises(Unavailable, match="natural bins"):
-        concentration(WHOLE, Scheme("natural"))
+        measure_concentration(WHOLE, Scheme("natural"))
     sure = np.tile([0.99, 0.01], (100, 1))
-    warned = concentration(dense_evidence(sure, np.zeros(100, np.int64))).warning
+    warned = measure_concentration(dense_evidence(sure, np.zeros(100, np.int64))).warning
     assert warned is not None
     assert "100.0 % of the positions" in warned
 
 
 def test_no_single_positions_can_be_looked_up() -> None:
-    assert WHOLE.no_questions is not None
+    assert WHOLE.no_questions_reason is not None
     with pytest.raises(Unavailable, match="only sums are kept"):
-        questions(WHOLE)
-    assert not WHOLE.natural
+        questions_in_bin(WHOLE)
+    assert not WHOLE.offers_natural_bins
 
 
 def test_overview_and_check() -> None:
-    row = overview({"a": [WHOLE]}).to_frame().row(0, named=True)
+    row = summarise_runs({"a": [WHOLE]}).to_frame().row(0, named=True)
     assert (row["method"], row["used"], row["rows"]) == ("tokens", 60, 60)
     assert row["ece"] == score(WHOLE, "ece").value
-    (run,) = check(reading(WHOLE.run)).runs
+    (run,) = check_file(reading(WHOLE.run)).runs
     assert (run.kind, run.usable, run.missing) == ("tokens", {"tokens": 60}, {})
     assert run.accuracy == WHOLE.accuracy == sum(pair.correct for pair in TOP) / 60
     assert run.spikes == {}
@@ -188,7 +188,7 @@ def test_overview_and_check() -> None:
 
 def test_one_value_at_many_positions_is_a_spike() -> None:
     sure = np.concatenate([np.tile([0.9, 0.1], (30, 1)), some_rows(40, 2)[0]])
-    (run,) = check(reading(dense_evidence(sure, np.zeros(70, np.int64)).run)).runs
+    (run,) = check_file(reading(dense_evidence(sure, np.zeros(70, np.int64)).run)).runs
     (spike,) = run.spikes["tokens"]
     assert (spike.value, spike.count) == (pytest.approx(0.9), 30)
 

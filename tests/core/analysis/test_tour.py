@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.tour import STEPS, tour_step
-from calib_core.analysis.tour_subject import Subject
+from calib_core.analysis.tour import STEP_KINDS, tour_step
+from calib_core.analysis.tour_subject import TourSubject
 from calib_core.records import Run
 from core.made_runs import made_run
 from core.made_tokens import dense_sums, some_rows, token_run
@@ -37,8 +37,8 @@ DATA: dict[str, tuple[list[Run], str]] = {
 @pytest.mark.parametrize("name", DATA)
 def test_two_sentences_with_numbers_a_picture_and_a_recipe(name: str) -> None:
     runs, method = DATA[name]
-    subject = Subject("0", method, candidates(*runs))
-    for kind in STEPS:
+    subject = TourSubject("0", method, candidates(*runs))
+    for kind in STEP_KINDS:
         step: Any = tour_step(kind, subject)
         assert step.kind == kind
         assert len(step.sentences) == 2
@@ -54,4 +54,4 @@ def test_two_sentences_with_numbers_a_picture_and_a_recipe(name: str) -> None:
 
 
 def test_six_steps_in_their_order() -> None:
-    assert STEPS == ("answer", "bin", "whole", "bins", "samples", "models")
+    assert STEP_KINDS == ("answer", "bin", "whole", "bins", "samples", "models")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from calib_core.analysis.concentration import Concentration
-from calib_core.analysis.tour_step import OneAnswer, SaidAndRight
+from calib_core.analysis.tour_step import SingleAnswer, ConfidenceAccuracyPairs
 from core.made_runs import made_run
 from core.made_tokens import dense_sums, some_rows, token_run
 from core.tours import CALIBRATED, OVER, UNDER, answers, told
@@ -20,11 +20,11 @@ def test_the_answer_nearest_to_the_average() -> None:
             "too much or too little: that takes all 5 answers together."
         ),
     )
-    assert isinstance(step.picture, OneAnswer)
+    assert isinstance(step.picture, SingleAnswer)
     assert [(one.text, round(one.confidence, 9), one.chosen, one.right) for one in step.picture.options] == [
         ("none", 0.6, True, False), ("it is wrong", 0.4, False, None),
     ]
-    assert "first whose confidence is nearest to the average" in step.chosen
+    assert "first whose confidence is nearest to the average" in step.selection_note
 
 
 def test_every_choice_of_a_question() -> None:
@@ -33,7 +33,7 @@ def test_every_choice_of_a_question() -> None:
         "choice_probs": [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]],
     })
     picture = told("answer", run, method="choice_softmax").picture
-    assert isinstance(picture, OneAnswer)
+    assert isinstance(picture, SingleAnswer)
     assert [(one.text, one.confidence, one.chosen, one.right) for one in picture.options] == [
         ("a", 0.7, True, False), ("b", 0.2, False, True), ("c", 0.1, False, False),
     ]
@@ -42,7 +42,7 @@ def test_every_choice_of_a_question() -> None:
 def test_choices_without_texts_have_letters() -> None:
     run = made_run({"gold_index": [0], "choice_probs": [[0.7, 0.3]]})
     step = told("answer", run, method="choice_softmax")
-    assert isinstance(step.picture, OneAnswer)
+    assert isinstance(step.picture, SingleAnswer)
     assert [one.text for one in step.picture.options] == ["A", "B"]
     assert step.sentences[0].startswith("On row 1, model · quiz answers “A”")
 
@@ -98,9 +98,9 @@ def test_the_numbers_of_the_fullest_bin() -> None:
         ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
         "120 of 200 are right, which is 60.0 %: less often than it says, by more than chance.",
     )
-    assert isinstance(step.picture, SaidAndRight)
+    assert isinstance(step.picture, ConfidenceAccuracyPairs)
     (pair,) = step.picture.pairs
-    assert (pair.said, pair.right, pair.count) == (pytest.approx(0.95), 0.6, 200)
+    assert (pair.mean_confidence, pair.accuracy, pair.count) == (pytest.approx(0.95), 0.6, 200)
     assert pair.low < 0.6 < pair.high < 0.95
     assert step.to_frame()["right"].to_list() == [0.6]
 

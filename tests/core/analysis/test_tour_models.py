@@ -68,16 +68,16 @@ def test_only_runs_of_one_data_set_and_confidence() -> None:
     assert step.sentences[1].startswith(
         "Which to trust takes another to compare it with; always saying 56.7 %"
     )
-    assert step.chosen == "It is the only run of the data set quiz that gives “confidence in the file”."
+    assert step.selection_note == "It is the only run of the data set quiz that gives “confidence in the file”."
 
 
 def test_texts_are_not_compared_with_answers() -> None:
     text = token_run(dense_sums(*some_rows(100, 4)))
     step = told("models", text, text, answers(*OVER, dataset=None), method="tokens")
     assert step.sentences[0].startswith("Of 2 runs, ")
-    assert step.chosen.startswith("Both runs whose files name no data set that give ")
+    assert step.selection_note.startswith("Both runs whose files name no data set that give ")
     alone = told("models", answers(*OVER, dataset=None))
-    assert alone.chosen.startswith("It is the only run whose file names no data set that gives ")
+    assert alone.selection_note.startswith("It is the only run whose file names no data set that gives ")
 
 
 def test_forty_runs() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from calib_core.analysis.question_clusters import QuestionClusters
-from calib_core.analysis.tour_step import SaidAndRight
+from calib_core.analysis.tour_step import ConfidenceAccuracyPairs
 from calib_core.records import RunInfo
 from core.made_runs import made_run
 from core.made_tokens import dense_sums, some_rows, token_run
@@ -35,7 +35,7 @@ def test_one_question_and_all_of_them() -> None:
     )
     assert isinstance(step.picture, QuestionClusters)
     assert [cluster.size for cluster in step.picture.clusters] == [3, 1]
-    assert step.chosen == "The question is the first whose agreement is nearest to the average."
+    assert step.selection_note == "The question is the first whose agreement is nearest to the average."
 
 
 def test_agreement_is_not_set_against_itself() -> None:
@@ -46,7 +46,7 @@ def test_another_run_has_samples_and_that_is_said() -> None:
     step = told("samples", answers(*OVER, model="blue"), SAMPLED)
     assert "red gives 2 different answers" in step.sentences[0]
     assert "against" not in step.sentences[1]
-    assert step.chosen.startswith("blue · quiz has none, so this is red · sums, ")
+    assert step.selection_note.startswith("blue · quiz has none, so this is red · sums, ")
 
 
 def test_no_run_has_samples() -> None:
@@ -55,8 +55,8 @@ def test_no_run_has_samples() -> None:
         "Not one of the 2 runs here has a question with several sampled answers, so agreement"
     )
     assert step.sentences[1].startswith("red gives 2 confidences: the Brier score")
-    assert isinstance(step.picture, SaidAndRight)
-    assert [(pair.name, round(pair.said, 4), pair.count) for pair in step.picture.pairs] == [
+    assert isinstance(step.picture, ConfidenceAccuracyPairs)
+    assert [(pair.name, round(pair.mean_confidence, 4), pair.count) for pair in step.picture.pairs] == [
         ("stated confidence", 0.5, 300), ("confidence in the file", 0.8167, 300),
     ]
 
@@ -73,7 +73,7 @@ def test_one_run_of_one_confidence() -> None:
 def test_a_text_alone() -> None:
     step = told("samples", token_run(dense_sums(*some_rows(100, 4))), method="tokens")
     assert step.sentences[0].startswith("model · text has 100 positions of a text and no sampled answers, so")
-    assert isinstance(step.picture, SaidAndRight)
+    assert isinstance(step.picture, ConfidenceAccuracyPairs)
     assert step.picture.unit == "positions"
 
 
@@ -87,7 +87,7 @@ def test_where_only_the_majority_is_judged_no_single_question_is_shown() -> None
         "model · quiz was asked each question several times: the share of samples that give the same "
         "answer, its agreement, is 66.7 % on average, and can serve as its confidence."
     )
-    assert isinstance(step.picture, SaidAndRight)
+    assert isinstance(step.picture, ConfidenceAccuracyPairs)
     assert step.to_frame().height == 3
     assert step.to_frame()["said"].to_list()[1] == pytest.approx(2 / 3)
 

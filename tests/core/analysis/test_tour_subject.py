@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_core.analysis.tour_subject import most_telling, why
+from calib_core.analysis.tour_subject import default_tour_run, choice_reason
 from core.made_runs import made_run
 from core.made_tokens import dense_sums, some_rows, token_run
 from core.sampled_runs import make_questions, make_run
@@ -15,31 +15,31 @@ SAMPLED = make_run([{**row, "question": "How many?"} for row in make_questions(4
 
 def test_answers_before_texts_and_questions_before_samples_before_rows() -> None:
     runs = candidates(TEXT, BARE, answers(*OVER), SAMPLED)
-    assert most_telling(runs) == "3"
-    assert most_telling(candidates(TEXT, BARE, answers(*OVER))) == "2"
-    assert most_telling(candidates(TEXT, BARE)) == "1"
-    assert most_telling(candidates(TEXT)) == "0"
+    assert default_tour_run(runs) == "3"
+    assert default_tour_run(candidates(TEXT, BARE, answers(*OVER))) == "2"
+    assert default_tour_run(candidates(TEXT, BARE)) == "1"
+    assert default_tour_run(candidates(TEXT)) == "0"
 
 
 def test_of_alike_runs_the_one_with_the_most_rows_then_the_first() -> None:
     few, many, again = answers((0.9, 10, 5)), answers((0.9, 20, 5)), answers((0.9, 20, 9))
     runs = candidates(few, many, again)
-    assert most_telling(runs) == "1"
-    assert why(runs, "1") == (
+    assert default_tour_run(runs) == "1"
+    assert choice_reason(runs, "1") == (
         "Of the 3 runs with questions that can be read, it is the first with the most rows."
     )
     runs = candidates(few, many)
-    assert why(runs, "1") == "Of the 2 runs with questions that can be read, it has the most rows."
+    assert choice_reason(runs, "1") == "Of the 2 runs with questions that can be read, it has the most rows."
 
 
 def test_why_in_every_case() -> None:
-    assert why(candidates(TEXT), "0") == "It is the one run here."
+    assert choice_reason(candidates(TEXT), "0") == "It is the one run here."
     runs = candidates(TEXT, BARE, SAMPLED)
-    assert why(runs, "2") == (
+    assert choice_reason(runs, "2") == (
         "It is the one run here that has questions that can be read and several answers to each."
     )
-    assert why(candidates(TEXT, BARE), "1") == "It is the one run here that has answers to questions."
-    assert why(candidates(TEXT, TEXT), "0") == "Of the 2 runs, it is the first with the most positions."
+    assert choice_reason(candidates(TEXT, BARE), "1") == "It is the one run here that has answers to questions."
+    assert choice_reason(candidates(TEXT, TEXT), "0") == "Of the 2 runs, it is the first with the most positions."
 
 
 def test_a_model_is_called_by_its_name() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.evidence import Evidence, gather
-from calib_core.analysis.null import null_of
+from calib_core.analysis.evidence import Evidence, gather_evidence
+from calib_core.analysis.null import null_distribution
 from calib_core.analysis.score import score
-from calib_core.analysis.training import Training, read_training, training
+from calib_core.analysis.training import Training, training_headline, training_curves
 from calib_core.bins import Scheme
 from calib_core.metrics import METRICS
 from calib_core.problems import Unavailable
@@ -26,7 +26,7 @@ def checkpoint(step: int, *parts: tuple[float, int, int], **info: Any) -> Eviden
         "correct": [place < right for _, rows, right in parts for place in range(rows)],
     })
     told = RunInfo(**{"model": "gpt", "checkpoint": f"step{step}", **info})
-    return gather(replace(run, info=told), "given")
+    return gather_evidence(replace(run, info=told), "given")
 
 
 OFF = ((0.9, 200, 100),)
@@ -36,7 +36,7 @@ RIGHT = ((0.9, 200, 180),)
 
 def test_a_point_is_the_score_of_its_run() -> None:
     evidences = {"late": checkpoint(900, *RIGHT), "early": checkpoint(10, *OFF)}
-    result = training(evidences, "ece", Scheme("width", 20))
+    result = training_curves(evidences, "ece", Scheme("width", 20))
     (line,) = result.lines
     assert [(point.run, point.at, point.label) for point in line.points] == [
         ("early", 10, "step10"), ("late", 900, "step900"),
@@ -44,7 +44,7 @@ def test_a_point_is_the_score_of_its_run() -> None:
     for point in line.points:
         evidence = evidences[point.run]
         number = score(evidence, "ece", Scheme("width", 20))
-        null = null_of(evidence, METRICS["ece"], (Scheme("width", 20),), (number.value,))
+        null = null_distribution(evidence, METRICS["ece"], (Scheme("width", 20),), (number.value,))
         assert (point.value, point.recipe, point.p) == (number.value, number.recipe, number.p)
         assert null is not None
         assert (point.null_median, point.null_low, point.null_high) == (
@@ -64,18 +64,18 @@ def test_a_point_is_the_score_of_its_run() -> None:
     ],
 )
 def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, said: str) -> None:
-    result = training({"a": checkpoint(10, *first), "b": checkpoint(2000, *last)}, "ece")
+    result = training_curves({"a": checkpoint(10, *first), "b": checkpoint(2000, *last)}, "ece")
     low, high = (f"{point.value:.4f}" for point in result.lines[0].points)
-    assert result.reading == f"ECE {low} → {high}: {said}"
+    assert result.headline == f"ECE {low} → {high}: {said}"
     clear = sum(part != RIGHT for part in (first, last))
-    assert result.ends == (
+    assert result.line_summaries == (
         f"gpt: ECE {low} at step 10, {high} at step 2,000; {clear} of 2 checkpoints beyond chance.",
     )
 
 
 def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
     """A line of two checkpoints for each."""
-    return training({
+    return training_curves({
         f"{at}-{step}": checkpoint(step, *parts, model=f"m{at}")
         for at, pair in enumerate(ends)
         for step, parts in zip((10, 20), pair, strict=True)
@@ -93,88 +93,88 @@ def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
 )
 def test_several_lines_are_counted_in_one_sentence(ends: list[tuple[Any, Any]], said: str) -> None:
     result = trainings(*ends)
-    assert result.reading == f"ECE is beyond chance at the last checkpoint of {said}"
-    assert [told.partition(":")[0] for told in result.ends] == [line.title for line in result.lines]
+    assert result.headline == f"ECE is beyond chance at the last checkpoint of {said}"
+    assert [told.partition(":")[0] for told in result.line_summaries] == [line.title for line in result.lines]
 
 
 def test_several_lines_of_a_metric_without_a_null() -> None:
     result = trainings((OFF, RIGHT), (RIGHT, RIGHT), metric="brier")
-    assert result.reading == "Brier score is lower at the last checkpoint than at the first of 1 of 2 lines."
+    assert result.headline == "Brier score is lower at the last checkpoint than at the first of 1 of 2 lines."
 
 
 def test_where_one_line_has_no_null_chance_is_not_spoken_of() -> None:
     known, unknown = make_line("a", (1, 0.3), (2, 0.2)), make_line("b", (1, 0.3), (2, 0.4), null=False)
-    assert read_training("ece", [known, unknown]) == (
+    assert training_headline("ece", [known, unknown]) == (
         "ECE is lower at the last checkpoint than at the first of 1 of 2 lines."
     )
 
 
 def test_single_checkpoints_alone_are_spoken_of_too() -> None:
     evidences = {"a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT, model="bigram")}
-    result = training(evidences, "ece")
-    assert result.reading == "Each of the 2 lines has one checkpoint, so there is no way to follow."
-    assert result.ends == (
+    result = training_curves(evidences, "ece")
+    assert result.headline == "Each of the 2 lines has one checkpoint, so there is no way to follow."
+    assert result.line_summaries == (
         "gpt: ECE 0.4000 at step 10; 1 of 1 checkpoint beyond chance.",
         "bigram: ECE 0.0000 at step 20; 0 of 1 checkpoint beyond chance.",
     )
     (_, alone) = evidences.popitem()
-    assert training({"b": alone}, "ece").reading == "ECE is 0.0000 at its only checkpoint: within chance."
+    assert training_curves({"b": alone}, "ece").headline == "ECE is 0.0000 at its only checkpoint: within chance."
 
 
 def test_a_model_s_only_checkpoint_stands_beside_lines_on_request() -> None:
     evidences = {
         "a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT), "c": checkpoint(20, *OFF, model="bigram"),
     }
-    plain, asked = training(evidences, "ece"), training(evidences, "ece", alone=True)
+    plain, asked = training_curves(evidences, "ece"), training_curves(evidences, "ece", include_single=True)
     assert [line.title for line in plain.lines] == ["gpt"]
-    assert list(plain.without) == ["c"]
-    assert "only checkpoint of its model" in plain.without["c"]
-    assert plain.reading == "ECE 0.4000 → 0.0000: beyond chance at first, within chance at the end."
+    assert list(plain.unplaced) == ["c"]
+    assert "only checkpoint of its model" in plain.unplaced["c"]
+    assert plain.headline == "ECE 0.4000 → 0.0000: beyond chance at first, within chance at the end."
     assert [line.title for line in asked.lines] == ["gpt", "bigram"]
-    assert asked.without == {}
-    assert asked.reading == f"gpt: {plain.reading}"
-    assert asked.ends == plain.ends
+    assert asked.unplaced == {}
+    assert asked.headline == f"gpt: {plain.headline}"
+    assert asked.line_summaries == plain.line_summaries
 
 
 def test_a_metric_without_bins_has_no_null() -> None:
-    result = training({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "accuracy")
+    result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "accuracy")
     assert [point.value for point in result.lines[0].points] == [0.5, 0.9]
     assert {point.p for point in result.lines[0].points} == {None}
-    assert result.reading == "Accuracy 0.5000 → 0.9000."
-    assert result.ends == ("gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2.",)
+    assert result.headline == "Accuracy 0.5000 → 0.9000."
+    assert result.line_summaries == ("gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2.",)
 
 
 def test_a_number_that_is_not_defined_is_said_not_to_be() -> None:
     all_right = checkpoint(1, (0.9, 40, 40))
-    result = training({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
-    assert result.reading == "AUROC not defined → 0.5000."
-    assert result.ends == ("gpt: AUROC not defined at step 1, 0.5000 at step 2.",)
-    assert training({"a": all_right}, "auroc").reading == "AUROC is not defined at its only checkpoint."
+    result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
+    assert result.headline == "AUROC not defined → 0.5000."
+    assert result.line_summaries == ("gpt: AUROC not defined at step 1, 0.5000 at step 2.",)
+    assert training_curves({"a": all_right}, "auroc").headline == "AUROC is not defined at its only checkpoint."
 
 
 def test_tokens_seen_are_said_as_such() -> None:
-    result = training({"a": checkpoint(1, *OFF, tokens_seen=8192)}, "ece")
-    assert result.ends[0].startswith("gpt: ECE 0.4000 at 8,192 tokens")
+    result = training_curves({"a": checkpoint(1, *OFF, tokens_seen=8192)}, "ece")
+    assert result.line_summaries[0].startswith("gpt: ECE 0.4000 at 8,192 tokens")
 
 
 def test_who_cannot_give_the_metric_is_refused_by_name() -> None:
-    result = training({"a": checkpoint(1, *OFF), "b": checkpoint(2, *OFF)}, "full_ece")
+    result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *OFF)}, "full_ece")
     assert result.lines == ()
-    assert set(result.refused) == {"a", "b"}
-    assert result.reading == "No run here is a checkpoint that gives this number."
+    assert set(result.unavailable) == {"a", "b"}
+    assert result.headline == "No run here is a checkpoint that gives this number."
     with pytest.raises(Unavailable):
-        training({}, "no_such_metric")
+        training_curves({}, "no_such_metric")
 
 
 def test_who_is_no_checkpoint_is_told_apart() -> None:
-    result = training({"a": checkpoint(1, *OFF), "b": checkpoint(2, *OFF, checkpoint=None)}, "ece")
-    assert list(result.without) == ["b"]
+    result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *OFF, checkpoint=None)}, "ece")
+    assert list(result.unplaced) == ["b"]
     assert len(result.lines[0].points) == 1
 
 
 def test_the_frame_has_a_row_a_checkpoint() -> None:
-    result = training({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "ece")
+    result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "ece")
     frame = result.to_frame()
     assert frame["line"].to_list() == ["gpt", "gpt"]
     assert frame["value"].to_list() == [point.value for point in result.lines[0].points]
-    assert training({}, "ece").to_frame().columns == frame.columns
+    assert training_curves({}, "ece").to_frame().columns == frame.columns

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.analysis.abstention import abstention
-from calib_core.analysis.bootstrap import difference, interval
-from calib_core.analysis.evidence import AnswerEvidence, gather
-from calib_core.analysis.overview_look import look_of
-from calib_core.analysis.reliability import reliability
-from calib_core.analysis.trials import asked_again, question_numbers, worth
+from calib_core.analysis.abstention import abstention_curve
+from calib_core.analysis.bootstrap import paired_difference, metric_interval
+from calib_core.analysis.evidence import AnswerEvidence, gather_evidence
+from calib_core.analysis.overview_look import run_summary
+from calib_core.analysis.reliability import reliability_diagram
+from calib_core.analysis.trials import repeated_question_keys, cluster_numbers, effective_sample_size
 from calib_core.bins import Scheme
 from calib_core.records import RunInfo
 from core.made_runs import made_run
@@ -29,7 +29,7 @@ def run_of(
     ids = [f"r{at}" for at in range(len(correct))]
     columns = {"id": ids, "confidence": confidence, "correct": correct, **more}
     run = made_run(columns if trial_of is None else {**columns, "trial_of": trial_of})
-    return gather(replace(run, info=RunInfo(model="m")), "given")
+    return gather_evidence(replace(run, info=RunInfo(model="m")), "given")
 
 
 def thrice(trial_of: list[str | None] | None = None, questions: int = 60) -> AnswerEvidence:
@@ -50,14 +50,14 @@ def test_copies_say_no_more_than_the_question_alone(metric: str) -> None:
     once = run_of(
         whole.pairs.confidence[::3].tolist(), whole.pairs.correct[::3].tolist(), None
     )
-    together, alone, apart = interval(whole, metric), interval(once, metric), interval(thrice(), metric)
+    together, alone, apart = metric_interval(whole, metric), metric_interval(once, metric), metric_interval(thrice(), metric)
     assert together is not None
     assert alone is not None
     assert apart is not None
     assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=2e-3)
     assert together.high - together.low > 1.3 * (apart.high - apart.low)
-    assert "60 questions asked again" in together.how
-    assert "asked again" not in apart.how
+    assert "60 questions asked again" in together.interval_method
+    assert "asked again" not in apart.interval_method
 
 
 def test_what_rows_are_worth() -> None:
@@ -66,61 +66,61 @@ def test_what_rows_are_worth() -> None:
     share = Fraction(5, 8)
     sums = [2 * (1 - share), 1 - 2 * share, -2 * share, 2 * (1 - share)]
     variance = Fraction(4, 3) * sum(one**2 for one in sums) / 64
-    assert worth(right, question) == pytest.approx(float(share * (1 - share) / variance))
-    assert worth(np.ones(8, bool), question) == worth(np.zeros(8, bool), question) == 4
-    assert worth(np.array([1, 0] * 4, bool), question) == 8  # no more than the rows there are
-    assert worth(right[:2], question[:2]) == 1
+    assert effective_sample_size(right, question) == pytest.approx(float(share * (1 - share) / variance))
+    assert effective_sample_size(np.ones(8, bool), question) == effective_sample_size(np.zeros(8, bool), question) == 4
+    assert effective_sample_size(np.array([1, 0] * 4, bool), question) == 8  # no more than the rows there are
+    assert effective_sample_size(right[:2], question[:2]) == 1
 
 
 def test_a_question_is_one_within_its_subject_and_rows_without_a_name_are_alone() -> None:
     trial_of: list[str | None] = ["a", "a", "a", None, None, "b"]
     subject = ["law", "law", "art", "law", "law", "law"]
     run = run_of([0.5] * 6, [True] * 6, trial_of, subject=subject).run
-    named = asked_again(run)
+    named = repeated_question_keys(run)
     assert named is not None
     assert named[0] == named[1]
     assert named.n_unique() == 5
-    numbers = question_numbers(run, np.arange(6))
+    numbers = cluster_numbers(run, np.arange(6))
     assert numbers is not None
     assert len(set(numbers.tolist())) == int(numbers.max()) + 1 == 5
-    assert question_numbers(run, np.array([0, 2, 3])) is None  # none of these comes again
-    assert asked_again(run_of([0.5] * 2, [True] * 2, ["a", "b"]).run) is None
-    assert asked_again(run_of([0.5] * 2, [True] * 2, None).run) is None
+    assert cluster_numbers(run, np.array([0, 2, 3])) is None  # none of these comes again
+    assert repeated_question_keys(run_of([0.5] * 2, [True] * 2, ["a", "b"]).run) is None
+    assert repeated_question_keys(run_of([0.5] * 2, [True] * 2, None).run) is None
 
 
 def test_how_many_rows_may_say_the_same() -> None:
-    assert run_of([0.5] * 4, [True] * 4, None).alike == 1
-    assert run_of([0.5] * 6, [True] * 6, ["a", "b"] * 3).alike == 3
-    assert run_of([0.5] * 6, [True] * 6, ["a", "a", "a", "a", "b", "c"]).alike == (16 + 1 + 1) / 6
+    assert run_of([0.5] * 4, [True] * 4, None).design_effect == 1
+    assert run_of([0.5] * 6, [True] * 6, ["a", "b"] * 3).design_effect == 3
+    assert run_of([0.5] * 6, [True] * 6, ["a", "a", "a", "a", "b", "c"]).design_effect == (16 + 1 + 1) / 6
 
 
 def test_the_verdict_does_not_count_a_question_again() -> None:
     right = [at < 24 for at in range(60)]
     said = [0.5] * 60  # 24 of 60 right: 6 off, 1.5 σ; three times over it would be 2.7 σ
     again = run_of(said * 3, right * 3, [f"q{at % 60}" for at in range(180)])
-    assert "within chance" in reliability(again, "ece", Scheme()).reading
-    assert look_of("run", again, 1).kind == "neither"
+    assert "within chance" in reliability_diagram(again, "ece", Scheme()).headline
+    assert run_summary("run", again, 1).verdict == "neither"
     lone = run_of(said * 3, right * 3, None)
-    assert "over-confident" in reliability(lone, "ece", Scheme()).reading
-    assert look_of("run", lone, 1).kind == "over"
+    assert "over-confident" in reliability_diagram(lone, "ece", Scheme()).headline
+    assert run_summary("run", lone, 1).verdict == "over"
 
 
 def test_whiskers_of_bins_and_steps_do_not_count_a_question_again() -> None:
     again = thrice(names())
     once = run_of(again.pairs.confidence[::3].tolist(), again.pairs.correct[::3].tolist(), None)
     ends = ["accuracy_low", "accuracy_high"]
-    bins = [reliability(seen, "ece", Scheme()).table.select(ends).to_numpy() for seen in (again, once)]
+    bins = [reliability_diagram(seen, "ece", Scheme()).table.select(ends).to_numpy() for seen in (again, once)]
     assert bins[0] == pytest.approx(bins[1])
-    steps = [np.array(abstention(seen).interval) for seen in (again, once)]
+    steps = [np.array(abstention_curve(seen).accuracy_interval) for seen in (again, once)]
     assert steps[0] == pytest.approx(steps[1])
-    apart = reliability(thrice(), "ece", Scheme()).table.select(ends).to_numpy()
+    apart = reliability_diagram(thrice(), "ece", Scheme()).table.select(ends).to_numpy()
     assert (apart[:, 1] - apart[:, 0] < bins[0][:, 1] - bins[0][:, 0]).all()
 
 
 def test_one_question_has_no_interval_but_of_its_accuracy() -> None:
     evidence = run_of([0.5, 0.6, 0.7], [True, False, True], ["a"] * 3)
-    assert interval(evidence, "brier") is None
-    found = interval(evidence, "accuracy")
+    assert metric_interval(evidence, "brier") is None
+    found = metric_interval(evidence, "accuracy")
     assert found is not None
     assert found.high - found.low > 0.7
 
@@ -130,10 +130,10 @@ def test_a_difference_draws_questions_whole() -> None:
     other = run_of(
         np.clip(second.pairs.confidence + 0.1, 0, 1).tolist(), second.pairs.correct.tolist(), names()
     )
-    together = difference([(first, other)], "brier")
-    assert together.questions == 60
+    together = paired_difference([(first, other)], "brier")
+    assert together.n_questions == 60
     lone = run_of(other.pairs.confidence.tolist(), other.pairs.correct.tolist(), None)
-    apart = difference([(thrice(), lone)], "brier")
-    assert apart.questions == 180
+    apart = paired_difference([(thrice(), lone)], "brier")
+    assert apart.n_questions == 180
     assert together.value == pytest.approx(apart.value)
     assert together.high - together.low > 1.4 * (apart.high - apart.low)

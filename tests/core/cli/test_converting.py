@@ -56,7 +56,7 @@ def test_bad_rows_are_asked_about_and_left_out_by_choice(tmp_path: Path, call: C
     assert answer.code == 0
     assert "bad: 2 rows, 1 bad ones left out" in answer.out
     assert "1 of 3 rows were bad and are left out." in answer.out
-    assert files.read(output).rows == 2
+    assert files.read(output).n_rows == 2
 
 
 def test_several_files_become_one(tmp_path: Path, call: Call) -> None:

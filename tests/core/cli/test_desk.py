@@ -6,21 +6,21 @@ import pytest
 
 from calib_core.analysis.score import score
 from calib_core.bins import Scheme
-from calib_core.cli.desk import BAD_ROWS, Desk, Wish
+from calib_core.cli.desk import BAD_ROWS, Runner, CommandRequest
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.problems import Unavailable
 from core.made_runs import made_run
 
 
-def no_wish() -> Wish:
-    return Wish.of(None, None, Scheme(), Options())
+def no_wish() -> CommandRequest:
+    return CommandRequest.from_options(None, None, Scheme(), MethodOptions())
 
 
 def test_the_worst_code_wins_in_any_order() -> None:
-    desk = Desk()
+    desk = Runner()
     assert desk.code == 0
-    desk.tell("nothing wrong")
+    desk.message("nothing wrong")
     assert desk.code == 0
     desk.refuse("bad rows", BAD_ROWS)
     desk.refuse("refused")
@@ -28,27 +28,27 @@ def test_the_worst_code_wins_in_any_order() -> None:
 
 
 def test_messages_go_to_stderr_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    Desk().tell("[red]m[/red] :smile: \x1b[2J " + "long " * 60)
+    Runner().message("[red]m[/red] :smile: \x1b[2J " + "long " * 60)
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "[red]m[/red] :smile: \\x1b[2J " + "long " * 60 + "\n"
 
 
 def test_names_asked_for_twice_count_once() -> None:
-    wish = Wish.of(["given", "given"], ["ece", "brier", "ece"], Scheme(), Options())
+    wish = CommandRequest.from_options(["given", "given"], ["ece", "brier", "ece"], Scheme(), MethodOptions())
     assert (wish.methods, wish.metrics) == (("given",), ("ece", "brier"))
 
 
 def test_unknown_names_are_refused_before_any_file_is_opened() -> None:
     with pytest.raises(Unavailable, match="no method 'x'"):
-        Wish.of(["x"], None, Scheme(), Options())
+        CommandRequest.from_options(["x"], None, Scheme(), MethodOptions())
     with pytest.raises(Unavailable, match="no metric 'x'"):
-        Wish.of(None, ["x"], Scheme(), Options())
+        CommandRequest.from_options(None, ["x"], Scheme(), MethodOptions())
 
 
 def test_what_was_not_asked_for_is_left_out_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
     run = made_run({"confidence": [0.5], "correct": [True]})
-    desk = Desk()
+    desk = Runner()
 
     def only_brier(_evidence: object, metric: str, _scheme: Scheme) -> str:
         if metric != "brier":
@@ -67,8 +67,8 @@ def test_a_switch_that_a_method_does_not_have_is_told(
 ) -> None:
     numbers = {"confidence": [0.5], "verbal_confidence": [0.5], "p_true": [0.5], "p_false": [0.5]}
     run = made_run({**numbers, "correct": [True]})
-    desk = Desk()
-    made = desk.results(run, Wish.of(None, None, Scheme(), Options(wished)), ("ece",), score)
+    desk = Runner()
+    made = desk.results(run, CommandRequest.from_options(None, None, Scheme(), MethodOptions(wished)), ("ece",), score)
     methods = [one.method for one in made]
     assert {"p_true", "verbal", "given"} <= set(methods)
     idle = ", ".join(id_ for id_ in methods if not METHODS[id_].renormalises)
@@ -78,19 +78,19 @@ def test_a_switch_that_a_method_does_not_have_is_told(
 
 def test_the_rule_of_samples_is_told_to_change_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     asked = {"gold": ["4"], "samples_parsed": [["4", "four", "4"]], "confidence": [0.5], "correct": [True]}
-    desk = Desk()
-    wish = Wish.of(None, None, Scheme(), Options(None, "top", "one"))
+    desk = Runner()
+    wish = CommandRequest.from_options(None, None, Scheme(), MethodOptions(None, "top", "one"))
     made = desk.results(made_run(asked), wish, ("ece",), score)
     methods = [one.method for one in made]
     assert {"cluster_number", "cluster_size", "pairwise", "given"} <= set(methods)
-    idle = ", ".join(id_ for id_ in methods if not METHODS[id_].sampled)
+    idle = ", ".join(id_ for id_ in methods if not METHODS[id_].uses_samples)
     said = f"quiz.csv, model · quiz: --unparseable changes nothing of {idle}.\n"
     assert (desk.code, capsys.readouterr().err) == (0, said)
 
 
 def test_nothing_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     run = made_run({"confidence": [0.5], "correct": [True]})
-    desk = Desk()
+    desk = Runner()
 
     def never(_evidence: object, _metric: str, _scheme: Scheme) -> str:
         raise Unavailable("a reason")

@@ -85,9 +85,9 @@ def test_parts_of_one_run_become_one(tmp_path: Path, call: Reduce) -> None:
     ]
     found = [run for run in files.read(output).good_runs if isinstance(run, TokenRun)]
     added, whole = found[0].sums, found[2].sums
-    assert (added.all.cell == whole.all.cell).all()
-    assert (added.all.count == whole.all.count).all()
-    assert added.all.confidence == pytest.approx(whole.all.confidence, abs=1e-12)
+    assert (added.all_labels.cell == whole.all_labels.cell).all()
+    assert (added.all_labels.count == whole.all_labels.count).all()
+    assert added.all_labels.confidence == pytest.approx(whole.all_labels.confidence, abs=1e-12)
 
 
 def test_sums_can_be_added_to_more_parts(tmp_path: Path, call: Reduce) -> None:
@@ -117,7 +117,7 @@ def test_bad_rows_are_asked_about(tmp_path: Path, call: Reduce) -> None:
     answer = call(path, "-o", output, "--json", "--skip-bad-rows")
     assert (answer.code, answer.element["rows"], answer.element["n_total"]) == (0, 11, 12)
     (run,) = files.read(output).good_runs
-    assert (run.ledger.read, run.ledger.left_out) == (12, 1)
+    assert (run.row_counts.n_rows, run.row_counts.n_left_out) == (12, 1)
 
 
 def test_one_file_that_is_refused_keeps_all_from_being_written(tmp_path: Path, call: Reduce) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import calib_core
-from calib_core.analysis.samples import samples
-from calib_core.analysis.samples_draws import Plan
-from calib_core.confidence.method import Options
+from calib_core.analysis.samples import sample_size_sweep
+from calib_core.analysis.samples_draws import SamplingPlan
+from calib_core.confidence.method import MethodOptions
 from core.cli_words import GOOD, Call, write
 from core.sampled_runs import METHODS, make_questions
 
@@ -28,7 +28,7 @@ def test_element(call: Call, tmp_path: Path) -> None:
     answer = call("samples", path, "--method", "cluster_size", "--metric", "brier", *words)
     element = answer.element
     (run,) = calib_core.load(path)
-    result = samples(run, Plan((2, 4, 8), 6, 3), within=0.1)
+    result = sample_size_sweep(run, SamplingPlan((2, 4, 8), 6, 3), tolerance=0.1)
     curve = result.curve("cluster_size", "brier")
     assert (answer.code, answer.err) == (0, "")
     assert (element["file"], element["run"]) == ("quiz.jsonl", "quiz")
@@ -41,8 +41,8 @@ def test_element(call: Call, tmp_path: Path) -> None:
     assert (element["repeats"], element["seed"], element["n_used"], element["n_total"]) == (6, 3, 20, 20)
     assert list(element["greyed"]) == ["8"]
     assert element["samples"] == {"fewest": 8, "most": 8}
-    gap = result.gaps["cluster_size"][2]
-    enough = next(each for each in result.enough if each.method == "cluster_size")
+    gap = result.brier_differences["cluster_size"][2]
+    enough = next(each for each in result.sufficient_sizes if each.method == "cluster_size")
     assert element["enough"] == {
         "size": enough.size, "against": 4, "within": 0.1,
         "differences": {"2": {"value": gap.value, "low": gap.low, "high": gap.high}},
@@ -52,7 +52,7 @@ def test_element(call: Call, tmp_path: Path) -> None:
     assert (element["judged"], element["refused"]) == ("majority answer", {})
     assert element["recipe"].startswith("Brier, F_CS, N'=2, 4, 8 of N=8")
     assert element["reading"] == "2 samples are enough for F_CS."
-    assert element["measure"] == result.measure
+    assert element["measure"] == result.sufficiency_definition
 
 
 def test_bins_are_taken_and_what_changes_nothing_is_told(call: Call, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_samples_that_do_not_parse_are_counted_as_chosen(call: Call, tmp_path: P
         call("samples", path, *words, *more).element for more in ((), ("--unparseable", "drop"))
     )
     (run,) = calib_core.load(path)
-    wanted = samples(run, Plan((4,), 3), Options(unparseable="drop"))
+    wanted = sample_size_sweep(run, SamplingPlan((4,), 3), MethodOptions(unparseable="drop"))
     assert dropped["sizes"]["4"]["mean"] == wanted.curve("cluster_number", "brier").mean[0]
     assert own["sizes"]["4"]["mean"] != dropped["sizes"]["4"]["mean"]
     assert "left out" in dropped["recipe"]

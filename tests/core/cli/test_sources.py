@@ -7,50 +7,50 @@ from pathlib import Path
 import pytest
 import typer
 
-from calib_core.cli.sources import Source, files_in, names_of, passed_over
+from calib_core.cli.sources import InputFiles, files_of_path, display_names, skipped_reasons
 from calib_core.problems import Refused
 from core.cli_words import GOOD, write
 
 
 def test_columns_are_mapped_at_the_last_equals_sign() -> None:
-    source = Source.of([], None, ["conf=confidence", "a=b=correct", "c=d="], skip_bad_rows=False)
-    assert source.columns == {"conf": "confidence", "a=b": "correct", "c=d": ""}
+    source = InputFiles.from_options([], None, ["conf=confidence", "a=b=correct", "c=d="], skip_bad_rows=False)
+    assert source.column_mappings == {"conf": "confidence", "a=b": "correct", "c=d": ""}
 
 
 @pytest.mark.parametrize("text", ["", "=", "conf", "=confidence"])
 def test_anything_else_is_no_mapping(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="expected COLUMN=NAME"):
-        Source.of([], None, [text], skip_bad_rows=False)
+        InputFiles.from_options([], None, [text], skip_bad_rows=False)
 
 
 @pytest.mark.parametrize("name", ["p_true", "confidence", ""])
 def test_a_column_is_named_once(name: str) -> None:
     with pytest.raises(typer.BadParameter, match="column 'conf' is given twice"):
-        Source.of([], None, ["conf=confidence", f"conf={name}"], skip_bad_rows=False)
+        InputFiles.from_options([], None, ["conf=confidence", f"conf={name}"], skip_bad_rows=False)
 
 
 def test_a_file_means_itself_even_if_it_is_not_there(tmp_path: Path) -> None:
-    assert files_in(tmp_path / "gone.csv") == {tmp_path / "gone.csv": 1}
-    assert list(files_in(Path("n" * 5000))) == [Path("n" * 5000)]
+    assert files_of_path(tmp_path / "gone.csv") == {tmp_path / "gone.csv": 1}
+    assert list(files_of_path(Path("n" * 5000))) == [Path("n" * 5000)]
 
 
 def test_a_folder_means_what_is_in_it(tmp_path: Path) -> None:
     first, second = write(tmp_path, "a.csv", GOOD), write(tmp_path, "more/b.csv", GOOD)
-    assert files_in(tmp_path) == {first: 1, second: 2}
+    assert files_of_path(tmp_path) == {first: 1, second: 2}
 
 
 def test_what_is_passed_over_in_a_folder_is_said(tmp_path: Path) -> None:
     inside = write(tmp_path, "in/a.csv", GOOD).parent
     (inside / "link.csv").symlink_to(write(tmp_path, "out.csv", GOOD))
-    (why,) = passed_over(inside)
+    (why,) = skipped_reasons(inside)
     assert why.startswith("link.csv leads out of the folder")
-    assert passed_over(inside / "a.csv") == passed_over(tmp_path / "gone") == ()
+    assert skipped_reasons(inside / "a.csv") == skipped_reasons(tmp_path / "gone") == ()
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "README.md", "nothing")
     with pytest.raises(Refused, match=f"^{tmp_path.name}: no prediction file in this folder"):
-        files_in(tmp_path)
+        files_of_path(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_names_are_as_long_as_they_need_to_be(parts: dict[str, int], names: list[str]) -> None:
-    named = names_of({Path(path): number for path, number in parts.items()})
+    named = display_names({Path(path): number for path, number in parts.items()})
     assert list(named.values()) == names
 
 
 def test_a_reading_bears_the_name(tmp_path: Path) -> None:
     path = write(tmp_path, "quiz.csv", GOOD)
-    source = Source.of([path], None, None, skip_bad_rows=False)
+    source = InputFiles.from_options([path], None, None, skip_bad_rows=False)
     assert source.read(path, "data/quiz.csv").file == "data/quiz.csv"

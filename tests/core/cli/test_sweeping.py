@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import calib_core
-from calib_core.analysis.sweep import SWEPT
+from calib_core.analysis.sweep import SWEPT_METRICS
 from core.cli_words import CHOICES, GOOD, Call, write
 from core.made_tokens import some_rows
 
@@ -55,7 +55,7 @@ def test_the_papers_seven_and_the_usual_metrics_if_none_are_named(call: Call, tm
     elements = call("sweep", write(tmp_path, "quiz.jsonl", CHOICES), "--json").elements
     had = [(element["method"], element["metric"]) for element in elements]
     assert had == [
-        *(("choice_softmax", metric) for metric in SWEPT),
+        *(("choice_softmax", metric) for metric in SWEPT_METRICS),
         ("given", "ece"),
     ]
     assert list(elements[0]["values"]) == ["5", "10", "20", "50", "100", "200", "500"]
@@ -81,7 +81,7 @@ def test_bounds_and_refused_m_of_token_level_files(call: Call, tmp_path: Path) -
 def test_token_level_files_are_swept_and_checked(call: Call, tmp_path: Path) -> None:
     path = text_file(tmp_path)
     elements = call("sweep", path, "--json").elements
-    assert [element["metric"] for element in elements] == list(SWEPT)
+    assert [element["metric"] for element in elements] == list(SWEPT_METRICS)
     assert all(element["rsd"] is not None for element in elements)
     assert [element["draws"] for element in elements] == [199, 19, 19, 199, 199]
     check = call("check", path, "--json").element

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.cli.tables import number
+from calib_core.cli.tables import value_text
 from core.cli_words import BAD, GOOD, NOTHING, Call, write
 
 
 def test_numbers() -> None:
-    assert [number(value) for value in (0.12345, None, float("inf"))] == ["0.1235", "not defined", "inf"]
+    assert [value_text(value) for value in (0.12345, None, float("inf"))] == ["0.1235", "not defined", "inf"]
 
 
 def test_scores_stand_beside_their_recipe(call: Call, tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.cli.text import printable
+from calib_core.cli.text import escape_unprintable
 
 
 @given(st.text())
 def test_only_what_can_be_seen_is_left(text: str) -> None:
-    shown = printable(text)
+    shown = escape_unprintable(text)
     assert all(char.isprintable() or char == "\n" for char in shown)
     assert shown.count("\n") == text.count("\n")
 
@@ -20,7 +20,7 @@ def test_only_what_can_be_seen_is_left(text: str) -> None:
     "text", ["", "model · quiz", "größe 日本語 👍", "two\nlines", "[red]plain[/red]", "C:\\runs"]
 )
 def test_what_people_read_stays(text: str) -> None:
-    assert printable(text) == text
+    assert escape_unprintable(text) == text
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_what_people_read_stays(text: str) -> None:
     ],
 )
 def test_what_a_terminal_obeys_is_escaped(text: str, shown: str) -> None:
-    assert printable(text) == shown
+    assert escape_unprintable(text) == shown

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.confidence.answers import KINDS, Kind, Normaliser, choice_name, normalise
+from calib_core.confidence.answers import ANSWER_KINDS, AnswerKind, AnswerNormaliser, choice_label, normalise_answer
 from calib_core.records import RunInfo
 from core import confidence_oracle as oracle
 from core.confidence_runs import ANSWERS, CHOICES, Row, run_of
@@ -81,12 +81,12 @@ NO_NUMBER = [
 
 @pytest.mark.parametrize(("form", "text"), [(form, text) for form, texts in SAME_NUMBER for text in texts])
 def test_a_number_is_written_in_one_way(form: str, text: str) -> None:
-    assert normalise(text, "number") == form
+    assert normalise_answer(text, "number") == form
 
 
 @pytest.mark.parametrize("text", NO_NUMBER)
 def test_what_is_no_number_does_not_parse(text: str) -> None:
-    assert normalise(text, "number") is None
+    assert normalise_answer(text, "number") is None
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_is_no_number_does_not_parse(text: str) -> None:
     ],
 )
 def test_a_text_keeps_its_words_alone(form: str | None, text: str) -> None:
-    assert normalise(text, "text") == form
+    assert normalise_answer(text, "text") == form
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_text_keeps_its_words_alone(form: str | None, text: str) -> None:
     ],
 )
 def test_a_choice_is_its_letter(form: str | None, text: str) -> None:
-    assert normalise(text, "choice") == form
+    assert normalise_answer(text, "choice") == form
 
 
 @pytest.mark.parametrize(
@@ -142,16 +142,16 @@ def test_a_choice_is_its_letter(form: str | None, text: str) -> None:
     ],
 )
 def test_the_text_of_a_choice_comes_before_its_letter_and_index(form: str | None, text: str) -> None:
-    assert normalise(text, "choice", ["Rome", "Oslo", "paris", "3"]) == form
+    assert normalise_answer(text, "choice", ["Rome", "Oslo", "paris", "3"]) == form
 
 
 def test_of_equal_choices_the_first_is_meant() -> None:
-    assert normalise("same", "choice", ["x", "Same.", "same"]) == "B"
+    assert normalise_answer("same", "choice", ["x", "Same.", "same"]) == "B"
 
 
 def test_a_choice_beyond_z_is_called_by_its_index() -> None:
-    assert choice_name(pl.Series([0, 25, 26, None])).to_list() == ["A", "Z", "26", None]
-    assert normalise("last", "choice", [*(f"c{at}" for at in range(30)), "last"]) == "30"
+    assert choice_label(pl.Series([0, 25, 26, None])).to_list() == ["A", "Z", "26", None]
+    assert normalise_answer("last", "choice", [*(f"c{at}" for at in range(30)), "last"]) == "30"
 
 
 PIECES = st.sampled_from(
@@ -162,7 +162,7 @@ NUMBER_LIKE = st.lists(PIECES, max_size=8).map("".join)
 
 @given(st.lists(NUMBER_LIKE, min_size=2, max_size=6))
 def test_two_numbers_have_one_form_just_when_they_are_equal(texts: list[str]) -> None:
-    forms = [normalise(text, "number") for text in texts]
+    forms = [normalise_answer(text, "number") for text in texts]
     exact = [oracle.number(text) for text in texts]
     assert [form is None for form in forms] == [value is None for value in exact]
     assert [Fraction(form) for form in forms if form is not None] == [
@@ -174,31 +174,31 @@ def test_two_numbers_have_one_form_just_when_they_are_equal(texts: list[str]) ->
 
 @pytest.mark.parametrize("kind", ["number", "choice"])
 @given(data=st.data())
-def test_a_normal_form_is_its_own(kind: Kind, data: st.DataObject) -> None:
-    form = normalise(data.draw(st.one_of(ANSWERS[kind].map(str), NUMBER_LIKE)), kind)
-    assert form is None or normalise(form, kind) == form
+def test_a_normal_form_is_its_own(kind: AnswerKind, data: st.DataObject) -> None:
+    form = normalise_answer(data.draw(st.one_of(ANSWERS[kind].map(str), NUMBER_LIKE)), kind)
+    assert form is None or normalise_answer(form, kind) == form
 
 
 @given(st.lists(st.sampled_from([" ", ".", "A", "b", "\n", "é", "Σ", "1"]), max_size=8).map("".join))
 def test_a_text_is_compared_by_its_words(text: str) -> None:
-    assert normalise(text, "text") == oracle.words(text)
+    assert normalise_answer(text, "text") == oracle.words(text)
 
 
 @given(
     st.lists(
-        st.sampled_from([(kind, text) for kind in KINDS for text in (" (b) ", "1.0", "A Bridge", "z", "")])
+        st.sampled_from([(kind, text) for kind in ANSWER_KINDS for text in (" (b) ", "1.0", "A Bridge", "z", "")])
     )
 )
-def test_many_answers_at_once_are_each_as_alone(asked: list[tuple[Kind, str]]) -> None:
+def test_many_answers_at_once_are_each_as_alone(asked: list[tuple[AnswerKind, str]]) -> None:
     rows: list[Row] = [{"answer_kind": kind, "choices": list(CHOICES)} for kind, _ in asked]
     run = run_of(rows or [{}])
     at = pl.Series(range(len(asked)), dtype=pl.UInt32)
-    forms = Normaliser.of(run).forms(at, pl.Series([text for _, text in asked], dtype=pl.String))
-    assert forms.to_list() == [normalise(text, kind, CHOICES) for kind, text in asked]
+    forms = AnswerNormaliser.for_run(run).answer_forms(at, pl.Series([text for _, text in asked], dtype=pl.String))
+    assert forms.to_list() == [normalise_answer(text, kind, CHOICES) for kind, text in asked]
 
 
 def kinds(*rows: Row, info: RunInfo | None = None) -> list[str]:
-    return Normaliser.of(run_of(rows, info)).kind.to_list()
+    return AnswerNormaliser.for_run(run_of(rows, info)).kind.to_list()
 
 
 def test_the_kind_of_answer_is_the_one_the_file_names() -> None:

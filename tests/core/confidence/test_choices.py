@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.confidence.choices import choice_rows, choice_texts, complete, flat, softmax
+from calib_core.confidence.choices import choice_rows, choice_texts, is_complete, flatten_rows, softmax
 from calib_core.confidence.columns import column
 from calib_core.problems import Unavailable
 from core import confidence_oracle as oracle
@@ -46,7 +46,7 @@ def test_a_choice_is_called_by_its_text_or_else_by_its_letter() -> None:
 def test_a_row_is_complete_with_a_number_for_every_choice(
     numbers: list[float | None] | None, *, every: bool
 ) -> None:
-    assert complete(pl.Series([numbers], dtype=pl.List(pl.Float64))).to_list() == [every]
+    assert is_complete(pl.Series([numbers], dtype=pl.List(pl.Float64))).to_list() == [every]
 
 
 def test_every_row_is_used_or_missing_for_a_reason() -> None:
@@ -63,7 +63,7 @@ def test_every_row_is_used_or_missing_for_a_reason() -> None:
     ]
     run = run_of(rows)
     chosen = choice_rows(run, column(run, "choice_probs"), "probability")
-    assert (chosen.rows.tolist(), chosen.label.tolist()) == ([0, 7, 8], [1, 0, 0])
+    assert (chosen.rows.tolist(), chosen.target.tolist()) == ([0, 7, 8], [1, 0, 0])
     assert dict(chosen.missing) == {
         "no probability of the choices": 2,
         "several right choices": 2,
@@ -86,5 +86,5 @@ def test_an_empty_gold_is_not_called_absent() -> None:
 
 def test_rows_laid_end_to_end_keep_their_dtype() -> None:
     lists = pl.Series([[0.5], None, [0.25, 0.75]], dtype=pl.List(pl.Float32))
-    values, sizes = flat(lists, np.array([0, 2]))
+    values, sizes = flatten_rows(lists, np.array([0, 2]))
     assert (values.tolist(), values.dtype, sizes.tolist()) == ([0.5, 0.25, 0.75], np.float32, [1, 2])

@@ -6,60 +6,60 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.confidence.answers import Normaliser
-from calib_core.confidence.clusters import Clusters, cluster
-from calib_core.confidence.method import Unparseable
+from calib_core.confidence.answers import AnswerNormaliser
+from calib_core.confidence.clusters import Clusters, cluster_samples
+from calib_core.confidence.method import UnparseableRule
 from core import confidence_oracle as oracle
 from core.confidence_runs import FEWER, Row, run_of, sampled_question
 
-RULES: tuple[Unparseable, ...] = ("own", "one", "drop")
+RULES: tuple[UnparseableRule, ...] = ("own", "one", "drop")
 
 
-def clusters_of(*rows: Row, rule: Unparseable = "own") -> Clusters:
+def clusters_of(*rows: Row, rule: UnparseableRule = "own") -> Clusters:
     run = run_of(rows)
-    return cluster(run, Normaliser.of(run), rule)
+    return cluster_samples(run, AnswerNormaliser.for_run(run), rule)
 
 
 @pytest.mark.parametrize("rule", RULES)
 @FEWER
 @given(st.lists(sampled_question(), min_size=1, max_size=6))
-def test_the_clusters_are_those_of_the_definition(rule: Unparseable, rows: list[Row]) -> None:
+def test_the_clusters_are_those_of_the_definition(rule: UnparseableRule, rows: list[Row]) -> None:
     found = clusters_of(*rows, rule=rule)
     for at, row in enumerate(rows):
         exact = oracle.sampled(row, rule)
-        assert found.sampled[at] == len(row["samples"])
+        assert found.n_samples[at] == len(row["samples"])
         if exact is None:
-            assert (found.largest[at], found.first[at], found.tied[at]) == (0, -1, False)
+            assert (found.majority_size[at], found.majority_first[at], found.is_tied[at]) == (0, -1, False)
             continue
-        assert tuple(found.sizes[at]) == exact.sizes
-        assert found.counted[at] == sum(exact.sizes)
-        assert found.number[at] == len(exact.sizes)
-        assert (found.largest[at], found.first[at], found.tied[at]) == (
+        assert tuple(found.cluster_sizes[at]) == exact.sizes
+        assert found.n_counted[at] == sum(exact.sizes)
+        assert found.n_clusters[at] == len(exact.sizes)
+        assert (found.majority_size[at], found.majority_first[at], found.is_tied[at]) == (
             exact.largest,
             exact.first,
             exact.tied,
         )
-        assert found.unparsed[at] == sum(oracle.parsed(text, row) is None for text in row["samples"])
+        assert found.n_unparsed[at] == sum(oracle.parsed(text, row) is None for text in row["samples"])
 
 
 def test_a_tie_goes_to_the_answer_sampled_first() -> None:
     found = clusters_of({"gold": "1", "samples": ["x", "2", "1", "1", "2", "3"]})
-    assert found.first.tolist() == [1]
-    assert found.tied.tolist() == [True]
-    assert found.sizes.to_list() == [[1, 2, 2, 1]]
+    assert found.majority_first.tolist() == [1]
+    assert found.is_tied.tolist() == [True]
+    assert found.cluster_sizes.to_list() == [[1, 2, 2, 1]]
 
 
 @pytest.mark.parametrize(
     ("rule", "sizes", "counted"), [("own", [1, 2, 1, 1], 5), ("one", [3, 2], 5), ("drop", [2], 2)]
 )
 def test_what_does_not_parse_is_counted_as_the_rule_says(
-    rule: Unparseable, sizes: list[int], counted: int
+    rule: UnparseableRule, sizes: list[int], counted: int
 ) -> None:
     found = clusters_of({"gold": "1", "samples": ["x", "1", "x", "", "1"]}, rule=rule)
-    assert found.sizes.to_list() == [sizes]
-    assert found.counted.tolist() == [counted]
-    assert (found.largest.tolist(), found.first.tolist()) == ([2], [1])
-    assert found.unparsed.tolist() == [3]
+    assert found.cluster_sizes.to_list() == [sizes]
+    assert found.n_counted.tolist() == [counted]
+    assert (found.majority_size.tolist(), found.majority_first.tolist()) == ([2], [1])
+    assert found.n_unparsed.tolist() == [3]
 
 
 def test_parsed_samples_come_before_raw_ones() -> None:
@@ -67,7 +67,7 @@ def test_parsed_samples_come_before_raw_ones() -> None:
         {"gold": "1", "samples": ["so it is 1", "1!"], "samples_parsed": ["1", "1"]},
         {"gold": "1", "samples": ["1", "2"]},
     )
-    assert found.sizes.to_list() == [[2], [1, 1]]
+    assert found.cluster_sizes.to_list() == [[2], [1, 1]]
 
 
 def test_labels_of_the_file_come_before_equal_texts() -> None:
@@ -77,15 +77,15 @@ def test_labels_of_the_file_come_before_equal_texts() -> None:
         {"gold": "Paris", "samples": ["Rome", "Paris", "Paris"]},
         {"gold": "Paris", "sample_cluster": [3, 3]},
     )
-    assert found.sizes.to_list() == [[2, 1], [1, 1, 1], [1, 2], [2]]
-    assert found.labelled.tolist() == [True, True, False, True]
-    assert found.unparsed.tolist() == [0, 2, 0, 0]
+    assert found.cluster_sizes.to_list() == [[2, 1], [1, 1, 1], [1, 2], [2]]
+    assert found.has_labels.tolist() == [True, True, False, True]
+    assert found.n_unparsed.tolist() == [0, 2, 0, 0]
 
 
 def test_a_row_without_samples_has_no_clusters() -> None:
     found = clusters_of(
         {"gold": "1", "samples": None}, {"gold": "1", "samples": []}, {"gold": "1", "samples": ["1"]}
     )
-    assert found.sampled.tolist() == [0, 0, 1]
-    assert found.counted.tolist() == [0, 0, 1]
-    assert found.sizes.to_list() == [None, None, [1]]
+    assert found.n_samples.tolist() == [0, 0, 1]
+    assert found.n_counted.tolist() == [0, 0, 1]
+    assert found.cluster_sizes.to_list() == [None, None, [1]]

@@ -6,13 +6,13 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.confidence.coded import coded
+from calib_core.confidence.coded import encode_texts
 
 TEXTS = st.lists(st.none() | st.text(max_size=20) | st.sampled_from(["a", "b", "a longer text of words"]))
 
 
 @given(TEXTS)
 def test_a_number_stands_for_its_text(texts: list[str | None]) -> None:
-    numbers, distinct = coded(pl.Series("text", texts, dtype=pl.String))
+    numbers, distinct = encode_texts(pl.Series("text", texts, dtype=pl.String))
     assert [distinct[int(number)] for number in numbers] == texts
     assert distinct.n_unique() == distinct.len() == len(set(texts))

@@ -10,10 +10,10 @@ from calib_core.confidence.columns import (
     as_float64,
     column,
     first_reason,
-    lacking,
-    origin,
-    unanswered,
-    usable,
+    missing_columns_phrase,
+    origin_phrases,
+    unanswered_reason,
+    usable_rows,
 )
 from calib_core.problems import Unavailable
 from core.confidence_runs import run_of
@@ -39,7 +39,7 @@ def test_the_first_reason_counts_and_null_is_none() -> None:
 
 
 def test_rows_without_a_reason_are_usable_and_the_others_are_counted() -> None:
-    rows, missing = usable(run_of([{}] * 5), pl.Series(["b", None, "a", "b", None], dtype=pl.String))
+    rows, missing = usable_rows(run_of([{}] * 5), pl.Series(["b", None, "a", "b", None], dtype=pl.String))
     assert rows.tolist() == [1, 4]
     assert dict(missing) == {"b": 2, "a": 1}
 
@@ -48,14 +48,14 @@ def test_where_no_row_is_left_the_reasons_are_said() -> None:
     with pytest.raises(
         Unavailable, match=r"^not one row can be used: no gold \(rows: 2\), late \(rows: 1\)$"
     ):
-        usable(run_of([{}] * 3), pl.Series(["late", "no gold", "no gold"]))
+        usable_rows(run_of([{}] * 3), pl.Series(["late", "no gold", "no gold"]))
     with pytest.raises(Unavailable, match="the run has no rows"):
-        usable(run_of([]), pl.Series([], dtype=pl.String))
+        usable_rows(run_of([]), pl.Series([], dtype=pl.String))
 
 
 def test_a_status_without_an_answer_is_the_first_reason() -> None:
     run = run_of([{"status": said} for said in ("ok", "error", "refused", "unscored", "no_answer", None)])
-    assert unanswered(run).to_list() == [
+    assert unanswered_reason(run).to_list() == [
         None,
         "status: error",
         "status: refused",
@@ -63,18 +63,18 @@ def test_a_status_without_an_answer_is_the_first_reason() -> None:
         None,
         None,
     ]
-    rows, missing = usable(run, pl.Series([None, "late", None, None, None, "late"], dtype=pl.String))
+    rows, missing = usable_rows(run, pl.Series([None, "late", None, None, None, "late"], dtype=pl.String))
     assert rows.tolist() == [0, 4]
     assert dict(missing) == {"late": 1, "status: error": 1, "status: refused": 1, "status: unscored": 1}
 
 
 def test_an_absent_column_is_told_from_an_empty_one() -> None:
     run = run_of([{"gold": None, "prediction": None}])
-    assert lacking(run, "samples") == "no column samples"
-    assert lacking(run, "samples", "p_true") == "no column samples or p_true"
-    assert lacking(run, "gold") == "column gold is empty in every row"
-    assert lacking(run, "gold", "prediction") == "columns gold and prediction are empty in every row"
-    assert lacking(run, "gold", "samples") == "no column samples, and column gold is empty in every row"
+    assert missing_columns_phrase(run, "samples") == "no column samples"
+    assert missing_columns_phrase(run, "samples", "p_true") == "no column samples or p_true"
+    assert missing_columns_phrase(run, "gold") == "column gold is empty in every row"
+    assert missing_columns_phrase(run, "gold", "prediction") == "columns gold and prediction are empty in every row"
+    assert missing_columns_phrase(run, "gold", "samples") == "no column samples, and column gold is empty in every row"
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_an_absent_column_is_told_from_an_empty_one() -> None:
     ],
 )
 def test_the_recipe_counts_what_stands_in_the_file(stored: list[bool], said: tuple[str, ...]) -> None:
-    assert origin(np.array(stored), "made", "as stored") == said
+    assert origin_phrases(np.array(stored), "made", "as stored") == said

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from calib_core.confidence import endings
-from calib_core.confidence.answers import Kind, of_kind
+from calib_core.confidence.answers import AnswerKind, normaliser_of_kind
 
 
-def read(kind: Kind, *texts: str | None, choices: tuple[str, ...] = ()) -> list[str | None]:
+def read(kind: AnswerKind, *texts: str | None, choices: tuple[str, ...] = ()) -> list[str | None]:
     row = pl.zeros(len(texts), dtype=pl.UInt32, eager=True)
-    return of_kind(kind, choices).readings(row, pl.Series(texts, dtype=pl.String)).to_list()
+    return normaliser_of_kind(kind, choices).output_forms(row, pl.Series(texts, dtype=pl.String)).to_list()
 
 
 @pytest.mark.parametrize(
@@ -141,20 +141,20 @@ def test_a_number_at_a_marker_is_a_choice_by_its_text_and_never_by_its_index() -
         ("text", '{"city": "paris"}', '{"city": "Paris"}'),
     ],
 )
-def test_the_answer_in_a_json_object_is_read(kind: Kind, found: str | None, output: str) -> None:
+def test_the_answer_in_a_json_object_is_read(kind: AnswerKind, found: str | None, output: str) -> None:
     choices = ("salt", "iron", "a bridge") if kind == "choice" else ()
     assert read(kind, output, "no answer", output, choices=choices)[::2] == [found, found]
 
 
 def test_an_answer_that_stands_alone_is_read_as_before() -> None:
     texts = ["18", "$1,800", "x", "3/4", None]
-    one, row = of_kind("number"), pl.zeros(5, dtype=pl.UInt32, eager=True)
-    assert read("number", *texts) == one.forms(row, pl.Series(texts)).to_list()
+    one, row = normaliser_of_kind("number"), pl.zeros(5, dtype=pl.UInt32, eager=True)
+    assert read("number", *texts) == one.answer_forms(row, pl.Series(texts)).to_list()
 
 
 def test_braces_may_nest() -> None:
     texts = pl.Series(["\\boxed{a{b{c}d}}", "\\fbox{x}", "\\boxed {y}", "\\boxed{}", "\\boxed3"])
-    assert endings.boxed(texts).to_list() == ["a{b{c}d}", "x", "y", "", None]
+    assert endings.boxed_answer(texts).to_list() == ["a{b{c}d}", "x", "y", "", None]
 
 
 def test_gsm8k_solutions_are_read_as_their_authors_judged_them(shared: Path) -> None:

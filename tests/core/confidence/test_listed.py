@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.analysis.score import score
 from calib_core.problems import Unavailable
 from core.confidence_runs import TOLERANCE, Row, confidences, run_of
@@ -55,7 +55,7 @@ def test_a_row_whose_top_label_is_not_certain_is_missing(unsure: Row) -> None:
 
 def test_metrics_of_whole_distributions_are_refused_with_the_reason_and_top_labels_are_not() -> None:
     rows = [{**FULL, "choice_logprob_floor": None}, row(0.6, None, floor=0.1, gold=1)]
-    evidence = gather(run_of(rows), "choice_softmax")
+    evidence = gather_evidence(run_of(rows), "choice_softmax")
     assert score(evidence, "accuracy").value == 0.5
     with pytest.raises(Unavailable, match="1 row has a choice that is not among the listed tokens"):
         score(evidence, "brier_multi")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import calib_core.confidence
 from calib_core.confidence import METHODS
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.files import read
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
@@ -44,10 +44,10 @@ def test_ids_are_the_keys_and_titles_tell_methods_apart() -> None:
 
 
 def test_the_brief_title_tells_the_members_of_a_family_apart() -> None:
-    assert METHODS["cluster_size"].brief == "F_CS"
-    assert METHODS["choice_softmax"].brief == "softmax over the choices"
-    assert METHODS["p_true"].brief == METHODS["p_true"].title
-    assert len({method.brief for method in METHODS.values()}) == len(METHODS)
+    assert METHODS["cluster_size"].short_title == "F_CS"
+    assert METHODS["choice_softmax"].short_title == "softmax over the choices"
+    assert METHODS["p_true"].short_title == METHODS["p_true"].title
+    assert len({method.short_title for method in METHODS.values()}) == len(METHODS)
 
 
 def test_every_entry_file_has_its_line_in_the_registry() -> None:
@@ -105,7 +105,7 @@ def test_the_order_of_rows_changes_nothing(
     run = run_of(rows)
     order = list(range(len(rows)))
     random.shuffle(order)
-    shuffled = AnswerRun(run.file, run.format, run.label, run.info, run.rows[order], run.ledger)
+    shuffled = AnswerRun(run.file, run.format, run.label, run.info, run.rows[order], run.row_counts)
     assert said_of(method, run, options) == said_of(method, shuffled, options)
 
 
@@ -120,7 +120,7 @@ def test_every_confidence_is_a_probability_of_a_row_of_the_run(
         return
     said = confidences(method, run, **options)
     assert np.all((said.pairs.confidence >= 0) & (said.pairs.confidence <= 1))
-    assert said.pairs.sums().pairs == said.pairs.n  # the floor below takes them as they are
+    assert said.pairs.sums().n_pairs == said.pairs.n  # the floor below takes them as they are
     assert np.all(np.diff(said.pairs.rows) > 0)
     if said.distribution is not None:
         assert np.array_equal(said.distribution.rows, said.pairs.rows)
@@ -131,10 +131,10 @@ def test_every_confidence_is_a_probability_of_a_row_of_the_run(
 def test_a_run_without_rows_or_without_columns_is_refused(method: str) -> None:
     for rows in ([], [{}]):
         with pytest.raises(Unavailable):
-            METHODS[method].of(run_of(rows), Options())
+            METHODS[method].compute(run_of(rows), MethodOptions())
 
 
-@pytest.mark.parametrize("method", [id_ for id_, method in METHODS.items() if method.reads == "answers"])
+@pytest.mark.parametrize("method", [id_ for id_, method in METHODS.items() if method.run_kind == "answers"])
 @pytest.mark.parametrize("status", ["error", "refused", "unscored"])
 def test_a_row_without_an_answer_is_missing_whatever_stands_in_it(method: str, status: str) -> None:
     choices: Row = {"choice_logprobs": [-0.5, -1.5], "choice_token_counts": [1, 2], "gold_index": 1}

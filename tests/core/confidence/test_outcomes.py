@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.confidence.method import Options
-from calib_core.confidence.outcomes import Outcomes, greedy_correct, outcomes
+from calib_core.confidence.method import MethodOptions
+from calib_core.confidence.outcomes import Outcomes, greedy_correct, answer_outcomes
 from calib_core.problems import Unavailable
-from calib_core.records import AnswerOf
+from calib_core.records import AnswerSource
 from core import confidence_oracle as oracle
 from core.confidence_runs import ANSWERS, Row, confidences, run_of, sampled_question
 
 
-def judged(answer: AnswerOf, *rows: Row) -> Outcomes:
-    return outcomes(run_of(rows), answer, Options())
+def judged(answer: AnswerSource, *rows: Row) -> Outcomes:
+    return answer_outcomes(run_of(rows), answer, MethodOptions())
 
 
 def greedy(*rows: Row) -> list[bool | None]:
@@ -41,7 +41,7 @@ def test_a_stored_outcome_comes_first_and_is_not_filled_in() -> None:
     ]
     found = judged("greedy", *rows)
     assert found.correct.to_list() == [True, None]
-    assert found.why.to_list() == [None, "no stored outcome"]
+    assert found.unknown_reason.to_list() == [None, "no stored outcome"]
     assert found.answers.to_list() == ["2", "1"]
 
 
@@ -62,7 +62,7 @@ def test_an_index_is_judged_where_there_is_no_text() -> None:
         {"gold_index": 2, "prediction": None},
     ]
     assert greedy(*rows) == [True, False, True, None]
-    assert judged("greedy", *rows).why.to_list() == [None, None, None, "no prediction"]
+    assert judged("greedy", *rows).unknown_reason.to_list() == [None, None, None, "no prediction"]
     assert judged("greedy", *rows).answers.to_list() == ["C", "B", "(c)", None]
 
 
@@ -88,7 +88,7 @@ def test_equal_texts_are_equal_where_the_kind_reads_neither() -> None:
         {"answer_kind": "number", "gold": "x = 3", "prediction": said} for said in ("x = 3", "3")
     ]
     assert greedy(*rows) == [True, None]
-    assert judged("greedy", *rows).why.to_list() == [None, "the gold does not parse"]
+    assert judged("greedy", *rows).unknown_reason.to_list() == [None, "the gold does not parse"]
 
 
 def test_a_longer_prediction_is_judged_by_what_stands_at_its_marker() -> None:
@@ -111,7 +111,7 @@ def test_the_majority_is_judged_by_gold_before_the_stored_judgement() -> None:
     )
     assert found.correct.to_list() == [True, True, False, False, None]
     assert found.answers.to_list() == ["1", "6", "6", "2", "2"]
-    assert found.why.to_list() == [None, None, None, None, "no gold"]
+    assert found.unknown_reason.to_list() == [None, None, None, None, "no gold"]
     assert found.judged == "majority answer"
 
 
@@ -138,7 +138,7 @@ def test_the_first_sample_is_judged_where_the_file_says_so() -> None:
         {"samples": ["2"]},
     )
     assert found.correct.to_list() == [True, False, True, None, False, False, None]
-    assert found.why.to_list() == [None, None, None, "no sampled answer", None, None, "no gold"]
+    assert found.unknown_reason.to_list() == [None, None, None, "no sampled answer", None, None, "no gold"]
     assert found.judged == "first sampled answer"
 
 
@@ -149,7 +149,7 @@ def test_labels_without_texts_need_a_stored_judgement() -> None:
     ]
     found = judged("majority", *rows)
     assert found.correct.to_list() == [True, None]
-    assert found.why.to_list() == [None, "no sampled answer"]
+    assert found.unknown_reason.to_list() == [None, "no sampled answer"]
 
 
 @pytest.mark.parametrize(

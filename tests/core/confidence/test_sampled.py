@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from calib_core.confidence.answers import Normaliser
-from calib_core.confidence.sampled import ABSENT, Sampled, sampled
+from calib_core.confidence.answers import AnswerNormaliser
+from calib_core.confidence.sampled import ABSENT_CODE, EncodedSamples, encode_samples
 from core.confidence_runs import Row, run_of
 
 
-def samples_of(*rows: Row) -> Sampled:
+def samples_of(*rows: Row) -> EncodedSamples:
     run = run_of(rows)
-    return sampled(run, Normaliser.of(run))
+    return encode_samples(run, AnswerNormaliser.for_run(run))
 
 
 def test_labels_come_before_parsed_answers_and_those_before_outputs() -> None:
@@ -25,22 +25,22 @@ def test_labels_come_before_parsed_answers_and_those_before_outputs() -> None:
         {**number, "samples": []},
         number,
     )
-    assert found.count.tolist() == [2, 3, 3, 2, 2, 0, 0]
-    rows = [found.code[start : start + count] for start, count in zip(found.start, found.count, strict=True)]
+    assert found.counts.tolist() == [2, 3, 3, 2, 2, 0, 0]
+    rows = [found.codes[start : start + count] for start, count in zip(found.starts, found.counts, strict=True)]
     alike = [[int(one) if one < 0 else row.tolist().index(one) for one in row] for row in rows]
     assert alike == [[0, 1], [0, -1, 0], [0, 0, -1], [-1, 1], [-1, 1], [], []]
-    assert found.labelled.tolist() == [True, False, False, False, True, False, False]
-    assert found.found
+    assert found.has_labels.tolist() == [True, False, False, False, True, False, False]
+    assert found.found_at_marker
 
 
 def test_a_table_of_rows_is_filled_up() -> None:
-    found = Sampled(np.array([2, 0, 3]), np.array([5, -1, 4, 4, 6], np.int32), np.zeros(3, np.bool_))
-    assert found.table(np.array([0, 2])).tolist() == [[5, -1, ABSENT], [4, 4, 6]]
-    assert found.table(np.array([2])).tolist() == [[4, 4, 6]]
-    assert found.table(np.array([1])).shape == (1, 0)
+    found = EncodedSamples(np.array([2, 0, 3]), np.array([5, -1, 4, 4, 6], np.int32), np.zeros(3, np.bool_))
+    assert found.code_table(np.array([0, 2])).tolist() == [[5, -1, ABSENT_CODE], [4, 4, 6]]
+    assert found.code_table(np.array([2])).tolist() == [[4, 4, 6]]
+    assert found.code_table(np.array([1])).shape == (1, 0)
 
 
 def test_a_sample_has_a_row_and_a_position() -> None:
-    found = Sampled(np.array([2, 0, 3]), np.array([5, -1, 4, -1, 6], np.int32), np.zeros(3, np.bool_))
-    row, position = found.at(found.code == -1)
+    found = EncodedSamples(np.array([2, 0, 3]), np.array([5, -1, 4, -1, 6], np.int32), np.zeros(3, np.bool_))
+    row, position = found.locate(found.codes == -1)
     assert (row.tolist(), position.tolist()) == ([0, 2], [1, 1])

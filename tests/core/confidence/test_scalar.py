@@ -6,14 +6,14 @@ import polars as pl
 import pytest
 
 from calib_core.confidence.outcomes import Outcomes
-from calib_core.confidence.scalar import Scalar, judged
+from calib_core.confidence.scalar import RowConfidences, pair_with_outcomes
 from calib_core.problems import Unavailable
 from core.confidence_runs import run_of
 
 OUTCOME = Outcomes(
     judged="greedy answer",
     correct=pl.Series([True, None, False]),
-    why=pl.Series([None, "no gold", None], dtype=pl.String),
+    unknown_reason=pl.Series([None, "no gold", None], dtype=pl.String),
     answers=pl.Series(["a", "b", None]),
     remarks=("one remark",),
     recipe=("judged so",),
@@ -22,8 +22,8 @@ RUN = run_of([{}] * 3)
 
 
 def test_the_value_s_reason_comes_before_the_outcome_s() -> None:
-    scalar = Scalar(pl.Series([0.5, None, 0.25]), ("raw",), computed=True, remarks=("another",))
-    said = judged(RUN, scalar, OUTCOME)
+    scalar = RowConfidences(pl.Series([0.5, None, 0.25]), ("raw",), computed=True, remarks=("another",))
+    said = pair_with_outcomes(RUN, scalar, OUTCOME)
     assert said.pairs.confidence.tolist() == [0.5, 0.25]
     assert said.pairs.correct.tolist() == [True, False]
     assert said.pairs.rows.tolist() == [0, 2]
@@ -36,10 +36,10 @@ def test_the_value_s_reason_comes_before_the_outcome_s() -> None:
 
 def test_the_reason_of_the_method_is_kept() -> None:
     why = pl.Series(["too long", None, None], dtype=pl.String)
-    said = judged(RUN, Scalar(pl.Series([None, 0.5, 0.25]), (), computed=True, why=why), OUTCOME)
+    said = pair_with_outcomes(RUN, RowConfidences(pl.Series([None, 0.5, 0.25]), (), computed=True, missing_reason=why), OUTCOME)
     assert dict(said.missing) == {"no gold": 1, "too long": 1}
 
 
 def test_no_row_left_is_refused() -> None:
     with pytest.raises(Unavailable, match="empty confidence"):
-        judged(RUN, Scalar(pl.Series([None, 0.5, None], dtype=pl.Float64), (), computed=True), OUTCOME)
+        pair_with_outcomes(RUN, RowConfidences(pl.Series([None, 0.5, None], dtype=pl.Float64), (), computed=True), OUTCOME)

@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.confidence.token_means import mean_probability
+from calib_core.confidence.token_means import mean_token_probability
 from core import confidence_oracle as oracle
 from core.confidence_runs import LOGS, TOLERANCE
 
@@ -19,7 +19,7 @@ PATHS = st.lists(
 
 @given(PATHS)
 def test_it_is_the_exact_mean(paths: list[list[float | None] | None]) -> None:
-    means, why = mean_probability(pl.Series(paths, dtype=pl.List(pl.Float64)))
+    means, why = mean_token_probability(pl.Series(paths, dtype=pl.List(pl.Float64)))
     exact = [oracle.mean_probability(path) for path in paths]
     assert [mean is None for mean in means] == [value is None for value in exact]
     assert [reason is None for reason in why] == [value is not None for value in exact]
@@ -31,7 +31,7 @@ def test_it_is_the_exact_mean(paths: list[list[float | None] | None]) -> None:
 
 
 def test_the_reasons_are_told_apart() -> None:
-    means, why = mean_probability(pl.Series([None, [], [-1.0, None], [0.0, -math.inf], [0.0]]))
+    means, why = mean_token_probability(pl.Series([None, [], [-1.0, None], [0.0, -math.inf], [0.0]]))
     assert why.to_list() == [
         "no token probabilities",
         "no token probabilities",
@@ -43,5 +43,5 @@ def test_the_reasons_are_told_apart() -> None:
 
 
 def test_narrow_floats_are_summed_in_float64() -> None:
-    means, _why = mean_probability(pl.Series([[-0.1] * 3], dtype=pl.List(pl.Float32)))
+    means, _why = mean_token_probability(pl.Series([[-0.1] * 3], dtype=pl.List(pl.Float32)))
     assert abs(means[0] - math.exp(-0.10000000149011612)) <= 1e-15

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.confidence.tokens import TOKENS
 from calib_core.problems import Unavailable
 from core.confidence_runs import WORKED, run_of
@@ -12,5 +12,5 @@ from core.confidence_runs import WORKED, run_of
 
 def test_answers_are_refused_with_what_is_needed() -> None:
     with pytest.raises(Unavailable, match="a distribution over the vocabulary at each position is needed"):
-        TOKENS.of(run_of(WORKED), Options())
-    assert (TOKENS.renormalises, TOKENS.sampled) == (False, False)
+        TOKENS.compute(run_of(WORKED), MethodOptions())
+    assert (TOKENS.renormalises, TOKENS.uses_samples) == (False, False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calib_core.analysis.comparison import Comparison
-from calib_core.analysis.comparison_points import Measured, Point
+from calib_core.analysis.comparison_points import MetricEstimate, ComparisonPoint
 from calib_core.bins import Scheme
 from calib_core.figures.layout import Figure
 
@@ -11,28 +11,28 @@ from calib_core.figures.layout import Figure
 def make_point(
     name: str, x: float, y: float, *, method: str = "given", metrics: tuple[str, str] = ("accuracy", "brier"),
     half: float | None = 0.02,
-) -> Point:
+) -> ComparisonPoint:
     """A point whose key is "name:method"."""
 
-    def one(metric: str, value: float) -> Measured:
+    def one(metric: str, value: float) -> MetricEstimate:
         ends = (None, None, None) if half is None else (value - half, value + half, "95 %")
-        return Measured(metric, value, *ends)
+        return MetricEstimate(metric, value, *ends)
 
-    return Point(
+    return ComparisonPoint(
         key=f"{name}:{method}", run=f"{name} in full", name=name, method=method, x=one(metrics[0], x),
-        y=one(metrics[1], y), accuracy=one("accuracy", x), brier=one("brier", y), skill=0.1, ece=0.1,
+        y=one(metrics[1], y), accuracy=one("accuracy", x), brier=one("brier", y), brier_skill=0.1, ece_10=0.1,
         n_used=1000, n_total=1000, judged="greedy answer", recipe="Brier",
     )
 
 
 def make_comparison(
-    *points: Point,
+    *points: ComparisonPoint,
     families: tuple[tuple[str, ...], ...] = (),
     metrics: tuple[str, str] = ("accuracy", "brier"),
 ) -> Comparison:
     return Comparison(
-        x=metrics[0], y=metrics[1], scheme=Scheme(), points=points, families=families, trends=(), refused={},
-        reading="No run here gives both numbers.", unlike=(), recipe="Brier",
+        x=metrics[0], y=metrics[1], scheme=Scheme(), points=points, size_families=families, trends=(), unavailable={},
+        headline="No run here gives both numbers.", caveats=(), recipe="Brier",
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from calib_core.analysis.groupings import Grouping
-from calib_core.analysis.groups import Group, Groups
+from calib_core.analysis.groupings import GroupBy
+from calib_core.analysis.groups import Group, GroupResults
 from calib_core.bins import Scheme
 
 
@@ -21,12 +21,12 @@ def make_group(
 
 def make_groups(
     *groups: Group, metric: str = "ece", of: str = "rows", overall: dict[str, float | None] | None = None
-) -> Groups:
+) -> GroupResults:
     """A result of these dots, its series in their order."""
     series = {group.series: group.series for group in groups}
-    return Groups(
+    return GroupResults(
         metric=metric, scheme=Scheme(),
-        grouping=Grouping("subject", "subject", "rows" if of == "rows" else "runs"),
-        series=series, groups=groups, overall=overall or {}, without={}, refused={}, contrasts=(),
-        chance=None, reading="ECE by subject: from 0.1 to 0.3.",
+        group_by=GroupBy("subject", "subject", "rows" if of == "rows" else "runs"),
+        series=series, groups=groups, overall=overall or {}, n_ungrouped={}, unavailable={}, contrasts=(),
+        chance_expectation=None, headline="ECE by subject: from 0.1 to 0.3.",
     )

@@ -6,18 +6,18 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from calib_core.analysis.null import Null
-from calib_core.analysis.sweep import Curve, Sweep
-from calib_core.analysis.training import Checkpoint, Line, Training
+from calib_core.analysis.null import NullDistribution
+from calib_core.analysis.sweep import SweepCurve, Sweep
+from calib_core.analysis.training import Checkpoint, TrainingLine, Training
 from calib_core.figures.layout import Figure
 
 BINS = (5, 10, 100)
 
 
-def make_null(values: Sequence[float]) -> Null:
+def make_null(values: Sequence[float]) -> NullDistribution:
     """A tenth of the values, from half of that to twice as much."""
-    return Null(
-        draws=199, seed=0, median=tuple(value / 10 for value in values),
+    return NullDistribution(
+        n_draws=199, seed=0, median=tuple(value / 10 for value in values),
         low=tuple(value / 20 for value in values), high=tuple(value / 5 for value in values),
         p=tuple(0.005 for _ in values), rsd_median=0.5, rsd_low=0.4, rsd_high=0.6, rsd_p=1.0,
     )
@@ -30,24 +30,24 @@ def make_curve(
     bounds: dict[int, tuple[float, float]] | None = None,
     ceiling: float | None = None,
     null: bool = True,
-) -> Curve:
+) -> SweepCurve:
     """One metric at M = 5, 10 and 100."""
     known = [value for value in values if value is not None]
     whole = len(known) == len(values)
-    return Curve(
-        metric=metric, bins=BINS[: len(values)], values=tuple(values), bounds=bounds or {}, refused={},
+    return SweepCurve(
+        metric=metric, bins=BINS[: len(values)], values=tuple(values), bounds=bounds or {}, unavailable={},
         rsd=statistics.pstdev(known) / statistics.mean(known) if whole else None, ddof=0, ceiling=ceiling,
         null=make_null(known) if null and whole else None, recipe=metric,
     )
 
 
-def make_sweep(*curves: Curve, run: str = "model-a · text") -> Sweep:
+def make_sweep(*curves: SweepCurve, run: str = "model-a · text") -> Sweep:
     return Sweep(run, "tokens", BINS, 0, curves, {}, 2000, 2000, "It depends on M.")
 
 
-def make_line(title: str, *points: tuple[float, float], null: bool = True) -> Line:
+def make_line(title: str, *points: tuple[float, float], null: bool = True) -> TrainingLine:
     """Checkpoints at (step, value); their run is "title@step"."""
-    return Line(title, tuple(
+    return TrainingLine(title, tuple(
         Checkpoint(
             run=f"{title}@{at:g}", label=f"step{at:g}", at=at, value=value,
             null_median=0.02 if null else None, null_low=0.01 if null else None,
@@ -58,7 +58,7 @@ def make_line(title: str, *points: tuple[float, float], null: bool = True) -> Li
     ))
 
 
-def make_training(*lines: Line, metric: str = "ece", axis: str = "Training step") -> Training:
+def make_training(*lines: TrainingLine, metric: str = "ece", axis: str = "Training step") -> Training:
     return Training(metric, 10, axis, lines, {}, {}, "ECE is 0.3 at step 10.")
 
 

@@ -10,16 +10,16 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.abstention import Abstention, abstention
-from calib_core.analysis.evidence import gather
-from calib_core.figures.abstention import MOST, abstention_figure, describe_abstention, drawn_steps
-from calib_core.figures.abstention_levels import Panel
-from calib_core.figures.boxes import array, overlap
+from calib_core.analysis.abstention import AbstentionCurve, abstention_curve
+from calib_core.analysis.evidence import gather_evidence
+from calib_core.figures.abstention import MAX_LINE_POINTS, abstention_figure, describe_abstention, plotted_steps
+from calib_core.figures.abstention_levels import LevelPanel
+from calib_core.figures.boxes import box_array, overlaps
 from calib_core.figures.layout import Figure
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from core.made_runs import blocks, given_evidence, made_run
 
-LADDER = abstention(blocks((0.9, 100, 95), (0.6, 100, 60), (0.2, 100, 10)))
+LADDER = abstention_curve(blocks((0.9, 100, 95), (0.6, 100, 60), (0.2, 100, 10)))
 
 
 def lines(figure: Figure) -> dict[str, dict[str, Any]]:
@@ -27,15 +27,15 @@ def lines(figure: Figure) -> dict[str, dict[str, Any]]:
     return {trace["name"]: trace for trace in drawn if trace.get("name")}
 
 
-def many(rows: int = 5000) -> Abstention:
+def many(rows: int = 5000) -> AbstentionCurve:
     random = np.random.default_rng(3)
     confidence = random.random(rows)
-    return abstention(given_evidence(confidence, random.random(rows) < confidence))
+    return abstention_curve(given_evidence(confidence, random.random(rows) < confidence))
 
 
 def test_a_line_is_its_curve() -> None:
     line = lines(abstention_figure([LADDER], LIGHT))["confidence in the file"]
-    assert line["x"] == pytest.approx(LADDER.share.tolist(), abs=1e-6)
+    assert line["x"] == pytest.approx(LADDER.coverage.tolist(), abs=1e-6)
     assert line["y"] == pytest.approx([0.95, 0.775, 0.55], abs=1e-6)
     assert line["marker"]["maxdisplayed"] == 0
     assert line["hovertext"][1] == (
@@ -46,24 +46,24 @@ def test_a_line_is_its_curve() -> None:
 
 def test_its_interval_lies_around_it() -> None:
     (pale,) = [trace for trace in abstention_figure([LADDER], LIGHT)["data"] if trace.get("fill")]
-    low, high = LADDER.interval
+    low, high = LADDER.accuracy_interval
     assert pale["y"] == pytest.approx([*low, *high[::-1]], abs=1e-6)
 
 
 def test_a_long_curve_is_thinned_and_keeps_both_ends() -> None:
     curve = many()
-    at = drawn_steps(curve)
-    assert at.size <= MOST
-    assert (at[0], at[-1]) == (0, curve.answered.size - 1)
-    assert np.diff(curve.share[at]).max() < 2.5 / MOST
+    at = plotted_steps(curve)
+    assert at.size <= MAX_LINE_POINTS
+    assert (at[0], at[-1]) == (0, curve.n_answered.size - 1)
+    assert np.diff(curve.coverage[at]).max() < 2.5 / MAX_LINE_POINTS
     line = lines(abstention_figure([curve], LIGHT))["confidence in the file"]
-    assert len(line["x"]) <= MOST
+    assert len(line["x"]) <= MAX_LINE_POINTS
     assert 0 < line["marker"]["maxdisplayed"] < 20
-    assert drawn_steps(LADDER).tolist() == [0, 1, 2]
+    assert plotted_steps(LADDER).tolist() == [0, 1, 2]
 
 
 def test_the_wanted_accuracy_is_a_level_with_a_ring_where_it_is_last_had() -> None:
-    figure = abstention_figure([LADDER], LIGHT, wanted=0.75, threshold=0.9)
+    figure = abstention_figure([LADDER], LIGHT, target_accuracy=0.75, threshold=0.9)
     markers = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     rings = {trace["name"]: (trace["x"], trace["y"]) for trace in markers}
     assert rings == {
@@ -80,25 +80,25 @@ def test_the_wanted_accuracy_is_a_level_with_a_ring_where_it_is_last_had() -> No
 def test_the_legend_has_a_line_for_each_of_its_entries() -> None:
     curves = [replace(LADDER, method=name) for name in ("choice_softmax", "choice_length_normalised")]
     tops = [
-        abstention_figure(curves, LIGHT, wanted=wanted, threshold=threshold)["layout"]["margin"]["t"]
+        abstention_figure(curves, LIGHT, target_accuracy=wanted, threshold=threshold)["layout"]["margin"]["t"]
         for wanted, threshold in ((None, None), (0.75, None), (0.75, 0.5))
     ]
     assert tops == [14 + 2 * 19, 14 + 3 * 19, 14 + 4 * 19]
 
 
 def test_what_is_not_reached_has_no_ring() -> None:
-    figure = abstention_figure([LADDER], LIGHT, wanted=0.99, threshold=0.95)
+    figure = abstention_figure([LADDER], LIGHT, target_accuracy=0.99, threshold=0.95)
     assert [trace for trace in figure["data"] if trace["mode"] == "markers"] == []
     assert "wanted: 99 %" in [note["text"] for note in figure["layout"]["annotations"]]
 
 
-def sampled() -> list[Abstention]:
+def sampled() -> list[AbstentionCurve]:
     run = made_run({
         "gold": ["1", "2", "3", "4"], "confidence": [0.9, 0.8, 0.4, 0.3],
         "correct": [True, False, False, False],
         "samples": [["1", "1"], ["2", "2"], ["3", "5"], ["5", "5"]],
     })
-    return [abstention(gather(run, method)) for method in ("given", "cluster_size")]
+    return [abstention_curve(gather_evidence(run, method)) for method in ("given", "cluster_size")]
 
 
 def test_answers_judged_differently_have_a_level_each() -> None:
@@ -115,8 +115,8 @@ def notes(figure: Figure) -> dict[str, dict[str, Any]]:
 
 
 def test_one_share_is_said_once_whichever_rows_it_is_of() -> None:
-    nearly = abstention(blocks((0.8, 2000, 1100)))
-    other = abstention(blocks((0.8, 1999, 1099)))
+    nearly = abstention_curve(blocks((0.8, 2000, 1100)))
+    other = abstention_curve(blocks((0.8, 1999, 1099)))
     assert list(notes(abstention_figure([nearly, other], LIGHT))) == ["answer all: 55.0 %"]
     both = [nearly, replace(other, judged="majority answer")]
     figure = abstention_figure(both, LIGHT)
@@ -125,51 +125,51 @@ def test_one_share_is_said_once_whichever_rows_it_is_of() -> None:
 
 
 def test_the_interval_begins_where_rows_are_enough() -> None:
-    curve = abstention(blocks((0.99, 1, 1), (0.98, 1, 1), (0.9, 98, 95), (0.6, 100, 60)))
+    curve = abstention_curve(blocks((0.99, 1, 1), (0.98, 1, 1), (0.9, 98, 95), (0.6, 100, 60)))
     (pale,) = [trace for trace in abstention_figure([curve], LIGHT)["data"] if trace.get("fill")]
     assert sorted(set(pale["x"])) == [0.5, 1]
-    few = abstention(blocks((0.9, 10, 9), (0.6, 10, 6)))
+    few = abstention_curve(blocks((0.9, 10, 9), (0.6, 10, 6)))
     assert [trace for trace in abstention_figure([few], LIGHT)["data"] if trace.get("fill")] == []
 
 
 def test_what_is_drawn_gives_the_range() -> None:
-    curve = abstention(blocks((0.99, 5, 5), (0.9, 900, 895), (0.6, 100, 60)))
-    low = float(curve.interval[0][1:].min())
+    curve = abstention_curve(blocks((0.99, 5, 5), (0.9, 900, 895), (0.6, 100, 60)))
+    low = float(curve.accuracy_interval[0][1:].min())
     bottom = abstention_figure([curve], LIGHT)["layout"]["yaxis"]["range"][0]
     assert low - 0.1 < bottom < low
-    begins_wrong = abstention(blocks((0.99, 1, 0), (0.9, 900, 895), (0.6, 100, 60)))
+    begins_wrong = abstention_curve(blocks((0.99, 1, 0), (0.9, 900, 895), (0.6, 100, 60)))
     assert abstention_figure([begins_wrong], LIGHT)["layout"]["yaxis"]["range"][0] > 0.8
 
 
 def test_words_stand_where_nothing_is_drawn() -> None:
     """A line that comes down through the wanted accuracy at the left, as rings do there."""
-    steep = abstention(blocks((0.95, 40, 38), (0.9, 60, 46), (0.5, 4000, 1800)))
-    note = notes(abstention_figure([steep], LIGHT, wanted=0.9))["wanted: 90 %"]
+    steep = abstention_curve(blocks((0.95, 40, 38), (0.9, 60, 46), (0.5, 4000, 1800)))
+    note = notes(abstention_figure([steep], LIGHT, target_accuracy=0.9))["wanted: 90 %"]
     assert note["x"] > 0.2
-    flat = notes(abstention_figure([LADDER], LIGHT, wanted=0.75))
+    flat = notes(abstention_figure([LADDER], LIGHT, target_accuracy=0.75))
     assert flat["wanted: 75 %"]["x"] < 0.1
 
 
 @pytest.mark.parametrize("wanted", [0.5, 0.54, 0.56])
 def test_words_of_levels_that_are_near_do_not_stand_on_one_another(wanted: float) -> None:
-    figure = abstention_figure([LADDER], LIGHT, wanted=wanted)
+    figure = abstention_figure([LADDER], LIGHT, target_accuracy=wanted)
     low, high = figure["layout"]["yaxis"]["range"]
     for width in (270, 330, 560, 900):
-        panel = Panel(low, high, width, 380)
+        panel = LevelPanel(low, high, width, 380)
         one, other = (
-            panel.box((text, note["y"], False), note["xanchor"], note["x"], note["yanchor"])
+            panel.label_box((text, note["y"], False), note["xanchor"], note["x"], note["yanchor"])
             for text, note in notes(figure).items()
         )
-        assert not overlap(array([one]), array([other])).any(), width
+        assert not overlaps(box_array([one]), box_array([other])).any(), width
 
 
 def test_words_at_the_edge_of_the_panel_stand_inside_it() -> None:
-    wrong = notes(abstention_figure([abstention(blocks((0.9, 40, 0)))], LIGHT))["answer all: 0.0 %"]
+    wrong = notes(abstention_figure([abstention_curve(blocks((0.9, 40, 0)))], LIGHT))["answer all: 0.0 %"]
     assert (wrong["y"], wrong["yanchor"]) == (0, "bottom")
 
 
 def test_all_that_stands_on_enough_rows_is_in_view() -> None:
-    low, high = abstention_figure([LADDER], LIGHT, wanted=0.3)["layout"]["yaxis"]["range"]
+    low, high = abstention_figure([LADDER], LIGHT, target_accuracy=0.3)["layout"]["yaxis"]["range"]
     assert low < 0.3
     assert high > 1
     assert abstention_figure([many()], LIGHT)["layout"]["yaxis"]["range"][0] > 0.3
@@ -178,7 +178,7 @@ def test_all_that_stands_on_enough_rows_is_in_view() -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_plotly_knows_every_key(theme: Theme) -> None:
     for curves in ([], [LADDER], sampled()):
-        figure = abstention_figure(curves, theme, wanted=0.9, threshold=0.5)
+        figure = abstention_figure(curves, theme, target_accuracy=0.9, threshold=0.5)
         go.Figure(figure)
         json.dumps(figure, allow_nan=False)
 

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.figures.as_drawn import AsDrawn
+from calib_core.figures.as_drawn import UnvalidatedFigure
 
 DRAWN: dict[str, Any] = {
     "data": [{"type": "bar", "x": [1, None], "y": [[1, None]], "width": None, "marker": {"color": None}}],
@@ -21,7 +21,7 @@ SENT: dict[str, Any] = {
 
 
 def test_what_is_not_set_is_left_out_and_gaps_among_values_stay() -> None:
-    assert AsDrawn(DRAWN).to_dict() == SENT
+    assert UnvalidatedFigure(DRAWN).to_dict() == SENT
 
 
 def test_plotly_takes_it_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,4 +30,4 @@ def test_plotly_takes_it_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(go.Figure, "__init__", build)
     tools: Any = import_module("plotly.tools")  # which the stubs do not know
-    assert tools.return_figure_from_figure_or_data(AsDrawn(DRAWN), validate_figure=True) == SENT
+    assert tools.return_figure_from_figure_or_data(UnvalidatedFigure(DRAWN), validate_figure=True) == SENT

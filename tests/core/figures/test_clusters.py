@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 import pytest
 
 from calib_core.analysis.question_clusters import QuestionClusters, question_clusters
-from calib_core.confidence.method import Options
-from calib_core.confidence.subsets import codes
-from calib_core.figures.clusters import SHOWN, clusters_figure, describe_clusters
+from calib_core.confidence.method import MethodOptions
+from calib_core.confidence.subsets import sample_matrix
+from calib_core.figures.clusters import MAX_CLUSTERS, question_clusters_figure, describe_question_clusters
 from calib_core.figures.theme import DARK, LIGHT
 from core.sampled_runs import make_run
 
@@ -19,11 +19,11 @@ from core.sampled_runs import make_run
 def one(samples: list[str], kind: str = "number") -> QuestionClusters:
     beside = {"id": "b", "answer_kind": kind, "gold": "5", "samples": ["5"] * 3}
     run = make_run([{"id": "a", "answer_kind": kind, "gold": "1", "samples": samples}, beside])
-    return question_clusters(run, codes(run, Options()), 0)
+    return question_clusters(run, sample_matrix(run, MethodOptions()), 0)
 
 
 def drawn(result: QuestionClusters, theme: Any = LIGHT) -> tuple[dict[str, Any], list[str]]:
-    figure = clusters_figure(result, theme)
+    figure = question_clusters_figure(result, theme)
     (trace,) = figure["data"]
     return trace, figure["layout"]["yaxis"]["ticktext"]
 
@@ -39,19 +39,19 @@ def test_bars_have_sizes_names_and_marks() -> None:
 
 
 def test_the_first_is_on_top() -> None:
-    low, high = clusters_figure(one(["1", "1", "2"]), LIGHT)["layout"]["yaxis"]["range"]
+    low, high = question_clusters_figure(one(["1", "1", "2"]), LIGHT)["layout"]["yaxis"]["range"]
     assert low > high
 
 
 def test_few_samples_are_counted_one_by_one() -> None:
-    few, many = (clusters_figure(one(["1"] * size), LIGHT)["layout"]["xaxis"] for size in (2, 64))
+    few, many = (question_clusters_figure(one(["1"] * size), LIGHT)["layout"]["xaxis"] for size in (2, 64))
     assert few["dtick"] == 1
     assert "dtick" not in many
 
 
 def test_many_small_clusters_share_a_bar() -> None:
-    trace, names = drawn(one([str(number) for number in range(1, SHOWN + 4)]))
-    assert len(names) == SHOWN + 1
+    trace, names = drawn(one([str(number) for number in range(1, MAX_CLUSTERS + 4)]))
+    assert len(names) == MAX_CLUSTERS + 1
     assert (names[-1], trace["x"][-1]) == ("3 smaller clusters", 3)
     assert "of 1, 1, 1 samples" in trace["hovertext"][-1]
 
@@ -63,16 +63,16 @@ def test_no_sample_parses_and_no_sample_is_no_fault() -> None:
 
 def test_answers_are_drawn_as_text() -> None:
     hostile = one(['<a href="https://x.test">x</a>'] * 2, "text")
-    assert "<a" not in json.dumps(clusters_figure(hostile, DARK))
+    assert "<a" not in json.dumps(question_clusters_figure(hostile, DARK))
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_plotly_knows_every_key(theme: Any) -> None:
     for samples in (["1", "2", "?"], ["?"] * 3, ["1"] * 64):
-        go.Figure(clusters_figure(one(samples), theme))
+        go.Figure(question_clusters_figure(one(samples), theme))
 
 
 def test_the_sentence_has_the_sizes() -> None:
-    said = describe_clusters(one(["2", "1", "1", "3"]))
+    said = describe_question_clusters(one(["2", "1", "1", "3"]))
     assert "1: 2 samples; 2: 1 sample; 3: 1 sample" in said
     assert "Chosen: “1” with 2 of 4 samples, which is right." in said

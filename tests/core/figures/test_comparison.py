@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 import pytest
 
 from calib_core.figures.comparison import comparison_figure, describe_comparison
-from calib_core.figures.comparison_axes import CERTAIN, CONSTANT
-from calib_core.figures.comparison_labels import WIDTHS
-from calib_core.figures.comparison_look import NUMBERED
+from calib_core.figures.comparison_axes import FULL_CONFIDENCE_LABEL, CONSTANT_CONFIDENCE_LABEL
+from calib_core.figures.comparison_labels import NAME_SET_WIDTHS
+from calib_core.figures.comparison_look import NUMBERS_NOTE
 from calib_core.figures.label_places import text_width
 from calib_core.figures.layout import Figure
-from calib_core.figures.run_look import run_look
-from calib_core.figures.theme import DARK, LIGHT, Theme, legible
+from calib_core.figures.run_look import run_style
+from calib_core.figures.theme import DARK, LIGHT, Theme, readable_text_colour
 from core.figures.comparisons import labels, make_comparison, make_point
 
 RED, GREEN = make_point("red", 0.5, 0.2), make_point("green", 0.8, 0.1)
@@ -64,7 +64,7 @@ def test_both_curves_are_those_of_constant_confidences() -> None:
 
 def test_they_and_their_words_belong_to_accuracy_against_brier_alone() -> None:
     figure = comparison_figure(make_comparison(RED, GREEN), LIGHT)
-    assert {CONSTANT, CERTAIN} <= set(labels(figure, 1080))
+    assert {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL} <= set(labels(figure, 1080))
     swapped = ("brier", "accuracy")
     points = [make_point("red", 0.2, 0.5, metrics=swapped), make_point("green", 0.1, 0.8, metrics=swapped)]
     other = comparison_figure(make_comparison(*points, metrics=swapped), LIGHT)
@@ -93,8 +93,8 @@ def test_a_metric_is_not_drawn_far_beyond_its_range() -> None:
 
 def test_every_width_has_its_own_names_on_an_axis_of_its_own() -> None:
     figure = comparison_figure(make_comparison(RED, GREEN, OTHER), LIGHT)
-    for width in WIDTHS:
-        assert sorted(set(labels(figure, width)) - {CONSTANT, CERTAIN}) == ["green", "red"]
+    for width in NAME_SET_WIDTHS:
+        assert sorted(set(labels(figure, width)) - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL}) == ["green", "red"]
         unseen = figure["layout"][f"xaxis{width}"]
         assert unseen["overlaying"] == "x"
         assert unseen["range"] == figure["layout"]["xaxis"]["range"]
@@ -105,20 +105,20 @@ def test_every_width_has_its_own_names_on_an_axis_of_its_own() -> None:
 def test_point_and_name_have_the_colour_of_their_run_on_every_page(theme: Theme) -> None:
     figure = comparison_figure(
         make_comparison(RED, GREEN, OTHER), theme,
-        places={"red:given": 4, "red:cluster_size": 4, "green:given": 11},
+        style_indices={"red:given": 4, "red:cluster_size": 4, "green:given": 11},
     )
-    red, green = run_look(4, theme).colour, run_look(11, theme).colour
+    red, green = run_style(4, theme).colour, run_style(11, theme).colour
     assert [trace["marker"]["color"] for trace in clickable(figure)] == [[red, green], [red]]
     tones = {
         trace["textfont"]["color"]: trace["text"] for trace in figure["data"]
-        if trace.get("xaxis") == "x1080" and trace["mode"] == "text" and CERTAIN not in trace["text"]
+        if trace.get("xaxis") == "x1080" and trace["mode"] == "text" and FULL_CONFIDENCE_LABEL not in trace["text"]
     }
-    assert tones == {legible(red, theme): ["red", "red"], legible(green, theme): ["green"]}
+    assert tones == {readable_text_colour(red, theme): ["red", "red"], readable_text_colour(green, theme): ["green"]}
 
 
 def test_points_of_one_run_are_called_by_their_method() -> None:
     figure = comparison_figure(make_comparison(RED, OTHER), LIGHT)
-    assert {*labels(figure, 1080)} - {CONSTANT, CERTAIN} == {
+    assert {*labels(figure, 1080)} - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL} == {
         "confidence in the file", "self-consistency, F_CS",
     }
 
@@ -126,8 +126,8 @@ def test_points_of_one_run_are_called_by_their_method() -> None:
 def test_where_not_all_names_have_room_all_points_have_the_number_of_their_row() -> None:
     crowd = [make_point(f"a rather long name {at}", 0.3 + at / 50, 0.3 - at / 200) for at in range(20)]
     figure = comparison_figure(make_comparison(*crowd), LIGHT)
-    words = {*labels(figure, 300)} - {CONSTANT, CERTAIN}
-    assert words == {NUMBERED, *(str(at) for at in range(1, 21))}
+    words = {*labels(figure, 300)} - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL}
+    assert words == {NUMBERS_NOTE, *(str(at) for at in range(1, 21))}
     (first,) = [
         (x, y) for trace in figure["data"] if trace.get("xaxis") == "x300" and trace["mode"] == "text"
         for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True) if words == "1"
@@ -153,13 +153,13 @@ def test_what_is_told_to_be_missing_is_missing_and_its_words_stay_inside(seed: i
         spot = draw.uniform(0.4, 0.6), draw.uniform(0.1, 0.3)
         crowd.append(make_point(f"a rather long name {at}", *spot, half=None))
     figure = comparison_figure(make_comparison(*crowd), LIGHT)
-    for width in WIDTHS:
+    for width in NAME_SET_WIDTHS:
         words = labels(figure, width)
         numbered = sum(word.isdecimal() for word in words)
         if numbered:
             lost = 60 - numbered
-            assert (f"{lost} of 60 without a number: hover" if lost else NUMBERED) in words, width
-    assert text_width("150 of 150 without a number: hover", 12) + 8 < WIDTHS[0] - 70
+            assert (f"{lost} of 60 without a number: hover" if lost else NUMBERS_NOTE) in words, width
+    assert text_width("150 of 150 without a number: hover", 12) + 8 < NAME_SET_WIDTHS[0] - 70
 
 
 def test_it_does_not_stand_on_the_words_of_a_curve() -> None:
@@ -173,9 +173,9 @@ def test_it_does_not_stand_on_the_words_of_a_curve() -> None:
         words: y for trace in figure["data"] if trace.get("xaxis") == "x300" and trace["mode"] == "text"
         for words, y in zip(trace["text"], trace["y"], strict=True)
     }
-    (told,) = [y for words, y in heights.items() if words == NUMBERED]
+    (told,) = [y for words, y in heights.items() if words == NUMBERS_NOTE]
     low, high = figure["layout"]["yaxis"]["range"]
-    for words in (CONSTANT, CERTAIN):
+    for words in (CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL):
         assert abs(heights[words] - told) / (high - low) * 400 > 10, words
 
 

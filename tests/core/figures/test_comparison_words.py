@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calib_core.figures.comparison import comparison_figure
-from calib_core.figures.comparison_axes import CONSTANT
-from calib_core.figures.comparison_labels import WIDTHS
+from calib_core.figures.comparison_axes import CONSTANT_CONFIDENCE_LABEL
+from calib_core.figures.comparison_labels import NAME_SET_WIDTHS
 from calib_core.figures.label_places import text_width
 from calib_core.figures.theme import LIGHT
 from core.figures.comparisons import make_comparison, make_point
@@ -26,13 +26,13 @@ def test_the_words_of_a_curve_keep_clear_of_the_lines_between_sizes(
     result = make_comparison(*sizes, families=(tuple(point.key for point in sizes),))
     figure = comparison_figure(result, LIGHT)
     (low, high), (left, right) = (figure["layout"][axis]["range"] for axis in ("yaxis", "xaxis"))
-    for width in (width for width in WIDTHS if width >= least):
+    for width in (width for width in NAME_SET_WIDTHS if width >= least):
         across, down = (width - 70) / (right - left), 440 / (high - low)
-        half = text_width(CONSTANT, 12) / 2
+        half = text_width(CONSTANT_CONFIDENCE_LABEL, 12) / 2
         ((x, y),) = [
             (x, y) for trace in figure["data"]
             if trace.get("xaxis") == f"x{width}" and trace["mode"] == "text"
-            for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True) if words == CONSTANT
+            for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True) if words == CONSTANT_CONFIDENCE_LABEL
         ]
         way = np.linspace(0, 1, 400)
         at_x = np.interp(way * (len(sizes) - 1), range(len(sizes)), [point.x.value for point in sizes])

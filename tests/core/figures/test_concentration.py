@@ -10,7 +10,7 @@ import pytest
 
 from calib_core.analysis.concentration import Concentration
 from calib_core.bins import Scheme
-from calib_core.figures.concentration import TOLD_APART, describe_histogram, histogram_figure
+from calib_core.figures.concentration import MAX_HOVERED_BINS, describe_histogram, histogram_figure
 from calib_core.figures.cumulative import cumulative_figure
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.results import make_concentration
@@ -34,7 +34,7 @@ def test_shares_are_drawn_and_the_two_fullest_stand_out(spiky: Concentration) ->
     assert (others["x"], others["y"], others["text"]) == ([0.15], [0.1], ["1"])
     assert (fullest["x"], fullest["y"], fullest["text"]) == ([0.75, 0.95], [0.3, 0.6], ["3", "6"])
     assert fullest["marker"]["color"] == LIGHT.highlight
-    assert fullest["marker"]["line"] == {"color": LIGHT.highlight_line, "width": 1.5}
+    assert fullest["marker"]["line"] == {"color": LIGHT.highlight_outline, "width": 1.5}
 
 
 def test_no_empty_bin_is_drawn(spiky: Concentration) -> None:
@@ -59,7 +59,7 @@ def test_the_finest_bins_are_one_thin_line_each(spiky: Concentration) -> None:
 
 
 def test_lines_too_near_to_be_pointed_at_have_no_hover() -> None:
-    many = make_concentration([(place + 0.5) / 1000 for place in range(TOLD_APART + 1)])
+    many = make_concentration([(place + 0.5) / 1000 for place in range(MAX_HOVERED_BINS + 1)])
     assert histogram_figure([many], LIGHT)["data"][2]["hoverinfo"] == "skip"
 
 

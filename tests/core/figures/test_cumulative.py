@@ -13,7 +13,7 @@ from calib_core.analysis.concentration import Concentration
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
-from calib_core.figures.method_look import look
+from calib_core.figures.method_look import method_style
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from core.figures.results import make_concentration
 
@@ -76,7 +76,7 @@ def test_a_line_looks_as_its_method_does_on_every_page(spiky: Concentration, the
     second = replace(spiky, method="p_true")
     figure = cumulative_figure([spiky, second], theme)
     for line, mark, own in zip(figure["data"], figure["layout"]["shapes"], (spiky, second), strict=False):
-        drawn = look(own.method, theme)
+        drawn = method_style(own.method, theme)
         assert (line["line"], line["marker"]["symbol"]) == (drawn.line(), drawn.symbol)
         assert mark["line"]["color"] == drawn.colour
     assert cumulative_figure([spiky], theme)["data"][0]["line"]["color"] == theme.text

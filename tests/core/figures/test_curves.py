@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.curves import begin, drawn_of, legend_of
+from calib_core.figures.curves import sweep_layout, run_curves, sweep_legend
 from calib_core.figures.theme import LIGHT
 from core.figures.sweeps import make_curve, make_sweep
 
@@ -19,16 +19,16 @@ from core.figures.sweeps import make_curve, make_sweep
 )
 def test_a_long_entry_has_no_other_beside_it(metrics: tuple[str, ...], width: float) -> None:
     results = [make_sweep(*map(make_curve, metrics))]
-    entries = legend_of(list(drawn_of(results)), LIGHT, relative=True)
-    layout, _ = begin(LIGHT, results, entries, panels=1)
+    entries = sweep_legend(list(run_curves(results)), LIGHT, relative=True)
+    layout, _ = sweep_layout(LIGHT, results, entries, panels=1)
     assert layout["legend"]["entrywidth"] == width
 
 
 def test_several_runs_have_one_entry_each_below_the_metrics() -> None:
     results = [make_sweep(make_curve("ece"), run=run) for run in ("a", "b" * 90)]
-    entries = legend_of(list(drawn_of(results)), LIGHT, relative=True)
+    entries = sweep_legend(list(run_curves(results)), LIGHT, relative=True)
     assert [entry["mode"] for entry in entries] == ["lines", "markers", "markers"]
     assert len(entries[-1]["name"]) < 50
-    layout, stack = begin(LIGHT, results, entries, panels=2)
+    layout, stack = sweep_layout(LIGHT, results, entries, panels=2)
     assert layout["legend"]["entrywidth"] == 0.98
-    assert len(stack.down) == 2
+    assert len(stack.domains) == 2

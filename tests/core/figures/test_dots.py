@@ -9,8 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.groups import Groups
-from calib_core.figures.dots import describe_dots, dots_figure
+from calib_core.analysis.groups import GroupResults
+from calib_core.figures.dots import describe_groups, groups_figure
 from calib_core.figures.layout import Figure, legend_names
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.dot_groups import make_group, make_groups
@@ -30,7 +30,7 @@ def dots(figure: Figure) -> list[dict[str, Any]]:
 
 
 def test_dots_are_in_order_from_the_top_with_their_whiskers() -> None:
-    figure = dots_figure(ONE, LIGHT)
+    figure = groups_figure(ONE, LIGHT)
     (trace,) = dots(figure)
     assert (trace["x"], trace["y"]) == ([0.3, 0.1], [0, 1])
     assert trace["error_x"]["array"] == pytest.approx([0.15, 0.1])
@@ -43,14 +43,14 @@ def test_dots_are_in_order_from_the_top_with_their_whiskers() -> None:
 
 
 def test_counts_stand_at_the_right_and_few_rows_are_hollow() -> None:
-    figure = dots_figure(ONE, LIGHT)
+    figure = groups_figure(ONE, LIGHT)
     assert figure["layout"]["yaxis2"]["ticktext"] == ["n = 100", "n = 20"]
     assert dots(figure)[0]["marker"]["symbol"] == ["circle", "circle-open"]
-    assert dots_figure(TWO, LIGHT)["layout"]["yaxis2"]["ticktext"] == ["n = 90–100", "n = 100"]
+    assert groups_figure(TWO, LIGHT)["layout"]["yaxis2"]["ticktext"] == ["n = 90–100", "n = 100"]
 
 
 def test_the_null_is_a_stroke_and_in_the_hover() -> None:
-    figure = dots_figure(ONE, LIGHT)
+    figure = groups_figure(ONE, LIGHT)
     (stroke,) = [trace for trace in figure["data"] if trace.get("marker", {}).get("symbol") == "line-ns"]
     assert (stroke["x"], stroke["y"]) == ([0.05], [0])
     assert dots(figure)[0]["hovertext"][0] == (
@@ -65,27 +65,27 @@ def entries(figure: Figure) -> list[str]:
 
 def test_the_stroke_is_explained_once_and_a_series_without_a_dot_has_no_entry() -> None:
     first = make_groups(make_group("law", 0.3, null=0.05), make_group("law", 0.2, run="s"))
-    assert entries(dots_figure(first, LIGHT)) == ["r", "s", "if calibrated: median"]
+    assert entries(groups_figure(first, LIGHT)) == ["r", "s", "if calibrated: median"]
     bare = replace(first, series={"r": "r", "none": "none", "s": "s"})
-    assert entries(dots_figure(bare, LIGHT)) == ["r", "s", "if calibrated: median"]
-    assert entries(dots_figure(make_groups(make_group("law", 0.3)), LIGHT)) == ["r"]
+    assert entries(groups_figure(bare, LIGHT)) == ["r", "s", "if calibrated: median"]
+    assert entries(groups_figure(make_groups(make_group("law", 0.3)), LIGHT)) == ["r"]
 
 
 def test_a_number_below_zero_has_a_minus_sign_in_the_hover() -> None:
     group = make_group("law", -0.3, low=-0.4, high=-0.2, null=-0.01)
-    (words,) = dots(dots_figure(make_groups(group, metric="bias"), LIGHT))[0]["hovertext"]
+    (words,) = dots(groups_figure(make_groups(group, metric="bias"), LIGHT))[0]["hovertext"]
     assert "-" not in words
     assert "−0.3000 (−0.4000 to −0.2000)<br>if calibrated −0.0100" in words
 
 
 def test_two_long_names_that_end_otherwise_are_told_apart() -> None:
     runs = [f"{'a-model-of-the-family-' * 3}step{at}" for at in (1, 2)]
-    figure = dots_figure(make_groups(*(make_group(run, 0.1, run=run) for run in runs), of="runs"), LIGHT)
+    figure = groups_figure(make_groups(*(make_group(run, 0.1, run=run) for run in runs), of="runs"), LIGHT)
     assert len(set(entries(figure))) == len(set(figure["layout"]["yaxis"]["ticktext"])) == 2
 
 
 def test_series_differ_in_colour_symbol_and_place() -> None:
-    first, second = dots(dots_figure(TWO, LIGHT))
+    first, second = dots(groups_figure(TWO, LIGHT))
     assert first["marker"]["color"] != second["marker"]["color"]
     assert first["marker"]["symbol"] != second["marker"]["symbol"]
     assert all(a < b for a, b in zip(first["y"], second["y"], strict=True))
@@ -93,7 +93,7 @@ def test_series_differ_in_colour_symbol_and_place() -> None:
 
 
 def test_the_whole_run_is_a_line_of_its_own_colour() -> None:
-    figure = dots_figure(TWO, LIGHT)
+    figure = groups_figure(TWO, LIGHT)
     shapes = figure["layout"]["shapes"]
     assert [shape["x0"] for shape in shapes] == [0.2, 0.18]
     assert [shape["line"]["color"] for shape in shapes] == [
@@ -106,32 +106,32 @@ def test_a_dot_a_run_stands_in_the_middle_of_its_row() -> None:
         make_group("a", 0.1, run="a", series="0-shot"), make_group("b", 0.2, run="b", series="5-shot"),
         of="runs",
     )
-    first, second = dots(dots_figure(result, LIGHT))
+    first, second = dots(groups_figure(result, LIGHT))
     assert (first["y"], second["y"]) == ([0], [1])
 
 
 def test_the_axis_holds_every_whisker_and_zero() -> None:
-    low, high = dots_figure(ONE, LIGHT)["layout"]["xaxis"]["range"]
+    low, high = groups_figure(ONE, LIGHT)["layout"]["xaxis"]["range"]
     assert low <= 0
     assert high > 0.45
-    low, _ = dots_figure(make_groups(make_group("a", -0.2), metric="bias"), LIGHT)["layout"]["xaxis"]["range"]
+    low, _ = groups_figure(make_groups(make_group("a", -0.2), metric="bias"), LIGHT)["layout"]["xaxis"]["range"]
     assert low < -0.2
 
 
 def test_it_grows_with_the_groups() -> None:
     many = make_groups(*(make_group(f"g{at}", at / 100) for at in range(57)))
-    assert dots_figure(many, LIGHT)["layout"]["height"] > 57 * 22
+    assert groups_figure(many, LIGHT)["layout"]["height"] > 57 * 22
 
 
 def test_what_is_undefined_or_infinite_is_not_drawn() -> None:
-    figure = dots_figure(make_groups(make_group("a", None), make_group("b", float("inf"))), LIGHT)
+    figure = groups_figure(make_groups(make_group("a", None), make_group("b", float("inf"))), LIGHT)
     json.dumps(figure, allow_nan=False)
     assert figure["layout"]["yaxis"]["ticktext"] == ["a", "b"]
 
 
 def test_names_with_markup_are_text() -> None:
     hostile = '<a href="https://x.test">x</a>'
-    figure = dots_figure(make_groups(make_group(hostile, 0.1, run=hostile)), LIGHT)
+    figure = groups_figure(make_groups(make_group(hostile, 0.1, run=hostile)), LIGHT)
     for trace in figure["data"]:
         trace.pop("customdata", None)  # never drawn
     assert "<a" not in json.dumps(figure)
@@ -139,22 +139,22 @@ def test_names_with_markup_are_text() -> None:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("result", [ONE, TWO, make_groups()], ids=["one", "two", "none"])
-def test_plotly_knows_every_key(result: Groups, theme: Any) -> None:
-    figure = dots_figure(result, theme)
+def test_plotly_knows_every_key(result: GroupResults, theme: Any) -> None:
+    figure = groups_figure(result, theme)
     assert figure["data"]
     go.Figure(figure)
 
 
 def test_nothing_is_said_in_words() -> None:
-    (words,) = dots_figure(make_groups(), LIGHT)["layout"]["annotations"]
+    (words,) = groups_figure(make_groups(), LIGHT)["layout"]["annotations"]
     assert words["text"].startswith("ECE by subject")
 
 
 def test_the_sentence_has_the_main_numbers() -> None:
-    assert describe_dots(ONE) == (
+    assert describe_groups(ONE) == (
         "ECE by subject, 2 groups, 2 numbers, 1 of them on fewer than 30 rows. "
         "ECE by subject: from 0.1 to 0.3."
     )
     lacking = make_groups(make_group("law", None, n=3), make_group("art", 0.1))
-    assert describe_dots(lacking).startswith("ECE by subject, 1 group, 1 number. ")
-    assert describe_dots(make_groups(make_group("a", 0.1), of="runs")).startswith("ECE by subject, 1 run, ")
+    assert describe_groups(lacking).startswith("ECE by subject, 1 group, 1 number. ")
+    assert describe_groups(make_groups(make_group("a", 0.1), of="runs")).startswith("ECE by subject, 1 run, ")

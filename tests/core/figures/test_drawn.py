@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from plotly.offline import get_plotlyjs
 
-from calib_core.analysis.lines import Lines, lines
+from calib_core.analysis.lines import ReliabilityLines, reliability_lines
 from calib_core.bins import Scheme
 from calib_core.figures.concentration import histogram_figure
 from calib_core.figures.cumulative import cumulative_figure
@@ -57,11 +57,11 @@ def boxes(page: Page, selector: str) -> list[Box]:
     return [tuple(box) for box in page.evaluate(BOXES, selector)]
 
 
-def six_lines() -> Lines:
+def six_lines() -> ReliabilityLines:
     """As many as there may be, with names that are cut."""
     seen = {f"m{right}": model_run(f"a-model-with-a-rather-long-name-{right}b-chat", right)
             for right in range(20, 140, 20)}
-    return lines(seen)
+    return reliability_lines(seen)
 
 
 def figures() -> dict[str, dict[str, Any]]:

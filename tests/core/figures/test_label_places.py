@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calib_core.figures.boxes import Box
-from calib_core.figures.label_places import REACH, Place, Spot, places, text_width
+from calib_core.figures.label_places import MARKER_CLEARANCE, LabelPosition, LabelledPoint, place_labels, text_width
 
 WIDTH, HEIGHT, SIZE = 500.0, 400.0, 11.0
 
 SPOTS = st.lists(
     st.builds(
-        Spot, st.floats(0, WIDTH), st.floats(0, HEIGHT), st.text("amWi1 -日", min_size=1, max_size=24)
+        LabelledPoint, st.floats(0, WIDTH), st.floats(0, HEIGHT), st.text("amWi1 -日", min_size=1, max_size=24)
     ),
     min_size=1,
     max_size=25,
@@ -28,7 +28,7 @@ def overlap(one: Box, other: Box) -> bool:
     return across > 1e-6 and down > 1e-6
 
 
-def check(spots: tuple[Spot, ...], found: tuple[Place | None, ...], wider: float = 1.0) -> None:
+def check(spots: tuple[LabelledPoint, ...], found: tuple[LabelPosition | None, ...], wider: float = 1.0) -> None:
     """The law, on a panel so many times as wide in which all middles stand at the same share of it."""
     boxes = [
         (wider * place.x - place.width / 2, place.box[1], wider * place.x + place.width / 2, place.box[3])
@@ -36,7 +36,7 @@ def check(spots: tuple[Spot, ...], found: tuple[Place | None, ...], wider: float
         if place is not None
     ]
     markers = [
-        (wider * spot.x - REACH, spot.y - REACH, wider * spot.x + REACH, spot.y + REACH) for spot in spots
+        (wider * spot.x - MARKER_CLEARANCE, spot.y - MARKER_CLEARANCE, wider * spot.x + MARKER_CLEARANCE, spot.y + MARKER_CLEARANCE) for spot in spots
     ]
     for at, box in enumerate(boxes):
         assert box[0] >= 0
@@ -49,44 +49,44 @@ def check(spots: tuple[Spot, ...], found: tuple[Place | None, ...], wider: float
 
 @settings(max_examples=60)
 @given(SPOTS, st.sampled_from([1.0, 1.01, 1.35, 2.0]))
-def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[Spot], wider: float) -> None:
-    found = places(tuple(spots), WIDTH, HEIGHT, size=SIZE)
+def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[LabelledPoint], wider: float) -> None:
+    found = place_labels(tuple(spots), WIDTH, HEIGHT, size=SIZE)
     assert len(found) == len(spots)
     check(tuple(spots), found, wider)
 
 
 @settings(max_examples=30)
 @given(SPOTS, st.tuples(st.floats(0, 400), st.floats(0, 350)))
-def test_what_is_taken_stays_free(spots: list[Spot], corner: tuple[float, float]) -> None:
+def test_what_is_taken_stays_free(spots: list[LabelledPoint], corner: tuple[float, float]) -> None:
     taken = (*corner, corner[0] + 90, corner[1] + 40)
-    found = places(tuple(spots), WIDTH, HEIGHT, size=SIZE, taken=(taken,))
+    found = place_labels(tuple(spots), WIDTH, HEIGHT, size=SIZE, taken=(taken,))
     assert not any(place is not None and overlap(place.box, taken) for place in found)
 
 
-def forty(seed: int = 0) -> tuple[Spot, ...]:
+def forty(seed: int = 0) -> tuple[LabelledPoint, ...]:
     """Forty models along a line, as accuracy against Brier score has them."""
     random = np.random.default_rng(seed)
     x = random.uniform(30, 930, 40)
     y = 80 + 0.45 * x + random.normal(0, 40, 40)
-    return tuple(Spot(float(x[at]), float(y[at]), f"model-{at}-13b-chat") for at in range(40))
+    return tuple(LabelledPoint(float(x[at]), float(y[at]), f"model-{at}-13b-chat") for at in range(40))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_forty_models_are_all_named_on_a_wide_page(seed: int) -> None:
-    found = places(forty(seed), 960, 640, size=SIZE)
+    found = place_labels(forty(seed), 960, 640, size=SIZE)
     assert None not in found
     assert sum(place is not None and place.leader is not None for place in found) < 20
 
 
 def test_the_same_points_give_the_same_places() -> None:
     spots = forty()
-    first = places(spots, 960, 640, size=SIZE)
-    places.cache_clear()
-    assert places(spots, 960, 640, size=SIZE) == first
+    first = place_labels(spots, 960, 640, size=SIZE)
+    place_labels.cache_clear()
+    assert place_labels(spots, 960, 640, size=SIZE) == first
 
 
 def test_a_point_alone_has_its_name_beside_it_and_no_line() -> None:
-    (found,) = places((Spot(200, 200, "alone"),), WIDTH, HEIGHT, size=SIZE)
+    (found,) = place_labels((LabelledPoint(200, 200, "alone"),), WIDTH, HEIGHT, size=SIZE)
     assert found is not None
     assert found.leader is None
     assert found.box[0] - 200 < 12
@@ -94,15 +94,15 @@ def test_a_point_alone_has_its_name_beside_it_and_no_line() -> None:
 
 
 def test_a_name_at_the_edge_turns_inward() -> None:
-    (found,) = places((Spot(495, 5, "a name at the corner"),), WIDTH, HEIGHT, size=SIZE)
+    (found,) = place_labels((LabelledPoint(495, 5, "a name at the corner"),), WIDTH, HEIGHT, size=SIZE)
     assert found is not None
     assert found.x < 495
     assert found.y > 5
 
 
 def test_a_name_far_away_has_a_line_from_its_point_to_its_box() -> None:
-    spots = tuple(Spot(250 + 3 * at, 200 + 2 * at, f"number {at} of twelve") for at in range(12))
-    found = places(spots, WIDTH, HEIGHT, size=SIZE)
+    spots = tuple(LabelledPoint(250 + 3 * at, 200 + 2 * at, f"number {at} of twelve") for at in range(12))
+    found = place_labels(spots, WIDTH, HEIGHT, size=SIZE)
     far = [place for place in found if place is not None and place.leader is not None]
     assert far
     for place in far:
@@ -113,25 +113,25 @@ def test_a_name_far_away_has_a_line_from_its_point_to_its_box() -> None:
 
 
 def test_where_there_is_no_room_a_name_is_left_off() -> None:
-    assert places((Spot(20, 20, "much too long for such a panel"),), 60, 40, size=SIZE) == (None,)
-    crowd = tuple(Spot(50 + at % 5, 50 + at // 5, "a name of a model") for at in range(20))
-    found = places(crowd, 160, 100, size=SIZE)
+    assert place_labels((LabelledPoint(20, 20, "much too long for such a panel"),), 60, 40, size=SIZE) == (None,)
+    crowd = tuple(LabelledPoint(50 + at % 5, 50 + at // 5, "a name of a model") for at in range(20))
+    found = place_labels(crowd, 160, 100, size=SIZE)
     assert None in found
     assert any(place is not None for place in found)
 
 
 def test_thin_lines_are_kept_clear_of_if_that_can_be() -> None:
-    spot = (Spot(200, 200, "name"),)
-    (before,) = places(spot, WIDTH, HEIGHT, size=SIZE)
+    spot = (LabelledPoint(200, 200, "name"),)
+    (before,) = place_labels(spot, WIDTH, HEIGHT, size=SIZE)
     assert before is not None
     line = (before.box[0], before.y - 1, before.box[2], before.y + 1)
-    (after,) = places(spot, WIDTH, HEIGHT, size=SIZE, lines=(line,))
+    (after,) = place_labels(spot, WIDTH, HEIGHT, size=SIZE, lines=(line,))
     assert after is not None
     assert not overlap(after.box, line)
 
 
 def test_no_points_have_no_places() -> None:
-    assert places((), WIDTH, HEIGHT, size=SIZE) == ()
+    assert place_labels((), WIDTH, HEIGHT, size=SIZE) == ()
 
 
 def test_widths_are_more_than_the_letters_need() -> None:

@@ -6,20 +6,20 @@ import polars as pl
 import pytest
 
 from calib_core.bins import BinSums, Scheme
-from calib_core.figures.labels import count_labels, label_angle, label_room
-from calib_core.figures.spans import placed
+from calib_core.figures.labels import count_labels, label_angle, label_headroom
+from calib_core.figures.spans import place_bars
 from calib_core.figures.theme import LIGHT
 
 
 def table(confidence: list[float], scheme: Scheme) -> pl.DataFrame:
-    return placed(BinSums.from_pairs(confidence, [1] * len(confidence)).binned(scheme).to_frame(), scheme)
+    return place_bars(BinSums.from_pairs(confidence, [1] * len(confidence)).binned(scheme).to_frame(), scheme)
 
 
 @pytest.mark.parametrize(("bins", "angle"), [(5, 0), (10, 0), (15, -90), (20, -90)])
 def test_counts_lie_flat_only_where_bars_are_wide(bins: int, angle: int) -> None:
     every = table([(place + 0.5) / bins for place in range(bins)], Scheme("width", bins))
     assert label_angle(every) == angle
-    assert (label_room(every) > 1.3) == (angle != 0)
+    assert (label_headroom(every) > 1.3) == (angle != 0)
 
 
 def test_a_crowded_count_is_left_to_the_hover() -> None:

@@ -8,28 +8,28 @@ import pytest
 
 from calib_core.figures.layout import (
     axis,
-    entry,
+    legend_entry,
     legend_names,
-    legend_room,
+    legend_margin,
     log_ticks,
-    note,
-    numbers,
-    paper,
-    probability,
+    annotation,
+    rounded_values,
+    base_layout,
+    probability_axis,
     share_ticks,
 )
-from calib_core.figures.theme import CLEAR, DARK, FONT
+from calib_core.figures.theme import TRANSPARENT, DARK, FONT
 
 
 def test_paper_is_clear_and_keeps_plotly_s_template_out() -> None:
-    layout = paper(DARK, height=400, top=40)
-    assert layout["paper_bgcolor"] == layout["plot_bgcolor"] == CLEAR
+    layout = base_layout(DARK, height=400, top=40)
+    assert layout["paper_bgcolor"] == layout["plot_bgcolor"] == TRANSPARENT
     assert layout["font"]["family"] == layout["hoverlabel"]["font"]["family"] == FONT
     assert len(go.Figure({"data": [], "layout": layout}).to_json() or "") < 1500
 
 
 def test_the_legend_hides_nothing_when_clicked() -> None:
-    legend = paper(DARK, height=400, top=40)["legend"]
+    legend = base_layout(DARK, height=400, top=40)["legend"]
     assert legend["itemclick"] is False
     assert legend["itemdoubleclick"] is False
 
@@ -44,14 +44,14 @@ def test_the_legend_hides_nothing_when_clicked() -> None:
 def test_a_legend_has_two_columns_unless_an_entry_is_too_long(
     names: list[str], room: tuple[int, bool]
 ) -> None:
-    assert legend_room(names) == room
-    assert legend_room(names, alone=True) == (14 + 19 * max(len(names), 1), True)
-    width = paper(DARK, height=400, top=40, alone=room[1])["legend"]["entrywidth"]
+    assert legend_margin(names) == room
+    assert legend_margin(names, one_per_line=True) == (14 + 19 * max(len(names), 1), True)
+    width = base_layout(DARK, height=400, top=40, one_per_line=room[1])["legend"]["entrywidth"]
     assert width == (0.98 if room[1] else 0.48)
 
 
 def test_names_of_a_legend_are_those_that_it_shows_in_its_order() -> None:
-    shown = entry("a<b", "lines", legendrank=1001), entry("c", "markers")
+    shown = legend_entry("a<b", "lines", legendrank=1001), legend_entry("c", "markers")
     hidden = {"name": "d", "showlegend": False}, {"x": [1]}
     assert legend_names([*shown, *hidden]) == ["c", "a&lt;b"]
     assert (shown[0]["x"], shown[0]["hoverinfo"]) == ([None], "skip")
@@ -60,8 +60,8 @@ def test_names_of_a_legend_are_those_that_it_shows_in_its_order() -> None:
 def test_axes_cannot_be_dragged_and_take_what_is_laid_over() -> None:
     assert axis(DARK)["fixedrange"]
     assert "title" not in axis(DARK)
-    assert probability(DARK, "Confidence")["range"] == [0, 1]
-    assert probability(DARK, tickvals=[0, 1])["tickvals"] == [0, 1]
+    assert probability_axis(DARK, "Confidence")["range"] == [0, 1]
+    assert probability_axis(DARK, tickvals=[0, 1])["tickvals"] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_share_ticks_are_round_and_end_at_all(top: float, most: int, ticks: list
 
 
 def test_numbers_are_rounded_and_keep_what_is_missing() -> None:
-    assert numbers(pl.Series([1 / 3, None])) == [0.33333, None]
-    assert numbers(pl.Series([7], dtype=pl.Int64)) == [7]
-    assert numbers(pl.Series([], dtype=pl.Float64)) == []
+    assert rounded_values(pl.Series([1 / 3, None])) == [0.33333, None]
+    assert rounded_values(pl.Series([7], dtype=pl.Int64)) == [7]
+    assert rounded_values(pl.Series([], dtype=pl.Float64)) == []
 
 
 def test_a_note_has_no_arrow_and_can_be_placed() -> None:
-    assert note(DARK, "none", x=0.5) | {"x": 0.2} == note(DARK, "none", x=0.2)
-    assert note(DARK, "none")["showarrow"] is False
+    assert annotation(DARK, "none", x=0.5) | {"x": 0.2} == annotation(DARK, "none", x=0.2)
+    assert annotation(DARK, "none")["showarrow"] is False

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.evidence import Evidence, gather
-from calib_core.analysis.lines import Lines, lines
+from calib_core.analysis.evidence import Evidence, gather_evidence
+from calib_core.analysis.lines import ReliabilityLines, reliability_lines
 from calib_core.bins import Scheme
 from calib_core.figures.layout import Figure
 from calib_core.figures.lines import describe_lines, lines_figure
-from calib_core.figures.lines_look import line_looks
-from calib_core.figures.method_look import look
-from calib_core.figures.run_look import run_look
+from calib_core.figures.lines_look import styles_by_line
+from calib_core.figures.method_look import method_style
+from calib_core.figures.run_look import run_style
 from calib_core.figures.theme import DARK, LIGHT
 from core.compared_runs import model_run
 from core.made_runs import blocks, given_evidence, made_run
@@ -25,8 +25,8 @@ TWO = {
 }
 
 
-def two(**more: Any) -> Lines:
-    return lines(TWO, titles={"a": "first", "b": "second"}, **more)
+def two(**more: Any) -> ReliabilityLines:
+    return reliability_lines(TWO, titles={"a": "first", "b": "second"}, **more)
 
 
 def marks(figure: Figure, key: str) -> list[dict[str, Any]]:
@@ -90,14 +90,14 @@ def test_the_legend_has_what_differs_and_the_number() -> None:
 
 
 def test_runs_look_as_these_runs_do_and_methods_as_these_methods_do() -> None:
-    by_run = lines({f"m{right}": model_run(f"m{right}", right) for right in (60, 140)})
-    looks = line_looks(by_run, {"m60": 4, "m140": 11}, DARK)
-    assert looks == {"m60": run_look(4, DARK), "m140": run_look(11, DARK)}
+    by_run = reliability_lines({f"m{right}": model_run(f"m{right}", right) for right in (60, 140)})
+    looks = styles_by_line(by_run, {"m60": 4, "m140": 11}, DARK)
+    assert looks == {"m60": run_style(4, DARK), "m140": run_style(11, DARK)}
     run = made_run({"confidence": [0.4] * 40, "verbal_confidence": [0.6] * 40, "correct": [True, False] * 20})
     both = ("given", "verbal")
-    of_one = lines({id_: gather(run, id_) for id_ in both})
-    for id_, own in line_looks(of_one, dict.fromkeys(both, 4), DARK).items():
-        method = look(id_, DARK)
+    of_one = reliability_lines({id_: gather_evidence(run, id_) for id_ in both})
+    for id_, own in styles_by_line(of_one, dict.fromkeys(both, 4), DARK).items():
+        method = method_style(id_, DARK)
         assert (own.colour, own.dash, own.symbol) == (method.colour, method.dash, method.symbol)
 
 
@@ -106,12 +106,12 @@ def test_where_both_differ_the_run_has_colour_and_dash_and_the_method_the_symbol
     seen: dict[str, Evidence] = {}
     for name in ("a", "b"):
         run = made_run(columns, label=name)
-        seen |= {f"{name}~{id_}": gather(run, id_) for id_ in ("given", "verbal")}
-    looks = line_looks(lines(seen), {key: 2 if key < "b" else 9 for key in seen}, LIGHT)
+        seen |= {f"{name}~{id_}": gather_evidence(run, id_) for id_ in ("given", "verbal")}
+    looks = styles_by_line(reliability_lines(seen), {key: 2 if key < "b" else 9 for key in seen}, LIGHT)
     assert len({(own.colour, own.dash, own.symbol) for own in looks.values()}) == 4
-    assert looks["a~given"].colour == looks["a~verbal"].colour == run_look(2, LIGHT).colour
-    assert looks["a~given"].symbol == looks["b~given"].symbol == look("given", LIGHT).symbol
-    assert looks["b~given"].dash == run_look(9, LIGHT).dash
+    assert looks["a~given"].colour == looks["a~verbal"].colour == run_style(2, LIGHT).colour
+    assert looks["a~given"].symbol == looks["b~given"].symbol == method_style("given", LIGHT).symbol
+    assert looks["b~given"].dash == run_style(9, LIGHT).dash
 
 
 def test_a_chosen_line_is_broader() -> None:
@@ -133,10 +133,10 @@ def test_every_binning_is_drawn_as_plain_data(scheme: Scheme, theme: Any) -> Non
 
 
 def test_no_line_and_a_number_that_is_not_defined_are_said() -> None:
-    nothing = lines_figure(lines({}), LIGHT)
+    nothing = lines_figure(reliability_lines({}), LIGHT)
     assert "None of the" in nothing["layout"]["annotations"][0]["text"]
-    assert "None of the chosen lines can be drawn" in describe_lines(lines({}))
-    right = lines({"right": given_evidence([0.5] * 40, [1] * 40), **TWO}, "auroc")
+    assert "None of the chosen lines can be drawn" in describe_lines(reliability_lines({}))
+    right = reliability_lines({"right": given_evidence([0.5] * 40, [1] * 40), **TWO}, "auroc")
     assert any(trace.get("name", "").endswith("AUROC –") for trace in lines_figure(right, LIGHT)["data"])
     assert "AUROC –, accuracy 100.0 %" in describe_lines(right)
 
@@ -149,7 +149,7 @@ def test_the_sentence_has_each_line_s_numbers() -> None:
 
 
 def test_names_from_files_are_drawn_letter_by_letter() -> None:
-    hostile = lines(TWO, titles={"a": "<b>x</b>", "b": "y&z"})
+    hostile = reliability_lines(TWO, titles={"a": "<b>x</b>", "b": "y&z"})
     words = json.dumps(lines_figure(hostile, LIGHT))
     assert "<b>x</b>" not in words.replace("<b>&lt;b&gt;x", "")
     assert "&lt;b&gt;x&lt;/b&gt;" in words

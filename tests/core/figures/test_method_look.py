@@ -6,33 +6,33 @@ from itertools import combinations, product
 
 import pytest
 
-from calib_core.analysis.preferred import PREFERRED
+from calib_core.analysis.preferred import METHOD_PREFERENCE
 from calib_core.confidence import METHODS
-from calib_core.figures.method_look import look
+from calib_core.figures.method_look import method_style
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from core.figures.vision import apart
 from core.figures.wcag import contrast
 
 
 def test_no_two_methods_share_a_symbol() -> None:
-    looks = [look(id_, LIGHT) for id_ in METHODS]
+    looks = [method_style(id_, LIGHT) for id_ in METHODS]
     assert len({drawn.symbol for drawn in looks}) == len(METHODS)
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_symbols_can_be_seen(theme: Theme) -> None:
     for id_ in METHODS:
-        drawn = look(id_, theme)
-        assert contrast(drawn.colour, theme.page) >= 3
+        drawn = method_style(id_, theme)
+        assert contrast(drawn.colour, theme.background) >= 3
         assert drawn.marker(theme)["symbol"] == drawn.symbol
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_no_colour_of_a_method_is_taken_for_another_s_or_for_a_run_s(theme: Theme) -> None:
-    for one, other in combinations(theme.methods, 2):
+    for one, other in combinations(theme.method_colours, 2):
         for vision in ("normal", "protan", "deutan", "tritan"):
             assert apart(one, other, vision) > 2, (one, other, vision)
-    for method, run in product(theme.methods, theme.series):
+    for method, run in product(theme.method_colours, theme.series_colours):
         assert apart(method, run, "normal") > 2, (method, run)
 
 
@@ -40,11 +40,11 @@ def test_no_colour_of_a_method_is_taken_for_another_s_or_for_a_run_s(theme: Them
     "together",
     [
         ("cluster_size", "pairwise", "cluster_number", "p_true", "logit_path"),
-        PREFERRED[:6],
+        METHOD_PREFERENCE[:6],
         ("logit_path", "logit_answer", "verbal"),
         ("choice_softmax", "choice_length_normalised", "p_true", "logit_path", "given"),
     ],
     ids=["of samples", "shown at first", "of one answer", "of choices"],
 )
 def test_those_that_stand_together_have_different_colours(together: tuple[str, ...]) -> None:
-    assert len({look(id_, LIGHT).colour for id_ in together}) == len(together)
+    assert len({method_style(id_, LIGHT).colour for id_ in together}) == len(together)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from calib_core.bins import Scheme
-from calib_core.figures.outlines import FLOOR, steps
+from calib_core.figures.outlines import INVISIBLE_HEIGHT, filled_outline
 from calib_core.figures.reliability import reliability_figure
 from calib_core.figures.theme import LIGHT
 from core.figures.results import make_reliability
@@ -15,12 +15,12 @@ from core.figures.test_reliability import traces
 
 def test_steps_follow_the_bars_and_fall_to_the_floor_between_those_that_do_not_touch() -> None:
     some = pl.DataFrame({"x": [0.05, 0.15, 0.85], "width": [0.1] * 3, "count": [4, 2, 7]})
-    trace = steps(some, "count", "red", yaxis="y2")
+    trace = filled_outline(some, "count", "red", yaxis="y2")
     assert trace["x"] == pytest.approx([0, 0.1, 0.2, 0.8, 0.9])
-    assert trace["y"] == [4, 2, FLOOR, 7, FLOOR]
+    assert trace["y"] == [4, 2, INVISIBLE_HEIGHT, 7, INVISIBLE_HEIGHT]
     assert (trace["line"]["shape"], trace["fill"], trace["yaxis"]) == ("hv", "tozeroy", "y2")
     assert (trace["fillcolor"], trace["hoverinfo"]) == ("red", "skip")
-    assert steps(some.clear(), "count", "red")["x"] == [None]
+    assert filled_outline(some.clear(), "count", "red")["x"] == [None]
 
 
 @pytest.mark.parametrize(("axis", "columns"), [("y", ("solid", "top")), ("y2", ("count",))])
@@ -32,7 +32,7 @@ def test_hundreds_of_bins_are_outlines_and_one_unseen_bar_a_bin(
     figure = reliability_figure(result, LIGHT)
     assert [len(trace["x"]) for trace in traces(figure, axis, type="bar")] == [result.table.height]
     outlines = [trace for trace in traces(figure, axis) if trace.get("fill")]
-    tall = sorted(y for trace in outlines for y in trace["y"] if y != FLOOR and y is not None)
+    tall = sorted(y for trace in outlines for y in trace["y"] if y != INVISIBLE_HEIGHT and y is not None)
     table = result.table.filter(pl.col("gap") != 0).with_columns(
         solid=pl.min_horizontal("accuracy", "confidence"), top=pl.max_horizontal("accuracy", "confidence")
     )

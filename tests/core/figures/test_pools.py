@@ -8,20 +8,20 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.pools import Pools, pools_of_position
-from calib_core.figures.pools import COUNTED, EDGES, describe_pools, pools_figure
+from calib_core.analysis.pools import PairPools, pools_of_position
+from calib_core.figures.pools import MAX_BINS_WITH_COUNTS, MAX_BINS_WITH_EDGES, describe_pooling, pooling_figure
 from calib_core.figures.theme import DARK, LIGHT
-from calib_core.tokens.sums import Example
+from calib_core.tokens.sums import ExamplePosition
 from core.figures.sweeps import named
 
-EXAMPLE = Example(
+EXAMPLE = ExamplePosition(
     row=4, target=7, ids=(3, 7, 1), probs=(0.55, 0.25, 0.08), target_prob=0.25, rest=0.12, classes=50,
     width=8,
 )
 
 
 @pytest.fixture
-def pools() -> Pools:
+def pools() -> PairPools:
     return pools_of_position("run", EXAMPLE, 10)
 
 
@@ -31,8 +31,8 @@ def cells(figure: dict[str, Any], row: int) -> list[tuple[float, str]]:
     return list(zip(trace["base"], trace["text"], strict=True))
 
 
-def test_the_bars_are_the_distribution_and_the_right_one_stands_out(pools: Pools) -> None:
-    figure = pools_figure(pools, LIGHT)
+def test_the_bars_are_the_distribution_and_the_right_one_stands_out(pools: PairPools) -> None:
+    figure = pooling_figure(pools, LIGHT)
     others, right, rest = named(figure, "other"), named(figure, "right"), named(figure, "47 more")
     assert (others["x"], others["y"]) == ([0.55, 0.08], [0, 2])
     assert (right["x"], right["y"], right["marker"]["color"]) == ([0.25], [1], LIGHT.highlight)
@@ -42,8 +42,8 @@ def test_the_bars_are_the_distribution_and_the_right_one_stands_out(pools: Pools
     ]
 
 
-def test_pairs_stand_in_the_bins_that_take_them(pools: Pools) -> None:
-    figure = pools_figure(pools, LIGHT)
+def test_pairs_stand_in_the_bins_that_take_them(pools: PairPools) -> None:
+    figure = pooling_figure(pools, LIGHT)
     own = named(figure, "its bin")
     assert (own["base"], own["x"], own["y"]) == ([0.5, 0.2, 0.0], [0.1] * 3, [0, 1, 2])
     assert cells(figure, 0) == [(0.5, "1")]
@@ -52,7 +52,7 @@ def test_pairs_stand_in_the_bins_that_take_them(pools: Pools) -> None:
 
 
 def test_bins_of_classes_that_are_not_shown_are_not_guessed() -> None:
-    figure = pools_figure(pools_of_position("run", EXAMPLE, 20), LIGHT)
+    figure = pooling_figure(pools_of_position("run", EXAMPLE, 20), LIGHT)
     full = next(trace for trace in figure["data"] if trace.get("yaxis") == "y2" and trace["y"][0] == 1)
     assert full["base"] == [0.05, 0.2, 0.5]
     assert full["hovertext"][0].endswith("1 pair, none right<br>and of 47 classes not shown, some")
@@ -60,10 +60,10 @@ def test_bins_of_classes_that_are_not_shown_are_not_guessed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bins", "edges", "counts"), [(COUNTED, 9, True), (EDGES, 49, False), (51, 0, False)]
+    ("bins", "edges", "counts"), [(MAX_BINS_WITH_COUNTS, 9, True), (MAX_BINS_WITH_EDGES, 49, False), (51, 0, False)]
 )
 def test_detail_ends_where_it_could_not_be_seen(bins: int, edges: int, counts: bool) -> None:  # noqa: FBT001
-    figure = pools_figure(pools_of_position("run", EXAMPLE, bins), LIGHT)
+    figure = pooling_figure(pools_of_position("run", EXAMPLE, bins), LIGHT)
     assert len(figure["layout"]["shapes"]) == edges
     assert any(text for _, text in cells(figure, 0)) == counts
 
@@ -71,18 +71,18 @@ def test_detail_ends_where_it_could_not_be_seen(bins: int, edges: int, counts: b
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("target", [7, 40])
 def test_plotly_knows_every_key(target: int, theme: Any) -> None:
-    example = Example(4, target, (3, 7), (0.5, 0.25), 0.25 if target == 7 else 0.1, 0.25, 50, 8)
+    example = ExamplePosition(4, target, (3, 7), (0.5, 0.25), 0.25 if target == 7 else 0.1, 0.25, 50, 8)
     for bins in (1, 10, 1000):
-        go.Figure(pools_figure(pools_of_position("run", example, bins), theme))
+        go.Figure(pooling_figure(pools_of_position("run", example, bins), theme))
 
 
-def test_a_choice_with_markup_is_drawn_as_text(pools: Pools) -> None:
+def test_a_choice_with_markup_is_drawn_as_text(pools: PairPools) -> None:
     table = pools.table.with_columns(label="label" + pools.table["label"] + "<b>")
-    hostile = Pools("run", "t", table.with_columns(label=table["label"].str.replace("label", "<img src=x>")),
-                    pools.rest, pools.unshown, pools.classes, pools.bins, "r")
-    assert "<img" not in json.dumps(pools_figure(hostile, LIGHT))
+    hostile = PairPools("run", "t", table.with_columns(label=table["label"].str.replace("label", "<img src=x>")),
+                    pools.hidden_probability, pools.n_hidden_classes, pools.n_classes, pools.n_bins, "r")
+    assert "<img" not in json.dumps(pooling_figure(hostile, LIGHT))
 
 
-def test_the_sentence_says_how_the_right_class_fares(pools: Pools) -> None:
-    said = describe_pools(pools)
+def test_the_sentence_says_how_the_right_class_fares(pools: PairPools) -> None:
+    said = describe_pooling(pools)
     assert said.startswith("Distribution at Position 5, run: the right class has 0.25. ECE takes one")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.sweep import sweep
-from calib_core.figures.relative import describe_relative, relative_figure
+from calib_core.analysis.sweep import sweep_bins
+from calib_core.figures.relative import describe_relative_values, relative_values_figure
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.sweeps import make_curve, make_sweep, named, of_metric
 from core.made_runs import blocks
@@ -14,7 +14,7 @@ from core.made_runs import blocks
 
 def test_values_over_their_own_mean() -> None:
     curves = make_curve("ece"), make_curve("full_ece", (1.0, 2.0, 3.0))
-    figure = relative_figure([make_sweep(*curves)], LIGHT)
+    figure = relative_values_figure([make_sweep(*curves)], LIGHT)
     for metric in ("ece", "full_ece"):
         (trace,) = of_metric(figure, metric)
         assert trace["y"] == pytest.approx([0.5, 1.0, 1.5])
@@ -25,27 +25,27 @@ def test_values_over_their_own_mean() -> None:
 
 def test_the_rsd_of_each_run_stands_in_the_order_of_the_runs() -> None:
     flat = make_sweep(make_curve("ece", (0.2, 0.2, 0.2)), run="flat")
-    figure = relative_figure([make_sweep(make_curve("ece")), flat], LIGHT)
+    figure = relative_values_figure([make_sweep(make_curve("ece")), flat], LIGHT)
     assert named(figure, "ECE")["name"] == "ECE (RSD 40.8, 0.0 %)"
 
 
 def test_what_is_another_metric_times_k_does_not_hide_it() -> None:
     both = make_sweep(make_curve("cw_ece"), make_curve("cw_ece_sum", (1.0, 2.0, 3.0)))
-    figure = relative_figure([both], LIGHT)
+    figure = relative_values_figure([both], LIGHT)
     assert (len(of_metric(figure, "cw_ece")), of_metric(figure, "cw_ece_sum")) == (1, [])
-    assert "K·cw-ECE" not in describe_relative([both])
-    alone = relative_figure([make_sweep(make_curve("cw_ece_sum"))], LIGHT)
+    assert "K·cw-ECE" not in describe_relative_values([both])
+    alone = relative_values_figure([make_sweep(make_curve("cw_ece_sum"))], LIGHT)
     assert len(of_metric(alone, "cw_ece_sum")) == 1
 
 
 def test_a_curve_of_bounds_has_no_mean() -> None:
     bounds = make_curve("full_ece", (0.1, None, None), bounds={10: (0.1, 0.2), 100: (0.1, 0.3)})
-    figure = relative_figure([make_sweep(make_curve("ece"), bounds)], LIGHT)
+    figure = relative_values_figure([make_sweep(make_curve("ece"), bounds)], LIGHT)
     assert (len(of_metric(figure, "ece")), of_metric(figure, "full_ece")) == (1, [])
 
 
 def test_without_any_curve_it_says_so() -> None:
-    figure = relative_figure([make_sweep()], DARK)
+    figure = relative_values_figure([make_sweep()], DARK)
     assert "No metric has a mean to be divided by" in figure["layout"]["annotations"][0]["text"]
     assert all(x is None for trace in figure["data"] for x in trace["x"])
     assert go.Figure(figure).data
@@ -56,9 +56,9 @@ def test_the_sentence_has_the_spread_of_each_curve() -> None:
     ours = make_sweep(make_curve("ece"), bounds)
     flat = make_sweep(make_curve("ece", (0.2, 0.2, 0.2)), run="flat")
     opening = "Metrics divided by their own mean over M. ECE"
-    assert describe_relative([ours]) == f"{opening}: from 0.50 to 1.50 times its mean, RSD 40.8 %."
-    both = describe_relative([ours, flat])
+    assert describe_relative_values([ours]) == f"{opening}: from 0.50 to 1.50 times its mean, RSD 40.8 %."
+    both = describe_relative_values([ours, flat])
     assert both.endswith("; ECE, flat: from 1.00 to 1.00 times its mean, RSD 0.0 %.")
     none = "Metrics divided by their own mean over M. No metric has a mean to be divided by."
-    nought = sweep(blocks((1.0, 50, 50)), ("ece",))  # one value at every M, which is 0
-    assert describe_relative([make_sweep(bounds)]) == describe_relative([nought]) == none
+    nought = sweep_bins(blocks((1.0, 50, 50)), ("ece",))  # one value at every M, which is 0
+    assert describe_relative_values([make_sweep(bounds)]) == describe_relative_values([nought]) == none

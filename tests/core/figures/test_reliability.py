@@ -11,7 +11,7 @@ import pytest
 
 from calib_core.analysis.reliability import Reliability
 from calib_core.bins import Scheme
-from calib_core.figures.bars import FADED
+from calib_core.figures.bars import FADED_OPACITY
 from calib_core.figures.reliability import reliability_figure
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.results import THREE_BINS, make_reliability
@@ -57,7 +57,7 @@ def test_the_hatch_says_which_way_the_gap_goes(three_bins: Reliability) -> None:
 
 def test_thin_bins_are_faded_and_still_there(three_bins: Reliability) -> None:
     figure = reliability_figure(three_bins, LIGHT)
-    faded = [trace for trace in figure["data"] if trace.get("opacity") == FADED]
+    faded = [trace for trace in figure["data"] if trace.get("opacity") == FADED_OPACITY]
     assert [trace["x"] for trace in faded if trace["type"] == "bar"] == [[0.15], [None], [0.15]]
     assert [trace["y"] for trace in faded if trace["type"] == "scatter"] == [[0.25]]
     assert not any(trace["showlegend"] for trace in faded)
@@ -112,7 +112,7 @@ def test_axes_say_what_they_measure(three_bins: Reliability) -> None:
 def test_the_diagonal_lies_on_a_casing_of_page(three_bins: Reliability) -> None:
     casing, diagonal = traces(reliability_figure(three_bins, DARK), mode="lines")
     assert casing["x"] == casing["y"] == diagonal["x"] == diagonal["y"] == [0, 1]
-    assert casing["line"]["color"] == DARK.page
+    assert casing["line"]["color"] == DARK.background
     assert casing["line"]["width"] > diagonal["line"]["width"]
     assert "dash" in diagonal["line"]
 
@@ -154,7 +154,7 @@ def test_the_selected_bin_is_outlined_in_both_panels(three_bins: Reliability) ->
     assert [(trace.get("yaxis", "y"), trace["x"], trace["y"]) for trace in more] == [
         ("y", [0.55], [0.8]), ("y2", [0.55], [40]),
     ]
-    assert all(trace["marker"]["line"]["color"] == LIGHT.highlight_line for trace in more)
+    assert all(trace["marker"]["line"]["color"] == LIGHT.highlight_outline for trace in more)
     bands = chosen["layout"]["shapes"][:2]
     assert [(round(band["x0"], 3), round(band["x1"], 3), band["layer"]) for band in bands] == [
         (0.5, 0.6, "below"), (0.5, 0.6, "below"),

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.figures.robustness import describe_robustness, values_figure
+from calib_core.figures.robustness import describe_metric_values, metric_values_figure
 from calib_core.figures.theme import DARK, LIGHT
 from core.figures.sweeps import make_curve, make_sweep, named, of_metric
 
@@ -21,7 +21,7 @@ def headings(figure: dict[str, Any]) -> list[str]:
 
 
 def test_every_value_is_a_point_at_its_m() -> None:
-    (trace,) = of_metric(values_figure([make_sweep(make_curve("ece"))], LIGHT), "ece")
+    (trace,) = of_metric(metric_values_figure([make_sweep(make_curve("ece"))], LIGHT), "ece")
     assert (trace["x"], trace["y"]) == ([5, 10, 100], [0.1, 0.2, 0.3])
     assert trace["hovertext"][0] == (
         "<b>ECE</b><br>M = 5<br>0.1<br>if calibrated 0.01 (0.005 to 0.02)<br>p ≤ 0.005"
@@ -29,7 +29,7 @@ def test_every_value_is_a_point_at_its_m() -> None:
 
 
 def test_no_two_scales_share_an_axis() -> None:
-    figure = values_figure([make_sweep(*map(make_curve, FIVE))], LIGHT)
+    figure = metric_values_figure([make_sweep(*map(make_curve, FIVE))], LIGHT)
     axes = {metric: of_metric(figure, metric)[0]["yaxis"] for metric in FIVE}
     assert axes == {"ece": "y", "full_ece_mass": "y", "full_ece": "y2", "cw_ece_sum": "y2", "cw_ece": "y3"}
     assert headings(figure) == [
@@ -42,23 +42,23 @@ def test_no_two_scales_share_an_axis() -> None:
 
 def test_the_null_is_a_pale_band_of_the_first_run_alone() -> None:
     one, two = make_sweep(make_curve("ece")), make_sweep(make_curve("ece"), run="other")
-    bands = [trace for trace in values_figure([one, two], LIGHT)["data"] if trace.get("fill")]
+    bands = [trace for trace in metric_values_figure([one, two], LIGHT)["data"] if trace.get("fill")]
     (band,) = bands
     assert band["x"] == [5, 10, 100, 100, 10, 5]
     assert band["y"] == pytest.approx([0.005, 0.01, 0.015, 0.06, 0.04, 0.02])
     assert band["fillcolor"].startswith("rgba(0,114,178,")
-    assert named(values_figure([one, two], LIGHT), "if calibrated")["name"].endswith("(first run)")
+    assert named(metric_values_figure([one, two], LIGHT), "if calibrated")["name"].endswith("(first run)")
 
 
 def test_without_a_null_there_is_no_band() -> None:
-    figure = values_figure([make_sweep(make_curve("ece", null=False))], LIGHT)
+    figure = metric_values_figure([make_sweep(make_curve("ece", null=False))], LIGHT)
     assert not any(trace.get("fill") for trace in figure["data"])
     assert not any(str(trace.get("name", "")).startswith("if") for trace in figure["data"])
 
 
 def test_bounds_are_a_bar_and_never_a_point() -> None:
     curve = make_curve("full_ece", (0.2, None, None), bounds={10: (0.2, 0.4), 100: (0.3, 0.8)})
-    points, bars = of_metric(values_figure([make_sweep(curve)], LIGHT), "full_ece")
+    points, bars = of_metric(metric_values_figure([make_sweep(curve)], LIGHT), "full_ece")
     assert points["y"] == [0.2, None, None]
     assert (bars["x"], bars["y"]) == ([10, 100], pytest.approx([0.3, 0.55]))
     assert bars["error_y"]["array"] == pytest.approx([0.1, 0.25])
@@ -68,14 +68,14 @@ def test_bounds_are_a_bar_and_never_a_point() -> None:
 
 def test_only_bounds_give_no_line_at_all() -> None:
     curve = make_curve("full_ece", (None, None, None), bounds=dict.fromkeys((5, 10, 100), (0.1, 0.2)))
-    figure = values_figure([make_sweep(curve)], LIGHT)
+    figure = metric_values_figure([make_sweep(curve)], LIGHT)
     assert [trace["mode"] for trace in of_metric(figure, "full_ece")] == ["markers"]
     assert figure["layout"]["yaxis"]["range"][1] == pytest.approx(0.224)
 
 
 @pytest.mark.parametrize(("ceiling", "drawn"), [(0.48, True), (0.49, False)])
 def test_a_near_ceiling_is_a_line_and_a_far_one_is_told(ceiling: float, drawn: bool) -> None:  # noqa: FBT001
-    layout = values_figure([make_sweep(make_curve("full_ece", ceiling=ceiling))], LIGHT)["layout"]
+    layout = metric_values_figure([make_sweep(make_curve("full_ece", ceiling=ceiling))], LIGHT)["layout"]
     assert [line["y0"] for line in layout["shapes"]] == ([ceiling] if drawn else [])
     words = " ".join(note["text"] for note in layout["annotations"])
     assert (f"ceiling 2·mean(1 − p) = {ceiling}" in words) == drawn
@@ -85,7 +85,7 @@ def test_a_near_ceiling_is_a_line_and_a_far_one_is_told(ceiling: float, drawn: b
 
 def test_a_run_is_told_by_its_symbol_and_a_metric_by_its_line() -> None:
     runs = [make_sweep(make_curve("ece"), make_curve("full_ece"), run=name) for name in ("a", "b")]
-    figure = values_figure(runs, LIGHT)
+    figure = metric_values_figure(runs, LIGHT)
     (first, second), (full, _) = of_metric(figure, "ece"), of_metric(figure, "full_ece")
     assert first["line"] == second["line"] != full["line"]
     assert first["line"]["dash"] != full["line"]["dash"]
@@ -94,14 +94,14 @@ def test_a_run_is_told_by_its_symbol_and_a_metric_by_its_line() -> None:
 
 
 def test_tiny_values_have_ticks_of_their_own() -> None:
-    tiny = values_figure([make_sweep(make_curve("cw_ece", (1e-4, 2e-4, 3e-4)))], LIGHT)["layout"]["yaxis"]
+    tiny = metric_values_figure([make_sweep(make_curve("cw_ece", (1e-4, 2e-4, 3e-4)))], LIGHT)["layout"]["yaxis"]
     assert (tiny["exponentformat"], "tickformat" in tiny) == ("e", False)
 
 
 def test_a_name_with_markup_is_drawn_as_text() -> None:
     hostile = make_sweep(make_curve("ece"), run='<a href="https://x.test">x</a>')
     runs = [hostile, make_sweep(make_curve("ece"))]
-    assert "<a" not in json.dumps(values_figure(runs, LIGHT))
+    assert "<a" not in json.dumps(metric_values_figure(runs, LIGHT))
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -109,16 +109,16 @@ def test_a_name_with_markup_is_drawn_as_text() -> None:
 def test_plotly_knows_every_key(count: int, theme: Any) -> None:
     sweep = make_sweep(*map(make_curve, FIVE[:count]))
     for runs in ([sweep], [sweep, sweep]):
-        figure = values_figure(runs, theme)
+        figure = metric_values_figure(runs, theme)
         assert figure["data"]
         go.Figure(figure)
 
 
 def test_the_sentence_has_the_main_numbers() -> None:
     bounds = make_curve("full_ece", (None, None, None), bounds={5: (0.1, 0.2)})
-    assert describe_robustness([make_sweep(make_curve("ece"), bounds)]) == (
+    assert describe_metric_values([make_sweep(make_curve("ece"), bounds)]) == (
         "Metrics over the number of bins M. ECE: 0.1000 at M = 5, 0.3000 at M = 100, RSD 40.8 %; "
         "Full-ECE: only bounds are known."
     )
     one = make_sweep(replace(make_curve("ece", (0.1,)), bins=(10,), rsd=None))
-    assert describe_robustness([one]).endswith(" ECE: 0.1000 at M = 10.")
+    assert describe_metric_values([one]).endswith(" ECE: 0.1000 at M = 10.")

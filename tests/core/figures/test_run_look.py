@@ -7,11 +7,11 @@ from itertools import combinations, pairwise
 import pytest
 
 from calib_core.confidence import METHODS
-from calib_core.figures.dots import dots_figure
-from calib_core.figures.method_look import look
-from calib_core.figures.relative import relative_figure
-from calib_core.figures.robustness import values_figure
-from calib_core.figures.run_look import LETTERS, SYMBOLS, run_look
+from calib_core.figures.dots import groups_figure
+from calib_core.figures.method_look import method_style
+from calib_core.figures.relative import relative_values_figure
+from calib_core.figures.robustness import metric_values_figure
+from calib_core.figures.run_look import SYMBOL_CHARACTERS, RUN_SYMBOLS, run_style
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from calib_core.figures.training import training_figure
 from core.figures.dot_groups import make_group, make_groups
@@ -24,16 +24,16 @@ BOTH = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 
 @BOTH
 def test_six_colours_are_seen_on_the_page_and_apart_by_every_kind_of_colour_vision(theme: Theme) -> None:
-    assert len(theme.series) >= 6
-    assert min(contrast(colour, theme.page) for colour in theme.series) >= 3
-    for one, other in combinations(theme.series, 2):
+    assert len(theme.series_colours) >= 6
+    assert min(contrast(colour, theme.background) for colour in theme.series_colours) >= 3
+    for one, other in combinations(theme.series_colours, 2):
         for vision in ("normal", "protan", "deutan", "tritan"):
             assert apart(one, other, vision) > 1.2, (one, other, vision)
 
 
 @BOTH
 def test_any_six_neighbours_have_six_colours_and_any_thirty_another_line(theme: Theme) -> None:
-    looks = [run_look(place, theme) for place in range(60)]
+    looks = [run_style(place, theme) for place in range(60)]
     for first in range(30):
         assert len({look.colour for look in looks[first : first + 6]}) == 6
         assert len({(look.colour, look.dash) for look in looks[first : first + 30]}) == 30
@@ -41,12 +41,12 @@ def test_any_six_neighbours_have_six_colours_and_any_thirty_another_line(theme: 
 
 @BOTH
 def test_in_grey_dash_and_symbol_tell_forty_five_runs_apart(theme: Theme) -> None:
-    looks = [run_look(place, theme) for place in range(45)]
+    looks = [run_style(place, theme) for place in range(45)]
     assert len({(one.dash, one.symbol) for one in looks}) == 45
 
 
 def test_runs_of_one_colour_differ_in_dash_or_symbol_and_neighbours_in_all() -> None:
-    looks = [run_look(place, LIGHT) for place in range(40)]
+    looks = [run_style(place, LIGHT) for place in range(40)]
     for one, other in combinations(looks, 2):
         if one.colour == other.colour:
             assert (one.dash, one.symbol) != (other.dash, other.symbol)
@@ -56,32 +56,32 @@ def test_runs_of_one_colour_differ_in_dash_or_symbol_and_neighbours_in_all() -> 
 
 
 def test_a_run_looks_the_same_in_light_and_dark_but_for_the_tone() -> None:
-    light, dark = run_look(11, LIGHT), run_look(11, DARK)
+    light, dark = run_style(11, LIGHT), run_style(11, DARK)
     assert (light.dash, light.symbol) == (dark.dash, dark.symbol)
-    assert LIGHT.series.index(light.colour) == DARK.series.index(dark.colour)
+    assert LIGHT.series_colours.index(light.colour) == DARK.series_colours.index(dark.colour)
 
 
 def test_every_symbol_has_a_letter_of_its_own() -> None:
-    used = {*SYMBOLS, *(look(id_, LIGHT).symbol for id_ in METHODS)}
-    assert used <= set(LETTERS)
-    assert len(set(LETTERS.values())) == len(LETTERS)
+    used = {*RUN_SYMBOLS, *(method_style(id_, LIGHT).symbol for id_ in METHODS)}
+    assert used <= set(SYMBOL_CHARACTERS)
+    assert len(set(SYMBOL_CHARACTERS.values())) == len(SYMBOL_CHARACTERS)
 
 
 def test_a_swept_run_has_its_symbol_wherever_it_stands_in_the_list() -> None:
     results = [make_sweep(make_curve("ece"), run="a"), make_sweep(make_curve("ece"), run="b")]
-    for figure in (values_figure(results, LIGHT, (4, 7)), relative_figure(results, LIGHT, (4, 7))):
+    for figure in (metric_values_figure(results, LIGHT, (4, 7)), relative_values_figure(results, LIGHT, (4, 7))):
         marks = [trace["marker"]["symbol"] for trace in of_metric(figure, "ece")]
-        assert marks == [run_look(4, LIGHT).symbol, run_look(7, LIGHT).symbol]
-        assert named(figure, "b")["marker"]["symbol"] == run_look(7, LIGHT).symbol
-    alone = values_figure(results[1:], LIGHT, (7,))
-    assert of_metric(alone, "ece")[-1]["marker"]["symbol"] == run_look(7, LIGHT).symbol
+        assert marks == [run_style(4, LIGHT).symbol, run_style(7, LIGHT).symbol]
+        assert named(figure, "b")["marker"]["symbol"] == run_style(7, LIGHT).symbol
+    alone = metric_values_figure(results[1:], LIGHT, (7,))
+    assert of_metric(alone, "ece")[-1]["marker"]["symbol"] == run_style(7, LIGHT).symbol
 
 
 def test_a_training_looks_as_its_last_checkpoint() -> None:
     made = make_training(make_line("a", (1, 0.3), (2, 0.2)), make_line("b", (1, 0.3), (3, 0.1)))
-    figure = training_figure(made, DARK, places={"a@1": 0, "a@2": 9, "b@1": 1, "b@3": 5})
+    figure = training_figure(made, DARK, style_indices={"a@1": 0, "a@2": 9, "b@1": 1, "b@3": 5})
     for name, place in (("a", 9), ("b", 5)):
-        trace, own = named(figure, name), run_look(place, DARK)
+        trace, own = named(figure, name), run_style(place, DARK)
         assert (trace["line"]["color"], trace["line"]["dash"]) == (own.colour, own.dash)
         assert trace["marker"]["symbol"] == own.symbol
 
@@ -89,10 +89,10 @@ def test_a_training_looks_as_its_last_checkpoint() -> None:
 def test_dots_of_a_run_have_its_colour_and_symbol() -> None:
     groups = make_groups(*(make_group("sums", 0.1, run=run, n=n) for run, n in (("a", 100), ("b", 9))))
     places = {series: 3 + 4 * at for at, series in enumerate(groups.series)}
-    figure = dots_figure(groups, LIGHT, places)
+    figure = groups_figure(groups, LIGHT, places)
     drawn = [trace for trace in figure["data"] if trace.get("customdata")]
     assert len(drawn) == len(groups.series)
     for trace, place in zip(drawn, places.values(), strict=True):
-        own = run_look(place, LIGHT)
+        own = run_style(place, LIGHT)
         assert trace["marker"]["color"] == own.colour
         assert {symbol.removesuffix("-open") for symbol in trace["marker"]["symbol"]} == {own.symbol}

@@ -11,19 +11,19 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.samples import samples
+from calib_core.analysis.samples import sample_size_sweep
 from calib_core.analysis.samples_baselines import Baseline
-from calib_core.analysis.samples_draws import USUAL, Plan
-from calib_core.analysis.samples_result import Sampled
-from calib_core.figures.method_look import look
+from calib_core.analysis.samples_draws import DEFAULT_METRICS, SamplingPlan
+from calib_core.analysis.samples_result import SampleSizeSweep
+from calib_core.figures.method_look import method_style
 from calib_core.figures.sampling import describe_sampling, sampling_figure
 from calib_core.figures.theme import DARK, LIGHT, THEMES
 from core.sampled_runs import METHODS, known, make_questions, make_run
 
 
-def made(sizes: tuple[int, ...] = (2, 4, 6, 8), **more: Any) -> Sampled:
+def made(sizes: tuple[int, ...] = (2, 4, 6, 8), **more: Any) -> SampleSizeSweep:
     run = make_run(make_questions(20, 8), p_true=[0.3] * 20, correct=[row % 3 > 0 for row in range(20)])
-    return samples(run, Plan(sizes, 5, **more))
+    return sample_size_sweep(run, SamplingPlan(sizes, 5, **more))
 
 
 def lines(figure: dict[str, Any], method: str, *, greyed: bool = False) -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ def test_methods_differ_in_colour_dash_and_symbol() -> None:
         assert len({trace["line"][part] for trace in own}) == 3
     assert len({trace["marker"]["symbol"] for trace in own}) == 3
     for method, trace in zip(METHODS, own, strict=True):  # as on the pages that show them beside others
-        drawn = look(method, DARK)
+        drawn = method_style(method, DARK)
         assert (trace["line"]["color"], trace["marker"]["symbol"]) == (drawn.colour, drawn.symbol)
 
 
@@ -136,10 +136,10 @@ def test_the_ceiling_of_f_cn_and_the_accuracy_are_below() -> None:
     (ceiling,) = [trace for trace in data if trace.get("meta", {}).get("ceiling")]
     assert ceiling["y"] == [1 / 2, 3 / 4, 5 / 6, 7 / 8]
     (right,) = [trace for trace in data if trace.get("meta", {}).get("accuracy")]
-    assert right["y"] == pytest.approx(result.right, abs=1e-6)
+    assert right["y"] == pytest.approx(result.accuracy, abs=1e-6)
     for method in METHODS:
         (said,) = [trace for trace in data if trace.get("meta", {}).get("said") == method]
-        assert said["y"] == pytest.approx(result.said[method], abs=1e-6)
+        assert said["y"] == pytest.approx(result.mean_confidence[method], abs=1e-6)
         assert said["yaxis"] == "y2"
     one = made(methods=("pairwise",))
     drawn = sampling_figure(one, "ece", LIGHT)["data"]
@@ -147,14 +147,14 @@ def test_the_ceiling_of_f_cn_and_the_accuracy_are_below() -> None:
 
 
 def test_what_is_enough_is_in_the_legend() -> None:
-    figure = sampling_figure(made().at(0.9), "brier", LIGHT)
+    figure = sampling_figure(made().with_tolerance(0.9), "brier", LIGHT)
     assert legend(figure)[:3] == [f"{name} (N' = 2 is enough)" for name in ("F_CN", "F_CS", "F_PC")]
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
 @pytest.mark.parametrize("sizes", [(2, 4, 8), (8,), (3,)])
 def test_plotly_knows_every_key(sizes: tuple[int, ...], theme: Any) -> None:
-    for metric in USUAL:
+    for metric in DEFAULT_METRICS:
         figure = sampling_figure(made(sizes), metric, theme)
         go.Figure(figure)
         json.dumps(figure, allow_nan=False)

@@ -9,14 +9,14 @@ import pytest
 
 from calib_core.bins import Scheme
 from calib_core.figures.reliability import reliability_figure
-from calib_core.figures.small_multiples import HEIGHT, small_reliability
+from calib_core.figures.small_multiples import SMALL_FIGURE_HEIGHT, small_reliability_figure
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from core.figures.results import THREE_BINS, make_reliability
 
 
 def test_the_bars_are_those_of_the_large_one() -> None:
     result = make_reliability(pairs=THREE_BINS)
-    small, large = small_reliability(result, LIGHT), reliability_figure(result, LIGHT)
+    small, large = small_reliability_figure(result, LIGHT), reliability_figure(result, LIGHT)
     upper = [trace for trace in large["data"] if trace.get("yaxis") != "y2"]
     assert [trace["y"] for trace in small["data"]] == [trace["y"] for trace in upper]
     assert len(small["data"]) < len(large["data"])
@@ -25,19 +25,19 @@ def test_the_bars_are_those_of_the_large_one() -> None:
 
 
 def test_it_is_a_small_square() -> None:
-    layout = small_reliability(make_reliability(), LIGHT)["layout"]
-    assert (layout["height"], layout["yaxis"]["scaleanchor"]) == (HEIGHT, "x")
+    layout = small_reliability_figure(make_reliability(), LIGHT)["layout"]
+    assert (layout["height"], layout["yaxis"]["scaleanchor"]) == (SMALL_FIGURE_HEIGHT, "x")
     assert layout["xaxis"]["range"] == layout["yaxis"]["range"] == [0, 1]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("bins", [1, 10, 200])
 def test_plotly_knows_every_key(bins: int, theme: Theme) -> None:
-    figure = small_reliability(make_reliability(Scheme("width", bins)), theme)
+    figure = small_reliability_figure(make_reliability(Scheme("width", bins)), theme)
     go.Figure(figure)
     json.dumps(figure, allow_nan=False)
 
 
 def test_an_empty_one_says_so() -> None:
-    (words,) = small_reliability(make_reliability(pairs=([], [])), LIGHT)["layout"]["annotations"]
+    (words,) = small_reliability_figure(make_reliability(pairs=([], [])), LIGHT)["layout"]["annotations"]
     assert "No row" in words["text"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core.bins import BinSums, Scheme
-from calib_core.figures.spans import LEAST, REACH, VISIBLE, closest, drawn, placed, reach
+from calib_core.figures.spans import MIN_BAR_WIDTH, CLICK_REACH, VISIBLE_BAR_WIDTH, closest_bar_distance, bar_ends, place_bars, click_ends
 
 NATURAL = Scheme("natural")
 
@@ -20,40 +20,40 @@ def table(confidence: list[float], scheme: Scheme) -> pl.DataFrame:
 
 def test_bins_of_equal_width_are_as_wide_as_they_are() -> None:
     bins = table([0.05, 0.35, 0.95], Scheme("width", 10))
-    for ends in (drawn, reach):
+    for ends in (bar_ends, click_ends):
         left, right = ends(bins, Scheme("width", 10))
         assert left.tolist() == bins["low"].to_list()
         assert right.tolist() == bins["high"].to_list()
 
 
 def test_a_bin_of_one_value_is_drawn_around_it() -> None:
-    left, right = drawn(table([0.25, 0.5, 0.75], NATURAL), NATURAL)
+    left, right = bar_ends(table([0.25, 0.5, 0.75], NATURAL), NATURAL)
     np.testing.assert_allclose((left + right) / 2, [0.25, 0.5, 0.75])
-    np.testing.assert_allclose(right - left, LEAST)
+    np.testing.assert_allclose(right - left, MIN_BAR_WIDTH)
 
 
 def test_bins_at_the_ends_stay_inside_the_square() -> None:
-    left, right = drawn(table([0.0, 0.5, 1.0], NATURAL), NATURAL)
+    left, right = bar_ends(table([0.0, 0.5, 1.0], NATURAL), NATURAL)
     assert left[0] == 0
     assert right[-1] == pytest.approx(1)
-    assert right[-1] - left[-1] == pytest.approx(LEAST)
+    assert right[-1] - left[-1] == pytest.approx(MIN_BAR_WIDTH)
 
 
 def test_near_neighbours_are_drawn_narrower_but_not_away() -> None:
-    left, right = drawn(table([0.5, 0.51, 0.5101], NATURAL), NATURAL)
-    np.testing.assert_allclose(right - left, [0.007, VISIBLE, VISIBLE])
+    left, right = bar_ends(table([0.5, 0.51, 0.5101], NATURAL), NATURAL)
+    np.testing.assert_allclose(right - left, [0.007, VISIBLE_BAR_WIDTH, VISIBLE_BAR_WIDTH])
 
 
 def test_a_wide_bin_of_equal_mass_goes_from_its_smallest_to_its_largest() -> None:
     scheme = Scheme("mass", 2)
-    left, right = drawn(table([0.1, 0.4, 0.6, 0.9], scheme), scheme)
+    left, right = bar_ends(table([0.1, 0.4, 0.6, 0.9], scheme), scheme)
     np.testing.assert_allclose((left, right), ([0.1, 0.6], [0.4, 0.9]))
 
 
 def test_a_narrow_bin_takes_clicks_beside_it() -> None:
-    left, right = reach(table([0.5, 0.9, 0.91], NATURAL), NATURAL)
-    np.testing.assert_allclose(left, [0.5 - REACH, 0.9 - REACH, 0.905])
-    np.testing.assert_allclose(right, [0.5 + REACH, 0.905, 0.91 + REACH])
+    left, right = click_ends(table([0.5, 0.9, 0.91], NATURAL), NATURAL)
+    np.testing.assert_allclose(left, [0.5 - CLICK_REACH, 0.9 - CLICK_REACH, 0.905])
+    np.testing.assert_allclose(right, [0.5 + CLICK_REACH, 0.905, 0.91 + CLICK_REACH])
 
 
 @given(
@@ -62,22 +62,22 @@ def test_a_narrow_bin_takes_clicks_beside_it() -> None:
 )
 def test_every_bin_is_seen_inside_and_hit_alone(values: list[int], scheme: Scheme) -> None:
     bins = table([value / 10_000 for value in values], scheme)
-    left, right = drawn(bins, scheme)
-    assert np.all(right - left >= VISIBLE - 1e-12)
+    left, right = bar_ends(bins, scheme)
+    assert np.all(right - left >= VISIBLE_BAR_WIDTH - 1e-12)
     assert np.all((left >= -1e-12) & (right <= 1 + 1e-12))
-    start, end = reach(bins, scheme)
+    start, end = click_ends(bins, scheme)
     assert np.all(end[:-1] <= start[1:])
     assert np.all((start <= bins["low"].to_numpy()) & (end >= bins["high"].to_numpy()))
 
 
 def test_placed_says_how_near_the_nearest_bar_is() -> None:
-    bins = placed(table([0.1, 0.2, 0.8], NATURAL), NATURAL)
+    bins = place_bars(table([0.1, 0.2, 0.8], NATURAL), NATURAL)
     np.testing.assert_allclose(bins["apart"], [0.1, 0.1, 0.6])
-    assert closest(bins) == pytest.approx(0.1)
-    assert closest(placed(table([0.1], NATURAL), NATURAL)) == np.inf
+    assert closest_bar_distance(bins) == pytest.approx(0.1)
+    assert closest_bar_distance(place_bars(table([0.1], NATURAL), NATURAL)) == np.inf
 
 
 @pytest.mark.parametrize("scheme", [Scheme(), NATURAL, Scheme("mass", 10)])
 def test_no_bins_are_placed_nowhere(scheme: Scheme) -> None:
-    assert placed(table([], scheme), scheme).height == 0
-    assert closest(placed(table([], scheme), scheme)) == np.inf
+    assert place_bars(table([], scheme), scheme).height == 0
+    assert closest_bar_distance(place_bars(table([], scheme), scheme)) == np.inf

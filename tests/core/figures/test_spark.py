@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from calib_core.analysis.overview import overview
-from calib_core.figures.spark import HEIGHT, WIDTH, spark
+from calib_core.analysis.overview import summarise_runs
+from calib_core.figures.spark import SPARKLINE_HEIGHT, SPARKLINE_WIDTH, sparkline
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from core.made_runs import blocks
 
@@ -17,8 +17,8 @@ PREFIX = "data:image/svg+xml,"
 
 
 def picture(*parts: tuple[float, int, int], theme: Theme = LIGHT, name: str = "run") -> ET.Element:
-    (look,) = overview({name: [blocks(*parts)]}).first
-    address = spark(look, theme)
+    (look,) = summarise_runs({name: [blocks(*parts)]}).by_default_method
+    address = sparkline(look, theme)
     assert address.startswith(PREFIX)
     assert re.fullmatch(r"[\w.%~ =:/-]+", address.removeprefix(PREFIX))
     return ET.fromstring(unquote(address.removeprefix(PREFIX)))  # noqa: S314 (our own)
@@ -38,15 +38,15 @@ def test_a_point_a_bin_with_rows_and_a_line_between_neighbours_alone() -> None:
 
 def test_where_the_points_are() -> None:
     circle = parts_of(picture((0.5, 40, 10)), "circle")[0]
-    assert float(circle.get("cx", "")) == pytest.approx(WIDTH / 2, abs=0.1)
-    assert float(circle.get("cy", "")) == pytest.approx(HEIGHT - 4 - 0.25 * (HEIGHT - 8), abs=0.1)
+    assert float(circle.get("cx", "")) == pytest.approx(SPARKLINE_WIDTH / 2, abs=0.1)
+    assert float(circle.get("cy", "")) == pytest.approx(SPARKLINE_HEIGHT - 4 - 0.25 * (SPARKLINE_HEIGHT - 8), abs=0.1)
 
 
 def test_over_and_under_differ_in_direction_and_colour() -> None:
     for theme in (LIGHT, DARK):
         svg = picture((0.95, 40, 20), (0.15, 40, 20), theme=theme)
         strokes = [part.get("stroke") for part in parts_of(svg, "path")]
-        assert strokes[1:] == [theme.under, theme.over]
+        assert strokes[1:] == [theme.underconfident, theme.overconfident]
 
 
 def test_thin_bins_are_paler_and_fuller_ones_larger() -> None:

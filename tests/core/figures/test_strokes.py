@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.analysis.comparison_points import Measured
-from calib_core.analysis.sweep import SWEPT
-from calib_core.figures.strokes import BAND, band, metric_line, middle, whiskers
-from calib_core.figures.theme import LIGHT, glaze
+from calib_core.analysis.comparison_points import MetricEstimate
+from calib_core.analysis.sweep import SWEPT_METRICS
+from calib_core.figures.strokes import BAND_OPACITY, band_trace, metric_line_style, median_line, error_bars
+from calib_core.figures.theme import LIGHT, with_opacity
 from calib_core.metrics import METRICS
 
 
 def test_no_two_metrics_have_the_same_line() -> None:
-    lines = [metric_line(metric, LIGHT) for metric in METRICS]
+    lines = [metric_line_style(metric, LIGHT) for metric in METRICS]
     assert len({(line["color"], line["dash"]) for line in lines}) == len(METRICS)
-    swept = [metric_line(metric, LIGHT) for metric in SWEPT]
-    assert len({line["dash"] for line in swept}) == len({line["color"] for line in swept}) == len(SWEPT)
+    swept = [metric_line_style(metric, LIGHT) for metric in SWEPT_METRICS]
+    assert len({line["dash"] for line in swept}) == len({line["color"] for line in swept}) == len(SWEPT_METRICS)
 
 
 def test_a_whisker_never_points_the_other_way() -> None:
     """The reflected interval of a number near a limit may lie on one side of it."""
-    own = [Measured("ece", 0.1, 0.05, 0.08), Measured("ece", 0.1, 0.12, 0.2), Measured("ece", 0.1)]
-    drawn = whiskers(own, "#0072B2", width=0, thickness=1)
+    own = [MetricEstimate("ece", 0.1, 0.05, 0.08), MetricEstimate("ece", 0.1, 0.12, 0.2), MetricEstimate("ece", 0.1)]
+    drawn = error_bars(own, "#0072B2", width=0, thickness=1)
     assert drawn["array"] == pytest.approx([0, 0.1, 0])
     assert drawn["arrayminus"] == pytest.approx([0.05, 0, 0])
 
 
 def test_a_band_goes_there_below_and_back_above() -> None:
-    drawn = band([1.0, 2.0], [0.1, 0.2], [0.3, 0.4], "#0072B2", yaxis="y2")
+    drawn = band_trace([1.0, 2.0], [0.1, 0.2], [0.3, 0.4], "#0072B2", yaxis="y2")
     assert (drawn["x"], drawn["y"]) == ([1, 2, 2, 1], [0.1, 0.2, 0.4, 0.3])
-    assert (drawn["fillcolor"], drawn["yaxis"]) == (glaze("#0072B2", BAND), "y2")
-    assert middle([1.0], [0.2], "#0072B2")["hoverinfo"] == "skip"
+    assert (drawn["fillcolor"], drawn["yaxis"]) == (with_opacity("#0072B2", BAND_OPACITY), "y2")
+    assert median_line([1.0], [0.2], "#0072B2")["hoverinfo"] == "skip"
 
 
 def test_a_band_of_one_point_is_a_bar() -> None:
-    drawn = band([1.0], [0.1], [0.3], "#0072B2")
+    drawn = band_trace([1.0], [0.1], [0.3], "#0072B2")
     assert drawn["y"] == pytest.approx([0.2])
     assert drawn["error_y"]["array"] == pytest.approx([0.1])

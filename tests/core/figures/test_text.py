@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.text import compact, lines, plain, without_middle
+from calib_core.figures.text import compact_count, wrap_lines, escape_for_plotly, truncate_middle
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from calib_core.figures.text import compact, lines, plain, without_middle
     ],
 )
 def test_plain_takes_all_meaning_from_markup(text: str, drawn: str) -> None:
-    assert plain(text) == drawn
+    assert escape_for_plotly(text) == drawn
 
 
 @pytest.mark.parametrize(
@@ -29,13 +29,13 @@ def test_plain_takes_all_meaning_from_markup(text: str, drawn: str) -> None:
     ],
 )
 def test_compact_has_five_letters_at_most(count: int, written: str) -> None:
-    assert compact(count) == written
-    assert len(compact(count)) <= 5
+    assert compact_count(count) == written
+    assert len(compact_count(count)) <= 5
 
 
 def test_runs_that_differ_at_the_end_are_told_apart() -> None:
-    assert without_middle("llama-3.1-8B-step500", 12) == "llama…tep500"
-    assert without_middle("llama", 5) == "llama"
+    assert truncate_middle("llama-3.1-8B-step500", 12) == "llama…tep500"
+    assert truncate_middle("llama", 5) == "llama"
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_runs_that_differ_at_the_end_are_told_apart() -> None:
     ],
 )
 def test_what_steers_or_hides_text_is_shown_by_its_code(text: str, shown: str) -> None:
-    assert plain(text) == shown
-    assert lines(text, 40) == shown
+    assert escape_for_plotly(text) == shown
+    assert wrap_lines(text, 40) == shown
 
 
 def test_lines_break_between_words_and_escape_each() -> None:
-    assert lines("logit, softmax over the choices", 22) == "logit, softmax over<br>the choices"
-    assert lines("<b>one</b> two", 5) == "&lt;b&gt;one&lt;/b&gt;<br>two"
-    assert lines("unbreakable", 4) == "unbreakable"
-    assert lines("", 4) == ""
+    assert wrap_lines("logit, softmax over the choices", 22) == "logit, softmax over<br>the choices"
+    assert wrap_lines("<b>one</b> two", 5) == "&lt;b&gt;one&lt;/b&gt;<br>two"
+    assert wrap_lines("unbreakable", 4) == "unbreakable"
+    assert wrap_lines("", 4) == ""

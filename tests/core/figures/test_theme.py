@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from calib_core.figures.bars import FADED
-from calib_core.figures.theme import DARK, LIGHT, THEMES, Theme, tint
+from calib_core.figures.bars import FADED_OPACITY
+from calib_core.figures.theme import DARK, LIGHT, THEMES, Theme, blend
 from core.figures.wcag import contrast
 
 BOTH = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -23,19 +23,19 @@ def test_the_ratio_is_the_standard_s() -> None:
 @BOTH
 @pytest.mark.parametrize("token", TEXT)
 def test_text_has_four_and_a_half_to_one(theme: Theme, token: str) -> None:
-    assert contrast(getattr(theme, token), theme.page) >= 4.5
+    assert contrast(getattr(theme, token), theme.background) >= 4.5
 
 
 @BOTH
 @pytest.mark.parametrize("token", GRAPHICS)
 def test_graphics_have_three_to_one(theme: Theme, token: str) -> None:
-    assert contrast(getattr(theme, token), theme.page) >= 3
+    assert contrast(getattr(theme, token), theme.background) >= 3
 
 
 @BOTH
 def test_every_series_has_three_to_one_and_a_colour_of_its_own(theme: Theme) -> None:
-    assert min(contrast(colour, theme.page) for colour in theme.series) >= 3
-    assert len(set(theme.series)) == len(theme.series)
+    assert min(contrast(colour, theme.background) for colour in theme.series_colours) >= 3
+    assert len(set(theme.series_colours)) == len(theme.series_colours)
 
 
 @BOTH
@@ -45,13 +45,13 @@ def test_whiskers_and_points_are_visible_on_the_bars(theme: Theme) -> None:
 
 @BOTH
 def test_the_diagonal_s_casing_parts_it_from_the_bars(theme: Theme) -> None:
-    assert contrast(theme.page, theme.bar) >= 3
+    assert contrast(theme.background, theme.bar) >= 3
 
 
 @BOTH
 def test_a_faded_bar_is_weaker_but_there(theme: Theme) -> None:
-    faded = contrast(tint(theme.bar, theme.page, FADED), theme.page)
-    assert 1.25 <= faded < contrast(theme.bar, theme.page)
+    faded = contrast(blend(theme.bar, theme.background, FADED_OPACITY), theme.background)
+    assert 1.25 <= faded < contrast(theme.bar, theme.background)
 
 
 @BOTH
@@ -69,6 +69,6 @@ def test_themes_are_found_by_streamlit_s_names() -> None:
 
 
 def test_tint_goes_from_page_to_colour() -> None:
-    assert tint("#D55E00", "#FFFFFF", 0) == "#FFFFFF"
-    assert tint("#D55E00", "#FFFFFF", 1) == "#D55E00"
-    assert tint("#000000", "#FFFFFF", 0.5) == "#808080"
+    assert blend("#D55E00", "#FFFFFF", 0) == "#FFFFFF"
+    assert blend("#D55E00", "#FFFFFF", 1) == "#D55E00"
+    assert blend("#000000", "#FFFFFF", 0.5) == "#808080"

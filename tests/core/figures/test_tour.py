@@ -8,18 +8,18 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.tour import STEPS, tour_step
-from calib_core.analysis.tour_step import OneAnswer, Option, Pair, SaidAndRight
-from calib_core.analysis.tour_subject import Subject
+from calib_core.analysis.tour import STEP_KINDS, tour_step
+from calib_core.analysis.tour_step import SingleAnswer, AnswerOption, ConfidenceAccuracy, ConfidenceAccuracyPairs
+from calib_core.analysis.tour_subject import TourSubject
 from calib_core.figures.concentration import histogram_figure
-from calib_core.figures.enlarged import TIMES, enlarged
-from calib_core.figures.layout import paper
-from calib_core.figures.one_answer import SHOWN, describe_one_answer, one_answer_figure
-from calib_core.figures.ranking import SHOWN as ROWS
+from calib_core.figures.enlarged import ENLARGEMENT, enlarge_figure
+from calib_core.figures.layout import base_layout
+from calib_core.figures.one_answer import MAX_OPTIONS, describe_single_answer, single_answer_figure
+from calib_core.figures.ranking import MAX_RANKED_RUNS as MAX_RANKED_RUNS
 from calib_core.figures.ranking import describe_ranking, ranking_figure
-from calib_core.figures.said_right import describe_said_right, said_right_figure
+from calib_core.figures.said_right import describe_confidence_accuracy, confidence_accuracy_figure
 from calib_core.figures.theme import DARK, LIGHT
-from calib_core.figures.tour import LEAST, LEAST_LARGE, describe_tour, tour_figure
+from calib_core.figures.tour import MIN_HEIGHT, MIN_HEIGHT_LARGE, describe_tour, tour_figure
 from core.figures.results import make_concentration
 from core.made_tokens import dense_sums, some_rows, token_run
 from core.sampled_runs import make_questions, make_run
@@ -32,28 +32,28 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("kind", STEPS)
+@pytest.mark.parametrize("kind", STEP_KINDS)
 @pytest.mark.parametrize("method", RUNS)
 def test_every_picture_is_valid_in_both_sizes(kind: Any, method: str) -> None:
-    picture = tour_step(kind, Subject("0", method, candidates(RUNS[method]))).picture
+    picture = tour_step(kind, TourSubject("0", method, candidates(RUNS[method]))).picture
     for theme in (LIGHT, DARK):
         small, large = tour_figure(picture, theme), tour_figure(picture, theme, large=True)
         for drawn in (small, large):
             go.Figure(drawn)
             assert drawn["data"]
-        assert small["layout"]["height"] >= LEAST
-        assert large["layout"]["height"] >= LEAST_LARGE
+        assert small["layout"]["height"] >= MIN_HEIGHT
+        assert large["layout"]["height"] >= MIN_HEIGHT_LARGE
         assert large["layout"]["height"] > small["layout"]["height"]
-        assert large["layout"]["font"]["size"] == TIMES * small["layout"]["font"]["size"]
+        assert large["layout"]["font"]["size"] == ENLARGEMENT * small["layout"]["font"]["size"]
     assert re.search(r"\d", describe_tour(picture))
 
 
 def test_options_as_bars_with_what_is_right() -> None:
-    result = OneAnswer("Which?", (
-        Option("a", 0.7, chosen=True, right=False), Option(HOSTILE, 0.2, chosen=False, right=True),
-        Option("c", 0.1, chosen=False, right=False),
+    result = SingleAnswer("Which?", (
+        AnswerOption("a", 0.7, chosen=True, right=False), AnswerOption(HOSTILE, 0.2, chosen=False, right=True),
+        AnswerOption("c", 0.1, chosen=False, right=False),
     ), 0.7, right=False)
-    drawn = one_answer_figure(result, LIGHT)
+    drawn = single_answer_figure(result, LIGHT)
     (bars,) = drawn["data"]
     assert (bars["x"], bars["text"]) == ([0.7, 0.2, 0.1], ["70.0 %", "20.0 %", "10.0 %"])
     assert bars["marker"]["color"][0] == LIGHT.bar not in bars["marker"]["color"][1:]
@@ -62,29 +62,29 @@ def test_options_as_bars_with_what_is_right() -> None:
     assert names[1].startswith("&lt;a href=")
     assert names[1].endswith("✓ right")
     assert names[2] == "c"
-    assert describe_one_answer(result).startswith("One answer, wrong, confidence 70.0 %. a: 70.0 %; ")
+    assert describe_single_answer(result).startswith("One answer, wrong, confidence 70.0 %. a: 70.0 %; ")
 
 
 def test_many_options_share_a_bar_and_keep_the_chosen() -> None:
-    options = tuple(Option(f"o{at}", at / 190, chosen=at == 0, right=at == 1) for at in range(20))
-    (bars,) = one_answer_figure(OneAnswer(None, options, 0.0, right=False), LIGHT)["data"]
-    assert len(bars["x"]) == SHOWN
+    options = tuple(AnswerOption(f"o{at}", at / 190, chosen=at == 0, right=at == 1) for at in range(20))
+    (bars,) = single_answer_figure(SingleAnswer(None, options, 0.0, right=False), LIGHT)["data"]
+    assert len(bars["x"]) == MAX_OPTIONS
     assert bars["x"][0] == 0.0
     assert bars["hovertext"][-1].startswith("<b>13 others</b>")
     assert sum(bars["x"]) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_said_and_right_with_its_interval() -> None:
-    pairs = (Pair(HOSTILE, 0.9, 0.6, 0.5, 0.7, 80), Pair("b", 0.2, 0.3, 0.1, 0.4, 9))
-    result = SaidAndRight(pairs, "answers")
-    drawn = said_right_figure(result, LIGHT)
+    pairs = (ConfidenceAccuracy(HOSTILE, 0.9, 0.6, 0.5, 0.7, 80), ConfidenceAccuracy("b", 0.2, 0.3, 0.1, 0.4, 9))
+    result = ConfidenceAccuracyPairs(pairs, "answers")
+    drawn = confidence_accuracy_figure(result, LIGHT)
     said, right, numbers = drawn["data"]
     assert (said["x"], right["x"]) == ([0.9, 0.2], [0.6, 0.3])
     assert right["error_x"]["array"] == [0.1, 0.1]
     assert right["error_x"]["arrayminus"] == [0.1, 0.2]
     assert numbers["text"] == ["90.0 %", "20.0 %", "60.0 %", "30.0 %"]
     assert drawn["layout"]["annotations"][0]["text"].startswith("<b>&lt;a href")
-    assert describe_said_right(result).endswith("b: says 20.0 %, is right 30.0 % (10.0 % to 40.0 %).")
+    assert describe_confidence_accuracy(result).endswith("b: says 20.0 %, is right 30.0 % (10.0 % to 40.0 %).")
 
 
 def test_the_lowest_brier_score_is_on_top_and_many_runs_are_cut() -> None:
@@ -92,12 +92,12 @@ def test_the_lowest_brier_score_is_on_top_and_many_runs_are_cut() -> None:
     result = told("models", *runs).picture
     drawn: Any = ranking_figure(result, LIGHT)  # pyright: ignore[reportArgumentType]
     right, brier = drawn["data"]
-    assert len(brier["x"]) == len(right["x"]) == ROWS
+    assert len(brier["x"]) == len(right["x"]) == MAX_RANKED_RUNS
     assert brier["x"] == sorted(brier["x"])
     assert right["x"][0] == round(13 / 30, 7)
     names, beside = drawn["layout"]["yaxis"], drawn["layout"]["yaxis2"]
     assert names["ticktext"][0] == "m13"
-    assert names["tickvals"] == beside["tickvals"] == right["y"] == brier["y"] == list(range(ROWS))
+    assert names["tickvals"] == beside["tickvals"] == right["y"] == brier["y"] == list(range(MAX_RANKED_RUNS))
     assert beside["showticklabels"] is False
     assert right["marker"]["color"] == brier["marker"]["color"] == LIGHT.bar
     assert describe_ranking(result).endswith("; and 4 more.")  # pyright: ignore[reportArgumentType]
@@ -113,7 +113,7 @@ def test_enlarging_leaves_data_and_the_original_alone() -> None:
             "height": 100, "font": {"size": 10}, "margin": {"l": 5}, "annotations": [{"yshift": 3, "y": 1}],
         },
     }
-    large = enlarged(small, 2)
+    large = enlarge_figure(small, 2)
     bar, line = large["data"]
     assert (bar["width"], bar["x"], bar["showlegend"]) == (0.5, [1, 2], True)
     assert bar["marker"]["line"]["width"] == 4
@@ -128,17 +128,17 @@ def test_a_large_legend_has_a_line_an_entry_and_room_for_it() -> None:
     picture = told("whole", answers(*OVER)).picture
     small, large = tour_figure(picture, LIGHT), tour_figure(picture, LIGHT, large=True)
     assert small["layout"]["legend"]["entrywidth"] < large["layout"]["legend"]["entrywidth"] == 0.98
-    assert large["layout"]["margin"]["t"] >= TIMES * (small["layout"]["margin"]["t"] + 2 * 19)
+    assert large["layout"]["margin"]["t"] >= ENLARGEMENT * (small["layout"]["margin"]["t"] + 2 * 19)
 
 
 def test_a_line_that_a_shape_explains_is_counted_in_a_large_legend() -> None:
     small = histogram_figure([make_concentration([0.1, 0.5, 0.9])], LIGHT)
-    large = enlarged(small)
+    large = enlarge_figure(small)
     assert [shape["name"] for shape in small["layout"]["shapes"]] == ["all bins equally full"]
     assert large["layout"]["legend"]["entrywidth"] == 0.98
-    assert large["layout"]["margin"]["t"] == pytest.approx(TIMES * (small["layout"]["margin"]["t"] + 19))
+    assert large["layout"]["margin"]["t"] == pytest.approx(ENLARGEMENT * (small["layout"]["margin"]["t"] + 19))
 
 
 def test_a_legend_of_one_entry_a_line_needs_no_more_room() -> None:
-    drawn = {"data": [{"name": "a"}, {"name": "b"}], "layout": paper(LIGHT, height=300, top=50, alone=True)}
-    assert enlarged(drawn, 2)["layout"]["margin"]["t"] == 100
+    drawn = {"data": [{"name": "a"}, {"name": "b"}], "layout": base_layout(LIGHT, height=300, top=50, one_per_line=True)}
+    assert enlarge_figure(drawn, 2)["layout"]["margin"]["t"] == 100

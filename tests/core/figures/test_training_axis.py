@@ -7,16 +7,16 @@ import math
 import pytest
 
 from calib_core.figures.theme import LIGHT
-from calib_core.figures.training_axis import positions, training_axis
+from calib_core.figures.training_axis import axis_positions, training_axis
 
 
 def test_a_short_training_is_linear() -> None:
-    assert positions([100, 3000]) == {100: 100, 3000: 3000}
-    assert training_axis(LIGHT, "Training step", positions([100, 3000]))["title"]["text"] == "Training step"
+    assert axis_positions([100, 3000]) == {100: 100, 3000: 3000}
+    assert training_axis(LIGHT, "Training step", axis_positions([100, 3000]))["title"]["text"] == "Training step"
 
 
 def test_a_long_one_is_logarithmic_with_its_zero_left_of_the_first() -> None:
-    found = positions([0, 100, 3300])
+    found = axis_positions([0, 100, 3300])
     assert found[100] == 2
     assert found[3300] == pytest.approx(math.log10(3300))
     assert found[0] < found[100]
@@ -27,11 +27,11 @@ def test_a_long_one_is_logarithmic_with_its_zero_left_of_the_first() -> None:
 
 
 def test_the_last_checkpoint_always_has_its_tick() -> None:
-    drawn = training_axis(LIGHT, "Tokens seen", positions([1e9, 1.01e9, 2e9, 2.01e9]))
+    drawn = training_axis(LIGHT, "Tokens seen", axis_positions([1e9, 1.01e9, 2e9, 2.01e9]))
     assert drawn["ticktext"] == ["1.01B", "2.01B"]
 
 
 @pytest.mark.parametrize("places", [[], [0.0], [5.0]])
 def test_few_places_have_an_axis_too(places: list[float]) -> None:
-    low, high = training_axis(LIGHT, "Training step", positions(places))["range"]
+    low, high = training_axis(LIGHT, "Training step", axis_positions(places))["range"]
     assert low < high

@@ -13,23 +13,23 @@ from typing import Any, Final
 
 import pytest
 
-from calib_core.analysis.abstention import abstention
-from calib_core.analysis.lines import lines
-from calib_core.analysis.sweep import SWEPT
+from calib_core.analysis.abstention import abstention_curve
+from calib_core.analysis.lines import reliability_lines
+from calib_core.analysis.sweep import SWEPT_METRICS
 from calib_core.bins import Scheme
 from calib_core.confidence import METHODS
 from calib_core.figures.abstention import abstention_figure
-from calib_core.figures.bars import OVER, UNDER, plain_gap
+from calib_core.figures.bars import OVERCONFIDENT_HATCH, UNDERCONFIDENT_HATCH, unhatched_gap_colour
 from calib_core.figures.comparison import comparison_figure
 from calib_core.figures.concentration import histogram_figure
 from calib_core.figures.cumulative import cumulative_figure
-from calib_core.figures.dots import dots_figure
+from calib_core.figures.dots import groups_figure
 from calib_core.figures.layout import Figure
 from calib_core.figures.lines import lines_figure
-from calib_core.figures.relative import relative_figure
+from calib_core.figures.relative import relative_values_figure
 from calib_core.figures.reliability import reliability_figure
-from calib_core.figures.robustness import values_figure
-from calib_core.figures.run_look import run_look
+from calib_core.figures.robustness import metric_values_figure
+from calib_core.figures.run_look import run_style
 from calib_core.figures.theme import DARK, LIGHT, Theme
 from calib_core.figures.training import training_figure
 from core.figures.comparisons import make_comparison, make_point
@@ -45,7 +45,7 @@ BLIND: Final = tuple(vision for vision in SEEN if vision not in ("normal", "grey
 
 
 def of_methods(theme: Theme) -> Figure:
-    ladder = abstention(blocks((0.9, 100, 95), (0.6, 100, 60)))
+    ladder = abstention_curve(blocks((0.9, 100, 95), (0.6, 100, 60)))
     return abstention_figure([replace(ladder, method=name) for name in METHODS], theme)
 
 
@@ -57,11 +57,11 @@ def of_points(theme: Theme) -> Figure:
 
 
 def of_groups(theme: Theme) -> Figure:
-    return dots_figure(make_groups(*(make_group("law", 0.2, run=run, null=0.1) for run in SEVEN)), theme)
+    return groups_figure(make_groups(*(make_group("law", 0.2, run=run, null=0.1) for run in SEVEN)), theme)
 
 
 def of_sweeps(figure: Callable[..., Figure], theme: Theme) -> Figure:
-    return figure([make_sweep(*map(make_curve, SWEPT), run=run) for run in SEVEN], theme)
+    return figure([make_sweep(*map(make_curve, SWEPT_METRICS), run=run) for run in SEVEN], theme)
 
 
 FIGURES: Final[dict[str, Callable[[Theme], Figure]]] = {
@@ -71,10 +71,10 @@ FIGURES: Final[dict[str, Callable[[Theme], Figure]]] = {
     "cumulative": lambda theme: cumulative_figure(
         [replace(make_concentration([0.1, 0.5, 0.9], title=id_), method=id_) for id_ in METHODS], theme
     ),
-    "values": lambda theme: of_sweeps(values_figure, theme),
-    "relative": lambda theme: of_sweeps(relative_figure, theme),
+    "values": lambda theme: of_sweeps(metric_values_figure, theme),
+    "relative": lambda theme: of_sweeps(relative_values_figure, theme),
     "lines": lambda theme: lines_figure(
-        lines({name: blocks((0.9, 100, 60), (0.5, 80, 50)) for name in SEVEN[:6]},
+        reliability_lines({name: blocks((0.9, 100, 60), (0.5, 80, 50)) for name in SEVEN[:6]},
               titles={name: name for name in SEVEN}),
         theme,
     ),
@@ -134,27 +134,27 @@ def test_every_entry_of_a_legend_is_told_from_every_other(name: str, theme: Them
 @BOTH
 def test_what_has_colour_alone_is_apart_for_everyone(theme: Theme) -> None:
     """From a hundred bins on there is no hatch: a bar, and a gap to either side, are areas of colour."""
-    colours = (theme.bar, plain_gap(theme, theme.over, OVER), plain_gap(theme, theme.under, UNDER))
+    colours = (theme.bar, unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH), unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH))
     for first, second in combinations(colours, 2):
         assert min(apart(first, second, vision, AREA) for vision in SEEN) >= 1
 
 
 @BOTH
 def test_over_and_under_are_apart_to_the_colour_blind_by_colour_as_well(theme: Theme) -> None:
-    pairs = [(theme.over, theme.under), (theme.over_text, theme.under_text), (theme.bar, theme.over)]
+    pairs = [(theme.overconfident, theme.underconfident), (theme.overconfident_text, theme.underconfident_text), (theme.bar, theme.overconfident)]
     assert min(apart(*pair, vision) for pair in pairs for vision in BLIND) >= 1.3
 
 
 @BOTH
 def test_runs_whose_colours_run_together_have_another_dash_and_another_symbol(theme: Theme) -> None:
-    for first, second in combinations([run_look(place, theme) for place in range(35)], 2):
+    for first, second in combinations([run_style(place, theme) for place in range(35)], 2):
         if min(apart(first.colour, second.colour, vision) for vision in SEEN) < 1:
             assert (first.dash, first.symbol) != (second.dash, second.symbol)
 
 
 @BOTH
 def test_the_first_runs_are_apart_by_colour_dash_and_symbol_each(theme: Theme) -> None:
-    looks = [run_look(place, theme) for place in range(5)]
+    looks = [run_style(place, theme) for place in range(5)]
     assert len({look.dash for look in looks}) == len({look.symbol for look in looks}) == len(looks)
     for first, second in combinations(looks, 2):
         assert min(apart(first.colour, second.colour, vision) for vision in ("normal", *BLIND)) >= 1

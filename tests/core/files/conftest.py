@@ -24,6 +24,6 @@ def read_text(tmp_path: Path) -> ReadText:
     def write_and_read(content: str | bytes, name: str = "quiz.csv", **wishes: Any) -> Reading:
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return files.parse(path, file=name, **wishes)
+        return files.read_in_this_process(path, file=name, **wishes)
 
     return write_and_read

@@ -13,7 +13,7 @@ from typing import Any
 import zstandard
 
 from calib_core import files
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.files.reading import Reading
 from calib_core.records import AnswerRun
 from core.files.answer_runs import of_answers
@@ -28,7 +28,7 @@ SURE = {"A": 0.7, " A": 0.1, "B": 0.1, "C": 0.05, "The": 0.05}
 
 def parse(path: Path, **wishes: Any) -> Reading:
     """What a file holds, read in this process."""
-    return files.parse(path, file=path.name, **wishes)
+    return files.read_in_this_process(path, file=path.name, **wishes)
 
 
 def read(tmp_path: Path, log: Json, **wishes: Any) -> Reading:
@@ -46,7 +46,7 @@ def run_of(reading: Reading) -> AnswerRun:
 
 def confidences(run: AnswerRun, method: str) -> list[tuple[float, bool]]:
     """Confidence, to six places, and outcome of each usable row."""
-    pairs = gather(run, method).confidences.pairs
+    pairs = gather_evidence(run, method).confidences.pairs
     return [(round(float(c), 6), bool(y)) for c, y in zip(pairs.confidence, pairs.correct, strict=True)]
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from calib_core import files
 from calib_core.files.token_level.sums import write_sums
-from calib_core.records import Ledger, RunInfo, TokenRun
-from calib_core.tokens.dense import Reducer
+from calib_core.records import RowCounts, RunInfo, TokenRun
+from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.sums import TokenSums
 from core.files.arrays import distributions
 
 
 def sums(rows: int = 40, classes: int = 12, seed: int = 0, **wishes: Any) -> TokenSums:
     """The sums of random distributions."""
-    reducer = Reducer(classes, **wishes)
+    reducer = DenseReducer(classes, **wishes)
     reducer.add(*distributions(rows, classes, seed))
     return reducer.result()
 
@@ -25,7 +25,7 @@ def sums(rows: int = 40, classes: int = 12, seed: int = 0, **wishes: Any) -> Tok
 def run(**wishes: Any) -> TokenRun:
     """A run of which every field is told."""
     info = RunInfo("tiny", shots=0, checkpoint="step1", params_b=0.1, temperature=1 / 3, tokens_seen=2**40)
-    ledger = Ledger(41, 1, MappingProxyType({"probs": 2}), 3, ("One.", "Two."))
+    ledger = RowCounts(41, 1, MappingProxyType({"probs": 2}), 3, ("One.", "Two."))
     return replace(TokenRun("a.npz", "npz", "tiny · step1", info, sums(), ledger), **wishes)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from calib_core import files
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.files.reading import Reading
 from calib_core.records import AnswerRun
 
@@ -79,9 +79,9 @@ def only_run(reading: Reading) -> AnswerRun:
 
 def confidences(run: AnswerRun, method: str) -> list[float]:
     """What a method says of each row it can serve."""
-    return gather(run, method).confidences.pairs.confidence.tolist()
+    return gather_evidence(run, method).confidences.pairs.confidence.tolist()
 
 
 def outcomes(run: AnswerRun, method: str) -> list[bool]:
     """Whether each answer that a method speaks of is right."""
-    return gather(run, method).confidences.pairs.correct.tolist()
+    return gather_evidence(run, method).confidences.pairs.correct.tolist()

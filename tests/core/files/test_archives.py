@@ -14,8 +14,8 @@ from core.files.arrays import zipped
 
 
 def listed(path: Path) -> list[str]:
-    with path.open("rb") as stream, archives.archive(stream, path.name) as archive:
-        return list(archives.arrays_of(archive, path.name))
+    with path.open("rb") as stream, archives.open_archive(stream, path.name) as archive:
+        return list(archives.npy_members(archive, path.name))
 
 
 def test_arrays_by_name_and_nothing_else(tmp_path: Path) -> None:
@@ -96,12 +96,12 @@ def test_deflated_rubbish_is_refused(tmp_path: Path) -> None:
 
 
 def unpacked(path: Path) -> bytes:
-    with path.open("rb") as stream, archives.archive(stream, path.name) as archive:
-        member = archives.arrays_of(archive, path.name)["probs"]
-        told = archives.unpacking("a.npz", "probs.npy")
-        with archives.member_stream(archive, member, "a.npz") as inside, told:
+    with path.open("rb") as stream, archives.open_archive(stream, path.name) as archive:
+        member = archives.npy_members(archive, path.name)["probs"]
+        told = archives.translate_unpack_errors("a.npz", "probs.npy")
+        with archives.open_member(archive, member, "a.npz") as inside, told:
             return inside.read()
 
 
 def test_a_file_without_an_end_record_counts_none() -> None:
-    assert archives.counted(io.BytesIO(b"PK\x03\x04 and nothing")) == 0
+    assert archives.count_members(io.BytesIO(b"PK\x03\x04 and nothing")) == 0

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calib_core.files import content, parse
+from calib_core.files import content, read_in_this_process
 from calib_core.files.content import Content
 from calib_core.files.tables import csv_fast, csv_text, lists
 from calib_core.files.tables.json_lines import open_json_lines
@@ -33,7 +33,7 @@ def shown(value: Any) -> object:
 
 def outcome(path: Path, columns: dict[str, str]) -> object:
     try:
-        return shown(parse(path, file="quiz", columns=columns))
+        return shown(read_in_this_process(path, file="quiz", columns=columns))
     except CalibError as refusal:
         return str(refusal)
 
@@ -143,14 +143,14 @@ def test_good_files_are_read_by_the_fast_parsers(monkeypatch: pytest.MonkeyPatch
     def fail(*_: object) -> None:
         raise AssertionError("read with care")
 
-    monkeypatch.setattr(csv_text._Records, "_careful", fail)
+    monkeypatch.setattr(csv_text._CsvRecords, "_careful", fail)
     for name, text in {
         "plain.csv": "id,confidence,correct\n" + "".join(f"q{at},0.5,{at % 2}\n" for at in range(50)),
         "quoted.csv": 'id,question,confidence,correct\nq1,"a, ""b""\nc",0.5,true\nq2,d,,false\n',
     }.items():
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
-        assert parse(path, file=name).refusal is None
+        assert read_in_this_process(path, file=name).refusal is None
 
 
 def test_a_line_beyond_reason_is_refused_before_it_is_held(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def test_a_name_that_is_no_utf8_can_still_be_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["*.csv", "[q]?.csv", "a b.csv", "-rf.csv", "=cmd.csv", "http:.csv"])
 def test_a_name_is_never_taken_for_a_pattern_or_an_address(read_text: ReadText, name: str) -> None:
     read_text("id,confidence\nother,0.1\n", "other.csv")
-    assert read_text(CSV, name).rows == 2
+    assert read_text(CSV, name).n_rows == 2
 
 
 def test_an_unknown_json_object_is_refused(read_text: ReadText) -> None:
@@ -70,25 +70,25 @@ def test_reading_needs_no_streamlit() -> None:
 
 def test_a_column_may_be_left_out(read_text: ReadText) -> None:
     content = "confidence,correct,choices\n0.5,1,not a list\n"
-    assert read_text(content).bad_rows == 1
+    assert read_text(content).n_bad_rows == 1
     reading = read_text(content, columns={"choices": ""})
-    assert (reading.bad_rows, reading.unused, dict(reading.proposals)) == (0, ("choices",), {})
+    assert (reading.n_bad_rows, reading.unused_columns, dict(reading.proposed_mapping)) == (0, ("choices",), {})
 
 
 def test_what_describes_a_run_and_cannot_be_read_is_noted(read_text: ReadText) -> None:
     reading = read_text("confidence,correct,params_b,temperature\n0.5,1,8x7B,0\n0.6,0,8x7B,greedy\n")
     (run,) = reading.runs(skip_bad_rows=False)
     assert (run.info.params_b, run.info.temperature) == (None, 0.0)
-    assert run.ledger.notes == (
+    assert run.row_counts.notes == (
         "params_b cannot be read as a number in 2 rows (8x7B) and is not known there.",
         "temperature cannot be read as a number in 1 row (greedy) and is not known there.",
     )
-    assert read_text("confidence,shots\n0.5,few\n0.6,5\n").bad_rows == 1
+    assert read_text("confidence,shots\n0.5,few\n0.6,5\n").n_bad_rows == 1
 
 
 def test_gold_counted_from_one_is_not_loaded_by_halves(read_text: ReadText) -> None:
     lines = [{"label": gold, "choice_probs": [0.5, 0.3, 0.2]} for gold in (1, 2, 3)]
     reading = read_text("\n".join(map(json.dumps, lines)), columns={"label": "gold"})
-    assert (reading.rows, reading.bad_rows, reading.good_runs) == (3, 1, ())
+    assert (reading.n_rows, reading.n_bad_rows, reading.good_runs) == (3, 1, ())
     for word in ("column 'label' looks counted from 1", "Subtract 1", "text or letter"):
         assert word in (reading.refusal or "")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.files.folder import content, listing, scan
-from calib_core.files.isolation.handles import LEADS_OUT
+from calib_core.files.folder import read_bytes, list_folder, list_files
+from calib_core.files.isolation.handles import LINK_LEAVES_FOLDER
 from calib_core.problems import Refused
 
 
@@ -20,7 +20,7 @@ def touch(folder: Path, *names: str) -> None:
 
 
 def names(folder: Path) -> list[str]:
-    return [path.relative_to(folder).as_posix() for path in scan(folder)]
+    return [path.relative_to(folder).as_posix() for path in list_files(folder)]
 
 
 def test_files_of_subfolders_sorted_without_what_is_passed_over(tmp_path: Path) -> None:
@@ -40,14 +40,14 @@ def test_files_of_subfolders_sorted_without_what_is_passed_over(tmp_path: Path) 
 
 
 def test_an_empty_folder_has_no_files(tmp_path: Path) -> None:
-    assert scan(tmp_path) == ()
+    assert list_files(tmp_path) == ()
 
 
 def test_no_folder_is_refused(tmp_path: Path) -> None:
     touch(tmp_path, "a.csv")
     for path in (tmp_path / "none", tmp_path / "a.csv"):
         with pytest.raises(Refused, match=f"{path.name} is no folder"):
-            scan(path)
+            list_files(path)
 
 
 def test_links_are_followed_only_within_the_folder(tmp_path: Path) -> None:
@@ -84,31 +84,31 @@ def test_a_folder_that_may_not_be_entered_is_passed_over(
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_neither_found_nor_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    assert scan(tmp_path) == ()
+    assert list_files(tmp_path) == ()
     with pytest.raises(Refused, match=r"pipe.csv: a pipe cannot be read: save it to a file first"):
-        content(tmp_path / "pipe.csv", "pipe.csv")
+        read_bytes(tmp_path / "pipe.csv", "pipe.csv")
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"^runs cannot be opened \(it is a folder\): name a file in it"):
-        content(tmp_path, "runs")
+        read_bytes(tmp_path, "runs")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs a device")  # noqa: PTH110
 def test_a_device_is_no_file() -> None:
     with pytest.raises(Refused, match=r"^quiz: a device cannot be read: save it to a file"):
-        content(Path("/dev/null"), "quiz")
+        read_bytes(Path("/dev/null"), "quiz")
 
 
 def test_content_of_a_file(tmp_path: Path) -> None:
     touch(tmp_path, "a.csv")
-    assert content(tmp_path / "a.csv", "a.csv") == b"x"
+    assert read_bytes(tmp_path / "a.csv", "a.csv") == b"x"
 
 
 @pytest.mark.parametrize("name", ["none.csv", "", "a\0b"])
 def test_what_cannot_be_opened_is_refused_without_its_path(name: str, tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"^quiz ") as refusal:
-        content(tmp_path / name, "quiz")
+        read_bytes(tmp_path / name, "quiz")
     assert str(tmp_path) not in str(refusal.value)
 
 
@@ -127,12 +127,12 @@ def test_what_looks_like_a_file_and_is_not_read_is_said(tmp_path: Path) -> None:
         "in.csv": inside / "a.csv",
     }.items():
         (inside / name).symlink_to(target)
-    found = listing(inside)
+    found = list_folder(inside)
     assert [path.relative_to(inside).as_posix() for path in found.files] == ["a.csv", "in.csv", "sub/b.csv"]
-    assert {path.relative_to(inside).as_posix(): why for path, why in found.passed_over.items()} == {
+    assert {path.relative_to(inside).as_posix(): why for path, why in found.skipped.items()} == {
         "circle.csv": "circle.csv is a link that leads nowhere.",
         "nowhere.csv": "nowhere.csv is a link that leads nowhere.",
-        "out": f"out {LEADS_OUT}",
-        "out.csv": f"out.csv {LEADS_OUT}",
+        "out": f"out {LINK_LEAVES_FOLDER}",
+        "out.csv": f"out.csv {LINK_LEAVES_FOLDER}",
         "sub/pipe.csv": "sub/pipe.csv: a pipe cannot be read: save it to a file first.",
     }

@@ -12,7 +12,7 @@ import pytest
 
 from calib_core.files import content as content_module
 from calib_core.files.format import Head
-from calib_core.files.head import head_at, head_of
+from calib_core.files.head import read_head, head_of_content
 from calib_core.problems import Refused
 from core.files.arrays import npy, npz, zipped
 
@@ -20,7 +20,7 @@ OBJECT = '{"id": "q1", "confidence": 0.9}'
 
 
 def look(content: str | bytes) -> Head:
-    return head_of(content if isinstance(content, bytes) else content.encode(), "quiz")
+    return head_of_content(content if isinstance(content, bytes) else content.encode(), "quiz")
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_parquet_by_its_magic_with_columns_and_metadata() -> None:
 
 
 def test_twenty_objects_are_looked_at() -> None:
-    assert len(look((OBJECT + "\n") * 30).objects) == 20
-    assert len(look(f"[{', '.join([OBJECT] * 30)}]").records) == 30
+    assert len(look((OBJECT + "\n") * 30).first_objects) == 20
+    assert len(look(f"[{', '.join([OBJECT] * 30)}]").list_elements) == 30
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_a_letter_across_two_pieces_is_still_a_letter(piece: int, monkeypatch: p
 
 def test_arrays_are_known_by_their_first_bytes_and_not_read(tmp_path: Path) -> None:
     path = npz(tmp_path / "quiz.csv", probs=np.eye(2), target=np.arange(2))
-    head = head_at(path, "quiz")
-    assert (head.kind, head.data, head.path) == ("zip", b"", path)
+    head = read_head(path, "quiz")
+    assert (head.kind, head.all_bytes, head.path) == ("zip", b"", path)
     assert head.names == ("probs.npy", "target.npy")
     path.write_bytes(npy(np.eye(2)))
-    head = head_at(path, "quiz")
-    assert (head.kind, head.data, head.path) == ("npy", b"", path)
+    head = read_head(path, "quiz")
+    assert (head.kind, head.all_bytes, head.path) == ("npy", b"", path)
 
 
 def test_an_array_larger_than_memory_is_not_read_to_be_known(tmp_path: Path) -> None:
@@ -103,14 +103,14 @@ def test_an_array_larger_than_memory_is_not_read_to_be_known(tmp_path: Path) -> 
     with path.open("wb") as stream:
         stream.write(npy(np.eye(2)))
         stream.truncate(2**42)  # a hole: no disk is used
-    assert head_at(path, "a.probs.npy").kind == "npy"
+    assert read_head(path, "a.probs.npy").kind == "npy"
 
 
 def test_other_files_are_read_and_keep_their_path(tmp_path: Path) -> None:
     path = tmp_path / "quiz.csv"
     path.write_text("id,confidence\n")
-    head = head_at(path, "quiz")
-    assert (head.kind, head.data, head.path) == ("text", b"id,confidence\n", path)
+    head = read_head(path, "quiz")
+    assert (head.kind, head.all_bytes, head.path) == ("text", b"id,confidence\n", path)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_other_files_are_read_and_keep_their_path(tmp_path: Path) -> None:
     ],
 )
 def test_of_a_log_that_is_an_archive_the_names_alone_are_read(tmp_path: Path, members: list[str]) -> None:
-    head = head_at(zipped(tmp_path / "a.zip", dict.fromkeys(members, b"{")), "a.zip")
-    assert (head.kind, head.data, head.names) == ("zip", b"", tuple(members))
+    head = read_head(zipped(tmp_path / "a.zip", dict.fromkeys(members, b"{")), "a.zip")
+    assert (head.kind, head.all_bytes, head.names) == ("zip", b"", tuple(members))
 
 
 @pytest.mark.parametrize(
@@ -138,4 +138,4 @@ def test_of_a_log_that_is_an_archive_the_names_alone_are_read(tmp_path: Path, me
 def test_other_archives_are_refused_by_name(tmp_path: Path, members: list[str], said: str) -> None:
     path = zipped(tmp_path / "a.zip", dict.fromkeys(members, b"{}"))
     with pytest.raises(Refused, match=rf"^a.zip looks like {said}"):
-        head_at(path, "a.zip")
+        read_head(path, "a.zip")

@@ -9,8 +9,8 @@ from typing import Any, Final
 import polars as pl
 import pytest
 
-from calib_core.analysis.check import check, usable_runs
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.check import check_file, usable_runs
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.problems import Refused
 from calib_core.records import AnswerRun
 from core.files.answer_runs import of_answers
@@ -37,14 +37,14 @@ def expected(shared: Path, name: str) -> dict[str, Any]:
 
 
 def values(run: AnswerRun, method: str) -> list[float]:
-    return [round(float(value), PLACES) for value in gather(run, method).confidences.pairs.confidence]
+    return [round(float(value), PLACES) for value in gather_evidence(run, method).confidences.pairs.confidence]
 
 
 @pytest.mark.parametrize("name", ["v0.3.160/choice_eval", *(f"v0.3.285/{name}" for name in CHOICE)])
 def test_choices(shared: Path, name: str) -> None:
     run, notes = run_at(log_at(shared, name)), expected(shared, name)
-    assert run.rows.height == notes["questions"] == gather(run, "choice_softmax").n_used
-    (tool,) = run.reported
+    assert run.rows.height == notes["questions"] == gather_evidence(run, "choice_softmax").n_used
+    (tool,) = run.reported_metrics
     assert round(tool.value, PLACES) == notes["scorers"]["choice"]["accuracy"]
     assert run.rows["correct"].mean() == tool.value
     assert (tool.rows, tool.method, tool.why) == (12, "", "")
@@ -60,7 +60,7 @@ def test_choices(shared: Path, name: str) -> None:
 
 def test_a_shuffle_changes_neither_confidence_nor_outcome(shared: Path) -> None:
     runs = [run_at(log_at(shared, f"v0.3.285/{name}")) for name in CHOICE]
-    plain, *others = [gather(run, "choice_softmax").confidences for run in runs]
+    plain, *others = [gather_evidence(run, "choice_softmax").confidences for run in runs]
     for other in others:
         assert other.pairs.confidence.tolist() == pytest.approx(plain.pairs.confidence.tolist(), abs=1e-12)
         assert other.pairs.correct.tolist() == plain.pairs.correct.tolist()
@@ -79,10 +79,10 @@ def test_samples(shared: Path, name: str, accuracy: float) -> None:
     for at, each in enumerate(notes["first_two"]):
         for method in ("cluster_number", "cluster_size", "pairwise"):
             assert values(run, method)[at] == pytest.approx(each[method])
-        answers = gather(run, "cluster_size").confidences.answers
+        answers = gather_evidence(run, "cluster_size").confidences.answers
         assert answers is not None
         assert answers.to_list()[at].removeprefix("The answer is ") == each["majority"]
-    (tool,) = run.reported
+    (tool,) = run.reported_metrics
     assert (tool.value, tool.method, bool(tool.why)) == (accuracy, None, True)
 
 
@@ -91,7 +91,7 @@ def test_the_path_of_the_first_sample(shared: Path) -> None:
     first = expected(shared, "v0.3.285/gen_epochs4")["first_two"][0]
     assert values(run, "logit_path")[0] == first["epoch1_path_mean_prob"]
     assert values(run, "logit_answer")[0] == first["epoch1_answer_mean_prob_last_token"]
-    assert gather(run, "logit_path").confidences.judged == "first sampled answer"
+    assert gather_evidence(run, "logit_path").confidences.judged == "first sampled answer"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_path_of_the_first_sample(shared: Path) -> None:
 )
 def test_outcomes_alone_are_refused(shared: Path, name: str, rows: int, said: tuple[str, ...]) -> None:
     reading = parse(log_at(shared, f"v0.3.285/{name}"))
-    report = check(reading)
+    report = check_file(reading)
     assert (report.status, report.rows, report.bad_rows) == ("refused", rows, 0)
     assert [part for part in said if part not in report.message] == []
 
@@ -113,7 +113,7 @@ def test_the_numbers_of_two_scorers(shared: Path) -> None:
     reading = parse(log_at(shared, "v0.3.285/scores_cipn"))
     (run,) = of_answers(reading.good_runs)
     assert run.rows["correct"].to_list().count(None) == 2
-    told = {each.name: round(each.value, PLACES) for each in run.reported}
+    told = {each.name: round(each.value, PLACES) for each in run.reported_metrics}
     assert told == {"mixed: accuracy": 0.277778, "match: accuracy": 0.2}
 
 
@@ -134,24 +134,24 @@ def test_the_numbers_of_two_scorers(shared: Path) -> None:
 def test_logs_of_others_say_rows_and_accuracy(shared: Path, name: str, rows: int, accuracy: str) -> None:
     reading = parse(shared / "real/inspect-logs" / name)
     (run,) = of_answers(reading.good_runs)
-    report = check(reading)
+    report = check_file(reading)
     assert (report.status, report.rows) == ("refused", rows)
     assert f"Accuracy where outcomes are known: {accuracy}" in report.message
-    assert [f"{each.value:.4f}" for each in run.reported] == [accuracy]
-    assert run.reported[0].method == ""
+    assert [f"{each.value:.4f}" for each in run.reported_metrics] == [accuracy]
+    assert run.reported_metrics[0].method == ""
 
 
 def test_a_log_that_is_not_scored_is_refused(shared: Path) -> None:
     path = shared / "real/inspect-logs/2025-02-11T15-17-00-05-00_popularity_dPiJifoWeEQBrfWsAopzWr.eval"
-    report = check(parse(path))
+    report = check_file(parse(path))
     assert (report.status, report.rows) == ("refused", 10)
     assert "Accuracy" not in report.message
 
 
 def test_a_log_of_two_epochs_loads(shared: Path) -> None:
     run = run_at(shared / "real/inspect-logs/log_streaming.eval")
-    assert run.rows.height == gather(run, "cluster_number").n_used == 2
-    assert run.reported[0].value == 0.75
+    assert run.rows.height == gather_evidence(run, "cluster_number").n_used == 2
+    assert run.reported_metrics[0].value == 0.75
 
 
 @pytest.mark.parametrize(

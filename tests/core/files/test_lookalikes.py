@@ -30,23 +30,23 @@ from calib_core.files import lookalikes
     ],
 )
 def test_by_bytes(start: bytes, title: str) -> None:
-    assert title in (lookalikes.of_bytes(start) or "")
+    assert title in (lookalikes.identify_bytes(start) or "")
 
 
 @pytest.mark.parametrize(
     "text", [b"id,confidence\n", b"{}", b"[", b"<b>,x\n", b"PARIS", b"- 5,1\n", b"data: x\n"]
 )
 def test_text_may_be_a_table(text: bytes) -> None:
-    assert lookalikes.of_bytes(text) is None
+    assert lookalikes.identify_bytes(text) is None
 
 
 def test_by_keys_of_any_of_the_objects() -> None:
     first = {"error": "timeout"}
     second = dict.fromkeys(["results", "configs", "versions", "n-shot"], "")
-    title = lookalikes.of_objects([first, second]) or ""
+    title = lookalikes.identify_objects([first, second]) or ""
     assert title.startswith("an lm-evaluation-harness results file (no rows: choose the samples_")
-    assert lookalikes.of_objects([first]) is None
-    assert lookalikes.of_objects([{"id": 1, "eval": "x", "status": "ok", "confidence": 0.5}]) is None
+    assert lookalikes.identify_objects([first]) is None
+    assert lookalikes.identify_objects([{"id": 1, "eval": "x", "status": "ok", "confidence": 0.5}]) is None
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_by_keys_of_any_of_the_objects() -> None:
 )
 def test_parts_of_a_tool_s_files_name_the_one_to_give(keys: str, instead: str) -> None:
     record = dict.fromkeys(keys.split(), "")
-    assert instead in (lookalikes.of_objects([record]) or "")
-    assert lookalikes.of_objects([{**record, "confidence": 0.5}]) is None
+    assert instead in (lookalikes.identify_objects([record]) or "")
+    assert lookalikes.identify_objects([{**record, "confidence": 0.5}]) is None
 
 
 def test_by_columns() -> None:
     columns = ["name", "scenario_spec", "adapter_spec"]
-    title = lookalikes.of_columns(columns) or ""
+    title = lookalikes.identify_columns(columns) or ""
     assert title.startswith("a HELM run specification (no rows: choose scenario_state.json")
-    assert lookalikes.of_columns(["id", "confidence"]) is None
+    assert lookalikes.identify_columns(["id", "confidence"]) is None
 
 
 def test_the_refusal_names_the_file_its_kind_and_what_to_do() -> None:
-    message = lookalikes.refusal("quiz.json", "an XML file")
+    message = lookalikes.unsupported_message("quiz.json", "an XML file")
     assert message.startswith("quiz.json looks like an XML file, which this version does not read. Export")

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check, usable_runs
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.check import check_file, usable_runs
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.analysis.score import score
-from calib_core.confidence.method import Options
+from calib_core.confidence.method import MethodOptions
 from calib_core.problems import Refused
 from calib_core.records import AnswerRun
 from core.files.answer_runs import of_answers
@@ -26,14 +26,14 @@ Figures = tuple[int, float, float]
 
 def printed(path: Path) -> dict[str, str]:
     """The mapping that a person gets who types what is proposed for a file, rivals left aside."""
-    text = check(files.read(path)).message
+    text = check_file(files.read(path)).message
     words = shlex.split(re.sub(r" \(or instead: .*", "", text[text.index("--map") :]))
     return dict(word.rsplit("=", 1) for word in words if word != "--map")
 
 
-def figures(run: AnswerRun, method: str, options: Options | None = None) -> Figures:
+def figures(run: AnswerRun, method: str, options: MethodOptions | None = None) -> Figures:
     """What the program says of one method."""
-    evidence = gather(run, method, options or Options())
+    evidence = gather_evidence(run, method, options or MethodOptions())
     accuracy, error = (score(evidence, metric).value for metric in ("accuracy", "ece"))
     assert accuracy is not None
     assert error is not None
@@ -62,7 +62,7 @@ def test_white_space_tables_with_unparseable_rows(
 ) -> None:
     paths = sorted((shared / "real" / "msp-mmlu").glob(f"mmlu_{model}-q*.txt"))
     readings = [files.read(path, columns=printed(path)) for path in paths]
-    assert {check(reading).status for reading in readings} == {"loads"}
+    assert {check_file(reading).status for reading in readings} == {"loads"}
     runs = [run for reading in readings for run in of_answers(usable_runs(reading))]
     rows = pl.concat([run.rows for run in runs])
     assert (len(runs), rows.height, rows["correct"].drop_nulls().len()) == (12, 6000, n)
@@ -71,7 +71,7 @@ def test_white_space_tables_with_unparseable_rows(
 
 
 def test_a_white_space_table_without_known_names_is_refused_with_what_to_type(shared: Path) -> None:
-    report = check(files.read(next((shared / "real" / "msp-mmlu").glob("*.txt"))))
+    report = check_file(files.read(next((shared / "real" / "msp-mmlu").glob("*.txt"))))
     assert (report.status, report.format) == ("refused", "table")
     assert "--map confidence_level=confidence --map grade=correct" in report.message
 
@@ -91,7 +91,7 @@ def test_tables_with_several_confidences_a_row(
     """The note counts an empty answer as wrong; here it is missing, and so is its row."""
     path = shared / "real" / "mmlu-pro-verbal" / f"mmlu_pro_{model}_eval_all_None.csv"
     reading = files.read(path, columns=printed(path))
-    assert check(reading).status == "loads"
+    assert check_file(reading).status == "loads"
     (run,) = of_answers(usable_runs(reading))
     assert (run.rows.height, run.rows["subject"].n_unique()) == (12032, 14)
     answered = run.rows.filter(pl.col("prediction").is_not_null())
@@ -109,13 +109,13 @@ def test_confidences_above_one_are_bad_rows(shared: Path) -> None:
     path = shared / "real" / "mmlu-pro-verbal" / "mmlu_pro_Qwen2.5-7B-Instruct_eval_all_None.csv"
     reading = files.read(path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"})
     (problem,) = reading.problems
-    assert (problem.kind, problem.count, reading.bad_rows, len(problem.first)) == ("out of range", 20, 20, 20)
+    assert (problem.kind, problem.count, reading.n_bad_rows, len(problem.first)) == ("out of range", 20, 20, 20)
     (run,) = of_answers(reading.runs(skip_bad_rows=True))
-    assert (run.rows.height, run.ledger.left_out) == (12012, 20)
+    assert (run.rows.height, run.row_counts.n_left_out) == (12012, 20)
 
 
 def test_the_authors_own_summary_table_is_refused(shared: Path) -> None:
-    report = check(files.read(shared / "real" / "mmlu-pro-verbal" / "category_df.csv"))
+    report = check_file(files.read(shared / "real" / "mmlu-pro-verbal" / "category_df.csv"))
     assert report.status == "refused"
     assert "none of these is a name this program knows" in report.message
 
@@ -142,7 +142,7 @@ def test_stated_sequence_and_answer_probabilities(
 ) -> None:
     path = shared / "real" / "yuuxii-token-probs" / f"{name}_test.csv"
     reading = files.read(path, columns=printed(path))
-    report = check(reading)
+    report = check_file(reading)
     assert (report.status, report.bad_rows) == ("asks" if bad else "loads", bad)
     found = [(cell.column, cell.found) for problem in report.problems for cell in problem.first]
     assert found == [("extracted_prob", "-1.0")] * bad
@@ -159,7 +159,7 @@ def test_votes_of_several_columns(shared: Path) -> None:
     first = columns.index("error_type") + 1
     samples = dict.fromkeys(columns[first : first + 14], "samples")
     reading = files.read(path, columns={"groundtruth_answer": "gold", **samples})
-    report = check(reading)
+    report = check_file(reading)
     assert (report.status, report.rows, report.bad_rows) == ("loads", 5700, 0)
     (run,) = of_answers(usable_runs(reading))
     assert set(run.rows["samples"].list.len()) == {14}
@@ -172,7 +172,7 @@ def test_votes_of_several_columns(shared: Path) -> None:
     # The note leaves unparseable letters out of N; here each counts in N unless that is asked for.
     # A "2" among the letters is read as the third choice here, and is unparseable in the note.
     briers = [
-        score(gather(run, method, Options(unparseable="drop")), "brier").value
+        score(gather_evidence(run, method, MethodOptions(unparseable="drop")), "brier").value
         for method in ("cluster_size", "cluster_number", "pairwise")
     ]
     assert briers == pytest.approx([0.0890, 0.1025, 0.0887], abs=1.5e-4)
@@ -193,7 +193,7 @@ def test_what_cannot_be_used_as_it_is_is_told_what_would_be(
     paths = sorted((shared / "real").glob(pattern))
     assert paths
     for path in paths:
-        report = check(files.read(path))
+        report = check_file(files.read(path))
         assert report.status == "refused"
         assert [part for part in (path.name, *said) if part not in report.message] == []
 

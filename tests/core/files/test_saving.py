@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from calib_core.files.saving import check_target, save
+from calib_core.files.saving import check_output_path, write_atomically
 from calib_core.problems import Refused
 
 
 def test_what_is_saved_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
     target = tmp_path / "out.parquet"
     for data in (b"first", b"second"):
-        save(data, target)
+        write_atomically(data, target)
         assert target.read_bytes() == data
     assert list(tmp_path.iterdir()) == [target]
 
@@ -33,7 +33,7 @@ def test_what_was_there_survives_a_failure(
     owner = os if step == "fsync" else Path
     monkeypatch.setattr(owner, step, fail)
     with pytest.raises(Refused, match=r"^out\.parquet cannot be written \(No space left on device\)\.$"):
-        save(b"half", target)
+        write_atomically(b"half", target)
     assert target.read_bytes() == b"good"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -49,15 +49,15 @@ def test_the_unfinished_file_is_hidden_and_is_nobody_elses(
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", look)
-    save(b"1", tmp_path / "out")
-    save(b"2", tmp_path / "out")
+    write_atomically(b"1", tmp_path / "out")
+    write_atomically(b"2", tmp_path / "out")
     assert all(path.name.startswith(".") and path.parent == tmp_path for path in seen)
     assert len(set(seen)) == 2
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"out\.parquet cannot be written"):
-        save(b"1", tmp_path / "none" / "out.parquet")
+        write_atomically(b"1", tmp_path / "none" / "out.parquet")
 
 
 def test_only_a_file_is_replaced(tmp_path: Path) -> None:
@@ -65,9 +65,9 @@ def test_only_a_file_is_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (Path("/dev/null"), tmp_path / "pipe"):
         with pytest.raises(Refused, match="is no regular file"):
-            save(b"1", path)
+            write_atomically(b"1", path)
     with pytest.raises(Refused, match="is a folder"):
-        save(b"1", tmp_path)
+        write_atomically(b"1", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
@@ -82,5 +82,5 @@ def test_an_input_is_never_replaced(tmp_path: Path, how: str) -> None:
         link.hardlink_to(source)
     target = {"itself": source, "another way to it": tmp_path / "sub" / ".." / "in.csv"}.get(how, link)
     with pytest.raises(Refused, match="is one of the files that are read, and would be lost"):
-        check_target(target, [tmp_path / "other.csv", source])
-    check_target(tmp_path / "new.csv", [source])
+        check_output_path(target, [tmp_path / "other.csv", source])
+    check_output_path(tmp_path / "new.csv", [source])

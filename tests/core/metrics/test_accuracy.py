@@ -16,8 +16,8 @@ def test_it_is_the_exact_number(pairs: list[Pair], how: Bins) -> None:
 
 
 def test_by_hand() -> None:
-    assert ACCURACY.of(BinSums.from_pairs([0.1, 0.1, 0.9, 0.9], [1, 1, 1, 0]), Scheme()) == 0.75
+    assert ACCURACY.compute(BinSums.from_pairs([0.1, 0.1, 0.9, 0.9], [1, 1, 1, 0]), Scheme()) == 0.75
 
 
 def test_nothing_has_no_accuracy() -> None:
-    assert ACCURACY.of(BinSums.from_pairs([], []), Scheme()) is None
+    assert ACCURACY.compute(BinSums.from_pairs([], []), Scheme()) is None

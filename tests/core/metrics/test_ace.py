@@ -18,17 +18,17 @@ def test_it_is_the_exact_number(pairs: list[Pair], how: Bins) -> None:
 
 def test_four_rows_in_two_bins_by_hand() -> None:
     sums = BinSums.from_pairs([0.5, 0.625, 0.75, 0.875], [1, 0, 1, 1])
-    assert ACE.of(sums, Scheme("mass", 2)) == (0.125 + 0.375) / 4
+    assert ACE.compute(sums, Scheme("mass", 2)) == (0.125 + 0.375) / 4
 
 
 def test_m_matters() -> None:
     sums = BinSums.from_pairs([0.5, 0.625, 0.75, 0.875], [1, 0, 1, 1])
-    assert ACE.of(sums, Scheme("mass", 4)) == 1.5 / 4 != ACE.of(sums, Scheme("mass", 2))
+    assert ACE.compute(sums, Scheme("mass", 4)) == 1.5 / 4 != ACE.compute(sums, Scheme("mass", 2))
 
 
 def test_it_is_the_ece_of_its_own_binning() -> None:
-    assert (ACE.of, ACE.binning) == (ECE.of, "mass")
+    assert (ACE.compute, ACE.binning) == (ECE.compute, "mass")
 
 
 def test_nothing_has_no_ace() -> None:
-    assert ACE.of(BinSums.from_pairs([], []), Scheme("mass")) is None
+    assert ACE.compute(BinSums.from_pairs([], []), Scheme("mass")) is None

@@ -16,13 +16,13 @@ def test_it_is_the_exact_number(pairs: list[Pair], how: Bins) -> None:
 
 
 def test_saying_more_than_is_right_is_positive() -> None:
-    assert BIAS.of(BinSums.from_pairs([0.75, 0.75], [1, 0]), Scheme()) == 0.25
-    assert BIAS.of(BinSums.from_pairs([0.25, 0.25], [1, 0]), Scheme()) == -0.25
+    assert BIAS.compute(BinSums.from_pairs([0.75, 0.75], [1, 0]), Scheme()) == 0.25
+    assert BIAS.compute(BinSums.from_pairs([0.25, 0.25], [1, 0]), Scheme()) == -0.25
 
 
 def test_gaps_of_opposite_sign_cancel() -> None:
-    assert BIAS.of(BinSums.from_pairs([0.0, 1.0], [1, 0]), Scheme()) == 0.0
+    assert BIAS.compute(BinSums.from_pairs([0.0, 1.0], [1, 0]), Scheme()) == 0.0
 
 
 def test_nothing_has_no_bias() -> None:
-    assert BIAS.of(BinSums.from_pairs([], []), Scheme()) is None
+    assert BIAS.compute(BinSums.from_pairs([], []), Scheme()) is None

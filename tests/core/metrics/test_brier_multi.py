@@ -18,12 +18,12 @@ def test_it_is_the_exact_number(rows: list[Row], how: Bins) -> None:
 
 def test_by_hand() -> None:
     sums = class_sums_of([Row((0.5, 0.25, 0.25), 8, 0), Row((0.0, 1.0), 8, 1)])
-    assert BRIER_MULTI.of(sums, Scheme()) == pytest.approx((0.25 + 0.0625 + 0.0625) / 2, abs=1e-15)
+    assert BRIER_MULTI.compute(sums, Scheme()) == pytest.approx((0.25 + 0.0625 + 0.0625) / 2, abs=1e-15)
 
 
 def test_sure_of_the_wrong_choice_is_two() -> None:
-    assert BRIER_MULTI.of(class_sums_of([Row((1.0, 0.0), 8, 1)]), Scheme()) == 2.0
+    assert BRIER_MULTI.compute(class_sums_of([Row((1.0, 0.0), 8, 1)]), Scheme()) == 2.0
 
 
 def test_nothing_has_no_brier_score() -> None:
-    assert BRIER_MULTI.of(BinSums.from_pairs([], []), Scheme()) is None
+    assert BRIER_MULTI.compute(BinSums.from_pairs([], []), Scheme()) is None

@@ -47,14 +47,14 @@ def number(metric_id: str, sums: BinSums, bins: int = 10) -> float:
 
 def defined(metric_id: str, sums: BinSums, scheme: Scheme) -> float:
     """The metric's value, which is there."""
-    value = METRICS[metric_id].of(sums, scheme)
+    value = METRICS[metric_id].compute(sums, scheme)
     assert value is not None
     return value
 
 
 def all_numbers(sums: BinSums, ids: Iterable[str], bins: int) -> list[float | None]:
     """Every metric of one need."""
-    return [METRICS[metric_id].of(sums, Scheme("width", bins)) for metric_id in ids]
+    return [METRICS[metric_id].compute(sums, Scheme("width", bins)) for metric_id in ids]
 
 
 def mean(values: list[Fraction]) -> float:
@@ -216,14 +216,14 @@ def test_ece_of_all_labels_is_full_ece_over_k(rows: list[Row], bins: int) -> Non
 @given(st.one_of(whole_rows(), rounded_rows()), st.integers(1, 1000))
 def test_all_labels_by_way_of_pairs_are_those_by_way_of_classes(rows: list[Row], bins: int) -> None:
     narrow = [Row(row.probs, 8, row.label) for row in rows]
-    by_pairs = distribution_of(narrow).every_label().sums()
+    by_pairs = distribution_of(narrow).all_label_pairs().sums()
     assert number("ece", by_pairs, bins) == number("ece", class_sums_of(narrow).pooled(), bins)
 
 
 @given(any_rows())
 def test_two_brier_scores_agree_on_what_they_sum(rows: list[Row]) -> None:
     sums = class_sums_of(rows)
-    total = number("brier", sums.pooled()) * sums.pairs
+    total = number("brier", sums.pooled()) * sums.n_pairs
     assert total == pytest.approx(number("brier_multi", sums) * sums.rows, rel=0, abs=TOLERANCE)
 
 

@@ -17,13 +17,13 @@ def test_it_is_the_exact_number(pairs: list[Pair], how: Bins) -> None:
 
 def test_one_row_alone_can_be_the_worst_bin() -> None:
     sums = BinSums.from_pairs([0.5] * 100 + [0.875], [0, 1] * 50 + [0])
-    assert MCE.of(sums, Scheme("width", 2)) == 0.875
+    assert MCE.compute(sums, Scheme("width", 2)) == 0.875
 
 
 def test_an_empty_bin_is_no_bin() -> None:
     sums = BinSums.from_pairs([0.5, 0.5], [0, 1])
-    assert MCE.of(sums, Scheme("width", 1000)) == 0.0
+    assert MCE.compute(sums, Scheme("width", 1000)) == 0.0
 
 
 def test_nothing_has_no_mce() -> None:
-    assert MCE.of(BinSums.from_pairs([], []), Scheme()) is None
+    assert MCE.compute(BinSums.from_pairs([], []), Scheme()) is None

@@ -18,17 +18,17 @@ def test_without_a_remark_there_is_none() -> None:
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 def test_a_title_within_a_sentence_differs_by_a_capital_at_most(metric: Metric) -> None:
-    assert metric.in_sentence[1:] == metric.title[1:]
-    assert metric.in_sentence[0] in (metric.title[0], metric.title[0].lower())
+    assert metric.title_in_sentence[1:] == metric.title[1:]
+    assert metric.title_in_sentence[0] in (metric.title[0], metric.title[0].lower())
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 def test_an_entry_does_not_contradict_itself(metric: Metric) -> None:
-    assert metric.binned or not metric.swept
-    assert metric.needs == "pairs" or metric.over_samples == "named"
+    assert metric.binned or not metric.in_default_sweep
+    assert metric.needs == "pairs" or metric.sampling_default == "named"
     assert metric.needs == "pairs" or not metric.all_labels
-    if metric.coverage:
-        assert 0 <= metric.coverage[0] <= metric.coverage[1] <= 100
+    if metric.bootstrap_coverage:
+        assert 0 <= metric.bootstrap_coverage[0] <= metric.bootstrap_coverage[1] <= 100
 
 
 def test_a_metric_cannot_be_changed() -> None:

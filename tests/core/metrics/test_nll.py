@@ -20,31 +20,31 @@ def test_it_is_the_exact_number(rows: list[Row], how: Bins) -> None:
 
 def test_by_hand() -> None:
     sums = class_sums_of([Row((0.5, 0.5), 8, 0), Row((0.25, 0.75), 8, 0)])
-    assert NLL.of(sums, Scheme()) == pytest.approx(1.5 * math.log(2), abs=1e-15)
+    assert NLL.compute(sums, Scheme()) == pytest.approx(1.5 * math.log(2), abs=1e-15)
     assert NLL.remark(sums) is None
 
 
 def test_certainty_of_the_right_answer_is_plain_zero() -> None:
-    value = NLL.of(class_sums_of([Row((1.0, 0.0), 8, 0)]), Scheme())
+    value = NLL.compute(class_sums_of([Row((1.0, 0.0), 8, 0)]), Scheme())
     assert str(value) == "0.0"
 
 
 def test_a_right_answer_given_nothing_is_infinite_and_said() -> None:
     sums = class_sums_of([Row((1.0, 0.0), 8, 1), Row((0.0, 1.0), 4, 0), Row((0.5, 0.5), 8, 0)])
-    assert NLL.of(sums, Scheme()) == math.inf
+    assert NLL.compute(sums, Scheme()) == math.inf
     remark = NLL.remark(sums)
     assert remark == "Infinite: the right answer was given probability 0 in 2 of 3 rows."
 
 
 def test_a_wrong_answer_given_nothing_is_no_matter() -> None:
     sums = class_sums_of([Row((0.5, 0.0, 0.5), 8, 2)])
-    assert NLL.of(sums, Scheme()) == pytest.approx(math.log(2), abs=1e-15)
+    assert NLL.compute(sums, Scheme()) == pytest.approx(math.log(2), abs=1e-15)
 
 
 def test_the_smallest_probability_is_still_finite() -> None:
     sums = class_sums_of([Row((5e-324, 1.0), 8, 0)])
-    assert NLL.of(sums, Scheme()) == pytest.approx(-math.log(5e-324), rel=1e-15, abs=0)
+    assert NLL.compute(sums, Scheme()) == pytest.approx(-math.log(5e-324), rel=1e-15, abs=0)
 
 
 def test_nothing_has_no_nll() -> None:
-    assert NLL.of(BinSums.from_pairs([], []), Scheme()) is None
+    assert NLL.compute(BinSums.from_pairs([], []), Scheme()) is None

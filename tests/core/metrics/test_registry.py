@@ -35,7 +35,7 @@ def test_ids_are_the_keys() -> None:
 
 def test_titles_and_recipe_names_tell_metrics_apart() -> None:
     assert len({metric.title for metric in METRICS.values()}) == len(METRICS)
-    assert len({metric.recipe for metric in METRICS.values()}) == len(METRICS)
+    assert len({metric.recipe_name for metric in METRICS.values()}) == len(METRICS)
 
 
 @pytest.mark.parametrize("metric_id", METRICS)
@@ -44,7 +44,7 @@ def test_the_help_text_is_one_sentence_that_says_which_way_is_better(metric_id: 
     assert metric.meaning.endswith(".")
     assert ". " not in metric.meaning
     direction = {"lower": "lower is better", "higher": "higher is better", "zero": "nearest to 0 is best"}
-    assert direction[metric.better] in metric.meaning
+    assert direction[metric.direction] in metric.meaning
     assert metric.source
 
 
@@ -75,7 +75,7 @@ def test_metrics_of_distributions_are_exact_on_edges_in_every_dtype(bins: int, w
 @given(some_pairs())
 def test_metrics_of_pairs_keep_to_their_range(pairs: list[Pair]) -> None:
     for metric in (METRICS[metric_id] for metric_id in oracle.OF_PAIRS):
-        value = metric.of(sums_of(pairs), Scheme())
+        value = metric.compute(sums_of(pairs), Scheme())
         assert value is None or (metric.low is not None and metric.low <= value)
         assert value is None or (metric.high is not None and value <= metric.high)
 
@@ -84,7 +84,7 @@ def test_metrics_of_pairs_keep_to_their_range(pairs: list[Pair]) -> None:
 def test_metrics_of_distributions_keep_to_their_range(rows: list[Row]) -> None:
     """But for the ε by which stored rows may pass 1."""
     for metric in (METRICS[metric_id] for metric_id in oracle.OF_ROWS):
-        value = metric.of(class_sums_of(rows), Scheme())
+        value = metric.compute(class_sums_of(rows), Scheme())
         assert value is not None
         assert (0.0 if metric.low is None else metric.low) <= value
         assert value <= (math.inf if metric.high is None else metric.high + 1e-3)
@@ -94,4 +94,4 @@ def test_metrics_of_distributions_keep_to_their_range(rows: list[Row]) -> None:
 def test_what_is_not_binned_does_not_change_with_the_bins(pairs: list[Pair]) -> None:
     sums = sums_of(pairs)
     for metric in (METRICS[metric_id] for metric_id in oracle.OF_PAIRS if not METRICS[metric_id].binned):
-        assert metric.of(sums, Scheme("width", 3)) == metric.of(sums, Scheme("natural", 50))
+        assert metric.compute(sums, Scheme("width", 3)) == metric.compute(sums, Scheme("natural", 50))

@@ -20,13 +20,13 @@ from core.oracle import Bins, Pair, Row
 
 def check(sums: Sums, pairs: Sequence[Pair], rows: int) -> None:
     """Every total of these sums against the pairs, in exact fractions."""
-    assert (sums.pairs, sums.rows) == (len(pairs), rows)
-    assert sums.right == sum(pair.correct for pair in pairs)
+    assert (sums.n_pairs, sums.rows) == (len(pairs), rows)
+    assert sums.n_correct == sum(pair.correct for pair in pairs)
     assert sums.impossible == sum(pair.correct for pair in pairs if pair.confidence == 0)
     said = sum((Fraction(pair.confidence) for pair in pairs), Fraction(0))
     error = sum((Fraction(pair.confidence) - pair.correct) ** 2 for pair in pairs)
-    assert close(sums.said, said)
-    assert close(sums.squared_error, Fraction(error))
+    assert close(sums.confidence_sum, said)
+    assert close(sums.squared_error_sum, Fraction(error))
     possible = [Row((pair.confidence,), 8, 0) for pair in pairs if pair.correct and pair.confidence]
     loss = oracle.nll(possible, Bins())
     assert close(sums.log_loss, loss * len(possible) if isinstance(loss, Fraction) else Fraction(0))
@@ -53,11 +53,11 @@ def test_token_level_sums() -> None:
     probs, target = some_rows(40, 7, seed=6)
     rows = [Row(tuple(map(float, row)), 8, int(label)) for row, label in zip(probs, target, strict=True)]
     sums = dense_sums(probs, target)
-    check(sums.all, oracle.all_pairs(rows), 40)
-    top = sums.top
+    check(sums.all_labels, oracle.all_pairs(rows), 40)
+    top = sums.top_label
     right = [int(int(np.argmax(row.probs)) == row.label) for row in rows]
-    assert (top.pairs, top.right) == (40, sum(right))
-    assert top.said == pytest.approx(probs.max(axis=1).sum())
+    assert (top.n_pairs, top.n_correct) == (40, sum(right))
+    assert top.confidence_sum == pytest.approx(probs.max(axis=1).sum())
     assert sums.by_class is not None
     with pytest.raises(ValueError, match="TokenSums"):
         sums.by_class.pooled()
@@ -68,7 +68,7 @@ def test_what_a_metric_does_not_read_it_can_do_without() -> None:
     probs, target = some_rows(40, 7, seed=6)
     sums = dense_sums(probs, target)
     for metric in METRICS.values():
-        grid = sums.top if metric.needs == "pairs" else sums.all
+        grid = sums.top_label if metric.needs == "pairs" else sums.all_labels
         blind = replace(grid, squared=grid.squared * np.nan)
-        if metric.reads == "bins":
-            assert metric.of(blind, Scheme()) == metric.of(grid, Scheme())
+        if metric.required_sums == "bins":
+            assert metric.compute(blind, Scheme()) == metric.compute(grid, Scheme())

@@ -10,37 +10,37 @@ from typing import Any
 import polars as pl
 
 from calib_core import files
-from calib_core.analysis.evidence import survey
-from calib_core.analysis.score import available_metrics, scheme_for
+from calib_core.analysis.evidence import survey_methods
+from calib_core.analysis.score import metric_availability, effective_scheme
 from calib_core.bins import Scheme
 from calib_core.files.reading import Reading
 from calib_core.metrics import METRICS
 from calib_core.records import ANSWER_SCHEMA, AnswerRun, Run
-from calib_core.report.canonical import Source, canonical
-from calib_core.report.canonical_file import Canonical
+from calib_core.report.canonical import ConvertedSource, to_canonical
+from calib_core.report.canonical_file import CanonicalFile
 
-SOURCE = Source("quiz.csv", "0" * 64, 3)
+SOURCE = ConvertedSource("quiz.csv", "0" * 64, 3)
 KINDS = ("parquet", "jsonl")
 
 
 def written(runs: Sequence[Run], kind: str, *, notes: Sequence[str] = ()) -> Reading:
     """The runs as one canonical file of that kind, read again."""
-    return reread(canonical(runs, [SOURCE], notes), kind)
+    return reread(to_canonical(runs, [SOURCE], notes), kind)
 
 
-def reread(made: Canonical, kind: str) -> Reading:
+def reread(made: CanonicalFile, kind: str) -> Reading:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"again.{kind}"
         path.write_bytes(made.to_parquet() if kind == "parquet" else made.to_json_lines())
         reading = files.read(path)
-    assert (reading.format, reading.bad_rows, reading.refusal) == ("canonical", 0, None)
+    assert (reading.format, reading.n_bad_rows, reading.refusal) == ("canonical", 0, None)
     return reading
 
 
 def content(run: AnswerRun) -> tuple[Any, ...]:
     """All that numbers are computed from: values with their dtypes, groups, and what is known of the run."""
-    told = [name for name in ANSWER_SCHEMA if name != "row" and run.has(name)]
-    others = run.others.select(pl.all().cast(pl.String))
+    told = [name for name in ANSWER_SCHEMA if name != "row" and run.has_columns(name)]
+    others = run.group_columns.select(pl.all().cast(pl.String))
     return (
         run.info,
         {name: (str(run.rows.schema[name]), run.rows[name].to_list()) for name in told},
@@ -51,16 +51,16 @@ def content(run: AnswerRun) -> tuple[Any, ...]:
 def numbers(run: Run, bins: Sequence[int] = (3, 10)) -> dict[tuple[str, str, int], Any]:
     """Every metric of every method with n, or that it cannot be had."""
     found: dict[tuple[str, str, int], Any] = {}
-    surveyed = survey(run)
+    surveyed = survey_methods(run)
     for method, evidence in surveyed.usable.items():
         for number in bins:
-            refused = available_metrics(evidence, Scheme("width", number))
+            refused = metric_availability(evidence, Scheme("width", number))
             for metric in METRICS.values():
-                scheme = scheme_for(metric, Scheme("width", number))
+                scheme = effective_scheme(metric, Scheme("width", number))
                 value = (
-                    metric.of(evidence.sums_for(metric, scheme), scheme)
+                    metric.compute(evidence.sums_for(metric, scheme), scheme)
                     if refused[metric.id] is None
                     else "refused"
                 )
                 found[method, metric.id, number] = (evidence.n_used, value)
-    return found | {(method, "", 0): "refused" for method in surveyed.refused}
+    return found | {(method, "", 0): "refused" for method in surveyed.unavailable}

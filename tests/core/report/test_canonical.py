@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from calib_core import files
 from calib_core.confidence import METHODS
 from calib_core.problems import Refused
-from calib_core.records import AnswerRun, Ledger, Reported, RunInfo
-from calib_core.report.canonical import canonical, source_of
+from calib_core.records import AnswerRun, RowCounts, ReportedMetric, RunInfo
+from calib_core.report.canonical import to_canonical, source_record
 from core.made_runs import made_run
 from core.report.read_back import KINDS, SOURCE, content, numbers, reread, written
 
@@ -139,11 +139,11 @@ def test_every_method_and_metric_is_the_same(kind: str) -> None:
 
 def test_what_the_metadata_says() -> None:
     info = RunInfo("m", "d", 5, "step1", 7.0, "chat", 0.7, 10, "majority", "sample_0", "number")
-    ledger = Ledger(read=6, left_out=2, clipped={"p": 3}, notes=("A remark.",))
+    ledger = RowCounts(n_rows=6, n_left_out=2, clipped={"p": 3}, notes=("A remark.",))
     run = replace(
-        full_run(), info=info, ledger=ledger, part_of="mmlu", reported=(Reported("acc", 0.5, 4), )
+        full_run(), info=info, ledger=ledger, part_of="mmlu", reported=(ReportedMetric("acc", 0.5, 4), )
     )
-    made = canonical([run], [SOURCE], ["Another."])
+    made = to_canonical([run], [SOURCE], ["Another."])
     assert {**made.metadata, "notes": None} == {
         "format": "calib-answers", "version": 1, "logprob_base": "e", "created_by": "Calib",
         "model": "m", "dataset": "d", "shots": 5, "checkpoint": "step1", "params_b": 7.0, "tuning": "chat",
@@ -165,7 +165,7 @@ def test_what_the_metadata_says() -> None:
         reading = reread(made, kind)
         (again,) = reading.good_runs
         assert isinstance(again, AnswerRun)
-        assert (again.info, again.part_of, reading.notes) == (info, "mmlu", made.notes)
+        assert (again.info, again.evaluation, reading.notes) == (info, "mmlu", made.notes)
 
 
 def runs_of(*infos: RunInfo) -> list[AnswerRun]:
@@ -182,16 +182,16 @@ def test_runs_are_told_apart_row_by_row(kind: str) -> None:
 
 def test_runs_that_would_be_one_are_refused() -> None:
     with pytest.raises(Refused, match=r"0\.csv and 1\.csv say the same .*\(m · 5-shot\).*one run"):
-        canonical(runs_of(RunInfo("m", shots=5), RunInfo("m", shots=5)), [])
+        to_canonical(runs_of(RunInfo("m", shots=5), RunInfo("m", shots=5)), [])
 
 
 def test_runs_that_one_file_cannot_hold_are_refused() -> None:
     with pytest.raises(Refused, match=r"differ in path_of \(greedy, majority\)"):
-        canonical(runs_of(RunInfo("m"), RunInfo("n", path_of="majority")), [])
+        to_canonical(runs_of(RunInfo("m"), RunInfo("n", path_of="majority")), [])
     one, other = runs_of(RunInfo("m"), RunInfo("n"))
     wide = replace(other, rows=other.rows.with_columns(pl.col("confidence").cast(pl.Float64)))
     with pytest.raises(Refused, match=r"differ in the dtype of confidence \(Float32, Float64\)"):
-        canonical([one, wide], [])
+        to_canonical([one, wide], [])
 
 
 def test_groups_keep_their_column_whatever_it_is_called() -> None:
@@ -205,11 +205,11 @@ def test_groups_keep_their_column_whatever_it_is_called() -> None:
         reading = written([run], kind)
         (again,) = reading.good_runs
         assert isinstance(again, AnswerRun)
-        assert set(reading.groups) == {
+        assert set(reading.group_columns) == {
             "level", "confidence (group) (group)", "source_row (group)", "row", "calib (group)",
             "confidence (group)",
         }  # fmt: skip
-        assert all(again.others[name].to_list() == ["a", "b", None, "a"] for name in reading.groups)
+        assert all(again.group_columns[name].to_list() == ["a", "b", None, "a"] for name in reading.group_columns)
         assert numbers(again) == numbers(run)
 
 
@@ -223,8 +223,8 @@ def test_more_groups_than_are_read_are_said() -> None:
         )
         for at, each in enumerate(names)
     ]
-    assert canonical(runs[:1], []).metadata["groups"] == ["topic"]
-    made = canonical(runs, [])
+    assert to_canonical(runs[:1], []).metadata["groups"] == ["topic"]
+    made = to_canonical(runs, [])
     assert made.metadata["groups"] == []
     (note,) = made.notes
     assert note == "The column 'topic' is not written: together the runs have more groups than are read."
@@ -232,6 +232,6 @@ def test_more_groups_than_are_read_are_said() -> None:
 
 def test_a_source_is_known_by_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "quiz.csv").write_bytes(b"abc")
-    source = source_of(tmp_path / "quiz.csv", "a/quiz.csv", 7)
+    source = source_record(tmp_path / "quiz.csv", "a/quiz.csv", 7)
     assert source.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert (source.name, source.rows) == ("a/quiz.csv", 7)

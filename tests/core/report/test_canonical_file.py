@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from calib_core.records import AnswerRun
-from calib_core.report.canonical import canonical
+from calib_core.report.canonical import to_canonical
 from core.made_runs import made_run
 from core.report.read_back import KINDS, SOURCE, written
 
@@ -24,7 +24,7 @@ def test_a_stored_third_stays_in_its_bin(kind: str) -> None:
 
 
 def test_json_lines_leave_nulls_out_and_know_no_infinity() -> None:
-    lines = canonical([made_run({
+    lines = to_canonical([made_run({
         "path_logprobs": [[-0.1, float("-inf")], [-0.3], [-0.2], [-0.9]],
         "correct": [True, False, True, None],
         "confidence": pl.Series([0.3, 1 / 3, 0.7, 0.9], dtype=pl.Float32),

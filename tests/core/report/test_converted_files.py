@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check, usable_runs
-from calib_core.analysis.evidence import survey
-from calib_core.analysis.reported import compared
+from calib_core.analysis.check import check_file, usable_runs
+from calib_core.analysis.evidence import survey_methods
+from calib_core.analysis.reported import compare_reported_metrics
 from calib_core.problems import CalibError, Refused
 from calib_core.records import AnswerRun, TokenRun
-from calib_core.report.canonical import canonical, source_of
+from calib_core.report.canonical import to_canonical, source_record
 from core.report.read_back import KINDS, content, numbers, reread
 from serving import ROOT
 
@@ -21,7 +21,7 @@ LARGEST = 3_000_000
 """Larger files say nothing else, and take long."""
 
 def files_of(shared: Path, name: str) -> list[Path]:
-    found = files.scan(ROOT / "data" if name == "demo" else shared / name)
+    found = files.list_files(ROOT / "data" if name == "demo" else shared / name)
     return [path for path in found if path.stat().st_size <= LARGEST]
 
 
@@ -29,8 +29,8 @@ def reading_of(path: Path) -> files.Reading | None:
     """What a file gives with the columns that are proposed; None where that is nothing."""
     try:
         reading = files.read(path)
-        if reading.proposals and not check(reading).runs:
-            reading = files.read(path, columns=dict(reading.proposals))
+        if reading.proposed_mapping and not check_file(reading).runs:
+            reading = files.read(path, columns=dict(reading.proposed_mapping))
         usable_runs(reading, skip_bad_rows=True)
     except CalibError:
         return None
@@ -45,13 +45,13 @@ def test_a_converted_file_reads_back_to_the_same(folder: str, shared: Path) -> N
         if reading is None:
             continue
         runs = reading.runs(skip_bad_rows=True)
-        source = source_of(path, reading.file, reading.rows)
+        source = source_record(path, reading.file, reading.n_rows)
         if any(isinstance(run, TokenRun) for run in runs):
             with pytest.raises(Refused, match="calib_core reduce FILE"):
-                canonical(runs, [source])
+                to_canonical(runs, [source])
             tokens += 1
             continue
-        made = canonical(runs, [source], reading.notes)
+        made = to_canonical(runs, [source], reading.notes)
         answers = [run for run in runs if isinstance(run, AnswerRun)]
         held, expected, told = said_of(answers), numbers(answers[0], (10,)), list(map(audited, answers))
         for kind in KINDS:
@@ -73,11 +73,11 @@ def said_of(runs: list[AnswerRun]) -> list[tuple[Any, ...]]:
 
 def check_accuracy(run: AnswerRun) -> int | None:
     """Right answers of the greedy kind, by their own outcome."""
-    return int(run.rows["correct"].sum()) if run.has("correct") else None
+    return int(run.rows["correct"].sum()) if run.has_columns("correct") else None
 
 
 def audited(run: AnswerRun) -> list[tuple[Any, ...]]:
     """The tool's own numbers beside ours, but for why they differ: bad rows are no more in the new file."""
-    numbers = compared(run, survey(run).usable)
-    return [(one.reported.name, one.reported.subject, one.reported.value, one.reported.rows, one.ours, one.n,
-             one.ours_is, one.agrees, bool(one.why)) for one in numbers]
+    numbers = compare_reported_metrics(run, survey_methods(run).usable)
+    return [(one.reported.name, one.reported.subject, one.reported.value, one.reported.rows, one.ours, one.n_rows,
+             one.ours_description, one.agrees, bool(one.reason)) for one in numbers]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check
-from calib_core.report.made import Made, bytes_of, read_together
-from calib_core.report.reporting import Report, report
+from calib_core.analysis.check import check_file
+from calib_core.report.made import Provenance, file_checksums, files_read_with
+from calib_core.report.reporting import Report, build_report
 from calib_core.report.sections import SECTIONS
-from calib_core.report.subject import Asked, FileHere, Subject, titled, whole
+from calib_core.report.subject import ReportSettings, ReportFile, ReportInput, titled_runs, merge_partial_reports
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from reports import Node, figures, read, section, unpacked
 from token_files import positions, write_npz
@@ -26,18 +26,18 @@ EVIL = (
 )
 OUTWARD = {"src", "srcset", "action", "formaction", "poster", "data", "background", "ping", "xlink:href"}
 LOADING = ("img", "iframe", "object", "embed", "link", "base", "form", "svg", "video")
-MADE = Made(datetime(2026, 11, 22, 9, 5, tzinfo=UTC), "python -m calib_core report", "Anywhere.")
+MADE = Provenance(datetime(2026, 11, 22, 9, 5, tzinfo=UTC), "python -m calib_core report", "Anywhere.")
 
 
-def made_of(*paths: Path, pages: tuple[str, ...] = (), asked: Asked | None = None) -> Report:
+def made_of(*paths: Path, pages: tuple[str, ...] = (), asked: ReportSettings | None = None) -> Report:
     """The report of these files."""
-    checked = [check(files.read(path)) for path in paths]
+    checked = [check_file(files.read(path)) for path in paths]
     here = tuple(
-        FileHere(one.file, one, None, bytes_of(read_together(path, one.file)))
+        ReportFile(one.file, one, None, file_checksums(files_read_with(path, one.file)))
         for path, one in zip(paths, checked, strict=True)
     )
-    runs = titled(whole([run for one in checked for run in one.runs]))
-    return report(Subject(runs, here, asked or Asked()), pages, MADE)
+    runs = titled_runs(merge_partial_reports([run for one in checked for run in one.runs]))
+    return build_report(ReportInput(runs, here, asked or ReportSettings()), pages, MADE)
 
 
 @pytest.fixture(scope="module")
@@ -153,11 +153,11 @@ def test_numbers_that_are_not_there(tmp_path: Path) -> None:
 
 def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     """Classwise ECE needs a distribution, which one run lacks; the share of p(True) needs p(False)."""
-    from calib_core.confidence.method import Options  # noqa: PLC0415  two tests'
+    from calib_core.confidence.method import MethodOptions  # noqa: PLC0415  two tests'
 
     lacks = write_csv(tmp_path / "quiz.csv", quiz(60, model="open"))
     paths = lacks, write_jsonl(tmp_path / "four.jsonl", choices(60, model="four"))
-    asked = Asked(metrics=("cw_ece",))
+    asked = ReportSettings(metrics=("cw_ece",))
     drawn, told = section(read(made_of(*paths, pages=("robustness",), asked=asked).html), "robustness")
     assert "four" in drawn.all("h3")[0].text
     assert told.all("h3")[0].text == "Not drawn"
@@ -169,7 +169,7 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     rows = choices(60, model="half")
     half = [{name: cell for name, cell in row.items() if name != "p_false"} for row in rows]
     paths = (paths[1], write_jsonl(tmp_path / "half.jsonl", half))
-    asked = Asked(methods=("p_true",), options=Options(renormalise=True))
+    asked = ReportSettings(methods=("p_true",), options=MethodOptions(renormalise=True))
     drawn, told = section(read(made_of(*paths, pages=("abstention",), asked=asked).html), "abstention")
     assert drawn.all("h3")[0].text == "four"
     assert [why.text for why in told.all("li")] == [
@@ -178,10 +178,10 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
 
 
 def test_choices_are_pooled_as_asked(tmp_path: Path) -> None:
-    from calib_core.confidence.method import Options  # noqa: PLC0415  one test's
+    from calib_core.confidence.method import MethodOptions  # noqa: PLC0415  one test's
 
     path = write_jsonl(tmp_path / "four.jsonl", choices(50))
-    made = made_of(path, pages=("reliability",), asked=Asked(options=Options(labels="all")))
+    made = made_of(path, pages=("reliability",), asked=ReportSettings(options=MethodOptions(labels="all")))
     (block,) = section(read(made.html), "reliability")
     assert "all labels" in block.all("pre")[0].text
     assert "No whiskers" in block.text
@@ -225,13 +225,13 @@ def test_the_questions_of_a_bin_that_is_asked_for(tmp_path: Path) -> None:
         for at in range(90)
     ]
     path = write_csv(tmp_path / "quiz.csv", rows)
-    made = made_of(path, pages=("reliability",), asked=Asked(bin=2))
+    made = made_of(path, pages=("reliability",), asked=ReportSettings(bin_number=2))
     table = section(read(made.html), "reliability")[0].all("table")[-1]
     assert table.all("caption")[0].text == "Questions in (0.1, 0.2], 20"
     assert [row[1] for row in table.rows] == [f"q{at}" for at in range(70, 90)]
-    made = made_of(path, pages=("reliability",), asked=Asked(bin=10))
+    made = made_of(path, pages=("reliability",), asked=ReportSettings(bin_number=10))
     table = section(read(made.html), "reliability")[0].all("table")[-1]
     assert table.all("caption")[0].text == "Questions in (0.9, 1], the first 50 of 70"
     assert len(table.rows) == 50
-    made = made_of(path, pages=("reliability",), asked=Asked(bin=5))
+    made = made_of(path, pages=("reliability",), asked=ReportSettings(bin_number=5))
     assert "Questions" not in section(read(made.html), "reliability")[0].text

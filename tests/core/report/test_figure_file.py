@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import chromium as chromium_lookup
-from calib_core.figures.comparison_labels import WIDTHS, at_width
+from calib_core.figures.comparison_labels import NAME_SET_WIDTHS, keep_names_for_width
 from calib_core.problems import Unavailable
 from calib_core.report import figure_file
 
@@ -30,7 +30,7 @@ FIGURE: dict[str, Any] = {
 def browser(monkeypatch: pytest.MonkeyPatch) -> Path:
     """Chromium, for Kaleido too."""
     found = chromium_lookup.find()
-    monkeypatch.setenv(figure_file.BROWSER, str(found))
+    monkeypatch.setenv(figure_file.BROWSER_VARIABLE, str(found))
     return found
 
 
@@ -57,24 +57,24 @@ def left(own: Path) -> list[str]:
 
 def test_without_kaleido_the_line_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure_file.importlib.util, "find_spec", lambda _: None)
-    reason = figure_file.lacking()
+    reason = figure_file.unavailable_reason()
     assert reason is not None
     assert "Kaleido" in reason
     assert reason.endswith("python -m pip install -r requirements-export.txt")
     with pytest.raises(Unavailable, match="requirements-export"):
-        figure_file.picture(FIGURE, "png", title="t", recipe="r")
+        figure_file.render_picture(FIGURE, "png", title="t", recipe="r")
 
 
 def test_the_extra_is_what_the_line_installs() -> None:
     lines = (Path(__file__).parents[3] / "requirements-export.txt").read_text().splitlines()
     assert [line for line in lines if line.startswith("kaleido==")]
-    assert "requirements-export.txt" in figure_file.INSTALL
+    assert "requirements-export.txt" in figure_file.INSTALL_COMMAND
 
 
 def test_without_a_browser_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(figure_file.BROWSER, raising=False)
+    monkeypatch.delenv(figure_file.BROWSER_VARIABLE, raising=False)
     monkeypatch.setattr(figure_file, "browser", lambda: None)
-    reason = figure_file.lacking()
+    reason = figure_file.unavailable_reason()
     assert reason is not None
     assert "apt-get install chromium" in reason
     assert "BROWSER_PATH" in reason
@@ -82,24 +82,24 @@ def test_without_a_browser_what_to_install(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("named", ["/nonexistent", "/usr", "requirements.txt"])
 def test_a_browser_that_is_none(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(figure_file.BROWSER, named)
-    assert "BROWSER_PATH names none" in (figure_file.lacking() or "")
+    monkeypatch.setenv(figure_file.BROWSER_VARIABLE, named)
+    assert "BROWSER_PATH names none" in (figure_file.unavailable_reason() or "")
 
 
 def test_a_square_panel_is_as_wide_as_the_picture() -> None:
     margin = {"l": 56, "r": 14, "t": 50, "b": 48}
     tall = {"layout": {"height": 560, "margin": margin, "yaxis": {"scaleanchor": "x", "domain": [0.5, 1]}}}
-    assert figure_file.size_of(tall) == (560, 2 * 490 + 98)
+    assert figure_file.picture_size(tall) == (560, 2 * 490 + 98)
     low = {"layout": {"height": 300, "margin": margin, "yaxis": {"scaleanchor": "x"}}}
-    assert figure_file.size_of(low) == (420, 350 + 98)
-    assert figure_file.size_of({"layout": {"height": 410}}) == (800, 410)
+    assert figure_file.picture_size(low) == (420, 350 + 98)
+    assert figure_file.picture_size({"layout": {"height": 410}}) == (800, 410)
 
 
 def test_one_set_of_names_is_kept() -> None:
-    traces = [{"xaxis": f"x{width}"} for width in WIDTHS] + [{"xaxis": "x"}, {}]
-    kept = at_width({"data": traces, "layout": {}}, 800)["data"]
+    traces = [{"xaxis": f"x{width}"} for width in NAME_SET_WIDTHS] + [{"xaxis": "x"}, {}]
+    kept = keep_names_for_width({"data": traces, "layout": {}}, 800)["data"]
     assert kept == [{"xaxis": "x680"}, {"xaxis": "x"}, {}]
-    assert at_width({"data": traces, "layout": {}}, 100)["data"][0] == {"xaxis": "x300"}
+    assert keep_names_for_width({"data": traces, "layout": {}}, 100)["data"][0] == {"xaxis": "x300"}
 
 
 @pytest.mark.browser
@@ -107,7 +107,7 @@ def test_one_that_takes_too_long_is_ended(browser: Path, own: Path) -> None:
     assert browser
     begun = time.monotonic()
     with pytest.raises(Unavailable, match=r"stopped after 1\.5 s"):
-        figure_file.picture(FIGURE, "png", title="t", recipe="r", seconds=1.5)
+        figure_file.render_picture(FIGURE, "png", title="t", recipe="r", timeout=1.5)
     assert time.monotonic() - begun < 20
     assert left(own) == []
 
@@ -116,7 +116,7 @@ def test_what_takes_a_while_to_go_is_waited_for(monkeypatch: pytest.MonkeyPatch,
     there = [3, 1, 0]
     monkeypatch.setattr(figure_file, "_killed", lambda _: there.pop(0))
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        figure_file._end(process, tmp_path)
+        figure_file._terminate(process, tmp_path)
         assert process.returncode == -signal.SIGKILL
     assert there == []
 
@@ -124,16 +124,16 @@ def test_what_takes_a_while_to_go_is_waited_for(monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.browser
 def test_others_are_waited_for_and_no_longer(browser: Path) -> None:
     assert browser
-    with figure_file._ONE, pytest.raises(Unavailable, match="Other pictures are being drawn"):
-        figure_file.picture(FIGURE, "png", title="t", recipe="r", seconds=0.2)
+    with figure_file._ONE_AT_A_TIME, pytest.raises(Unavailable, match="Other pictures are being drawn"):
+        figure_file.render_picture(FIGURE, "png", title="t", recipe="r", timeout=0.2)
 
 
 def test_a_browser_that_ends_at_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, own: Path
 ) -> None:
-    monkeypatch.setenv(figure_file.BROWSER, "/bin/false")
+    monkeypatch.setenv(figure_file.BROWSER_VARIABLE, "/bin/false")
     with pytest.raises(Unavailable, match="failed"):
-        figure_file.picture(FIGURE, "png", title="t", recipe="r")
+        figure_file.render_picture(FIGURE, "png", title="t", recipe="r")
     assert "no picture" in caplog.text
     assert "/bin/false" in caplog.text
     assert left(own) == []
@@ -142,10 +142,10 @@ def test_a_browser_that_ends_at_once(
 @pytest.mark.browser
 def test_a_png_and_an_svg(browser: Path, own: Path) -> None:
     assert browser
-    png = figure_file.picture(FIGURE, "png", title="Run $a$", recipe="ECE, M=10")
+    png = figure_file.render_picture(FIGURE, "png", title="Run $a$", recipe="ECE, M=10")
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    assert struct.unpack(">I", png[16:20]) == (figure_file.PIXELS,)
-    svg = figure_file.picture(FIGURE, "svg", title="Run $a$", recipe="ECE, M=10").decode()
+    assert struct.unpack(">I", png[16:20]) == (figure_file.PNG_WIDTH,)
+    svg = figure_file.render_picture(FIGURE, "svg", title="Run $a$", recipe="ECE, M=10").decode()
     for words in ("<title>Run $a$</title>", "<desc>ECE, M=10</desc>", "$x^2$ Confidence", ">$x^2$<"):
         assert words in svg
     assert "MathJax" not in svg
@@ -154,6 +154,6 @@ def test_a_png_and_an_svg(browser: Path, own: Path) -> None:
 
 def test_the_order_is_plain_data() -> None:
     figure = {"data": [{"x": (1, 2), "name": None}], "layout": {"height": 300}}
-    assert json.loads(json.dumps(figure_file.cleaned(figure))) == {
+    assert json.loads(json.dumps(figure_file.clean_figure(figure))) == {
         "data": [{"x": [1, 2], "name": None}], "layout": {"height": 300}
     }

@@ -6,19 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from calib_core import files as files_of
-from calib_core.analysis.check import check
-from calib_core.records import AnswerRun, Reported
-from calib_core.report.parts import Table
+from calib_core.analysis.check import check_file
+from calib_core.records import AnswerRun, ReportedMetric
+from calib_core.report.parts import ReportTable
 from calib_core.report.sections import files
-from calib_core.report.subject import Asked, FileBytes, FileHere, Subject
+from calib_core.report.subject import ReportSettings, FileChecksum, ReportFile, ReportInput
 from predictions import write_csv
 
-WITH = FileBytes("results.json", 7, "b" * 64)
+WITH = FileChecksum("results.json", 7, "b" * 64)
 
 
 def states(*names: str) -> list[tuple[str, str]]:
-    here = tuple(FileHere(name, None, None, (FileBytes(name, 5, "a" * 64), WITH)) for name in names)
-    frame = files.section(Subject((), here, Asked()), lambda *_: None).blocks[0].tables[0].frame
+    here = tuple(ReportFile(name, None, None, (FileChecksum(name, 5, "a" * 64), WITH)) for name in names)
+    frame = files.section(ReportInput((), here, ReportSettings()), lambda *_: None).blocks[0].tables[0].frame
     return list(zip(frame["File"], frame["State"], strict=True))
 
 
@@ -32,20 +32,20 @@ def test_a_file_that_is_read_with_several_stands_once() -> None:
     ]
 
 
-def told_of(tmp_path: Path, *reported: Reported) -> tuple[str, list[Table]]:
+def told_of(tmp_path: Path, *reported: ReportedMetric) -> tuple[str, list[ReportTable]]:
     """What stands of a file of four questions: the note below its methods, and its tables."""
     rows = [{"id": f"q{at}", "confidence": 0.6, "correct": at % 2} for at in range(4)]
-    report = check(files_of.read(write_csv(tmp_path / "four.csv", rows)))
+    report = check_file(files_of.read(write_csv(tmp_path / "four.csv", rows)))
     (own,) = report.runs
     assert isinstance(own.run, AnswerRun)
     report = replace(report, runs=(replace(own, run=replace(own.run, reported=reported)),))
-    here = FileHere("four.csv", report, None, (FileBytes("four.csv", 5, "a" * 64),))
-    _, block = files.section(Subject((), (here,), Asked()), lambda *_: None).blocks
+    here = ReportFile("four.csv", report, None, (FileChecksum("four.csv", 5, "a" * 64),))
+    _, block = files.section(ReportInput((), (here,), ReportSettings()), lambda *_: None).blocks
     return block.tables[0].note, list(block.tables)
 
 
 def test_the_tools_own_numbers_stand_beside_ours_without_columns_that_say_nothing(tmp_path: Path) -> None:
-    _, tables = told_of(tmp_path, Reported("acc", 0.5, 4, ""), Reported("f1", 0.7))
+    _, tables = told_of(tmp_path, ReportedMetric("acc", 0.5, 4, ""), ReportedMetric("f1", 0.7))
     audit = tables[1]
     assert audit.title.startswith("The tool's own numbers beside ours: ")
     assert audit.frame.columns == [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calib_core.confidence import METHODS
 from calib_core.metrics import METRICS
-from calib_core.report.latex import escaped, to_latex
+from calib_core.report.latex import escape_latex, ece_brier_latex
 from core.report.paired import HOSTILE, made
 
 COMMANDS = {
@@ -41,7 +41,7 @@ def read(latex: str) -> str:
 
 
 def test_a_table_of_the_usual_kind() -> None:
-    assert to_latex(made(below="accuracy 61.3 %")) == r"""% model-a: ECE-L1, M=10
+    assert ece_brier_latex(made(below="accuracy 61.3 %")) == r"""% model-a: ECE-L1, M=10
 % second
 \begin{table}
 \centering
@@ -64,7 +64,7 @@ confidence in the file & \textbf{0.0500} & 0.2500 & -- & -- \\
 
 
 def test_a_flag_is_drawn_and_explained() -> None:
-    latex = to_latex(made(flag="one bin"))
+    latex = ece_brier_latex(made(flag="one bin"))
     assert r"0.1000\textdagger{} & \textbf{0.2000}" in latex
     assert r"\textdagger{}: one or two bins hold most rows" in latex
 
@@ -74,8 +74,8 @@ def test_a_flag_is_drawn_and_explained() -> None:
     "it's", "“it’s” …", "0.1 ± 0.2 × 3 ≤ 4 ≥ 5 ≠ 6 ≈ 7 ∝ ∞", "Σw², Πp, ρ, ℓ, ⌈n⌉", 'a "b" 34',
 ])
 def test_escaped_text_is_read_back(text: str) -> None:
-    assert read(escaped(text)) == " ".join(text.split())
-    assert "\n" not in escaped(text)
+    assert read(escape_latex(text)) == " ".join(text.split())
+    assert "\n" not in escape_latex(text)
 
 
 def test_what_the_program_writes_itself_needs_no_letter_that_pdflatex_lacks() -> None:
@@ -83,16 +83,16 @@ def test_what_the_program_writes_itself_needs_no_letter_that_pdflatex_lacks() ->
     words += [method.meaning + method.title for method in METHODS.values()]
     words += ["± × ≤ ≥ ≠ ≈ ∝ ∞ ρ Σ Π ℓ ⌈ ⌉ ² · – − † ’ “ ” …"]
     for text in words:
-        assert escaped(text).isascii(), text
+        assert escape_latex(text).isascii(), text
 
 
 def test_lines_become_spaces() -> None:
-    assert escaped("one\ntwo\r\n three\u2028four") == "one two three four"
+    assert escape_latex("one\ntwo\r\n three\u2028four") == "one two three four"
 
 
 @given(st.text(alphabet=st.sampled_from('\\{}$&#%_^~<>|"[]`\'-,ab \n\r\t\x0b\x0c\x1c\x85\u2028\u2029\x00')))
 def test_no_mark_of_latex_stands_alone(text: str) -> None:
-    shown = escaped(text)
+    shown = escape_latex(text)
     rest = re.sub(r"\\(?:[a-z]+\{\}|symbol\{34\}|[{}$&#%_])|\{[\[\]]\}", "", shown)
     assert not set(rest.replace("{}", "")) & set('\\{}$&#%_^~<>|"[]`\'')
     assert not re.search("--|,,", shown)
@@ -100,7 +100,7 @@ def test_no_mark_of_latex_stands_alone(text: str) -> None:
 
 
 def test_a_comment_ends_where_its_line_ends() -> None:
-    latex = to_latex(made(name="evil\n\\input{x}\r\x0b\x0c\x1c\x85\u2028\\end{table}"))
+    latex = ece_brier_latex(made(name="evil\n\\input{x}\r\x0b\x0c\x1c\x85\u2028\\end{table}"))
     assert [line for line in latex.splitlines() if "input" in line and not line.startswith("% ")] == [
         line for line in latex.splitlines() if r"\textbackslash{}input" in line
     ]
@@ -110,7 +110,7 @@ def test_a_comment_ends_where_its_line_ends() -> None:
 
 
 def test_every_row_has_every_column() -> None:
-    body = to_latex(made(name=HOSTILE)).split(r"\midrule")[1].split(r"\bottomrule")[0]
+    body = ece_brier_latex(made(name=HOSTILE)).split(r"\midrule")[1].split(r"\bottomrule")[0]
     for line in body.strip().splitlines():
         assert line.endswith(r" \\")
         cells = re.split(r"(?<!\\)&", line)

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.report.recoloured import changes
+from calib_core.report.recoloured import colour_changes
 from reports import recoloured
 
 PART = st.recursive(
@@ -19,12 +19,12 @@ PART = st.recursive(
 
 @given(PART, PART)
 def test_the_changes_turn_one_into_the_other(light: object, dark: object) -> None:
-    sent = json.loads(json.dumps(changes(light, dark)))
+    sent = json.loads(json.dumps(colour_changes(light, dark)))
     assert json.dumps(recoloured(light, sent), sort_keys=True) == json.dumps(dark, sort_keys=True)
 
 
 def test_only_what_differs_is_kept() -> None:
     light = {"data": [{"x": [1, 2], "line": {"color": "red"}}], "layout": {"height": 300}}
     dark = {"data": [{"x": [1, 2], "line": {"color": "blue"}}], "layout": {"height": 300}}
-    assert changes(light, dark) == {"data": {"0": {"line": {"color": ["blue"]}}}}
-    assert not changes(light, light)
+    assert colour_changes(light, dark) == {"data": {"0": {"line": {"color": ["blue"]}}}}
+    assert not colour_changes(light, light)

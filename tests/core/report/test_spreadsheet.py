@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.report.spreadsheet import to_csv
+from calib_core.report.spreadsheet import safe_csv
 
 STARTS = "=+-@\t\r＝＋－＠"
 
 
 def cells(frame: pl.DataFrame) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(to_csv(frame).decode("utf-8"), newline="")))
+    return list(csv.reader(io.StringIO(safe_csv(frame).decode("utf-8"), newline="")))
 
 
 def restored(cell: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from calib_core.report.table_html import to_html
+from calib_core.report.table_html import ece_brier_html
 from core.report.paired import HOSTILE, made
 
 
@@ -43,7 +43,7 @@ class Read(HTMLParser):
 
 
 def test_every_cell_is_where_it_belongs() -> None:
-    read = Read(to_html(made()))
+    read = Read(ece_brier_html(made()))
     assert read.rows == [
         ["", "quiz", "sums"],
         ["", "model-a", "model-b"],
@@ -58,13 +58,13 @@ def test_every_cell_is_where_it_belongs() -> None:
 
 
 def test_what_is_flagged_says_why() -> None:
-    html = to_html(made(flag='one "bin" <b>'))
+    html = ece_brier_html(made(flag='one "bin" <b>'))
     assert Read(html).rows[3][1] == "0.1000†"
     assert 'one "bin" <b>' in Read(html).titles
 
 
 def test_names_are_only_text() -> None:
-    read = Read(to_html(made(name=HOSTILE, below=HOSTILE)))
+    read = Read(ece_brier_html(made(name=HOSTILE, below=HOSTILE)))
     assert read.tags <= {
         "div", "table", "caption", "thead", "tbody", "tr", "td", "th", "span", "strong"
     }
@@ -74,7 +74,7 @@ def test_names_are_only_text() -> None:
 
 def test_what_steers_or_hides_text_is_shown_by_its_code() -> None:
     steered, shown = "a\u202eb\x1b[1m", "a\\u202eb\\x1b[1m"
-    html = to_html(made(name=steered, below=steered, flag=steered))
+    html = ece_brier_html(made(name=steered, below=steered, flag=steered))
     read = Read(html)
     assert (read.rows[1][1], read.rows[4][0]) == (shown, shown)
     assert shown in read.titles
@@ -82,4 +82,4 @@ def test_what_steers_or_hides_text_is_shown_by_its_code() -> None:
 
 
 def test_without_a_second_line_a_method_has_one_row() -> None:
-    assert len(Read(to_html(made(below=""))).rows) == 5
+    assert len(Read(ece_brier_html(made(below=""))).rows) == 5

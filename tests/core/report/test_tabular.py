@@ -46,7 +46,7 @@ def cells(markdown: bytes) -> list[list[str]]:
 
 
 def test_csv_has_the_numbers_in_full_and_the_recipe_in_each_row() -> None:
-    back = pl.read_csv(tabular.csv(frame(), RECIPE))
+    back = pl.read_csv(tabular.table_csv(frame(), RECIPE))
     assert back["value"].to_list() == frame()["value"].to_list()
     assert back["recipe"].to_list() == [RECIPE] * 4
     assert back["run"].to_list() == ["'=1+1", *NAMES[1:]]
@@ -54,11 +54,11 @@ def test_csv_has_the_numbers_in_full_and_the_recipe_in_each_row() -> None:
 
 def test_a_recipe_of_its_own_stays() -> None:
     own = frame().with_columns(recipe=pl.Series(["a", "b", "c", "d"]))
-    assert pl.read_csv(tabular.csv(own, RECIPE))["recipe"].to_list() == ["a", "b", "c", "d"]
+    assert pl.read_csv(tabular.table_csv(own, RECIPE))["recipe"].to_list() == ["a", "b", "c", "d"]
 
 
 def test_parquet_has_types_and_the_recipe_twice() -> None:
-    written = tabular.parquet(frame(), RECIPE)
+    written = tabular.table_parquet(frame(), RECIPE)
     assert pl.read_parquet(io.BytesIO(written)).drop("recipe").equals(frame())
     metadata = pyarrow.parquet.read_metadata(io.BytesIO(written)).metadata
     assert metadata is not None
@@ -66,7 +66,7 @@ def test_parquet_has_types_and_the_recipe_twice() -> None:
 
 
 def test_markdown_shows_each_cell_as_it_is() -> None:
-    rows = cells(tabular.markdown(frame(), RECIPE, "Runs"))
+    rows = cells(tabular.table_markdown(frame(), RECIPE, "Runs"))
     assert rows[0] == ["run", "value", "n", "enough"]
     assert [row[0] for row in rows[1:]] == NAMES
     assert [row[1] for row in rows[1:]] == ["0.1235", "–", "−2.0000", "1e-07"]
@@ -75,7 +75,7 @@ def test_markdown_shows_each_cell_as_it_is() -> None:
 
 
 def test_markdown_has_title_alignment_and_recipe() -> None:
-    lines = tabular.markdown(frame(), f"{RECIPE}\nsecond", "Runs").decode().splitlines()
+    lines = tabular.table_markdown(frame(), f"{RECIPE}\nsecond", "Runs").decode().splitlines()
     assert lines[0] == "**Runs**"
     assert lines[3] == "| --- | ---: | ---: | --- |"
     assert lines[-2:] == [f"Recipe: {RECIPE}  ", "Recipe: second  "]
@@ -84,14 +84,14 @@ def test_markdown_has_title_alignment_and_recipe() -> None:
 @given(st.text(max_size=60))
 def test_no_text_is_more_than_itself_in_markdown(text: str) -> None:
     clean = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", "x", text).encode("utf-8", "replace").decode()
-    rows = cells(tabular.markdown(pl.DataFrame({"a": ["x", clean]}), RECIPE, "T"))
+    rows = cells(tabular.table_markdown(pl.DataFrame({"a": ["x", clean]}), RECIPE, "T"))
     folded = " ".join(clean.split())
     assert len(rows) == 3
     assert rows[2] == [folded or "–"]
 
 
 def test_latex_is_one_table_with_title_and_recipe() -> None:
-    latex = tabular.latex(frame(), RECIPE, "50 % of $x$").decode()
+    latex = tabular.table_latex(frame(), RECIPE, "50 % of $x$").decode()
     assert latex.startswith("\\begin{table}\n")
     assert rf"\caption{{50 \% of \$x\$. {{\footnotesize {RECIPE}}}}}" in latex
     assert r"\begin{tabular}{lrrl}" in latex
@@ -105,11 +105,11 @@ def test_latex_is_one_table_with_title_and_recipe() -> None:
     (float("nan"), "–"), (float("inf"), "∞"), (float("-inf"), "−∞"), (-0.5, "−0.5000"),
 ])
 def test_numbers_are_rounded_for_reading(number: float, text: str) -> None:
-    assert tabular.rounded(pl.DataFrame({"a": [number]}))["a"].to_list() == [text]
+    assert tabular.readable_cells(pl.DataFrame({"a": [number]}))["a"].to_list() == [text]
 
 
 def test_an_empty_table_is_one() -> None:
     empty = frame().clear()
-    assert len(cells(tabular.markdown(empty, RECIPE, "T"))) == 1
-    assert tabular.latex(empty, RECIPE, "T").decode().count(r"\\") == 1
-    assert pl.read_csv(tabular.csv(empty, RECIPE)).columns == [*frame().columns, "recipe"]
+    assert len(cells(tabular.table_markdown(empty, RECIPE, "T"))) == 1
+    assert tabular.table_latex(empty, RECIPE, "T").decode().count(r"\\") == 1
+    assert pl.read_csv(tabular.table_csv(empty, RECIPE)).columns == [*frame().columns, "recipe"]

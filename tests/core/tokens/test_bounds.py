@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calib_core.problems import Unavailable
-from calib_core.tokens.bounds import exact_up_to, full_ece_bounds
-from calib_core.tokens.grid import SERVED
+from calib_core.tokens.bounds import largest_exact_bins, full_ece_bounds
+from calib_core.tokens.grid import SERVED_BINS
 from calib_core.tokens.sums import TokenSums
 from calib_core.tokens.topk import TopKReducer, reduce_topk
 from core.completions import Stored, cut, full_eces
@@ -77,39 +77,39 @@ def test_the_worked_example() -> None:
     assert full_ece_bounds(sums, 5) == pytest.approx((0.6, 0.6), abs=1e-12)
     low, high = full_ece_bounds(sums, 10)
     assert low < 2 / 3 < high
-    assert exact_up_to(sums) == 6
-    unseen = sums.unseen
+    assert largest_exact_bins(sums) == 6
+    unseen = sums.unstored
     assert unseen is not None
-    assert unseen.fewest == 3
-    assert (unseen.positions[6], unseen.positions[8], unseen.positions[10]) == (0, 1, 1)
+    assert unseen.min_stored == 3
+    assert (unseen.n_ambiguous[6], unseen.n_ambiguous[8], unseen.n_ambiguous[10]) == (0, 1, 1)
     # r = 1 − .55 = .45; four classes are left, each at most .13, all above .1 or none above .2.
-    assert unseen.mass[10] == pytest.approx([0.45, 0.45, *[0.0] * 8], abs=1e-12)
+    assert unseen.mass_bounds[10] == pytest.approx([0.45, 0.45, *[0.0] * 8], abs=1e-12)
     # M = 20: the first position's rest .2 is ambiguous too (its smallest entry is .1), above .05 only.
-    assert unseen.mass[20][:4] == pytest.approx([0.65, 0.65, 0.45, 0.0], abs=1e-12)
+    assert unseen.mass_bounds[20][:4] == pytest.approx([0.65, 0.65, 0.45, 0.0], abs=1e-12)
 
 
 def test_how_many_unstored_values_reach_a_bin_is_bounded_by_the_rest() -> None:
     # .4 and .3 are stored, .3 is left: above .2 lies at most one value, and it is no larger than .3.
-    unseen = summed([Stored(9, 100, {0: 40, 1: 30}, 0, 40)]).unseen
+    unseen = summed([Stored(9, 100, {0: 40, 1: 30}, 0, 40)]).unstored
     assert unseen is not None
-    assert unseen.mass[5] == pytest.approx([0.3, 0.3, 0, 0, 0], abs=1e-12)
+    assert unseen.mass_bounds[5] == pytest.approx([0.3, 0.3, 0, 0, 0], abs=1e-12)
     # .26 and .24 are stored, .5 is left: above .2 lie two values, no larger than .24 each.
-    unseen = summed([Stored(9, 100, {0: 26, 1: 24}, 0, 26)]).unseen
+    unseen = summed([Stored(9, 100, {0: 26, 1: 24}, 0, 26)]).unstored
     assert unseen is not None
-    assert unseen.mass[5] == pytest.approx([0.5, 0.48, 0, 0, 0], abs=1e-12)
+    assert unseen.mass_bounds[5] == pytest.approx([0.5, 0.48, 0, 0, 0], abs=1e-12)
 
 
 def test_a_rest_on_an_edge_is_not_ambiguous() -> None:
     # r = 1 − .9 = .1 in decimals is .09999999999999998 or .10000000000000003 in floats.
-    unseen = summed([Stored(9, 10, {0: 7, 1: 2}, 0, 7)]).unseen
+    unseen = summed([Stored(9, 10, {0: 7, 1: 2}, 0, 7)]).unstored
     assert unseen is not None
-    assert (unseen.positions[10], unseen.positions[12]) == (0, 1)
+    assert (unseen.n_ambiguous[10], unseen.n_ambiguous[12]) == (0, 1)
 
 
 def test_ambiguity_only_grows_with_the_bins() -> None:
-    unseen = summed(some_positions(np.random.default_rng(1), 9, 60, 40)).unseen
+    unseen = summed(some_positions(np.random.default_rng(1), 9, 60, 40)).unstored
     assert unseen is not None
-    counts = [unseen.positions[bins] for bins in SERVED]
+    counts = [unseen.n_ambiguous[bins] for bins in SERVED_BINS]
     assert counts == sorted(counts)
     assert counts[:2] == [0, 0]
     assert counts[-1] > 0
@@ -117,16 +117,16 @@ def test_ambiguity_only_grows_with_the_bins() -> None:
 
 def test_all_that_is_stored_is_exact_everywhere() -> None:
     sums = summed([Stored(3, 10, {0: 6, 1: 3, 2: 1}, 2, 1)])
-    assert sums.unseen is None
-    assert exact_up_to(sums) == SERVED[-1]
+    assert sums.unstored is None
+    assert largest_exact_bins(sums) == SERVED_BINS[-1]
     assert full_ece_bounds(sums, 1000) == pytest.approx((1.8, 1.8), abs=1e-12)
 
 
 def test_the_arrays_cannot_be_changed() -> None:
-    unseen = summed(EXAMPLE).unseen
+    unseen = summed(EXAMPLE).unstored
     assert unseen is not None
     with pytest.raises(ValueError, match="read-only"):
-        unseen.mass[10][0] = 0
+        unseen.mass_bounds[10][0] = 0
 
 
 @pytest.mark.parametrize("bins", [7, 999])
@@ -137,7 +137,7 @@ def test_an_m_that_the_grid_does_not_serve_is_refused(bins: int) -> None:
 
 def test_no_position_has_no_bounds() -> None:
     with pytest.raises(Unavailable, match="no position"):
-        full_ece_bounds(TopKReducer(5, 0).sums(), 10)
+        full_ece_bounds(TopKReducer(5, 0).result(), 10)
 
 
 def test_bounds_of_parts_are_those_of_the_whole() -> None:
@@ -147,8 +147,8 @@ def test_bounds_of_parts_are_those_of_the_whole() -> None:
     for merged in (one.merge(two), two.merge(one)):
         for bins in (5, 20, 100):
             assert full_ece_bounds(merged, bins) == pytest.approx(full_ece_bounds(whole, bins), abs=1e-12)
-        assert exact_up_to(merged) == exact_up_to(whole)
-        assert merged.unseen is not None
-        assert whole.unseen is not None
-        assert merged.unseen.fewest == whole.unseen.fewest
-        assert np.allclose(merged.unseen.mass[100], whole.unseen.mass[100], atol=1e-12, rtol=0)
+        assert largest_exact_bins(merged) == largest_exact_bins(whole)
+        assert merged.unstored is not None
+        assert whole.unstored is not None
+        assert merged.unstored.min_stored == whole.unstored.min_stored
+        assert np.allclose(merged.unstored.mass_bounds[100], whole.unstored.mass_bounds[100], atol=1e-12, rtol=0)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.tokens.columns import Columns, HalfColumns, WideColumns
-from calib_core.tokens.looking import LongRows
+from calib_core.tokens.columns import UnlistedSums, Float16UnlistedSums, WideFloatUnlistedSums
+from calib_core.tokens.looking import LongRowChecker
 from core.tokens.made_rows import LONG, ODD, WIDTHS
 from core.tokens.test_scratch import made, scratch
 
@@ -18,11 +18,11 @@ from core.tokens.test_scratch import made, scratch
 def test_columns_are_what_is_not_listed(classes: int, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calib_core.tokens.columns._ROWS_THAT_FIT", 3)
     rows = made(classes, dtype)[:6]
-    look = LongRows(scratch(classes, dtype), np.dtype(dtype)).look(rows, lambda *_: pytest.fail("bad"))
-    sums: Columns = HalfColumns(classes) if dtype is np.float16 else WideColumns(classes)
+    look = LongRowChecker(scratch(classes, dtype), np.dtype(dtype)).check(rows, lambda *_: pytest.fail("bad"))
+    sums: UnlistedSums = Float16UnlistedSums(classes) if dtype is np.float16 else WideFloatUnlistedSums(classes)
     sums.add(look)
     sums.add(look)
     others = rows.astype(np.float64)
-    others[look.row, look.column] = 0
+    others[look.entry_row, look.class_index] = 0
     np.testing.assert_allclose(sums.sums(), 2 * others.sum(axis=0), rtol=1e-13, atol=1e-18)
     np.testing.assert_array_equal(sums.sums(), sums.sums())

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from calib_core.binned import Scheme
-from calib_core.tokens.dense import Reducer
-from calib_core.tokens.grid import CELLS, Grid
+from calib_core.tokens.dense import DenseReducer
+from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.sums import TokenSums
 from core.tokens import exact
 from core.tokens.made_rows import LONG, ODD, PAPER, SHORT, WIDTHS, language, on_edges, targets
@@ -27,18 +27,18 @@ Made = Callable[[np.random.Generator, int, int, Any], NDArray[Any]]
 
 def reduced(values: NDArray[Any], target: NDArray[Any], *cuts: int, **options: Any) -> TokenSums:
     """The sums of an array read in blocks that end at `cuts`; no row of it is bad."""
-    reducer = Reducer(values.shape[1], **options)
+    reducer = DenseReducer(values.shape[1], **options)
     for begin, end in zip([0, *cuts], [*cuts, target.size], strict=True):
         reducer.add(values[begin:end], target[begin:end])
-    assert reducer.faults == ()
+    assert reducer.problems == ()
     return reducer.result()
 
 
-def gap(grid: Grid, bins: int) -> float:
+def gap(grid: GridSums, bins: int) -> float:
     return float(grid.binned(Scheme("width", bins)).absolute_gap.sum()) / grid.rows
 
 
-def mass_gap(grid: Grid, bins: int) -> float:
+def mass_gap(grid: GridSums, bins: int) -> float:
     binned = grid.binned(Scheme("width", bins))
     return float(np.abs(binned.confident_correct - binned.squared).sum()) / grid.rows
 
@@ -47,18 +47,18 @@ def agrees(sums: TokenSums, rows: list[exact.Distribution]) -> None:
     """Every number that is read off the sums is the exact one."""
     assert sums.by_class is not None
     for bins in (1, *PAPER, 15, 1000):
-        assert abs(gap(sums.top, bins) - exact.ece(rows, bins)) <= CLOSE
-        assert abs(gap(sums.all, bins) - exact.full_ece(rows, bins)) <= CLOSE
-        assert abs(mass_gap(sums.all, bins) - exact.full_ece_mass(rows, bins)) <= CLOSE
+        assert abs(gap(sums.top_label, bins) - exact.ece(rows, bins)) <= CLOSE
+        assert abs(gap(sums.all_labels, bins) - exact.full_ece(rows, bins)) <= CLOSE
+        assert abs(mass_gap(sums.all_labels, bins) - exact.full_ece_mass(rows, bins)) <= CLOSE
         assert abs(gap(sums.by_class, bins) - exact.cw_ece_sum(rows, bins)) <= CLOSE
-    assert abs(sums.all.squared_error / sums.rows - exact.brier_multi(rows)) <= CLOSE
-    assert abs(sums.all.log_loss - exact.log_loss(rows)) <= CLOSE * max(1, sums.all.log_loss)
-    assert sums.all.impossible == sum(row.label not in row.probs for row in rows)
+    assert abs(sums.all_labels.squared_error_sum / sums.rows - exact.brier_multi(rows)) <= CLOSE
+    assert abs(sums.all_labels.log_loss - exact.log_loss(rows)) <= CLOSE * max(1, sums.all_labels.log_loss)
+    assert sums.all_labels.impossible == sum(row.label not in row.probs for row in rows)
     excess = sum(abs(exact.ONE - sum(units for _, _, units in row.entries)) for row in rows)
-    assert abs(sums.excess - Fraction(excess, exact.ONE)) <= CLOSE * len(rows)
+    assert abs(sums.sum_deviation - Fraction(excess, exact.ONE)) <= CLOSE * len(rows)
     grid = sums.by_class
     found = zip(grid.group.tolist(), grid.cell.tolist(), strict=True)
-    assert dict(zip(found, grid.count.tolist(), strict=True)) == exact.counts(rows, CELLS)
+    assert dict(zip(found, grid.count.tolist(), strict=True)) == exact.counts(rows, GRID_CELLS)
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
@@ -92,10 +92,10 @@ def test_blocks_change_nothing(dtype: Any, classes: int) -> None:
 def drawn_of(sums: TokenSums) -> tuple[NDArray[Any], ...]:
     assert sums.draws is not None
     assert sums.draws.by_class is not None
-    return sums.draws.top, sums.draws.all, sums.draws.by_class
+    return sums.draws.top_label, sums.draws.all_labels, sums.draws.by_class
 
 
-def same_sums(one: Grid, other: Grid) -> None:
+def same_sums(one: GridSums, other: GridSums) -> None:
     for name in ("group", "cell", "count", "correct"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     for name in ("confidence", "squared", "confident_correct", "log_loss"):
@@ -122,7 +122,7 @@ def test_first_of_equal_maxima_is_the_top_label(dtype: Any, classes: int) -> Non
     values[1, [1, 3, 4, 6]] = 0.25
     values[2] = 1 / classes  # none is large where there are many
     sums = reduced(values, np.array([2, 3, 0]))
-    assert sums.top.right == 2
+    assert sums.top_label.n_correct == 2
     assert sums.examples[0].ids[:2] == (2, 5)
     assert sums.examples[2].ids == tuple(range(min(20, classes)))
 
@@ -154,44 +154,44 @@ def test_laws(seed: int, classes: int, rows: int) -> None:
     sums = reduced(values, target, by_class=True, draws=False)
     assert sums.by_class is not None
     ceiling = 2 * float((1 - values[np.arange(rows), target]).mean())
-    assert gap(sums.all, 1) <= CLOSE
+    assert gap(sums.all_labels, 1) <= CLOSE
     for bins in (*PAPER, 15):
-        full, by_class = gap(sums.all, bins), gap(sums.by_class, bins)
+        full, by_class = gap(sums.all_labels, bins), gap(sums.by_class, bins)
         assert full <= by_class + CLOSE
         assert by_class <= ceiling + CLOSE
-        assert mass_gap(sums.all, bins) <= 1 + CLOSE
-        assert gap(sums.top, bins) <= 1 + CLOSE
+        assert mass_gap(sums.all_labels, bins) <= 1 + CLOSE
+        assert gap(sums.top_label, bins) <= 1 + CLOSE
         if 1000 % bins == 0:
-            assert full <= gap(sums.all, 1000) + CLOSE
-    signed = sums.all.binned(Scheme("width", 10))
+            assert full <= gap(sums.all_labels, 1000) + CLOSE
+    signed = sums.all_labels.binned(Scheme("width", 10))
     assert abs(float((signed.correct - signed.confidence).sum())) <= CLOSE * rows
 
 
 def test_rows_that_do_not_add_up_to_one_are_used_as_stored() -> None:
     values = np.full((4, SHORT), 1 / SHORT)
     values[:, 0] += [5e-4, -9e-4, 5e-7, 0]
-    reducer = Reducer(SHORT)
+    reducer = DenseReducer(SHORT)
     reducer.add(values, np.zeros(4, np.int64))
     sums = reducer.result()
     agrees(sums, exact.distributions(values, [0, 0, 0, 0]))
-    assert (reducer.off_sum, reducer.bad_rows) == (2, 0)
-    assert gap(sums.all, 1) == pytest.approx(abs(5e-4 - 9e-4 + 5e-7) / 4)
-    assert sums.excess == pytest.approx(5e-4 + 9e-4 + 5e-7)
+    assert (reducer.off_sum, reducer.n_bad_rows) == (2, 0)
+    assert gap(sums.all_labels, 1) == pytest.approx(abs(5e-4 - 9e-4 + 5e-7) / 4)
+    assert sums.sum_deviation == pytest.approx(5e-4 + 9e-4 + 5e-7)
 
 
 def test_by_class_and_draws_can_be_left_out() -> None:
     values = language(np.random.default_rng(1), 4, LONG, np.float16)
     sums = reduced(values, np.zeros(4, np.int64), by_class=False, draws=False)
     assert (sums.by_class, sums.draws) == (None, None)
-    assert sums.no_classes
+    assert sums.no_class_sums_reason
     drawn = reduced(values, np.zeros(4, np.int64), by_class=False).draws
     assert drawn is not None
     assert drawn.by_class is None
 
 
 def test_nothing_added_is_nothing() -> None:
-    sums = Reducer(5).result()
-    assert (sums.rows, sums.top.pairs, sums.all.pairs, sums.examples) == (0, 0, 0, ())
+    sums = DenseReducer(5).result()
+    assert (sums.rows, sums.top_label.n_pairs, sums.all_labels.n_pairs, sums.examples) == (0, 0, 0, ())
     assert sums.merge(sums).rows == 0
 
 
@@ -207,11 +207,11 @@ def test_nothing_added_is_nothing() -> None:
 )
 def test_other_shapes_and_dtypes_are_refused(values: NDArray[Any], target: NDArray[Any]) -> None:
     with pytest.raises(ValueError, match=r"is|are"):
-        Reducer(3).add(values, target)
+        DenseReducer(3).add(values, target)
 
 
 def test_one_run_has_one_dtype() -> None:
-    reducer = Reducer(3)
+    reducer = DenseReducer(3)
     reducer.add(np.eye(3, dtype=np.float16), np.arange(3))
     with pytest.raises(ValueError, match="one dtype"):
         reducer.add(np.eye(3), np.arange(3))
@@ -221,6 +221,6 @@ def test_byte_order_and_layout_do_not_matter() -> None:
     values = language(np.random.default_rng(3), 20, LONG, np.float32)
     target = np.arange(20)
     rows = reduced(values, target)
-    same_sums(rows.all, reduced(values.astype(">f4"), target).all)
-    same_sums(rows.all, reduced(np.asfortranarray(values), target.astype(np.uint16)).all)
-    same_sums(rows.all, reduced(values, target.astype(np.float64)).all)
+    same_sums(rows.all_labels, reduced(values.astype(">f4"), target).all_labels)
+    same_sums(rows.all_labels, reduced(np.asfortranarray(values), target.astype(np.uint16)).all_labels)
+    same_sums(rows.all_labels, reduced(values, target.astype(np.float64)).all_labels)

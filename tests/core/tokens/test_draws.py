@@ -9,15 +9,15 @@ import pytest
 from numpy.typing import NDArray
 
 from calib_core.bins import bin_of
-from calib_core.tokens.grid import CELLS
-from calib_core.tokens.sums import CLASS_DRAWS, DRAWS, Draws, TokenSums
+from calib_core.tokens.grid import GRID_CELLS
+from calib_core.tokens.sums import N_CLASS_DRAWS, N_DRAWS, NullDraws, TokenSums
 from core.tokens.made_rows import LONG, WIDTHS, language
 from core.tokens.test_dense import reduced
 
 ROWS, BINS, LOOPS = 120, 10, 600
 
 
-def drawn(sums: TokenSums) -> Draws:
+def drawn(sums: TokenSums) -> NullDraws:
     assert sums.draws is not None
     return sums.draws
 
@@ -54,12 +54,12 @@ def test_draws_vary_as_rows_drawn_in_a_loop(values: NDArray[Any]) -> None:
     sums = reduced(values, np.zeros(ROWS, np.int64))
     said = np.zeros(BINS)
     np.add.at(said, bin_of(values.ravel(), BINS), values.ravel().astype(np.float64))
-    ours = full_ece(drawn(sums).all.reshape(DRAWS, BINS, -1).sum(axis=2), said)
+    ours = full_ece(drawn(sums).all_labels.reshape(N_DRAWS, BINS, -1).sum(axis=2), said)
     random = np.random.default_rng(12)
     loop = full_ece(redrawn(random, values, by_cell=False), said)
-    error = loop.std() / DRAWS**0.5
+    error = loop.std() / N_DRAWS**0.5
     assert abs(ours.mean() - loop.mean()) < 4 * error
-    assert abs(ours.std() / loop.std() - 1) < 4 / (2 * DRAWS) ** 0.5
+    assert abs(ours.std() / loop.std() - 1) < 4 / (2 * N_DRAWS) ** 0.5
     apart = full_ece(redrawn(random, values, by_cell=True), said)
     assert apart.mean() - loop.mean() > 8 * error
 
@@ -67,13 +67,13 @@ def test_draws_vary_as_rows_drawn_in_a_loop(values: NDArray[Any]) -> None:
 def test_every_draw_is_one_class_a_position(values: NDArray[Any]) -> None:
     sums = reduced(values, np.zeros(ROWS, np.int64))
     draws = drawn(sums)
-    assert draws.all.sum(axis=1).tolist() == [ROWS] * DRAWS
-    assert (draws.top <= draws.all).all()
+    assert draws.all_labels.sum(axis=1).tolist() == [ROWS] * N_DRAWS
+    assert (draws.top_label <= draws.all_labels).all()
     assert draws.by_class is not None
-    pooled = np.zeros((CLASS_DRAWS, CELLS), np.int64)
+    pooled = np.zeros((N_CLASS_DRAWS, GRID_CELLS), np.int64)
     np.add.at(pooled, (draws.by_class[:, 0], draws.by_class[:, 2]), draws.by_class[:, 3])
-    np.testing.assert_array_equal(pooled, draws.all[:CLASS_DRAWS])
-    cells = {(k, cell) for row in values for k, cell in enumerate(bin_of(row, CELLS).tolist())}
+    np.testing.assert_array_equal(pooled, draws.all_labels[:N_CLASS_DRAWS])
+    cells = {(k, cell) for row in values for k, cell in enumerate(bin_of(row, GRID_CELLS).tolist())}
     assert {(k, cell) for _, k, cell, _ in draws.by_class.tolist()} <= cells
 
 
@@ -89,12 +89,12 @@ def test_a_class_is_drawn_as_often_as_it_is_said(dtype: Any) -> None:
     draws = drawn(reduced(values, np.zeros(rows, np.int64)))
     assert draws.by_class is not None
     counted = np.bincount(draws.by_class[:, 1], draws.by_class[:, 3], classes)
-    expected = values[0].astype(np.float64) / values[0].astype(np.float64).sum() * rows * CLASS_DRAWS
+    expected = values[0].astype(np.float64) / values[0].astype(np.float64).sum() * rows * N_CLASS_DRAWS
     assert (counted[expected == 0] == 0).all()
     parts = ((5, 6), (10, 30), (1030, 1032), (classes - 1, classes), (2000, 2100), (2900, 3000))
     for some in (slice(*part) for part in parts):
         assert abs(counted[some].sum() - expected[some].sum()) < 4.5 * expected[some].sum() ** 0.5
-    assert draws.top.sum() == draws.all[:, np.flatnonzero(draws.top.sum(axis=0))[0]].sum()
+    assert draws.top_label.sum() == draws.all_labels[:, np.flatnonzero(draws.top_label.sum(axis=0))[0]].sum()
 
 
 def test_the_top_label_is_drawn_though_no_entry_is_large() -> None:
@@ -102,11 +102,11 @@ def test_the_top_label_is_drawn_though_no_entry_is_large() -> None:
     row[7] *= 1.2
     values = np.tile(row / row.sum(), (3000, 1))
     draws = drawn(reduced(values, np.zeros(3000, np.int64)))
-    expected = 3000 * DRAWS * row[7] / row.sum()
-    assert abs(draws.top.sum() - expected) < 4.5 * expected**0.5
+    expected = 3000 * N_DRAWS * row[7] / row.sum()
+    assert abs(draws.top_label.sum() - expected) < 4.5 * expected**0.5
     assert draws.by_class is not None
     counted = np.bincount(draws.by_class[:, 1], draws.by_class[:, 3], LONG)
-    expected = 3000 * CLASS_DRAWS / LONG
+    expected = 3000 * N_CLASS_DRAWS / LONG
     assert abs(counted[1024:2048].sum() - 1024 * expected) < 4.5 * (1024 * expected) ** 0.5
     assert (counted > 0).mean() > 0.99
 
@@ -116,14 +116,14 @@ def test_parts_and_seeds_do_not_share_draws() -> None:
     other = values[::-1].copy()
     target = np.zeros(200, np.int64)
     one, same = drawn(reduced(values, target)), drawn(reduced(values, target))
-    np.testing.assert_array_equal(one.all, same.all)
+    np.testing.assert_array_equal(one.all_labels, same.all_labels)
     split = np.stack([values[:, 0], 0.4 * values[:, 1], 0.6 * values[:, 1]], axis=1)
     others = (reduced(other, target), reduced(values, 1 - target), reduced(split, target))
     for another in (*others, reduced(values, target, seed=1)):
         changed = drawn(another)
-        together = np.corrcoef(one.top.sum(axis=1), changed.top.sum(axis=1))[0, 1]
+        together = np.corrcoef(one.top_label.sum(axis=1), changed.top_label.sum(axis=1))[0, 1]
         assert abs(together) < 0.3
-        assert (one.all != changed.all).any()
+        assert (one.all_labels != changed.all_labels).any()
 
 
 def test_draws_of_parts_are_added_draw_for_draw() -> None:
@@ -131,11 +131,11 @@ def test_draws_of_parts_are_added_draw_for_draw() -> None:
     target = np.arange(60) % 5
     one, other = drawn(reduced(values[:20], target[:20])), drawn(reduced(values[20:], target[20:]))
     both = one.merge(other)
-    np.testing.assert_array_equal(both.all, one.all + other.all)
+    np.testing.assert_array_equal(both.all_labels, one.all_labels + other.all_labels)
     assert both.by_class is not None
     assert one.by_class is not None
     assert other.by_class is not None
-    assert both.by_class[:, 3].sum() == 60 * CLASS_DRAWS
+    assert both.by_class[:, 3].sum() == 60 * N_CLASS_DRAWS
     keys = both.by_class[:, :3].tolist()
     assert keys == sorted(keys)
     assert len(set(map(tuple, keys))) == len(keys)

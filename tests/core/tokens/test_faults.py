@@ -7,25 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.problems import FIRST
-from calib_core.tokens.dense import Reducer
-from calib_core.tokens.faults import FOUND_LIMIT, FaultLog, Kind
+from calib_core.problems import MAX_CELLS_SHOWN
+from calib_core.tokens.dense import DenseReducer
+from calib_core.tokens.faults import MAX_FOUND_CHARS, PositionProblemLog, ProblemKind
 from core.tokens.made_rows import LONG, SHORT, WIDTHS, language
 from core.tokens.test_dense import same_sums
 
 ROWS = 7
 
 
-def spoiled(dtype: Any, classes: int, row: int, entries: dict[int, float]) -> tuple[Reducer, Reducer]:
+def spoiled(dtype: Any, classes: int, row: int, entries: dict[int, float]) -> tuple[DenseReducer, DenseReducer]:
     """Rows with one of them spoiled, and the same rows without it."""
     values = language(np.random.default_rng(2), ROWS, classes, dtype)
     target = np.arange(ROWS) % classes
-    without = Reducer(classes)
+    without = DenseReducer(classes)
     kept = np.arange(ROWS) != row
     without.add(values[kept], target[kept])
     for k, value in entries.items():
         values[row, k] = value
-    reducer = Reducer(classes)
+    reducer = DenseReducer(classes)
     reducer.add(values[:5], target[:5])
     reducer.add(values[5:], target[5:])
     return reducer, without
@@ -50,14 +50,14 @@ def test_a_bad_row_is_left_out(
     dtype: Any, classes: int, row: int, kind: str, entries: dict[int, float], found: str
 ) -> None:
     reducer, without = spoiled(dtype, classes, row, entries)
-    (fault,) = reducer.faults
-    assert (fault.kind, fault.count, reducer.bad_rows) == (kind, 1, 1)
+    (fault,) = reducer.problems
+    assert (fault.kind, fault.count, reducer.n_bad_rows) == (kind, 1, 1)
     ((at, text),) = fault.first
     assert at == row
     assert text.startswith(found)
     one, other = reducer.result(), without.result()
-    same_sums(one.all, other.all)
-    same_sums(one.top, other.top)
+    same_sums(one.all_labels, other.all_labels)
+    same_sums(one.top_label, other.top_label)
     assert one.by_class is not None
     assert other.by_class is not None
     same_sums(one.by_class, other.by_class)
@@ -72,12 +72,12 @@ def test_a_value_barely_outside_is_clipped(dtype: Any, classes: int, beside: flo
     values[:, 2] = 1
     values[1, 2] += dtype(beside)
     values[2, 4] -= dtype(beside)
-    reducer = Reducer(classes)
+    reducer = DenseReducer(classes)
     reducer.add(values, np.array([2, 2, 2]))
     sums = reducer.result()
-    assert (sums.rows, reducer.clipped, reducer.bad_rows) == ((1, 0, 2) if bad else (3, 2, 0))
-    assert sums.all.said == sums.rows
-    assert float(sums.all.confidence.min()) == 0
+    assert (sums.rows, reducer.clipped, reducer.n_bad_rows) == ((1, 0, 2) if bad else (3, 2, 0))
+    assert sums.all_labels.confidence_sum == sums.rows
+    assert float(sums.all_labels.confidence.min()) == 0
 
 
 @pytest.mark.parametrize("classes", [SHORT, LONG])
@@ -85,30 +85,30 @@ def test_a_value_barely_outside_is_clipped(dtype: Any, classes: int, beside: flo
 def test_minus_zero_is_zero(classes: int, dtype: Any) -> None:
     values = np.full((2, classes), -0.0, dtype)
     values[:, 1] = 1
-    reducer = Reducer(classes)
+    reducer = DenseReducer(classes)
     reducer.add(values, np.array([0, 1]))
     sums = reducer.result()
-    assert (sums.rows, reducer.clipped, sums.all.impossible) == (2, 0, 1)
-    assert sums.all.cell.tolist() == [0, 2999]
+    assert (sums.rows, reducer.clipped, sums.all_labels.impossible) == (2, 0, 1)
+    assert sums.all_labels.cell.tolist() == [0, 2999]
 
 
 def test_a_target_is_a_class_or_padding() -> None:
     values = np.eye(3, dtype=np.float32)[[0, 1, 2, 0, 1, 2]]
-    reducer = Reducer(3)
+    reducer = DenseReducer(3)
     reducer.add(values, np.array([0, -100, 3, -1, 1, -100]))
-    (fault,) = reducer.faults
+    (fault,) = reducer.problems
     assert (fault.count, fault.first) == (2, ((2, "3"), (3, "-1")))
     assert "0 to 2" in fault.expected
-    assert (reducer.padding, reducer.result().rows, reducer.bad_rows) == (2, 2, 2)
+    assert (reducer.padding, reducer.result().rows, reducer.n_bad_rows) == (2, 2, 2)
     reducer.add(values[:2], np.array([0.5, np.nan]))
-    assert reducer.faults[0].first[2:] == ((6, "0.5"), (7, "nan"))
+    assert reducer.problems[0].first[2:] == ((6, "0.5"), (7, "nan"))
 
 
 def test_padding_may_hold_anything() -> None:
     values = np.array([[np.nan, 9.0], [0.5, 0.5]])
-    reducer = Reducer(2)
+    reducer = DenseReducer(2)
     reducer.add(values, np.array([-100, 0]))
-    assert (reducer.faults, reducer.padding, reducer.result().rows) == ((), 1, 1)
+    assert (reducer.problems, reducer.padding, reducer.result().rows) == ((), 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -124,20 +124,20 @@ def test_padding_may_hold_anything() -> None:
     ],
 )
 def test_what_is_computed_is_told_as_stored(scale: Any, row: list[float], found: str) -> None:
-    reducer = Reducer(3, scale=scale)
+    reducer = DenseReducer(3, scale=scale)
     fine = [0.0, -np.inf, -np.inf]
     reducer.add(np.array([fine, row]), np.array([0, 0]))
-    (fault,) = reducer.faults
+    (fault,) = reducer.problems
     assert (fault.count, fault.first, reducer.result().rows) == (1, ((1, found),), 1)
 
 
 def test_the_first_of_each_kind_are_kept() -> None:
-    log = FaultLog()
-    one, other = Kind("one", "a", "b"), Kind("other", "c", "d")
+    log = PositionProblemLog()
+    one, other = ProblemKind("one", "a", "b"), ProblemKind("other", "c", "d")
     for row in range(30):
         log.add(one, "x" * 500, row=row)
     log.add(other, "y", row=3)
-    first, second = log.faults()
-    assert (first.kind, first.count, len(first.first)) == ("one", 30, FIRST)
-    assert len(first.first[0][1]) == FOUND_LIMIT
-    assert (second.first, log.rows) == (((3, "y"),), 31)
+    first, second = log.problems()
+    assert (first.kind, first.count, len(first.first)) == ("one", 30, MAX_CELLS_SHOWN)
+    assert len(first.first[0][1]) == MAX_FOUND_CHARS
+    assert (second.first, log.n_rows) == (((3, "y"),), 31)

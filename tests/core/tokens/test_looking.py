@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.tokens.faults import Kind
-from calib_core.tokens.looking import OUTSIDE, SUM, looker, mend
+from calib_core.tokens.faults import ProblemKind
+from calib_core.tokens.looking import OUTSIDE_UNIT_INTERVAL, SUM_NOT_ONE, row_checker, clip_row
 from core.tokens.made_rows import LONG, SHORT
 
 
@@ -20,24 +20,24 @@ def test_a_sum_may_be_off_by_a_thousandth(classes: int, total: float, *, fine: b
     rows = np.zeros((3, classes))
     rows[:, 1] = 0.5
     rows[:, 0] = [0.5, total - 0.5, 0.5]
-    told: list[tuple[int, Kind]] = []
-    look = looker(classes, rows.dtype).look(rows, lambda row, kind, _: told.append((row, kind)))
-    assert look.kept.tolist() == ([0, 1, 2] if fine else [0, 2])
-    assert told == ([] if fine else [(1, SUM)])
-    assert look.values.shape[0] == look.start.size - 1 == look.rest.size == look.kept.size
+    told: list[tuple[int, ProblemKind]] = []
+    look = row_checker(classes, rows.dtype).check(rows, lambda row, kind, _: told.append((row, kind)))
+    assert look.usable_rows.tolist() == ([0, 1, 2] if fine else [0, 2])
+    assert told == ([] if fine else [(1, SUM_NOT_ONE)])
+    assert look.values.shape[0] == look.start.size - 1 == look.unlisted_sum.size == look.usable_rows.size
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_mending(dtype: Any) -> None:
-    told: list[Kind] = []
+    told: list[ProblemKind] = []
 
-    def bad(_row: int, kind: Kind, _found: str) -> None:
+    def bad(_row: int, kind: ProblemKind, _found: str) -> None:
         told.append(kind)
 
     row = np.array([-0.0, -5e-7, 1, 0.5], dtype)
-    assert mend(row, 0, bad) == (True, 1)
+    assert clip_row(row, 0, bad) == (True, 1)
     assert row.tolist() == [0, 0, 1, 0.5]
     assert not np.signbit(row).any()
-    assert mend(np.array([0, -2e-6], dtype), 0, bad) == (False, 0)
-    assert mend(np.array([0, np.nan], dtype), 0, bad) == (False, 0)
-    assert [kind.kind for kind in told] == [OUTSIDE.kind, "not finite"]
+    assert clip_row(np.array([0, -2e-6], dtype), 0, bad) == (False, 0)
+    assert clip_row(np.array([0, np.nan], dtype), 0, bad) == (False, 0)
+    assert [kind.title for kind in told] == [OUTSIDE_UNIT_INTERVAL.title, "not finite"]

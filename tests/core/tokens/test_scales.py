@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.tokens.looking import NOT_FINITE, SUM
-from calib_core.tokens.scales import BAD_LOGITS, probabilities, told
+from calib_core.tokens.looking import NOT_FINITE, SUM_NOT_ONE
+from calib_core.tokens.scales import BAD_LOGITS, to_probabilities, problem_in_scale
 
 
 def test_stored_probabilities_are_the_same_memory() -> None:
     stored = np.eye(3, dtype=np.float16)
-    assert probabilities(stored, "probs") is stored
+    assert to_probabilities(stored, "probs") is stored
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -19,7 +19,7 @@ def test_softmax(dtype: type[np.floating]) -> None:
     logits = np.array([[0, np.log(3), -np.inf], [700, 700, 698]], dtype)
     expected = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True).astype(np.float64))
     expected /= expected.sum(axis=1, keepdims=True)
-    found = probabilities(logits, "logits")
+    found = to_probabilities(logits, "logits")
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, expected, rtol=1e-14)
     assert found[0, 2] == 0
@@ -27,11 +27,11 @@ def test_softmax(dtype: type[np.floating]) -> None:
 
 def test_log_probabilities_are_not_normalised() -> None:
     logs = np.log([[0.5, 0.25]])
-    np.testing.assert_array_equal(probabilities(logs, "logprobs"), np.exp(logs))
+    np.testing.assert_array_equal(to_probabilities(logs, "logprobs"), np.exp(logs))
 
 
 def test_a_sum_is_told_as_it_is() -> None:
     row = np.array([0.0, np.nan])
-    assert told(SUM, "2", row, "logprobs") == (SUM, "2")
-    assert told(NOT_FINITE, "class 0: inf", row, "probs") == (NOT_FINITE, "class 0: inf")
-    assert told(NOT_FINITE, "class 0: nan", row, "logits") == (BAD_LOGITS, "class 1: nan")
+    assert problem_in_scale(SUM_NOT_ONE, "2", row, "logprobs") == (SUM_NOT_ONE, "2")
+    assert problem_in_scale(NOT_FINITE, "class 0: inf", row, "probs") == (NOT_FINITE, "class 0: inf")
+    assert problem_in_scale(NOT_FINITE, "class 0: nan", row, "logits") == (BAD_LOGITS, "class 1: nan")

@@ -9,16 +9,16 @@ import pytest
 from numpy.typing import NDArray
 
 from calib_core.bins import bin_of
-from calib_core.tokens.grid import CELLS
-from calib_core.tokens.halves import HalfScratch
-from calib_core.tokens.positions import group_size
-from calib_core.tokens.scratch import Scratch, WideScratch
-from calib_core.tokens.stored import bits
+from calib_core.tokens.grid import GRID_CELLS
+from calib_core.tokens.halves import Float16Scanner
+from calib_core.tokens.positions import class_block_size
+from calib_core.tokens.scratch import RowScanner, WideFloatScanner
+from calib_core.tokens.stored import as_bits
 from core.tokens.made_rows import LONG, ODD, WIDTHS, language, on_edges
 
 
-def scratch(classes: int, dtype: Any) -> Scratch:
-    return HalfScratch(classes) if dtype is np.float16 else WideScratch(classes, np.dtype(dtype))
+def scratch(classes: int, dtype: Any) -> RowScanner:
+    return Float16Scanner(classes) if dtype is np.float16 else WideFloatScanner(classes, np.dtype(dtype))
 
 
 def made(classes: int, dtype: Any) -> NDArray[Any]:
@@ -33,26 +33,26 @@ def made(classes: int, dtype: Any) -> NDArray[Any]:
 def test_found_and_rest_are_the_row(classes: int, dtype: Any) -> None:
     rows = made(classes, dtype)
     room = scratch(classes, dtype)
-    found = room.find(rows)
+    found = room.scan(rows)
     starts = np.concatenate([[0], np.cumsum(found.count)])
-    size = group_size(classes)
+    size = class_block_size(classes)
     for at, row in enumerate(rows):
         mine = np.s_[starts[at] : starts[at + 1]]
-        np.testing.assert_array_equal(found.column[mine], np.flatnonzero(bits(row) > room.limit))
-        np.testing.assert_array_equal(found.bits[mine], bits(row)[found.column[mine]])
+        np.testing.assert_array_equal(found.class_index[mine], np.flatnonzero(as_bits(row) > room.bits_limit))
+        np.testing.assert_array_equal(found.bits[mine], as_bits(row)[found.class_index[mine]])
         others = row.astype(np.float64)
-        others[found.column[mine]] = 0
+        others[found.class_index[mine]] = 0
         groups = [others[begin : begin + size].sum() for begin in range(0, classes, size)]
-        np.testing.assert_allclose(found.groups[at], groups, rtol=1e-13, atol=1e-18)
-        np.testing.assert_allclose(found.squares[at], (others**2).sum(), rtol=1e-13, atol=1e-18)
-        assert (bin_of(others.astype(dtype), CELLS) == 0).all()
+        np.testing.assert_allclose(found.block_sums[at], groups, rtol=1e-13, atol=1e-18)
+        np.testing.assert_allclose(found.square_sum[at], (others**2).sum(), rtol=1e-13, atol=1e-18)
+        assert (bin_of(others.astype(dtype), GRID_CELLS) == 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_is_found_is_beyond_the_first_cell(dtype: Any) -> None:
-    edge = np.array([0, 1 << 20], bits(np.zeros(1, dtype)).dtype) + WideScratch(LONG, np.dtype(dtype)).limit
+    edge = np.array([0, 1 << 20], as_bits(np.zeros(1, dtype)).dtype) + WideFloatScanner(LONG, np.dtype(dtype)).limit
     value = np.concatenate([edge[:1], edge[:1] + 1]).view(dtype)
-    assert bin_of(value, CELLS).tolist() == [0, 1]
+    assert bin_of(value, GRID_CELLS).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("wrong", [np.nan, -np.nan, np.inf, -np.inf, -1e-7, 1.001, -0.0, 6e4])
@@ -63,6 +63,6 @@ def test_whatever_may_be_wrong_is_found(dtype: Any, wrong: float) -> None:
         rows[:] = 0
         rows[0, at] = wrong
         with np.errstate(invalid="ignore"):
-            found = scratch(LONG, dtype).find(rows)
-        assert found.column.tolist() == [at]
-        assert found.groups.sum() == 0
+            found = scratch(LONG, dtype).scan(rows)
+        assert found.class_index.tolist() == [at]
+        assert found.block_sums.sum() == 0

@@ -8,32 +8,32 @@ import numpy as np
 import pytest
 
 from calib_core.bins import bin_of
-from calib_core.tokens.grid import CELLS
-from calib_core.tokens.stored import bits, cell_of, first_cell, one, widened
+from calib_core.tokens.grid import GRID_CELLS
+from calib_core.tokens.stored import as_bits, grid_cell_of, first_cell_max_bits, bits_of_one, to_float64
 from core.tokens.made_rows import WIDTHS
 
-HALVES = np.arange(one(np.dtype(np.float16)) + 1, dtype=np.uint16).view(np.float16)
+HALVES = np.arange(bits_of_one(np.dtype(np.float16)) + 1, dtype=np.uint16).view(np.float16)
 
 
 def test_every_half() -> None:
-    np.testing.assert_array_equal(widened(HALVES), HALVES.astype(np.float64))
-    np.testing.assert_array_equal(cell_of(HALVES), bin_of(HALVES, CELLS))
-    assert cell_of(np.array([-0.0], np.float16)).tolist() == [0]
+    np.testing.assert_array_equal(to_float64(HALVES), HALVES.astype(np.float64))
+    np.testing.assert_array_equal(grid_cell_of(HALVES), bin_of(HALVES, GRID_CELLS))
+    assert grid_cell_of(np.array([-0.0], np.float16)).tolist() == [0]
 
 
 def test_half_edges_are_forgiving_in_float16() -> None:
     # 0.1 as float16 is a little less than 1/10, 0.3 a little more than 3/10; both lie on their edge.
-    assert cell_of(np.array([0.1, 0.3], np.float16)).tolist() == [299, 899]
+    assert grid_cell_of(np.array([0.1, 0.3], np.float16)).tolist() == [299, 899]
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
 def test_first_cell_ends_where_the_next_begins(dtype: Any) -> None:
-    whole = bits(np.zeros(1, dtype)).dtype
-    last = first_cell(np.dtype(dtype))
-    assert bin_of(np.array([last, last + 1], whole).view(dtype), CELLS).tolist() == [0, 1]
+    whole = as_bits(np.zeros(1, dtype)).dtype
+    last = first_cell_max_bits(np.dtype(dtype))
+    assert bin_of(np.array([last, last + 1], whole).view(dtype), GRID_CELLS).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
 def test_what_is_no_probability_has_large_bits(dtype: Any) -> None:
     wrong = np.array([np.nan, -np.nan, np.inf, -np.inf, -1e-7, 1.01, -0.0], dtype)
-    assert (bits(wrong) > one(np.dtype(dtype))).all()
+    assert (as_bits(wrong) > bits_of_one(np.dtype(dtype))).all()

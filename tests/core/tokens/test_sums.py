@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calib_core.tokens.grid import SERVED
-from calib_core.tokens.sums import EXAMPLES, TokenSums, Unseen
+from calib_core.tokens.grid import SERVED_BINS
+from calib_core.tokens.sums import MAX_EXAMPLES, TokenSums, UnstoredBounds
 from core.tokens.made_rows import language
 from core.tokens.test_dense import reduced
 
@@ -27,26 +27,26 @@ def test_what_one_part_lacks_the_whole_lacks() -> None:
     whole, without = part(5, 1), part(6, 2, by_class=False, draws=False)
     for both in (whole.merge(without), without.merge(whole)):
         assert (both.rows, both.by_class, both.draws) == (11, None, None)
-        assert both.no_classes == without.no_classes
-    assert whole.merge(whole).no_classes is None
+        assert both.no_class_sums_reason == without.no_class_sums_reason
+    assert whole.merge(whole).no_class_sums_reason is None
 
 
 def test_counts_are_added_and_examples_cut() -> None:
     one, other = part(50, 1), part(40, 2)
     both = one.merge(other)
-    assert both.rows == both.top.rows == both.all.rows == 90
+    assert both.rows == both.top_label.rows == both.all_labels.rows == 90
     assert both.occurrences.sum() == 90
-    assert both.excess == one.excess + other.excess
-    assert both.examples == (*one.examples, *other.examples)[:EXAMPLES]
+    assert both.sum_deviation == one.sum_deviation + other.sum_deviation
+    assert both.examples == (*one.examples, *other.examples)[:MAX_EXAMPLES]
 
 
 def test_what_is_unseen_is_added() -> None:
-    mass = {bins: np.full(bins, 0.5) for bins in SERVED}
-    unseen = Unseen(dict.fromkeys(SERVED, 2), mass, fewest=7)
+    mass = {bins: np.full(bins, 0.5) for bins in SERVED_BINS}
+    unseen = UnstoredBounds(dict.fromkeys(SERVED_BINS, 2), mass, min_stored=7)
     one, other = part(3, 1), part(3, 2)
     both = replace(one, unseen=unseen).merge(replace(other, unseen=replace(unseen, fewest=5)))
-    assert both.unseen is not None
-    assert (both.unseen.positions[10], both.unseen.fewest) == (4, 5)
-    assert both.unseen.mass[10].tolist() == [1.0] * 10
-    assert one.merge(replace(other, unseen=unseen)).unseen is unseen
-    assert replace(one, unseen=unseen).merge(other).unseen is unseen
+    assert both.unstored is not None
+    assert (both.unstored.n_ambiguous[10], both.unstored.min_stored) == (4, 5)
+    assert both.unstored.mass_bounds[10].tolist() == [1.0] * 10
+    assert one.merge(replace(other, unseen=unseen)).unstored is unseen
+    assert replace(one, unseen=unseen).merge(other).unstored is unseen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.tokens.tally import Tally
+from calib_core.tokens.tally import KeyedSums
 
 
 @pytest.mark.parametrize("waiting", [1, 7, 10_000])
@@ -13,7 +13,7 @@ def test_counts_and_sums(waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calib_core.tokens.tally.WAITING", waiting)
     random = np.random.default_rng(1)
     key, value = random.integers(0, 40, 500), random.random(500)
-    tally = Tally()
+    tally = KeyedSums()
     for begin in range(0, 500, 9):
         tally.add(key[begin : begin + 9], value[begin : begin + 9])
     found, count, total = tally.sums()
@@ -23,6 +23,6 @@ def test_counts_and_sums(waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing() -> None:
-    tally = Tally()
+    tally = KeyedSums()
     tally.add(np.zeros(0, np.int64), np.zeros(0))
     assert [part.size for part in tally.sums()] == [0, 0, 0]

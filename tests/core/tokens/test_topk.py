@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calib_core.bins import Scheme
-from calib_core.tokens.bounds import exact_up_to, full_ece_bounds
-from calib_core.tokens.grid import CELLS, SERVED, Grid
-from calib_core.tokens.sums import DRAWS, EXAMPLES, TokenSums
-from calib_core.tokens.topk import TopK, TopKReducer, reduce_topk
+from calib_core.tokens.bounds import largest_exact_bins, full_ece_bounds
+from calib_core.tokens.grid import GRID_CELLS, SERVED_BINS, GridSums
+from calib_core.tokens.sums import N_DRAWS, MAX_EXAMPLES, TokenSums
+from calib_core.tokens.topk import TopKEntries, TopKReducer, reduce_topk
 from core.completions import Stored, cut
 from core.made_topk import block, some_positions, some_whole
 from core.oracle import Bins, Pair, Row, brier_multi, ece, full_ece, nll
@@ -24,7 +24,7 @@ from core.oracle import Bins, Pair, Row, brier_multi, ece, full_ece, nll
 EXACT = 1e-12
 
 
-def value(grid: Grid, bins: int) -> float:
+def value(grid: GridSums, bins: int) -> float:
     return float(grid.binned(Scheme("width", bins)).absolute_gap.sum()) / grid.rows
 
 
@@ -42,20 +42,20 @@ def is_exact(answer: float, truth: Any) -> bool:
 def test_topk_is_dense_wherever_it_is_exact(seed: int, classes: int, k: int, lattice: int) -> None:
     rows, positions = some_whole(np.random.default_rng(seed), classes, lattice, 6, min(k, classes))
     sums = reduce_topk(block(positions), 0)
-    assert (sums.rows, sums.classes, sums.all.pairs) == (6, classes, 6 * classes)
-    for bins in SERVED[: SERVED.index(exact_up_to(sums)) + 1]:
+    assert (sums.rows, sums.classes, sums.all_labels.n_pairs) == (6, classes, 6 * classes)
+    for bins in SERVED_BINS[: SERVED_BINS.index(largest_exact_bins(sums)) + 1]:
         low, high = full_ece_bounds(sums, bins)
         truth = full_ece(rows, Bins("width", bins))
         assert low == high
         assert is_exact(low, truth)
-        assert is_exact(value(sums.all, bins), truth)
+        assert is_exact(value(sums.all_labels, bins), truth)
     for bins in (2, 10, 1000):
-        assert is_exact(value(sums.top, bins), ece([top_pair(row) for row in rows], Bins("width", bins)))
+        assert is_exact(value(sums.top_label, bins), ece([top_pair(row) for row in rows], Bins("width", bins)))
     impossible = sum(row.probs[row.label] == 0 for row in rows)
     possible = [row for row in rows if row.probs[row.label] > 0]
-    assert sums.all.impossible == impossible
+    assert sums.all_labels.impossible == impossible
     assert math.isclose(
-        sums.all.log_loss, float((nll(possible, Bins()) or 0) * len(possible)), rel_tol=1e-12, abs_tol=1e-12
+        sums.all_labels.log_loss, float((nll(possible, Bins()) or 0) * len(possible)), rel_tol=1e-12, abs_tol=1e-12
     )
 
 
@@ -65,30 +65,30 @@ def test_a_stored_dtype_decides_where_a_value_falls(dtype: Any, width: int) -> N
     rows = [replace(row, width=width) for row in rows]
     sums = reduce_topk(block(positions, dtype), 0)
     for bins in (5, 10, 250):
-        assert is_exact(value(sums.all, bins), full_ece(rows, Bins("width", bins)))
+        assert is_exact(value(sums.all_labels, bins), full_ece(rows, Bins("width", bins)))
 
 
 @pytest.mark.parametrize("short_of", [0, 1])
 def test_all_but_one_entry_is_all_there_is_to_know(short_of: int) -> None:
     rows, positions = some_whole(np.random.default_rng(3), 6, 90, 20, 6 - short_of)
     sums = reduce_topk(block(positions), 0)
-    assert sums.unseen is None
-    assert exact_up_to(sums) == SERVED[-1]
-    for bins in SERVED:
-        assert is_exact(value(sums.all, bins), full_ece(rows, Bins("width", bins)))
-    assert is_exact(sums.all.squared_error / 20, brier_multi(rows, Bins()))
-    assert sums.excess <= 20 * 1e-15
+    assert sums.unstored is None
+    assert largest_exact_bins(sums) == SERVED_BINS[-1]
+    for bins in SERVED_BINS:
+        assert is_exact(value(sums.all_labels, bins), full_ece(rows, Bins("width", bins)))
+    assert is_exact(sums.all_labels.squared_error_sum / 20, brier_multi(rows, Bins()))
+    assert sums.sum_deviation <= 20 * 1e-15
 
 
 def test_how_an_unknown_rest_is_split_is_left_unknown() -> None:
     sums = reduce_topk(block([Stored(9, 10, {0: 5, 1: 2}, 0, 5)]), 0)
-    assert sums.unseen is not None
+    assert sums.unstored is not None
     assert sums.by_class is None
-    assert "every class" in (sums.no_classes or "")
-    assert np.isnan(sums.all.squared[0])
-    assert not np.isnan(sums.all.squared[1:]).any()
-    assert sums.all.count.tolist() == [7, 1, 1]
-    assert sums.all.confidence.tolist() == pytest.approx([0.3, 0.2, 0.5])
+    assert "every class" in (sums.no_class_sums_reason or "")
+    assert np.isnan(sums.all_labels.squared[0])
+    assert not np.isnan(sums.all_labels.squared[1:]).any()
+    assert sums.all_labels.count.tolist() == [7, 1, 1]
+    assert sums.all_labels.confidence.tolist() == pytest.approx([0.3, 0.2, 0.5])
 
 
 def test_occurrences_and_the_top_label() -> None:
@@ -96,17 +96,17 @@ def test_occurrences_and_the_top_label() -> None:
     positions = [Stored(4, 10, {2: 4, 1: 4}, 1, 4), Stored(4, 10, {2: 4, 1: 4}, 2, 4)]
     sums = reduce_topk(block(positions), 0)
     assert sums.occurrences.tolist() == [0, 1, 1, 0]
-    assert (sums.top.right, sums.top.pairs, sums.top.said) == (1, 2, 0.8)
+    assert (sums.top_label.n_correct, sums.top_label.n_pairs, sums.top_label.confidence_sum) == (1, 2, 0.8)
 
 
 def test_an_impossible_target_counts_and_costs_no_finite_loss() -> None:
     sums = reduce_topk(block([Stored(4, 10, {0: 6, 1: 4}, 3, 0), Stored(4, 10, {0: 5, 1: 5}, 1, 5)]), 0)
-    assert sums.all.impossible == 1
-    assert sums.all.log_loss == pytest.approx(math.log(2))
-    assert sums.all.right == 2
+    assert sums.all_labels.impossible == 1
+    assert sums.all_labels.log_loss == pytest.approx(math.log(2))
+    assert sums.all_labels.n_correct == 2
 
 
-def parts_of(positions: list[Stored], *cuts: int) -> list[TopK]:
+def parts_of(positions: list[Stored], *cuts: int) -> list[TopKEntries]:
     edges = [0, *cuts, len(positions)]
     return [block(positions[low:high], row=low) for low, high in pairwise(edges)]
 
@@ -120,11 +120,11 @@ def assert_same(one: TokenSums, two: TokenSums) -> None:
             np.testing.assert_allclose(getattr(mine, field), getattr(theirs, field), rtol=0, atol=EXACT)
         assert mine.log_loss == pytest.approx(theirs.log_loss, abs=EXACT)
     assert one.occurrences.tolist() == two.occurrences.tolist()
-    assert one.excess == pytest.approx(two.excess, abs=EXACT)
+    assert one.sum_deviation == pytest.approx(two.sum_deviation, abs=EXACT)
     assert one.draws is not None
     assert two.draws is not None
-    assert np.array_equal(one.draws.all, two.draws.all)
-    assert np.array_equal(one.draws.top, two.draws.top)
+    assert np.array_equal(one.draws.all_labels, two.draws.all_labels)
+    assert np.array_equal(one.draws.top_label, two.draws.top_label)
 
 
 def test_parts_in_any_order_are_the_whole() -> None:
@@ -138,24 +138,24 @@ def test_parts_in_any_order_are_the_whole() -> None:
             reducer.add(parts[at])
         for at in order[1:]:
             merged = merged.merge(reduce_topk(parts[at], 4))
-        assert_same(reducer.sums(), whole)
+        assert_same(reducer.result(), whole)
         assert_same(merged, whole)
-        assert exact_up_to(reducer.sums()) == exact_up_to(merged) == exact_up_to(whole)
+        assert largest_exact_bins(reducer.result()) == largest_exact_bins(merged) == largest_exact_bins(whole)
 
 
 def test_a_reader_of_the_sums_may_go_on_adding() -> None:
     positions = some_positions(np.random.default_rng(2), 7, 50, 6)
     reducer = TopKReducer(7, 0)
     reducer.add(block(positions[:3]))
-    before = reducer.sums()
-    said = (before.all.said, before.occurrences.sum(), before.draws and before.draws.all.sum())
+    before = reducer.result()
+    said = (before.all_labels.confidence_sum, before.occurrences.sum(), before.draws and before.draws.all_labels.sum())
     reducer.add(block(positions[3:], row=3))
-    assert said == (before.all.said, before.occurrences.sum(), before.draws and before.draws.all.sum())
+    assert said == (before.all_labels.confidence_sum, before.occurrences.sum(), before.draws and before.draws.all_labels.sum())
 
 
 def test_nothing_added_is_nothing() -> None:
-    sums = TopKReducer(5, 0).sums()
-    assert (sums.rows, sums.all.pairs, sums.unseen, sums.examples) == (0, 0, None, ())
+    sums = TopKReducer(5, 0).result()
+    assert (sums.rows, sums.all_labels.n_pairs, sums.unstored, sums.examples) == (0, 0, None, ())
 
 
 def test_k_has_to_stay() -> None:
@@ -169,16 +169,16 @@ def test_one_class_a_position_is_drawn_from_what_is_stored() -> None:
     number = 400
     draws = reduce_topk(block([position] * number), 1).draws
     assert draws is not None
-    assert draws.all.shape == draws.top.shape == (DRAWS, CELLS)
-    assert (draws.all.sum(axis=1) == number).all()
-    cells = np.flatnonzero(draws.all.sum(axis=0)).tolist()
-    shares = {cell: float(draws.all[:, cell].mean()) / number for cell in cells}
+    assert draws.all_labels.shape == draws.top_label.shape == (N_DRAWS, GRID_CELLS)
+    assert (draws.all_labels.sum(axis=1) == number).all()
+    cells = np.flatnonzero(draws.all_labels.sum(axis=0)).tolist()
+    shares = {cell: float(draws.all_labels[:, cell].mean()) / number for cell in cells}
     assert set(shares) == {0, 59, 899, 1499}
     for cell, prob in ((1499, 0.5), (899, 0.3), (59, 0.02), (0, 0.18)):  # the target is appended: .02
-        assert abs(shares[cell] - prob) < 5 * math.sqrt(prob * (1 - prob) / (number * DRAWS))
-    assert np.flatnonzero(draws.top.sum(axis=0)).tolist() == [1499]
-    assert np.array_equal(draws.top[:, 1499], draws.all[:, 1499])
-    spread = draws.all[:, 1499].std()
+        assert abs(shares[cell] - prob) < 5 * math.sqrt(prob * (1 - prob) / (number * N_DRAWS))
+    assert np.flatnonzero(draws.top_label.sum(axis=0)).tolist() == [1499]
+    assert np.array_equal(draws.top_label[:, 1499], draws.all_labels[:, 1499])
+    spread = draws.all_labels[:, 1499].std()
     assert 0.8 < spread / math.sqrt(number * 0.25) < 1.2
 
 
@@ -187,20 +187,20 @@ def test_another_seed_draws_otherwise() -> None:
     one, two = (reduce_topk(block(positions), seed).draws for seed in (1, 2))
     assert one is not None
     assert two is not None
-    assert not np.array_equal(one.all, two.all)
+    assert not np.array_equal(one.all_labels, two.all_labels)
 
 
 def test_a_certain_position_always_draws_its_label() -> None:
     draws = reduce_topk(block([Stored(9, 10, {4: 10}, 4, 10)]), 0).draws
     assert draws is not None
-    assert (draws.all[:, CELLS - 1] == 1).all()
+    assert (draws.all_labels[:, GRID_CELLS - 1] == 1).all()
 
 
 def test_a_sum_below_one_draws_nothing_that_is_not_stored() -> None:
     position = Stored(2, 10_000, {0: 6_000, 1: 3_991}, 0, 6_000)
     draws = reduce_topk(block([position] * 100), 0).draws
     assert draws is not None
-    assert np.flatnonzero(draws.all.sum(axis=0)).tolist() == [1197, 1799]
+    assert np.flatnonzero(draws.all_labels.sum(axis=0)).tolist() == [1197, 1799]
 
 
 def test_examples_are_the_first_positions_as_they_were_stored() -> None:
@@ -208,8 +208,8 @@ def test_examples_are_the_first_positions_as_they_were_stored() -> None:
     reducer = TopKReducer(9, 0)
     for start in range(0, 100, 40):
         reducer.add(block([position] * 40, row=start))
-    examples = reducer.sums().examples
-    assert [example.row for example in examples] == list(range(EXAMPLES))
+    examples = reducer.result().examples
+    assert [example.row for example in examples] == list(range(MAX_EXAMPLES))
     assert (examples[0].ids, examples[0].probs, examples[0].target) == ((1, 3), (0.5, 0.2), 7)
     assert (examples[0].target_prob, examples[0].classes) == (0.05, 9)
     assert examples[0].rest == pytest.approx(0.3)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calib_core.bins import Scheme
-from calib_core.tokens.bounds import exact_up_to
-from calib_core.tokens.grid import SERVED
-from calib_core.tokens.topk import CONTRADICTED, NO_CLASSES, TopKReducer
+from calib_core.tokens.bounds import largest_exact_bins
+from calib_core.tokens.grid import SERVED_BINS
+from calib_core.tokens.topk import CLASS_SUMS_MISMATCH, NO_CLASS_SUMS, TopKReducer
 from core.made_topk import block, some_whole
 from core.oracle import Bins, Row, cw_ece
 
@@ -25,10 +25,10 @@ def test_classwise_is_exact_wherever_full_ece_is(seed: int, classes: int, k: int
     rows, positions = some_whole(np.random.default_rng(seed), classes, lattice, 6, min(k, classes))
     reducer = TopKReducer(classes, 0, columns_of(rows))
     reducer.add(block(positions))
-    sums = reducer.sums()
+    sums = reducer.result()
     assert sums.by_class is not None
-    assert sums.by_class.pairs == 6 * classes
-    for bins in SERVED[: SERVED.index(exact_up_to(sums)) + 1]:
+    assert sums.by_class.n_pairs == 6 * classes
+    for bins in SERVED_BINS[: SERVED_BINS.index(largest_exact_bins(sums)) + 1]:
         gap = float(sums.by_class.binned(Scheme("width", bins)).absolute_gap.sum())
         assert abs(gap / (6 * classes) - float(cw_ece(rows, Bins("width", bins)) or 0)) <= 1e-12
 
@@ -37,7 +37,7 @@ def test_without_the_sums_of_every_class_there_is_no_classwise() -> None:
     _, positions = some_whole(np.random.default_rng(1), 5, 64, 6, 2)
     reducer = TopKReducer(5, 0)
     reducer.add(block(positions))
-    assert (reducer.sums().by_class, reducer.sums().no_classes) == (None, NO_CLASSES)
+    assert (reducer.result().by_class, reducer.result().no_class_sums_reason) == (None, NO_CLASS_SUMS)
 
 
 @pytest.mark.parametrize("spoil", ["fewer", "more", "moved"])
@@ -47,7 +47,7 @@ def test_sums_of_other_positions_are_not_believed(spoil: str) -> None:
     columns += {"fewer": -0.2, "more": 0.2, "moved": np.array([-6.0, 6, 0, 0, 0])}[spoil]
     reducer = TopKReducer(5, 0, columns)
     reducer.add(block(positions))
-    assert (reducer.sums().by_class, reducer.sums().no_classes) == (None, CONTRADICTED)
+    assert (reducer.result().by_class, reducer.result().no_class_sums_reason) == (None, CLASS_SUMS_MISMATCH)
 
 
 def test_as_many_sums_as_classes() -> None:

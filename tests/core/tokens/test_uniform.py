@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from calib_core.tokens.uniform import mixed, streams, uniform
+from calib_core.tokens.uniform import mix64, stream_states, uniform_draws
 
 
 def test_the_published_numbers() -> None:
     # First outputs of SplitMix64 from state 1234567.
     steps = (np.arange(1, 4, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) + np.uint64(1234567)
-    assert mixed(steps).tolist() == [6457827717110365317, 3203168211198807973, 9817491932198370423]
-    first = uniform(np.array([1234567], np.uint64), 1)[0, 0]
+    assert mix64(steps).tolist() == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    first = uniform_draws(np.array([1234567], np.uint64), 1)[0, 0]
     assert first == (6457827717110365317 >> 11) * 2.0**-53
 
 
 def test_uniform_and_unrelated() -> None:
-    numbers = uniform(streams(0, np.arange(4000), np.zeros(4000)), 50)
+    numbers = uniform_draws(stream_states(0, np.arange(4000), np.zeros(4000)), 50)
     assert numbers.min() >= 0
     assert numbers.max() < 1
     counted = np.bincount((numbers * 20).astype(np.int64).ravel(), minlength=20)
@@ -27,6 +27,6 @@ def test_uniform_and_unrelated() -> None:
 
 def test_every_fact_begins_another_stream() -> None:
     rows, told = np.array([3]), np.array([0.25])
-    here = streams(1, rows, told)
-    others = [streams(2, rows, told), streams(1, rows + 1, told), streams(1, rows, told + 2.0**-50)]
+    here = stream_states(1, rows, told)
+    others = [stream_states(2, rows, told), stream_states(1, rows + 1, told), stream_states(1, rows, told + 2.0**-50)]
     assert all(other[0] != here[0] for other in others)

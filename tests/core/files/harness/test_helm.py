@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check, usable_runs
-from calib_core.analysis.trials import asked_again
-from calib_core.files.folder import scan
+from calib_core.analysis.check import check_file, usable_runs
+from calib_core.analysis.trials import repeated_question_keys
+from calib_core.files.folder import list_files
 from calib_core.files.reading import Reading
 from calib_core.problems import BadRowsFound
-from calib_core.records import Reported
+from calib_core.records import ReportedMetric
 from core.files.answer_runs import of_answers
 from core.files.server_logs import confidences, only_run, outcomes
 
@@ -83,7 +83,7 @@ def test_a_joint_answer_is_given_with_the_probability_of_what_was_generated(tmp_
     assert run.rows["choices"].to_list()[0] == REFERENCES
     assert confidences(run, "given") == pytest.approx([0.8, 0.4])
     assert outcomes(run, "given") == [True, False]
-    assert not run.has("choice_logprobs")
+    assert not run.has_columns("choice_logprobs")
 
 
 def test_the_likeliest_of_several_completions_is_judged_and_all_are_samples(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_trials_repeat_questions_and_are_counted_apart(tmp_path: Path) -> None:
     run = only_run(reading)
     assert run.rows["id"].to_list() == ["id0", "id0 (trial 1)"]
     assert run.rows["trial_of"].to_list() == ["id0", "id0"]
-    named = asked_again(run)
+    named = repeated_question_keys(run)
     assert named is not None
     assert named.n_unique() == 1
     assert any("Questions come 2 times" in note for note in reading.notes)
@@ -170,13 +170,13 @@ def test_trials_repeat_questions_and_are_counted_apart(tmp_path: Path) -> None:
 def test_one_trial_is_no_trial(tmp_path: Path) -> None:
     states = [state(f"id{at}", completion(" A", -0.5)) for at in range(2)]
     reading = read_states(tmp_path, *states)
-    assert not only_run(reading).has("trial_of")
+    assert not only_run(reading).has_columns("trial_of")
     assert not any("train_trial_index" in note for note in reading.notes)
 
 
 def test_nothing_but_zeros_is_not_recorded_and_refused_with_rows_and_accuracy(tmp_path: Path) -> None:
     states = [state(f"id{at}", completion(" A", 0.0), right=at % 2) for at in range(4)]
-    report = check(read_states(tmp_path, *states))
+    report = check_file(read_states(tmp_path, *states))
     assert report.status == "refused"
     said = ("scenario_state.json: read as helm, 4 rows", "0.5000", "logprob is exactly 0.0 in every row")
     assert [part for part in said if part not in report.message] == []
@@ -191,7 +191,7 @@ def test_a_single_zero_is_asked_about(tmp_path: Path) -> None:
 
 def test_samples_without_log_probabilities_are_still_samples(tmp_path: Path) -> None:
     reading = read_states(tmp_path, state("id0", completion(" A", 0.0), completion(" B", 0.0), right=0))
-    assert check(reading).status == "loads"
+    assert check_file(reading).status == "loads"
     assert "not recorded" in " ".join(reading.notes)
 
 
@@ -224,7 +224,7 @@ def test_the_states_take_outcomes_and_the_figure_from_the_files_beside(tmp_path:
     states = [state("id0", completion(" B", -0.5)), state("id1", completion(" A", -0.5))]
     run = only_run(read_states(tmp_path, *states))
     assert run.rows["correct"].to_list() == [True, False]  # by the statistics, against the references
-    assert run.reported == (Reported("exact_match", 0.5, 2, ""),)
+    assert run.reported_metrics == (ReportedMetric("exact_match", 0.5, 2, ""),)
 
 
 def test_a_run_is_listed_once_and_each_of_its_files_can_be_read(tmp_path: Path) -> None:
@@ -232,9 +232,9 @@ def test_a_run_is_listed_once_and_each_of_its_files_can_be_read(tmp_path: Path) 
     told = stat("id0", exact_match=1.0, logprob=-1.0, max_prob=0.4)
     stats = write(tmp_path, "per_instance_stats.json", [told])
     write(tmp_path, "stats.json", [])
-    assert [path.name for path in scan(tmp_path)] == ["per_instance_stats.json"]
+    assert [path.name for path in list_files(tmp_path)] == ["per_instance_stats.json"]
     read_states(tmp_path, state("id0", completion(" A", -1.0)))
-    assert [path.name for path in scan(tmp_path)] == ["scenario_state.json"]
+    assert [path.name for path in list_files(tmp_path)] == ["scenario_state.json"]
     assert confidences(only_run(files.read(stats)), "given") == [0.4]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check
+from calib_core.analysis.check import check_file
 from calib_core.records import AnswerRun
 from core.files.server_logs import confidences, only_run
 
@@ -17,8 +17,8 @@ def test_the_fixtures(shared: Path) -> None:
     for name in ("scenario_state.json", "per_instance_stats.json"):
         reading = files.read(folder / "with_logprobs" / name)
         assert confidences(only_run(reading), "given") == pytest.approx([0.8, 0.45, 0.95], abs=1e-5)
-        assert check(reading).runs[0].accuracy == pytest.approx(2 / 3)
-        report = check(files.read(folder / "zero_logprobs" / name))
+        assert check_file(reading).runs[0].accuracy == pytest.approx(2 / 3)
+        report = check_file(files.read(folder / "zero_logprobs" / name))
         assert report.status == "refused"
         assert "3 rows. Accuracy of the 3 with an outcome: 0.6667. logprob is exactly 0.0" in report.message
 
@@ -41,7 +41,7 @@ def test_real_runs_recorded_no_log_probabilities(
     shared: Path, pattern: str, rows: int, accuracy: str
 ) -> None:
     (path,) = (shared / "real").glob(pattern)
-    report = check(files.read(path))
+    report = check_file(files.read(path))
     assert report.status == "refused"
     known = f"{rows} rows. Accuracy of the {rows} with an outcome: 0{accuracy}"
     said = (path.name, known, "0.0 in every row")
@@ -52,6 +52,6 @@ def test_what_helm_reports_of_the_real_runs_is_ours(shared: Path) -> None:
     for path in (shared / "real" / "helm-instances").glob("*/scenario_state.json"):
         run = files.read(path).good_runs[0]
         assert isinstance(run, AnswerRun)
-        (figure,) = run.reported
+        (figure,) = run.reported_metrics
         right = run.rows["correct"].drop_nulls()
         assert (figure.rows, figure.value) == (right.len(), pytest.approx(right.sum() / right.len()))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from calib_core.files.harness import inspect_archive
-from calib_core.files.harness.inspect_archive import is_log, open_log
+from calib_core.files.harness.inspect_archive import is_inspect_log, open_log_archive
 from calib_core.problems import Refused
 from core.files.inspect_logs import eval_log, frames, log_of, members_of, parse, sample
 
@@ -23,8 +23,8 @@ def read(tmp_path: Path, name: str, data: bytes, method: int = zipfile.ZIP_STORE
 @pytest.mark.parametrize("method", [0, 8, 93])
 def test_members_are_unpacked_across_frames(tmp_path: Path, method: int) -> None:
     path = eval_log(tmp_path / "quiz.eval", {"header.json": b'{"a": "' + b"x" * 300_000 + b'"}'}, method)
-    with open_log(path, "quiz.eval") as log:
-        assert log.value("header.json") == {"a": "x" * 300_000}
+    with open_log_archive(path, "quiz.eval") as log:
+        assert log.read_json("header.json") == {"a": "x" * 300_000}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_no_member_is_unpacked_beyond_the_bound(method: int, monkeypatch: pytest
     monkeypatch.setattr(inspect_archive, "MAX_MEMBER", 2**20)
     content = bytes(2**21)
     packed = frames(content) if method == 93 else zlib.compress(content, wbits=-zlib.MAX_WBITS)
-    assert len(inspect_archive._by_method(packed, method)) == 2**20 + 1
+    assert len(inspect_archive._decompress(packed, method)) == 2**20 + 1
 
 
 def test_members_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
@@ -113,12 +113,12 @@ def test_samples_without_a_header_are_refused(tmp_path: Path) -> None:
 
 def test_many_samples_are_listed(tmp_path: Path) -> None:
     many = members_of(log_of([sample(number) for number in range(1_200)]))
-    assert parse(eval_log(tmp_path / "quiz.eval", many)).rows == 1_200
+    assert parse(eval_log(tmp_path / "quiz.eval", many)).n_rows == 1_200
 
 
 def test_only_what_is_needed_is_unpacked(tmp_path: Path) -> None:
     bad = {"summaries.json": b"?", "reductions.json": b"?", "_journal/summaries/1.json": b"?"}
-    assert parse(eval_log(tmp_path / "quiz.eval", {**bad, **GOOD})).rows == 1
+    assert parse(eval_log(tmp_path / "quiz.eval", {**bad, **GOOD})).n_rows == 1
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,4 @@ def test_only_what_is_needed_is_unpacked(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_a_log(name: str, *, is_one: bool) -> None:
-    assert is_log(("x", name)) == is_one
+    assert is_inspect_log(("x", name)) == is_one

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.check import check
+from calib_core.analysis.check import check_file
 from calib_core.files.harness import inspect_log
 from calib_core.problems import Refused
 from core.files.inspect_logs import (
@@ -59,7 +59,7 @@ def test_a_letter_that_is_not_listed_is_not_known(tmp_path: Path) -> None:
 
 
 def test_letters_have_no_length(tmp_path: Path) -> None:
-    report = check(read(tmp_path, log_of([letter(1, SURE)])))
+    report = check_file(read(tmp_path, log_of([letter(1, SURE)])))
     assert "choice_length_normalised" not in report.runs[0].usable
 
 
@@ -76,14 +76,14 @@ def test_the_answers_of_all_epochs_are_samples_of_one_question(tmp_path: Path) -
     run = {"config": {"epochs": 3}, "model_generate_config": {"temperature": 0.5}, "results": results(0.5)}
     log = log_of(samples, **run)
     for reading in (read(tmp_path, log), parse(eval_log(tmp_path / "quiz.eval", log))):
-        assert reading.rows == 2
+        assert reading.n_rows == 2
         assert reading.notes == ("6 samples of 2 questions, in 3 epochs.",)
         one = run_of(reading)
         assert one.info.path_of == "sample_0"
         assert one.rows["samples"].to_list()[1] == ["5", "4", "5"]
         assert confidences(one, "cluster_size") == [(0.666667, True), (0.666667, False)]
-        assert one.reported[0].method is None
-        assert "mean over all 3 answers" in one.reported[0].why
+        assert one.reported_metrics[0].method is None
+        assert "mean over all 3 answers" in one.reported_metrics[0].why
 
 
 def test_at_temperature_0_epochs_are_copies_and_no_samples(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_several_completions_are_samples_of_which_the_first_is_scored(tmp_path: 
     assert run.rows["samples"][0].to_list() == ["3", "4", "4", "4"]
     assert run.rows["sample_correct"][0].to_list() == [False, None, None, None]
     assert confidences(run, "cluster_size") == [(0.75, True)]
-    assert "first of several answers" in run.reported[0].why
+    assert "first of several answers" in run.reported_metrics[0].why
 
 
 def test_a_failed_epoch_is_no_sample_and_a_failed_question_is_missing(tmp_path: Path) -> None:
@@ -118,12 +118,12 @@ def test_categories_sort_the_rows(tmp_path: Path) -> None:
     samples = [sample(i, metadata={"subject": "law", "level": "abc"[i % 3]}) for i in range(9)]
     run = run_of(read(tmp_path, log_of(samples)))
     assert run.rows["subject"].to_list() == ["law"] * 9
-    assert run.others["metadata.level"].to_list() == list("abc") * 3
+    assert run.group_columns["metadata.level"].to_list() == list("abc") * 3
 
 
 def test_an_id_that_comes_again_in_one_epoch_is_asked_about(tmp_path: Path) -> None:
     reading = read(tmp_path, log_of([sample("q"), sample("q", "5")]))
-    assert (reading.rows, reading.bad_rows, reading.problems[0].kind) == (2, 1, "repeated id")
+    assert (reading.n_rows, reading.n_bad_rows, reading.problems[0].kind) == (2, 1, "repeated id")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_an_id_that_comes_again_in_one_epoch_is_asked_about(tmp_path: Path) -> N
 def test_a_part_of_a_run_says_so(tmp_path: Path, status: str, note: str) -> None:
     reading = read(tmp_path, log_of([sample(1)], status, dataset={"samples": 3}))
     assert reading.notes == (note,)
-    assert note in check(reading).message
+    assert note in check_file(reading).message
 
 
 def test_a_run_that_goes_on_is_read_as_far_as_it_is(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_remarks_on_marked_samples(tmp_path: Path) -> None:
                  "1 sample marked as invalidated", "1 question stopped by a content filter"):
         assert part in told
     assert run_of(reading).rows["status"].to_list() == [None, None, "refused"]
-    assert "counted there, missing here" in run_of(reading).reported[0].why
+    assert "counted there, missing here" in run_of(reading).reported_metrics[0].why
 
 
 def test_shots_are_those_a_task_or_a_step_was_given(tmp_path: Path) -> None:

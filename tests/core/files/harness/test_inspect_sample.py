@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.analysis.check import check
+from calib_core.analysis.check import check_file
 from calib_core.problems import Refused
 from core.files.inspect_logs import SURE, confidences, letter, log_of, read, results, run_of, sample
 
@@ -31,7 +31,7 @@ def test_a_score_that_is_no_outcome_is_asked_about(tmp_path: Path, value: object
     samples = [sample(1), sample(2, value=value), sample(3)]
     reading = read(tmp_path, log_of(samples))
     if value == [1]:  # the part of a value that has several: another score
-        assert reading.rows == 3
+        assert reading.n_rows == 3
     else:
         assert [(cell.row, cell.column) for cell in reading.problems[0].first] == [(2, "scores.match")]
 
@@ -45,8 +45,8 @@ def test_of_several_scorers_the_first_counts_unless_somebody_says_otherwise(tmp_
     other = read(tmp_path, log, columns={"scores.graded": "correct"})
     assert run_of(other).rows["correct"].to_list() == [True]
     assert run_of(other).rows["prediction"].to_list() == ["four"]
-    assert run_of(other).reported[0].method is None
-    assert first.groups == other.groups == ()
+    assert run_of(other).reported_metrics[0].method is None
+    assert first.group_columns == other.group_columns == ()
 
 
 def test_which_of_several_values_is_meant_has_to_be_said(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_several_right_letters_are_one_answer(tmp_path: Path) -> None:
 
 
 def test_outcomes_alone_are_refused_with_rows_and_accuracy(tmp_path: Path) -> None:
-    report = check(read(tmp_path, log_of([sample(1), sample(2, value="I")])))
+    report = check_file(read(tmp_path, log_of([sample(1), sample(2, value="I")])))
     assert report.status == "refused"
     assert "2 rows" in report.message
     assert "Accuracy where outcomes are known: 0.5000" in report.message
@@ -88,7 +88,7 @@ def test_outcomes_alone_are_refused_with_rows_and_accuracy(tmp_path: Path) -> No
 @pytest.mark.parametrize("key", ["output", "scores", "metadata", "choices", "target", "input", "epoch", "id"])
 def test_anything_may_stand_anywhere(tmp_path: Path, key: str, odd: object) -> None:
     reading = read(tmp_path, log_of([sample(1) | {key: odd}, letter(2, SURE) | {key: odd}, sample(3)]))
-    assert reading.rows in (2, 3)
+    assert reading.n_rows in (2, 3)
 
 
 @pytest.mark.parametrize("odd", ["x", math.nan, 2, True, [1], {"a": 1}])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.files.harness.inspect_span import answer_span, span_of
+from calib_core.files.harness.inspect_span import answer_span, token_span
 
 
 @pytest.mark.parametrize(
@@ -38,5 +38,5 @@ def test_nobody_can_tell(tokens: list[str], said: str | None) -> None:
 
 
 def test_the_tokens_of_characters() -> None:
-    assert span_of(["The", " ans", "wer"], 5, 7) == (1, 2)
-    assert span_of(["The", " ans", "wer"], 5, 8) == (1, 3)
+    assert token_span(["The", " ans", "wer"], 5, 7) == (1, 2)
+    assert token_span(["The", " ans", "wer"], 5, 8) == (1, 3)

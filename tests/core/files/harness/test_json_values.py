@@ -10,12 +10,12 @@ from calib_core.files.harness.json_values import (
     as_list,
     as_logprob,
     as_name,
-    as_number,
+    as_finite_number,
     as_object,
-    as_real,
-    as_whole,
-    is_plain,
-    is_wrong,
+    as_float,
+    as_integer,
+    is_cell_value,
+    is_invalid_logprob,
 )
 
 
@@ -40,15 +40,15 @@ from calib_core.files.harness.json_values import (
 )
 def test_log_probabilities(value: object, log: float | None, wrong: bool) -> None:  # noqa: FBT001
     assert as_logprob(value) == log
-    assert is_wrong(value) is wrong
+    assert is_invalid_logprob(value) is wrong
 
 
 def test_other_values() -> None:
     assert as_object([1]) == {}
     assert as_list({"a": 1}) == ()
     assert [as_name(value) for value in ("a", 7, " ", 1.5, True, 2**80)] == ["a", "7", None, None, None, None]
-    assert [as_whole(value) for value in (3, 3.0, True, 2**40)] == [3, None, None, None]
-    assert as_number(math.inf) is None
+    assert [as_integer(value) for value in (3, 3.0, True, 2**40)] == [3, None, None, None]
+    assert as_finite_number(math.inf) is None
     values = (math.inf, 10**400, True, "1")
-    assert [as_real(value) for value in values] == [math.inf, None, None, None]
-    assert [is_plain(value) for value in ("a", ["a"], [{}], {}, None)] == [True, True, False, False, False]
+    assert [as_float(value) for value in values] == [math.inf, None, None, None]
+    assert [is_cell_value(value) for value in ("a", ["a"], [{}], {}, None)] == [True, True, False, False, False]

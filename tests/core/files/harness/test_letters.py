@@ -8,20 +8,20 @@ from collections.abc import Mapping
 import pytest
 
 from calib_core.files.harness.letters import (
-    Masses,
-    Position,
-    above_one,
-    among,
-    answer_tokens,
-    answers_in,
+    SymbolMasses,
+    TokenPosition,
+    mass_above_one,
+    symbol_among,
+    find_answer_tokens,
+    find_answers,
     choice_fields,
-    letter_of,
-    letters_of,
-    masses,
-    path_of,
-    positions_of,
-    truth_of,
-    wrong_in,
+    letter_of_token,
+    choice_letters,
+    symbol_masses,
+    path_logprobs,
+    parse_positions,
+    truth_of_token,
+    invalid_top_logprobs,
 )
 
 ABC = ("A", "B", "C")
@@ -33,17 +33,17 @@ ABC = ("A", "B", "C")
      ("b", None), ("AB", None), ("", None), ("\u00c4", None), ("1", None)],
 )
 def test_a_token_that_is_a_letter(token: str, letter: str | None) -> None:
-    assert letter_of(token) == letter
+    assert letter_of_token(token) == letter
 
 
 def test_the_two_words() -> None:
-    assert (truth_of(" True"), truth_of("false."), truth_of("maybe")) == ("true", "false", None)
+    assert (truth_of_token(" True"), truth_of_token("false."), truth_of_token("maybe")) == ("true", "false", None)
 
 
 def test_choices_beyond_the_alphabet_are_numbered() -> None:
-    assert letters_of(3) == ABC
-    assert letters_of(28)[25:] == ("Z", "1", "2")
-    assert answers_in("ANSWER: 2", among(letters_of(28))) == [(8, "2")]
+    assert choice_letters(3) == ABC
+    assert choice_letters(28)[25:] == ("Z", "1", "2")
+    assert find_answers("ANSWER: 2", symbol_among(choice_letters(28))) == [(8, "2")]
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_choices_beyond_the_alphabet_are_numbered() -> None:
     ],
 )
 def test_where_a_text_names_its_answer(text: str, found: list[str | None]) -> None:
-    places = answers_in(text, among(ABC))
+    places = find_answers(text, symbol_among(ABC))
     assert [letter for _, letter in places] == found
     assert all(letter in (None, text[at].upper()) for at, letter in places)
 
 
 def test_a_word_that_is_a_letter_ends_the_sentence() -> None:
-    assert answers_in("Answer: I think so", letter_of) == [(8, None)]
-    assert answers_in("Answer: I.", letter_of) == [(8, "I")]
+    assert find_answers("Answer: I think so", letter_of_token) == [(8, None)]
+    assert find_answers("Answer: I.", letter_of_token) == [(8, "I")]
 
 
 @pytest.mark.parametrize(
@@ -94,23 +94,23 @@ def test_a_word_that_is_a_letter_ends_the_sentence() -> None:
     ],
 )
 def test_where_the_letter_was_generated(tokens: list[str], at: int | None) -> None:
-    found = answer_tokens([Position(token, -0.1) for token in tokens], letter_of)
+    found = find_answer_tokens([TokenPosition(token, -0.1) for token in tokens], letter_of_token)
     assert next((place for place, letter in reversed(found) if letter), None) == at
 
 
-def listing(top: Mapping[str, object], token: str = "", logprob: object = None) -> Position:
-    return Position(token or next(iter(top)), logprob, tuple(top.items()))
+def listing(top: Mapping[str, object], token: str = "", logprob: object = None) -> TokenPosition:
+    return TokenPosition(token or next(iter(top)), logprob, tuple(top.items()))
 
 
-def logs(position: Position, letters: tuple[str, ...] = ABC) -> object:
-    return choice_fields(masses(position, among(letters)), letters).get("choice_logprobs")
+def logs(position: TokenPosition, letters: tuple[str, ...] = ABC) -> object:
+    return choice_fields(symbol_masses(position, symbol_among(letters)), letters).get("choice_logprobs")
 
 
 def test_spellings_are_added_up_and_the_rest_is_told() -> None:
     top = {"A": math.log(0.5), " A": math.log(0.1), "(B)": math.log(0.2), "The": math.log(0.05)}
-    found = masses(listing(top), among(ABC))
-    assert (found.of("A"), found.of("B"), found.of("C")) == (pytest.approx(0.6), pytest.approx(0.2), None)
-    assert found.merged
+    found = symbol_masses(listing(top), symbol_among(ABC))
+    assert (found.probability_of("A"), found.probability_of("B"), found.probability_of("C")) == (pytest.approx(0.6), pytest.approx(0.2), None)
+    assert found.has_merged_spellings
     told = choice_fields(found, ABC)
     assert told["choice_logprobs"] == [pytest.approx(math.log(0.6)), math.log(0.2), None]
     assert told["choice_other_mass"] == pytest.approx(0.05)
@@ -118,10 +118,10 @@ def test_spellings_are_added_up_and_the_rest_is_told() -> None:
 
 
 def test_the_generated_token_counts_where_the_list_leaves_it_out_but_bounds_nothing() -> None:
-    found = masses(listing({"A": math.log(0.6), "B": math.log(0.2)}, "C", math.log(0.05)), letter_of)
-    assert [found.of(letter) for letter in ABC] == pytest.approx([0.6, 0.2, 0.05])
+    found = symbol_masses(listing({"A": math.log(0.6), "B": math.log(0.2)}, "C", math.log(0.05)), letter_of_token)
+    assert [found.probability_of(letter) for letter in ABC] == pytest.approx([0.6, 0.2, 0.05])
     assert found.floor == math.log(0.2)
-    assert found.listed == pytest.approx(0.85)
+    assert found.listed_mass == pytest.approx(0.85)
     assert logs(listing({"A": -0.5}, "A", -0.5)) == [-0.5, None, None]
 
 
@@ -132,10 +132,10 @@ def test_small_letters_count_only_where_no_large_one_is_listed() -> None:
 
 def test_letters_beyond_the_choices_are_other_mass() -> None:
     position = listing({"A": math.log(0.6), "E": math.log(0.2), "B": math.log(0.1)})
-    told = choice_fields(masses(position, letter_of), ABC)
+    told = choice_fields(symbol_masses(position, letter_of_token), ABC)
     assert told["choice_logprobs"] == [math.log(0.6), math.log(0.1), None]
     assert told["choice_other_mass"] == pytest.approx(0.2)
-    assert choice_fields(masses(listing({"The": -0.5}), letter_of), ABC) == {}
+    assert choice_fields(symbol_masses(listing({"The": -0.5}), letter_of_token), ABC) == {}
 
 
 def test_a_letter_for_which_nothing_is_left_over_is_impossible() -> None:
@@ -147,14 +147,14 @@ def test_a_letter_for_which_nothing_is_left_over_is_impossible() -> None:
 @pytest.mark.parametrize("value", [-9999, -9999.0, "-9999.0", -1000.0])
 def test_the_number_for_not_listed_is_none(value: object) -> None:
     assert logs(listing({"A": -0.1, "B": value})) == [-0.1, None, None]
-    assert path_of([Position("A", -0.1), Position("B", value)]) == [-0.1, None]
+    assert path_logprobs([TokenPosition("A", -0.1), TokenPosition("B", value)]) == [-0.1, None]
 
 
 @pytest.mark.parametrize("value", [-math.inf, "-inf"])
 def test_minus_infinity_is_no_probability_at_all(value: object) -> None:
     position = listing({"A": -0.1, "B": value})
     assert logs(position) == [-0.1, -math.inf, None]
-    assert masses(position, letter_of).floor == -0.1
+    assert symbol_masses(position, letter_of_token).floor == -0.1
 
 
 def test_rounding_above_certainty_is_certainty() -> None:
@@ -163,7 +163,7 @@ def test_rounding_above_certainty_is_certainty() -> None:
 
 def test_an_entry_that_is_listed_twice_counts_once() -> None:
     top = (("A", math.log(0.4)), ("A", math.log(0.4)), ("B", math.log(0.3)))
-    assert logs(Position("A", None, top)) == [math.log(0.4), math.log(0.3), None]
+    assert logs(TokenPosition("A", None, top)) == [math.log(0.4), math.log(0.3), None]
 
 
 @pytest.mark.parametrize("value", ["x", 0.5, True, "nan", math.inf])
@@ -171,20 +171,20 @@ def test_an_entry_that_is_listed_twice_counts_once() -> None:
 def test_what_is_no_log_probability_is_handed_on(token: str, value: object) -> None:
     position = listing({"A": -0.1, token: value})
     assert logs(position) == [value, None, None]
-    assert wrong_in([Position("A", -0.1), position]) == (value,)
-    assert path_of([Position("A", -0.1), Position("B", value), Position("C", -9999.0)]) == [
+    assert invalid_top_logprobs([TokenPosition("A", -0.1), position]) == (value,)
+    assert path_logprobs([TokenPosition("A", -0.1), TokenPosition("B", value), TokenPosition("C", -9999.0)]) == [
         -0.1, value, -9999.0
     ]
 
 
 def test_a_list_above_one_is_bad() -> None:
-    broken = above_one(masses(listing({"A": math.log(0.9), "B": math.log(0.2)}), letter_of), "top")
+    broken = mass_above_one(symbol_masses(listing({"A": math.log(0.9), "B": math.log(0.2)}), letter_of_token), "top")
     assert broken is not None
     assert (broken.column, broken.found) == ("top", "1.1")
-    assert above_one(Masses({}, 1.0009, None, merged=False), "top") is None
+    assert mass_above_one(SymbolMasses({}, 1.0009, None, has_merged_spellings=False), "top") is None
 
 
 @pytest.mark.parametrize("content", [None, 3, "x", {}, [3], [{"token": 3, "top_logprobs": [3, {}]}]])
 def test_any_content(content: object) -> None:
-    assert all(each.token == "" for each in positions_of(content))
-    assert path_of(positions_of(content)) is None
+    assert all(each.token == "" for each in parse_positions(content))
+    assert path_logprobs(parse_positions(content)) is None

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.check import check_file
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.files.reading import Reading
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
@@ -46,12 +46,12 @@ def test_choices_with_their_raw_numbers_and_lengths_without_the_delimiter(tmp_pa
 def test_length_normalised_is_by_characters_and_says_so(tmp_path: Path) -> None:
     record = choice_record(0, [-2.0, -4.0], "1", choices=("salt", "an old bridge"))
     run = only_run(write(tmp_path, record))
-    said = gather(run, "choice_length_normalised").confidences
+    said = gather_evidence(run, "choice_length_normalised").confidences
     weights = [math.exp(-2 / 4), math.exp(-4 / 13)]
     assert said.pairs.confidence[0] == pytest.approx(weights[1] / sum(weights), abs=1e-12)
     assert said.pairs.correct.tolist() == [True]
     assert "character" in said.recipe[0]
-    assert gather(run, "choice_softmax").confidences.pairs.correct.tolist() == [False]
+    assert gather_evidence(run, "choice_softmax").confidences.pairs.correct.tolist() == [False]
 
 
 def test_numbers_and_flags_may_be_native_and_the_whole_one_list(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_numbers_and_flags_may_be_native_and_the_whole_one_list(tmp_path: Path) 
     run = only_run(files.read(path))
     assert run.rows["choice_logprobs"].to_list() == [[-2.0, -0.5]]
     assert run.rows["choices"].to_list() == [["yes", "no"]]
-    assert gather(run, "choice_softmax").confidences.pairs.correct.tolist() == [True]
+    assert gather_evidence(run, "choice_softmax").confidences.pairs.correct.tolist() == [True]
     assert run.label == "pretrained__fixture__tiny-7b_quiz"
 
 
@@ -118,7 +118,7 @@ def test_a_cloze_task_has_its_gold_in_the_document_counted_as_acc_says(tmp_path:
     assert run.rows["gold_index"].to_list() == [0, 1, 1]
     assert "doc.answer" in " ".join(reading.notes)
     with pytest.raises(Unavailable, match="length is unknown"):
-        gather(run, "choice_length_normalised")
+        gather_evidence(run, "choice_length_normalised")
 
 
 def test_a_target_that_contradicts_acc_is_read_in_the_next_way(tmp_path: Path) -> None:
@@ -142,22 +142,22 @@ def test_where_no_reading_agrees_acc_alone_judges_the_top_label(tmp_path: Path) 
     ]
     reading = write(tmp_path, *records)
     run = only_run(reading)
-    said = gather(run, "given").confidences
+    said = gather_evidence(run, "given").confidences
     share = 1 / (1 + math.exp(-1))
     assert said.pairs.confidence.tolist() == pytest.approx([share, share], abs=1e-12)
     assert said.pairs.correct.tolist() == [True, False]
     assert "No reading of target agrees" in " ".join(reading.notes)
     with pytest.raises(Unavailable):
-        gather(run, "choice_softmax")
+        gather_evidence(run, "choice_softmax")
 
 
 def test_several_right_choices_leave_the_top_label_judged_by_acc(tmp_path: Path) -> None:
     records = [choice_record(0, THIRDS, "[0, 2]", acc=1.0), choice_record(1, THIRDS, "[1, 2]", acc=0.0)]
     run = only_run(write(tmp_path, *records))
     assert run.rows["gold_all"].to_list() == [["salt", "café"], ["an old bridge", "café"]]
-    assert gather(run, "given").confidences.pairs.correct.tolist() == [True, False]
+    assert gather_evidence(run, "given").confidences.pairs.correct.tolist() == [True, False]
     with pytest.raises(Unavailable):
-        gather(run, "choice_softmax")
+        gather_evidence(run, "choice_softmax")
 
 
 def test_true_and_false_are_also_p_true(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_true_and_false_are_also_p_true(tmp_path: Path) -> None:
         scored(choice_record(1, [-0.25, -1.5], "1", choices=("True", "False")), 1),
     ]
     run = only_run(write(tmp_path, *records))
-    said = gather(run, "p_true").confidences
+    said = gather_evidence(run, "p_true").confidences
     assert said.pairs.confidence.tolist() == pytest.approx([math.exp(-0.25)] * 2)
     assert said.pairs.correct.tolist() == [True, False]
     assert run.rows["p_false"].to_list() == pytest.approx([math.exp(-1.5)] * 2)
@@ -188,7 +188,7 @@ def test_a_bad_record_is_asked_about_by_its_field(
     tmp_path: Path, record: dict[str, Any], column: str, found: str
 ) -> None:
     reading = write(tmp_path, choice_record(0, THIRDS, "0"), record)
-    assert (reading.rows, reading.bad_rows) == (2, 1)
+    assert (reading.n_rows, reading.n_bad_rows) == (2, 1)
     (cell,) = (cell for problem in reading.problems for cell in problem.first)
     assert (cell.row, cell.line, cell.column) == (2, 2, column)
     assert found in cell.found
@@ -197,15 +197,15 @@ def test_a_bad_record_is_asked_about_by_its_field(
 
 def test_one_impossible_choice_has_probability_0(tmp_path: Path) -> None:
     run = only_run(write(tmp_path, choice_record(0, ["-inf", "-1", "-1", "-inf"], "1")))
-    distribution = gather(run, "choice_softmax").confidences.distribution
+    distribution = gather_evidence(run, "choice_softmax").confidences.distribution
     assert distribution is not None
     assert distribution.probs.tolist() == [0.0, 0.5, 0.5, 0.0]
 
 
 def test_without_a_target_a_row_is_missing_and_not_bad(tmp_path: Path) -> None:
     reading = write(tmp_path, choice_record(0, THIRDS, "0"), choice_record(1, THIRDS, None))
-    assert reading.bad_rows == 0
-    evidence = gather(only_run(reading), "choice_softmax")
+    assert reading.n_bad_rows == 0
+    evidence = gather_evidence(only_run(reading), "choice_softmax")
     assert (evidence.n_used, dict(evidence.missing)) == (1, {"no gold": 1})
 
 
@@ -213,13 +213,13 @@ def test_a_line_that_is_no_record_is_asked_about(tmp_path: Path) -> None:
     path = tmp_path / name_of("quiz")
     path.write_text(lines([choice_record(0, THIRDS, "0")]) + '{"doc_id": 1, "re\n[1]\n')
     reading = files.read(path)
-    assert (reading.rows, reading.bad_rows) == (3, 2)
+    assert (reading.n_rows, reading.n_bad_rows) == (3, 2)
     assert {problem.kind for problem in reading.problems} == {"not JSON", "not an object"}
 
 
 def test_the_log_likelihood_of_one_text_is_no_confidence(tmp_path: Path) -> None:
     record = choice_record(0, [-0.1], "x", choices=("x",), acc=1.0)
-    report = check(write(tmp_path, record))
+    report = check_file(write(tmp_path, record))
     assert report.status == "refused"
     assert "1 of 1" in report.message
 
@@ -247,4 +247,4 @@ def test_nearly_no_mass_on_the_choices_is_said(tmp_path: Path) -> None:
 
 def test_a_category_of_the_documents_makes_groups(tmp_path: Path) -> None:
     records = [choice_record(at, THIRDS, "0", doc={"category": "ab"[at % 2]}) for at in range(8)]
-    assert only_run(write(tmp_path, *records)).others["doc.category"].to_list() == ["a", "b"] * 4
+    assert only_run(write(tmp_path, *records)).group_columns["doc.category"].to_list() == ["a", "b"] * 4

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check
+from calib_core.analysis.check import check_file
 from calib_core.problems import Refused
 from calib_core.records import AnswerRun
 from core.files.harness_logs import choice_record, write_log
@@ -28,8 +28,8 @@ def test_any_value_anywhere_is_read_or_asked_about(tmp_path: Path, key: str, val
         reading = files.read(write_log(tmp_path, "quiz", records))
     except Refused:
         return
-    assert reading.rows == 2
+    assert reading.n_rows == 2
     (run,) = reading.good_runs
     assert isinstance(run, AnswerRun)
     assert run.rows["choice_logprobs"].to_list()[0] == THIRDS
-    check(reading)
+    check_file(reading)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.check import check_file
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.files.reading import Reading
 from calib_core.records import AnswerRun
 from core.files.harness_logs import text_record, write_log
@@ -33,11 +33,11 @@ def test_several_samples_and_their_filters_are_one_question(tmp_path: Path) -> N
     ]
     reading = write(tmp_path, *records)
     run = only_run(reading)
-    assert (reading.rows, run.rows.height, run.n_total) == (2, 1, 1)
+    assert (reading.n_rows, run.rows.height, run.n_total) == (2, 1, 1)
     assert run.rows["samples"].to_list() == [texts]
     assert "correct" not in run.rows.columns
-    assert gather(run, "cluster_size").confidences.pairs.confidence.tolist() == [0.5]
-    assert "2 records are 1 documents by 2 filters (first, maj@4)" in " ".join(run.ledger.notes)
+    assert gather_evidence(run, "cluster_size").confidences.pairs.confidence.tolist() == [0.5]
+    assert "2 records are 1 documents by 2 filters (first, maj@4)" in " ".join(run.row_counts.notes)
 
 
 def unlabelled(doc_id: int, score: float) -> dict[str, Any]:
@@ -48,12 +48,12 @@ def unlabelled(doc_id: int, score: float) -> dict[str, Any]:
 def test_filters_without_names_are_told_by_their_scores_or_by_coming_equally_often(tmp_path: Path) -> None:
     records = [unlabelled(at, float(again and at)) for at in range(2) for again in range(2)]
     reading = write(tmp_path, *records)
-    assert (reading.rows, reading.bad_rows, only_run(reading).n_total) == (4, 0, 2)
+    assert (reading.n_rows, reading.n_bad_rows, only_run(reading).n_total) == (4, 0, 2)
 
 
 def test_one_document_that_comes_again_is_asked_about(tmp_path: Path) -> None:
     reading = write(tmp_path, unlabelled(0, 1.0), unlabelled(1, 1.0), unlabelled(0, 1.0))
-    assert (reading.rows, reading.bad_rows) == (3, 1)
+    assert (reading.n_rows, reading.n_bad_rows) == (3, 1)
     (cell,) = reading.problems[0].first
     assert (cell.row, cell.column) == (3, "doc_id")
 
@@ -81,7 +81,7 @@ def test_copies_of_a_greedy_answer_are_no_samples(tmp_path: Path) -> None:
     reading = write(tmp_path, text_record(0, ["The answer is 4."] * 3, "4", "4", arguments=settings))
     run = only_run(reading)
     assert "samples" not in run.rows.columns or run.rows["samples"].null_count() == 1
-    assert "copies" in " ".join(run.ledger.notes)
+    assert "copies" in " ".join(run.row_counts.notes)
 
 
 def test_one_sampled_answer_has_no_greedy_outcome(tmp_path: Path) -> None:
@@ -94,14 +94,14 @@ def test_one_sampled_answer_has_no_greedy_outcome(tmp_path: Path) -> None:
 def test_letters_as_targets_of_generated_answers_are_choices(tmp_path: Path) -> None:
     texts = ["The answer is (B).", "Answer: B", "The answer is C"]
     run = only_run(write(tmp_path, text_record(0, texts, "B", "B")))
-    pairs = gather(run, "cluster_size").confidences.pairs
+    pairs = gather_evidence(run, "cluster_size").confidences.pairs
     assert pairs.confidence.tolist() == pytest.approx([2 / 3])
     assert pairs.correct.tolist() == [True]
 
 
 def test_a_log_of_greedy_answers_alone_is_refused_with_its_accuracy(tmp_path: Path) -> None:
     records = [text_record(at, ["no"], "4", "no", exact_match=float(at == 0)) for at in range(10)]
-    report = check(write(tmp_path, *records))
+    report = check_file(write(tmp_path, *records))
     assert report.status == "refused"
     assert "10 rows" in report.message
     assert "1 of 10" in report.message

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import FileReport, check
-from calib_core.analysis.evidence import AnswerEvidence, gather
-from calib_core.analysis.reported import compared
+from calib_core.analysis.check import FileReport, check_file
+from calib_core.analysis.evidence import AnswerEvidence, gather_evidence
+from calib_core.analysis.reported import compare_reported_metrics
 from calib_core.analysis.score import score
 from calib_core.bins import Scheme
-from calib_core.files.harness.united import united
+from calib_core.files.harness.united import merge_runs
 from calib_core.records import AnswerRun, Run
 
 TASKS = (
@@ -40,7 +40,7 @@ def expected(shared: Path, task: str) -> dict[str, Any]:
 
 
 def report_of(path: Path) -> FileReport:
-    return check(files.read(path))
+    return check_file(files.read(path))
 
 
 def seen(report: FileReport, method: str) -> AnswerEvidence:
@@ -61,7 +61,7 @@ def test_every_log_of_the_tool(shared: Path, task: str) -> None:
                for key, value in wanted["metrics"].items()}
     run = report.runs[0].run
     assert isinstance(run, AnswerRun)
-    told = {one.name: round(one.value, 6) for one in run.reported}
+    told = {one.name: round(one.value, 6) for one in run.reported_metrics}
     assert {name: told[name] for name in metrics} == metrics
 
 
@@ -83,8 +83,8 @@ def _check_choices(wanted: dict[str, Any], report: FileReport) -> None:
             assert isinstance(lengths, AnswerEvidence)
             distribution = lengths.confidences.distribution
             assert distribution is not None
-            assert distribution.top_position[at] == one["length_normalised_pred"]
-            assert distribution.highest[at] == pytest.approx(one["choice_length_normalised_chars"], abs=1e-6)
+            assert distribution.top_index[at] == one["length_normalised_pred"]
+            assert distribution.max_prob[at] == pytest.approx(one["choice_length_normalised_chars"], abs=1e-6)
     assert (lengths is None) == (several or wanted["first_two"][0]["length_normalised_pred"] is None)
 
 
@@ -113,18 +113,18 @@ def test_a_question_of_which_most_samples_do_not_parse(shared: Path) -> None:
 def test_what_the_tool_says_is_equal_or_explained(shared: Path) -> None:
     for task in TASKS:
         report = report_of(log_of(shared, task))
-        for one in compared(report.runs[0].run, report.runs[0].survey.usable):
-            assert one.agrees or one.why, (task, one)
+        for one in compare_reported_metrics(report.runs[0].run, report.runs[0].survey.usable):
+            assert one.agrees or one.reason, (task, one)
             if task.endswith(("mcq", "number", "pmi", "alpha", "beta", "cloze", "multi")):
                 assert one.agrees is not False, (task, one)
 
 
 def test_the_edge_log_differs_by_its_bad_rows_and_says_so(shared: Path) -> None:
     report = report_of(log_of(shared, "shots0/fixture__tiny-7b/fx_edge"))
-    first = compared(report.runs[0].run, report.runs[0].survey.usable)[0]
-    assert (first.agrees, first.reported.value, first.n) == (False, 0.6, 3)
+    first = compare_reported_metrics(report.runs[0].run, report.runs[0].survey.usable)[0]
+    assert (first.agrees, first.reported.value, first.n_rows) == (False, 0.6, 3)
     assert first.ours == pytest.approx(2 / 3)
-    assert first.why == "Theirs is of 5 rows, ours of 3, as 2 bad rows are left out."
+    assert first.reason == "Theirs is of 5 rows, ours of 3, as 2 bad rows are left out."
 
 
 def test_the_brier_score_of_all_choices_is_the_tools(shared: Path) -> None:
@@ -144,19 +144,19 @@ def test_older_logs_say_the_same(shared: Path) -> None:
 
 
 def _runs(folder: Path) -> tuple[Run, ...]:
-    return tuple(run for path in files.scan(folder) for run in files.read(path).good_runs)
+    return tuple(run for path in files.list_files(folder) for run in files.read(path).good_runs)
 
 
 @pytest.mark.parametrize(("shots", "accuracy"), [(0, 0.75), (5, 0.5625)])
 def test_a_group_is_one_run_with_the_tools_accuracy(shared: Path, shots: int, accuracy: float) -> None:
-    runs = united(_runs(shared / "fixtures" / "lm_eval" / f"shots{shots}"))
-    wholes = [run for run in runs if isinstance(run, AnswerRun) and run.part_of is not None]
+    runs = merge_runs(_runs(shared / "fixtures" / "lm_eval" / f"shots{shots}"))
+    wholes = [run for run in runs if isinstance(run, AnswerRun) and run.evaluation is not None]
     (whole,) = wholes
     assert whole.rows.group_by("subject").len().sort("subject").rows() == [("alpha", 10), ("beta", 6)]
-    evidence = gather(whole, "choice_softmax")
+    evidence = gather_evidence(whole, "choice_softmax")
     assert float(np.mean(evidence.pairs.correct)) == pytest.approx(accuracy)
-    first = compared(whole, {"choice_softmax": evidence})[0]
-    assert (first.reported.value, first.agrees, first.n) == (pytest.approx(accuracy), True, 16)
+    first = compare_reported_metrics(whole, {"choice_softmax": evidence})[0]
+    assert (first.reported.value, first.agrees, first.n_rows) == (pytest.approx(accuracy), True, 16)
 
 
 @pytest.mark.parametrize(
@@ -166,15 +166,15 @@ def test_a_group_is_one_run_with_the_tools_accuracy(shared: Path, shots: int, ac
 def test_the_real_mmlu_logs_are_one_run_of_400(
     shared: Path, shots: int, accuracy: float, ece: float, full: float, classwise: float
 ) -> None:
-    (run,) = united(_runs(shared / "real" / f"lm-eval-mmlu-{shots}shot"))
+    (run,) = merge_runs(_runs(shared / "real" / f"lm-eval-mmlu-{shots}shot"))
     assert isinstance(run, AnswerRun)
     assert (run.label, run.n_total) == (f"Qwen/Qwen2.5-1.5B-Instruct · mmlu · {shots}-shot", 400)
     assert run.rows["subject"].n_unique() == 4
-    evidence = gather(run, "choice_softmax")
+    evidence = gather_evidence(run, "choice_softmax")
     wanted = {"accuracy": accuracy, "ece": ece, "full_ece": full, "cw_ece": classwise}
     found = {metric: round(score(evidence, metric, Scheme()).value or 0.0, 4) for metric in wanted}
     assert found == wanted
-    numbers = compared(run, {"choice_softmax": evidence})
+    numbers = compare_reported_metrics(run, {"choice_softmax": evidence})
     assert len(numbers) == 5
     assert all(one.agrees for one in numbers)
 

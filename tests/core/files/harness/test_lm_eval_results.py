@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.files.harness.lm_eval_results import LARGEST
-from calib_core.records import AnswerRun, Reported
+from calib_core.files.harness.lm_eval_results import MAX_RESULTS_BYTES
+from calib_core.records import AnswerRun, ReportedMetric
 from core.files.harness_logs import STAMP, choice_record, name_of, text_record, write_log
 
 NUMBERS = [-0.5, -1.5, -2.5, -3.5]
@@ -41,15 +41,15 @@ def test_model_shots_checkpoint_and_parameters(tmp_path: Path) -> None:
     assert info.params_b == pytest.approx(0.007)
     assert info.tuning is None
     assert run.label == "fixture/tiny-7b · quiz · 5-shot · step1000"
-    assert run.part_of is None
-    assert "1 of 100 documents were asked (--limit or --samples)." in run.ledger.notes
+    assert run.evaluation is None
+    assert "1 of 100 documents were asked (--limit or --samples)." in run.row_counts.notes
 
 
 def test_a_chat_template_is_a_guess_at_the_tuning_and_said(tmp_path: Path) -> None:
     results = told("quiz", chat_template="{% for %}")
     run = run_of(write_log(tmp_path, "quiz", [choice_record(0, NUMBERS, "0")], **results))
     assert run.info.tuning == "chat"
-    assert "a guess" in " ".join(run.ledger.notes)
+    assert "a guess" in " ".join(run.row_counts.notes)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_subject_of_a_benchmark(tmp_path: Path, results: dict[str, Any]) -> No
     task = "mmlu_anatomy"
     run = run_of(write_log(tmp_path, task, [choice_record(0, NUMBERS, "0")], **told(task) | results))
     assert (run.info.dataset, run.rows["subject"].to_list()) == ("mmlu", ["anatomy"])
-    assert run.part_of is not None
+    assert run.evaluation is not None
 
 
 def test_a_group_of_different_data_sets_is_no_benchmark(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_group_of_different_data_sets_is_no_benchmark(tmp_path: Path) -> None:
         "configs": {"board_arc": {"dataset_path": "arc"}, "board_bbh": {"dataset_path": "bbh"}},
     }
     run = run_of(write_log(tmp_path, "board_arc", [choice_record(0, NUMBERS, "0")], **results))
-    assert (run.info.dataset, run.part_of) == ("board_arc", None)
+    assert (run.info.dataset, run.evaluation) == ("board_arc", None)
 
 
 def test_without_a_results_file_the_document_names_the_subject(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_without_a_results_file_the_document_names_the_subject(tmp_path: Path) -
     run = run_of(write_log(tmp_path, "mmlu_anatomy", [record]))
     assert (run.info.model, run.info.dataset, run.info.shots) == (None, "mmlu", None)
     assert run.rows["subject"].to_list() == ["anatomy"]
-    assert run.reported == (Reported("acc", 1.0, 1, "choice_softmax"),)
+    assert run.reported_metrics == (ReportedMetric("acc", 1.0, 1, "choice_softmax"),)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_results_file_that_cannot_be_read_leaves_the_rows(tmp_path: Path, cont
 def test_a_huge_results_file_is_not_read(tmp_path: Path) -> None:
     path = write_log(tmp_path, "quiz", [choice_record(0, NUMBERS, "0")])
     with (tmp_path / f"results_{STAMP}.json").open("wb") as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(MAX_RESULTS_BYTES + 1)
     assert run_of(path).info.model is None
 
 
@@ -135,7 +135,7 @@ def test_results_of_another_time_or_of_other_tasks_are_not_this_ones(tmp_path: P
 def test_its_results_file_is_no_file_of_its_own(tmp_path: Path) -> None:
     write_log(tmp_path, "quiz", [choice_record(0, NUMBERS, "0")], **told("quiz"))
     (tmp_path / "results_2025-01-02T00-00-00.000000.json").write_text("{}")
-    names = [path.name for path in files.scan(tmp_path)]
+    names = [path.name for path in files.list_files(tmp_path)]
     assert names == ["results_2025-01-02T00-00-00.000000.json", name_of("quiz")]
 
 
@@ -144,13 +144,13 @@ def test_what_the_tool_reports_and_the_method_it_is_of(tmp_path: Path) -> None:
     more = {"alias": "x", "sample_len": 12, "f1,none": float("nan")}
     results = told("quiz") | {"results": {"quiz": scores | more}}
     run = run_of(write_log(tmp_path, "quiz", [choice_record(0, NUMBERS, "0")], **results))
-    known = [(one.name, one.value, one.rows, one.method) for one in run.reported]
+    known = [(one.name, one.value, one.rows, one.method) for one in run.reported_metrics]
     assert known == [
         ("acc", 0.5, 12, "choice_softmax"),
         ("acc_norm", 0.25, 12, "choice_length_normalised"),
         ("acc_bytes", 0.1, 12, None),
     ]
-    assert run.reported[2].why
+    assert run.reported_metrics[2].why
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_a_vote_is_told_by_what_its_filter_does(
         "configs": {"quiz": {"filter_list": filter_list}},
     }
     run = run_of(write_log(tmp_path, "quiz", [record], **results))
-    assert [(one.name, one.method, one.rows) for one in run.reported] == [("exact_match", method, 1)]
+    assert [(one.name, one.method, one.rows) for one in run.reported_metrics] == [("exact_match", method, 1)]

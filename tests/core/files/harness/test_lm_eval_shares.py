@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.files.reading import Reading
 from calib_core.problems import Unavailable
 from calib_core.records import AnswerRun
@@ -26,7 +26,7 @@ def mc2(doc_id: int, numbers: list[float], labels: list[int], **more: Any) -> di
 
 
 def read(tmp_path: Path, *records: dict[str, Any]) -> tuple[Reading, AnswerRun]:
-    reading = files.parse(write_log(tmp_path, "truthfulqa_mc2", records), file="samples.jsonl")
+    reading = files.read_in_this_process(write_log(tmp_path, "truthfulqa_mc2", records), file="samples.jsonl")
     (run,) = reading.good_runs
     assert isinstance(run, AnswerRun)
     return reading, run
@@ -36,31 +36,31 @@ def test_the_top_label_is_right_where_the_document_marks_it(tmp_path: Path) -> N
     """The target is 0 in every document, which says nothing."""
     first, second = [-1.0, -0.5, -3.0, -4.0], [-2.0, -3.0, -0.5, -1.0]
     reading, run = read(tmp_path, mc2(0, first, [1, 1, 0, 0]), mc2(1, second, [1, 1, 0, 0]))
-    assert not reading.bad_rows
-    said = gather(run, "given").confidences.pairs
+    assert not reading.n_bad_rows
+    said = gather_evidence(run, "given").confidences.pairs
     assert said.correct.tolist() == [True, False]
     top = [max(map(math.exp, numbers)) / sum(map(math.exp, numbers)) for numbers in (first, second)]
     assert said.confidence.tolist() == pytest.approx(top, abs=1e-12)
     with pytest.raises(Unavailable):
-        gather(run, "choice_softmax")
-    (acc,) = run.reported
+        gather_evidence(run, "choice_softmax")
+    (acc,) = run.reported_metrics
     assert (acc.method, "share of the probability" in acc.why) == (None, True)
 
 
 def test_without_marks_the_right_choice_is_not_known(tmp_path: Path) -> None:
     reading, run = read(tmp_path, mc2(0, [-1.0, -0.5, -3.0, -4.0], [1, 1, 0, 0], doc={"question": "Q"}))
-    assert not reading.bad_rows
+    assert not reading.n_bad_rows
     assert "right choice is not known" in " ".join(reading.notes)
     for method in ("choice_softmax", "given"):
         with pytest.raises(Unavailable):
-            gather(run, method)
+            gather_evidence(run, method)
 
 
 @pytest.mark.parametrize("better", [True, False])
 def test_a_metric_of_which_less_is_better_is_no_outcome(tmp_path: Path, better: bool) -> None:  # noqa: FBT001
     record = text_record(0, ["5"], "5", "5", metrics=["rate"], rate=0.0)
     told = {"results": {"speech": {"rate,none": 0.0}}, "higher_is_better": {"speech": {"rate": better}}}
-    reading = files.parse(write_log(tmp_path, "speech", [record], **told), file=name_of("speech"))
+    reading = files.read_in_this_process(write_log(tmp_path, "speech", [record], **told), file=name_of("speech"))
     (run,) = reading.good_runs
     assert isinstance(run, AnswerRun)
-    assert run.has("correct") is better
+    assert run.has_columns("correct") is better

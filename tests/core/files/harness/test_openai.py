@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check, usable_runs
+from calib_core.analysis.check import check_file, usable_runs
 from calib_core.problems import BadRowsFound, Refused
 from core.files.server_logs import (
     batch,
@@ -97,7 +97,7 @@ def test_failures_and_refusals_are_missing_and_counted(tmp_path: Path) -> None:
     run = only_run(reading)
     assert run.rows["status"].to_list() == [None, "error", "error", "refused", None]
     assert confidences(run, "choice_softmax") == pytest.approx([0.7])
-    assert check(reading).runs[0].accuracy == 0.5
+    assert check_file(reading).runs[0].accuracy == 0.5
     said = "Of 5 responses 2 failed or expired, 1 refused, 1 without log-probabilities."
     assert said in reading.notes
 
@@ -176,7 +176,7 @@ def test_legacy_answers_and_echoed_choices_scored_one_by_one(tmp_path: Path) -> 
     assert confidences(run, "choice_length_normalised") == pytest.approx([0.7 / 0.92])
     alone = read_lines(tmp_path, *lines)
     assert any("--gold TABLE" in note and "before the number" in note for note in alone.notes)
-    assert check(alone).status == "refused"
+    assert check_file(alone).status == "refused"
 
 
 def test_choices_that_begin_alike_are_told_apart_by_the_table(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_damaged_lines_and_repeated_ids_are_bad_rows(tmp_path: Path) -> None:
     good = json.dumps(letter(FOUR, "a", gold="A"))
     path.write_text(f"{good}\n{{half\n{good}\n")
     reading = files.read(path)
-    assert (reading.rows, reading.bad_rows) == (3, 2)
+    assert (reading.n_rows, reading.n_bad_rows) == (3, 2)
     assert {cell.line for problem in reading.problems for cell in problem.first} == {2, 3}
 
 

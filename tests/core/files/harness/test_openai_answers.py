@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.evidence import gather
+from calib_core.analysis.evidence import gather_evidence
 from calib_core.confidence.outcomes import greedy_correct
 from calib_core.files.harness.answer_field import answer_field
 from calib_core.problems import Unavailable
@@ -77,7 +77,7 @@ def test_a_letter_has_no_length_even_if_all_are_listed(tmp_path: Path) -> None:
     run = only_run(read_lines(tmp_path, letter(FOUR, "a"), gold=gold))
     assert confidences(run, "choice_softmax") == pytest.approx([0.7])
     with pytest.raises(Unavailable, match="one token, was scored"):
-        gather(run, "choice_length_normalised")
+        gather_evidence(run, "choice_length_normalised")
 
 
 def test_a_wrong_listed_value_is_asked_about_once(tmp_path: Path) -> None:

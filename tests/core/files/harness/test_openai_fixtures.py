@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check
+from calib_core.analysis.check import check_file
 from core.files.server_logs import confidences, only_run, outcomes, table
 
 
@@ -28,12 +28,12 @@ def test_the_batch_of_the_fixtures(shared: Path) -> None:
     assert confidences(run, "given") == pytest.approx(
         [known[id_]["letter_mass"][known[id_]["answer"]] for id_ in ids], abs=1e-6
     )
-    assert check(reading).runs[0].accuracy == expected["openai_batch/batch_output"]["accuracy_of_answered"]
+    assert check_file(reading).runs[0].accuracy == expected["openai_batch/batch_output"]["accuracy_of_answered"]
     assert {id_: row["status"] for id_, row in rows.items() if row["status"]} == {
         "q-04": "refused", "q-05": "error", "q-08": "error",
     }
     assert any("(q-09)" in note for note in reading.notes)
-    alone = check(files.read(folder / "batch_output.jsonl"))
+    alone = check_file(files.read(folder / "batch_output.jsonl"))
     assert alone.status == "refused"
     assert [part for part in (*told, "--gold TABLE") if part not in alone.message] == []
 
@@ -51,7 +51,7 @@ def test_the_sampled_batch_of_the_fixtures(shared: Path) -> None:
 def test_vllm_of_the_fixtures(shared: Path, tmp_path: Path) -> None:
     folder = shared / "fixtures" / "vllm"
     for path in sorted(folder.glob("*.jsonl")):
-        assert "no gold answers" in check(files.read(path)).message
+        assert "no gold answers" in check_file(files.read(path)).message
     gold = table(tmp_path, "request_id,answer\n0,18\n1,8\n")
     run = only_run(files.read(folder / "offline_request_output.jsonl", gold=gold))
     assert confidences(run, "cluster_size") == pytest.approx([2 / 3, 2 / 3])
@@ -73,7 +73,7 @@ def test_real_answers_without_gold_are_refused_with_what_to_give(
     shared: Path, pattern: str, said: str
 ) -> None:
     (path,) = (shared / "real").glob(pattern)
-    report = check(files.read(path))
+    report = check_file(files.read(path))
     assert report.status == "refused"
     assert said in report.message
     assert "no gold answers" in report.message

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.files.harness.prompt_scores import prompt_scores
+from calib_core.files.harness.prompt_scores import prompt_logprobs
 from core.files.server_logs import confidences, only_run, outcomes, read_lines, table
 
 
@@ -56,14 +56,14 @@ def test_one_prompt_answered_several_times_has_no_choices(tmp_path: Path) -> Non
 
 def test_the_prompt_s_own_token_is_known_by_its_id_by_its_rank_or_not(shared: Path) -> None:
     known = [None, likely((" ?", -2.0)), likely((" a", -3.0), listed=True)]
-    assert prompt_scores({"prompt_logprobs": known, "prompt_token_ids": [5, 9, 2]}) == (
+    assert prompt_logprobs({"prompt_logprobs": known, "prompt_token_ids": [5, 9, 2]}) == (
         ("", None), (" ?", -2.0), (" a", -3.0),
     )
-    assert prompt_scores({"prompt_logprobs": known}) is None
-    assert prompt_scores({"prompt_logprobs": known}, {"prompt_token_ids": [5, 9]}) is None  # of another one
-    assert prompt_scores({"prompt_logprobs": known, "prompt_token_ids": [5, 9, 77]}) is None
-    assert prompt_scores({"prompt_logprobs": [None, {"3": entry("x", -1.0, 7)}]}) == (("", None), ("x", -1.0))
+    assert prompt_logprobs({"prompt_logprobs": known}) is None
+    assert prompt_logprobs({"prompt_logprobs": known}, {"prompt_token_ids": [5, 9]}) is None  # of another one
+    assert prompt_logprobs({"prompt_logprobs": known, "prompt_token_ids": [5, 9, 77]}) is None
+    assert prompt_logprobs({"prompt_logprobs": [None, {"3": entry("x", -1.0, 7)}]}) == (("", None), ("x", -1.0))
     for nothing in ({}, {"prompt_logprobs": None}, {"prompt_logprobs": [None]}, {"prompt_logprobs": 5}):
-        assert prompt_scores(nothing) == ()
+        assert prompt_logprobs(nothing) == ()
     reading = files.read(shared / "fixtures/vllm/prompt_logprobs.jsonl")
     assert any("prompt_token_ids is missing" in note for note in reading.notes)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from calib_core import files
-from calib_core.analysis.check import check
+from calib_core.analysis.check import check_file
 from core.files.server_logs import confidences, only_run, outcomes, read_lines, table
 
 Tokens = list[tuple[str, float]]
@@ -52,7 +52,7 @@ def test_without_ids_a_table_is_joined_on_the_row(tmp_path: Path) -> None:
     lines = [generated("Paris", [("Paris", 0.9)]), generated("Lyon", [("Lyon", 0.6)])]
     run = only_run(read_lines(tmp_path, *lines, gold=gold))
     assert outcomes(run, "logit_path") == [True, False]
-    alone = check(read_lines(tmp_path, *lines))
+    alone = check_file(read_lines(tmp_path, *lines))
     assert "joined on row: --gold TABLE" in alone.message
 
 
@@ -71,7 +71,7 @@ def test_a_table_with_the_same_keys_and_plain_values_stays_a_table(tmp_path: Pat
 
 def test_the_fixture(shared: Path, tmp_path: Path) -> None:
     path = shared / "fixtures" / "tgi" / "generate_details.jsonl"
-    assert "read as tgi, 2 rows" in check(files.read(path)).message
+    assert "read as tgi, 2 rows" in check_file(files.read(path)).message
     run = only_run(files.read(path, gold=table(tmp_path, "row,answer\n1,Paris\n2,D\n")))
     assert confidences(run, "logit_path") == pytest.approx([0.9, 0.5], abs=1e-6)
     assert confidences(run, "choice_softmax") == pytest.approx([0.555556], abs=1e-6)
@@ -79,7 +79,7 @@ def test_the_fixture(shared: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "rows"), [("all_params", "1 row "), ("load", "4 rows ")])
 def test_real_answers_have_no_gold(shared: Path, name: str, rows: str) -> None:
-    report = check(files.read(shared / "real" / "tgi-top-tokens" / f"test_bloom_560m_{name}.json"))
+    report = check_file(files.read(shared / "real" / "tgi-top-tokens" / f"test_bloom_560m_{name}.json"))
     assert report.status == "refused"
     assert f"read as tgi, {rows}" in report.message
     assert "no gold answers" in report.message

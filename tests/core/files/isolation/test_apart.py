@@ -29,14 +29,14 @@ def quiz(tmp_path: Path) -> Path:
 
 
 def waiting() -> list[int]:
-    return [one.pid for one in apart._CREW._waiting]
+    return [one.pid for one in apart._POOL._waiting]
 
 
 def test_one_process_reads_file_after_file(quiz: Path) -> None:
     files.read(quiz)
     (*_, pid) = waiting()
     for _ in range(3):
-        assert files.read(quiz).rows == 2
+        assert files.read(quiz).n_rows == 2
     assert waiting()[-1] == pid != os.getpid()
 
 
@@ -46,16 +46,16 @@ def test_one_that_is_gone_is_replaced(quiz: Path) -> None:
     for pid in before:
         os.kill(pid, 9)
     time.sleep(0.2)
-    assert files.read(quiz).rows == 2
+    assert files.read(quiz).n_rows == 2
     assert not set(before) & set(waiting())
 
 
 def test_one_that_has_ended_has_a_successor_that_waits(quiz: Path) -> None:
-    crew = apart._Crew()
-    crew._waiting.append(child.Child("raise SystemExit(7)"))
+    crew = apart._WorkerPool()
+    crew._waiting.append(child.WorkerProcess("raise SystemExit(7)"))
     handle = os.open(quiz, os.O_RDONLY)
-    request = child.Request("quiz.csv", ("quiz.csv",), (handle,), None, None, {})
-    limits = apart._limits([handle])
+    request = child.ReadRequest("quiz.csv", ("quiz.csv",), (handle,), None, None, {})
+    limits = apart._limits_for([handle])
     try:
         with pytest.raises(Refused, match="did not start"):
             crew.read(request, limits, lambda _share, _text: None)
@@ -64,15 +64,15 @@ def test_one_that_has_ended_has_a_successor_that_waits(quiz: Path) -> None:
         assert crew._waiting == [successor]
     finally:
         os.close(handle)
-        crew.dismiss()
-    assert not successor.alive
+        crew.shut_down()
+    assert not successor.is_alive
 
 
 def test_sessions_read_at_the_same_time(quiz: Path) -> None:
     with ThreadPoolExecutor(6) as threads:
-        rows = list(threads.map(lambda _: files.read(quiz).rows, range(24)))
+        rows = list(threads.map(lambda _: files.read(quiz).n_rows, range(24)))
     assert rows == [2] * 24
-    assert len(waiting()) <= apart.AT_ONCE
+    assert len(waiting()) <= apart.MAX_PARALLEL_READS
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
@@ -83,7 +83,7 @@ def test_a_fork_has_processes_of_its_own(quiz: Path) -> None:
     if pid == 0:
         os._exit(len(waiting()))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert files.read(quiz).rows == 2
+    assert files.read(quiz).n_rows == 2
 
 
 @pytest.mark.parametrize("kind", ["link", "folder link", "dots", "absolute"])
@@ -101,13 +101,13 @@ def test_nothing_outside_the_folder_is_read(kind: str, tmp_path: Path) -> None:
         "absolute": outside / "secret.csv",
     }[kind]
     with pytest.raises(Refused, match=rf"^{path.name} leads out of the folder"):
-        files.read(path, within=inside)
-    assert files.read(path).rows == 2
+        files.read(path, root=inside)
+    assert files.read(path).n_rows == 2
 
 
 def test_links_that_stay_in_the_folder_are_followed(quiz: Path, tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(quiz)
-    assert files.read(tmp_path / "link.csv", within=tmp_path).rows == 2
+    assert files.read(tmp_path / "link.csv", root=tmp_path).n_rows == 2
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_name_is_neither_a_pattern_nor_an_address(
 def test_odd_names_are_only_names(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(GOOD)
     reading = files.read(tmp_path / name)
-    assert (reading.rows, reading.file) == (2, name)
+    assert (reading.n_rows, reading.file) == (2, name)
 
 
 def test_a_long_name_does_not_hide_what_is_wrong() -> None:
@@ -151,7 +151,7 @@ def test_arrays_are_read_with_their_partners(tmp_path: Path) -> None:
     np.save(tmp_path / "a.target.npy", np.arange(6) % 3)
     (tmp_path / "a.meta.json").write_text('{"model": "m"}')
     reading = files.read(tmp_path / "a.probs.npy")
-    assert (reading.rows, reading.good_runs[0].info.model) == (6, "m")
+    assert (reading.n_rows, reading.good_runs[0].info.model) == (6, "m")
     with pytest.raises(Refused, match=r"a\.target\.npy belongs to a\.probs\.npy"):
         files.read(tmp_path / "a.target.npy")
     (tmp_path / "a.target.npy").unlink()
@@ -171,15 +171,15 @@ def test_a_partner_that_leads_elsewhere_is_not_one(tmp_path: Path) -> None:
 
 def test_it_is_the_handle_that_is_read(quiz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes the file's place once it is open is not looked at."""
-    before = apart._Crew.read
+    before = apart._WorkerPool.read
 
     def swapped(crew: Any, *rest: Any) -> object:
         quiz.unlink()
         quiz.symlink_to("/etc/passwd")
         return before(crew, *rest)
 
-    monkeypatch.setattr(apart._Crew, "read", swapped)
-    assert files.read(quiz, within=tmp_path).rows == 2
+    monkeypatch.setattr(apart._WorkerPool, "read", swapped)
+    assert files.read(quiz, root=tmp_path).n_rows == 2
 
 
 def test_no_handle_is_left_open(quiz: Path, tmp_path: Path) -> None:
@@ -193,6 +193,6 @@ def test_no_handle_is_left_open(quiz: Path, tmp_path: Path) -> None:
 
 
 def test_what_reads_it_here_reads_the_same(quiz: Path) -> None:
-    there, here = files.read(quiz), files.parse(quiz, file="quiz.csv")
-    assert (there.rows, there.columns, there.notes) == (here.rows, here.columns, here.notes)
+    there, here = files.read(quiz), files.read_in_this_process(quiz, file="quiz.csv")
+    assert (there.n_rows, there.columns, there.notes) == (here.n_rows, here.columns, here.notes)
     assert [run.label for run in there.good_runs] == [run.label for run in here.good_runs]

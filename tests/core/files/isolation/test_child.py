@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.files.isolation.child import Child, Request
+from calib_core.files.isolation.child import WorkerProcess, ReadRequest
 from calib_core.files.isolation.limits import MIB, Limits
 from calib_core.files.reading import Reading
 from calib_core.problems import Refused
 
 GOOD = b'[{"id": "a", "confidence": 0.9, "correct": 1}, {"id": "b", "confidence": 0.4, "correct": 0}]'
-LIMITS = Limits(memory=256 * MIB, answer=64 * MIB, quiet=10.0, seconds=20.0)
-SHORT = Limits(memory=256 * MIB, answer=64 * MIB, quiet=1.0, seconds=1.5)
+LIMITS = Limits(memory_bytes=256 * MIB, answer_bytes=64 * MIB, idle_seconds=10.0, total_seconds=20.0)
+SHORT = Limits(memory_bytes=256 * MIB, answer_bytes=64 * MIB, idle_seconds=1.0, total_seconds=1.5)
 
 STAND_IN = """
 import ctypes, os, sys, time
@@ -42,13 +42,13 @@ worker.main(int(sys.argv[1]))
 
 
 @contextmanager
-def child(body: str = "return good()", before: str = "") -> Generator[Child]:
-    one = Child(STAND_IN.format(body=body, before=before))
+def child(body: str = "return good()", before: str = "") -> Generator[WorkerProcess]:
+    one = WorkerProcess(STAND_IN.format(body=body, before=before))
     one._await_start()
     try:
         yield one
     finally:
-        one.end()
+        one.stop()
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def ask(tmp_path: Path) -> Callable[..., tuple[Reading | Refused, bool]]:
     """`ask(child, "bad.csv", limits)`: what comes of a file with two good rows."""
 
     def asked(
-        one: Child,
+        one: WorkerProcess,
         name: str = "bad.csv",
         limits: Limits = LIMITS,
         progress: Callable[[float, str], None] = lambda _share, _text: None,
@@ -65,7 +65,7 @@ def ask(tmp_path: Path) -> Callable[..., tuple[Reading | Refused, bool]]:
         path.write_bytes(GOOD)
         handle = os.open(path, os.O_RDONLY)
         try:
-            return one.read(Request(name, (name,), (handle,), None, None, {}), limits, progress)
+            return one.read(ReadRequest(name, (name,), (handle,), None, None, {}), limits, progress)
         finally:
             os.close(handle)
 
@@ -81,10 +81,10 @@ def test_it_reads_one_file_after_another(ask: Ask) -> None:
         for _ in range(3):
             outcome, again = ask(one, "quiz.csv", progress=lambda share, text: told.append((share, text)))
             assert isinstance(outcome, Reading)
-            assert (outcome.rows, outcome.file, again) == (2, "quiz.csv", True)
+            assert (outcome.n_rows, outcome.file, again) == (2, "quiz.csv", True)
         assert told[0] == (0.0, "opening")
         assert [share for share, _ in told].count(1.0) == 3
-        assert one.alive
+        assert one.is_alive
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_whatever_a_parser_does_is_a_message(body: str, says: str, ask: Ask) -> 
         assert "Traceback" not in text
         assert "secret" not in text
         assert again == ("raise Refused" in body)
-        assert one.alive == again
+        assert one.is_alive == again
     with pytest.raises(Refused, match=f"(?s){says}"):
         raise outcome
 
@@ -149,7 +149,7 @@ def test_after_a_refusal_it_reads_on(ask: Ask) -> None:
 
 def test_more_than_may_come_back_is_refused(ask: Ask) -> None:
     with child() as one:
-        small = Limits(LIMITS.memory, 100, LIMITS.quiet, LIMITS.seconds)
+        small = Limits(LIMITS.memory_bytes, 100, LIMITS.idle_seconds, LIMITS.total_seconds)
         outcome, again = ask(one, "quiz.csv", small)
     assert "no answer that can be understood" in str(outcome)
     assert not again
@@ -162,7 +162,7 @@ def test_who_stops_listening_ends_it(ask: Ask) -> None:
     with child("progress(0.5, 'half'); time.sleep(60)") as one:
         with pytest.raises(KeyboardInterrupt):
             ask(one, progress=stop)
-        assert not one.alive
+        assert not one.is_alive
 
 
 def test_it_opens_nothing_by_name_and_writes_nothing(tmp_path: Path, ask: Ask) -> None:
@@ -189,10 +189,10 @@ def test_a_name_is_only_a_name(name: str, ask: Ask) -> None:
 
 def test_one_that_does_not_start_is_said(ask: Ask) -> None:
     for program in ("raise SystemExit(1)", "import os, sys; os.write(int(sys.argv[1]), b'x' * 99)"):
-        one = Child(program)
+        one = WorkerProcess(program)
         with pytest.raises(Refused, match="did not start"):
             ask(one)
-        assert not one.alive
+        assert not one.is_alive
 
 
 PARENT = """

@@ -8,7 +8,7 @@ from core.files.isolation.test_child import LIMITS, Ask, ask, child
 
 __all__ = ["ask"]
 
-WIDE = Limits(2**30, LIMITS.answer, 10.0, 20.0)
+WIDE = Limits(2**30, LIMITS.answer_bytes, 10.0, 20.0)
 GROWS = "global kept; kept = b'x' * (300 * 2**20); return good()"
 LETS_GO = """
 hand_over = worker._hand_over
@@ -21,7 +21,7 @@ def test_one_that_grew_makes_room_for_another(ask: Ask) -> None:
         outcome, again = ask(one, limits=WIDE)
         assert isinstance(outcome, Reading)
         assert not again
-        assert not one.alive
+        assert not one.is_alive
 
 
 def test_one_that_has_let_go_of_what_it_read_stays(ask: Ask) -> None:

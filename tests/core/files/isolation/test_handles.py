@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.files.folder import content, opened
+from calib_core.files.folder import read_bytes, open_regular_file
 from calib_core.files.isolation import handles
 from calib_core.problems import Refused
 
@@ -22,23 +22,23 @@ def handle(tmp_path: Path) -> int:
 
 def test_a_handle_is_read_by_the_name_it_is_handed_over_under(handle: int, tmp_path: Path) -> None:
     os.read(handle, 4)
-    with handles.only({NAME: handle}):
-        assert content(NAME, "a.csv") == content(NAME, "a.csv") == b"0123456789"
-        with opened(NAME, "a.csv") as one, opened(NAME, "a.csv") as other:
+    with handles.allow_only({NAME: handle}):
+        assert read_bytes(NAME, "a.csv") == read_bytes(NAME, "a.csv") == b"0123456789"
+        with open_regular_file(NAME, "a.csv") as one, open_regular_file(NAME, "a.csv") as other:
             assert (one.read(3), other.read(2), one.read(3)) == (b"012", b"01", b"345")
         with pytest.raises(Refused, match="not handed over"):
-            content(tmp_path / "a.csv", "a.csv")
+            read_bytes(tmp_path / "a.csv", "a.csv")
     os.close(handle)
-    assert content(tmp_path / "a.csv", "a.csv") == b"0123456789"
+    assert read_bytes(tmp_path / "a.csv", "a.csv") == b"0123456789"
 
 
 def test_what_is_there_is_what_was_handed_over(handle: int, tmp_path: Path) -> None:
-    assert handles.is_there(tmp_path / "a.csv")
-    with handles.only({NAME: handle}):
-        assert handles.is_there(NAME)
-        assert not handles.is_there(tmp_path / "a.csv")
-        assert handles.beside(NAME.with_name("b.csv"), NAME)
-        assert not handles.beside(Path("/handed/gold/b.csv"), NAME)
+    assert handles.file_exists(tmp_path / "a.csv")
+    with handles.allow_only({NAME: handle}):
+        assert handles.file_exists(NAME)
+        assert not handles.file_exists(tmp_path / "a.csv")
+        assert handles.is_in_same_folder(NAME.with_name("b.csv"), NAME)
+        assert not handles.is_in_same_folder(Path("/handed/gold/b.csv"), NAME)
     os.close(handle)
 
 
@@ -49,20 +49,20 @@ def test_a_system_that_cannot_open_a_handle_again_is_served(
         raise OSError
 
     os.read(handle, 4)
-    with handles.only({NAME: handle}):
+    with handles.allow_only({NAME: handle}):
         monkeypatch.setattr(os, "open", refuse)
-        assert content(NAME, "a.csv") == b"0123456789"
+        assert read_bytes(NAME, "a.csv") == b"0123456789"
     os.close(handle)
 
 
 def test_a_link_in_a_circle_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / "a.csv").symlink_to(tmp_path / "a.csv")
     with pytest.raises(Refused, match=r"^a\.csv is a link that leads nowhere"):
-        handles.handle_of(tmp_path / "a.csv", "a.csv", tmp_path)
+        handles.open_handle(tmp_path / "a.csv", "a.csv", tmp_path)
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device")
 def test_a_device_is_not_even_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "open", pytest.fail)
     with pytest.raises(Refused, match="a device cannot be read"):
-        handles.handle_of(Path("/dev/zero"), "zero")
+        handles.open_handle(Path("/dev/zero"), "zero")

@@ -18,7 +18,7 @@ from calib_core import files
 from calib_core.files.isolation import transport
 from calib_core.files.reading import Reading
 from calib_core.problems import BadCell, Problem
-from calib_core.records import AnswerRun, Ledger, Reported, RunInfo, TokenRun
+from calib_core.records import AnswerRun, RowCounts, ReportedMetric, RunInfo, TokenRun
 
 ROWS = pl.DataFrame({
     "row": pl.Series([1, 2, 3], dtype=pl.Int64),
@@ -45,10 +45,10 @@ def run(**changes: Any) -> AnswerRun:
         label="m · d",
         info=RunInfo(model="m", shots=0, params_b=7, temperature=0.1, path_of="majority"),
         rows=ROWS,
-        ledger=Ledger(4, 1, MappingProxyType({"p": 2}), 1, ("A note.",)),
-        others=OTHERS,
-        reported=(Reported("acc", 0.1 + 0.2, 3, None, "why"), Reported("f1", math.nan)),
-        part_of="mmlu",
+        row_counts=RowCounts(4, 1, MappingProxyType({"p": 2}), 1, ("A note.",)),
+        group_columns=OTHERS,
+        reported_metrics=(ReportedMetric("acc", 0.1 + 0.2, 3, None, "why"), ReportedMetric("f1", math.nan)),
+        evaluation="mmlu",
     )
     return replace(made, **changes)
 
@@ -57,24 +57,24 @@ def reading(*runs: AnswerRun | TokenRun, **changes: Any) -> Reading:
     made = Reading(
         file="quiz.csv",
         format="table",
-        rows=4,
-        bad_rows=1,
+        n_rows=4,
+        n_bad_rows=1,
         problems=(Problem("number", 1, (CELL,)),),
         good_runs=runs,
         columns=("id", "p"),
-        unused=(),
-        proposals=MappingProxyType({"p": "confidence"}),
+        unused_columns=(),
+        proposed_mapping=MappingProxyType({"p": "confidence"}),
         refusal=None,
-        groups=("grade",),
+        group_columns=("grade",),
     )
     return replace(made, **changes)
 
 
 def sent(whole: Reading) -> Reading:
     """What arrives: the tree as JSON, each blob as bytes that are the receiver's own."""
-    tree, blobs = transport.packed(whole)
+    tree, blobs = transport.pack_reading(whole)
     text = json.dumps(tree).encode("ascii")
-    found = transport.unpacked(json.loads(text), lambda: bytearray(next(blobs)))
+    found = transport.unpack_reading(json.loads(text), lambda: bytearray(next(blobs)))
     assert next(blobs, None) is None
     return found
 
@@ -116,13 +116,13 @@ def test_large_frames_go_in_columns_and_slices(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(first, AnswerRun)
     assert first.rows.n_chunks() == 1
     numbers = ROWS.select("row", "path_mean_prob")  # 24 and 13 bytes
-    _, blobs = transport.packed(reading(run(rows=numbers, others=pl.DataFrame())))
+    _, blobs = transport.pack_reading(reading(run(rows=numbers, others=pl.DataFrame())))
     assert [pl.read_ipc_stream(bytes(blob)).shape for blob in blobs][:-1] == 3 * [(1, 1)] + [(1, 1), (2, 1)]
 
 
 def test_a_slice_sends_its_own_texts_alone() -> None:
     texts = pl.DataFrame({"id": ["x" * 1000] * 1000})
-    _, blobs = transport.packed(reading(run(rows=texts.slice(10, 1), others=pl.DataFrame())))
+    _, blobs = transport.pack_reading(reading(run(rows=texts.slice(10, 1), others=pl.DataFrame())))
     assert sum(map(len, blobs)) < 10_000
 
 
@@ -135,7 +135,7 @@ def test_token_sums_arrive_exactly(name: str, tmp_path: Path) -> None:
     else:
         row = {"target": 1, "target_logprob": -1.5, "top_ids": [0, 1], "top_logprobs": [-0.5, -1.5]}
         path.write_text((json.dumps(row | {"vocab_size": 9}) + "\n") * 3)
-    whole = files.parse(path, file=name)
+    whole = files.read_in_this_process(path, file=name)
     assert isinstance(whole.good_runs[0], TokenRun)
     found = sent(whole)
     assert same(whole, found)
@@ -147,15 +147,15 @@ def test_token_sums_arrive_exactly(name: str, tmp_path: Path) -> None:
 def test_what_has_no_place_in_a_reading_is_not_sent() -> None:
     for wrong in (object(), {1, 2}, b"bytes"):
         with pytest.raises(TypeError, match=r"a reading holds no "):
-            transport.packed(reading(file=wrong))
-    objects = transport.packed(reading(columns=np.array([None])))[1]
+            transport.pack_reading(reading(file=wrong))
+    objects = transport.pack_reading(reading(columns=np.array([None])))[1]
     with pytest.raises(TypeError, match=r"no array of object"):
         list(objects)
 
 
 def broken(change: str, value: object) -> object:
     """A good reading's tree with one thing in it that is wrong."""
-    tree, _ = transport.packed(reading(run()))
+    tree, _ = transport.pack_reading(reading(run()))
     *path, last = change.split(".")
     at: Any = tree
     for part in path:
@@ -191,22 +191,22 @@ def broken(change: str, value: object) -> object:
     ],
 )
 def test_what_is_no_reading_is_not_taken_for_one(change: str, value: object) -> None:
-    _, blobs = transport.packed(reading(run()))
-    with pytest.raises(transport.NoReadingError):
-        transport.unpacked(broken(change, value), lambda: bytearray(next(blobs)))
+    _, blobs = transport.pack_reading(reading(run()))
+    with pytest.raises(transport.InvalidReadingError):
+        transport.unpack_reading(broken(change, value), lambda: bytearray(next(blobs)))
 
 
 @pytest.mark.parametrize("blob", [b"", b"garbage", b"\xff\xff\xff\xff" + b"\x10\0\0\0" * 9])
 def test_blobs_that_hold_no_frame_are_not_taken_for_one(blob: bytes) -> None:
-    tree, _ = transport.packed(reading(run()))
-    with pytest.raises(transport.NoReadingError):
-        transport.unpacked(tree, lambda: bytearray(blob))
+    tree, _ = transport.pack_reading(reading(run()))
+    with pytest.raises(transport.InvalidReadingError):
+        transport.unpack_reading(tree, lambda: bytearray(blob))
 
 
 @pytest.mark.parametrize("tree", [None, [], "x", 3, {}, {"is": "Reading"}, {"is": "Reading", "of": []}])
 def test_trees_of_other_shapes_are_none(tree: object) -> None:
-    with pytest.raises(transport.NoReadingError):
-        transport.unpacked(tree, bytearray)
+    with pytest.raises(transport.InvalidReadingError):
+        transport.unpack_reading(tree, bytearray)
 
 
 @pytest.mark.parametrize(
@@ -214,4 +214,4 @@ def test_trees_of_other_shapes_are_none(tree: object) -> None:
 )
 def test_arrays_are_as_many_numbers_as_they_say(dtype: str, shape: list[int], size: int) -> None:
     with pytest.raises((TypeError, ValueError)):
-        transport._array({"dtype": dtype, "shape": shape}, lambda: bytes(size))
+        transport._unpack_array({"dtype": dtype, "shape": shape}, lambda: bytes(size))

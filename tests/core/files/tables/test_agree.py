@@ -9,7 +9,7 @@ from calib_core.files.tables.agree import disagreements
 
 
 def kinds(frame: pl.DataFrame) -> dict[tuple[str, str], list[int]]:
-    return {(column, fault.kind): fault.at.tolist() for column, fault in disagreements(frame)}
+    return {(column, fault.kind): fault.positions.tolist() for column, fault in disagreements(frame)}
 
 
 def test_lists_about_the_same_choices_are_equally_long() -> None:
@@ -25,7 +25,7 @@ def test_lists_about_the_same_choices_are_equally_long() -> None:
         ("choice_token_counts", "lists of different lengths"): [2, 3],
     }
     (choices, _) = disagreements(frame)
-    assert choices[1].found == ("2 instead of 1",)
+    assert choices[1].examples == ("2 instead of 1",)
     assert choices[1].expected == "as many entries as choice_logprobs, one a choice"
 
 

@@ -35,7 +35,7 @@ def stored(metadata: str, **columns: list[Any]) -> bytes:
 
 def test_metadata_of_json_lines(read_text: ReadText) -> None:
     reading = read_text(lines(METADATA, {"id": "a", "confidence": 0.5}, {"id": "b", "confidence": 2}))
-    assert (reading.format, reading.rows, reading.bad_rows) == ("canonical", 2, 1)
+    assert (reading.format, reading.n_rows, reading.n_bad_rows) == ("canonical", 2, 1)
     (run,) = of_answers(reading.good_runs)
     assert run.info == RunInfo(model="m", dataset="d", shots=5, params_b=7.0)
     assert run.label == "m · d · 5-shot"
@@ -56,7 +56,7 @@ def test_a_row_overrides_the_metadata(read_text: ReadText) -> None:
 
 def test_a_row_that_repeats_the_metadata_is_of_the_same_run(read_text: ReadText) -> None:
     reading = read_text(lines(METADATA, {"id": "a", "model": "m"}, {"id": "b"}, {"id": "a"}))
-    assert [(run.label, run.ledger.read) for run in reading.good_runs] == [("m · d · 5-shot", 3)]
+    assert [(run.label, run.row_counts.n_rows) for run in reading.good_runs] == [("m · d · 5-shot", 3)]
     assert [problem.kind for problem in reading.problems] == ["repeated id"]
 
 

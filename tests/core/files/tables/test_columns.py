@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.files.tables.columns import COLUMNS, LISTS, ONE_TEXT, PROBABILITIES
+from calib_core.files.tables.columns import COLUMN_JUDGES, LIST_COLUMNS, SINGLE_TEXT_COLUMNS, PROBABILITY_COLUMNS
 from calib_core.records import ANSWER_SCHEMA, INFO_COLUMNS
 
 INFO_DTYPES = {
@@ -21,26 +21,26 @@ INFO_DTYPES = {
 
 
 def test_the_columns_are_those_of_a_row_and_those_of_its_run() -> None:
-    assert set(COLUMNS) == (set(ANSWER_SCHEMA) - {"row"}) | set(INFO_COLUMNS)
+    assert set(COLUMN_JUDGES) == (set(ANSWER_SCHEMA) - {"row"}) | set(INFO_COLUMNS)
     assert set(INFO_DTYPES) == set(INFO_COLUMNS)
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", COLUMN_JUDGES)
 @pytest.mark.parametrize("raw", [pl.Series([None, None]), pl.Series(["", " "])], ids=["null", "blank"])
 def test_a_column_where_nothing_is_there_has_its_dtype_all_the_same(name: str, raw: pl.Series) -> None:
-    judged = COLUMNS[name](raw)
+    judged = COLUMN_JUDGES[name](raw)
     assert judged.values.dtype == {**ANSWER_SCHEMA, **INFO_DTYPES}[name]
     assert judged.values.to_list() == [None, None]
     assert not judged.faults
 
 
 def test_prose_and_lists_are_not_held_to_be_one_text() -> None:
-    assert {"id", "gold", "model"} <= ONE_TEXT
-    assert not {"question", "samples", "confidence"} & ONE_TEXT
+    assert {"id", "gold", "model"} <= SINGLE_TEXT_COLUMNS
+    assert not {"question", "samples", "confidence"} & SINGLE_TEXT_COLUMNS
 
 
 def test_lists_and_probabilities_are_told_by_their_judges_and_dtypes() -> None:
-    assert {"samples", "choices", "choice_probs", "choice_logprobs", "choice_token_counts"} <= LISTS
+    assert {"samples", "choices", "choice_probs", "choice_logprobs", "choice_token_counts"} <= LIST_COLUMNS
     assert {
         "choice_other_mass",
         "confidence",
@@ -49,10 +49,10 @@ def test_lists_and_probabilities_are_told_by_their_judges_and_dtypes() -> None:
         "path_mean_prob",
         "answer_mean_prob",
         "verbal_confidence",
-    } == PROBABILITIES
+    } == PROBABILITY_COLUMNS
 
 
 @pytest.mark.parametrize("name", ["params_b", "temperature", "tokens_seen"])
 def test_what_only_describes_a_run_makes_no_row_bad(name: str) -> None:
-    assert not COLUMNS[name](pl.Series(["unknown"])).faults
-    assert COLUMNS["shots"](pl.Series(["unknown"])).faults
+    assert not COLUMN_JUDGES[name](pl.Series(["unknown"])).faults
+    assert COLUMN_JUDGES["shots"](pl.Series(["unknown"])).faults

@@ -8,15 +8,15 @@ import pytest
 from calib_core.files import content
 from calib_core.files.content import Content
 from calib_core.files.tables import csv_fast, csv_text, raw
-from calib_core.files.tables.csv_text import COMMAS, LAYOUTS, WHITE_SPACE, header_of, open_csv
+from calib_core.files.tables.csv_text import COMMAS, DIALECTS, WHITE_SPACE, header_of, open_csv
 from calib_core.problems import Refused
 
 
-def slices(text: str, layout: csv_text.Layout = COMMAS) -> list[raw.Slice]:
+def slices(text: str, layout: csv_text.CsvDialect = COMMAS) -> list[raw.Slice]:
     return list(open_csv(text.encode(), "quiz.csv", layout, lambda _: True).slices)
 
 
-def columns(text: str, layout: csv_text.Layout = COMMAS) -> dict[str, list[str]]:
+def columns(text: str, layout: csv_text.CsvDialect = COMMAS) -> dict[str, list[str]]:
     (part,) = slices(text, layout)
     return {name: values.to_list() for name, values in part.columns.items()}
 
@@ -43,8 +43,8 @@ def test_lines_are_physical_and_blank_ones_are_passed_over() -> None:
 
 def test_short_and_long_records_are_broken_and_hold_nothing() -> None:
     (part,) = slices("a,b,c\n1,2,3\n1,2\n1,2,3,4\n")
-    assert part.rows == 3
-    assert [(broken.at, broken.column) for broken in part.broken] == [(1, "c"), (2, "")]
+    assert part.n_rows == 3
+    assert [(broken.position, broken.column) for broken in part.broken] == [(1, "c"), (2, "")]
     assert "4 cells, the last '4'" in part.broken[1].found
     assert part.columns["a"].to_list() == ["1", "", ""]
 
@@ -79,8 +79,8 @@ def test_only_wanted_columns_are_built() -> None:
     assert list(part.columns) == ["b"]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.title)
-def test_every_layout(layout: csv_text.Layout) -> None:
+@pytest.mark.parametrize("layout", DIALECTS, ids=lambda layout: layout.title)
+def test_every_layout(layout: csv_text.CsvDialect) -> None:
     text = "id,note,c\nq1,a b,0.5\n".replace("a b", "ab" if layout is WHITE_SPACE else "a b")
     assert columns(text.replace(",", layout.delimiter), layout)["c"] == ["0.5"]
 
@@ -98,7 +98,7 @@ def test_slices_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_text, "SLICE", 2)
     text = "a\n" + "".join(f"{number}\n" for number in range(5))
     parts = slices(text)
-    assert [part.rows for part in parts] == [2, 2, 1]
+    assert [part.n_rows for part in parts] == [2, 2, 1]
     assert pl.concat([part.columns["a"] for part in parts]).to_list() == ["0", "1", "2", "3", "4"]
     assert [int(line) for part in parts if part.lines is not None for line in part.lines] == [2, 3, 4, 5, 6]
     assert parts[-1].share == 1.0
@@ -112,7 +112,7 @@ def test_a_cell_may_be_longer_than_pythons_default_limit() -> None:
 def test_blocks_end_where_records_end(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(content, "PIECE", size)
     data = b'1,"a\nb"\n2,"""\n"""\n3,c\n' * 20
-    blocks = list(csv_fast.blocks(Content(data), 0))
+    blocks = list(csv_fast.record_blocks(Content(data), 0))
     assert b"".join(blocks) == data
     assert all(csv_fast.is_well_quoted(block, ",") and block.endswith((b'"\n', b"c\n")) for block in blocks)
 
@@ -120,13 +120,13 @@ def test_blocks_end_where_records_end(monkeypatch: pytest.MonkeyPatch, size: int
 def test_what_never_ends_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(content, "PIECE", 10)
     looked: list[int] = []
-    end = csv_fast._end_of_record
+    end = csv_fast._last_record_end
 
     def counted(piece: bytes, *, inside: bool) -> int:
         looked.append(len(piece))
-        return end(piece, inside=inside)
+        return end(piece, starts_quoted=inside)
 
     monkeypatch.setattr(csv_fast, "_end_of_record", counted)
     data = b'"' + b"q1,0.5\n" * 100
-    assert list(csv_fast.blocks(Content(data), 0)) == [data]
+    assert list(csv_fast.record_blocks(Content(data), 0)) == [data]
     assert sum(looked) == len(data)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib_core import files
-from calib_core.files.tables.formulas import defused, restored
-from calib_core.report.spreadsheet import to_csv
+from calib_core.files.tables.formulas import escape_formulas, unescape_formulas
+from calib_core.report.spreadsheet import safe_csv
 from core.files.answer_runs import of_answers
 
 FORMULAS = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1", "''-1"]
@@ -19,15 +19,15 @@ FORMULAS = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1", "''
 
 @given(st.lists(st.sampled_from(FORMULAS) | st.text(alphabet="'=+-@ab1\t")))
 def test_there_and_back(texts: list[str]) -> None:
-    written = pl.DataFrame({"id": texts}, {"id": pl.String}).select(id=defused(pl.col("id")))["id"]
+    written = pl.DataFrame({"id": texts}, {"id": pl.String}).select(id=escape_formulas(pl.col("id")))["id"]
     assert not [text for text in written if text.startswith(tuple("=+-@\t\r＝＋－＠"))]
-    assert restored(written).to_list() == texts
+    assert unescape_formulas(written).to_list() == texts
 
 
 @pytest.mark.parametrize("text", ["'a'", "'; DROP TABLE x", "a=1", "'", ""])
 def test_other_text_is_left_alone(text: str) -> None:
-    assert restored(pl.Series([text])).to_list() == [text]
-    assert pl.select(defused(pl.lit(text))).item() == text
+    assert unescape_formulas(pl.Series([text])).to_list() == [text]
+    assert pl.select(escape_formulas(pl.lit(text))).item() == text
 
 
 def test_only_ids_of_csv_are_restored(tmp_path: Path) -> None:
@@ -36,19 +36,19 @@ def test_only_ids_of_csv_are_restored(tmp_path: Path) -> None:
         "confidence": [0.5] * 4, "correct": [1, 0, 1, 0],
     })
     path = tmp_path / "export.csv"
-    path.write_bytes(to_csv(frame))
-    run, = of_answers(files.parse(path, file=path.name).good_runs)
+    path.write_bytes(safe_csv(frame))
+    run, = of_answers(files.read_in_this_process(path, file=path.name).good_runs)
     assert run.rows["id"].to_list() == frame["id"].to_list()
     assert run.rows["prediction"].to_list() == ["'=1"] * 4
     path.write_bytes(b'{"id": "\'=1", "confidence": 0.5, "correct": 1}\n')
-    run, = of_answers(files.parse(path, file=path.name).good_runs)
+    run, = of_answers(files.read_in_this_process(path, file=path.name).good_runs)
     assert run.rows["id"].to_list() == ["'=1"]
 
 
 def test_a_row_that_is_read_with_care_is_restored_too(tmp_path: Path) -> None:
     path = tmp_path / "export.csv"
     path.write_text("id,confidence,correct\n'=1,0.5,1\n'=2,oops,1\n'=3,0.25,0\n")
-    run, = of_answers(files.parse(path, file=path.name).good_runs)
+    run, = of_answers(files.read_in_this_process(path, file=path.name).good_runs)
     assert run.rows["id"].to_list() == ["=1", "=3"]
 
 
@@ -56,7 +56,7 @@ def test_what_is_taken_off_is_said(tmp_path: Path) -> None:
     """A table of somebody else's may have such ids of its own: none loses its apostrophe in silence."""
     path = tmp_path / "export.csv"
     path.write_text("qid,confidence,correct\n'=1,0.5,1\n'=2,oops,1\nq3,0.25,0\n'a',0.25,0\n")
-    (note,) = files.parse(path, file=path.name, columns={"qid": "id"}).notes
+    (note,) = files.read_in_this_process(path, file=path.name, columns={"qid": "id"}).notes
     assert note.startswith("In 2 rows qid begins with an apostrophe before a sign that begins a formula")
     path.write_text("id,confidence,correct\n'a,0.5,1\n")
-    assert files.parse(path, file=path.name).notes == ()
+    assert files.read_in_this_process(path, file=path.name).notes == ()

@@ -10,7 +10,7 @@ import pytest
 
 from calib_core.files.reading import Reading
 from calib_core.files.tables import json_lines
-from calib_core.files.tables.gather import in_one
+from calib_core.files.tables.gather import combine_columns
 from calib_core.files.tables.lists import as_lists
 from core.files.answer_runs import of_answers
 
@@ -47,13 +47,13 @@ def test_elements_stay_in_place_when_keys_come_and_go(
 
 def test_numbers_stay_numbers_and_other_mixtures_become_text() -> None:
     whole, narrow = pl.Series([1, 0]), pl.Series([0.5, None], dtype=pl.Float32)
-    assert in_one([narrow, narrow]).dtype == pl.List(pl.Float32)
-    assert in_one([whole, narrow]).to_list() == [[1.0, 0.5], [0.0, None]]
-    assert in_one([whole, pl.Series(["x", " "])]).to_list() == [["1", "x"], ["0", None]]
-    assert in_one([pl.Series([None]), pl.Series([None])]).to_list() == [None]
+    assert combine_columns([narrow, narrow]).dtype == pl.List(pl.Float32)
+    assert combine_columns([whole, narrow]).to_list() == [[1.0, 0.5], [0.0, None]]
+    assert combine_columns([whole, pl.Series(["x", " "])]).to_list() == [["1", "x"], ["0", None]]
+    assert combine_columns([pl.Series([None]), pl.Series([None])]).to_list() == [None]
 
 
 @pytest.mark.parametrize("odd", [pl.Series([["x"]]), pl.Series([b"\xff"])])
 def test_what_is_no_plain_element_is_no_list(odd: pl.Series) -> None:
-    _, wrong = as_lists(in_one([pl.Series(["x"]), odd]))
+    _, wrong = as_lists(combine_columns([pl.Series(["x"]), odd]))
     assert wrong.to_list() == [True]

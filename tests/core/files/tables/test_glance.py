@@ -38,7 +38,7 @@ def stored(frame: pl.DataFrame) -> bytes:
     ids=["commas", "tabs", "lines", "list", "parquet"],
 )
 def test_a_column_that_looks_wrong_is_no_rival(read_text: ReadText, content: str | bytes) -> None:
-    assert dict(read_text(content).proposals) == {
+    assert dict(read_text(content).proposed_mapping) == {
         "conf": "confidence",
         "acc": "correct",
         "p_A": "choice_probs",
@@ -48,7 +48,7 @@ def test_a_column_that_looks_wrong_is_no_rival(read_text: ReadText, content: str
 
 def test_rivals_that_look_right_are_both_named(read_text: ReadText) -> None:
     reading = read_text("id,conf,prob,acc,score\n1,.5,.4,1,0\n2,.6,.4,0,0\n")
-    assert dict(reading.proposals) == {
+    assert dict(reading.proposed_mapping) == {
         "conf": "confidence",
         "prob": "confidence",
         "acc": "correct",
@@ -82,4 +82,4 @@ def test_columns_of_one_list_are_looked_at_together() -> None:
 
 def test_a_broken_beginning_hides_no_proposal(read_text: ReadText) -> None:
     reading = read_text("id,conf\n1,0.5,x\n2,0.5\n")
-    assert dict(reading.proposals) == {"conf": "confidence"}
+    assert dict(reading.proposed_mapping) == {"conf": "confidence"}

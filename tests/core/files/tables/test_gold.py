@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.files.tables.gold import counted_from_one, read_as_text, resolve
+from calib_core.files.tables.gold import one_based_column, gold_as_text_notes, match_gold
 
 PROBS = [0.7, 0.1, 0.1, 0.1]
 
@@ -17,7 +17,7 @@ def rows(gold: list[str | None], choices: list[list[str]] | None = None, **more:
 
 
 def kinds(frame: pl.DataFrame) -> dict[tuple[str, str], list[int]]:
-    return {(column, fault.kind): fault.at.tolist() for column, fault in resolve(frame)[1]}
+    return {(column, fault.kind): fault.positions.tolist() for column, fault in match_gold(frame)[1]}
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def kinds(frame: pl.DataFrame) -> dict[tuple[str, str], list[int]]:
     ],
 )
 def test_without_choices_gold_is_a_position_or_a_letter(gold: str | None, index: int | None) -> None:
-    position, faults = resolve(rows([gold]))
+    position, faults = match_gold(rows([gold]))
     assert position.to_list() == [index]
     assert not faults
 
@@ -45,11 +45,11 @@ def test_without_choices_gold_is_a_position_or_a_letter(gold: str | None, index:
 def test_anything_else_lies_outside_the_classes(gold: str) -> None:
     frame = rows(["A", gold])
     assert kinds(frame) == {("gold", "label outside the classes"): [1]}
-    assert resolve(frame)[0].to_list() == [0, None]
+    assert match_gold(frame)[0].to_list() == [0, None]
 
 
 def test_text_comes_before_number_and_letter() -> None:
-    position, faults = resolve(
+    position, faults = match_gold(
         rows(["0", "B", "c"], [["3", "2", "1", "0"], ["B", "x", "y", "z"], ["w", "x", "y", "z"]])
     )
     assert position.to_list() == [3, 0, 2]
@@ -59,13 +59,13 @@ def test_text_comes_before_number_and_letter() -> None:
 def test_a_text_that_fits_two_choices_fits_none() -> None:
     frame = rows(["Paris", "Rome"], [["Paris", "Paris", "Oslo", "Bern"], ["Paris", "Rome", "Oslo", "Bern"]])
     assert kinds(frame) == {("gold", "label fits several choices"): [0]}
-    assert resolve(frame)[0].to_list() == [None, 1]
+    assert match_gold(frame)[0].to_list() == [None, 1]
 
 
 def test_a_stored_index_wins_and_must_lie_within_the_choices() -> None:
     frame = rows(["D", "B", "C"], gold_index=[3, 4, None])
     assert kinds(frame) == {("gold_index", "label outside the classes"): [1]}
-    assert resolve(frame)[0].to_list() == [3, None, 2]
+    assert match_gold(frame)[0].to_list() == [3, None, 2]
 
 
 def test_gold_and_its_index_must_name_one_choice() -> None:
@@ -74,20 +74,20 @@ def test_gold_and_its_index_must_name_one_choice() -> None:
         [["w", "x", "y", "z"]] * 5,
         gold_index=[1, 2, 2, 0, None],
     )
-    (problem,) = resolve(frame)[1]
+    (problem,) = match_gold(frame)[1]
     column, fault = problem
-    assert (column, fault.kind, fault.at.tolist()) == ("gold", "gold and gold_index differ", [1])
-    assert fault.found == ("1, and gold_index 2",)
+    assert (column, fault.kind, fault.positions.tolist()) == ("gold", "gold and gold_index differ", [1])
+    assert fault.examples == ("1, and gold_index 2",)
 
 
 def test_a_letter_that_is_also_the_text_of_two_choices_is_not_read_as_a_letter() -> None:
     frame = rows(["A"], [["A", "A", "x", "y"]])
     assert kinds(frame) == {("gold", "label fits several choices"): [0]}
-    assert resolve(frame)[0].to_list() == [None]
+    assert match_gold(frame)[0].to_list() == [None]
 
 
 def test_gold_may_be_any_text_where_its_index_is_stored() -> None:
-    position, faults = resolve(rows(["the third", "Paris"], gold_index=[2, 0]))
+    position, faults = match_gold(rows(["the third", "Paris"], gold_index=[2, 0]))
     assert position.to_list() == [2, 0]
     assert not faults
 
@@ -96,7 +96,7 @@ def test_choices_without_numbers_tell_the_index_and_blame_nothing() -> None:
     frame = pl.DataFrame(
         {"gold": ["y", "2", "(a)", "Y", "x", None], "choices": [["x", "y", "z"]] * 4 + [["x", "x"], ["x"]]}
     )
-    position, faults = resolve(frame)
+    position, faults = match_gold(frame)
     assert position.to_list() == [1, 2, 0, None, None, None]
     assert not faults
 
@@ -105,20 +105,20 @@ def test_rows_without_numbers_for_their_choices_are_not_judged() -> None:
     frame = pl.DataFrame(
         {"gold": ["Paris", "x"], "choice_probs": pl.Series([None, None], dtype=pl.List(pl.Float64))}
     )
-    assert resolve(frame)[0].to_list() == [None, None]
-    assert not resolve(frame)[1]
-    assert resolve(frame.drop("choice_probs"))[0].to_list() == [None, None]
+    assert match_gold(frame)[0].to_list() == [None, None]
+    assert not match_gold(frame)[1]
+    assert match_gold(frame.drop("choice_probs"))[0].to_list() == [None, None]
 
 
 def test_each_row_has_its_own_number_of_choices() -> None:
     frame = pl.DataFrame({"gold": ["D", "D"], "choice_logprobs": [[-1.0] * 4, [-1.0] * 3]})
-    assert resolve(frame)[0].to_list() == [3, None]
+    assert match_gold(frame)[0].to_list() == [3, None]
     assert kinds(frame) == {("gold", "label outside the classes"): [1]}
 
 
 def test_index_alone_is_enough() -> None:
     frame = pl.DataFrame({"gold_index": pl.Series([1, 9], dtype=pl.Int32), "choice_probs": [PROBS, PROBS]})
-    assert resolve(frame)[0].to_list() == [1, None]
+    assert match_gold(frame)[0].to_list() == [1, None]
 
 
 @pytest.mark.parametrize(
@@ -135,34 +135,34 @@ def test_index_alone_is_enough() -> None:
     ],
 )
 def test_positions_that_look_counted_from_one(gold: list[str | None], *, looks: bool) -> None:
-    assert counted_from_one(rows(gold)) == ("gold" if looks else None)
+    assert one_based_column(rows(gold)) == ("gold" if looks else None)
     stored = pl.Series([int(float(part)) if part and part not in "ABDZ" else None for part in gold])
     held = rows(gold).drop("gold").with_columns(gold_index=stored.cast(pl.Int32))
-    assert counted_from_one(held) == ("gold_index" if looks or gold[0] == "A" else None)
+    assert one_based_column(held) == ("gold_index" if looks or gold[0] == "A" else None)
 
 
 def test_a_choices_text_is_no_position() -> None:
-    assert counted_from_one(rows(["1", "4"], [["4", "3", "2", "1"]] * 2)) is None
-    assert counted_from_one(rows(["1", "4"], [["9", "8", "7", "6"]] * 2)) == "gold"
+    assert one_based_column(rows(["1", "4"], [["4", "3", "2", "1"]] * 2)) is None
+    assert one_based_column(rows(["1", "4"], [["9", "8", "7", "6"]] * 2)) == "gold"
 
 
 def test_each_run_counts_in_its_own_way() -> None:
     mixed = rows(["0", "1", "1", "4"], model=["a", "a", "b", "b"])
-    assert counted_from_one(mixed) == "gold"
-    assert counted_from_one(mixed.drop("model")) is None
+    assert one_based_column(mixed) == "gold"
+    assert one_based_column(mixed.drop("model")) is None
 
 
 def test_without_choices_nothing_is_counted() -> None:
-    assert counted_from_one(pl.DataFrame({"gold": ["1", "2"]})) is None
-    assert counted_from_one(pl.DataFrame({"confidence": [0.5]})) is None
+    assert one_based_column(pl.DataFrame({"gold": ["1", "2"]})) is None
+    assert one_based_column(pl.DataFrame({"confidence": [0.5]})) is None
 
 
 def test_golds_that_are_text_and_position_are_remarked_on() -> None:
     frame = rows(["0", "2", "3", "x"], [["3", "2", "1", "0"], ["0", "1", "2", "3"], ["w", "x", "y", "z"], []])
-    (remark,) = read_as_text(frame)
+    (remark,) = gold_as_text_notes(frame)
     assert remark.startswith("In 1 row gold is one choice's text and another one's position")
-    assert read_as_text(frame.with_columns(gold_index=pl.lit(3, pl.Int32))) == ()
-    assert read_as_text(frame.drop("choices")) == ()
+    assert gold_as_text_notes(frame.with_columns(gold_index=pl.lit(3, pl.Int32))) == ()
+    assert gold_as_text_notes(frame.drop("choices")) == ()
 
 
 def test_a_number_may_be_the_text_of_a_choice_that_is_not_given() -> None:
@@ -173,5 +173,5 @@ def test_a_number_may_be_the_text_of_a_choice_that_is_not_given() -> None:
 
 def test_a_list_of_one_gold_is_gold() -> None:
     frame = rows([None, None, "A"], gold_all=[["B"], ["A", "B"], ["C"]])
-    assert resolve(frame)[0].to_list() == [1, None, 0]
-    assert resolve(frame.drop("gold"))[0].to_list() == [1, None, 2]
+    assert match_gold(frame)[0].to_list() == [1, None, 0]
+    assert match_gold(frame.drop("gold"))[0].to_list() == [1, None, 2]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from calib_core import files
-from calib_core.files.tables.gold_table import gold_table
+from calib_core.files.tables.gold_table import read_gold_table
 from calib_core.problems import Refused
 from core.files.server_logs import confidences, letter, only_run, outcomes, read_lines, table
 
@@ -28,14 +28,14 @@ FOUR = (("A", 0.7), ("B", 0.1), ("C", 0.1), ("D", 0.1))
 )
 def test_usual_names_of_ids_and_right_answers(tmp_path: Path, header: str, names: set[str]) -> None:
     cells = ",".join("1" for _ in header.split(","))
-    read = gold_table(table(tmp_path, f"{header}\n{cells}\n"))
+    read = read_gold_table(table(tmp_path, f"{header}\n{cells}\n"))
     assert list(read.ids) == [header.split(",", maxsplit=1)[0]]
-    assert set(read.told.columns) == names
+    assert set(read.answers.columns) == names
 
 
 def test_exact_names_win_over_usual_ones(tmp_path: Path) -> None:
-    read = gold_table(table(tmp_path, "id,answer,gold\n1,model,right\n"))
-    assert read.told["gold"].to_list() == ["right"]
+    read = read_gold_table(table(tmp_path, "id,answer,gold\n1,model,right\n"))
+    assert read.answers["gold"].to_list() == ["right"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json", "parquet"])

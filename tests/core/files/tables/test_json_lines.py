@@ -10,46 +10,46 @@ from calib_core.files import content
 from calib_core.files.tables import json_lines, raw
 from calib_core.files.tables.json_lines import (
     RepeatedKeyError,
-    lines_of,
+    numbered_lines,
     open_json_lines,
     open_json_list,
-    parse,
+    parse_json,
 )
 from calib_core.problems import Refused
 
 
 def slices(text: str, skip: int = 0) -> list[raw.Slice]:
-    return list(open_json_lines(text.encode(), "quiz.jsonl", lambda _: True, skip=skip).slices)
+    return list(open_json_lines(text.encode(), "quiz.jsonl", lambda _: True, skip_lines=skip).slices)
 
 
 def test_bare_words_for_odd_numbers_are_taken() -> None:
-    value = parse('[NaN, -Infinity, 1e400, "\\ud83d\\ude00"]')
+    value = parse_json('[NaN, -Infinity, 1e400, "\\ud83d\\ude00"]')
     assert isinstance(value, list)
     assert math.isnan(value[0])
     assert value[1:] == [-math.inf, math.inf, "😀"]
 
 
 def test_lone_surrogates_are_replaced_wherever_they_stand() -> None:
-    assert parse('{"q\\ud800": ["a\\uDC00", 1]}') == {"q�": ["a�", 1]}
+    assert parse_json('{"q\\ud800": ["a\\uDC00", 1]}') == {"q�": ["a�", 1]}
 
 
 @pytest.mark.parametrize("text", ['{"a": 1} x', '{"a": 1}{"a": 2}', "{'a': 1}", "", "[1" + "1" * 5000 + "]"])
 def test_what_is_not_json(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        parse(text)
+        parse_json(text)
 
 
 def test_a_key_twice_is_an_error_of_its_own_at_any_depth() -> None:
     with pytest.raises(RepeatedKeyError, match=r"b"):
-        parse('{"a": {"b": 1, "b": 1}}')
+        parse_json('{"a": {"b": 1, "b": 1}}')
 
 
 def test_lines_are_numbered_as_an_editor_does() -> None:
-    assert [(number, line) for number, line, _ in lines_of(b"\xef\xbb\xbf{}\r\n\n  \n{1}")] == [
+    assert [(number, line) for number, line, _ in numbered_lines(b"\xef\xbb\xbf{}\r\n\n  \n{1}")] == [
         (1, b"{}"),
         (4, b"{1}"),
     ]
-    assert [number for number, _, _ in lines_of(b"{}\r{}\r")] == [1, 2]
+    assert [number for number, _, _ in numbered_lines(b"{}\r{}\r")] == [1, 2]
 
 
 def test_line_separators_inside_strings_cut_nothing() -> None:
@@ -65,8 +65,8 @@ def test_a_key_that_comes_late_is_null_before() -> None:
 
 def test_broken_lines_keep_their_place() -> None:
     (part,) = slices('{"a": 1}\n{"a": q}\n7\n{"a": 2}\n')
-    assert part.rows == 4
-    assert [(broken.at, broken.kind) for broken in part.broken] == [(1, "not JSON"), (2, "not an object")]
+    assert part.n_rows == 4
+    assert [(broken.position, broken.kind) for broken in part.broken] == [(1, "not JSON"), (2, "not an object")]
     assert part.broken[0].found == '{"a": q}'
     assert part.columns["a"].to_list() == [1, None, None, 2]
 
@@ -83,7 +83,7 @@ def test_a_key_twice_is_refused_with_its_line() -> None:
 
 def test_metadata_lines_are_skipped_and_still_counted() -> None:
     (part,) = slices('{"calib": {}}\n\n{"a": 1}\n', skip=1)
-    assert part.rows == 1
+    assert part.n_rows == 1
     assert part.lines is not None
     assert part.lines.to_list() == [3]
 
@@ -91,7 +91,7 @@ def test_metadata_lines_are_skipped_and_still_counted() -> None:
 def test_a_list_has_records_and_no_lines() -> None:
     (part,) = open_json_list([{"a": 1}, None, "x"], lambda _: True).slices
     assert part.lines is None
-    assert [(broken.at, broken.found) for broken in part.broken] == [(1, "null"), (2, "x")]
+    assert [(broken.position, broken.found) for broken in part.broken] == [(1, "null"), (2, "x")]
 
 
 def test_slices_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,14 +101,14 @@ def test_slices_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [int(line) for part in parts if part.lines is not None for line in part.lines] == [1, 2, 3, 4, 5]
     assert parts[-1].share == 1.0
     listed = list(open_json_list([{"a": number} for number in range(5)], lambda _: True).slices)
-    assert [part.rows for part in listed] == [2, 2, 1]
+    assert [part.n_rows for part in listed] == [2, 2, 1]
     assert [part.share for part in listed] == [0.4, 0.8, 1.0]
 
 
 def test_columns_met_are_remembered_in_order() -> None:
     table = open_json_lines(b'{"b": 1}\n{"a": 1}\n', "quiz.jsonl", lambda name: name == "a")
     (part,) = table.slices
-    assert list(table.seen) == ["b", "a"]
+    assert list(table.found_keys) == ["b", "a"]
     assert list(part.columns) == ["a"]
 
 
@@ -120,7 +120,7 @@ def test_blocks_of_a_file_join_without_a_seam(
     monkeypatch.setattr(content, "PIECE", piece)
     lines = ['\ufeff{"meta": 1}', '{"a": 1}', "", '{"a": 2, "b": "é"}', "{", '{"b": "x"}']
     parts = slices(end.join(lines), skip=1)
-    frames = [part.columns["a"].to_list() if "a" in part.columns else [None] * part.rows for part in parts]
+    frames = [part.columns["a"].to_list() if "a" in part.columns else [None] * part.n_rows for part in parts]
     assert [value for values in frames for value in values] == [1, 2, None, None]
     assert [int(line) for part in parts if part.lines is not None for line in part.lines] == [2, 4, 5, 6]
     assert [broken.kind for part in parts for broken in part.broken] == ["not JSON"]
@@ -138,4 +138,4 @@ def test_blocks_of_a_file_join_without_a_seam(
     ],
 )
 def test_numbers_of_mixed_kinds_are_text_as_in_json(values: list[object], texts: list[str | None]) -> None:
-    assert raw.series_of("x", values)[0].to_list() == texts
+    assert raw.series_from_values("x", values)[0].to_list() == texts

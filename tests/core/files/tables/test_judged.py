@@ -7,7 +7,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from calib_core.files.tables.judged import faults, found, null, where, without
+from calib_core.files.tables.judged import faults_where, value_text, null_series, true_positions, null_where
 
 
 @pytest.mark.parametrize(
@@ -26,24 +26,24 @@ from calib_core.files.tables.judged import faults, found, null, where, without
     ],
 )
 def test_a_value_as_a_message_shows_it(value: object, shown: str) -> None:
-    assert found(value) == shown
+    assert value_text(value) == shown
 
 
 def test_long_values_are_cut_unless_asked_whole() -> None:
-    assert len(found("x" * 100)) == 80
-    assert found("x" * 100, limit=None) == "x" * 100
+    assert len(value_text("x" * 100)) == 80
+    assert value_text("x" * 100, limit=None) == "x" * 100
 
 
 def test_faults_hold_every_position_and_the_first_twenty_values() -> None:
     raw = pl.Series([str(value) for value in range(50)])
-    (fault,) = faults(raw, raw != "3", "kind", "expected", "fix")
-    assert fault.at.size == 49
-    assert fault.found[:4] == ("0", "1", "2", "4")
-    assert len(fault.found) == 20
-    assert faults(raw, raw == "x", "kind", "expected", "fix") == ()
+    (fault,) = faults_where(raw, raw != "3", "kind", "expected", "fix")
+    assert fault.positions.size == 49
+    assert fault.examples[:4] == ("0", "1", "2", "4")
+    assert len(fault.examples) == 20
+    assert faults_where(raw, raw == "x", "kind", "expected", "fix") == ()
 
 
 def test_masks() -> None:
-    assert where(pl.Series([True, None, False, True])).tolist() == [0, 3]
-    assert without(pl.Series([[1], [2]]), pl.Series([False, True])).to_list() == [[1], None]
-    assert null(pl.Series("x", [1, 2]), pl.String()).to_list() == [None, None]
+    assert true_positions(pl.Series([True, None, False, True])).tolist() == [0, 3]
+    assert null_where(pl.Series([[1], [2]]), pl.Series([False, True])).to_list() == [[1], None]
+    assert null_series(pl.Series("x", [1, 2]), pl.String()).to_list() == [None, None]

@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 
 from calib_core.files.tables import lists, numbers, words
-from calib_core.files.tables.columns import COLUMNS
-from calib_core.files.tables.judged import Judged
+from calib_core.files.tables.columns import COLUMN_JUDGES
+from calib_core.files.tables.judged import JudgedColumn
 
-TEXTS = lists.list_of(words.sample, pl.String())
-PROBS = lists.list_of(numbers.probability, pl.Float64())
+TEXTS = lists.list_judge(words.judge_sample_text, pl.String())
+PROBS = lists.list_judge(numbers.judge_probability, pl.Float64())
 
 
-def kinds(judged: Judged) -> dict[str, list[int]]:
-    return {fault.kind: fault.at.tolist() for fault in judged.faults}
+def kinds(judged: JudgedColumn) -> dict[str, list[int]]:
+    return {fault.kind: fault.positions.tolist() for fault in judged.faults}
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ def test_one_wrong_element_makes_the_row_wrong_and_is_shown() -> None:
     judged = PROBS(pl.Series([[0.5, 0.5], [1.1, -0.1], None, [0.2, math.nan]]))
     assert judged.values.to_list()[0] == [0.5, 0.5]
     assert kinds(judged) == {"out of range": [1], "not a number": [3]}
-    shown = {fault.kind: fault.found for fault in judged.faults}
+    shown = {fault.kind: fault.examples for fault in judged.faults}
     assert shown == {"out of range": ("1.1, -0.1",), "not a number": ("NaN",)}
 
 
 def test_no_more_wrong_elements_are_shown_than_can_be_read() -> None:
     (fault,) = PROBS(pl.Series([[2.0] * 50, [3.0]])).faults
-    assert fault.at.tolist() == [0, 1]
-    assert fault.found == ("2.0, 2.0, 2.0, 2.0, 2.0", "3.0")
+    assert fault.positions.tolist() == [0, 1]
+    assert fault.examples == ("2.0, 2.0, 2.0, 2.0, 2.0", "3.0")
 
 
 def test_moved_elements_are_counted_by_row() -> None:
     judged = PROBS(pl.Series([[0.5], [1.0000001, -0.0000001], [0.2]]))
     assert judged.values.to_list() == [[0.5], [1.0, 0.0], [0.2]]
-    assert judged.clipped.tolist() == [1, 1]
+    assert judged.clipped_positions.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("dtype", [pl.Float16(), pl.Float32()])
@@ -127,46 +127,46 @@ def test_a_column_without_any_list() -> None:
     ("third", "good"), [(0.2, True), (0.201, True), (0.199, True), (0.2011, False), (0.1, False)]
 )
 def test_a_distribution_sums_to_one_within_a_thousandth(*, third: float, good: bool) -> None:
-    judged = COLUMNS["choice_probs"](pl.Series([[0.5, 0.3, third]]))
+    judged = COLUMN_JUDGES["choice_probs"](pl.Series([[0.5, 0.3, third]]))
     assert kinds(judged) == ({} if good else {"distribution does not sum to 1": [0]})
     assert judged.values.to_list() == [[0.5, 0.3, third] if good else None]
-    assert judged.off_sum.tolist() == ([0] if good and third != 0.2 else [])
+    assert judged.inexact_sums.tolist() == ([0] if good and third != 0.2 else [])
 
 
 def test_the_sum_is_shown() -> None:
-    (fault,) = COLUMNS["choice_probs"](pl.Series(["[0.6, 0.1, 0.1, 0.1]"])).faults
-    assert fault.found == ("0.9",)
+    (fault,) = COLUMN_JUDGES["choice_probs"](pl.Series(["[0.6, 0.1, 0.1, 0.1]"])).faults
+    assert fault.examples == ("0.9",)
 
 
 def test_a_distribution_with_a_hole_is_missing() -> None:
-    judged = COLUMNS["choice_probs"](pl.Series(["[0.5, 0.5, null, 0]", "[0.5, 0.5]"]))
+    judged = COLUMN_JUDGES["choice_probs"](pl.Series(["[0.5, 0.5, null, 0]", "[0.5, 0.5]"]))
     assert judged.values.to_list() == [None, [0.5, 0.5]]
     assert not judged.faults
 
 
 def test_an_unknown_log_probability_stays_unknown() -> None:
-    judged = COLUMNS["choice_logprobs"](pl.Series(['[-0.5, null, "-inf"]']))
+    judged = COLUMN_JUDGES["choice_logprobs"](pl.Series(['[-0.5, null, "-inf"]']))
     assert judged.values.to_list() == [[-0.5, None, -math.inf]]
     assert not judged.faults
 
 
 def test_at_least_one_choice_is_possible() -> None:
-    judged = COLUMNS["choice_logprobs"](
+    judged = COLUMN_JUDGES["choice_logprobs"](
         pl.Series([[-math.inf, -math.inf], [-math.inf, None], [-math.inf, -1.0]])
     )
     assert kinds(judged) == {"no choice is possible": [0]}
     assert judged.values.to_list() == [None, [-math.inf, None], [-math.inf, -1.0]]
-    assert "inf" in judged.faults[0].found[0].lower()
+    assert "inf" in judged.faults[0].examples[0].lower()
 
 
 def test_counts_are_positive_whole_numbers() -> None:
-    assert kinds(COLUMNS["choice_token_counts"](pl.Series([[1, 2], [0, 1], [3, 4]]))) == {
+    assert kinds(COLUMN_JUDGES["choice_token_counts"](pl.Series([[1, 2], [0, 1], [3, 4]]))) == {
         "not a whole number": [1]
     }
-    assert COLUMNS["choice_token_counts"](pl.Series(["[1, 2]"])).values.dtype == pl.List(pl.Int32)
+    assert COLUMN_JUDGES["choice_token_counts"](pl.Series(["[1, 2]"])).values.dtype == pl.List(pl.Int32)
 
 
 def test_more_than_twenty_wrong_rows_are_counted_and_twenty_shown() -> None:
     (fault,) = PROBS(pl.Series([[2.0]] * 30)).faults
-    assert fault.at.size == 30
-    assert len(fault.found) == 20
+    assert fault.positions.size == 30
+    assert len(fault.examples) == 20

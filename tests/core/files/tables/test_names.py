@@ -6,19 +6,19 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from calib_core.files.tables.columns import COLUMNS, LISTS
-from calib_core.files.tables.names import OTHER_NAMES, SERIES, as_options, likeliest, propose
+from calib_core.files.tables.columns import COLUMN_JUDGES, LIST_COLUMNS
+from calib_core.files.tables.names import COLUMN_ALIASES, SERIES_PREFIXES, map_options, likeliest_columns, propose_names
 
 
 def by_name(columns: Sequence[str], taken: Collection[str] = ()) -> dict[str, str]:
     """What is proposed where every column looks right."""
-    return propose(columns, taken, lambda _way, _name: True)
+    return propose_names(columns, taken, lambda _way, _name: True)
 
 
 def test_every_proposal_is_a_name_the_program_knows() -> None:
-    assert set(OTHER_NAMES) <= set(COLUMNS)
-    assert all(name in others for name, others in OTHER_NAMES.items())
-    assert set(SERIES) <= LISTS & set(OTHER_NAMES)
+    assert set(COLUMN_ALIASES) <= set(COLUMN_JUDGES)
+    assert all(name in others for name, others in COLUMN_ALIASES.items())
+    assert set(SERIES_PREFIXES) <= LIST_COLUMNS & set(COLUMN_ALIASES)
 
 
 def test_spelling_does_not_matter() -> None:
@@ -32,7 +32,7 @@ def test_spelling_does_not_matter() -> None:
 def test_rivals_are_named_the_likeliest_first() -> None:
     proposals = by_name(["prob", "conf", "score"])
     assert proposals == {"conf": "confidence", "prob": "confidence", "score": "correct"}
-    assert as_options(proposals) == (
+    assert map_options(proposals) == (
         "--map conf=confidence --map score=correct (or instead: --map prob=confidence)"
     )
 
@@ -50,7 +50,7 @@ def test_a_column_stands_for_one_name() -> None:
 
 
 def test_a_column_that_looks_wrong_is_not_proposed() -> None:
-    proposals = propose(["conf", "prob"], (), lambda way, _name: way != ("conf",))
+    proposals = propose_names(["conf", "prob"], (), lambda way, _name: way != ("conf",))
     assert proposals == {"prob": "confidence"}
 
 
@@ -67,7 +67,7 @@ def test_a_column_that_looks_wrong_is_not_proposed() -> None:
 )
 def test_a_column_an_element_is_proposed_for_its_list(columns: list[str], name: str) -> None:
     assert by_name(columns) == dict.fromkeys(columns, name)
-    assert as_options(by_name(columns)) == " ".join(f"--map {_quoted(column, name)}" for column in columns)
+    assert map_options(by_name(columns)) == " ".join(f"--map {_quoted(column, name)}" for column in columns)
 
 
 def _quoted(column: str, name: str) -> str:
@@ -82,13 +82,13 @@ def test_one_column_alone_a_gap_or_another_order_is_no_list(columns: list[str]) 
 def test_of_rivals_the_likeliest_alone_is_taken() -> None:
     proposals = {"p": "confidence", "conf": "confidence", "s1": "samples", "sample_1": "samples",
                  "sample_2": "samples", "ok": "correct"}
-    assert likeliest(proposals) == {
+    assert likeliest_columns(proposals) == {
         "conf": "confidence", "sample_1": "samples", "sample_2": "samples", "ok": "correct",
     }
 
 
 def test_proposals_as_text_for_the_command_line() -> None:
-    assert as_options({"conf": "confidence", "is ok": "correct"}) == (
+    assert map_options({"conf": "confidence", "is ok": "correct"}) == (
         '--map conf=confidence --map "is ok=correct"'
     )
-    assert as_options({}) == ""
+    assert map_options({}) == ""

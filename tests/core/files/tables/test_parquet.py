@@ -58,15 +58,15 @@ def test_storage_tricks_are_undone() -> None:
 
 def test_metadata_of_the_footer() -> None:
     data = stored(pl.DataFrame({"a": [1]}), calib="{}")
-    assert parquet.metadata_of(data)["calib"] == "{}"
-    assert parquet.metadata_of(b"PAR1") == {}
+    assert parquet.parquet_metadata(data)["calib"] == "{}"
+    assert parquet.parquet_metadata(b"PAR1") == {}
 
 
 @pytest.mark.parametrize("cut", [4, 20, -9])
 def test_a_damaged_file_is_refused(cut: int) -> None:
     data = stored(pl.DataFrame({"a": list(range(100))}))[:cut]
     with pytest.raises(Refused, match=r"Parquet file that cannot be read.*half written"):
-        parquet.schema_of(data, "quiz.parquet")
+        parquet.parquet_schema(data, "quiz.parquet")
 
 
 def test_a_damaged_page_is_refused() -> None:

@@ -6,26 +6,26 @@ import numpy as np
 import polars as pl
 import pytest
 
-from calib_core.files.tables.runs import Judgement, Origin, identified, repeated_ids, split
+from calib_core.files.tables.runs import RowJudgement, Origin, fill_run_columns, repeated_id_faults, split_into_runs
 from calib_core.records import AnswerRun, RunInfo
 
 
-def judgement(rows: int, bad: tuple[int, ...] = (), adrift: tuple[int, ...] = ()) -> Judgement:
+def judgement(rows: int, bad: tuple[int, ...] = (), adrift: tuple[int, ...] = ()) -> RowJudgement:
     masks = [np.isin(np.arange(rows), at) for at in (bad, adrift)]
-    return Judgement(masks[0], masks[1], {}, np.zeros(0, np.int64), {})
+    return RowJudgement(masks[0], masks[1], {}, np.zeros(0, np.int64), {})
 
 
 def runs_of(
-    frame: pl.DataFrame, judged: Judgement | None = None, info: RunInfo | None = None
+    frame: pl.DataFrame, judged: RowJudgement | None = None, info: RunInfo | None = None
 ) -> tuple[tuple[AnswerRun, ...], tuple[str, ...]]:
     info = info or RunInfo()
-    frame = identified(frame.with_row_index("row", 1), info)
-    return split(frame, judged or judgement(frame.height), Origin("sub/quiz.v2.csv", "table", info))
+    frame = fill_run_columns(frame.with_row_index("row", 1), info)
+    return split_into_runs(frame, judged or judgement(frame.height), Origin("sub/quiz.v2.csv", "table", info))
 
 
 def test_a_file_that_says_nothing_is_one_run_called_like_the_file() -> None:
     ((run,), notes) = runs_of(pl.DataFrame({"confidence": [0.5, 0.6]}))
-    assert (run.label, run.info, run.ledger.read, run.rows.height) == ("quiz.v2", RunInfo(), 2, 2)
+    assert (run.label, run.info, run.row_counts.n_rows, run.rows.height) == ("quiz.v2", RunInfo(), 2, 2)
     assert notes == ()
 
 
@@ -53,7 +53,7 @@ def test_a_row_says_it_better_than_the_metadata() -> None:
 def test_what_rows_of_one_run_disagree_on_is_not_said_of_it() -> None:
     ((run,), _) = runs_of(pl.DataFrame({"temperature": [0.0, 0.7, None], "tuning": ["chat", None, "chat"]}))
     assert (run.info.temperature, run.info.tuning) == (None, "chat")
-    assert run.ledger.notes == (
+    assert run.row_counts.notes == (
         "temperature differs between rows of this run (0.0, 0.7, …), so the run has none.",
     )
 
@@ -69,22 +69,22 @@ def test_labels_are_unique_within_a_file() -> None:
 ])
 def test_a_run_without_a_name_has_that_of_its_file(file: str, label: str) -> None:
     frame = pl.DataFrame({"row": [1], "confidence": [0.5]})
-    ((run,), _) = split(frame, judgement(1), Origin(file, "table", RunInfo()))
+    ((run,), _) = split_into_runs(frame, judgement(1), Origin(file, "table", RunInfo()))
     assert run.label == label
 
 
 def test_the_ledger_counts_what_was_left_out_and_what_was_moved_in_good_rows_only() -> None:
     frame = pl.DataFrame({"model": ["a", "a", "b"], "confidence": [0.1, None, 0.3]}).with_row_index("row", 1)
-    judged = Judgement(
+    judged = RowJudgement(
         np.array([False, True, False]),
         np.zeros(3, np.bool_),
         {"conf": np.array([0, 0, 1]), "p": np.array([1])},
         np.array([1, 2]),
         {},
     )
-    runs, _ = split(frame, judged, Origin("quiz.csv", "table", RunInfo()))
+    runs, _ = split_into_runs(frame, judged, Origin("quiz.csv", "table", RunInfo()))
     assert [
-        (run.ledger.read, run.ledger.left_out, dict(run.ledger.clipped), run.ledger.off_sum) for run in runs
+        (run.row_counts.n_rows, run.row_counts.n_left_out, dict(run.row_counts.clipped), run.row_counts.n_off_sum) for run in runs
     ] == [
         (2, 1, {"conf": 2}, 0),
         (1, 0, {}, 1),
@@ -95,10 +95,10 @@ def test_the_ledger_counts_what_was_left_out_and_what_was_moved_in_good_rows_onl
 def test_rows_adrift_belong_to_the_only_run_or_to_none() -> None:
     one = pl.DataFrame({"model": ["a", "a", None]})
     ((run,), notes) = runs_of(one, judgement(3, (2,), (2,)))
-    assert (run.ledger.read, run.ledger.left_out, run.info.model, notes) == (3, 1, "a", ())
+    assert (run.row_counts.n_rows, run.row_counts.n_left_out, run.info.model, notes) == (3, 1, "a", ())
     two = pl.DataFrame({"model": ["a", "b", None]})
     runs, notes = runs_of(two, judgement(3, (2,), (2,)))
-    assert [run.ledger.read for run in runs] == [1, 1]
+    assert [run.row_counts.n_rows for run in runs] == [1, 1]
     assert notes == ("1 bad rows belong to none of the runs, as what they say of their run is bad.",)
 
 
@@ -110,7 +110,7 @@ def test_a_run_of_bad_rows_alone_is_left_out_and_said() -> None:
 
 def test_single_choices_are_pointed_out() -> None:
     ((run,), _) = runs_of(pl.DataFrame({"choice_probs": [[1.0], [0.5, 0.5]]}))
-    assert run.ledger.notes == ("In 1 row there is a single choice, which is always right.",)
+    assert run.row_counts.notes == ("In 1 row there is a single choice, which is always right.",)
 
 
 @pytest.mark.parametrize(
@@ -127,22 +127,22 @@ def test_single_choices_are_pointed_out() -> None:
 def test_an_id_is_taken_once_within_a_run_and_subject(
     columns: dict[str, list[object]], again: list[int]
 ) -> None:
-    faults = repeated_ids(pl.DataFrame(columns), np.zeros(4, np.bool_))
-    assert [at for fault in faults for at in fault.at.tolist()] == again
+    faults = repeated_id_faults(pl.DataFrame(columns), np.zeros(4, np.bool_))
+    assert [at for fault in faults for at in fault.positions.tolist()] == again
 
 
 @pytest.mark.parametrize("bad", [[False, True], [True, False]])
 def test_bad_rows_take_no_id(bad: list[bool]) -> None:
-    assert repeated_ids(pl.DataFrame({"id": ["a", "a"]}), np.array(bad)) == ()
+    assert repeated_id_faults(pl.DataFrame({"id": ["a", "a"]}), np.array(bad)) == ()
 
 
 def test_what_could_not_be_read_is_noted_once_for_each_run_and_column() -> None:
     frame = pl.DataFrame({"model": ["a", "a", "b"]}).with_row_index("row", 1)
     none = np.zeros(3, np.bool_)
     unread = {"size": pl.DataFrame({"at": [0, 1], "found": ["8x7B", "8x7B"]})}
-    judged = Judgement(none, none, {}, np.zeros(0, np.int64), unread)
-    runs, _ = split(frame, judged, Origin("quiz.csv", "table", RunInfo()))
-    assert [run.ledger.notes for run in runs] == [
+    judged = RowJudgement(none, none, {}, np.zeros(0, np.int64), unread)
+    runs, _ = split_into_runs(frame, judged, Origin("quiz.csv", "table", RunInfo()))
+    assert [run.row_counts.notes for run in runs] == [
         ("size cannot be read as a number in 2 rows (8x7B) and is not known there.",),
         (),
     ]

@@ -14,13 +14,13 @@ ReadText = Callable[..., Reading]
 
 def test_one_value_above_one_is_a_slip_and_most_are_percentages(read_text: ReadText) -> None:
     slip = read_text("confidence,correct\n0.9,1\n0.8,0\n87,1\n")
-    assert (slip.refusal, slip.bad_rows) == (None, 1)
+    assert (slip.refusal, slip.n_bad_rows) == (None, 1)
     percent = read_text("conf,correct\n0.9,1\n1,0\n87,1\n55,1\n,0\n9,1\n", columns={"conf": "confidence"})
     assert percent.refusal == (
         "quiz.csv: column 'conf' looks like percentages: most of its numbers are above 1 (such as 87), and "
         "numbers from 0 to 1 are expected. Divide the column by 100."
     )
-    assert (percent.rows, percent.bad_rows, percent.good_runs) == (6, 3, ())
+    assert (percent.n_rows, percent.n_bad_rows, percent.good_runs) == (6, 3, ())
 
 
 @pytest.mark.parametrize("column", ["p_true", "path_mean_prob", "verbal_confidence"])

@@ -33,7 +33,7 @@ def stored(frame: pl.DataFrame) -> bytes:
 def test_a_csv_becomes_one_run(read_text: ReadText) -> None:
     reading = read_text(CSV)
     (run,) = of_answers(reading.runs(skip_bad_rows=False))
-    assert (reading.format, reading.rows, reading.bad_rows) == ("table", 3, 0)
+    assert (reading.format, reading.n_rows, reading.n_bad_rows) == ("table", 3, 0)
     assert (run.file, run.label, run.n_total) == ("quiz.csv", "quiz", 3)
     assert run.rows.to_dict(as_series=False) == {
         "row": [1, 2, 3],
@@ -53,7 +53,7 @@ def test_one_json_object_is_read_where_it_is_asked_for(read_text: ReadText) -> N
     content = json.dumps({"id": 1, "confidence": 0.5, "correct": True}, indent=1)
     with pytest.raises(Refused, match=r"looks like one JSON object"):
         read_text(content)
-    assert read_text(content, format="table").rows == 1
+    assert read_text(content, format="table").n_rows == 1
 
 
 def test_parquet_with_stored_dtypes(read_text: ReadText) -> None:
@@ -84,7 +84,7 @@ def test_bad_rows_are_told_by_row_line_column_and_value(read_text: ReadText) -> 
     reading = read_text(
         'id,conf,correct\n"q\n1",0.9,1\nq2,87%,0\nq3,0.6,maybe\n', columns={"conf": "confidence"}
     )
-    assert (reading.rows, reading.bad_rows) == (3, 2)
+    assert (reading.n_rows, reading.n_bad_rows) == (3, 2)
     cells = [cell for problem in reading.problems for cell in problem.first]
     assert [(cell.row, cell.line, cell.column, cell.found) for cell in cells] == [
         (2, 4, "conf", "87%"),
@@ -93,12 +93,12 @@ def test_bad_rows_are_told_by_row_line_column_and_value(read_text: ReadText) -> 
     with pytest.raises(BadRowsFound, match=r"2 of 3 rows are bad"):
         reading.runs(skip_bad_rows=False)
     (run,) = of_answers(reading.runs(skip_bad_rows=True))
-    assert (run.rows["row"].to_list(), run.ledger.read, run.ledger.left_out) == ([1], 3, 2)
+    assert (run.rows["row"].to_list(), run.row_counts.n_rows, run.row_counts.n_left_out) == ([1], 3, 2)
 
 
 def test_a_row_bad_for_several_reasons_is_one_bad_row(read_text: ReadText) -> None:
     reading = read_text("id,confidence,correct\nq1,0.9,1\nq2,2,maybe\n")
-    assert reading.bad_rows == 1
+    assert reading.n_bad_rows == 1
     assert {problem.kind for problem in reading.problems} == {"out of range", "neither right nor wrong"}
 
 
@@ -110,7 +110,7 @@ def test_the_id_of_a_bad_row_is_free(read_text: ReadText) -> None:
 
 def test_a_file_of_bad_rows_alone_is_a_reading_without_runs(read_text: ReadText) -> None:
     reading = read_text("id,confidence,correct\nq1,90%,1\nq2,high,0\n")
-    assert (reading.format, reading.rows, reading.bad_rows, reading.good_runs) == ("table", 2, 2, ())
+    assert (reading.format, reading.n_rows, reading.n_bad_rows, reading.good_runs) == ("table", 2, 2, ())
     assert [(problem.kind, problem.count) for problem in reading.problems] == [("not a number", 2)]
     with pytest.raises(Refused, match=r"all 2 rows are bad[^\n]*\n[^\n]*'confidence'.*found '90%'.*Write"):
         reading.runs(skip_bad_rows=True)
@@ -145,7 +145,7 @@ def test_columns_that_are_known_count_more_than_columns_that_only_look_familiar(
 
 def test_proposals_tell_the_delimiter_of_the_refusal(read_text: ReadText) -> None:
     reading = read_text("grade confidence_level\nCorrect 0.9\n")
-    assert dict(reading.proposals) == {"confidence_level": "confidence", "grade": "correct"}
+    assert dict(reading.proposed_mapping) == {"confidence_level": "confidence", "grade": "correct"}
     assert "columns 'grade', 'confidence_level'" in (reading.refusal or "")
     with pytest.raises(Refused, match=r"--map confidence_level=confidence --map grade=correct"):
         reading.runs(skip_bad_rows=True)
@@ -161,8 +161,8 @@ def test_decimal_commas_are_bad_values_not_guessed(read_text: ReadText) -> None:
 def test_what_is_not_read_is_listed_and_proposed(read_text: ReadText) -> None:
     reading = read_text("id,confidence,correct,category,note\nq1,0.9,1,law,x\n")
     assert reading.columns == ("id", "confidence", "correct", "category", "note")
-    assert reading.unused == ("category", "note")
-    assert dict(reading.proposals) == {"category": "subject"}
+    assert reading.unused_columns == ("category", "note")
+    assert dict(reading.proposed_mapping) == {"category": "subject"}
     assert "subject" not in of_answers(reading.good_runs)[0].rows.columns
 
 
@@ -184,13 +184,13 @@ def test_mapped_columns_take_part_in_every_check(read_text: ReadText) -> None:
 def test_several_runs_and_their_ledgers(read_text: ReadText) -> None:
     reading = read_text("model,id,confidence\na,1,0.5\nb,1,2\nb,2,0.5\na,1,0.5\na,2,1.0000001\n")
     assert [
-        (run.label, run.rows.height, run.ledger.read, run.ledger.left_out)
+        (run.label, run.rows.height, run.row_counts.n_rows, run.row_counts.n_left_out)
         for run in of_answers(reading.good_runs)
     ] == [
         ("a", 2, 3, 1),
         ("b", 1, 2, 1),
     ]
-    assert dict(reading.good_runs[0].ledger.clipped) == {"confidence": 1}
+    assert dict(reading.good_runs[0].row_counts.clipped) == {"confidence": 1}
 
 
 def test_text_keys_stay_apart(read_text: ReadText) -> None:

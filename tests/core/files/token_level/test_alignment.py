@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.files.token_level.alignment import Alignment
-from calib_core.tokens.scales import Scale
+from calib_core.files.token_level.alignment import DenseAlignment
+from calib_core.tokens.scales import ProbabilityScale
 from core.files.arrays import distributions
 
 
-def noted(probs: np.ndarray, target: np.ndarray, scale: Scale = "probs", rows: int = 1000) -> str | None:
-    alignment = Alignment(scale)
+def noted(probs: np.ndarray, target: np.ndarray, scale: ProbabilityScale = "probs", rows: int = 1000) -> str | None:
+    alignment = DenseAlignment(scale)
     for start in range(0, len(target), rows):
         alignment.add(probs[start : start + rows], target[start : start + rows])
-    return alignment.note
+    return alignment.shift_note
 
 
 PROBS, TARGET = distributions(60, 90)
@@ -22,7 +22,7 @@ PROBS, TARGET = distributions(60, 90)
 
 @pytest.mark.parametrize("rows", [1000, 7])
 @pytest.mark.parametrize("scale", ["probs", "logprobs", "logits"])
-def test_a_shift_is_told_in_its_direction(scale: Scale, rows: int) -> None:
+def test_a_shift_is_told_in_its_direction(scale: ProbabilityScale, rows: int) -> None:
     with np.errstate(divide="ignore"):
         values = PROBS if scale == "probs" else np.log(PROBS) + (3 if scale == "logits" else 0)
     assert noted(values, TARGET, scale, rows) is None

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calib_core.files.token_level.arrays import Array
+from calib_core.files.token_level.arrays import StoredArray
 from calib_core.problems import Refused
 from core.files.arrays import npy
 
 
-def array(data: bytes) -> Array:
-    return Array.at(io.BytesIO(data), len(data), "a.npy", "probs")
+def array(data: bytes) -> StoredArray:
+    return StoredArray.from_stream(io.BytesIO(data), len(data), "a.npy", "probs")
 
 
 def claiming(header: str, data: bytes = b"") -> bytes:
@@ -44,7 +44,7 @@ def test_a_row_is_as_large_as_its_columns() -> None:
 
 @pytest.mark.parametrize("values", [VALUES, np.asfortranarray(VALUES), np.array("text"), VALUES[0]])
 def test_whole_arrays_in_any_order(values: np.ndarray) -> None:
-    read = array(npy(values)).whole()
+    read = array(npy(values)).read_all()
     assert read.shape == values.shape
     assert (read == values).all()
 
@@ -81,6 +81,6 @@ def test_what_is_no_array_is_refused(
 
 def test_bytes_that_end_early_are_told_with_their_row() -> None:
     data = npy(VALUES)
-    cut = Array.at(io.BytesIO(data[:-25]), len(data), "a.npy", "probs")
+    cut = StoredArray.from_stream(io.BytesIO(data[:-25]), len(data), "a.npy", "probs")
     with pytest.raises(Refused, match=r"'probs' ends at row 5 of 7"):
         list(cut.blocks(2))

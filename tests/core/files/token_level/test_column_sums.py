@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from calib_core import load, score
-from calib_core.files import scan
+from calib_core.files import list_files
 from calib_core.problems import Refused, Unavailable
-from calib_core.tokens.topk import CONTRADICTED
+from calib_core.tokens.topk import CLASS_SUMS_MISMATCH
 
 FULL = np.array([[0.6, 0.2, 0.15, 0.05], [0.5, 0.3, 0.1, 0.1]])
 
@@ -41,7 +41,7 @@ def test_classwise_ece_is_that_of_the_whole_distributions(tmp_path: Path) -> Non
 def test_the_sums_are_no_file_of_their_own(tmp_path: Path) -> None:
     np.save(tmp_path / "x.columns.npy", FULL.sum(axis=0))
     path = written(tmp_path)
-    assert scan(tmp_path) == (path,)
+    assert list_files(tmp_path) == (path,)
 
 
 def test_sums_of_more_positions_give_the_reason(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_sums_of_more_positions_give_the_reason(tmp_path: Path) -> None:
     (run,) = load(written(tmp_path, rows=1))
     with pytest.raises(Unavailable) as reason:
         score(run, method="tokens", metric="cw_ece")
-    assert str(reason.value) == CONTRADICTED
+    assert str(reason.value) == CLASS_SUMS_MISMATCH
 
 
 @pytest.mark.parametrize("name", ["../x.columns.npy", "/x/x.columns.npy", "x.npy", 7, "sub/x.columns.npy"])

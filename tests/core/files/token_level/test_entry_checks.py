@@ -20,17 +20,17 @@ def test_lists_in_any_order_and_their_pads(read_text: ReadText) -> None:
     ]
     sums = only_run(read_text(lines(*records))).sums
     assert sums.rows == 4
-    assert sums.all.count.tolist() == [28, 4, 4]
-    assert sums.unseen is not None
-    assert sums.unseen.fewest == 2
+    assert sums.all_labels.count.tolist() == [28, 4, 4]
+    assert sums.unstored is not None
+    assert sums.unstored.min_stored == 2
 
 
 def test_padding_is_no_position(read_text: ReadText) -> None:
     pad = {"target": -100, "top_ids": [0, 1], "top_logprobs": ["nan", 3], "vocab_size": 9}
     reading = read_text(lines(GOOD, pad, pad))
     run = only_run(reading)
-    assert (reading.rows, reading.bad_rows, run.n_total, run.sums.rows) == (3, 0, 1, 1)
-    assert run.ledger.notes == ("2 targets are −100, which is padding: these rows are no positions.",)
+    assert (reading.n_rows, reading.n_bad_rows, run.n_total, run.sums.rows) == (3, 0, 1, 1)
+    assert run.row_counts.notes == ("2 targets are −100, which is padding: these rows are no positions.",)
 
 
 def test_what_is_missing_lowers_n_and_is_no_fault(read_text: ReadText) -> None:
@@ -46,7 +46,7 @@ def test_what_is_missing_lowers_n_and_is_no_fault(read_text: ReadText) -> None:
     ]
     reading = read_text(lines(*records))
     run = only_run(reading)
-    assert (reading.bad_rows, run.n_total, run.ledger.left_out, run.sums.rows) == (0, 8, 0, 1)
+    assert (reading.n_bad_rows, run.n_total, run.row_counts.n_left_out, run.sums.rows) == (0, 8, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -90,39 +90,39 @@ def test_what_is_there_and_wrong_is_asked_about(
     with pytest.raises(BadRowsFound):
         reading.runs(skip_bad_rows=False)
     run = only_run(reading, skip_bad_rows=True)
-    assert (run.n_total, run.ledger.left_out, run.sums.rows) == (3, 1, 2)
+    assert (run.n_total, run.row_counts.n_left_out, run.sums.rows) == (3, 1, 2)
 
 
 def test_a_record_that_is_none_is_bad(read_text: ReadText) -> None:
     reading = read_text(lines(GOOD) + "{oops\n" + lines(GOOD))
     assert [(problem.kind, problem.count) for problem in reading.problems] == [("not JSON", 1)]
-    assert (only_run(reading, skip_bad_rows=True).ledger.left_out, reading.bad_rows) == (1, 1)
+    assert (only_run(reading, skip_bad_rows=True).row_counts.n_left_out, reading.n_bad_rows) == (1, 1)
 
 
 def test_a_logarithm_a_little_above_zero_is_clipped_and_counted(read_text: ReadText) -> None:
     record = {"target": 0, "top_ids": [0], "top_logprobs": [0.0009], "vocab_size": 9, "target_logprob": 1e-4}
     run = only_run(read_text(lines(record, GOOD)))
-    assert dict(run.ledger.clipped) == {"top_logprobs": 1, "target_logprob": 1}
-    assert run.sums.all.confidence[-1] == 1.0
+    assert dict(run.row_counts.clipped) == {"top_logprobs": 1, "target_logprob": 1}
+    assert run.sums.all_labels.confidence[-1] == 1.0
 
 
 def test_a_sum_a_little_off_is_used_as_stored_and_counted(read_text: ReadText) -> None:
     over = {**GOOD, "top_logprobs": logs(0.7, 0.3005), "target_logprob": None}
     whole = {**GOOD, "vocab_size": 9, "top_logprobs": logs(0.7, 0.3), "target_logprob": None}
     run = only_run(read_text(lines(over, whole, GOOD)))
-    assert run.ledger.off_sum == 1
-    assert run.sums.excess == pytest.approx(0.0005)
+    assert run.row_counts.n_off_sum == 1
+    assert run.sums.sum_deviation == pytest.approx(0.0005)
 
 
 def test_an_impossible_target_is_known(read_text: ReadText) -> None:
     sums = only_run(read_text(lines({**GOOD, "target": 5, "target_logprob": "-inf"}))).sums
-    assert (sums.all.impossible, sums.all.right, sums.top.right) == (1, 1, 0)
+    assert (sums.all_labels.impossible, sums.all_labels.n_correct, sums.top_label.n_correct) == (1, 1, 0)
 
 
 def widest(read_text: ReadText, *records: dict[str, Any]) -> float:
-    unseen = only_run(read_text(lines(*records))).sums.unseen
+    unseen = only_run(read_text(lines(*records))).sums.unstored
     assert unseen is not None
-    return float(unseen.mass[12][1])
+    return float(unseen.mass_bounds[12][1])
 
 
 def test_an_appended_target_is_told_by_its_list_being_longer(read_text: ReadText) -> None:

@@ -29,11 +29,11 @@ def shifted(by: int) -> str:
 
 @pytest.mark.parametrize(("by", "place"), [(1, "before"), (-1, "after")])
 def test_lists_one_position_off_their_targets_are_noted(read_text: ReadText, by: int, place: str) -> None:
-    (note,) = only_run(read_text(shifted(by))).ledger.notes
+    (note,) = only_run(read_text(shifted(by))).row_counts.notes
     assert f"The target of the row {place} fits better than the row's own" in note
     assert f"give each list the target of the row {place}" in note
     assert "over the first 58 positions" in note
 
 
 def test_lists_in_their_place_are_not(read_text: ReadText) -> None:
-    assert only_run(read_text(shifted(0))).ledger.notes == ()
+    assert only_run(read_text(shifted(0))).row_counts.notes == ()

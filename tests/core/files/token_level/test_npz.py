@@ -37,9 +37,9 @@ def test_an_archive_by_its_content_whatever_its_name(tmp_path: Path, name: str, 
     path = npz(tmp_path / name, compressed=compressed, probs=PROBS, target=TARGET)
     reading = files.read(path)
     run = run_of(reading)
-    assert (reading.format, reading.rows, reading.bad_rows) == ("npz", 4, 0)
+    assert (reading.format, reading.n_rows, reading.n_bad_rows) == ("npz", 4, 0)
     assert (run.file, run.label, run.sums.rows, run.sums.classes) == (name, "text", 4, 4)
-    assert (reading.columns, reading.unused) == (("probs", "target"), ())
+    assert (reading.columns, reading.unused_columns) == (("probs", "target"), ())
 
 
 @pytest.mark.parametrize("scale", ["probs", "logprobs", "logits"])
@@ -53,15 +53,15 @@ def test_a_pair_is_the_same_run_as_the_archive(tmp_path: Path, scale: Any) -> No
     assert (one.label, one.file, one.format) == ("text", f"text.{scale}.npy", "npz")
     assert one.sums.draws is not None
     assert other.sums.draws is not None
-    assert (one.sums.draws.all == other.sums.draws.all).all()
-    assert (one.sums.all.confidence == other.sums.all.confidence).all()
+    assert (one.sums.draws.all_labels == other.sums.draws.all_labels).all()
+    assert (one.sums.all_labels.confidence == other.sums.all_labels.confidence).all()
 
 
 def test_what_the_metadata_says_of_the_run(tmp_path: Path) -> None:
     path = npz(tmp_path / "a.npz", probs=PROBS, target=TARGET, meta=np.array(json.dumps(META)))
     for reading in (files.read(path), files.read(pair(tmp_path, "a", PROBS, TARGET, **META))):
         run = run_of(reading)
-        assert (run.label, run.info.tokens_seen, run.ledger.notes) == ("tiny · step10", 20, ())
+        assert (run.label, run.info.tokens_seen, run.row_counts.notes) == ("tiny · step10", 20, ())
 
 
 def test_another_size_of_the_vocabulary_is_remarked_on(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_another_size_of_the_vocabulary_is_remarked_on(tmp_path: Path) -> None:
 def test_arrays_that_are_not_needed_are_not_opened(tmp_path: Path) -> None:
     members = {"probs.npy": npy(PROBS), "target.npy": npy(TARGET), "hidden.npy": b"no array"}
     reading = files.read(zipped(tmp_path / "a.npz", members))
-    assert (reading.rows, reading.unused) == (4, ("hidden",))
+    assert (reading.n_rows, reading.unused_columns) == (4, ("hidden",))
 
 
 def test_a_mapping_says_what_an_array_is(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_partner_opened_alone_names_the_file_to_open(tmp_path: Path, partner: 
     pair(tmp_path, "a", PROBS, TARGET, **META)
     with pytest.raises(Refused, match=rf"^{partner} belongs to a.probs.npy: open that file"):
         files.read(tmp_path / partner)
-    assert [path.name for path in files.scan(tmp_path)] == ["a.probs.npy"]
+    assert [path.name for path in files.list_files(tmp_path)] == ["a.probs.npy"]
 
 
 def test_a_pair_has_nothing_to_map(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_figures_of_files_made_elsewhere(
 ) -> None:
     run = run_of(files.read(shared / "fixtures" / f"{name}.npz"))
     for bins, figures in expected.items():
-        found = [calibration_error(grid, bins) / run.sums.rows for grid in (run.sums.all, run.sums.top)]
+        found = [calibration_error(grid, bins) / run.sums.rows for grid in (run.sums.all_labels, run.sums.top_label)]
         assert found == pytest.approx(figures, abs=1e-6)
 
 

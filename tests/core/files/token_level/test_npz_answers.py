@@ -57,7 +57,7 @@ def test_columns_without_choices(tmp_path: Path) -> None:
     right = np.array([True, False])
     path = npz(tmp_path / "a.npz", confidence=np.array([0.9, 0.2]), correct=right, x=np.ones((2, 2, 2)))
     assert rows_of(path)["correct"].to_list() == [True, False]
-    assert files.read(path).unused == ("x",)
+    assert files.read(path).unused_columns == ("x",)
 
 
 def test_labels_are_gold_once_somebody_says_so(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_bad_rows_are_told_by_the_array(tmp_path: Path) -> None:
     probs[1] = np.nan
     reading = files.read(npz(tmp_path / "a.npz", probs=probs, gold=np.array([0, 1, 9])))
     places = sorted((cell.row, cell.column) for problem in reading.problems for cell in problem.first)
-    assert (reading.rows, reading.bad_rows, places) == (3, 2, [(2, "probs"), (3, "gold")])
+    assert (reading.n_rows, reading.n_bad_rows, places) == (3, 2, [(2, "probs"), (3, "gold")])
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_arrays_too_large_to_keep_are_refused_unread(tmp_path: Path, monkeypatch
     monkeypatch.setattr(npz_answers, "LIMIT", 100)
     path = zipped(tmp_path / "a.npz", {"probs.npy": npy(PROBS), "gold.npy": npy(GOLD)})
     with pytest.raises(Refused, match=r"at most 0 MiB are read.*name the right classes target"):
-        files.parse(path, file="a.npz")
+        files.read_in_this_process(path, file="a.npz")

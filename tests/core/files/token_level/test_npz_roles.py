@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from calib_core.files.token_level.arrays import Array
-from calib_core.files.token_level.npz_roles import TokenArrays, token_arrays
+from calib_core.files.token_level.arrays import StoredArray
+from calib_core.files.token_level.npz_roles import TokenArrayNames, find_token_arrays
 from calib_core.problems import Refused
 
 
@@ -18,37 +18,37 @@ class Wide:
         self.shape = (10, classes)
 
 
-def told(*names: str, classes: int = 4, metadata: Any = None, **mapping: Any) -> TokenArrays | None:
+def told(*names: str, classes: int = 4, metadata: Any = None, **mapping: Any) -> TokenArrayNames | None:
     wide: Any = Wide(classes)
 
-    def array(_name: str) -> Array:
+    def array(_name: str) -> StoredArray:
         return wide
 
-    return token_arrays("a.npz", names, mapping, metadata or {}, array)
+    return find_token_arrays("a.npz", names, mapping, metadata or {}, array)
 
 
 @pytest.mark.parametrize("scale", ["probs", "logprobs", "logits"])
 @pytest.mark.parametrize("target", ["target", "token_ids", "input_ids"])
 def test_names_of_token_level_files(scale: Any, target: str) -> None:
-    assert told(scale, target) == TokenArrays(scale, scale, target)
+    assert told(scale, target) == TokenArrayNames(scale, scale, target)
 
 
 @pytest.mark.parametrize("target", ["targets", "labels", "y"])
 def test_other_names_are_asked_about_where_the_rows_may_be_questions(target: str) -> None:
     with pytest.raises(Refused, match=rf"{target!r} may be .*--map {target}=target or --map {target}=gold"):
         told("probs", target)
-    assert told("probs", target, classes=257) == TokenArrays("probs", "probs", target)
+    assert told("probs", target, classes=257) == TokenArrayNames("probs", "probs", target)
     with pytest.raises(Refused, match="--map"):
         told("probs", target, classes=256)
-    assert told("probs", target, metadata={"format": "calib-tokens"}) == TokenArrays("probs", "probs", target)
+    assert told("probs", target, metadata={"format": "calib-tokens"}) == TokenArrayNames("probs", "probs", target)
     as_target: dict[str, Any] = {target: "target"}
     as_gold: dict[str, Any] = {target: "gold"}
-    assert told("probs", target, **as_target) == TokenArrays("probs", "probs", target)
+    assert told("probs", target, **as_target) == TokenArrayNames("probs", "probs", target)
     assert told("probs", target, **as_gold) is None
 
 
 def test_the_exact_name_wins() -> None:
-    assert told("probs", "labels", "target", "y") == TokenArrays("probs", "probs", "target")
+    assert told("probs", "labels", "target", "y") == TokenArrayNames("probs", "probs", "target")
 
 
 @pytest.mark.parametrize("names", [("probs", "gold"), ("probs", "gold_index"), ("confidence", "correct")])
@@ -57,8 +57,8 @@ def test_answers_are_no_positions(names: tuple[str, ...]) -> None:
 
 
 def test_a_person_may_say_what_an_array_is() -> None:
-    assert told("p", "t", p="logits", t="target") == TokenArrays("p", "logits", "t")
-    assert told("probs", "logits", "target", logits="") == TokenArrays("probs", "probs", "target")
+    assert told("p", "t", p="logits", t="target") == TokenArrayNames("p", "logits", "t")
+    assert told("probs", "logits", "target", logits="") == TokenArrayNames("probs", "probs", "target")
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from calib_core.files.token_level.parts import wholes
+from calib_core.files.token_level.parts import merge_token_runs
 from calib_core.problems import Refused
-from calib_core.records import Ledger, RunInfo, TokenRun
-from calib_core.tokens.dense import Reducer
+from calib_core.records import RowCounts, RunInfo, TokenRun
+from calib_core.tokens.dense import DenseReducer
 from core.files.arrays import distributions
 
 
 def run(
     file: str, info: RunInfo | None = None, rows: int = 5, classes: int = 6, **ledger: Any
 ) -> TokenRun:
-    reducer = Reducer(classes)
+    reducer = DenseReducer(classes)
     reducer.add(*distributions(rows, classes, seed=rows))
     info = info or RunInfo(model="tiny")
-    told = Ledger(read=rows, **ledger)
+    told = RowCounts(n_rows=rows, **ledger)
     return TokenRun(file, "npz", info.label(file), info, reducer.result(), told)
 
 
@@ -29,12 +29,12 @@ def test_parts_of_one_run_are_added_up() -> None:
     clipped = MappingProxyType({"probs": 2})
     first = run("a", rows=5, left_out=1, clipped=clipped, notes=("One.",))
     second = run("b", rows=7, off_sum=3, clipped=clipped, notes=("One.", "Two."))
-    (whole,) = wholes([first, second])
+    (whole,) = merge_token_runs([first, second])
     assert whole.files == ("a", "b")
     assert (whole.run.sums.rows, whole.run.n_total) == (12, 12)
-    assert whole.run.sums.all.pairs == 72
-    ledger = whole.run.ledger
-    assert (ledger.left_out, dict(ledger.clipped), ledger.off_sum) == (1, {"probs": 4}, 3)
+    assert whole.run.sums.all_labels.n_pairs == 72
+    ledger = whole.run.row_counts
+    assert (ledger.n_left_out, dict(ledger.clipped), ledger.n_off_sum) == (1, {"probs": 4}, 3)
     assert ledger.notes == ("One.", "Two.", "Added up from 2 files: a, b.")
 
 
@@ -47,27 +47,27 @@ def test_parts_of_one_run_are_added_up() -> None:
     ],
 )
 def test_other_runs_are_kept_apart_under_labels_of_their_own(info: RunInfo) -> None:
-    found = wholes([run("a"), run("b", info), run("c")])
+    found = merge_token_runs([run("a"), run("b", info), run("c")])
     assert [whole.files for whole in found] == [("a", "c"), ("b",)]
     assert len({whole.run.label for whole in found}) == 2
 
 
 def test_files_that_say_nothing_of_their_run_are_runs_of_their_own() -> None:
-    found = wholes([run("a", RunInfo()), run("b", RunInfo())])
-    assert [(whole.run.label, whole.run.ledger.notes) for whole in found] == [("a", ()), ("b", ())]
+    found = merge_token_runs([run("a", RunInfo()), run("b", RunInfo())])
+    assert [(whole.run.label, whole.run.row_counts.notes) for whole in found] == [("a", ()), ("b", ())]
 
 
 def test_many_files_are_told_in_short() -> None:
-    (whole,) = wholes([run(name, rows=2) for name in "abcdefg"])
-    assert whole.run.ledger.notes == ("Added up from 7 files: a, b, c, d, e, ….",)
+    (whole,) = merge_token_runs([run(name, rows=2) for name in "abcdefg"])
+    assert whole.run.row_counts.notes == ("Added up from 7 files: a, b, c, d, e, ….",)
 
 
 def test_parts_with_other_classes_are_refused() -> None:
     with pytest.raises(Refused, match=r"^a and b are parts of .*'tiny', and one has 6 classes, the other 7"):
-        wholes([run("a"), run("b", classes=7)])
+        merge_token_runs([run("a"), run("b", classes=7)])
 
 
 def test_labels_that_are_alike_are_numbered() -> None:
     one = run("a", RunInfo(model="tiny", temperature=0.0))
-    found = wholes([one, replace(one, info=RunInfo(model="tiny", temperature=1.0))])
+    found = merge_token_runs([one, replace(one, info=RunInfo(model="tiny", temperature=1.0))])
     assert [whole.run.label for whole in found] == ["tiny", "tiny (2)"]

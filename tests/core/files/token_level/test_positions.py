@@ -11,26 +11,26 @@ import pytest
 from calib_core.files.reading import Reading
 from calib_core.files.tables.runs import Origin
 from calib_core.files.token_level import arrays, positions
-from calib_core.files.token_level.arrays import Array
-from calib_core.files.token_level.positions import Positions, read_positions
+from calib_core.files.token_level.arrays import StoredArray
+from calib_core.files.token_level.positions import DensePositions, read_dense_positions
 from calib_core.problems import BadRowsFound, Refused
 from calib_core.records import RunInfo, TokenRun
-from calib_core.tokens.scales import Scale
+from calib_core.tokens.scales import ProbabilityScale
 from core.files.arrays import PROBS, TARGET, distributions, npy
 
 
-def stored(values: Any, name: str) -> Array:
+def stored(values: Any, name: str) -> StoredArray:
     data = npy(values)
-    return Array.at(io.BytesIO(data), len(data), "a.npz", name)
+    return StoredArray.from_stream(io.BytesIO(data), len(data), "a.npz", name)
 
 
-def made(values: Any, target: Any, scale: Scale = "probs") -> Positions:
+def made(values: Any, target: Any, scale: ProbabilityScale = "probs") -> DensePositions:
     origin = Origin("a.npz", "npz", RunInfo(model="tiny"))
-    return Positions(stored(values, scale), stored(target, "target"), scale, origin, "a", (scale, "target"))
+    return DensePositions(stored(values, scale), stored(target, "target"), scale, origin, "a", (scale, "target"))
 
 
-def read(values: Any, target: Any, scale: Scale = "probs") -> Reading:
-    return read_positions(made(values, target, scale), lambda _share, _text: None)
+def read(values: Any, target: Any, scale: ProbabilityScale = "probs") -> Reading:
+    return read_dense_positions(made(values, target, scale), lambda _share, _text: None)
 
 
 def run_of(reading: Reading) -> TokenRun:
@@ -42,11 +42,11 @@ def run_of(reading: Reading) -> TokenRun:
 def test_a_run_of_all_positions() -> None:
     reading = read(PROBS, TARGET)
     run = run_of(reading)
-    assert (reading.rows, reading.bad_rows, reading.format, run.label) == (4, 0, "npz", "tiny")
+    assert (reading.n_rows, reading.n_bad_rows, reading.format, run.label) == (4, 0, "npz", "tiny")
     assert (run.sums.rows, run.sums.classes, run.n_total) == (4, 4, 4)
     assert run.sums.occurrences.tolist() == [1, 1, 1, 1]
-    assert run.sums.top.right == 2
-    assert run.sums.all.pairs == 16
+    assert run.sums.top_label.n_correct == 2
+    assert run.sums.all_labels.n_pairs == 16
 
 
 def test_bad_positions_are_told_with_row_and_reason() -> None:
@@ -62,39 +62,39 @@ def test_bad_positions_are_told_with_row_and_reason() -> None:
     assert [cell.found for cell in cells if cell.column == "target"] == ["4"]
     with pytest.raises(BadRowsFound, match="3 of 4 rows are bad"):
         reading.runs(skip_bad_rows=False)
-    ledger = run_of(reading).ledger
-    assert (ledger.read, ledger.left_out, run_of(reading).sums.rows) == (4, 3, 1)
+    ledger = run_of(reading).row_counts
+    assert (ledger.n_rows, ledger.n_left_out, run_of(reading).sums.rows) == (4, 3, 1)
 
 
 def test_padding_is_no_position_and_no_fault() -> None:
     reading = read(PROBS, np.array([0, -100, 3, -100]))
     run = run_of(reading)
-    assert (reading.rows, reading.bad_rows, run.ledger.read, run.sums.rows) == (4, 0, 2, 2)
-    assert any("2 targets are −100" in note for note in run.ledger.notes)
+    assert (reading.n_rows, reading.n_bad_rows, run.row_counts.n_rows, run.sums.rows) == (4, 0, 2, 2)
+    assert any("2 targets are −100" in note for note in run.row_counts.notes)
 
 
 def test_the_ledger_counts_what_was_clipped_and_what_sums_to_nearly_one() -> None:
     probs = PROBS.astype(np.float64)
     probs[0] = [0.7, 0.3 + 5e-7, 0.0, -5e-7]
     probs[1] *= 1.0005
-    ledger = run_of(read(probs, TARGET)).ledger
+    ledger = run_of(read(probs, TARGET)).row_counts
     assert dict(ledger.clipped) == {"probs": 1}
-    assert ledger.off_sum == 1
+    assert ledger.n_off_sum == 1
 
 
 @pytest.mark.parametrize("scale", ["logprobs", "logits"])
-def test_other_scales_are_the_same_distributions(scale: Scale) -> None:
+def test_other_scales_are_the_same_distributions(scale: ProbabilityScale) -> None:
     values = np.log(PROBS.astype(np.float64)) + (2.0 if scale == "logits" else 0.0)
     sums, same = run_of(read(values, TARGET, scale)).sums, run_of(read(PROBS, TARGET)).sums
-    assert sums.all.log_loss == pytest.approx(same.all.log_loss, abs=1e-6)
-    assert sums.top.said == pytest.approx(same.top.said, abs=1e-6)
+    assert sums.all_labels.log_loss == pytest.approx(same.all_labels.log_loss, abs=1e-6)
+    assert sums.top_label.confidence_sum == pytest.approx(same.top_label.confidence_sum, abs=1e-6)
 
 
 def test_logits_called_logprobs_are_bad_and_logprobs_called_logits_are_not() -> None:
     logprobs = np.log(PROBS.astype(np.float64))
     with pytest.raises(Refused, match="all 4 positions are bad"):
         read(logprobs + 2.0, TARGET, "logprobs")
-    assert read(logprobs, TARGET, "logits").bad_rows == 0
+    assert read(logprobs, TARGET, "logits").n_bad_rows == 0
 
 
 def test_the_size_of_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,16 +107,16 @@ def test_the_size_of_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     assert [cell.row for problem in parts.problems for cell in problem.first] == [8, 34]
     one, other = run_of(parts).sums, run_of(whole).sums
     for name in ("cell", "count", "correct"):
-        assert (getattr(one.all, name) == getattr(other.all, name)).all()
+        assert (getattr(one.all_labels, name) == getattr(other.all_labels, name)).all()
     assert one.draws is not None
     assert other.draws is not None
-    assert (one.draws.all == other.draws.all).all()
+    assert (one.draws.all_labels == other.draws.all_labels).all()
 
 
 def test_progress_is_told_after_every_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(positions, "BLOCK", 4 * 4)
     told: list[float] = []
-    read_positions(made(PROBS, TARGET), lambda share, _text: told.append(share))
+    read_dense_positions(made(PROBS, TARGET), lambda share, _text: told.append(share))
     assert told == [0.25, 0.5, 0.75, 1.0, 1.0]
 
 
@@ -128,7 +128,7 @@ def test_a_file_whose_beginning_is_all_bad_is_not_read_to_its_end(monkeypatch: p
     probs = PROBS.copy()
     probs[:3] += 1
     monkeypatch.setattr(positions, "HOPELESS", 4 * 4 * 4)
-    assert read(probs, TARGET).bad_rows == 3
+    assert read(probs, TARGET).n_bad_rows == 3
 
 
 def test_targets_one_position_off_are_remarked_on() -> None:
@@ -188,4 +188,4 @@ def test_a_target_beyond_int64_is_bad_and_no_padding() -> None:
     target = TARGET.astype(np.uint64)
     target[0] = 2**64 - 100  # the bits of −100
     reading = read(PROBS, target)
-    assert (reading.bad_rows, run_of(reading).ledger.read) == (1, 4)
+    assert (reading.n_bad_rows, run_of(reading).row_counts.n_rows) == (1, 4)

@@ -9,33 +9,33 @@ import pytest
 
 from calib_core.files.token_level import seal
 
-METADATA = {"notes": f'"{seal.NAME}": "', "x": 1, seal.NAME: seal.BLANK}
+METADATA = {"notes": f'"{seal.DIGEST_KEY}": "', "x": 1, seal.DIGEST_KEY: seal.BLANK_DIGEST}
 FILE = b"PAR1 numbers " + json.dumps(METADATA).encode() + b" PAR1"
 
 
 def test_the_digest_is_that_of_the_file_with_zeros_in_its_place() -> None:
-    whole = seal.sealed(FILE)
+    whole = seal.with_digest(FILE)
     assert len(whole) == len(FILE)
-    assert whole == FILE.replace(seal.BLANK.encode(), hashlib.sha256(FILE).hexdigest().encode())
-    assert seal.is_whole(whole)
+    assert whole == FILE.replace(seal.BLANK_DIGEST.encode(), hashlib.sha256(FILE).hexdigest().encode())
+    assert seal.digest_matches(whole)
 
 
 def test_any_other_byte_breaks_it() -> None:
-    whole = seal.sealed(FILE)
+    whole = seal.with_digest(FILE)
     for at in range(len(whole)):
         changed = bytearray(whole)
         changed[at] ^= 1
-        assert not seal.is_whole(bytes(changed)), at
+        assert not seal.digest_matches(bytes(changed)), at
 
 
 def test_other_files_have_none() -> None:
-    assert not seal.is_sealed(b"PAR1 nothing PAR1")
-    assert not seal.is_whole(b"PAR1 nothing PAR1")
-    assert seal.is_sealed(FILE)
-    assert not seal.is_whole(FILE)
+    assert not seal.has_digest(b"PAR1 nothing PAR1")
+    assert not seal.digest_matches(b"PAR1 nothing PAR1")
+    assert seal.has_digest(FILE)
+    assert not seal.digest_matches(FILE)
 
 
 def test_a_seal_needs_its_place() -> None:
-    for data in (b"nothing", seal.sealed(FILE)):
+    for data in (b"nothing", seal.with_digest(FILE)):
         with pytest.raises(ValueError, match="no place"):
-            seal.sealed(data)
+            seal.with_digest(data)

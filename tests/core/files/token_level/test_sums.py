@@ -14,23 +14,23 @@ import pytest
 from calib_core import files
 from calib_core.files.token_level.sums import write_sums
 from calib_core.problems import Refused
-from calib_core.tokens.grid import Grid
-from calib_core.tokens.sums import TokenSums, Unseen
+from calib_core.tokens.grid import GridSums
+from calib_core.tokens.sums import TokenSums, UnstoredBounds
 from core.files.saved_sums import read, run, saved, sums
 
 GRID = ("group", "cell", "count", "correct", "confidence", "squared", "confident_correct")
 
 
-def unseen() -> Unseen:
+def unseen() -> UnstoredBounds:
     masses = {bins: np.random.default_rng(bins).random(bins) for bins in (1, 10, 1000)}
-    return Unseen({1: 0, 10: 3, 1000: 40}, masses, 7)
+    return UnstoredBounds({1: 0, 10: 3, 1000: 40}, masses, 7)
 
 
 def bits(values: Any) -> bytes:
     return np.ascontiguousarray(values).tobytes()
 
 
-def same_grid(one: Grid, other: Grid) -> bool:
+def same_grid(one: GridSums, other: GridSums) -> bool:
     arrays = all(
         getattr(one, name).dtype == getattr(other, name).dtype
         and bits(getattr(one, name)) == bits(getattr(other, name))
@@ -54,7 +54,7 @@ def test_every_field_comes_back_to_the_last_bit(tmp_path: Path, variant: str) ->
     written = run(sums=VARIANTS[variant]())
     (again,) = read(saved(tmp_path, written))
     assert (again.file, again.format) == ("all.parquet", "sums")
-    assert (again.label, again.info, again.ledger) == (written.label, written.info, written.ledger)
+    assert (again.label, again.info, again.row_counts) == (written.label, written.info, written.row_counts)
     one, other = again.sums, written.sums
     for name in ("rows", "classes", "no_classes", "excess"):
         assert getattr(one, name) == getattr(other, name), name
@@ -64,8 +64,8 @@ def test_every_field_comes_back_to_the_last_bit(tmp_path: Path, variant: str) ->
     assert len(kept) == min(one.rows, 64)
     assert one.occurrences.dtype == other.occurrences.dtype
     assert (one.occurrences == other.occurrences).all()
-    assert same_grid(one.top, other.top)
-    assert same_grid(one.all, other.all)
+    assert same_grid(one.top_label, other.top_label)
+    assert same_grid(one.all_labels, other.all_labels)
     assert (one.by_class is None) == (other.by_class is None)
     assert one.by_class is None or other.by_class is None or same_grid(one.by_class, other.by_class)
 
@@ -78,7 +78,7 @@ def test_draws_come_back(tmp_path: Path, by_class: bool) -> None:  # noqa: FBT00
     assert draws is not None
     assert written is not None
     assert draws.seed == written.seed
-    for one, other in ((draws.top, written.top), (draws.all, written.all)):
+    for one, other in ((draws.top_label, written.top_label), (draws.all_labels, written.all_labels)):
         assert one.dtype == other.dtype
         assert (one == other).all()
     assert (draws.by_class is None) == (not by_class)
@@ -89,11 +89,11 @@ def test_draws_come_back(tmp_path: Path, by_class: bool) -> None:  # noqa: FBT00
 
 def test_what_a_top_k_file_does_not_store_comes_back(tmp_path: Path) -> None:
     (again,) = read(saved(tmp_path, run(sums=replace(sums(by_class=False), unseen=unseen()))))
-    found, expected = again.sums.unseen, unseen()
+    found, expected = again.sums.unstored, unseen()
     assert found is not None
-    assert (found.positions, found.fewest) == (expected.positions, 7)
-    assert list(found.mass) == [1, 10, 1000]
-    assert all(bits(found.mass[bins]) == bits(expected.mass[bins]) for bins in expected.mass)
+    assert (found.n_ambiguous, found.min_stored) == (expected.n_ambiguous, 7)
+    assert list(found.mass_bounds) == [1, 10, 1000]
+    assert all(bits(found.mass_bounds[bins]) == bits(expected.mass_bounds[bins]) for bins in expected.mass_bounds)
 
 
 def test_several_runs_in_one_file_in_their_order(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_several_runs_in_one_file_in_their_order(tmp_path: Path) -> None:
     written = [run(label=label, sums=sums(rows=number, seed=number)) for label, number in rows.items()]
     path = saved(tmp_path, *written)
     assert [(each.label, each.sums.rows) for each in read(path)] == [("b", 5), ("a", 9), ("c", 2)]
-    assert files.read(path).rows == 3 * 41
+    assert files.read(path).n_rows == 3 * 41
 
 
 def test_what_was_read_can_be_written_again_alike(tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ def altered(path: Path, change: Callable[[dict[str, Any], pl.DataFrame], pl.Data
     metadata = json.loads(pl.read_parquet_metadata(io.BytesIO(path.read_bytes()))["calib"])
     frame = change(metadata, pl.read_parquet(io.BytesIO(path.read_bytes())))
     buffer = io.BytesIO()
-    metadata = {name: metadata[name] for name in metadata if name != seal.NAME} | {seal.NAME: seal.BLANK}
+    metadata = {name: metadata[name] for name in metadata if name != seal.DIGEST_KEY} | {seal.DIGEST_KEY: seal.BLANK_DIGEST}
     frame.write_parquet(buffer, metadata={"calib": json.dumps(metadata)})
-    path.write_bytes(seal.sealed(buffer.getvalue()))
+    path.write_bytes(seal.with_digest(buffer.getvalue()))
 
 
 def test_a_file_written_again_by_another_program_is_refused(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.files.token_level.sums_checks import WrongError, check_sums, check_table, check_told
-from calib_core.files.token_level.sums_table import table_of, told_of
-from calib_core.tokens.dense import Reducer
-from calib_core.tokens.grid import Grid
-from calib_core.tokens.sums import Draws, Example, TokenSums, Unseen
+from calib_core.files.token_level.sums_checks import InvalidSumsError, check_sums, check_table, check_run_metadata
+from calib_core.files.token_level.sums_table import sums_to_table, sums_metadata
+from calib_core.tokens.dense import DenseReducer
+from calib_core.tokens.grid import GridSums
+from calib_core.tokens.sums import NullDraws, ExamplePosition, TokenSums, UnstoredBounds
 from core.files.arrays import distributions
 
 
@@ -20,7 +20,7 @@ def made(dtype: type = np.float32) -> TokenSums:
     probs, target = distributions(40, 12)
     probs = probs.astype(dtype)
     probs[0, :2] = (0.5 - probs[0, 2:].sum() / 2).astype(dtype)
-    reducer = Reducer(12)
+    reducer = DenseReducer(12)
     reducer.add(probs, target)
     return reducer.result()
 
@@ -28,7 +28,7 @@ def made(dtype: type = np.float32) -> TokenSums:
 SUMS = made()
 
 
-def changed(grid: Grid, at: int = 1, **values: Any) -> Grid:
+def changed(grid: GridSums, at: int = 1, **values: Any) -> GridSums:
     """The grid with other values in one cell."""
     arrays = {name: getattr(grid, name).copy() for name in values}
     for name, value in values.items():
@@ -42,7 +42,7 @@ def test_what_was_reduced_passes(dtype: type) -> None:
 
 
 def with_top(**values: Any) -> TokenSums:
-    return replace(SUMS, top=changed(SUMS.top, **values))
+    return replace(SUMS, top=changed(SUMS.top_label, **values))
 
 
 def with_draws(**values: Any) -> TokenSums:
@@ -50,7 +50,7 @@ def with_draws(**values: Any) -> TokenSums:
     return replace(SUMS, draws=replace(SUMS.draws, **values))
 
 
-def drawn() -> Draws:
+def drawn() -> NullDraws:
     assert SUMS.draws is not None
     return SUMS.draws
 
@@ -61,45 +61,45 @@ def by_class() -> Any:
     return classes
 
 
-def classes() -> Grid:
+def classes() -> GridSums:
     assert SUMS.by_class is not None
     return SUMS.by_class
 
 
-EXAMPLE = Example(0, 1, (1, 2), (0.6, 0.2), 0.6, 0.2, 12, 8)
+EXAMPLE = ExamplePosition(0, 1, (1, 2), (0.6, 0.2), 0.6, 0.2, 12, 8)
 
 WRONG = {
     "rows": (replace(SUMS, rows=41), "number of positions differs"),
-    "rows of a grid": (replace(SUMS, top=replace(SUMS.top, rows=39)), "positions differs .top label."),
+    "rows of a grid": (replace(SUMS, top=replace(SUMS.top_label, rows=39)), "positions differs .top label."),
     "classes": (replace(SUMS, classes=13), "do not add up .all labels."),
-    "count": (with_top(count=SUMS.top.count[1] + 1), "pairs do not add up .top label."),
-    "order": (with_top(cell=SUMS.top.cell[0]), "not in order .top label."),
-    "right": (with_top(correct=SUMS.top.count[1] + 1), "more are right than there are"),
-    "confidence": (with_top(confidence=SUMS.top.confidence[1] + 0.01), "a confidence is outside its cell"),
+    "count": (with_top(count=SUMS.top_label.count[1] + 1), "pairs do not add up .top label."),
+    "order": (with_top(cell=SUMS.top_label.cell[0]), "not in order .top label."),
+    "right": (with_top(correct=SUMS.top_label.count[1] + 1), "more are right than there are"),
+    "confidence": (with_top(confidence=SUMS.top_label.confidence[1] + 0.01), "a confidence is outside its cell"),
     "no number": (with_top(confidence=np.nan), "a confidence is outside its cell"),
-    "right confidence": (with_top(confident_correct=SUMS.top.confidence[1] + 0.01), "a right confidence is"),
+    "right confidence": (with_top(confident_correct=SUMS.top_label.confidence[1] + 0.01), "a right confidence is"),
     "negative": (with_top(confident_correct=-0.01), "a right confidence is"),
-    "squares": (with_top(squared=SUMS.top.squared[1] + 0.01), "the squares are others"),
+    "squares": (with_top(squared=SUMS.top_label.squared[1] + 0.01), "the squares are others"),
     "squares that are none": (with_top(squared=np.inf), "the squares are others"),
-    "impossible": (replace(SUMS, all=replace(SUMS.all, impossible=41)), "more are impossible"),
-    "log loss": (replace(SUMS, all=replace(SUMS.all, log_loss=-1.0)), "the log loss is none"),
-    "infinite log loss": (replace(SUMS, all=replace(SUMS.all, log_loss=np.inf)), "the log loss is none"),
-    "right class": (replace(SUMS, all=changed(SUMS.all, correct=SUMS.all.correct[1] + 1)), "not one right"),
+    "impossible": (replace(SUMS, all=replace(SUMS.all_labels, impossible=41)), "more are impossible"),
+    "log loss": (replace(SUMS, all=replace(SUMS.all_labels, log_loss=-1.0)), "the log loss is none"),
+    "infinite log loss": (replace(SUMS, all=replace(SUMS.all_labels, log_loss=np.inf)), "the log loss is none"),
+    "right class": (replace(SUMS, all=changed(SUMS.all_labels, correct=SUMS.all_labels.correct[1] + 1)), "not one right"),
     "occurrences": (replace(SUMS, occurrences=SUMS.occurrences + 1), "right classes are not one"),
     "excess": (replace(SUMS, excess=-1.0), "sums of the rows"),
     "other classes": (replace(SUMS, occurrences=np.roll(SUMS.occurrences, 1)), "right classes differ"),
     "groups": (replace(SUMS, by_class=replace(classes(), groups=11)), "classes are not all there"),
     "by class": (replace(SUMS, by_class=changed(classes(), count=0)), "do not add up .by class."),
-    "draws": (with_draws(all=drawn().all + 1), "draws do not add up"),
-    "too many draws": (with_draws(top=drawn().top + 1), "more are drawn than there are"),
+    "draws": (with_draws(all=drawn().all_labels + 1), "draws do not add up"),
+    "too many draws": (with_draws(top=drawn().top_label + 1), "more are drawn than there are"),
     "draws by class": (with_draws(by_class=by_class()[1:]), "draws by class do not add up"),
     "order of draws": (with_draws(by_class=by_class()[::-1]), "draws by class are not in order"),
-    "more draws by class": (with_draws(all=drawn().all[:3], top=drawn().top[:3]), "draws by class do not"),
-    "ambiguous": (replace(SUMS, unseen=Unseen({10: 41}, {10: np.zeros(10)}, 1)), "too many are ambiguous"),
-    "fewest": (replace(SUMS, unseen=Unseen({10: 4}, {10: np.zeros(10)}, -1)), "less than none"),
-    "mass": (replace(SUMS, unseen=Unseen({10: 4}, {10: np.full(10, -1.0)}, 1)), "not stored is none"),
-    "length of mass": (replace(SUMS, unseen=Unseen({10: 4}, {10: np.zeros(9)}, 1)), "not stored is none"),
-    "mass of no M": (replace(SUMS, unseen=Unseen({10: 4}, {5: np.zeros(5)}, 1)), "not stored is none"),
+    "more draws by class": (with_draws(all=drawn().all_labels[:3], top=drawn().top_label[:3]), "draws by class do not"),
+    "ambiguous": (replace(SUMS, unseen=UnstoredBounds({10: 41}, {10: np.zeros(10)}, 1)), "too many are ambiguous"),
+    "fewest": (replace(SUMS, unseen=UnstoredBounds({10: 4}, {10: np.zeros(10)}, -1)), "less than none"),
+    "mass": (replace(SUMS, unseen=UnstoredBounds({10: 4}, {10: np.full(10, -1.0)}, 1)), "not stored is none"),
+    "length of mass": (replace(SUMS, unseen=UnstoredBounds({10: 4}, {10: np.zeros(9)}, 1)), "not stored is none"),
+    "mass of no M": (replace(SUMS, unseen=UnstoredBounds({10: 4}, {5: np.zeros(5)}, 1)), "not stored is none"),
     "example": (replace(SUMS, examples=(replace(EXAMPLE, target=12),)), "a position kept is none"),
     "example's probs": (replace(SUMS, examples=(replace(EXAMPLE, probs=(1.2,)),)), "position kept is none"),
     "example's row": (replace(SUMS, examples=(replace(EXAMPLE, row=-1),)), "position kept is none"),
@@ -109,7 +109,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_cannot_be_is_found(name: str) -> None:
     sums, said = WRONG[name]
-    with pytest.raises(WrongError, match=said):
+    with pytest.raises(InvalidSumsError, match=said):
         check_sums(sums)
 
 
@@ -125,9 +125,9 @@ def test_what_cannot_be_is_found(name: str) -> None:
     ],
 )
 def test_sizes_are_asked_before_room_is_made(change: dict[str, Any], said: str) -> None:
-    check_told(told_of(SUMS))
-    with pytest.raises(WrongError, match=said):
-        check_told(dict(told_of(SUMS)) | change)
+    check_run_metadata(sums_metadata(SUMS))
+    with pytest.raises(InvalidSumsError, match=said):
+        check_run_metadata(dict(sums_metadata(SUMS)) | change)
 
 
 @pytest.mark.parametrize(
@@ -144,15 +144,15 @@ def test_sizes_are_asked_before_room_is_made(change: dict[str, Any], said: str) 
     ],
 )
 def test_places_outside_the_arrays_are_found_before_they_are_filled(column: str, value: int) -> None:
-    table, told = table_of(0, SUMS), told_of(SUMS)
+    table, told = sums_to_table(0, SUMS), sums_metadata(SUMS)
     check_table(told, table)
     table[5, column] = value
-    with pytest.raises(WrongError, match=f"a {column} is out of range"):
+    with pytest.raises(InvalidSumsError, match=f"a {column} is out of range"):
         check_table(told, table)
 
 
 def test_a_missing_value_is_found() -> None:
-    table = table_of(0, SUMS)
+    table = sums_to_table(0, SUMS)
     table[5, "confidence"] = None
-    with pytest.raises(WrongError, match="values are missing"):
-        check_table(told_of(SUMS), table)
+    with pytest.raises(InvalidSumsError, match="values are missing"):
+        check_table(sums_metadata(SUMS), table)

@@ -30,7 +30,7 @@ def test_a_row_overrides_the_metadata(read_text: ReadText) -> None:
 def test_a_bad_row_whose_run_is_not_known_is_of_the_only_one_or_of_none(read_text: ReadText) -> None:
     lost = {**GOOD, "shots": "few"}
     run = only_run(read_text(lines({**GOOD, "shots": 5}, lost)), skip_bad_rows=True)
-    assert (run.n_total, run.ledger.left_out) == (2, 1)
+    assert (run.n_total, run.row_counts.n_left_out) == (2, 1)
     reading = read_text(lines({**GOOD, "shots": 5}, lost, {**GOOD, "shots": 0}))
     assert [run.n_total for run in reading.good_runs] == [1, 1]
     assert "1 bad row belongs to none of the runs" in reading.notes[0]
@@ -62,7 +62,7 @@ def test_one_place_of_a_document_is_one_position(read_text: ReadText) -> None:
         "another size of the vocabulary",
     ]
     steps = [{**record, "checkpoint": str(at)} for at, record in enumerate(records)]
-    assert read_text(lines(*steps)).bad_rows == 0
+    assert read_text(lines(*steps)).n_bad_rows == 0
 
 
 def test_too_many_runs_are_refused(read_text: ReadText) -> None:

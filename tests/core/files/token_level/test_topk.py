@@ -14,7 +14,7 @@ from calib_core import files
 from calib_core.bins import Scheme
 from calib_core.problems import BadRowsFound, Refused
 from calib_core.records import RunInfo
-from calib_core.tokens.bounds import exact_up_to, full_ece_bounds
+from calib_core.tokens.bounds import largest_exact_bins, full_ece_bounds
 from core.files.top_lists import GOOD, METADATA, ReadText, lines, only_run, without
 
 
@@ -28,10 +28,10 @@ def test_twenty_of_five_hundred_give_the_dense_numbers(shared: Path) -> None:
         low, high = full_ece_bounds(sums, bins)
         assert low == high
         assert round(low, 6) == dense[f"M={bins}"]["full_ece"]
-        top = sums.top.binned(Scheme("width", bins))
+        top = sums.top_label.binned(Scheme("width", bins))
         assert round(float(top.absolute_gap.sum()) / 64, 6) == dense[f"M={bins}"]["ece_top_label"]
-    assert round(sums.all.log_loss / 64, 6) == dense["nll"]
-    assert sums.top.right / 64 == dense["accuracy"]
+    assert round(sums.all_labels.log_loss / 64, 6) == dense["nll"]
+    assert sums.top_label.n_correct / 64 == dense["accuracy"]
     low, high = full_ece_bounds(sums, 100)
     assert low < high
 
@@ -44,7 +44,7 @@ def test_targets_without_a_probability_are_asked_about(shared: Path) -> None:
     with pytest.raises(BadRowsFound, match="16 of 64 rows are bad"):
         reading.runs(skip_bad_rows=False)
     run = only_run(reading, skip_bad_rows=True)
-    assert (run.ledger.read, run.ledger.left_out, run.sums.rows) == (64, 16, 48)
+    assert (run.row_counts.n_rows, run.row_counts.n_left_out, run.sums.rows) == (64, 16, 48)
 
 
 @pytest.mark.parametrize("name", ["example.tokens.jsonl", "example.tokens.parquet"])
@@ -58,12 +58,12 @@ def test_the_worked_example(shared: Path, name: str) -> None:
         temperature=1.0, tokens_seen=2097152000,
     )
     assert run.label == "fixture/tiny-7b · fx-text · step1000"
-    assert reading.unused == ("target_rank",)
+    assert reading.unused_columns == ("target_rank",)
     assert full_ece_bounds(run.sums, 5) == pytest.approx((0.6, 0.6), abs=1e-6)
     low, high = full_ece_bounds(run.sums, 10)
     assert low < dense["M=10"]["full_ece"] < high
-    assert exact_up_to(run.sums) == 6
-    top = run.sums.top.binned(Scheme("width", 10))
+    assert largest_exact_bins(run.sums) == 6
+    top = run.sums.top_label.binned(Scheme("width", 10))
     assert float(top.absolute_gap.sum()) / 3 == pytest.approx(dense["M=10"]["ece_top_label"], abs=1e-6)
 
 
@@ -98,9 +98,9 @@ def parquet_of(record: dict[str, Any], metadata: dict[str, Any] | None = None) -
 def test_each_way_of_writing_it_is_read_alike(read_text: ReadText, content: str | bytes) -> None:
     reading = read_text(content, "some.file")
     sums = only_run(reading).sums
-    assert (reading.format, sums.rows, sums.classes, sums.all.pairs) == ("topk", 1, 9, 9)
-    assert sums.all.confidence.tolist() == pytest.approx([0.2, 0.3, 0.5], abs=1e-7)
-    assert sums.all.correct.tolist() == [0, 1, 0]
+    assert (reading.format, sums.rows, sums.classes, sums.all_labels.n_pairs) == ("topk", 1, 9, 9)
+    assert sums.all_labels.confidence.tolist() == pytest.approx([0.2, 0.3, 0.5], abs=1e-7)
+    assert sums.all_labels.correct.tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("name", ["target", "top_ids", "top_logprobs"])
@@ -122,8 +122,8 @@ def test_a_file_that_does_not_say_k_is_refused_with_what_to_do(read_text: ReadTe
 def test_a_column_of_another_name_may_be_named(read_text: ReadText) -> None:
     record = {**without("vocab_size"), "V": 9, "revision": "step8"}
     reading = read_text(lines(record), columns={"V": "vocab_size"})
-    assert (only_run(reading).sums.classes, reading.unused) == (9, ("revision",))
-    assert dict(reading.proposals) == {"revision": "checkpoint"}
+    assert (only_run(reading).sums.classes, reading.unused_columns) == (9, ("revision",))
+    assert dict(reading.proposed_mapping) == {"revision": "checkpoint"}
     with pytest.raises(Refused, match=r"no name this program knows. It knows target, target_logprob"):
         read_text(lines(record), columns={"V": "gold"})
     with pytest.raises(Refused, match="has no column 'W'"):
@@ -132,7 +132,7 @@ def test_a_column_of_another_name_may_be_named(read_text: ReadText) -> None:
 
 def test_nothing_usable_is_refused_with_examples(read_text: ReadText) -> None:
     reading = read_text(lines(*[{**GOOD, "target": 77}] * 3))
-    assert (reading.bad_rows, reading.good_runs) == (3, ())
+    assert (reading.n_bad_rows, reading.good_runs) == (3, ())
     assert "none of its 3 rows is a position that can be used" in (reading.refusal or "")
     assert "found '77'" in (reading.refusal or "")
     missing = read_text(lines({**GOOD, "target": None}))
