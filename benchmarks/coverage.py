@@ -16,11 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.analysis.bootstrap import BOOTSTRAP_DRAWS, metric_interval
-from calib_core.analysis.evidence import AnswerEvidence, gather_evidence
-from calib_core.analysis.score import score
+from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS
 from calib_core.metrics import METRICS
-from calib_core.records import AnswerRun, RowCounts, RunInfo
+from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.results.score import score
+from calib_core.results.uncertainty import metric_interval
+from calib_core.runs import AnswerRun, RowCounts, RunInfo
 
 SEED: Final = 20261121
 REPEATS: Final = 400
@@ -77,7 +78,7 @@ def _holds(truth: Truth, metric: str, value: float, n: int, seed: list[int]) -> 
 def _how() -> str:
     return (
         f"Written by `python benchmarks/coverage.py`: {REPEATS} data sets a cell, seed {SEED}; the basic "
-        f"bootstrap of {BOOTSTRAP_DRAWS} draws, cut at 0, as `calib_core.analysis.bootstrap` takes it; M = 10. The "
+        f"bootstrap of {BOOTSTRAP_DRAWS} draws, cut at 0, as `calib_core.results.uncertainty` takes it; M = 10. The "
         f"truth is the number of {ENDLESS:,} rows. At {REPEATS} data sets a share of 95 % is known to about "
         "two points."
     )

@@ -1,7 +1,7 @@
 """What does reading a file cost beside pandas reading the same file?
 
 Makes files of good predictions in a folder that is gone afterwards and reads each by pandas and by
-`calib_core.files`, in turn, each time in a process of its own: the peak of memory is that reader's alone.
+`calib_core.readers`, in turn, each time in a process of its own: the peak of memory is that reader's alone.
 Delimited text is read once more without the fast parser, which stays only as long as its loss would be felt.
 Writes reading.md beside this script.
 """
@@ -115,7 +115,7 @@ def made(folder: Path, rows: int, listed: int) -> Iterator[tuple[str, Path]]:
 def measured(reader: str, path: Path) -> Cost:
     """The cost of one read, in a process of its own."""
     command = [sys.executable, __file__, "--reader", reader, "--file", str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - this script
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     return Cost(**json.loads(done.stdout))
 
 
@@ -131,8 +131,8 @@ def read_here(reader: str, path: Path) -> Cost:
 
 
 def _by_pandas(path: Path) -> Callable[[Any], tuple[int, int]]:
-    import pandas as pd  # noqa: PLC0415  in the process that needs it alone
-    import pyarrow.parquet  # noqa: F401, PLC0415  what pandas imports when it first reads
+    import pandas as pd
+    import pyarrow.parquet  # noqa: F401  what pandas imports when it first reads
 
     def read(_progress: object) -> tuple[int, int]:
         match path.suffix:
@@ -148,15 +148,15 @@ def _by_pandas(path: Path) -> Callable[[Any], tuple[int, int]]:
 
 
 def _by_us(path: Path, *, slow: bool) -> Callable[[Any], tuple[int, int]]:
-    from calib_core import files  # noqa: PLC0415  in the process that needs it alone
-    from calib_core.files.tables import csv_fast  # noqa: PLC0415
-    from calib_core.records import AnswerRun  # noqa: PLC0415
+    from calib_core import readers
+    from calib_core.readers.table import csv_reader
+    from calib_core.runs import AnswerRun
 
     if slow:
-        patch.object(csv_fast, "below_header", lambda _: 0).start()
+        patch.object(csv_reader, "first_record_offset", lambda _: 0).start()
 
     def read(progress: Callable[[float, str], None]) -> tuple[int, int]:
-        reading = files.read_in_this_process(path, file=path.name, progress=progress)
+        reading = readers.read_in_this_process(path, file=path.name, progress=progress)
         assert (reading.n_bad_rows, reading.refusal) == (0, None)
         runs = [run.rows for run in reading.good_runs if isinstance(run, AnswerRun)]
         return reading.n_rows, sum(int(rows.estimated_size()) for rows in runs)

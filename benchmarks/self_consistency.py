@@ -24,11 +24,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from calib_core.confidence import METHODS, cluster_number, cluster_size, pairwise
-from calib_core.confidence.answers import AnswerNormaliser
-from calib_core.confidence.clusters import cluster_samples
-from calib_core.confidence.method import MethodOptions
-from calib_core.records import AnswerRun, RowCounts, RunInfo
+from calib_core.methods import METHODS, self_consistency
+from calib_core.methods.answers.cluster import cluster_samples
+from calib_core.methods.answers.normalise import AnswerNormaliser
+from calib_core.methods.method import MethodOptions
+from calib_core.runs import AnswerRun, RowCounts, RunInfo
 
 ROWS: Final = 100_000
 SAMPLES: Final = 64
@@ -45,8 +45,8 @@ KINDS: Final = {
 }
 """What is sampled."""
 FORMULAS: Final = tuple(
-    module._formula  # noqa: SLF001 - what a method computes, without what it judges
-    for module in (cluster_number, cluster_size, pairwise)
+    module._formula
+    for module in (self_consistency, self_consistency, self_consistency)
 )
 REPORT: Final = Path(__file__).with_suffix(".md")
 
@@ -182,7 +182,7 @@ def child(kind: str) -> Measured:
 def measured(kind: str) -> Measured:
     """`child` in a process of its own."""
     command = [sys.executable, __file__, "--child", kind]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - this script
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     return Measured(**json.loads(done.stdout))
 
 

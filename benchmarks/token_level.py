@@ -25,7 +25,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.binned import Scheme
+from calib_core.edges import Scheme
 from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.sums import TokenSums
 
@@ -172,7 +172,7 @@ def child(path: Path, rows: int, kept: str) -> Run:
 def measured(folder: Path, dtype: str, rows: int, kept: str) -> Run:
     """`child` in a process of its own."""
     command = [sys.executable, __file__, "--child", str(folder / dtype), str(rows), kept]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - this script
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     return Run(**json.loads(done.stdout))
 
 

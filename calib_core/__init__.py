@@ -24,8 +24,11 @@ from typing import TYPE_CHECKING
 from calib_core.version import VERSION
 
 if TYPE_CHECKING:
-    from calib_core.api import Run, Score, Sweep, load, score, sweep
+    from calib_core.api import load, score, sweep
     from calib_core.bins import BinSums
+    from calib_core.results.robustness import Sweep
+    from calib_core.results.score import Score
+    from calib_core.runs import Run
 
 __all__ = ["BinSums", "Run", "Score", "Sweep", "__version__", "load", "score", "sweep"]
 

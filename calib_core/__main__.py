@@ -20,8 +20,8 @@ import typer
 from typer.exceptions import TyperException
 
 from calib_core.cli.exit_codes import REFUSED
-from calib_core.cli.text import escape_unprintable
-from calib_core.problems import CalibError
+from calib_core.cli.terminal import escape_unprintable
+from calib_core.errors import CalibError
 from calib_core.reader_process import start_ahead
 
 
@@ -38,43 +38,43 @@ class Verb:
 
 VERBS: Final[Mapping[str, Verb]] = MappingProxyType({
     "check": Verb(
-        ("calib_core.cli.checking", "check"),
+        ("calib_core.cli.commands.check", "check"),
         "What is each file, what can it give, and what is wrong with it?",
     ),
     "score": Verb(
-        ("calib_core.cli.scoring", "score"),
+        ("calib_core.cli.commands.score", "score"),
         "How good is each method, as one number a metric?",
     ),
     "bins": Verb(
-        ("calib_core.cli.scoring", "bins"),
+        ("calib_core.cli.commands.score", "bins"),
         "Is it right as often as it says, bin by bin?",
     ),
     "sweep": Verb(
-        ("calib_core.cli.sweeping", "sweep"),
+        ("calib_core.cli.commands.sweep", "sweep"),
         "Does the number depend on M, and by how much more than noise makes it?",
     ),
     "compare": Verb(
-        ("calib_core.cli.comparing", "compare"),
+        ("calib_core.cli.commands.compare", "compare"),
         "Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.",
     ),
     "samples": Verb(
-        ("calib_core.cli.sampling", "samples"),
+        ("calib_core.cli.commands.samples", "samples"),
         "How many samples are enough for self-consistency?",
     ),
     "reduce": Verb(
-        ("calib_core.cli.reducing", "reduce"),
+        ("calib_core.cli.commands.reduce", "reduce"),
         "Which sums do these token-level files come to?  All runs are saved in one small, exact file.",
     ),
     "convert": Verb(
-        ("calib_core.cli.converting", "convert"),
+        ("calib_core.cli.commands.convert", "convert"),
         "What do these files hold, in the project's own format?  It reads back to the same numbers.",
     ),
     "report": Verb(
-        ("calib_core.cli.reporting", "report"),
+        ("calib_core.cli.commands.report", "report"),
         "What do these files say, as one HTML file to send: figures, tables, recipes, checksums?",
     ),
     "app": Verb(
-        ("calib_core.cli.app", "app"),
+        ("calib_core.cli.commands.app", "app"),
         "Opens the app in the browser, on the demo data or on a folder of predictions.",
     ),
 })

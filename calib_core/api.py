@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
-from calib_core import files
-from calib_core.analysis.check import usable_runs
-from calib_core.analysis.evidence import gather_evidence
-from calib_core.analysis.score import Score
-from calib_core.analysis.score import score as score_of
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT_METRICS, Sweep
-from calib_core.analysis.sweep import sweep_bins as sweep_of
-from calib_core.bins import Binning, Scheme
-from calib_core.confidence.method import MethodOptions
+from calib_core import readers
+from calib_core.edges import Binning, Scheme
+from calib_core.errors import Unavailable
+from calib_core.methods.method import MethodOptions
 from calib_core.pairs import Labels
-from calib_core.problems import Unavailable
-from calib_core.records import Run
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.files import usable_runs
+from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep
+from calib_core.results.robustness import sweep_bins as sweep_of
+from calib_core.results.score import Score
+from calib_core.results.score import score as score_of
+from calib_core.runs import Run
 
 __all__ = ["Run", "Score", "Sweep", "load", "score", "sweep"]
 
@@ -25,7 +25,7 @@ __all__ = ["Run", "Score", "Sweep", "load", "score", "sweep"]
 def load(
     path: str | PathLike[str],
     *,
-    format: str | None = None,  # noqa: A002  named as the command line's --format
+    format: str | None = None,
     columns: Mapping[str, str] | None = None,
     skip_bad_rows: bool = False,
 ) -> list[Run]:
@@ -36,7 +36,7 @@ def load(
     Raises `problems.Refused` for a file that is not there or cannot be used, `problems.BadRowsFound`
     where rows are bad and skip_bad_rows is False.
     """
-    reading = files.read(Path(path), format=format, columns=columns)
+    reading = readers.read(Path(path), format=format, columns=columns)
     return list(usable_runs(reading, skip_bad_rows=skip_bad_rows))
 
 

@@ -6,14 +6,12 @@ defaults in decisions/0001 (right-closed bins), 0002 (stored dtype) and 0003 (eq
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from calib_core.binned import Scheme
-from calib_core.cells import Floats
 
 TIE_DECIMALS: Final = 12
 """Computed confidences that agree to this many decimals are tied."""
@@ -78,3 +76,45 @@ def bin_by_rank(
     np.add.at(rows, level, count)
     up_to_here = np.cumsum(rows)
     return (-(-scheme.bins * up_to_here // up_to_here[-1:]) - 1).astype(np.intp)[level]
+
+
+# MERGED binned__to__edges: moved.
+
+Binning = Literal["width", "mass", "natural"]
+
+
+BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass", "natural")
+
+
+MAX_BINS: Final = 1000
+"""The largest M somebody may choose."""
+
+
+FINEST_BINS: Final = 3000
+"""Equal-width bins that sums are first made in: they serve every M that divides it, without the pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """How confidences are put into bins: the binning and, but for natural bins, M (1..1000, or FINEST)."""
+
+    binning: Binning = "width"
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        if self.binning not in BINNINGS:
+            raise ValueError(f"binning is one of {', '.join(BINNINGS)}, not {self.binning!r}")
+        allowed = 1 <= self.bins <= MAX_BINS or self.bins == FINEST_BINS
+        if not allowed or self.bins != int(self.bins):
+            raise ValueError(f"M is a whole number from 1 to {MAX_BINS}, not {self.bins}")
+
+
+# MERGED cells__to__edges: moved.
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
+
+# MERGED limits__to__edges: moved.
+
+DEFAULT_SCHEME: Final = Scheme()
+"""The bins where nobody has chosen: ten of equal width, the usual ones of the papers."""

@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import BinSums, Floats
+from calib_core.bins import BinSums
+from calib_core.edges import Floats
 
 Labels = Literal["top", "all"]
 """Whether a row of choices gives one pair, its top label, or one pair a choice."""
@@ -108,7 +109,7 @@ class Distribution:
         begin = np.cumsum(sizes) - sizes
         entry = np.arange(int(sizes.sum())) - np.repeat(begin - self.row_starts[positions], sizes)
         return replace(
-            self, probs=self.probs[entry], sizes=sizes, label=self.target[positions], rows=self.rows[positions]
+            self, probs=self.probs[entry], sizes=sizes, target=self.target[positions], rows=self.rows[positions]
         )
 
     def top_label_pairs(self) -> Pairs:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 PROGRAM: Final = (
-    "import sys; sys.path.extend(sys.argv[2:]); from calib_core.files.isolation import worker; "
+    "import sys; sys.path.extend(sys.argv[2:]); from calib_core.readers.sandbox import worker; "
     "worker.main(int(sys.argv[1]))"
 )
 """Nothing but the worker, by a Python that heeds no variables and no folder it was started in."""
@@ -46,7 +46,7 @@ def started(program: str = PROGRAM) -> ReaderProcess:
     """
     line, other = socket.socketpair()
     with other:
-        process = subprocess.Popen(  # noqa: S603  this program itself
+        process = subprocess.Popen(
             [sys.executable, "-I", "-B", "-c", program, str(other.fileno()), *_folders()],
             stdin=subprocess.PIPE,  # never written to; it closes when this process ends
             stdout=subprocess.DEVNULL,

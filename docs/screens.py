@@ -19,7 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 import chromium
 import serving
 import window
-from pages.parts.shell import PAGES
+from pages.widgets.shell import PAGES
 
 OUT: Final = serving.ROOT / "build" / "screens"
 WIDTHS: Final = (1920, 1440, 1024, 420)

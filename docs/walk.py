@@ -18,8 +18,8 @@ import chromium
 import serving
 import views
 import window
-from calib_core.figures.spark import SPARKLINE_HEIGHT as CURVE
-from pages.parts.shell import PAGES
+from calib_core.figures.sparkline import SPARKLINE_HEIGHT as CURVE
+from pages.widgets.shell import PAGES
 
 HERE: Final = Path(__file__).resolve().parent
 WALK: Final = HERE / "walk.gif"

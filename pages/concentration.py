@@ -1,48 +1,127 @@
 """Where do the confidences lie, and can the bins be trusted?"""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
 import streamlit as st
 
-from calib_core.analysis.concentration import measure_concentration
-from calib_core.figures.concentration import describe_histogram, histogram_figure
-from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
-from calib_core.problems import Unavailable
-from calib_core.report.sections.concentration import HISTOGRAM_TITLE, concentration_caption, cumulative_title
-from pages.parts import cache, show, spread
-from pages.parts.choice import choose_confidences
-from pages.parts.literal import escape_markdown
-from pages.parts.shell import shell
+from calib_core.errors import Unavailable
+from calib_core.figures.concentration import (
+    cumulative_figure,
+    describe_cumulative,
+    describe_histogram,
+    histogram_figure,
+)
+from calib_core.report.sections.concentration import (
+    HISTOGRAM_TITLE,
+    concentration_caption,
+    concentration_tiles,
+    cumulative_title,
+)
+from calib_core.results.concentration import (
+    Concentration,
+    concentration_headline,
+    concentration_table,
+    measure_concentration,
+)
+from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
+from pages.state.cache import cached_result
+from pages.state.markdown import escape_markdown
+from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.figure import show_figure
+from pages.widgets.run_choice import RunChoice, choose_confidences
+from pages.widgets.shell import shell
+from pages.widgets.summary import show_headline, show_recipe, show_tiles
+from pages.widgets.table import show_table
 
-choice = shell("concentration", choose_confidences).choice
-results = []
-for evidence in (choice.evidence, *choice.other_methods):
-    try:
-        result = cache.cached_result(
-            ("concentration", *choice.cache_key(evidence)),
-            lambda evidence=evidence: measure_concentration(evidence, choice.scheme),
-        )
-    except Unavailable as reason:
-        st.info(escape_markdown(f"{evidence.method.title}: {reason}"))
+# MERGED spread: How far do the confidences spread, in numbers?  Tiles for one method, a table for several.
+
+def show_concentration_summary(choice: RunChoice, results: Sequence[Concentration]) -> None:
+    """The sentence, warnings, numbers and recipes of one method or of several side by side."""
+    show_headline(concentration_headline(results), _confidences_view_caption(choice, results))
+    for result in results:
+        if result.warning:
+            name = f"**{escape_markdown(result.title)}**: " if len(results) > 1 else ""
+            st.warning(name + escape_markdown(result.warning), icon=":material/warning:")
+    if len(results) == 1:
+        show_tiles(concentration_tiles(results[0]))
+        show_recipe(results[0].recipe)
     else:
-        results.append(result)
+        compared = concentration_table(results)
+        show_table(
+            compared, key="methods", alt=f"{len(results)} methods side by side",
+            export=replace(concentration_export(choice, results, "Methods side by side"), frame=lambda: compared),
+        )
+        show_recipe("\n".join(f"{result.title}: {result.recipe}" for result in results))
 
-if results:
-    spread.show_concentration_summary(choice, results)
-    with st.grid(2 if len(results) == 1 else 1, min_column_width=430, gap="medium"):
-        histogram, cumulative = st.container(), st.container()
-    with histogram:
-        st.subheader(HISTOGRAM_TITLE, anchor=False)
-        show.show_figure(
-            lambda theme: histogram_figure(results, theme),
-            key="histogram",
-            alt=describe_histogram(results),
-            export=spread.histogram_export(choice, results),
-        )
-    with cumulative:
-        st.subheader(cumulative_title(results[0]), anchor=False)
-        show.show_figure(
-            lambda theme: cumulative_figure(results, theme),
-            key="cumulative",
-            alt=describe_cumulative(results),
-            export=spread.concentration_export(choice, results, "Cumulative share"),
-        )
-    st.caption(concentration_caption(results))
+
+def _confidences_view_caption(choice: RunChoice, results: Sequence[Concentration]) -> ViewCaption:
+    """The histogram, of which run and by which methods."""
+    seen = {one.method.id: one for one in (choice.evidence, *choice.other_methods)}
+    return view_caption(
+        "Confidences", [choice.run.title], [seen[result.method] for result in results],
+        bins_caption(choice.scheme),
+    )
+
+
+def histogram_export(choice: RunChoice, results: Sequence[Concentration]) -> Export:
+    """The bins of every method, and the finest ones of the strip below."""
+    return replace(
+        concentration_export(choice, results, HISTOGRAM_TITLE), frame=lambda: pl.concat([result.figure_frame() for result in results])
+    )
+
+
+def concentration_export(choice: RunChoice, results: Sequence[Concentration], content: str) -> Export:
+    """The bins of every method."""
+    methods = stem_parts((result.method for result in results), "methods")
+    recipe = "\n".join(f"{result.title}: {result.recipe}" for result in results)
+    return Export(
+        make_file_stem(choice.run.id, *methods, content, choice.scheme.binning, choice.scheme.bins),
+        lambda: pl.concat([result.to_frame() for result in results]),
+        results[0].recipe if len(results) == 1 else recipe, content, choice.run.title,
+    )
+
+
+def page() -> None:
+    """Draws the page."""
+    choice = shell("concentration", choose_confidences).choice
+    results = []
+    for evidence in (choice.evidence, *choice.other_methods):
+        try:
+            result = cached_result(
+                ("concentration", *choice.cache_key(evidence)),
+                lambda evidence=evidence: measure_concentration(evidence, choice.scheme),
+            )
+        except Unavailable as reason:
+            st.info(escape_markdown(f"{evidence.method.title}: {reason}"))
+        else:
+            results.append(result)
+
+    if results:
+        show_concentration_summary(choice, results)
+        with st.grid(2 if len(results) == 1 else 1, min_column_width=430, gap="medium"):
+            histogram, cumulative = st.container(), st.container()
+        with histogram:
+            st.subheader(HISTOGRAM_TITLE, anchor=False)
+            show_figure(
+                lambda theme: histogram_figure(results, theme),
+                key="histogram",
+                alt=describe_histogram(results),
+                export=histogram_export(choice, results),
+            )
+        with cumulative:
+            st.subheader(cumulative_title(results[0]), anchor=False)
+            show_figure(
+                lambda theme: cumulative_figure(results, theme),
+                key="cumulative",
+                alt=describe_cumulative(results),
+                export=concentration_export(choice, results, "Cumulative share"),
+            )
+        st.caption(concentration_caption(results))
+
+
+if __name__ == "__main__":
+    page()

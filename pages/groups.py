@@ -1,17 +1,386 @@
 """Which subjects, shots, sizes, tunings are off?"""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast
+
+import polars as pl
 import streamlit as st
 
-from pages.parts import grouped, many
-from pages.parts.grouping import choose_groups
-from pages.parts.shell import shell
+from calib_core.edges import Scheme
+from calib_core.errors import Unavailable
+from calib_core.figures.groups import describe_groups, groups_figure
+from calib_core.figures.reliability import describe_reliability, small_reliability_figure
+from calib_core.figures.text import truncate_middle
+from calib_core.methods.method import Method
+from calib_core.metrics import METRICS
+from calib_core.report.sections.groups import (
+    MAX_SERIES,
+    NO_GROUPS,
+    PAIRED_TITLE,
+    TOO_MANY_RUNS,
+    GroupDiagram,
+    GroupEvidence,
+    comparable_levels,
+    default_diagram_keys,
+    diagram_note,
+    diagrams_heading,
+    group_evidences,
+    group_rows,
+    groups_caption,
+    groups_remarks,
+    groups_tiles,
+    paired_difference_rows,
+)
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.groups import (
+    GroupBy,
+    GroupOrder,
+    GroupResults,
+    group_by_choices,
+    groups_of_rows,
+    groups_of_runs,
+    row_groups,
+)
+from calib_core.results.reliability import reliability_diagram
+from calib_core.results.score import metric_availability
+from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
+from calib_core.runs import AnswerRun
+from calib_core.wording import plural
+from pages.state.cache import cached_result
+from pages.state.markdown import escape_markdown
+from pages.state.runs import LoadedRun, slug
+from pages.state.url import UrlState
+from pages.widgets.binning import pick_binning
+from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.figure import show_figure
+from pages.widgets.multiselect import multiselect
+from pages.widgets.pickers import most_common_method, pick_method, pick_method_options, pick_segment
+from pages.widgets.run_choice import pick_metric
+from pages.widgets.run_selection import RunSelection, pick_run_selection, short_names_by_id, show_not_drawn
+from pages.widgets.shell import shell
+from pages.widgets.summary import show_headline, show_recipe, show_tiles
+from pages.widgets.table import show_table
 
-choice = shell("groups", choose_groups).choice
-result = grouped.cached_groups(choice)
-grouped.show_groups_summary(choice, result)
-grouped.show_groups_figure(choice, result)
-grouped.show_differences(choice, result)
-grouped.show_groups_table(choice, result)
-many.show_not_drawn(choice.selection)
-st.divider()
-grouped.show_group_diagrams(choice, result)
+# MERGED grouping: By what, of which runs and which number does the person want to see groups?  The Groups page's controls.
+
+MAX_DIAGRAMS: Final = 9
+SORT_TITLES: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "Rows"}
+MMLU_PRESET: Final[Mapping[str, str]] = {
+    "method": "choice_length_normalised", "labels": "all", "renormalise": "no",
+}
+"""How the MMLU replication reads choices; M = 10 and equal width are the defaults."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupsChoice:
+    """Runs seen by one method, sorted by one grouping.
+
+    against: the level that others are compared with; panels: of what reliability diagrams are wanted, by
+    `Groups.key`; () where nobody has chosen.
+    """
+
+    selection: RunSelection
+    evidences: Mapping[str, AnswerEvidence]
+    grouping: GroupBy
+    metric: str
+    scheme: Scheme
+    sort: GroupOrder
+    against: str | None
+    diagram_keys: tuple[str, ...]
+
+    @property
+    def method(self) -> Method:
+        """The one that all runs are seen by."""
+        return next(iter(self.evidences.values())).method
+
+    @property
+    def style_indices(self) -> dict[str, int]:
+        """Series → place of the run among all at hand; by facts of runs no series is a run."""
+        return {run.id: run.style_index for run in self.selection.runs} if self.grouping.target == "rows" else {}
+
+    def cache_key(self) -> tuple[object, ...]:
+        """What tells its numbers from any other's, for keeping them; their order is none of it."""
+        return (*self.selection.cache_key(), tuple(self.evidences), self.grouping.id, self.metric, self.scheme)
+
+
+def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoice:
+    """The controls of the page Groups; raises Unavailable where nothing can be grouped."""
+    answers = [run for run in runs if isinstance(run.report.run, AnswerRun)]
+    methods, most = most_common_method(answers)
+    if not methods:
+        raise Unavailable(NO_GROUPS)
+    _preset_button(methods)
+    method = pick_method(url_state, methods, most)
+    able = [run for run in answers if method in run.report.survey.usable]
+    many = pick_run_selection(
+        url_state, able, methods=(method,), prefer_most="runs",
+        options=pick_method_options(url_state, able[0].report.survey.usable[method]),
+        run_limit=lambda runs: _run_limit(url_state, runs),
+    )
+    seen = {
+        one.run.id: one.evidence for one in many.run_evidences if isinstance(one.evidence, AnswerEvidence)
+    }
+    ways = group_by_choices({id_: evidence.run for id_, evidence in seen.items()})
+    if not ways:
+        raise Unavailable(NO_GROUPS)
+    by = url_state.pick("by", list(ways), next(iter(ways)))
+    st.selectbox(
+        "Group by", list(ways), key="by", format_func=lambda id_: ways[id_].title,
+        help="A column of the file, or what the runs say of themselves; each value is a group.",
+    )
+    return _pick_numbers(url_state, many, seen, ways[by])
+
+
+def _run_limit(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple[int, str] | None:
+    """How many runs can be shown, by what they are sorted by; asked before that has its control."""
+    ways = group_by_choices({run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)})
+    by = url_state.requested("by", "")
+    way = ways.get(by) or next(iter(ways.values()), None)
+    return (MAX_SERIES, TOO_MANY_RUNS) if way and way.target == "rows" else None
+
+
+def _pick_numbers(
+    url_state: UrlState, selection: RunSelection, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
+) -> GroupsChoice:
+    """The controls below the grouping: which number, in which order, which diagrams."""
+    evidence = next(iter(evidences.values()))
+    against = _pick_baseline_level(url_state, evidences, grouping)
+    above_the_bins = st.container()
+    scheme = pick_binning(url_state, evidence)
+    with above_the_bins:
+        metric = pick_metric(url_state, metric_availability(evidence, scheme))
+    sort = pick_segment(
+        url_state, "sort", SORT_TITLES, label="Sorted by",
+        help_="The largest number first, by name, or the most rows first.",
+    )
+    keys, names = _diagram_options(selection, evidences, grouping)
+    chosen = multiselect(
+        url_state, "groups", list(names), label="Reliability diagrams", title_of=lambda id_: names[id_],
+        placeholder="the highest",
+        help_=f"Up to {MAX_DIAGRAMS} small ones stand below; none chosen: those of the highest number.",
+    )
+    return GroupsChoice(
+        selection, evidences, grouping, metric, scheme, cast("GroupOrder", sort), against,
+        tuple(keys[id_] for id_ in chosen),
+    )
+
+
+def _preset_button(methods: Sequence[str]) -> None:
+    st.button(
+        "As in the MMLU replication", key="mmlu", on_click=_use_preset, width="stretch",
+        icon=":material/auto_awesome_motion:", disabled=MMLU_PRESET["method"] not in methods,
+        help="All labels, length-normalised, not renormalised, M = 10: how Kadavath et al. and the MMLU "
+        "replication read multiple choice. It needs log-probabilities of the choices and their lengths.",
+    )
+
+
+def _use_preset() -> None:
+    """All at once, so that one step back undoes it."""
+    kept = {
+        key: value for key, value in st.query_params.to_dict().items()
+        if key not in ("m", "binning", "metric")
+    }
+    st.query_params.from_dict({**kept, **MMLU_PRESET})
+
+
+def _pick_baseline_level(
+    url_state: UrlState, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
+) -> str | None:
+    """The level that the others are compared with, where there is a choice."""
+    levels = comparable_levels(evidences, grouping)
+    if not levels:
+        return None
+    against = url_state.pick("against", levels, levels[0])
+    st.selectbox(
+        "Compared with", levels, key="against",
+        help="The others less this one, on the same questions, of runs alike in everything else.",
+    )
+    return against
+
+
+def _diagram_options(
+    selection: RunSelection, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Id → what a diagram is drawn of, as `Groups.key` has it; id → what that is called."""
+    if grouping.target == "runs":
+        names = short_names_by_id([run for run in selection.runs if run.id in evidences])
+        return {id_: id_ for id_ in names}, names
+    found = dict.fromkeys(
+        str(name) for evidence in evidences.values()
+        for name in row_groups(evidence.run, grouping).drop_nulls().unique().to_list()
+    )
+    ids: dict[str, str] = {}
+    for name in sorted(found, key=str.casefold):
+        id_ = slug(name)
+        ids[id_ if id_ not in ids else f"{id_}-{len(ids)}"] = name
+    return ids, ids
+
+
+# MERGED grouped: What does the page Groups show?  Dots, paired differences, the table, small reliability diagrams.
+
+CHOSEN_DIAGRAMS_HEADING: Final = "Reliability diagrams of the chosen groups"
+MAX_NAME_LENGTH: Final = 26
+"""Letters of a diagram's name: diagrams stand in line where no name takes two lines."""
+
+_DRAWING_MESSAGE: Final = "Drawing the intervals …"
+
+
+def cached_groups(choice: GroupsChoice) -> GroupResults:
+    """The numbers of the groups, computed once, in the order wanted."""
+    titles = {run.id: run.title for run in choice.selection.runs}
+
+    def compute() -> GroupResults:
+        bar = st.progress(0.0, _DRAWING_MESSAGE)
+        what = (choice.evidences, choice.grouping, choice.metric, choice.scheme)
+
+        def tell(share: float) -> None:
+            bar.progress(min(1.0, share), _DRAWING_MESSAGE)
+
+        if choice.grouping.target == "rows":
+            result = groups_of_rows(*what, titles=titles, progress=tell)
+        else:
+            result = groups_of_runs(*what, titles=titles, reference=choice.against, progress=tell)
+        bar.empty()
+        return result
+
+    return cached_result(("groups", *choice.cache_key(), choice.against), compute).sorted_by(choice.sort)
+
+
+def show_groups_summary(choice: GroupsChoice, result: GroupResults) -> None:
+    """The reading, the ends of the range as tiles, and how the numbers were made."""
+    show_headline(result.headline, _groups_view_caption(choice, result))
+    if tiles := groups_tiles(choice.evidences, result):
+        show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
+    if result.groups:
+        show_recipe(result.recipe)
+
+
+def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCaption:
+    """The dots, of which runs and by which method."""
+    title = METRICS[result.metric].title
+    titles = {run.id: run.title for run in choice.selection.runs}
+    by = result.group_by.title
+    return view_caption(
+        f"{title} by {by}", [titles[id_] for id_ in choice.evidences], list(choice.evidences.values()),
+        bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
+    )
+
+
+def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:
+    """The figure, and how it is to be read."""
+    show_figure(
+        lambda theme: groups_figure(result, theme, choice.style_indices), key="groups_dots", alt=describe_groups(result),
+        export=groups_export(choice, result, "Groups"),
+    )
+    st.caption(escape_markdown(groups_caption(result)))
+    if result.chance_expectation:
+        st.caption(escape_markdown(result.chance_expectation.sentence))
+    for told in groups_remarks(result, {run.id: run.title for run in choice.selection.runs}):
+        st.caption(f":material/info: {escape_markdown(told)}")
+
+
+def show_differences(choice: GroupsChoice, result: GroupResults) -> None:
+    """Each level of a fact against another, on the same questions."""
+    if not result.contrasts:
+        return
+    st.subheader(PAIRED_TITLE, anchor=False)
+    rows = paired_difference_rows(result)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    show_table(
+        frame, key="differences", alt=plural(len(rows), "paired difference"),
+        export=replace(groups_export(choice, result, "Paired differences"), frame=lambda: frame),
+    )
+
+
+def show_groups_table(choice: GroupsChoice, result: GroupResults) -> None:
+    """One row a group, and its download."""
+    rows = group_rows(result)
+    if rows:
+        show_table(
+            pl.DataFrame(rows, infer_schema_length=None), key="groups_table", alt=plural(len(rows), "group"),
+            export=groups_export(choice, result, "Table of groups"),
+        )
+
+
+def groups_export(choice: GroupsChoice, result: GroupResults, content: str) -> Export:
+    """Every group's numbers."""
+    titles = {run.id: run.title for run in choice.selection.runs}
+    scheme = choice.scheme
+    bins = (scheme.binning, scheme.bins) if METRICS[result.metric].binned else ()
+    return Export(
+        make_file_stem(*stem_parts(choice.evidences, "runs"), choice.method.id, result.metric, *bins, "by", result.group_by.title),
+        lambda: result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String)),
+        result.recipe, content,
+        f"{METRICS[result.metric].title} by {result.group_by.title}, {choice.method.title}",
+    )
+
+
+
+
+def show_group_diagrams(choice: GroupsChoice, result: GroupResults) -> None:
+    """Small reliability diagrams of the chosen groups, else of the highest, in the order of the figure."""
+    usual = choice.diagram_keys or default_diagram_keys(result, len(choice.evidences))
+    dots = [key for group in result.groups if (key := result.group_key(group)) in usual]
+    shown = list(dict.fromkeys(dots))[:MAX_DIAGRAMS]
+    titles = short_names_by_id([run for run in choice.selection.runs if run.id in choice.evidences])
+    drawn = cached_result(
+        ("panels", *choice.cache_key(), tuple(sorted(shown))),
+        lambda: [_group_diagram(choice, part) for part in group_evidences(choice.evidences, result, titles, shown)],
+    )
+    if not drawn:
+        return
+    drawn = sorted(drawn, key=lambda panel: shown.index(panel.group.key))[:MAX_DIAGRAMS]
+    st.subheader(CHOSEN_DIAGRAMS_HEADING if choice.diagram_keys else diagrams_heading(result, shown), anchor=False)
+    if len(dots) > MAX_DIAGRAMS:
+        st.caption(f":material/block: The first {MAX_DIAGRAMS} of {len(dots)} are drawn.")
+    wide = len(drawn) in (4, 7, 8)  # a fourth one that would stand alone
+    with st.grid(4 if wide else 3, min_column_width=230 if wide else 260, gap="medium"):
+        for at, panel in enumerate(drawn):
+            with st.container():
+                _show_group_diagram(choice, panel, f"panel_{at}")
+
+
+def _group_diagram(choice: GroupsChoice, group: GroupEvidence) -> GroupDiagram:
+    try:
+        return GroupDiagram(group, reliability_diagram(group.evidence, choice.metric, choice.scheme))
+    except Unavailable as reason:
+        return GroupDiagram(group, str(reason))
+
+
+def _show_group_diagram(choice: GroupsChoice, diagram: GroupDiagram, key: str) -> None:
+    name, run = diagram.group.name, diagram.group.run
+    st.subheader(escape_markdown(truncate_middle(name, MAX_NAME_LENGTH)), anchor=False)
+    result = diagram.result
+    if isinstance(result, str):
+        st.caption(escape_markdown(result))
+        return
+    below = [truncate_middle(run, MAX_NAME_LENGTH + 8)] if run else []
+    st.caption("  \n".join(map(escape_markdown, [*below, diagram_note(result)])))
+    title = f"{name} · {run}" if run else name
+    show_figure(
+        lambda theme: small_reliability_figure(result, theme), key=key, alt=describe_reliability(result),
+        export=Export(
+            make_file_stem(title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
+            result.to_frame, result.recipe, "Reliability diagram", f"{title}, {choice.method.title}",
+        ),
+    )
+
+
+def page() -> None:
+    """Draws the page."""
+    choice = shell("groups", choose_groups).choice
+    result = cached_groups(choice)
+    show_groups_summary(choice, result)
+    show_groups_figure(choice, result)
+    show_differences(choice, result)
+    show_groups_table(choice, result)
+    show_not_drawn(choice.selection)
+    st.divider()
+    show_group_diagrams(choice, result)
+
+
+if __name__ == "__main__":
+    page()

@@ -1,53 +1,498 @@
 """Is it right as often as it says?"""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import polars as pl
 import streamlit as st
 
-from calib_core.analysis.reliability import reliability_diagram
+from calib_core.errors import Unavailable
+from calib_core.figures.lines import describe_lines, lines_figure, styles_by_line
+from calib_core.figures.palette import LIGHT, SYMBOL_CHARACTERS
 from calib_core.figures.reliability import describe_reliability, reliability_figure
-from calib_core.problems import Unavailable
-from calib_core.report.sections.reliability import reliability_caption
-from pages.parts import cache, drill, exporting, show, tables
-from pages.parts.address import url_toggle
-from pages.parts.lines_view import show_lines
-from pages.parts.lining import choose_lines
-from pages.parts.literal import escape_markdown
-from pages.parts.shell import shell
-from pages.parts.verdict import bins_export, show_bounds, show_reliability_summary
+from calib_core.inference.verdict import MIN_ROWS
+from calib_core.methods import METHODS
+from calib_core.metrics import METRICS
+from calib_core.report.inputs import applicable_options
+from calib_core.report.sections.reliability import metric_tile, reliability_caption, reliability_tiles
+from calib_core.results.defaults import METHOD_PREFERENCE
+from calib_core.results.evidence import Evidence
+from calib_core.results.lines import MAX_LINES, TOO_MANY_LINES, ReliabilityLines, reliability_lines
+from calib_core.results.questions import MAX_SHOWN_QUESTIONS
+from calib_core.results.questions import questions_in_bin as questions_of
+from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.score import score
+from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
+from calib_core.wording import plural
+from pages.reliability import bin_table_frame, show_bin_table
+from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
+from pages.state.markdown import escape_markdown
+from pages.state.runs import LoadedRun
+from pages.state.url import UrlState, encode_ids
+from pages.widgets.export import Export, make_file_stem, table_export_menu
+from pages.widgets.figure import show_figure
+from pages.widgets.multiselect import MultiselectOffer, limited_multiselect
+from pages.widgets.pickers import clicked_point_data, selected_row_value
+from pages.widgets.reliability_diagram import bins_export
+from pages.widgets.run_choice import RunChoice, choose_run
+from pages.widgets.run_selection import RunEvidence, short_names_by_id
+from pages.widgets.shell import shell
+from pages.widgets.summary import (
+    show_headline,
+    show_reasons,
+    show_recipe,
+    show_remarks,
+    show_tiles,
+    show_view_caption,
+)
+from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_table
+from pages.widgets.url_inputs import url_text_input, url_toggle, warn_not_available
 
-wanted = shell("reliability", choose_lines).choice
-choice = wanted.choice
-show_lines(wanted)
-try:
-    result = cache.cached_result(
-        ("reliability", *choice.cache_key()),
-        lambda: reliability_diagram(choice.evidence, choice.metric, choice.scheme),
+# MERGED lining: Which runs and methods are lines on one reliability diagram?  The control "Lines" → what is drawn.
+
+LINES_HELP: Final = (
+    f"Up to {MAX_LINES} runs, each by one of its methods, on one diagram: metric, bins and switches as above. "
+    "Type to search."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinesChoice:
+    """The page's own choice, and lines beside one another: key "run~method" → what is seen.
+
+    refused: key → why it is no line; titles: key → run and method in words, of those too.
+    """
+
+    choice: RunChoice
+    run_evidences: Mapping[str, RunEvidence]
+    unavailable: Mapping[str, str]
+    titles: Mapping[str, str]
+
+    @property
+    def page_line(self) -> str:
+        """The key of the page's own run and method."""
+        return line_key(self.choice.run, self.choice.evidence.method.id)
+
+    @property
+    def style_indices(self) -> dict[str, int]:
+        """Key → place of the line's run among all runs at hand."""
+        return {key: one.run.style_index for key, one in self.run_evidences.items()}
+
+    def cached_lines(self) -> ReliabilityLines:
+        """The lines, computed once."""
+        scheme, metric = self.choice.scheme, self.choice.metric
+        shown = tuple(
+            (key, one.run.file.name, one.run.file.stamp, one.evidence.options)
+            for key, one in self.run_evidences.items()
+        )
+        return cached_result(("lines", shown, metric, scheme), lambda: reliability_lines(
+            {key: one.evidence for key, one in self.run_evidences.items()}, metric, scheme,
+            titles={key: one.run.title for key, one in self.run_evidences.items()},
+        ))
+
+
+def line_key(run: LoadedRun, method: str) -> str:
+    """"run~method": an id of neither has such a mark."""
+    return f"{run.id}~{method}"
+
+
+def choose_lines(url_state: UrlState, runs: Sequence[LoadedRun]) -> LinesChoice:
+    """The page's own choice, and which lines are drawn besides. Raises Unavailable as `choose`."""
+    choice = choose_run(url_state, runs)
+    called = short_names_by_id(runs)
+    pairs = {line_key(run, id_): (run, id_) for run in runs for id_ in run.report.survey.usable}
+    titles = {key: f"{called[run.id]} · {METHODS[id_].title}" for key, (run, id_) in pairs.items()}
+    with st.expander("Lines on one diagram", key="lines_control", expanded="lines" in st.query_params):
+        chosen = limited_multiselect(
+            url_state, MultiselectOffer("lines", list(pairs), _url_names(runs), (MAX_LINES, TOO_MANY_LINES)), label="Runs and methods",
+            title_of=lambda key: titles[key], help_=LINES_HELP, placeholder="none chosen",
+        )
+        _quick_choices(choice, runs, list(pairs))
+    seen: dict[str, RunEvidence] = {}
+    refused: dict[str, str] = {}
+    for key in chosen:
+        run, method = pairs[key]
+        try:
+            seen[key] = RunEvidence(run, _line_evidence(choice, run, method))
+        except Unavailable as reason:
+            refused[key] = str(reason)
+    return LinesChoice(choice, seen, refused, titles)
+
+
+def _url_names(runs: Sequence[LoadedRun]) -> dict[str, str]:
+    """Key → as in the address: the run alone where the method is the one that it opens with."""
+    return {
+        line_key(run, id_): line_key(run, id_) if at else run.id
+        for run in runs
+        for at, id_ in enumerate(run.report.survey.usable)
+    }
+
+
+def _line_evidence(choice: RunChoice, run: LoadedRun, method: str) -> Evidence:
+    """What the method says of the run under the page's switches, as far as it has them.
+
+    Raises Unavailable where it cannot be had so.
+    """
+    plain = run.report.survey.usable[method]
+    return run_evidence(run.report, run.file.stamp, method, applicable_options(choice.evidence.options, plain))
+
+
+def _quick_choices(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequence[str]) -> None:
+    """Two ways to have several lines with one click: the runs of one method, the methods of one run."""
+    run, method = choice.run, choice.evidence.method.id
+    usable = run.report.survey.usable
+    able = [other for other in runs if method in other.report.survey.usable]
+    near = sorted(able, key=lambda other: (
+        other is not run, other.report.run.info.dataset != run.report.run.info.dataset,
+    ))
+    methods = [method, *(id_ for id_ in dict.fromkeys(METHOD_PREFERENCE) if id_ in usable and id_ != method)]
+    ways = {
+        "runs": ([line_key(other, method) for other in near], "This run and others like it, by this method."),
+        "methods": ([line_key(run, id_) for id_ in methods], "This run by each of its methods."),
+    }
+    with st.container(horizontal=True):
+        for things, (keys, help_) in ways.items():
+            text = encode_ids(keys[:MAX_LINES], allowed, _url_names(runs))
+            if len(keys) > 1:
+                st.button(
+                    f"Draw {min(len(keys), MAX_LINES)} {things}", key=f"lines_{things}", on_click=_use_lines,
+                    args=(text,), help=f"{help_} {MAX_LINES} at most.",
+                )
+
+
+def _use_lines(text: str) -> None:
+    st.query_params["lines"] = text
+
+
+# MERGED lines_view: How do several runs or methods look beside one another?  Sentence, diagram and table of the lines.
+
+def show_lines(choice: LinesChoice) -> None:
+    """Everything of the lines, above the page's own diagram; nothing where none is chosen."""
+    if not choice.run_evidences and not choice.unavailable:
+        return
+    result = choice.cached_lines()
+    chosen = choice.page_line if choice.page_line in result.labels else None
+    show_headline(result.headline, _lines_view_caption(choice, result), key="looking_lines")
+    show_remarks(*result.caveats)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        diagram, table = st.container(), st.container()
+    with diagram:
+        st.markdown(f"**On one diagram**{': ' + escape_markdown(result.shared_label) if result.shared_label else ''}")
+        show_figure(
+            lambda theme: lines_figure(result, theme, style_indices=choice.style_indices, selected=chosen),
+            key="lines_figure",
+            alt=describe_lines(result),
+            export=_lines_export(result, "Lines on one diagram"),
+            on_select=lambda: _select_line_from_figure("lines_figure"),
+        )
+    with table:
+        _show_lines_table(choice, result, chosen)
+        st.caption(_lines_caption(result))
+        _show_lines_not_drawn(choice, result)
+    st.divider()
+
+
+def _lines_view_caption(choice: LinesChoice, result: ReliabilityLines) -> ViewCaption:
+    """The lines, of which runs and methods; of those chosen where none can be drawn."""
+    drawn = [choice.run_evidences[line.key] for line in result.lines] or list(choice.run_evidences.values())
+    return view_caption(
+        "Reliability lines", [one.run.title for one in drawn], [one.evidence for one in drawn],
+        metric_caption(result.metric, result.scheme),
     )
-except Unavailable as reason:
-    show_bounds(choice, reason)
-    st.stop()
-show_reliability_summary(choice, result)
-selected = drill.selected_bin(result.table)
-with st.grid(2, min_column_width=430, gap="medium"):
-    diagram, table = st.container(), st.container()
-with diagram:
-    title, switch = st.columns([2, 1], vertical_alignment="center")
-    title.subheader("Reliability diagram", anchor=False)
-    with switch:
-        log_counts = url_toggle("log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates)
-    show.show_figure(
-        lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
-        key="reliability",
-        alt=describe_reliability(result),
-        export=bins_export(choice, result, "Reliability diagram"),
-        on_select=lambda: drill.select_bin_from_figure("reliability"),
+
+
+def _lines_export(result: ReliabilityLines, what: str) -> Export:
+    bins = (result.scheme.binning, result.scheme.bins)
+    return Export(
+        make_file_stem("lines", len(result.lines), result.metric, *bins), result.to_frame, result.recipe, what,
+        result.shared_label,
     )
-with table:
-    st.subheader("Per-bin table", anchor=False)
-    tables.show_bin_table(result, selected)
-    more = escape_markdown(choice.evidence.no_questions_reason or "") or "Click a bar or a row to see its questions."
-    st.caption(f"{reliability_caption(result)} {more}")
-    exporting.table_export_menu(
-        bins_export(choice, result, "Per-bin table"), "bins", shown=tables.bin_table_frame(result),
-        columns=tables.COLUMN_CONFIG,
+
+
+def _lines_caption(result: ReliabilityLines) -> str:
+    """How the diagram is read."""
+    thin = sum(line.result.n_thin_bins for line in result.lines)
+    bins = sum(line.result.table.height for line in result.lines)
+    return (
+        f"Below the diagonal: over-confident. A point is a bin; small, hollow, pale: fewer than {MIN_ROWS} pairs "
+        f"({thin} of {bins} bins). Lower panel: the share of each line's pairs. Click a point or a row to "
+        "see that run below."
     )
-drill.show_questions(choice, result, selected)
+
+
+def _show_lines_table(choice: LinesChoice, result: ReliabilityLines, chosen: str | None) -> None:
+    """One row a line; a click on one makes it the page's own run and method."""
+    st.subheader("Lines", anchor=False)
+    looks = styles_by_line(result, choice.style_indices, LIGHT)
+    keys = [line.key for line in result.lines]
+    widget = f"line_rows_{chosen}"
+    frame = result.summary()
+    rows = [
+        {"mark": SYMBOL_CHARACTERS[looks[line.key].symbol], "line": result.labels[line.key], **row}
+        for line, row in zip(result.lines, frame.iter_rows(named=True), strict=True)
+    ]
+    shown = pl.DataFrame([_line_row(row, result) for row in rows], infer_schema_length=None)
+    st.dataframe(
+        shown,
+        key=widget,
+        hide_index=True,
+        column_config=_line_columns(result),
+        placeholder="–",
+        height="content",
+        on_select=lambda: _select_line_from_table(widget, keys),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [keys.index(chosen)], "columns": [], "cells": []}}
+        if chosen
+        else None,
+        alt=plural(len(keys), "line"),
+    )
+    table_export_menu(
+        replace(_lines_export(result, "Table of lines"), frame=result.summary), "lines_table",
+        shown=shown.drop("mark", "recipe"), columns=_line_columns(result),
+    )
+
+
+def _line_row(row: dict[str, Any], result: ReliabilityLines) -> dict[str, Any]:
+    """A line's row; the metric is left out where it has a column anyway."""
+    share = {name: None if row[name] is None else 100 * row[name] for name in ("accuracy", "mean_confidence")}
+    own = {} if result.metric in ("brier", "accuracy") else {"value": row["value"]}
+    return {
+        "mark": row["mark"], "line": row["line"], **own, "brier": row["brier"], **share,
+        "used": f"{row['n_used']:,} / {row['n_total']:,}", "p": row["p"], "says": row["reading"],
+        "judged": row["judged"], "recipe": row["recipe"], "remarks": row["remarks"],
+    }
+
+
+def _line_columns(result: ReliabilityLines) -> dict[str, Any]:
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    metric = METRICS[result.metric]
+    return {
+        "mark": text("", width=34, help="The line's symbol."),
+        "line": text("Line"),
+        "value": number(metric.title, format="%.4f", width=72, help=metric.help),
+        "p": number("p", format="%.3f", width=56, help="How often it would be as large were it calibrated."),
+        "brier": number("Brier", format="%.4f", width=68, help=METRICS["brier"].help),
+        **{name: COLUMN_CONFIG[name] for name in ("accuracy", "mean_confidence")},
+        "used": text("Rows used / total"),
+        "says": text("What it says"),
+        "judged": text("Judged"),
+        "recipe": text("Recipe"),
+        "remarks": text("Remarks"),
+    }
+
+
+def _select_line_from_figure(key: str) -> None:
+    """A click on a point: its line's key and its bin are the point's custom data."""
+    if data := clicked_point_data(key):
+        line, bin_ = data
+        _make_page_run(str(line))
+        st.query_params["bin"] = str(bin_)
+
+
+def _select_line_from_table(widget: str, keys: list[str]) -> None:
+    key = selected_row_value(widget, keys)
+    if key is not None:
+        _make_page_run(key)
+
+
+def _make_page_run(key: str) -> None:
+    """Makes the line's run and method the page's own."""
+    run, _, method = key.partition("~")
+    st.query_params["run"], st.query_params["method"] = run, method
+    st.query_params.pop("bin", None)
+
+
+def _show_lines_not_drawn(choice: LinesChoice, result: ReliabilityLines) -> None:
+    """What is chosen and not drawn, each with its reason."""
+    refused = {choice.titles[key]: why for key, why in {**choice.unavailable, **result.unavailable}.items()}
+    show_reasons("Not drawn", refused, key="lines_not_drawn", expanded=not result.lines)
+
+
+# MERGED verdict: What does one reliability result come to?  Its sentence, five tiles, the recipe, what to know besides.
+
+def show_reliability_summary(choice: RunChoice, result: Reliability) -> None:
+    """What stands above the diagram."""
+    number = result.score
+    show_headline(result.headline, reliability_view_caption(choice))
+    *first, rows = reliability_tiles(choice.evidence, result)
+    show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])  # it has reasons in words of the file
+    # The number's own, which says how p was come by; of a metric without bins the picture's.
+    show_recipe(number.recipe if METRICS[choice.metric].binned else result.recipe)
+    show_remarks(number.remark, *result.remarks)
+
+
+def reliability_view_caption(choice: RunChoice) -> ViewCaption:
+    """The diagram, of which run, method and metric."""
+    return view_caption(
+        "Reliability diagram", [choice.run.title], [choice.evidence],
+        # A metric without bins is no number of the diagram: its bins are said, and the metric is its tile.
+        ", ".join(dict.fromkeys((metric_caption(choice.metric, choice.scheme), bins_caption(choice.scheme))))
+        if not METRICS[choice.metric].binned else metric_caption(choice.metric, choice.scheme),
+    )
+
+
+
+
+def show_bounds(choice: RunChoice, reason: Unavailable) -> None:
+    """What is known of a number whose bins cannot be drawn: its interval, and why no more."""
+    number = score(choice.evidence, choice.metric, choice.scheme)
+    show_view_caption(reliability_view_caption(choice).sentence)
+    show_tiles([metric_tile(number)])
+    show_recipe(number.recipe)
+    st.info(escape_markdown(str(reason)), icon=":material/straighten:")
+
+
+# MERGED drill: Which questions are in the bin somebody clicked?
+
+def selected_bin(table: pl.DataFrame) -> int | None:
+    """The number of the selected bin (from 1), as the address has it; None where there is no such bin."""
+    wanted = st.query_params.get("bin", "")
+    found = next((number for number in table["bin"].to_list() if str(number) == wanted), None)
+    if wanted and found is None:
+        warn_not_available("bin", "which is empty here, or not there.")
+    return found
+
+
+def select_bin(bin_number: int | None) -> None:
+    """Selects a bin: it goes into the address, so a link shows the same questions."""
+    if bin_number is None:
+        st.query_params.pop("bin", None)
+        st.query_params.pop("search", None)
+    else:
+        st.query_params["bin"] = str(bin_number)
+
+
+def select_bin_from_figure(key: str) -> None:
+    """A click in the figure: the bin's number is the first value of the point's custom data."""
+    if data := clicked_point_data(key):
+        select_bin(int(data[0]))
+
+
+def select_bin_from_table(key: str, numbers: Sequence[int]) -> None:
+    """A click on a row of the per-bin table, or a second one that takes it back."""
+    select_bin(selected_row_value(key, numbers))
+
+
+def show_questions(choice: RunChoice, result: Reliability, bin_number: int | None) -> None:
+    """The questions of the bin, searchable, the first thousand shown, all of them downloadable."""
+    if bin_number is None:
+        return
+    if reason := choice.evidence.no_questions_reason:
+        st.info(escape_markdown(reason))
+        return
+    place = result.table.row(by_predicate=pl.col("bin") == bin_number, named=True)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.header(f"Questions in {escape_markdown(place['interval'])}", anchor=False, width="content")
+        st.button("Close", key="close_bin", on_click=select_bin, args=(None,), icon=":material/close:")
+    search = url_text_input("search", "Search", "id, question, answer or gold contains …")
+    found = cached_result(
+        ("questions", *choice.cache_key(), bin_number, search),
+        lambda: questions_of(choice.evidence, choice.metric, choice.scheme, bin_number=bin_number, search=search),
+        max_results=MAX_LARGE_RESULTS,
+    )
+    right = int(found.frame["right"].sum())
+    st.caption(
+        f"{found.frame.height:,} of {plural(found.n_before_search, result.pair_unit.removesuffix('s'))}, "
+        f"{right:,} of them right"
+        + (
+            f"; the first {MAX_SHOWN_QUESTIONS:,} are shown, the download has them all."
+            if found.frame.height > MAX_SHOWN_QUESTIONS
+            else "."
+        )
+    )
+    shown = found.preview.with_columns(right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong")))
+    export = Export(
+        make_file_stem(choice.file_stem, "bin", bin_number, *([search] if search else [])), lambda: found.frame, result.recipe,
+        "Questions", f"{choice.description}, confidence in {place['interval']}", excerpt=True,
+    )
+    show_table(
+        shown, key="question_rows", alt=f"{plural(found.frame.height, 'question')} of the selected bin",
+        export=export,
+    )
+
+
+def page() -> None:
+    """Draws the page."""
+    wanted = shell("reliability", choose_lines).choice
+    choice = wanted.choice
+    show_lines(wanted)
+    try:
+        result = cached_result(
+            ("reliability", *choice.cache_key()),
+            lambda: reliability_diagram(choice.evidence, choice.metric, choice.scheme),
+        )
+    except Unavailable as reason:
+        show_bounds(choice, reason)
+        st.stop()
+    show_reliability_summary(choice, result)
+    selected = selected_bin(result.table)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        diagram, table = st.container(), st.container()
+    with diagram:
+        title, switch = st.columns([2, 1], vertical_alignment="center")
+        title.subheader("Reliability diagram", anchor=False)
+        with switch:
+            log_counts = url_toggle("log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates)
+        show_figure(
+            lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
+            key="reliability",
+            alt=describe_reliability(result),
+            export=bins_export(choice, result, "Reliability diagram"),
+            on_select=lambda: select_bin_from_figure("reliability"),
+        )
+    with table:
+        st.subheader("Per-bin table", anchor=False)
+        show_bin_table(result, selected)
+        more = escape_markdown(choice.evidence.no_questions_reason or "") or "Click a bar or a row to see its questions."
+        st.caption(f"{reliability_caption(result)} {more}")
+        table_export_menu(
+            bins_export(choice, result, "Per-bin table"), "bins", shown=bin_table_frame(result),
+            columns=COLUMN_CONFIG,
+        )
+    show_questions(choice, result, selected)
+
+
+if __name__ == "__main__":
+    page()
+
+
+# MERGED tables__to__reliability: moved.
+
+def _count_column_width(counts: pl.Series) -> int:
+    """Pixels for the largest count with its thousands separators."""
+    return max(48, 20 + 7 * len(f"{counts.max() or 0:,}"))
+
+
+def bin_table_frame(result: Reliability) -> pl.DataFrame:
+    """The per-bin table as it is to be read."""
+    return result.table.select(
+        "interval", "count", mean_confidence=pl.col("confidence") * 100, accuracy=pl.col("accuracy") * 100,
+        gap="gap", share=pl.col("share") * 100,
+    )
+
+
+def show_bin_table(result: Reliability, selected: int | None) -> None:
+    """The per-bin table; a click on a row selects its bin."""
+    shown = bin_table_frame(result)
+    numbers = result.table["bin"].to_list()
+    key = f"bin_rows_{selected}"
+    st.dataframe(
+        shown,
+        key=key,
+        hide_index=True,
+        column_config={
+            **fit_column_widths(COLUMN_CONFIG, shown, "interval"),
+            "count": {**COLUMN_CONFIG["count"], "width": _count_column_width(shown["count"])},
+        },
+        placeholder="–",
+        height="content" if shown.height <= 12 else 480,
+        on_select=lambda: select_bin_from_table(key, numbers),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [numbers.index(selected)], "columns": [], "cells": []}}
+        if selected in numbers
+        else None,
+        alt=f"Per-bin table, {plural(shown.height, 'non-empty bin')}",
+    )

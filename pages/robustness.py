@@ -1,52 +1,288 @@
 """Does the number depend on M?"""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
 import streamlit as st
 
-from calib_core.analysis.sweep import sweep_bins
-from calib_core.figures.relative import describe_relative_values, relative_values_figure
-from calib_core.figures.robustness import describe_metric_values, metric_values_figure
-from calib_core.report.sections.robustness import ROBUSTNESS_CAPTION, RELATIVE_TITLE, VALUES_TITLE
-from pages.parts import cache, pool, robust, show, waiting
-from pages.parts.choice import choose_sweep
-from pages.parts.shell import shell
+from calib_core.errors import Unavailable
+from calib_core.figures.pooling import describe_pooling, pooling_figure
+from calib_core.figures.robustness import (
+    describe_metric_values,
+    describe_relative_values,
+    metric_values_figure,
+    relative_values_figure,
+)
+from calib_core.metrics import METRICS
+from calib_core.report.sections.robustness import (
+    FULL_ECE_TITLE,
+    RELATIVE_TITLE,
+    ROBUSTNESS_CAPTION,
+    VALUES_TITLE,
+    bin_counts_text,
+    full_ece_tiles,
+    robustness_remarks,
+    robustness_rows,
+    robustness_tiles,
+    sweep_refusals,
+)
+from calib_core.results.pooling import (
+    PairPools,
+    class_occurrence_table,
+    poolable_question_titles,
+    pools_of_position,
+    pools_of_question,
+)
+from calib_core.results.published import RSD_SOURCE, published_rsd
+from calib_core.results.robustness import Sweep, sweep_bins
+from calib_core.results.view_caption import ViewCaption, names_or_count, view_caption
+from calib_core.runs import TokenRun
+from calib_core.tokens.bounds import largest_exact_bins
+from calib_core.wording import plural
+from pages.state.cache import cached_result
+from pages.state.markdown import escape_markdown
+from pages.state.progress import with_progress
+from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.figure import show_figure
+from pages.widgets.run_choice import RunChoice, choose_sweep
+from pages.widgets.shell import shell
+from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles
+from pages.widgets.table import show_table
+from pages.widgets.url_inputs import url_selectbox
 
-choice = shell("robustness", choose_sweep).choice
-wanted = choice.required_sweep
-results = [
-    cache.cached_result(
-        ("sweep", *choice.cache_key(evidence, run), wanted.bin_counts, wanted.metrics, wanted.ddof),
-        lambda evidence=evidence: sweep_bins(evidence, wanted.metrics, wanted.bin_counts, ddof=wanted.ddof),
+# MERGED robust: How much does each metric depend on M?  The blocks of the Robustness page around its figures.
+
+RSD_EXPLANATION: Final = """
+- RSD = standard deviation / mean of one metric's values over the set of M. It compares **metrics on one
+  model**: the one with the smaller RSD leaves less to the choice of M.
+- It never compares models. It is near 0 where all gaps have one sign (over-confident everywhere) or every
+  value has a bin of its own, and **large** where a model is calibrated: all of it is noise, which grows
+  with M.
+- So it stands beside what it would be if calibrated: that of draws from the model's own confidences.
+"""
+
+
+def show_sweep_summary(choice: RunChoice, results: Sequence[Sweep]) -> None:
+    """The reading, one tile a metric, how the numbers were made, and what has to be said besides."""
+    first = results[0]
+    show_headline(first.headline, _sweep_view_caption(choice, results))
+    if first.curves:
+        show_tiles(robustness_tiles(first))
+    _show_exactness_badge(choice)
+    for other in results[1:]:
+        st.caption(f"**{escape_markdown(other.run)}**: {escape_markdown(other.headline)}")
+    _show_recipes(results)
+    show_remarks(first.chance_note)
+    show_remarks(*robustness_remarks(choice.evidence, first))
+    for result in results:
+        whose = f"**{escape_markdown(result.run)}**: " if len(results) > 1 else ""
+        for why in sweep_refusals(result):
+            st.caption(f":material/block: {whose}{escape_markdown(why)}")
+
+
+def _sweep_view_caption(choice: RunChoice, results: Sequence[Sweep]) -> ViewCaption:
+    """The curves, of which runs and metrics."""
+    wanted = choice.required_sweep
+    metrics = dict.fromkeys(METRICS[curve.metric].title for result in results for curve in result.curves)
+    return view_caption(
+        f"{names_or_count(list(metrics), 'metrics')} over M",
+        [choice.run.title, *(run.title for run, _ in wanted.other_runs)],
+        [choice.evidence, *(evidence for _, evidence in wanted.other_runs)],
+        f"M in {{{bin_counts_text(wanted.bin_counts)}}}",
     )
-    for run, evidence in waiting.with_progress(
-        ((choice.run, choice.evidence), *wanted.other_runs), "Drawing what chance alone would give:"
+
+
+def _show_recipes(results: Sequence[Sweep]) -> None:
+    """How the number that the reading speaks of was made; that of the others, a line each, is folded away."""
+    lines = _recipe_lines(results)
+    show_recipe(lines[0] if lines else "No metric can be swept here.")
+    if len(lines) > 1:
+        with st.expander(f"How the other curves were made ({len(lines) - 1})", key="recipes"):
+            show_recipe("\n".join(lines[1:]))
+
+
+def _recipe_lines(results: Sequence[Sweep]) -> list[str]:
+    made = [(result.run, curve.recipe) for result in results for curve in result.curves]
+    several = len(results) > 1
+    return [f"{run}: {recipe}" if several else recipe for run, recipe in made]
+
+
+def _show_exactness_badge(choice: RunChoice) -> None:
+    """What can be known of a file that stores the largest probabilities only."""
+    run = choice.evidence.run
+    if not isinstance(run, TokenRun) or run.sums.unstored is None:
+        return
+    exact = largest_exact_bins(run.sums)
+    st.badge(f"Top-k file, Full-ECE: exact up to M = {exact}", icon=":material/straighten:", color="orange")
+
+
+def show_full_ece(results: Sequence[Sweep]) -> None:
+    """Full-ECE between what calibrated confidences would give and the most that it can be."""
+    if tiles := full_ece_tiles(results[0]):
+        st.subheader(FULL_ECE_TITLE, anchor=False)
+        show_tiles(tiles)
+
+
+def show_rsd_table(choice: RunChoice, results: Sequence[Sweep]) -> None:
+    """One row a run and metric: RSD, its null, and the value at each M."""
+    rows = robustness_rows(results)
+    bins, ddof = bin_counts_text(results[0].bins), results[0].ddof
+    st.subheader(f"RSD over M in {{{bins}}}, ddof {ddof}", anchor=False)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    show_table(
+        frame, key="sweep", alt=f"RSD and values of {plural(len(rows), 'curve')} at {len(results[0].bins)} M",
+        export=sweep_export(choice, results, "Table of RSD"),
     )
-]
-robust.show_sweep_summary(choice, results)
-with st.grid(2, min_column_width=430, gap="medium"):
-    values, relative = st.container(), st.container()
-with values:
-    st.subheader(VALUES_TITLE, anchor=False)
-    show.show_figure(
-        lambda theme: metric_values_figure(results, theme, choice.style_indices),
-        key="values",
-        alt=describe_metric_values(results),
-        export=robust.sweep_export(choice, results, VALUES_TITLE),
+
+
+def sweep_export(choice: RunChoice, results: Sequence[Sweep], content: str) -> Export:
+    """Every value of every curve."""
+    metrics = stem_parts((curve.metric for result in results for curve in result.curves), "metrics")
+    bins = results[0].bins
+    return Export(
+        make_file_stem(choice.run.id, choice.evidence.method.id, *metrics, f"m{bins[0]}-to-{bins[-1]}", content),
+        lambda: pl.concat([result.to_frame() for result in results]),
+        "\n".join(_recipe_lines(results)), content, choice.description,
     )
-with relative:
-    st.subheader(RELATIVE_TITLE, anchor=False)
-    show.show_figure(
-        lambda theme: relative_values_figure(results, theme, choice.style_indices),
-        key="relative",
-        alt=describe_relative_values(results),
-        export=robust.sweep_export(choice, results, RELATIVE_TITLE),
+
+
+def show_published_rsd() -> None:
+    """The paper's Table 1, and what RSD says and does not say."""
+    beside, words = st.columns([1, 1.6], gap="medium")
+    with beside:
+        st.subheader("Published figures, other models and data", anchor=False)
+        figures = published_rsd()
+        shown = figures.select(
+            pl.Series("Metric", [METRICS[metric].title for metric in figures["metric"]]),
+            pl.col("model").alias("Model"),
+            pl.Series("RSD over seven M", [f"{100 * rsd:.2f} %" for rsd in figures["rsd"]]),
+        )
+        source = f"{RSD_SOURCE}: M in {{5, 10, 20, 50, 100, 200, 500}}. Not computed here."
+        show_table(
+            shown, key="published", alt="RSD of two models in the Full-ECE paper",
+            export=Export("published-rsd", lambda: figures, source, "Published RSD"),
+        )
+        st.caption(source)
+    with words:
+        st.subheader("What RSD says and what it does not", anchor=False)
+        st.markdown(RSD_EXPLANATION)
+
+
+# MERGED pool: Where do the pairs of one position or question go?  A chooser, the picture, and how often classes occur.
+
+MAX_OFFERED_QUESTIONS: Final = 500
+"""So many questions are offered to choose from."""
+
+
+def show_pooling(choice: RunChoice, bins: tuple[int, ...]) -> None:
+    """The Full-ECE paper's Figure 1 of one position or question, with M = 10 or the smallest of the set."""
+    st.subheader("Which pairs go into which bin?", anchor=False)
+    try:
+        result = _chosen_pools(choice, 10 if 10 in bins else bins[0])
+    except Unavailable as reason:
+        st.caption(escape_markdown(str(reason)))
+        return
+    if result is None:
+        st.caption("No single positions are kept with these sums.")
+        return
+    export = Export(
+        make_file_stem(choice.run.id, choice.evidence.method.id, "pools", result.title.partition(":")[0], result.n_bins),
+        lambda: result.table, f"M={result.n_bins}, K={result.n_classes}, {result.title}",
+        "Which pairs go into which bin", f"{choice.description}, {result.title}",
     )
-    robust.show_full_ece(results)
-st.caption(ROBUSTNESS_CAPTION)
-robust.show_rsd_table(choice, results)
-robust.show_published_rsd()
-with st.grid(2, min_column_width=430, gap="medium"):
-    left, right = st.container(), st.container()
-with left:
-    pool.show_pooling(choice, wanted.bin_counts)
-with right:
-    pool.show_occurrences(choice)
+    show_figure(
+        lambda theme: pooling_figure(result, theme), key="pools", alt=describe_pooling(result), export=export
+    )
+    st.caption(escape_markdown(f"M = {result.n_bins}. {result.sentences}"))
+
+
+def _chosen_pools(choice: RunChoice, bins: int) -> PairPools | None:
+    run = choice.evidence.run
+    if isinstance(run, TokenRun):
+        examples = run.sums.examples
+        if not examples:
+            return None
+        titles = [f"{example.row + 1:,}: right token {example.target}" for example in examples]
+        place = url_selectbox("place", "Position", titles, "The first positions of the file are kept to look at.")
+        return pools_of_position(run.label, examples[place], bins)
+    titles = poolable_question_titles(choice.evidence)[:MAX_OFFERED_QUESTIONS]
+    place = url_selectbox("place", "Question", titles, f"Of the first {MAX_OFFERED_QUESTIONS} questions.")
+    return pools_of_question(choice.evidence, place, bins)
+
+
+def show_occurrences(choice: RunChoice) -> None:
+    """How many classes of the vocabulary occur never, seldom, often."""
+    run = choice.evidence.run
+    if not isinstance(run, TokenRun):
+        return
+    st.subheader("How often the classes occur", anchor=False)
+    table = class_occurrence_table(run.sums.occurrences)
+    shown = table.select(
+        pl.col("occurs").alias("As the right class"),
+        pl.col("classes").alias("Classes"),
+        pl.format("{} %", (pl.col("share") * 100).round(1)).alias("Share of K"),
+        pl.col("positions").alias("Positions"),
+    )
+    export = Export(
+        make_file_stem(choice.run.id, "occurrences"), lambda: table,
+        f"classes of the vocabulary by how often they are right, K={run.sums.classes}, {run.label}",
+        "How often the classes occur", choice.run.title,
+    )
+    show_table(
+        shown, key="occurrences", alt=f"How often {run.sums.classes} classes occur", export=export
+    )
+    st.caption(
+        f"K = {run.sums.classes:,}. cw-ECE averages over all of them, also those that never occur. "
+        "Published (Full-ECE paper, 5,000 test sentences): 30 % never, 41 % one to ten times."
+    )
+
+
+def page() -> None:
+    """Draws the page."""
+    choice = shell("robustness", choose_sweep).choice
+    wanted = choice.required_sweep
+    results = [
+        cached_result(
+            ("sweep", *choice.cache_key(evidence, run), wanted.bin_counts, wanted.metrics, wanted.ddof),
+            lambda evidence=evidence: sweep_bins(evidence, wanted.metrics, wanted.bin_counts, ddof=wanted.ddof),
+        )
+        for run, evidence in with_progress(
+            ((choice.run, choice.evidence), *wanted.other_runs), "Drawing what chance alone would give:"
+        )
+    ]
+    show_sweep_summary(choice, results)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        values, relative = st.container(), st.container()
+    with values:
+        st.subheader(VALUES_TITLE, anchor=False)
+        show_figure(
+            lambda theme: metric_values_figure(results, theme, choice.style_indices),
+            key="values",
+            alt=describe_metric_values(results),
+            export=sweep_export(choice, results, VALUES_TITLE),
+        )
+    with relative:
+        st.subheader(RELATIVE_TITLE, anchor=False)
+        show_figure(
+            lambda theme: relative_values_figure(results, theme, choice.style_indices),
+            key="relative",
+            alt=describe_relative_values(results),
+            export=sweep_export(choice, results, RELATIVE_TITLE),
+        )
+        show_full_ece(results)
+    st.caption(ROBUSTNESS_CAPTION)
+    show_rsd_table(choice, results)
+    show_published_rsd()
+    with st.grid(2, min_column_width=430, gap="medium"):
+        left, right = st.container(), st.container()
+    with left:
+        show_pooling(choice, wanted.bin_counts)
+    with right:
+        show_occurrences(choice)
+
+
+if __name__ == "__main__":
+    page()

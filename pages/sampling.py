@@ -1,32 +1,333 @@
-"""How many samples are enough?"""
+"""How many samples of which run, drawn how often, and what is enough?  Controls → one plan."""
 
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
 import streamlit as st
 
+from calib_core.errors import Unavailable
+from calib_core.figures.question_clusters import describe_question_clusters, question_clusters_figure
 from calib_core.figures.sampling import describe_sampling, sampling_figure
-from calib_core.problems import Unavailable
-from calib_core.report.sections.sampling import SAMPLING_CAPTION
-from pages.parts import sampling_view, show
-from pages.parts.literal import escape_markdown
-from pages.parts.sampling import choose_sampling
-from pages.parts.shell import shell
+from calib_core.methods.answers.subsample import SampleMatrix, sample_matrix
+from calib_core.methods.method import MethodOptions
+from calib_core.metrics import METRICS
+from calib_core.report.sections.sampling import (
+    EXAMPLE_TITLE,
+    NO_SAMPLES,
+    SAMPLED_METHOD,
+    SAMPLING_CAPTION,
+    cluster_rows,
+    example_headline,
+    gap_rows,
+    gaps_title,
+    sampling_recipe,
+    sampling_remarks,
+    sampling_tiles,
+    size_rows,
+    sizes_title,
+)
+from calib_core.results.defaults import default_run
+from calib_core.results.question_clusters import (
+    QuestionClusters,
+    question_clusters,
+    sampled_question_titles,
+    typical_question,
+)
+from calib_core.results.sampling import (
+    BRIER_TOLERANCE,
+    DEFAULT_METRICS,
+    SampleSizeSweep,
+    SamplingPlan,
+    sample_size_sweep,
+    subsample_sizes,
+)
+from calib_core.results.view_caption import ViewCaption, method_titles, rows_used_text
+from calib_core.runs import AnswerRun
+from calib_core.wording import plural
+from pages.state.cache import MAX_LARGE_RESULTS, cached_result
+from pages.state.markdown import escape_markdown
+from pages.state.runs import LoadedRun
+from pages.state.url import UrlState, parse_whole_number
+from pages.widgets.export import Export, make_file_stem, stem_parts
+from pages.widgets.figure import show_figure
+from pages.widgets.number_list_input import NumberListSpec, number_list_input
+from pages.widgets.pickers import pick_method_options, pick_run
+from pages.widgets.shell import shell
+from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles
+from pages.widgets.table import show_table
+from pages.widgets.url_inputs import url_selectbox
 
-chosen = shell("sampling", choose_sampling).choice
-try:
-    result = sampling_view.cached_samples(chosen)
-except Unavailable as reason:
-    st.info(escape_markdown(str(reason)))
-else:
-    sampling_view.show_sampling_summary(chosen, result)
-    with st.grid(2, min_column_width=485, gap="medium"):
-        picture, numbers = st.container(), st.container()
-    with picture:
-        show.show_figure(
-            lambda theme: sampling_figure(result, chosen.metric, theme),
-            key="sampling",
-            alt=describe_sampling(result, chosen.metric),
-            export=sampling_view.sampling_export(chosen, result, "Metric over N'"),
+MAX_SIZES: Final = 12
+MAX_SAMPLES: Final = 10**9 - 1
+MAX_REPEATS: Final = 1000
+MAX_SEED: Final = 10**9 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SamplingChoice:
+    """What the page Sampling shows.
+
+    answers: the run with its samples; within: the largest difference of the Brier score that is none.
+    """
+
+    run: LoadedRun
+    answers: AnswerRun
+    metric: str
+    plan: SamplingPlan
+    options: MethodOptions
+    tolerance: float
+
+    def cache_key(self) -> tuple[object, ...]:
+        """What tells a result of these draws from any other; what is read off them is not part of it."""
+        return (*_source_key(self.run, self.options), self.plan)
+
+    def sample_codes(self) -> SampleMatrix:
+        """The samples as codes."""
+        return _cached_codes(self.run, self.answers, self.options)
+
+
+def _source_key(run: LoadedRun, options: MethodOptions) -> tuple[object, ...]:
+    return (run.file.name, run.file.stamp, run.id, options)
+
+
+def _cached_codes(run: LoadedRun, answers: AnswerRun, options: MethodOptions) -> SampleMatrix:
+    key = ("codes", *_source_key(run, options))
+    return cached_result(key, lambda: sample_matrix(answers, options), max_results=MAX_LARGE_RESULTS)
+
+
+def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingChoice:
+    """The controls of the page. Raises Unavailable where no run has samples."""
+    able = {
+        run.id: (run, answers)
+        for run in runs
+        if isinstance(answers := run.report.run, AnswerRun) and SAMPLED_METHOD in run.report.survey.usable
+    }
+    if not able:
+        raise Unavailable(NO_SAMPLES)
+    used = {id_: run.report.survey.usable[SAMPLED_METHOD].n_used for id_, (run, _) in able.items()}
+    run = pick_run(url_state, {id_: run for id_, (run, _) in able.items()}, default_run(used))
+    answers = able[run.id][1]
+    metric = url_state.pick("metric", DEFAULT_METRICS, DEFAULT_METRICS[0])
+    help_ = METRICS[metric].help
+    st.selectbox("Metric", DEFAULT_METRICS, key="metric", format_func=lambda id_: METRICS[id_].title, help=help_)
+    sizes = _sizes_input(url_state, _default_sizes_text(run, answers))
+    left, right = st.columns(2)
+    with left:
+        repeats = _whole_number_input(
+            url_state, "repeats", "Repeats", (100, 1, MAX_REPEATS), "How often parts of each size are drawn."
         )
-    with numbers:
-        sampling_view.show_sampling_tables(chosen, result)
-    st.caption(SAMPLING_CAPTION)
-sampling_view.show_question(chosen)
+    with right:
+        seed = _whole_number_input(url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same parts.")
+    chosen = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
+    within = _tolerance_input(url_state)
+    return SamplingChoice(run, answers, metric, SamplingPlan(sizes, repeats, seed), chosen, within)
+
+
+def _sizes_input(url_state: UrlState, placeholder: str) -> tuple[int, ...] | None:
+    """N' typed as a list; None where nothing is typed; usual: what is drawn then."""
+    return number_list_input(url_state, "sizes", NumberListSpec(
+        "Numbers of samples N'", "a number of samples", MAX_SAMPLES, MAX_SIZES,
+        "Whole numbers with commas, up to the samples a question has; empty: those shown pale.",
+        placeholder=placeholder,
+    )) or None
+
+
+def _default_sizes_text(run: LoadedRun, answers: AnswerRun) -> str:
+    """The sizes that are drawn where none is typed: "4, 8, 16"."""
+    coded = _cached_codes(run, answers, MethodOptions())
+    try:
+        return ", ".join(map(str, subsample_sizes(coded.n_samples, coded.usable_rows).sizes))
+    except Unavailable:  # the page says why in the place of the figure
+        return ""
+
+
+def _whole_number_input(url_state: UrlState, key: str, label: str, limits: tuple[int, int, int], help_: str) -> int:
+    """A whole number; span: default, least, most."""
+    default, least, most = limits
+    wanted = url_state.pick(key, None, str(default))
+    known = parse_whole_number(wanted, least, most)
+    number = default if known is None else known
+    _store_value(url_state, key, str(number), str(default), valid=known is not None)
+    url_state.set_widget(f"{key}_typed", number)
+    st.number_input(
+        label, least, most, key=f"{key}_typed", step=1, help=help_, on_change=_on_number, args=(key, "d")
+    )
+    return number
+
+
+def _tolerance_input(url_state: UrlState) -> float:
+    """How near two Brier scores are to count as the same."""
+    default = f"{BRIER_TOLERANCE:g}"
+    wanted = url_state.pick("within", None, default)
+    known = re.fullmatch(r"0?\.\d{1,6}", wanted) is not None and float(wanted) > 0
+    number = float(wanted) if known else BRIER_TOLERANCE
+    _store_value(url_state, "within", f"{number:g}" if number >= 1e-4 else f"{number:.6f}", default, valid=known)
+    url_state.set_widget("within_typed", number)
+    st.number_input(
+        "Enough: Brier within ±", 0.000001, 0.999999, key="within_typed", step=0.001, format="%g",
+        on_change=_on_number, args=("within", ".6f"),
+        help="N' is enough where the 95 % interval of the paired difference to the largest N' that is not "
+        "greyed lies inside.",
+    )
+    return number
+
+
+def _store_value(url_state: UrlState, key: str, value: str, default: str, *, valid: bool) -> None:
+    """Takes a value that can be had; one of a link that cannot is told."""
+    if not valid and url_state.moved and key in url_state.url:
+        url_state.lost[key] = url_state.url[key]
+    url_state.set_widget(key, value)
+    url_state.remember(key, value, default)
+
+
+def _on_number(key: str, number_format: str) -> None:
+    """A number somebody typed, as the address has it."""
+    st.session_state[key] = format(st.session_state[f"{key}_typed"], number_format).rstrip("0" if "f" in number_format else "")
+
+
+# MERGED sampling_view: How many samples are enough?  The blocks of the Sampling page around its figures.
+
+def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
+    """The draws, with progress where they are not kept yet. Raises Unavailable where none can be made."""
+
+    def compute() -> SampleSizeSweep:
+        bar = st.progress(0.0, "Drawing parts of the samples …")
+        try:
+            return sample_size_sweep(
+                choice.answers, choice.plan, choice.options,
+                progress=lambda share, text: bar.progress(min(share, 1.0), f"Drawing parts: {text}"),
+            )
+        finally:
+            bar.empty()
+
+    return cached_result(("samples", *choice.cache_key()), compute).with_tolerance(choice.tolerance)
+
+
+def show_sampling_summary(choice: SamplingChoice, result: SampleSizeSweep) -> None:
+    """What is enough, a tile a method, how the numbers were made, and what has to be said besides."""
+    show_headline(result.headline, _sampling_view_caption(choice, result))
+    show_tiles(sampling_tiles(result))
+    show_recipe(sampling_recipe(result, choice.metric))
+    show_remarks(result.sufficiency_definition)
+    show_remarks(*sampling_remarks(result))
+    for why in (*result.spread_caveats.values(), *result.unavailable.values()):
+        st.caption(f":material/block: {escape_markdown(why)}")
+
+
+def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> ViewCaption:
+    """The curves, of which run and metric, over which numbers of samples."""
+    title = METRICS[choice.metric].title
+    return ViewCaption(
+        f"{title} of parts of the samples", (choice.run.title,), method_titles(list(result.mean_confidence)),
+        f"N' in {{{', '.join(map(str, result.sizes))}}}",
+        rows_used_text([(result.n_used, result.n_total)], "rows"),
+    )
+
+
+def show_sampling_tables(choice: SamplingChoice, result: SampleSizeSweep) -> None:
+    """One row an N', and one a method and N' for the paired difference."""
+    st.subheader(sizes_title(choice.metric), anchor=False)
+    rows = size_rows(result, choice.metric)
+    show_table(
+        pl.DataFrame(rows), key="sizes_table",
+        alt=f"{METRICS[choice.metric].title} of three methods at {len(rows)} N'",
+        export=sampling_export(choice, result, "Table over N'"),
+    )
+    _show_gap_table(choice, result)
+
+
+def sampling_export(choice: SamplingChoice, result: SampleSizeSweep, content: str) -> Export:
+    """Every curve, gap and baseline."""
+    methods = stem_parts(result.mean_confidence, "methods")
+    return Export(
+        make_file_stem(choice.run.id, *methods, choice.metric, "n", *result.sizes, "seed", result.seed),
+        result.to_frame, sampling_recipe(result, choice.metric), content,
+        f"{choice.run.title}, {METRICS[choice.metric].title}",
+    )
+
+
+def _show_gap_table(choice: SamplingChoice, result: SampleSizeSweep) -> None:
+    rows = gap_rows(result)
+    if not rows:
+        return
+    st.subheader(gaps_title(result), anchor=False)
+    show_table(
+        pl.DataFrame(rows), key="gaps", alt=f"Paired Brier differences to N' = {result.reference_size}",
+        export=sampling_export(choice, result, "Brier differences"),
+    )
+
+
+def show_question(choice: SamplingChoice) -> None:
+    """One question: its clusters as bars, and the three confidences worked out."""
+    st.header(EXAMPLE_TITLE, anchor=False)
+    coded = choice.sample_codes()
+    places, titles = sampled_question_titles(choice.answers, coded)
+    place = url_selectbox(
+        "place", "Question", titles,
+        f"Of the first {len(titles):,} with samples; type to search, “tie” and “not parse” too.",
+        typical_question(coded, places),
+    )
+    result = question_clusters(choice.answers, coded, places[place], choice.options.unparseable)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        bars, words = st.container(), st.container()
+    with bars:
+        show_figure(
+            lambda theme: question_clusters_figure(result, theme), key="clusters", alt=describe_question_clusters(result),
+            export=question_export(choice, result, "Clusters of one question"),
+        )
+    with words:
+        _show_worked_question(choice, result)
+
+
+def question_export(choice: SamplingChoice, result: QuestionClusters, content: str) -> Export:
+    """The clusters of one question."""
+    recipe = "\n".join([result.sizes_text, *result.derivations.values()])
+    return Export(
+        make_file_stem(choice.run.id, "row", result.row, "clusters"), result.to_frame, recipe, content,
+        f"{choice.run.title}, {result.title}",
+    )
+
+
+def _show_worked_question(choice: SamplingChoice, result: QuestionClusters) -> None:
+    st.markdown(escape_markdown(example_headline(result)))
+    st.code("\n".join([result.sizes_text, *result.derivations.values()]), language=None, wrap_lines=True)
+    show_table(
+        pl.DataFrame(cluster_rows(result), infer_schema_length=None),
+        key="cluster_rows", alt=f"{plural(len(result.clusters), 'cluster')} of one question",
+        export=question_export(choice, result, "Table of clusters"),
+    )
+
+
+# MERGED sampling: How many samples are enough?
+
+def page() -> None:
+    """Draws the page."""
+    chosen = shell("sampling", choose_sampling).choice
+    try:
+        result = cached_samples(chosen)
+    except Unavailable as reason:
+        st.info(escape_markdown(str(reason)))
+    else:
+        show_sampling_summary(chosen, result)
+        with st.grid(2, min_column_width=485, gap="medium"):
+            picture, numbers = st.container(), st.container()
+        with picture:
+            show_figure(
+                lambda theme: sampling_figure(result, chosen.metric, theme),
+                key="sampling",
+                alt=describe_sampling(result, chosen.metric),
+                export=sampling_export(chosen, result, "Metric over N'"),
+            )
+        with numbers:
+            show_sampling_tables(chosen, result)
+        st.caption(SAMPLING_CAPTION)
+    show_question(chosen)
+
+
+if __name__ == "__main__":
+    page()

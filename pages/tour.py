@@ -1,10 +1,199 @@
-"""What is calibration, on this data?"""
+"""Which step of the tour, of which run, by which confidence, how large?  The controls of the page Tour."""
 
-from pages.parts import tour_view
-from pages.parts.shell import shell
-from pages.parts.tour import choose_tour
+from __future__ import annotations
 
-chosen = shell("tour", choose_tour).choice
-tour_view.apply_style_sheets(chosen)
-tour_view.show_step_buttons(chosen)
-tour_view.show_step(chosen)
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import streamlit as st
+
+from calib_core.errors import Unavailable
+from calib_core.figures.tour import describe_tour, tour_figure
+from calib_core.results.tour import (
+    STEP_KINDS,
+    STEP_TITLES,
+    StepKind,
+    TourCandidate,
+    TourStep,
+    TourSubject,
+    choice_reason,
+    default_tour_run,
+    tour_step,
+)
+from calib_core.results.view_caption import view_caption
+from pages.state.cache import cached_result
+from pages.state.markdown import escape_markdown
+from pages.state.runs import LoadedRun, cached_measure
+from pages.state.url import UrlState
+from pages.widgets.export import Export, make_file_stem
+from pages.widgets.figure import show_figure
+from pages.widgets.page_link import page_link
+from pages.widgets.pickers import pick_method, pick_run
+from pages.widgets.shell import PAGES, shell
+from pages.widgets.summary import show_recipe, show_view_caption
+
+STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))
+"""Steps as the address has them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TourChoice:
+    """What the page Tour shows. at: the step, from 1; large: for a projector; why: of this run, or ""."""
+
+    subject: TourSubject
+    runs: tuple[LoadedRun, ...]
+    step_number: int
+    large_type: bool
+    run_reason: str
+
+    @property
+    def kind(self) -> StepKind:
+        """The step."""
+        return STEP_KINDS[self.step_number - 1]
+
+    @property
+    def run(self) -> LoadedRun:
+        """The run that the tour is of."""
+        return next(run for run in self.runs if run.id == self.subject.run)
+
+
+def choose_tour(url_state: UrlState, runs: Sequence[LoadedRun]) -> TourChoice:
+    """Run and method at the side; step and size of type stand in the page itself."""
+    candidates = {run.id: TourCandidate(run.title, run.report.survey.usable) for run in runs}
+    by_id, telling = {run.id: run for run in runs}, default_tour_run(candidates)
+    run_id = pick_run(url_state, by_id, telling).id
+    usable = candidates[run_id].usable
+    method = pick_method(url_state, list(usable), next(iter(usable)))
+    at = int(url_state.pick("step", STEP_NUMBERS, "1"))
+    large = url_state.pick("large", ["1", "0"], "0") == "1"
+    reason = choice_reason(candidates, run_id) if run_id == telling else ""
+    return TourChoice(TourSubject(run_id, method, candidates), tuple(runs), at, large, reason)
+
+
+def cached_step(choice: TourChoice) -> TourStep:
+    """The step, computed once. Raises Unavailable where the data cannot give it."""
+    everything = tuple((run.id, run.title, run.file.stamp) for run in choice.runs)
+    return cached_result(
+        ("tour", choice.kind, choice.subject.run, choice.subject.method, everything),
+        lambda: tour_step(
+            choice.kind, choice.subject, cached_measure({run.report.run: run for run in choice.runs})
+        ),
+    )
+
+
+# MERGED tour_view: How does a step of the tour stand on its page?  Where one is, two sentences, the picture, a way to more.
+
+STYLES: Final = Path(__file__).parent / "widgets"
+FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
+    "answer": ("reliability", "all its questions, bin by bin"),
+    "bin": ("concentration", "where the confidences lie"),
+    "whole": ("reliability", "the same diagram, to ask further"),
+    "bins": ("robustness", "every metric at every M"),
+    "samples": ("sampling", "how many samples are enough"),
+    "models": ("comparison", "all runs, accuracy against Brier score"),
+}
+"""Step → the page that says more, and what of."""
+
+
+def apply_style_sheets(choice: TourChoice) -> None:
+    """The page's type; for a projector, larger."""
+    st.html(STYLES / "tour.css")
+    if choice.large_type:
+        st.html(STYLES / "tour_large.css")
+
+
+def show_step_buttons(choice: TourChoice) -> None:
+    """Back, on, each step, and the size of type; the arrow keys go back and on.
+
+    All of it buttons: a switch or a row of segments that was clicked would keep the arrow keys to itself.
+    """
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="tour_way"
+    ):
+        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall"):
+            _step_button("Back", choice.step_number - 1, shortcut="Left")
+            _step_button("Next", choice.step_number + 1, shortcut="Right", type="primary")
+            for at, kind in enumerate(STEP_KINDS, 1):
+                here: Literal["secondary", "tertiary"] = "secondary" if at == choice.step_number else "tertiary"
+                _step_button(str(at), at, type=here, help=STEP_TITLES[kind])
+            st.markdown(f"{choice.step_number} of {len(STEP_KINDS)}", width="content")
+        st.button(
+            "Normal type" if choice.large_type else "Large type", key="tour_size", type="tertiary",
+            icon=":material/format_size:", on_click=_set_type_size, args=(not choice.large_type,),
+            help="For a projector: larger letters, and nothing but the step.",
+        )
+
+
+def _step_button(label: str, step_number: int, **options: Any) -> None:
+    st.button(
+        label, key=f"tour_{label.lower()}", on_click=_go_to_step, args=(step_number,), disabled=not 1 <= step_number <= len(STEP_KINDS),
+        **options,
+    )
+
+
+def _go_to_step(step_number: int) -> None:
+    st.session_state["step"] = str(step_number)
+
+
+def _set_type_size(large: bool) -> None:
+    st.session_state["large"] = "1" if large else "0"
+
+
+def show_step(choice: TourChoice) -> None:
+    """The step, or why the data cannot give it."""
+    with st.container(key="tour_step"):
+        try:
+            told = cached_step(choice)
+        except Unavailable as reason:
+            st.info(escape_markdown(str(reason)))
+            return
+        with st.grid(2, min_column_width=380, gap="large"):
+            words, picture = st.container(key="tour_words"), st.container()
+        with words:
+            st.header(told.heading, anchor=False)
+            for sentence in told.sentences:
+                st.markdown(_unbroken_percent(sentence))
+            _show_further_link(choice)
+        with picture:
+            _show_picture(choice, told)
+    with st.container(key="tour_foot"):
+        of = view_caption("Tour", [choice.run.title], [choice.subject.evidence])
+        show_view_caption(" ".join(text for text in (of.sentence, choice.run_reason, told.selection_note) if text))
+        show_recipe(told.recipe)
+
+
+def _unbroken_percent(sentence: str) -> str:
+    """The sentence as Markdown that shows it, with no line broken between a number and its sign."""
+    return escape_markdown(sentence).replace(" \\%", "\u00a0\\%")
+
+
+def _show_picture(choice: TourChoice, step: TourStep) -> None:
+    name = make_file_stem("tour", choice.step_number, choice.run.id, choice.subject.method)
+    show_figure(
+        lambda theme: tour_figure(step.picture, theme, large=choice.large_type), key=f"tour_picture_{choice.kind}",
+        alt=describe_tour(step.picture),
+        export=Export(name, step.to_frame, step.recipe, step.heading, choice.run.title),
+    )
+
+
+def _show_further_link(choice: TourChoice) -> None:
+    """The page that says more of this, of the same run and method."""
+    page, label = FURTHER_PAGES[choice.kind]
+    query = {"run": choice.subject.run, "method": choice.subject.method}
+    page_link(PAGES[page].script, f"{PAGES[page].title}: {label}", PAGES[page].icon, query)
+
+
+# MERGED tour: What is calibration, on this data?
+
+def page() -> None:
+    """Draws the page."""
+    chosen = shell("tour", choose_tour).choice
+    apply_style_sheets(chosen)
+    show_step_buttons(chosen)
+    show_step(chosen)
+
+
+if __name__ == "__main__":
+    page()

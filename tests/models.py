@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from calib_core import load
-from calib_core.analysis.comparison import Comparison, compare_runs
-from calib_core.analysis.evidence import gather_evidence
+from calib_core.api import load
+from calib_core.results.comparison import Comparison, compare_runs
+from calib_core.results.evidence import gather_evidence
 from predictions import quiz, write_csv
 
 SIZES: Final = {"small-1b": 1, "small-7b": 7, "large-13b": 13}

@@ -18,7 +18,7 @@ def quiz(rows: int = 1319, seed: int = 5, **more: str) -> list[dict[str, Any]]:
 
     more: the same value in every row, e.g. model="red".
     """
-    chance = random.Random(seed)  # noqa: S311  rows, not keys
+    chance = random.Random(seed)
     made: list[dict[str, Any]] = []
     for number in range(rows):
         confidence = round(chance.betavariate(5, 2), 3)
@@ -39,7 +39,7 @@ def quiz(rows: int = 1319, seed: int = 5, **more: str) -> list[dict[str, Any]]:
 
 def choices(rows: int = 240, seed: int = 9, **more: str) -> list[dict[str, Any]]:
     """Four options a question, with log-probabilities, token counts, p(True) and four sampled answers."""
-    chance = random.Random(seed)  # noqa: S311  rows, not keys
+    chance = random.Random(seed)
     made: list[dict[str, Any]] = []
     for number in range(rows):
         scores = [chance.gauss(0, 1.5) for _ in range(4)]
@@ -63,7 +63,7 @@ def choices(rows: int = 240, seed: int = 9, **more: str) -> list[dict[str, Any]]
 
 def samples(rows: int = 60, seed: int = 4) -> list[dict[str, Any]]:
     """Ten sampled answers a question, of which some do not parse."""
-    chance = random.Random(seed)  # noqa: S311  rows, not keys
+    chance = random.Random(seed)
     return [
         {
             "id": f"s{number}",

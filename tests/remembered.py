@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from calib_core.analysis.check import FileReport
-from calib_core.files import partners
-from pages.parts import cache
-from pages.parts.listing import ListedFile
-from pages.parts.wishes import FileMapping
+from calib_core.readers import companions
+from calib_core.results.files import FileReport
+from pages.state import cache
+from pages.state.cache import ListedFile
+from pages.state.mappings import FileMapping
 
 LARGEST: Final = 8_000_000
 """Bytes of a file that is remembered."""
@@ -26,7 +26,7 @@ _read: Final = cache._read_report
 
 
 def report(one: ListedFile, wish: FileMapping, progress: Callable[[float, str], None]) -> FileReport:
-    """What `pages.parts.cache` reads; of the same name, bytes, companions and wish: what it read before."""
+    """What `pages.state.cache` reads; of the same name, bytes, companions and wish: what it read before."""
     known_by = _known_by(one, wish)
     if known_by is None:
         return _read(one, wish, progress)
@@ -37,11 +37,11 @@ def report(one: ListedFile, wish: FileMapping, progress: Callable[[float, str], 
 
 def _known_by(one: ListedFile, wish: FileMapping) -> Hashable:
     """All that reading the file rests on; None where that is more than the bytes of plain files."""
-    together = {"": one.path, **partners.existing_companions(one.path), **({"gold": one.gold} if one.gold else {})}
+    together = {"": one.path, **companions.existing_companions(one.path), **({"gold": one.gold} if one.gold else {})}
     if not all(_is_plain(path) for path in together.values()):
         return None
     contents = [(name, path.name, _digest(path)) for name, path in sorted(together.items())]
-    return one.name, replace(wish, gold=None), bool(wish.gold), tuple(contents)
+    return one.name, replace(wish, gold_name=None), bool(wish.gold_name), tuple(contents)
 
 
 def _is_plain(path: Path) -> bool:

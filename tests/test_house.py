@@ -128,7 +128,7 @@ def test_ci_runs_what_a_person_runs() -> None:
 
 
 SEEDS = [
-    ("floors: import downward only", "calib_core/bins.py", "import calib_core.analysis"),
+    ("floors: import downward only", "calib_core/bins.py", "import calib_core.results"),
     ("the core knows nothing of Streamlit", "calib_core/metrics/metric.py", "import streamlit"),
     ("no page computes or draws", "pages/parts/seeded.py", "import numpy"),
 ]

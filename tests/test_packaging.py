@@ -70,8 +70,8 @@ def installed(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
     fresh = Installed(folder / "venv", home)
     python = fresh.environment / "bin" / "python"
     _run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", built[1])
-    own = dict.fromkeys((sysconfig.get_path("purelib"), *(path for path in sys.path if "packages" in path)))
-    (fresh.packages / "dependencies.pth").write_text("\n".join(own), encoding="utf-8")
+    ours = [sysconfig.get_path("purelib"), *(path for path in sys.path if path.endswith("-packages"))]
+    (fresh.packages / "dependencies.pth").write_text("\n".join(dict.fromkeys(ours)), encoding="utf-8")
     return fresh
 
 
@@ -141,11 +141,12 @@ def opened(installed: Installed, tmp_path: Path) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]
+    settings = {"STREAMLIT_SERVER_HEADLESS": "true", "STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}
     log = tmp_path / "server.log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
             [installed.environment / "bin" / "calib", "app", "--port", str(port)],
-            cwd=elsewhere, env=environment(installed.home) | {"STREAMLIT_SERVER_HEADLESS": "true"},
+            cwd=elsewhere, env=environment(installed.home) | settings,
             stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     server = Server(f"http://{HOST}:{port}", process, log)

@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 from torchmetrics.functional.classification import binary_calibration_error
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
 
 ROWS: Final = 1_000_000

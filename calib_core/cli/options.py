@@ -7,12 +7,12 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from calib_core.bins import MAX_BINS, Binning
-from calib_core.confidence import METHODS
-from calib_core.confidence.method import UnparseableRule
-from calib_core.files import FORMATS
+from calib_core.edges import MAX_BINS, Binning
+from calib_core.methods import METHODS
+from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.metrics import METRICS
 from calib_core.pairs import Labels
+from calib_core.readers import FORMATS
 
 
 def _parse_path(text: str) -> Path:

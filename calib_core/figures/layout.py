@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, cast
 
 import polars as pl
 
+from calib_core.figures.palette import FONT, TRANSPARENT, Theme
 from calib_core.figures.text import escape_for_plotly
-from calib_core.figures.theme import TRANSPARENT, FONT, Theme
+
+# MERGED as_sent: What of a figure is sent, to a browser or into a file?
+
+def without_unset(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """The figure without the parts that are not set (None)."""
+    return cast("dict[str, Any]", _without_unset_parts(figure))
+
+
+def _without_unset_parts(part: object) -> object:
+    if isinstance(part, Mapping):
+        named = cast("Mapping[str, object]", part)
+        return {name: _without_unset_parts(value) for name, value in named.items() if value is not None}
+    if isinstance(part, list):
+        parts = cast("list[object]", part)
+        return [_without_unset_parts(value) for value in parts] if any(isinstance(one, Mapping) for one in parts) else parts
+    return part
+
 
 Figure: TypeAlias = dict[str, Any]
 """What plotly draws: {"data": [trace, …], "layout": {…}}, made of lists, numbers and text only."""
@@ -54,11 +72,11 @@ def legend_names(data: Sequence[Mapping[str, Any]]) -> list[str]:
     return [trace["name"] for trace in sorted(named, key=lambda trace: trace.get("legendrank", 1000))]
 
 
-def legend_entry(name: str, mode: str, **style: Any) -> dict[str, Any]:  # noqa: ANN401 (as plotly takes it)
+def legend_entry(name: str, mode: str, **style: Any) -> dict[str, Any]:
     """An entry of the legend without anything in the picture: a trace that is nowhere."""
     return {
         "type": "scatter", "mode": mode, "x": [None], "y": [None], "name": escape_for_plotly(name), "showlegend": True,
-        "hoverinfo": "skip", **look,
+        "hoverinfo": "skip", **style,
     }
 
 
@@ -112,7 +130,7 @@ def _legend_layout(theme: Theme, entry_width: float) -> dict[str, Any]:
 
 
 def axis(
-    theme: Theme, title: str | None = None, *, standoff: int | None = None, **options: Any  # noqa: ANN401
+    theme: Theme, title: str | None = None, *, standoff: int | None = None, **options: Any
 ) -> dict[str, Any]:
     """One axis that cannot be dragged; `more` is laid over it.
 
@@ -133,12 +151,12 @@ def axis(
     if title is not None:
         font = {"size": SMALL_SIZE, "color": theme.text}
         drawn["title"] = {"text": title, "font": font, "standoff": standoff}
-    return drawn | more
+    return drawn | options
 
 
-def probability_axis(theme: Theme, title: str | None = None, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+def probability_axis(theme: Theme, title: str | None = None, **options: Any) -> dict[str, Any]:
     """An axis from 0 to 1."""
-    whole: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], **more}
+    whole: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], **options}
     return axis(theme, title, **whole)
 
 
@@ -180,6 +198,57 @@ def share_ticks(top: float, max_steps: int = 4) -> dict[str, Any]:
     return {"tickvals": [round(step * place, 6) for place in range(count + 1)], "tickformat": f".{decimals}%"}
 
 
-def annotation(theme: Theme, text: str, **position: Any) -> dict[str, Any]:  # noqa: ANN401
+def annotation(theme: Theme, text: str, **position: Any) -> dict[str, Any]:
     """Words in the picture, without an arrow; `text` is plotly's HTML, so escaped already."""
-    return {"text": text, "showarrow": False, "font": {"size": SMALL_SIZE, "color": theme.text}} | place
+    return {"text": text, "showarrow": False, "font": {"size": SMALL_SIZE, "color": theme.text}} | position
+
+
+# MERGED stack: Where do panels stand that share one horizontal axis, one above the other?
+
+_HEADING_HEIGHT: Final = 30
+_LONG_HEADING: Final = 50
+"""Pixels above each panel, for what it shows, and letters from which on that is written smaller."""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelStack:
+    """Panels from top to bottom.
+
+    down: (from, to) of each, in parts of the plot; height: pixels of the figure, margins included.
+    """
+
+    domains: tuple[tuple[float, float], ...]
+    height: int
+
+    def trace_axis(self, index: int) -> str:
+        """Name of the vertical axis of the panel at this place (from 0), as traces say it."""
+        return "y" if index == 0 else f"y{index + 1}"
+
+    def layout_key(self, index: int) -> str:
+        """The same axis as the layout says it."""
+        return f"yaxis{self.trace_axis(index)[1:]}"
+
+    @property
+    def bottom_axis(self) -> str:
+        """The axis that the shared horizontal one stands under."""
+        return self.trace_axis(len(self.domains) - 1)
+
+
+def stack_panels(panels: int, *, top: int, panel_height: int) -> PanelStack:
+    """`panels` (1 or more) of `each` pixels below a margin of `top`; each has room for a heading."""
+    row = _HEADING_HEIGHT + panel_height
+    plot = panels * row
+    down = tuple(
+        (max(0.0, 1 - (place + 1) * row / plot), 1 - (place * row + _HEADING_HEIGHT) / plot)
+        for place in range(panels)
+    )
+    return PanelStack(down, plot + top + BOTTOM_MARGIN)
+
+
+def panel_heading(text: str, theme: Theme, stack: PanelStack, index: int = 0) -> dict[str, Any]:
+    """Words above the panel at this place, smaller where they would be wider than a telephone."""
+    size = TEXT_SIZE if len(text) < _LONG_HEADING else SMALL_SIZE
+    return annotation(
+        theme, f"<b>{escape_for_plotly(text)}</b>", font={"size": size, "color": theme.text}, xref="paper", yref="paper",
+        x=0, xanchor="left", align="left", y=stack.domains[index][1], yanchor="bottom", yshift=3,
+    )

@@ -4,38 +4,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.lines import ReliabilityLines
-from calib_core.analysis.lines_result import ReliabilityLine
-from calib_core.confidence import METHODS
-from calib_core.figures.bars import bar_detail
+from calib_core.figures.bars import bar_detail, bar_ends, bins_across
 from calib_core.figures.layout import (
     BOTTOM_MARGIN,
     Figure,
-    axis,
-    legend_entry,
-    legend_names,
-    legend_margin,
     annotation,
-    empty_trace,
-    rounded_values,
+    axis,
     base_layout,
+    empty_trace,
+    legend_entry,
+    legend_margin,
+    legend_names,
     probability_axis,
+    rounded_values,
     share_ticks,
     unit_square_outline,
 )
-from calib_core.figures.lines_look import styles_by_line
-from calib_core.figures.spans import bins_across, bar_ends
-from calib_core.figures.strokes import SeriesStyle, marker_style
-from calib_core.figures.text import wrap_lines as broken
+from calib_core.figures.palette import SeriesStyle, Theme, blend, marker_style, method_style, run_style
 from calib_core.figures.text import escape_for_plotly, truncate_middle
-from calib_core.figures.theme import Theme, blend
+from calib_core.figures.text import wrap_lines as broken
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.wording import plural, format_percent, format_short, format_signed
+from calib_core.results.lines import ReliabilityLine, ReliabilityLines
+from calib_core.wording import format_percent, format_short, format_signed, plural
+
+# MERGED lines_look: How is each line told from the others, where lines are runs, methods, or both?
+
+def styles_by_line(result: ReliabilityLines, style_indices: Mapping[str, int], theme: Theme) -> dict[str, SeriesStyle]:
+    """Key of a line → its colour, dash and symbol.
+
+    places: key → place of the line's run among all at hand. Lines that are methods of one run look as these
+    methods do everywhere, lines that are runs as these runs do; where both differ, colour and dash say the
+    run and the symbol says the method.
+    """
+    runs, methods = {line.run for line in result.lines}, {line.method for line in result.lines}
+    looks: dict[str, SeriesStyle] = {}
+    for at, line in enumerate(result.lines):
+        own, method = run_style(style_indices.get(line.key, at), theme), method_style(line.method, theme)
+        if len(methods) > 1:
+            alone = len(runs) == 1
+            own = method if alone else replace(own, symbol=method.symbol)
+        looks[line.key] = own
+    return looks
+
 
 _PANELS_HEIGHT: Final = 520
 """Pixels of both panels."""

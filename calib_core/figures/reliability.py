@@ -7,18 +7,93 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.analysis.reliability import Reliability
-from calib_core.binned import Scheme
-from calib_core.confidence import METHODS
-from calib_core.figures.bars import OVERCONFIDENT_HATCH, UNDERCONFIDENT_HATCH, BarDetail, bar_trace, split_thin_bins, bar_detail, gap_marker, solid_bar_marker, hover_targets
-from calib_core.figures.labels import MAX_LABELLED_BARS, count_labels, label_angle, label_headroom
-from calib_core.figures.layout import Figure, axis, log_ticks, annotation, rounded_values, base_layout, probability_axis, unit_square_outline
-from calib_core.figures.outlines import count_outlines, gap_outlines
-from calib_core.figures.spans import bins_across, place_bars
-from calib_core.figures.text import wrap_lines, escape_for_plotly
-from calib_core.figures.theme import TRANSPARENT, Theme, blend
+from calib_core.edges import Scheme
+from calib_core.figures.bars import (
+    MAX_LABELLED_BARS,
+    BarDetail,
+    bar_detail,
+    bar_trace,
+    bins_across,
+    count_labels,
+    hover_targets,
+    label_angle,
+    label_headroom,
+    place_bars,
+    solid_bar_marker,
+    split_thin_bins,
+)
+from calib_core.figures.hatching import (
+    OVERCONFIDENT_HATCH,
+    UNDERCONFIDENT_HATCH,
+    gap_marker,
+    unhatched_gap_colour,
+)
+from calib_core.figures.layout import (
+    Figure,
+    annotation,
+    axis,
+    base_layout,
+    log_ticks,
+    probability_axis,
+    rounded_values,
+    unit_square_outline,
+)
+from calib_core.figures.palette import TRANSPARENT, Theme, blend
+from calib_core.figures.text import escape_for_plotly, wrap_lines
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.wording import plural, format_number, format_percent, format_signed
+from calib_core.results.reliability import Reliability
+from calib_core.wording import format_number, format_percent, format_signed, plural
+
+# MERGED outlines: How are hundreds of bars drawn?  As filled outlines: one element a bar costs the browser too much time.
+
+INVISIBLE_HEIGHT: Final = 1e-3
+"""A height that cannot be seen, and has a logarithm."""
+
+
+def gap_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
+    """The gaps up to the larger of accuracy and confidence, and over them the solid part."""
+    traces: list[dict[str, Any]] = []
+    for part, opacity in split_thin_bins(table):
+        over, under = part.filter(pl.col("gap") > 0), part.filter(pl.col("gap") < 0)
+        orange, green = unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH), unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH)
+        named = {"showlegend": opacity == 1}
+        traces += [
+            filled_outline(over, "top", blend(orange, theme.background, opacity), name="over-confident gap", **named),
+            filled_outline(under, "top", blend(green, theme.background, opacity), name="under-confident gap", **named),
+            filled_outline(part, "solid", blend(theme.bar, theme.background, opacity)),
+        ]
+    return traces
+
+
+def count_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
+    """The counts, thin bins in a paler colour."""
+    return [
+        filled_outline(part, "count", blend(theme.count_bar, theme.background, opacity), yaxis="y2")
+        for part, opacity in split_thin_bins(table)
+    ]
+
+
+def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any) -> dict[str, Any]:
+    """Bars `height` (a column) tall as one filled outline, deaf to hover and click.
+
+    Outside the bins it runs at FLOOR, which shows neither on a linear nor on a logarithmic axis.
+    """
+    left, right = table["x"] - table["width"] / 2, table["x"] + table["width"] / 2
+    apart = ((left.shift(-1) - right).abs() > 1e-9).fill_null(value=True)
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for begin, end, tall, ends in zip(left, right, table[height], apart, strict=True):
+        x += [begin, end] if ends else [begin]
+        y += [tall, INVISIBLE_HEIGHT] if ends else [tall]
+    drawn: dict[str, Any] = {
+        "type": "scatter", "mode": "lines", "hoverinfo": "skip", "showlegend": False,
+        "x": rounded_values(pl.Series(x, dtype=pl.Float64)) or [None],
+        "y": rounded_values(pl.Series(y, dtype=pl.Float64)) or [None],
+        "line": {"shape": "hv", "width": 0}, "fill": "tozeroy", "fillcolor": colour,
+    }
+    return drawn | options
+
 
 FIGURE_HEIGHT: Final = 576
 _SQUARE_DOMAIN: Final = [0.275, 1]
@@ -212,3 +287,35 @@ def describe_reliability(result: Reliability) -> str:
         f"widest gap {format_signed(widest['gap'], '+.3f')} in {widest['interval']}",
     ]
     return f"{name}: {', '.join(part for part in parts if part)}."
+
+
+# MERGED small_multiples: How is one of many reliability diagrams drawn, small enough to stand beside the others?
+
+SMALL_FIGURE_HEIGHT: Final = 262
+_SMALL_TICKS: Final = {"tickvals": [0, 0.5, 1]}
+
+
+def small_reliability_figure(result: Reliability, theme: Theme) -> Figure:
+    """The square of the reliability diagram alone: same bars, hatches and whiskers, no counts and no legend.
+
+    What the hover says of a bin, its count too, is that of the large diagram.
+    """
+    whole = reliability_figure(result, theme)
+    layout = base_layout(theme, height=SMALL_FIGURE_HEIGHT, top=8)
+    layout["margin"] |= {"l": 40, "b": 40, "r": 8}
+    axes = {
+        "xaxis": probability_axis(
+            theme, "Confidence", standoff=4, constrain="domain", constraintoward="left", **_SMALL_TICKS
+        ),
+        "yaxis": probability_axis(
+            theme, "Accuracy", scaleanchor="x", constrain="domain", constraintoward="bottom", **_SMALL_TICKS
+        ),
+    }
+    return {
+        "data": [trace | {"showlegend": False} for trace in whole["data"] if trace.get("yaxis") != "y2"],
+        "layout": layout | axes | {
+            "showlegend": False,
+            "shapes": [shape for shape in whole["layout"]["shapes"] if "y2" not in str(shape.get("yref"))],
+            "annotations": whole["layout"]["annotations"],
+        },
+    }

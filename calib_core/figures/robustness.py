@@ -2,17 +2,154 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from calib_core.analysis.sweep import SweepCurve, Sweep
-from calib_core.figures.curves import RunCurve, sweep_layout, run_curves, sweep_legend, curve_line
-from calib_core.figures.layout import LABEL_SIZE, Figure, axis, annotation, empty_trace
-from calib_core.figures.stack import PanelStack, panel_heading
-from calib_core.figures.strokes import band_trace, metric_line_style, median_line
-from calib_core.figures.theme import Theme
+from calib_core.figures.layout import (
+    LABEL_SIZE,
+    Figure,
+    PanelStack,
+    annotation,
+    axis,
+    base_layout,
+    empty_trace,
+    legend_entry,
+    legend_margin,
+    panel_heading,
+    stack_panels,
+)
+from calib_core.figures.marks import band_legend_entry, band_trace, median_line, metric_line_style
+from calib_core.figures.palette import Theme, marker_style, run_style
+from calib_core.figures.text import escape_for_plotly, truncate_middle
 from calib_core.metrics import METRICS
-from calib_core.wording import p_value_phrase, format_number, format_percent
+from calib_core.results.robustness import Sweep, SweepCurve
+from calib_core.wording import format_number, format_percent, p_value_phrase
+
+# MERGED bin_axis: How is the number of bins M drawn as an axis?
+
+_MIN_TICK_DISTANCE: Final = 0.055
+"""Ticks nearer than this part of the axis would have their numbers run into one another."""
+
+
+def bin_count_axis(theme: Theme, bin_counts: Sequence[int], **options: Any) -> dict[str, Any]:
+    """A logarithmic axis with a tick at each of these M (ascending, 1 or more), crowded ones left out."""
+    low, high = math.log10(bin_counts[0]), math.log10(bin_counts[-1])
+    room = max(0.06 * (high - low), 0.04)
+    ticks: list[int] = []
+    for number in reversed(bin_counts):  # from the right, where numbers are longest
+        if not ticks or math.log10(ticks[-1] / number) >= _MIN_TICK_DISTANCE * (high - low + 2 * room):
+            ticks.append(number)
+    return axis(
+        theme, "Number of bins M (log)", standoff=6, type="log", range=[low - room, high + room],
+        tickvals=ticks[::-1], ticktext=[f"{tick:,}" for tick in reversed(ticks)], **options,
+    )
+
+
+# MERGED curves: What is one swept metric of one run as a line over M, and how do figures of such lines begin?
+
+_MAX_RUN_NAME: Final = 44
+"""Letters of a run's name in the legend: as wide as a telephone."""
+
+
+def without_redundant_curves(curves: Sequence[SweepCurve]) -> list[SweepCurve]:
+    """All but K·cw-ECE beside cw-ECE: as K times that, it has its RSD and would hide its relative curve."""
+    with_cw = any(curve.metric == "cw_ece" for curve in curves)
+    return [curve for curve in curves if not (with_cw and curve.metric == "cw_ece_sum")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCurve:
+    """One curve with where it belongs.
+
+    place: of its run among those drawn, from 0; known: of its run among all at hand, which gives it its
+    symbol; alone: whether there is only one run.
+    """
+
+    curve: SweepCurve
+    run: str
+    run_index: int
+    style_index: int
+    single_run: bool
+
+    def marker(self, colour: str, theme: Theme) -> dict[str, Any]:
+        """The run's symbol in this colour."""
+        return marker_style(colour, run_style(self.style_index, theme).symbol, theme)
+
+    @property
+    def title(self) -> str:
+        """The metric's short name, as the papers have it: "cw-ECE"."""
+        return METRICS[self.curve.metric].title
+
+    @property
+    def scale(self) -> str:
+        """Curves of one panel: never a metric of [0, 1] on one axis with one of [0, 2]."""
+        if self.curve.metric == "cw_ece":
+            return "K"
+        return "2" if METRICS[self.curve.metric].high == 2 else "1"
+
+
+def run_curves(results: Sequence[Sweep], style_indices: Sequence[int] = ()) -> Iterator[RunCurve]:
+    """Every curve of every run, run by run; places: of the runs among all at hand, else among these."""
+    for place, result in enumerate(results):
+        known = style_indices[place] if style_indices else place
+        for curve in result.curves:
+            yield RunCurve(curve, result.run, place, known, single_run=len(results) == 1)
+
+
+def sweep_layout(
+    theme: Theme, results: Sequence[Sweep], entries: Sequence[dict[str, Any]], *, panels: int
+) -> tuple[dict[str, Any], PanelStack]:
+    """The layout of a figure over M without its vertical axes, and where its panels stand."""
+    top, alone = legend_margin([each["name"] for each in entries], one_per_line=len(results) > 1)
+    stack = stack_panels(panels, top=top, panel_height=300 if panels == 1 else 200)
+    layout = base_layout(theme, height=stack.height, top=top, one_per_line=alone)
+    layout |= {"hovermode": "closest", "annotations": [], "shapes": []}
+    bins = sorted({bins for result in results for bins in result.bins})
+    layout["xaxis"] = bin_count_axis(theme, bins, anchor=stack.bottom_axis)
+    return layout, stack
+
+
+def curve_line(
+    run_curve: RunCurve, theme: Theme, yaxis: str, values: Sequence[float | None], hover_texts: Sequence[str]
+) -> dict[str, Any]:
+    """The line of one curve, a point at each M; words: what the hover says of each, as plotly's HTML."""
+    line = metric_line_style(run_curve.curve.metric, theme)
+    of = "" if run_curve.single_run else f"<br>{escape_for_plotly(truncate_middle(run_curve.run, _MAX_RUN_NAME))}"
+    name = f"<b>{escape_for_plotly(run_curve.title)}</b>{of}"
+    return {
+        "type": "scatter", "mode": "lines+markers", "yaxis": yaxis, "cliponaxis": False, "showlegend": False,
+        "x": list(run_curve.curve.bins), "y": [None if value is None else round(value, 7) for value in values],
+        "line": line, "marker": run_curve.marker(line["color"], theme),
+        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "hovertext": [
+            f"{name}<br>M = {bins:,}<br>{told}" for bins, told in zip(run_curve.curve.bins, hover_texts, strict=True)
+        ],
+        "meta": {"metric": run_curve.curve.metric, "run": run_curve.run_index},
+    }
+
+
+def sweep_legend(curves: Sequence[RunCurve], theme: Theme, *, relative: bool) -> list[dict[str, Any]]:
+    """A line a metric (with the RSD of each run, in the runs' order), a symbol a run, and the band."""
+    entries: list[dict[str, Any]] = []
+    for metric in dict.fromkeys(each.curve.metric for each in curves):
+        own = [each.curve for each in curves if each.curve.metric == metric]
+        told = ", ".join(f"{100 * curve.rsd:.1f}" for curve in own if curve.rsd is not None)
+        rsd = f" (RSD {told} %)" if relative and told else ""
+        line = metric_line_style(metric, theme)
+        symbol = {"marker": curves[0].marker(line["color"], theme)} if curves[0].single_run else {}
+        mode = "lines+markers" if curves[0].single_run else "lines"
+        entries.append(legend_entry(f"{METRICS[metric].title}{rsd}", mode, line=line, **symbol))
+    entries += [
+        legend_entry(truncate_middle(each.run, _MAX_RUN_NAME), "markers", marker=each.marker(theme.text, theme))
+        for each in {each.run_index: each for each in curves if not each.single_run}.values()
+    ]
+    if not relative and any(each.curve.null for each in curves if each.run_index == 0):
+        whose = "" if curves[0].single_run else " (first run)"
+        entries.append(band_legend_entry(theme, whose))
+    return entries
+
 
 _SCALE_TITLES: Final[Mapping[str, str]] = {
     "1": "scale 0 to 1", "2": "scale 0 to 2", "K": "divided by the K classes: scale 0 to 2/K",
@@ -167,3 +304,60 @@ def _curve_text(run_curve: RunCurve) -> str:
     rsd = "" if curve.rsd is None else f", RSD {format_percent(curve.rsd)}"
     then = "" if first == last else f", {format_number(high)} at M = {last}"
     return f"{name}: {format_number(low)} at M = {first}{then}{rsd}"
+
+
+# MERGED relative: Which metric depends least on M?  Sweeps → each curve divided by its own mean, with its RSD.
+
+NO_MEAN: Final = "No metric has a mean to be divided by"
+
+
+def relative_values_figure(results: Sequence[Sweep], theme: Theme, style_indices: Sequence[int] = ()) -> Figure:
+    """Each metric divided by its own mean over M (log), with the RSD in the legend.
+
+    A metric of which some M has no exact value has no mean, and no line here; nor has K·cw-ECE beside cw-ECE.
+    places: of the runs among all at hand.
+    """
+    drawn = _relative_curves(results, style_indices)
+    entries = sweep_legend(drawn, theme, relative=True)
+    layout, stack = sweep_layout(theme, results, entries, panels=1)
+    data: list[dict[str, Any]] = []
+    highest = 1.0
+    for each in drawn:
+        shares = _values_over_mean(each)
+        highest = max(highest, *shares)
+        data.append(curve_line(each, theme, "y", shares, [f"{share:.2f} × its mean" for share in shares]))
+    layout["yaxis"] = axis(
+        theme, "Value / own mean over M", domain=stack.domains[0], range=[0, 1.1 * highest], nticks=6,
+        tickformat="~g",
+    )
+    layout["shapes"] = [{
+        "type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": 1, "y1": 1,
+        "layer": "below", "line": {"color": theme.axis_line, "width": 1.5},
+    }]
+    if not drawn:
+        layout["annotations"].append(panel_heading(NO_MEAN, theme, stack))
+    return {"data": [*entries, *data] or [empty_trace()], "layout": layout}
+
+
+def _relative_curves(results: Sequence[Sweep], style_indices: Sequence[int] = ()) -> list[RunCurve]:
+    own = [replace(result, curves=tuple(without_redundant_curves(result.curves))) for result in results]
+    return [each for each in run_curves(own, style_indices) if each.curve.rsd is not None]
+
+
+def _values_over_mean(run_curve: RunCurve) -> list[float]:
+    """A curve that has a value at every M, over its own mean."""
+    values = [value for value in run_curve.curve.values if value is not None]
+    mean = sum(values) / len(values)
+    return [value / mean for value in values]
+
+
+def describe_relative_values(results: Sequence[Sweep]) -> str:
+    """The figure in one sentence, for who cannot see it: text, not HTML."""
+    told = "; ".join(map(_relative_curve_text, _relative_curves(results)))
+    return f"Metrics divided by their own mean over M. {told or NO_MEAN}."
+
+
+def _relative_curve_text(run_curve: RunCurve) -> str:
+    shares, name = _values_over_mean(run_curve), run_curve.title if run_curve.single_run else f"{run_curve.title}, {run_curve.run}"
+    rsd = format_percent(run_curve.curve.rsd or 0.0)
+    return f"{name}: from {min(shares):.2f} to {max(shares):.2f} times its mean, RSD {rsd}"

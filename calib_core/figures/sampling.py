@@ -4,19 +4,157 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from calib_core.analysis.samples_result import METHOD_SYMBOLS, SampleSizeCurve, SampleSizeSweep
-from calib_core.figures.layout import Figure, axis, legend_entry, legend_names, legend_margin, empty_trace, base_layout
-from calib_core.figures.method_look import method_style
-from calib_core.figures.sampling_levels import LABEL_SHARE, level_labels, baseline_lines, baseline_levels
-from calib_core.figures.sampling_said import CONFIDENCE_AXIS_RANGE, four_decimals, rounded, mean_confidence_labels, mean_confidence_lines
-from calib_core.figures.stack import PanelStack, panel_heading, stack_panels
-from calib_core.figures.strokes import band_trace, marker_style
-from calib_core.figures.text import escape_for_plotly
-from calib_core.figures.theme import Theme, with_opacity, blend
+from calib_core.figures.layout import (
+    LABEL_SIZE,
+    Figure,
+    PanelStack,
+    annotation,
+    axis,
+    base_layout,
+    empty_trace,
+    legend_entry,
+    legend_margin,
+    legend_names,
+    panel_heading,
+    stack_panels,
+)
+from calib_core.figures.marks import band_trace
+from calib_core.figures.palette import Theme, blend, marker_style, method_style, with_opacity
+from calib_core.figures.text import escape_for_plotly, wrap_lines
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.wording import format_number, format_signed, format_interval
+from calib_core.results.sampling import METHOD_SYMBOLS, SampleSizeCurve, SampleSizeSweep
+from calib_core.wording import NOT_DEFINED, format_interval, format_number, format_signed
+
+# MERGED sampling_levels: How are methods that need no samples drawn beside those that do?  Level lines with a label each.
+
+_LABEL_SPACING: Final = 30
+"""Pixels from the middle of one label, of two lines, to that of the next."""
+
+_LABEL_LINE_LENGTH: Final = 18
+"""Letters of one line of a label: a longer name has two."""
+
+LABEL_SHARE: Final = 0.27
+"""The part of the figure's breadth, at its right end, that is left to labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledLevel:
+    """One label beside the data, at its height. name: whose it is; line: whether a line leads to it."""
+
+    value: float
+    name: str
+    has_line: bool = True
+
+
+def baseline_levels(result: SampleSizeSweep, metric: str) -> list[LabelledLevel]:
+    """The baselines from low to high; accuracies of one answer are one."""
+    own = [each for each in result.baselines if each.metric == metric]
+    named = {
+        (each.value, each.judged if metric == "accuracy" else METHODS[each.method].title) for each in own
+    }
+    return [LabelledLevel(value, name) for value, name in sorted(named)]
+
+
+def baseline_lines(levels: Sequence[LabelledLevel], theme: Theme) -> list[Figure]:
+    """Dashed lines across the upper panel, as far as the labels."""
+    return [
+        {
+            "type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1 - LABEL_SHARE, "y0": level.value,
+            "y1": level.value, "layer": "below",
+            "line": {"color": theme.muted_text, "width": 1.5, "dash": "9px,4px"},
+        }
+        for level in levels
+    ]
+
+
+def level_labels(
+    levels: Sequence[LabelledLevel], theme: Theme, axis_range: tuple[float, float], height: float, yref: str = "y"
+) -> list[Figure]:
+    """A label at the right end of each line, moved up where the one below it would touch it.
+
+    levels: from low to high; span: ends of the axis; height: its pixels.
+    """
+    labels: list[Figure] = []
+    least = _LABEL_SPACING / 2
+    for place, level in enumerate(levels):
+        own = (level.value - axis_range[0]) / (axis_range[1] - axis_range[0]) * height
+        above = (len(levels) - place - 0.5) * _LABEL_SPACING  # room for this one and those that are still to come
+        at = max(least, min(own, height - above))
+        least = at + _LABEL_SPACING
+        labels.append(annotation(
+            theme, wrap_lines(level.name, _LABEL_LINE_LENGTH) + (f"<br>{level.value:.4f}" if level.has_line else ""),
+            xref="x domain", x=1 - LABEL_SHARE + 0.015, xanchor="left", align="left",
+            yref=yref, y=level.value, yanchor="middle", yshift=round(at - own),
+            font={"size": LABEL_SIZE, "color": theme.muted_text},
+        ))
+    return labels
+
+
+# MERGED sampling_said: What do the methods say on average at each N', and how often is the majority right?  The lower panel.
+
+CONFIDENCE_AXIS_RANGE: Final = (0.0, 1.08)
+"""Ends of the lower axis."""
+
+
+def mean_confidence_lines(result: SampleSizeSweep, theme: Theme) -> list[dict[str, Any]]:
+    """Mean confidence of each method, the accuracy they speak of, and the most that F_CN can say."""
+    x = list(result.sizes)
+    traces: list[dict[str, Any]] = []
+    common = {"type": "scatter", "yaxis": "y2", "showlegend": False, "hoverinfo": "text", "x": x}
+    if "cluster_number" in result.mean_confidence:
+        most = [(size - 1) / size for size in x]
+        colour = method_style("cluster_number", theme).colour
+        words = [f"F_CN is at most<br>1 − 1/{size} = {end:.4g}" for size, end in zip(x, most, strict=True)]
+        traces.append(common | {
+            "mode": "lines+markers", "y": most, "hovertext": words, "meta": {"ceiling": True},
+            "line": {"color": colour, "width": 1.4, "dash": "6px,5px"},
+            "marker": {"symbol": "line-ew-open", "size": 16, "color": colour, "line": {"width": 2}},
+        })
+    traces.append(common | {
+        "mode": "lines" if len(x) > 1 else "markers", "marker": {"color": theme.muted_text, "size": 7},
+        "y": [rounded(right) for right in result.accuracy], "meta": {"accuracy": True},
+        "line": {"color": theme.muted_text, "width": 2, "dash": "2px,3px"},
+        "hovertext": [
+            f"accuracy of the majority<br>N' = {size}: {four_decimals(value)}"
+            for size, value in zip(x, result.accuracy, strict=True)
+        ],
+    })
+    for method, said in result.mean_confidence.items():
+        own = method_style(method, theme)
+        traces.append(common | {
+            "mode": "lines+markers", "y": [rounded(value) for value in said], "cliponaxis": False,
+            "line": own.line(), "marker": own.marker(theme, 8), "meta": {"said": method},
+            "hovertext": [
+                f"<b>{METHOD_SYMBOLS[method]}</b><br>N' = {size}<br>mean confidence {four_decimals(value)}"
+                for size, value in zip(x, said, strict=True)
+            ],
+        })
+    return traces
+
+
+def mean_confidence_labels(result: SampleSizeSweep) -> list[LabelledLevel]:
+    """What is in the lower panel besides the methods, named where it ends."""
+    last = result.sizes[-1]
+    labels = [LabelledLevel((last - 1) / last, "F_CN's ceiling, 1−1/N'", has_line=False)]
+    if (right := result.accuracy[-1]) is not None:
+        labels.append(LabelledLevel(right, "accuracy", has_line=False))
+    wanted = labels if "cluster_number" in result.mean_confidence else labels[1:]
+    return sorted(wanted, key=lambda level: level.value)
+
+
+def four_decimals(value: float | None) -> str:
+    """Four decimals, or why there are none."""
+    return format_number(value, missing=NOT_DEFINED)
+
+
+def rounded(value: float | None) -> float | None:
+    """Without digits that no pixel shows."""
+    return None if value is None else round(value, 7)
+
 
 PANEL_HEIGHT: Final = 270
 """Pixels of each of the two panels."""

@@ -6,17 +6,66 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from calib_core.analysis.checkpoints import STEPS_AXIS
-from calib_core.analysis.training import Checkpoint, TrainingLine, Training
-from calib_core.figures.layout import Figure, axis, legend_names, legend_margin, annotation, empty_trace, base_layout
-from calib_core.figures.run_look import run_style
-from calib_core.figures.strokes import SeriesStyle, band_trace, band_legend_entry, median_line, selection_ring
+from calib_core.figures.layout import (
+    Figure,
+    annotation,
+    axis,
+    base_layout,
+    empty_trace,
+    legend_margin,
+    legend_names,
+)
+from calib_core.figures.marks import band_legend_entry, band_trace, median_line, selection_ring
+from calib_core.figures.palette import SeriesStyle, Theme, run_style
+from calib_core.figures.text import compact_count, escape_for_plotly, truncate_middle
 from calib_core.figures.text import wrap_lines as broken
-from calib_core.figures.text import escape_for_plotly, truncate_middle
-from calib_core.figures.theme import Theme
-from calib_core.figures.training_axis import progress_text, axis_positions, training_axis
 from calib_core.metrics import METRICS
-from calib_core.wording import NOT_DEFINED, p_value_phrase, plural, format_number, format_interval
+from calib_core.results.training import STEPS_AXIS, Checkpoint, Training, TrainingLine
+from calib_core.wording import NOT_DEFINED, format_interval, format_number, p_value_phrase, plural
+
+# MERGED training_axis: How is the way of a training drawn as an axis: tokens seen, or steps?
+
+MAX_LINEAR_DECADES: Final = 1.5
+"""A training that spans more powers of ten is drawn on a logarithmic axis."""
+
+_MIN_TICK_DISTANCE: Final = 0.13
+"""Ticks nearer than this part of the axis would have their numbers run into one another."""
+
+
+def progress_text(progress: float) -> str:
+    """"8,000", "12.3k", "300B": a step or a number of tokens in four digits at most."""
+    return compact_count(round(progress))
+
+
+def axis_positions(progresses: Sequence[float]) -> dict[float, float]:
+    """Where each place of the training is drawn; the axis is linear in these.
+
+    Decimal logarithms where the places above zero span more than `DECADES`, and then zero, which has
+    none, stands one third of a decade left of the first. Else the places themselves.
+    """
+    above = sorted({at for at in progresses if at > 0})
+    if not above or math.log10(above[-1] / above[0]) <= MAX_LINEAR_DECADES:
+        return {at: at for at in progresses}
+    start = math.log10(above[0]) - 1 / 3
+    return {at: math.log10(at) if at > 0 else start for at in progresses}
+
+
+def training_axis(theme: Theme, title: str, positions: dict[float, float]) -> dict[str, Any]:
+    """The axis with ticks at checkpoints, crowded ones left out; the last always has one."""
+    if not positions:
+        return axis(theme, title, standoff=6, range=[0, 1], showticklabels=False)
+    log = any(drawn != at for at, drawn in positions.items())
+    low, high = min(positions.values()), max(positions.values())
+    room = 0.04 * (high - low) or max(0.1 * abs(high), 0.5)
+    ticks: list[float] = []
+    for at in sorted(positions, reverse=True):
+        if not ticks or positions[ticks[-1]] - positions[at] >= _MIN_TICK_DISTANCE * (high - low + 2 * room):
+            ticks.append(at)
+    return axis(
+        theme, f"{title} (log)" if log else title, standoff=6, range=[low - room, high + room],
+        tickvals=[positions[at] for at in reversed(ticks)], ticktext=[progress_text(at) for at in reversed(ticks)],
+    )
+
 
 _PANEL_HEIGHT: Final = 340
 """Pixels of the panel with its lower margin."""

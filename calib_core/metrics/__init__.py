@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from calib_core.metrics.accuracy import ACCURACY
-from calib_core.metrics.ace import ACE
 from calib_core.metrics.auroc import AUROC
 from calib_core.metrics.bias import BIAS
-from calib_core.metrics.brier import BRIER
-from calib_core.metrics.brier_multi import BRIER_MULTI
-from calib_core.metrics.cw_ece import CW_ECE
-from calib_core.metrics.cw_ece_sum import CW_ECE_SUM
-from calib_core.metrics.ece import ECE
-from calib_core.metrics.full_ece import FULL_ECE
-from calib_core.metrics.full_ece_mass import FULL_ECE_MASS
+from calib_core.metrics.brier import BRIER, BRIER_MULTI
+from calib_core.metrics.classwise_ece import CW_ECE, CW_ECE_SUM
+from calib_core.metrics.ece import ACE, ECE
+from calib_core.metrics.full_ece import FULL_ECE, FULL_ECE_MASS
 from calib_core.metrics.mce import MCE
 from calib_core.metrics.metric import Metric
 from calib_core.metrics.nll import NLL

@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from calib_core.binned import Scheme, Sums
+from calib_core.bins import Sums
+from calib_core.edges import Scheme
 from calib_core.metrics.metric import Metric
 
 

@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric, BootstrapUnits
+from calib_core.bins import Sums
+from calib_core.edges import Scheme
+from calib_core.metrics.metric import BootstrapUnits, Metric
 
 
 def bias(sums: Sums, _scheme: Scheme) -> float | None:

@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.binned import Scheme, Sums
-from calib_core.metrics.metric import Metric, BootstrapUnits
+from calib_core.bins import Sums
+from calib_core.edges import Scheme
+from calib_core.metrics.metric import BootstrapUnits, Metric
 
 
 def ece(sums: Sums, scheme: Scheme) -> float | None:
@@ -47,4 +48,28 @@ ECE: Final = Metric(
     sampling_default="shown",
     bootstrap_coverage=(76, 93),
     weighted_form=_weighted_ece,
+)
+
+
+# MERGED ace: How large is the ECE when every bin holds about the same number of rows?
+
+ACE: Final = Metric(
+    id="ace",
+    title="ACE",
+    title_in_sentence="ACE",
+    recipe_name="ACE-L1",
+    meaning=(
+        "Adaptive calibration error: ECE over bins of about equally many rows, so that no bin is "
+        "thin and rows of equal confidence stay together; lower is better."
+    ),
+    source="after Nixon et al. 2019: ECE with ⌈M·r/n⌉ bins, of one confidence a row, weighted by count",
+    needs="pairs",
+    low=0.0,
+    high=1.0,
+    direction="lower",
+    binned=True,
+    compute=ece,
+    binning="mass",
+    required_sums="values",
+    all_labels=True,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.binned import Scheme, Sums
+from calib_core.bins import Sums
+from calib_core.edges import Scheme
 from calib_core.metrics.metric import Metric
 
 

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.binned import Binning, Scheme, Sums
+from calib_core.bins import Sums
+from calib_core.edges import Binning, Scheme
 
 Direction = Literal["lower", "higher", "zero"]
 

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.binned import Scheme
-from calib_core.problems import Unavailable
+from calib_core.edges import Scheme
+from calib_core.errors import Unavailable
 from calib_core.tokens.grid import GRID_CELLS, SERVED_BINS
 from calib_core.tokens.sums import TokenSums, UnstoredBounds
 

@@ -10,16 +10,21 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.classes import ClassSums
-from calib_core.tokens.draws import NullSampler
-from calib_core.tokens.examples import example_from_row
-from calib_core.tokens.faults import PositionProblem, PositionProblemLog, ProblemKind
-from calib_core.tokens.looking import LONG_ROW_CLASSES, CLIP_TOLERANCE, RowChecker, row_checker
-from calib_core.tokens.pooled import PooledSums
-from calib_core.tokens.positions import ScannedRows, PositionBlock
-from calib_core.tokens.scales import ProbabilityScale, to_probabilities, problem_in_scale
-from calib_core.tokens.stored import grid_cell_of, to_float64
-from calib_core.tokens.sums import MAX_EXAMPLES, ExamplePosition, TokenSums
+from calib_core.tokens.accumulators import ClassSums, PooledSums
+from calib_core.tokens.float_bits import grid_cell_of, to_float64
+from calib_core.tokens.null_draws import NullSampler
+from calib_core.tokens.row_checks import (
+    CLIP_TOLERANCE,
+    LONG_ROW_CLASSES,
+    PositionProblem,
+    PositionProblemLog,
+    ProblemKind,
+    RowChecker,
+    row_checker,
+)
+from calib_core.tokens.row_scanner import PositionBlock, ScannedRows
+from calib_core.tokens.scales import ProbabilityScale, problem_in_scale, to_probabilities
+from calib_core.tokens.sums import MAX_EXAMPLES, ExamplePosition, TokenSums, example_from_row
 
 PADDING_TARGET: Final = -100
 """The target that says: not a position."""
@@ -150,7 +155,7 @@ class DenseReducer:
         def bad(row: int, kind: ProblemKind, found: str) -> None:
             self._bad.add(*problem_in_scale(kind, found, values[row], self._scale), row=int(number[row]))
 
-        assert self._looker is not None  # noqa: S101 - made by the check of the block
+        assert self._looker is not None
         with np.errstate(invalid="ignore"):  # a NaN is found, not warned of
             look = self._looker.check(to_probabilities(values, self._scale), bad)
         if look.usable_rows.size:

@@ -13,8 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.binned import FINEST_BINS, MAX_BINS, Binned, Scheme
-from calib_core.problems import Unavailable
+from calib_core.bins import Binned
+from calib_core.edges import FINEST_BINS, MAX_BINS, Scheme
+from calib_core.errors import Unavailable
 
 GRID_CELLS: Final = FINEST_BINS
 """Cells between 0 and 1: they serve the paper's seven M, and 15 too."""

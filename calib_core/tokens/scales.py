@@ -10,9 +10,8 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.tokens.faults import ProblemKind
-from calib_core.tokens.looking import NOT_FINITE, OUTSIDE_UNIT_INTERVAL, CLIP_TOLERANCE
-from calib_core.tokens.stored import to_float64
+from calib_core.tokens.float_bits import to_float64
+from calib_core.tokens.row_checks import CLIP_TOLERANCE, NOT_FINITE, OUTSIDE_UNIT_INTERVAL, ProblemKind
 
 ProbabilityScale = Literal["probs", "logprobs", "logits"]
 """What an array holds."""

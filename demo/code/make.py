@@ -9,8 +9,8 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from calib_core.files.token_level.sums import write_sums
-from calib_core.records import TokenRun
+from calib_core.readers.token.sums import write_sums
+from calib_core.runs import TokenRun
 from demo.bars import bar, bars
 from demo.code.ngram import counted
 from demo.code.positions import save_dense, save_top

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.records import RunInfo
+from calib_core.runs import RunInfo
 from demo.code.predict import Model
 from demo.code.recipe import CodeRecipe
 from demo.code.runs import TINY, said

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.records import RowCounts, RunInfo, TokenRun
+from calib_core.runs import RowCounts, RunInfo, TokenRun
 from calib_core.tokens.dense import DenseReducer
 from demo.code.ngram import Counts
 from demo.code.predict import Model, by_counts, by_network

@@ -54,6 +54,6 @@ def _read(root: Path, name: str) -> Source:
 
 def split(sources: list[Source], share: float, seed: int) -> Texts:
     """Shuffles the files and takes about `share` of them for the test; the same split for the same seed."""
-    order = Random(seed).sample(sources, len(sources))  # noqa: S311 - a stream that can be had again is the point
+    order = Random(seed).sample(sources, len(sources))
     count = round(share * len(order))
     return Texts(train=tuple(order[count:]), test=tuple(order[:count]))

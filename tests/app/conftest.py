@@ -13,7 +13,8 @@ from streamlit.components.v2 import manifest_scanner
 import models as side_by_side
 import remembered
 import screens
-from pages.parts import cache, exporting
+from pages.state import cache
+from pages.widgets.export import st
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit
 from token_files import positions, write_checkpoints, write_npz
@@ -31,7 +32,7 @@ def installed_once() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that another test has, too, is read once for both."""
-    monkeypatch.setattr(cache, "_report", remembered.report)
+    monkeypatch.setattr(cache, "_read_report", remembered.report)
 
 
 @pytest.fixture
@@ -68,13 +69,13 @@ def folder(data: Path) -> Path:
 def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Key of a menu's button → (the file's name, what makes it)."""
     sent: dict[str, Any] = {}
-    real = exporting.st.download_button
+    real = st.download_button
 
     def button(label: str, **wishes: Any) -> bool:
         sent[wishes["key"]] = (wishes["file_name"], wishes["data"])
         return real(label, **wishes)
 
-    monkeypatch.setattr(exporting.st, "download_button", button)
+    monkeypatch.setattr(st, "download_button", button)
     return sent
 
 

@@ -9,10 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from calib_core import load
-from calib_core.analysis.abstention import AbstentionCurve, abstention_curve
-from calib_core.analysis.abstention_reading import abstention_headline
-from calib_core.analysis.evidence import gather_evidence
+from calib_core.api import load
+from calib_core.results.abstention import AbstentionCurve, abstention_curve, abstention_headline
+from calib_core.results.evidence import gather_evidence
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, said, tiles
 from token_files import positions, write_npz

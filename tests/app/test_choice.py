@@ -9,7 +9,7 @@ import pytest
 
 import calib_core
 import screens
-from pages.parts.address import URL_KEYS
+from pages.state.url import URL_KEYS
 from predictions import quiz, write_csv
 from screens import Visit, address, choose, control, go, lost, said, tiles
 from serving import ROOT

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from calib_core import load, score
+from calib_core.api import load, score
 from models import SIZES, compared
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, said, tiles

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import screens
-from calib_core.confidence import METHODS
-from calib_core.figures.run_look import run_style
-from calib_core.figures.theme import LIGHT
+from calib_core.figures.palette import LIGHT, run_style
+from calib_core.methods import METHODS
 from calib_core.report.sections.comparison import CHANGE_HEADING
 from models import SIZES, compared
 from screens import Visit, figure, said

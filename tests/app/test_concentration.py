@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import calib_core
 import screens
-from calib_core.confidence import METHODS
+from calib_core.methods import METHODS
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, choose, figure, said, tiles
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from calib_core import files
-from calib_core.records import AnswerRun
+from calib_core import readers
+from calib_core.runs import AnswerRun
 from core.report.read_back import content, numbers
-from pages.parts import converting
+from pages.files import st
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, said
 from token_files import positions, write_npz
@@ -20,13 +20,13 @@ from token_files import positions, write_npz
 def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """File name → what its button would send."""
     sent: dict[str, Any] = {}
-    real = converting.st.download_button
+    real = st.download_button
 
     def button(label: str, **wishes: Any) -> bool:
         sent[wishes["file_name"]] = wishes["data"]
         return real(label, **wishes)
 
-    monkeypatch.setattr(converting.st, "download_button", button)
+    monkeypatch.setattr(st, "download_button", button)
     return sent
 
 
@@ -42,7 +42,7 @@ def test_each_loaded_file_has_a_button(
     for source in ("four.answers.jsonl", "good.csv"):
         name = f"{source.partition('.')[0]}.answers.parquet"
         (tmp_path / name).write_bytes(given[name]())
-        before, after = files.read(data / source), files.read(tmp_path / name)
+        before, after = readers.read(data / source), readers.read(tmp_path / name)
         assert after.format == "canonical"
         for run, again in zip(before.good_runs, after.good_runs, strict=True):
             assert isinstance(run, AnswerRun)
@@ -58,7 +58,7 @@ def test_bad_rows_are_left_out_once_that_is_chosen(
     write_csv(data / "bad.csv", rows)
     visit("files", good="bad.csv")
     (tmp_path / "out.parquet").write_bytes(given["bad.answers.parquet"]())
-    reading = files.read(tmp_path / "out.parquet")
+    reading = readers.read(tmp_path / "out.parquet")
     assert (reading.n_rows, reading.n_bad_rows) == (1, 0)
     assert "1 of 2 rows were bad and are left out." in reading.notes
 
@@ -70,7 +70,7 @@ def test_a_file_that_is_gone_is_given_as_it_was_read(
     visit("files")
     (data / "good.csv").unlink()
     (tmp_path / "out.parquet").write_bytes(given["good.answers.parquet"]())
-    assert files.read(tmp_path / "out.parquet").n_rows == 40
+    assert readers.read(tmp_path / "out.parquet").n_rows == 40
 
 
 def test_token_level_files_are_reduced_instead(data: Path, visit: Visit, given: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import screens
 from menus import opened
-from pages.parts.as_shown import as_displayed
+from pages.widgets.export import as_displayed
 from predictions import write_csv
 from screens import Visit
 

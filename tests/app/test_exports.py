@@ -12,10 +12,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from calib_core.problems import Unavailable
-from calib_core.report import figure_file
+from calib_core.errors import Unavailable
+from calib_core.report.export import figure
 from menus import menus, opened
-from pages.parts import exporting
+from pages.widgets.export import MAX_STEM_LENGTH, make_file_stem
 from predictions import write_csv
 from screens import Visit, said
 
@@ -156,8 +156,8 @@ def test_a_picture_is_drawn_when_asked_for(
         asked.append({"drawn": drawn, "kind": kind, **more})
         return b"picture"
 
-    monkeypatch.setattr(figure_file, "lacking", lambda: None)
-    monkeypatch.setattr(figure_file, "picture", picture)
+    monkeypatch.setattr(figure, "lacking", lambda: None)
+    monkeypatch.setattr(figure, "picture", picture)
     at = opened(visit("reliability", run="red", method="verbal"))
     assert not asked
     pictured(at, kind)
@@ -176,7 +176,7 @@ def test_why_a_picture_cannot_be_had(
     everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert everything
-    monkeypatch.setattr(figure_file, "lacking", lambda: "PNG and SVG need Kaleido. Type: pip install X")
+    monkeypatch.setattr(figure, "lacking", lambda: "PNG and SVG need Kaleido. Type: pip install X")
     at = opened(visit("reliability"))
     assert at.button(key="draw_figure_reliability_png").disabled
     assert at.button(key="draw_figure_reliability_svg").disabled
@@ -191,16 +191,16 @@ def test_a_picture_that_fails_says_why(
     def picture(*_: object, **__: object) -> bytes:
         raise Unavailable("stopped after 60 s *now*")
 
-    monkeypatch.setattr(figure_file, "lacking", lambda: None)
-    monkeypatch.setattr(figure_file, "picture", picture)
+    monkeypatch.setattr(figure, "lacking", lambda: None)
+    monkeypatch.setattr(figure, "picture", picture)
     at = pictured(opened(visit("reliability")), "png")
     assert [screens.plain(error.value) for error in at.error] == ["stopped after 60 s *now*"]
 
 
 def test_names_of_files_are_safe_and_short() -> None:
-    assert exporting.make_file_stem("A_b/c", "ECE", 10) == "a-b-c-ece-10"
-    long = exporting.make_file_stem(*("model" * 10 for _ in range(9)), "one")
-    other = exporting.make_file_stem(*("model" * 10 for _ in range(9)), "two")
-    assert len(long) <= exporting.MAX_STEM_LENGTH + 9
+    assert make_file_stem("A_b/c", "ECE", 10) == "a-b-c-ece-10"
+    long = make_file_stem(*("model" * 10 for _ in range(9)), "one")
+    other = make_file_stem(*("model" * 10 for _ in range(9)), "two")
+    assert len(long) <= MAX_STEM_LENGTH + 9
     assert long != other
-    assert exporting.make_file_stem("модель") != exporting.make_file_stem("другая")
+    assert make_file_stem("модель") != make_file_stem("другая")

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import screens
-from calib_core.confidence import METHODS
+from calib_core.methods import METHODS
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, said, table, tables
 

@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from calib_core import load, score
-from calib_core.report import group_panels
+from calib_core.api import load, score
+from calib_core.report.sections import groups
 from facts import ROWS, questions, write_facts
-from pages.parts import grouped
+from pages import groups
 from predictions import quiz, write_csv, write_jsonl
 from screens import Visit, choose, figure, said
 
@@ -72,7 +72,7 @@ def test_another_order_computes_nothing_again(
     assert facts.is_dir()
     made = [
         screens.counted(monkeypatch, module, name)
-        for module, name in ((grouped, "by_rows"), (group_panels, "parts_of"), (grouped, "reliability"))
+        for module, name in ((groups, "by_rows"), (groups, "parts_of"), (groups, "reliability"))
     ]
     at = visit("groups", runs="llama-7b-facts-0-shot")
     by_value = dots(at)

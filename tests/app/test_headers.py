@@ -22,7 +22,7 @@ from streamlit import config
 from streamlit.config_option import ConfigOption
 
 import serving
-from pages.parts.headers import WRONG_HOST, MIDDLEWARE
+from pages.widgets.security_headers import MIDDLEWARE, WRONG_HOST
 from serving import HOST, ROOT, Server
 
 PATHS = (
@@ -180,7 +180,7 @@ def test_nothing_is_told_to_anybody() -> None:
 
 
 def test_the_app_is_found_as_plain_streamlit_finds_it() -> None:
-    from streamlit.web.server.app_discovery import discover_asgi_app  # noqa: PLC0415 (Streamlit's own look)
+    from streamlit.web.server.app_discovery import discover_asgi_app
 
     found = discover_asgi_app(ROOT / "app.py")
     assert (found.is_asgi_app, found.app_name) == (True, "app")

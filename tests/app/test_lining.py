@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import calib_core
 import screens
-from calib_core.figures.run_look import run_style
-from calib_core.figures.theme import LIGHT
+from calib_core.figures.palette import LIGHT, run_style
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, address, choose, control, figure, said, table
 from token_files import positions, write_npz

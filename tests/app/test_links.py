@@ -11,9 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from pages.parts import sharing
-from pages.parts.address import URL_KEYS
-from pages.parts.runs import slug
+from pages.state.runs import slug
+from pages.state.url import URL_KEYS
+from pages.widgets import shell
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import SCRIPTS, Visit, address, choose, figure, said, tiles
 from token_files import write_checkpoints
@@ -167,14 +167,14 @@ def test_every_page_has_the_control_and_every_key_its_page(
 ) -> None:
     """A key that no page names as its own would be left out of every link to be copied."""
     assert full.is_dir()
-    picked = {key for keys in sharing.BODY_KEYS.values() for key in keys}
-    real: Callable[..., dict[str, str]] = sharing.shared_values
+    picked = {key for keys in shell.BODY_KEYS.values() for key in keys}
+    real: Callable[..., dict[str, str]] = shell.shared_values
 
     def noted(page: str, now: dict[str, str], own: set[str]) -> dict[str, str]:
         picked.update(own)
         return real(page, now, own)
 
-    monkeypatch.setattr(sharing, "shared", noted)
+    monkeypatch.setattr(shell, "shared", noted)
     for page in SCRIPTS:
         (link,) = (code.value for code in visit(page, run="green-quiz", method="verbal").sidebar.code)
         assert urlsplit(link).path == f"/{'' if page == 'start' else page}"

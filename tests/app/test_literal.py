@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1.element_tree import Block, Element
 
 import screens
-from pages.parts.literal import escape_markdown
+from pages.state.markdown import escape_markdown
 from predictions import quiz, write_csv, write_jsonl
 from screens import Visit
 

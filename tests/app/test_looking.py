@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import screens
-from calib_core.confidence import METHODS
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from screens import Visit
 

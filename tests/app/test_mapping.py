@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import screens
-from calib_core.files.tables.columns import COLUMN_JUDGES
-from pages.parts.meanings import COLUMN_MEANINGS
+from calib_core.readers.table.columns import COLUMN_JUDGES
+from pages.widgets.column_mapping import COLUMN_MEANINGS
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import AppTest, Visit, choose, control, go, said, table, tiles
 

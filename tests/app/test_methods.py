@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from calib_core import load, score
-from pages.parts import methods_table
+from calib_core.api import load, score
+from pages import methods
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, said
 
@@ -110,7 +110,7 @@ def test_the_order_follows_brier_or_kind(
     data: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_csv(data / "quiz.csv", quiz(150))
-    made = screens.counted(monkeypatch, methods_table, "methods_table")
+    made = screens.counted(monkeypatch, methods, "methods_table")
     at = visit("methods")
     by_brier = list(numbers(at))
     values = [float(numbers(at)[name][1]) for name in by_brier]

@@ -8,7 +8,7 @@ import pytest
 
 import calib_core
 import screens
-from calib_core.confidence import METHODS
+from calib_core.methods import METHODS
 from predictions import write_csv
 from screens import Visit, address, choose, control, lost, tiles
 

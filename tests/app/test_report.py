@@ -12,9 +12,10 @@ import pytest
 import screens
 from calib_core.__main__ import main
 from calib_core.report.sections import SECTIONS
-from pages.parts import reporting
-from pages.parts.shell import PAGES
-from pages.parts.wishes import CachedMappings, FileMapping, user_cache_folder, fingerprint
+from pages.report import st
+from pages.state.mappings import CachedMappings, FileMapping, fingerprint, user_cache_folder
+from pages.state.report_progress import ReportProgress
+from pages.widgets.shell import PAGES
 from predictions import quiz, write_csv
 from reports import Node, read, said, section
 from screens import Visit, tiles
@@ -27,13 +28,13 @@ Given = dict[str, Callable[[], bytes]]
 def given(monkeypatch: pytest.MonkeyPatch) -> Given:
     """What the page's button would send, under its key."""
     sent: Given = {}
-    real = reporting.st.download_button
+    real = st.download_button
 
     def button(label: str, **wishes: Any) -> bool:
         sent[wishes["key"]] = wishes["data"]
         return real(label, **wishes)
 
-    monkeypatch.setattr(reporting.st, "download_button", button)
+    monkeypatch.setattr(st, "download_button", button)
     return sent
 
 
@@ -150,7 +151,7 @@ def test_how_far_it_is_and_what_came_of_it_is_noted(folder: Path, visit: Visit, 
     at = visit("report", pages="overview,training")
     assert folder.is_dir()
     assert "Progress is shown here" in screens.said(at)
-    work: reporting.ReportProgress = at.session_state["_report_work"]
+    work: ReportProgress = at.session_state["_report_work"]
     seen: list[str] = []
     note = work.update
     work.update = lambda share, doing: (seen.append(doing), note(share, doing))  # type: ignore[method-assign]

@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from calib_core import load
-from calib_core.analysis.evidence import gather_evidence
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT_METRICS, sweep_bins
-from calib_core.records import TokenRun
+from calib_core.api import load
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, sweep_bins
+from calib_core.runs import TokenRun
 from calib_core.tokens.bounds import largest_exact_bins
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, choose, figure, said, tiles

@@ -9,14 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from calib_core import load
-from calib_core.analysis.question_clusters import question_clusters, sampled_question_titles, typical_question
-from calib_core.analysis.samples import sample_size_sweep
-from calib_core.analysis.samples_draws import SamplingPlan
-from calib_core.analysis.samples_result import METHOD_SYMBOLS, SampleSizeSweep
-from calib_core.confidence.method import MethodOptions
-from calib_core.confidence.subsets import sample_matrix
-from calib_core.records import AnswerRun
+from calib_core.api import load
+from calib_core.methods.answers.subsample import sample_matrix
+from calib_core.methods.method import MethodOptions
+from calib_core.results.question_clusters import question_clusters, sampled_question_titles, typical_question
+from calib_core.results.sampling import METHOD_SYMBOLS, SampleSizeSweep, SamplingPlan, sample_size_sweep
+from calib_core.runs import AnswerRun
 from predictions import quiz, write_csv, write_jsonl
 from predictions import samples as sampled_rows
 from screens import Visit, choose, figure, said, tiles

@@ -9,7 +9,7 @@ from streamlit.testing.v1.element_tree import PageLink
 
 import calib_core
 import screens
-from calib_core.analysis.evidence import survey_methods
+from calib_core.results.evidence import survey_methods
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, address, table
 

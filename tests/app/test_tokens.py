@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import screens
-from calib_core import load, score
+from calib_core.api import load, score
 from calib_core.wording import p_value_phrase
 from screens import Visit, choose, figure, said, tiles
 from token_files import CLASSES, positions, write_npz, write_topk

@@ -102,7 +102,7 @@ def test_a_step_leads_to_its_page_with_the_run(folder: Path, visit: Visit) -> No
 
 
 def test_a_calibrated_run_is_not_called_over_confident(data: Path, visit: Visit) -> None:
-    chance = random.Random(3)  # noqa: S311 (rows, not keys)
+    chance = random.Random(3)
     rows = quiz(1500)
     for row in rows:
         row["correct"] = int(chance.random() < row["confidence"])

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import screens
-from calib_core import load, score
+from calib_core.api import load, score
 from calib_core.metrics import METRICS
 from calib_core.wording import format_p_value
 from predictions import quiz, write_csv

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.files.harness_logs import choice_record, scored, write_log
+from core.readers.harness_logs import choice_record, scored, write_log
 from screens import Visit, said, table, tables
 
 

@@ -52,7 +52,7 @@ def test_nobody_else_sees_it(data: Path, visit: Visit) -> None:
 
 
 def test_results_of_it_stay_with_its_session(data: Path, visit: Visit) -> None:
-    from pages.parts import cache  # noqa: PLC0415 (its store is the one the app uses)
+    from pages.state import cache
 
     assert data.exists()
     at = go(upload(visit("files"), ("four.jsonl", jsonl(choices(120)))), "reliability")

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.problems import Refused
-from pages.parts import session, uploads
-from pages.parts.uploads import LOCK_FILE, FOLDER_PREFIX, SessionUploads
+from calib_core.errors import Refused
+from pages.state import uploads
+from pages.state.uploads import FOLDER_PREFIX, LOCK_FILE, SessionUploads
 
 
 @pytest.fixture(autouse=True)
 def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Temporary files of this test alone, as on a server that has had no upload."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(uploads, "_store", None)
+    monkeypatch.setattr(uploads, "_server_path", None)
 
 
 def test_nobody_else_may_enter(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_partners_find_each_other() -> None:
 
 
 def test_there_is_an_end_to_what_one_session_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "MOST", 10)
+    monkeypatch.setattr(uploads, "MAX_SESSION_BYTES", 10)
     mine = SessionUploads()
     mine.add("a.csv", b"x" * 8)
     mine.add("a.csv", b"x" * 10)
@@ -129,16 +129,16 @@ def test_who_comes_back_in_time_keeps_everything(monkeypatch: pytest.MonkeyPatch
         def is_active_session(self, _session: str) -> bool:
             return there[0]
 
-    monkeypatch.setattr(session, "exists", lambda: True)
-    monkeypatch.setattr(session, "get_instance", Runtime)
-    monkeypatch.setattr(session, "_gone", lambda _hold, *, came_back=False: waits.append(came_back))
+    monkeypatch.setattr(uploads, "exists", lambda: True)
+    monkeypatch.setattr(uploads, "get_instance", Runtime)
+    monkeypatch.setattr(uploads, "_on_disconnect", lambda _hold, *, came_back=False: waits.append(came_back))
     mine = SessionUploads()
     mine.add("a.csv", b"a")
-    hold = session._SessionHold(mine, "s")
-    session._end_session(hold, reconnected=False)
+    hold = uploads._SessionHold(mine, "s")
+    uploads._end_session(hold, reconnected=False)
     assert (bool(mine), waits) == (True, [True])
     there[0] = False
-    session._end_session(hold, reconnected=True)  # left again just now: one more wait
+    uploads._end_session(hold, reconnected=True)  # left again just now: one more wait
     assert (bool(mine), waits) == (True, [True, False])
-    session._end_session(hold, reconnected=False)
+    uploads._end_session(hold, reconnected=False)
     assert not mine

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from pages.parts import waiting
+from pages.state.progress import (
+    DEFAULT_MESSAGE,
+    KINDS_WITH_OWN_PROGRESS,
+    MESSAGES,
+    time,
+    waiting_spinner,
+    with_progress,
+)
 from screens import Visit, run
 
 
@@ -41,27 +48,27 @@ def test_a_result_is_waited_for_once_with_its_own_sentence(
     assert folder.is_dir()
     st.cache_resource.clear()
     at = visit("robustness", run="red")
-    assert (waiting.MESSAGES["sweep"], {"show_time": True}) in spun
+    assert (MESSAGES["sweep"], {"show_time": True}) in spun
     spun.clear()
     run(at)
     assert spun == []
 
 
-@pytest.mark.parametrize("kind", waiting.KINDS_WITH_OWN_PROGRESS)
+@pytest.mark.parametrize("kind", KINDS_WITH_OWN_PROGRESS)
 def test_nobody_tells_twice(kind: str, spun: list[tuple[str, dict[str, Any]]]) -> None:
-    with waiting.waiting_spinner(kind):
+    with waiting_spinner(kind):
         assert spun == []
-    with waiting.waiting_spinner("something new"):
-        assert [text for text, _ in spun] == [waiting.DEFAULT_MESSAGE]
-    assert kind not in waiting.MESSAGES
+    with waiting_spinner("something new"):
+        assert [text for text, _ in spun] == [DEFAULT_MESSAGE]
+    assert kind not in MESSAGES
 
 
 def test_of_many_it_is_told_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
     bar, now = Bar(), [0.0]
     monkeypatch.setattr(st, "progress", bar.progress)
-    monkeypatch.setattr(waiting.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     seen: list[str] = []
-    for one in waiting.with_progress("abcd", "Drawing:"):
+    for one in with_progress("abcd", "Drawing:"):
         seen.append(one)
         now[0] += 0.3
     assert seen == list("abcd")
@@ -71,6 +78,6 @@ def test_of_many_it_is_told_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -
 def test_what_is_done_at_once_is_not_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
     bar = Bar()
     monkeypatch.setattr(st, "progress", bar.progress)
-    monkeypatch.setattr(waiting.time, "monotonic", lambda: 0.0)
-    assert list(waiting.with_progress("abc", "Drawing:")) == list("abc")
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
+    assert list(with_progress("abc", "Drawing:")) == list("abc")
     assert bar.told == []

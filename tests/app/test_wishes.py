@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts.wishes import CachedMappings, SessionMappings, FileMapping, MappingStore, user_cache_folder, fingerprint
+from pages.state.mappings import (
+    CachedMappings,
+    FileMapping,
+    MappingStore,
+    SessionMappings,
+    fingerprint,
+    user_cache_folder,
+)
 
 COLUMNS = ["conf", "s 1", "x"]
 SAID = FileMapping("table", (("conf", "confidence"), ("s 1", "samples"), ("x", "")), columns_fingerprint=fingerprint(COLUMNS))

@@ -39,7 +39,7 @@ LABELS = """plot => {
 
 def models(path: Path, count: int) -> Path:
     """So many models in several sizes, each with rows of its own accuracy and sharpness."""
-    chance = random.Random(2)  # noqa: S311  rows, not keys
+    chance = random.Random(2)
     rows: list[dict[str, Any]] = []
     for number in range(count):
         size = SIZES[number % 5]

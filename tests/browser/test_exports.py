@@ -8,12 +8,12 @@ from pathlib import Path
 import polars as pl
 from playwright.sync_api import Page
 
-from calib_core.report import figure_file
+from calib_core.report.export import figure
 from serving import Server
 from views import tiles
 from window import Browse, Settled
 
-PATIENCE = 1000 * figure_file.TIMEOUT_SECONDS
+PATIENCE = 1000 * figure.TIMEOUT_SECONDS
 
 
 def saved(page: Page, button: str, folder: Path) -> Path:

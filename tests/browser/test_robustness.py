@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 import serving
 import views
-from calib_core.analysis.sweep import SWEPT_METRICS
+from calib_core.results.robustness import SWEPT_METRICS
 from looks import figures_fit, read_at_every_width
 from predictions import choices, write_jsonl
 from serving import Server

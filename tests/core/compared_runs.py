@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from calib_core.analysis.evidence import AnswerEvidence, gather_evidence
-from calib_core.records import RunInfo
+from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.runs import RunInfo
 from core.made_runs import made_run
 
 

@@ -10,9 +10,9 @@ import polars as pl
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from calib_core.confidence import METHODS
-from calib_core.confidence.method import Confidences, MethodOptions
-from calib_core.records import ANSWER_SCHEMA, AnswerRun, RowCounts, RunInfo
+from calib_core.methods import METHODS
+from calib_core.methods.method import Confidences, MethodOptions
+from calib_core.runs import ANSWER_SCHEMA, AnswerRun, RowCounts, RunInfo
 from core.confidence_oracle import Said
 
 Row = Mapping[str, Any]

@@ -10,7 +10,8 @@ from functools import reduce
 import numpy as np
 from hypothesis import strategies as st
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
 from calib_core.pairs import Distribution
 from core import oracle
@@ -19,7 +20,7 @@ from core.oracle import Bins, Pair, Row
 CHECKED_BINS = (1, 5, 10, 15, 20, 50, 100, 200, 500, 1000)
 WIDTHS = (2, 4, 8)
 TOLERANCE = 1e-12
-CELLS = ("value", "width", "group", "count", "correct")
+CELLS = ("value", "itemsize", "group", "count", "correct")
 
 
 def around(m: int, bins: int, width: int) -> list[float]:

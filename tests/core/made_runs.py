@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.evidence import AnswerEvidence, gather_evidence
-from calib_core.confidence.method import MethodOptions
-from calib_core.records import ANSWER_SCHEMA, AnswerRun, RowCounts, RunInfo
+from calib_core.methods.method import MethodOptions
+from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.runs import ANSWER_SCHEMA, AnswerRun, RowCounts, RunInfo
 
 Columns = Mapping[str, Sequence[Any] | np.ndarray[Any, Any] | pl.Series]
 

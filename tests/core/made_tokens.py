@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.analysis.evidence import TokenEvidence, gather_evidence
-from calib_core.confidence.method import MethodOptions
+from calib_core.methods.method import MethodOptions
 from calib_core.pairs import Distribution
-from calib_core.records import RowCounts, RunInfo, TokenRun
+from calib_core.results.evidence import TokenEvidence, gather_evidence
+from calib_core.runs import RowCounts, RunInfo, TokenRun
 from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.sums import TokenSums
 from calib_core.tokens.topk import TopKEntries, reduce_topk

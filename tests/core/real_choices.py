@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from calib_core.records import AnswerRun, RunInfo
+from calib_core.runs import AnswerRun, RunInfo
 from core.made_runs import made_run
 
 

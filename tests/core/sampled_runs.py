@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calib_core.records import AnswerRun
+from calib_core.runs import AnswerRun
 from core import confidence_oracle as exact
 from core.made_runs import made_run
 from core.oracle import Bins, Pair, accuracy, auroc, brier, ece
@@ -23,7 +23,7 @@ def make_questions(
     rows: int = 12, samples: int = 8, seed: int = 1, lost: float = 0.15
 ) -> list[dict[str, Any]]:
     """Number questions whose gold is the row's number; lost: share of samples that do not parse."""
-    chance = random.Random(seed)  # noqa: S311  rows, not keys
+    chance = random.Random(seed)
     return [
         {
             "id": f"s{row}", "answer_kind": "number", "gold": str(row),

@@ -7,9 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from calib_core.adding import bins_from_distinct, one_pass_is_faster, bins_in_one_pass, equal_width_index
-from calib_core.bins import BinSums, Scheme
-from calib_core.cells import RawPairs, validate_pairs
+from calib_core.bins import (
+    BinSums,
+    RawPairs,
+    bins_from_distinct,
+    bins_in_one_pass,
+    equal_width_index,
+    one_pass_is_faster,
+    validate_pairs,
+)
+from calib_core.edges import Scheme
 
 FIELDS = ("group", "index", "low", "high", "count", "correct")
 SUMS = ("confidence", "squared", "confident_correct")

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.bins import Binning, BinSums, Scheme, assign_bins, bin_of
+from calib_core.bins import BinSums
+from calib_core.edges import Binning, Scheme, assign_bins, bin_of
 from core.edge_cases import CELLS, same_sums, some_pairs, sums_of
 from core.oracle import Pair
 

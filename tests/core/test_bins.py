@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.bins import MAX_BINS, Binning, BinSums, Scheme, assign_bins, bin_of
+from calib_core.bins import BinSums
+from calib_core.edges import MAX_BINS, Binning, Scheme, assign_bins, bin_of
 from core import oracle
 from core.edge_cases import CHECKED_BINS, WIDTHS, around, confidences, same_sums, some_pairs, sums_of
 from core.oracle import Bins, Pair

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.confidence import METHODS
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from core.cli_words import BAD, CHOICES, GOOD, VERBS, Call, write
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from calib_core import load
+from calib_core.api import load
 from core.chains_oracle import answer_in_words
 from demo.problems import KINDS, LARGEST, runs, solve
 from demo.recipe import Recipe, Size

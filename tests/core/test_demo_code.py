@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from calib_core import load
-from calib_core.analysis.evidence import gather_evidence
-from calib_core.analysis.sweep import PAPER_BINS, sweep_bins
-from calib_core.records import TokenRun
+from calib_core.api import load
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.robustness import PAPER_BINS, sweep_bins
+from calib_core.runs import TokenRun
 from calib_core.tokens.grid import GRID_CELLS
 from calib_core.tokens.sums import N_DRAWS
 from demo.code import text

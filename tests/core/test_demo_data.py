@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from calib_core import load
+from calib_core.api import load
 from demo.code.recipe import CodeRecipe
 from demo.facts.recipe import FactsRecipe
 from demo.manifest import record

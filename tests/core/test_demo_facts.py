@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calib_core import load, score
-from calib_core.records import AnswerRun
+from calib_core.api import load, score
+from calib_core.runs import AnswerRun
 from demo.facts import library
 from demo.facts.questions import Facts, facts, place
 from demo.facts.recipe import FactsRecipe

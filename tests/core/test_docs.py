@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from calib_core.__main__ import VERBS
-from pages.parts.shell import PAGES
+from pages.widgets.shell import PAGES
 from serving import ROOT
 
 TREE, _, PLACES = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## The one way through")

@@ -12,8 +12,8 @@ import pytest
 
 import calib_core
 from calib_core.bins import BinSums
-from calib_core.problems import BadRowsFound, Refused, Unavailable
-from calib_core.records import AnswerRun, TokenRun
+from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.runs import AnswerRun, TokenRun
 from core.cli_words import BAD, GOOD, NOTHING, write
 from core.made_tokens import some_rows
 from serving import ROOT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.records import is_missing
+from calib_core.runs import is_missing
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 import calib_core
-from calib_core.binned import Scheme, Sums
-from calib_core.confidence import METHODS
-from calib_core.confidence.given import GIVEN
-from calib_core.confidence.method import Confidences, MethodOptions
-from calib_core.figures.method_look import method_style
-from calib_core.figures.strokes import metric_line_style
-from calib_core.figures.theme import LIGHT
+from calib_core.bins import Sums
+from calib_core.edges import Scheme
+from calib_core.figures.marks import metric_line_style
+from calib_core.figures.palette import LIGHT, method_style
+from calib_core.methods import METHODS
+from calib_core.methods.given import GIVEN
+from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
-from calib_core.records import AnswerRun
+from calib_core.runs import AnswerRun
 from core.cli_words import GOOD, Call, write
 
 
@@ -38,7 +38,7 @@ METRIC = Metric(
     meaning="The squared gap of a bin, averaged over the rows; lower is better.", source="a trial",
     needs="pairs", low=0.0, high=1.0, direction="lower", binned=True, compute=mean_square_gap,
 )
-METHOD = replace(GIVEN, id="doubted", title="half of it", meaning="A trial.", of=doubted, look=None)
+METHOD = replace(GIVEN, id="doubted", title="half of it", meaning="A trial.", compute=doubted, style=None)
 
 
 @pytest.fixture(autouse=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from calib_core.wording import (
     bad_rows_phrase,
-    p_value_phrase,
-    plural,
     both_or_all,
-    join_names,
+    format_interval,
     format_number,
     format_p_value,
     format_percent,
     format_short,
     format_signed,
-    format_interval,
+    join_names,
+    p_value_phrase,
+    plural,
     too_few_phrase,
 )
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from calib_core.analysis.evidence import Evidence, survey_methods
-from calib_core.analysis.tour import tour_step
-from calib_core.analysis.tour_step import StepKind, TourStep
-from calib_core.analysis.tour_subject import TourCandidate, TourSubject
-from calib_core.records import AnswerRun, Run, RunInfo
+from calib_core.results.evidence import Evidence, survey_methods
+from calib_core.results.tour import StepKind, TourCandidate, TourStep, TourSubject, tour_step
+from calib_core.runs import AnswerRun, Run, RunInfo
 from core.made_runs import made_run
 
 Block = tuple[float, int, int]

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.confidence.answers import AnswerNormaliser
-from calib_core.records import AnswerRun
+from calib_core.methods.answers.normalise import AnswerNormaliser
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.runs import AnswerRun
 
 
 def figures(run: AnswerRun, evidence: AnswerEvidence) -> dict[str, Any]:

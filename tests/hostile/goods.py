@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import token_files
-from core.files import saved_sums
+from core.readers import saved_sums
 from hostile.manifest import FOLDER
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 

@@ -14,15 +14,15 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core import files
-from calib_core.analysis.check import FileReport, check_file, usable_runs
-from calib_core.analysis.evidence import gather_evidence
-from calib_core.analysis.questions import questions_in_bin
-from calib_core.analysis.score import score
-from calib_core.files.reading import Reading
-from calib_core.problems import BadRowsFound, CalibError, Unavailable
-from calib_core.records import AnswerRun, Run
-from calib_core.report.spreadsheet import safe_csv
+from calib_core import readers
+from calib_core.errors import BadRowsFound, CalibError, Unavailable
+from calib_core.readers.format import Reading
+from calib_core.report.export.table import safe_csv
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.files import FileReport, check_file, usable_runs
+from calib_core.results.questions import questions_in_bin
+from calib_core.results.score import score
+from calib_core.runs import AnswerRun, Run
 from hostile.figures import figures
 
 Answer = dict[str, Any]
@@ -37,7 +37,7 @@ PREFERRED: Final[Mapping[str, tuple[str, ...]]] = {
 
 def load(folder: Path, name: str, shape: str, columns: Mapping[str, str], *, good: bool) -> Answer:
     """One file of the folder, read and judged; good: its bad rows are left out."""
-    reading = files.read(folder / name, name=name, columns=columns, root=folder)
+    reading = readers.read(folder / name, name=name, columns=columns, root=folder)
     report = check_file(reading)
     if report.status == "refused" and report.proposals and not columns:
         return load(folder, name, shape, dict(report.proposals), good=good)
@@ -115,7 +115,7 @@ def answer(folder: Path, wish: Mapping[str, Any]) -> Answer:
         return load(folder, wish["path"], wish["shape"], {}, good=wish["good"])
     except CalibError as refusal:
         return {"loaded": False, "message": str(refusal)}
-    except BaseException as crash:  # noqa: BLE001  a panic of polars is no Exception, and the host must live
+    except BaseException as crash:
         traceback.print_exc()
         return {"loaded": False, "message": f"CRASH Traceback {type(crash).__name__}: {crash}"}
 

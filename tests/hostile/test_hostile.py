@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from calib_core import files
-from calib_core.records import AnswerRun
+from calib_core import readers
+from calib_core.runs import AnswerRun
 from hostile.importer import Importer, Result
 from hostile.manifest import CASES, LOADS, OTHERWISE, Case, cases
 from hostile.watch import NOBODY, Port, Watch
@@ -25,7 +25,7 @@ def listing(folder: Path) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
-            seen = os.lstat(path := os.path.join(at, name))  # noqa: PTH118  half the time, twice a case
+            seen = os.lstat(path := os.path.join(at, name))
             found[path] = seen.st_size, seen.st_mtime_ns
     return found
 
@@ -93,7 +93,7 @@ def _ids_of_exports(result: Result, folder: Path) -> tuple[str, ...]:
         assert not [text for text in texts if text[:1] in tuple("=+-@\t\r＝")]
         path = folder / f"{number}.csv"
         path.write_text(table, encoding="utf-8", newline="")
-        for run in files.read_in_this_process(path, file=path.name, columns={"right": "correct"}).good_runs:
+        for run in readers.read_in_this_process(path, file=path.name, columns={"right": "correct"}).good_runs:
             assert isinstance(run, AnswerRun)
             ids += run.rows["id"].to_list()
     return tuple(ids)

@@ -24,12 +24,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from calib_core import files
-from calib_core.analysis.check import check_file
-from calib_core.analysis.score import score
-from calib_core.files.reading import Reading
-from calib_core.problems import BadRowsFound, CalibError
-from calib_core.records import AnswerRun, TokenRun
+from calib_core import readers
+from calib_core.errors import BadRowsFound, CalibError
+from calib_core.readers.format import Reading
+from calib_core.results.files import check_file
+from calib_core.results.score import score
+from calib_core.runs import AnswerRun, TokenRun
 from hostile import careful
 from hostile.goods import Good
 from hostile.verdict_arrays import of_arrays
@@ -79,7 +79,7 @@ class Judge:
             (self._folder / name).write_bytes(data)
         gold = self._folder / good.gold if good.gold else None
         try:
-            reading = files.read_in_this_process(self._folder / good.main, file=good.main, gold=gold)
+            reading = readers.read_in_this_process(self._folder / good.main, file=good.main, gold=gold)
             report = check_file(reading)
             if report.status == "refused":
                 return None, report.message

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from calib_core.files.reading import Reading
-from calib_core.records import TokenRun
+from calib_core.readers.format import Reading
+from calib_core.runs import TokenRun
 from hostile import careful
 from hostile.goods import Good
 

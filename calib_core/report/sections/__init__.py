@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from calib_core.report.parts import ProgressCallback, Section
+from calib_core.report.blocks import ProgressCallback, Section
+from calib_core.report.inputs import ReportInput
 from calib_core.report.sections import (
     abstention,
     comparison,
@@ -20,9 +21,8 @@ from calib_core.report.sections import (
     sampling,
     training,
 )
-from calib_core.report.subject import ReportInput
 
-__all__ = ["SECTIONS", "Page"]
+__all__ = ["SECTIONS", "ReportPage"]
 
 
 @dataclass(frozen=True, slots=True)

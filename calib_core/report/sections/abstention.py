@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from calib_core.analysis.abstention import AURC_FORMULA, AbstentionCurve, OperatingPoint, abstention_curve
-from calib_core.analysis.abstention_reading import IN_SAMPLE_NOTE, abstention_headline, target_text, threshold_text
-from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.limits import MIN_ROWS
-from calib_core.analysis.preferred import default_methods
-from calib_core.confidence import METHODS
+from calib_core.errors import Unavailable
 from calib_core.figures.abstention import abstention_figure, describe_abstention
-from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile, not_drawn_blocks
+from calib_core.inference.verdict import MIN_ROWS
+from calib_core.methods import METHODS
+from calib_core.report.blocks import (
+    Block,
+    ProgressCallback,
+    ReportFigure,
+    ReportTable,
+    Section,
+    Tile,
+    not_drawn_blocks,
+)
+from calib_core.report.inputs import ReportInput, ReportRun
 from calib_core.report.sections.reliability import unused_rows_help
-from calib_core.report.subject import ReportRun, ReportInput
+from calib_core.results.abstention import (
+    AURC_FORMULA,
+    IN_SAMPLE_NOTE,
+    AbstentionCurve,
+    OperatingPoint,
+    abstention_curve,
+    abstention_headline,
+    target_text,
+    threshold_text,
+)
+from calib_core.results.defaults import default_methods
+from calib_core.results.evidence import Evidence
 from calib_core.wording import NO_VALUE, format_number, format_percent
 
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if it may refuse?"

@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from calib_core.analysis.comparison import BASE_METRICS, Comparison, compare_runs
-from calib_core.analysis.comparison_points import MetricEstimate, ComparisonPoint, estimate_metric
-from calib_core.analysis.comparison_reading import lowest_brier, most_accurate, runs_text, runs_with_methods_text
-from calib_core.analysis.comparison_trend import Trend
-from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.intervals import coverage_note
-from calib_core.analysis.preferred import default_methods
-from calib_core.bins import Scheme
-from calib_core.confidence import METHODS
+from calib_core.edges import Scheme
+from calib_core.errors import Unavailable, shorten
 from calib_core.figures.comparison import comparison_figure, describe_comparison
+from calib_core.inference.intervals import coverage_note
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable, shorten
-from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile
-from calib_core.report.subject import ReportRun, ReportInput, runs_by_dataset
-from calib_core.wording import NO_VALUE, plural, format_number, format_percent, format_signed, format_interval
+from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
+from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.results.comparison import (
+    BASE_METRICS,
+    Comparison,
+    ComparisonPoint,
+    MetricEstimate,
+    Trend,
+    compare_runs,
+    estimate_metric,
+    lowest_brier,
+    most_accurate,
+    runs_text,
+    runs_with_methods_text,
+)
+from calib_core.results.defaults import default_methods
+from calib_core.results.evidence import Evidence
+from calib_core.wording import NO_VALUE, format_interval, format_number, format_percent, format_signed, plural
 
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and honest?"
 

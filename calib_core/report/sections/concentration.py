@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calib_core.analysis.concentration import Concentration, measure_concentration, concentration_headline
-from calib_core.bins import MAX_BINS
-from calib_core.figures.concentration import describe_histogram, histogram_figure
-from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
+from calib_core.edges import MAX_BINS
+from calib_core.errors import Unavailable
+from calib_core.figures.concentration import (
+    cumulative_figure,
+    describe_cumulative,
+    describe_histogram,
+    histogram_figure,
+)
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, Tile, not_drawn_blocks
-from calib_core.report.subject import ReportRun, ReportInput
+from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, Section, Tile, not_drawn_blocks
+from calib_core.report.inputs import ReportInput, ReportRun
+from calib_core.results.concentration import Concentration, concentration_headline, measure_concentration
 from calib_core.wording import format_number, format_percent
 
 ID, TITLE = "concentration", "Bin concentration"

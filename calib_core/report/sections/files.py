@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from calib_core.analysis.check import FileReport, RunReport
-from calib_core.analysis.reported import ReportedComparison, compare_reported_metrics
-from calib_core.confidence import METHODS
-from calib_core.files import FORMATS
-from calib_core.problems import BadCell, shorten
-from calib_core.report.parts import Block, ProgressCallback, Section, ReportTable
-from calib_core.report.subject import FileChecksum, ReportFile, ReportInput
-from calib_core.wording import NO_VALUE, bad_rows_phrase, plural, format_percent
+from calib_core.errors import BadCell, shorten
+from calib_core.methods import METHODS
+from calib_core.readers import FORMATS
+from calib_core.report.blocks import Block, ProgressCallback, ReportTable, Section
+from calib_core.report.inputs import FileChecksum, ReportFile, ReportInput
+from calib_core.results.files import FileReport, RunReport
+from calib_core.results.reported_metrics import ReportedComparison, compare_reported_metrics
+from calib_core.wording import NO_VALUE, bad_rows_phrase, format_percent, plural
 
 ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and why?"
 

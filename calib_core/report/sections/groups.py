@@ -2,24 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
-from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.families import short_run_names
-from calib_core.analysis.groupings import GroupBy, group_by_choices, ordered_levels
-from calib_core.analysis.groups import Group, GroupResults, groups_of_rows, groups_of_runs
-from calib_core.analysis.intervals import coverage_note
-from calib_core.analysis.limits import MIN_ROWS
-from calib_core.confidence import METHODS
-from calib_core.figures.dots import describe_groups, groups_figure
+from calib_core.errors import Unavailable, shorten
+from calib_core.figures.groups import describe_groups, groups_figure
+from calib_core.figures.reliability import describe_reliability, small_reliability_figure
+from calib_core.inference.intervals import coverage_note
+from calib_core.inference.verdict import MIN_ROWS
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable, shorten
-from calib_core.report.group_panels import default_diagram_keys, diagrams_heading, group_diagrams
-from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile
-from calib_core.report.subject import ReportRun, ReportInput, runs_by_dataset, most_common_method
-from calib_core.wording import NO_VALUE, plural, format_number, format_p_value, format_percent, format_signed, format_interval
+from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
+from calib_core.report.inputs import (
+    ReportInput,
+    ReportRun,
+    ReportSettings,
+    most_common_method,
+    runs_by_dataset,
+)
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.groups import (
+    Group,
+    GroupBy,
+    GroupResults,
+    group_by_choices,
+    groups_of_rows,
+    groups_of_runs,
+    ordered_levels,
+    split_by_group,
+)
+from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.run_names import short_run_names
+from calib_core.wording import (
+    NO_VALUE,
+    format_interval,
+    format_number,
+    format_p_value,
+    format_percent,
+    format_signed,
+    plural,
+)
+
+# MERGED group_panels: How do the groups look one by one?  Small reliability diagrams of the highest, as on the page Groups.
+
+MAX_SMALL_DIAGRAMS: Final = 6
+"""So many diagrams are drawn, and of every run at least one."""
+
+
+def default_diagram_keys(result: GroupResults, n_runs: int) -> list[str]:
+    """Whose diagrams are drawn where nobody has chosen, each by its `Groups.key`; runs: how many."""
+    return result.highest_groups(MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs))
+
+
+def diagrams_heading(result: GroupResults, keys: Collection[str]) -> str:
+    """What stands above the diagrams of these, the `first`."""
+    thing = "group" if result.group_by.target == "rows" else "run"
+    every = {group.name if thing == "group" else group.run for group in result.groups}
+    if len(every) > 1 and every == set(keys):
+        return f"Reliability diagrams of every {thing}"
+    many = f"{len(keys)} {thing}s" if len(keys) > 1 else thing
+    few = any(group.small for group in result.groups)
+    rows = f", of {MIN_ROWS} rows or more" if few and thing == "group" else ""
+    return f"Reliability diagrams of the {many} of highest {METRICS[result.metric].title}{rows}"
+
+
+class GroupEvidence(NamedTuple):
+    """What one diagram shows. key: as in `Groups.key`; run: its name where there are several, else ""."""
+
+    key: str
+    name: str
+    run: str
+    evidence: AnswerEvidence
+
+
+def group_evidences(
+    evidences: Mapping[str, AnswerEvidence], result: GroupResults, titles: Mapping[str, str], selected: Collection[str]
+) -> Iterator[GroupEvidence]:
+    """Each chosen diagram, in the order of the groups, runs together; titles: of the runs, by key."""
+    if result.group_by.target == "runs":
+        keys = [group.run for group in result.groups if group.run in selected]
+        yield from (GroupEvidence(key, titles[key], "", evidences[key]) for key in keys)
+        return
+    sorted_ = {key: split_by_group(evidence, result.group_by) for key, evidence in evidences.items()}
+    for name in dict.fromkeys(group.name for group in result.groups if group.name in selected):
+        for key, own in sorted_.items():
+            if name in own:
+                yield GroupEvidence(name, name, titles[key] if len(evidences) > 1 else "", own[name])
+
+
+def group_diagrams(
+    evidences: Mapping[str, AnswerEvidence], result: GroupResults, titles: Mapping[str, str], settings: ReportSettings
+) -> tuple[ReportFigure, ...]:
+    """A diagram of each of the first groups and each run; arguments as in `parts`."""
+    found: list[ReportFigure] = []
+    for part in group_evidences(evidences, result, titles, default_diagram_keys(result, len(evidences))):
+        try:
+            found.append(_diagram_figure(part, reliability_diagram(part.evidence, settings.metric, settings.scheme)))
+        except Unavailable:
+            continue
+    return tuple(found)
+
+
+def diagram_note(result: Reliability) -> str:
+    """What stands below a diagram's name: its number, on how many rows."""
+    few = f", fewer than {MIN_ROWS}" if result.score.n_used < MIN_ROWS else ""
+    value = f"{METRICS[result.score.metric].title} {format_number(result.score.value)}"
+    return f"{value}, n = {result.score.n_used:,}{few}"
+
+
+def _diagram_figure(group: GroupEvidence, result: Reliability) -> ReportFigure:
+    return ReportFigure.from_drawing(
+        lambda theme: small_reliability_figure(result, theme), describe_reliability(result),
+        group.name, note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
+    )
+
 
 ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings are off?"
 
@@ -79,7 +176,7 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
         {key: one.run.info for key, one in shown.items()}, {key: keyed[key].title for key in shown}
     )
     small = group_diagrams(shown, result, names, report_input.settings)
-    return replace(block, panels=small, panelled=diagrams_heading(result, default_diagram_keys(result, len(shown))))
+    return replace(block, small_figures=small, small_figures_heading=diagrams_heading(result, default_diagram_keys(result, len(shown))))
 
 
 def _compute_groups(
@@ -230,3 +327,13 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
         }
         for group in result.groups
     ]
+
+
+# MERGED grouped__to__groups: moved.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupDiagram:
+    """One small diagram; drawn: or why it cannot be."""
+
+    group: GroupEvidence
+    result: Reliability | str

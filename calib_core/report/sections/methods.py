@@ -7,20 +7,26 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from calib_core.analysis.evidence import AnswerEvidence
-from calib_core.analysis.families import short_run_names
-from calib_core.analysis.methods_table import MethodsCell, MethodsTable, compare_methods
-from calib_core.analysis.published import METHODS_SETTING, METHODS_SOURCE, N_QUESTIONS
-from calib_core.analysis.recipe import scheme_text
-from calib_core.confidence import METHODS
-from calib_core.confidence.method import MethodOptions
+from calib_core.errors import Unavailable, shorten
+from calib_core.methods import METHODS
+from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable, shorten
-from calib_core.records import RunInfo
-from calib_core.report.paired_table import FEW_BINS_MARK, EceBrierTable, published_ece_brier_table, ece_brier_table, runs_as_rows
-from calib_core.report.parts import Block, ProgressCallback, Section, Tile
-from calib_core.report.subject import ReportRun, ReportInput, runs_by_dataset
-from calib_core.wording import plural, format_number, format_percent
+from calib_core.report.blocks import Block, ProgressCallback, Section, Tile
+from calib_core.report.ece_brier_table import (
+    FEW_BINS_MARK,
+    EceBrierTable,
+    ece_brier_table,
+    published_ece_brier_table,
+    runs_as_rows,
+)
+from calib_core.report.inputs import ReportInput, ReportRun, runs_by_dataset
+from calib_core.results.evidence import AnswerEvidence
+from calib_core.results.methods_table import MethodsCell, MethodsTable, compare_methods
+from calib_core.results.published import METHODS_SETTING, METHODS_SOURCE, N_QUESTIONS
+from calib_core.results.recipe import scheme_text
+from calib_core.results.run_names import short_run_names
+from calib_core.runs import RunInfo
+from calib_core.wording import format_number, format_percent, plural
 
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model?"
 

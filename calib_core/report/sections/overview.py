@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.overview import summarise_runs
-from calib_core.analysis.overview_look import RunSummary
-from calib_core.analysis.tendency import VERDICT_WORDS
-from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, ProgressCallback, Section, ReportTable
-from calib_core.report.subject import ReportInput
+from calib_core.errors import Unavailable
+from calib_core.inference.verdict import VERDICT_WORDS
+from calib_core.report.blocks import Block, ProgressCallback, ReportTable, Section
+from calib_core.report.inputs import ReportInput
+from calib_core.results.evidence import Evidence
+from calib_core.results.overview import RunSummary, summarise_runs
 from calib_core.wording import format_number, format_percent
 
 ID, TITLE, QUESTION = "overview", "Start", "Which runs are these, and how good is each?"

@@ -6,19 +6,34 @@ from typing import Final
 
 import polars as pl
 
-from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.limits import MIN_ROWS
-from calib_core.analysis.questions import questions_in_bin as questions_of
-from calib_core.analysis.reliability import Reliability, reliability_diagram
-from calib_core.analysis.score import Score, score
-from calib_core.confidence import METHODS
+from calib_core.errors import Unavailable, shorten
 from calib_core.figures.reliability import describe_reliability, reliability_figure
+from calib_core.inference.verdict import MIN_ROWS
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable, shorten
-from calib_core.records import TokenRun
-from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile, not_drawn_blocks
-from calib_core.report.subject import ReportRun, ReportInput
-from calib_core.wording import NO_VALUE, p_value_phrase, format_number, format_percent, format_signed, format_interval
+from calib_core.report.blocks import (
+    Block,
+    ProgressCallback,
+    ReportFigure,
+    ReportTable,
+    Section,
+    Tile,
+    not_drawn_blocks,
+)
+from calib_core.report.inputs import ReportInput, ReportRun
+from calib_core.results.evidence import Evidence
+from calib_core.results.questions import questions_in_bin as questions_of
+from calib_core.results.reliability import Reliability, reliability_diagram
+from calib_core.results.score import Score, score
+from calib_core.runs import TokenRun
+from calib_core.wording import (
+    NO_VALUE,
+    format_interval,
+    format_number,
+    format_percent,
+    format_signed,
+    p_value_phrase,
+)
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is it right as often as it says?"
 

@@ -5,23 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from calib_core import wording
-from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.occurrences import class_occurrence_table
-from calib_core.analysis.pools import pools_of_position, pools_of_question
-from calib_core.analysis.sweep import PAPER_BINS, SWEPT_METRICS, SweepCurve, Sweep, sweep_bins
-from calib_core.binned import Scheme
-from calib_core.confidence import METHODS
-from calib_core.figures.curves import without_redundant_curves
-from calib_core.figures.pools import describe_pooling, pooling_figure
-from calib_core.figures.relative import describe_relative_values, relative_values_figure
-from calib_core.figures.robustness import describe_metric_values, metric_values_figure
+from calib_core.edges import Scheme
+from calib_core.errors import Unavailable
+from calib_core.figures.pooling import describe_pooling, pooling_figure
+from calib_core.figures.robustness import (
+    describe_metric_values,
+    describe_relative_values,
+    metric_values_figure,
+    relative_values_figure,
+    without_redundant_curves,
+)
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable
-from calib_core.records import TokenRun
-from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile, not_drawn_blocks
-from calib_core.report.subject import ReportRun, ReportInput
-from calib_core.wording import NO_VALUE, format_number, format_percent, format_interval
+from calib_core.report.blocks import (
+    Block,
+    ProgressCallback,
+    ReportFigure,
+    ReportTable,
+    Section,
+    Tile,
+    not_drawn_blocks,
+)
+from calib_core.report.inputs import ReportInput, ReportRun
+from calib_core.results.evidence import Evidence
+from calib_core.results.pooling import class_occurrence_table, pools_of_position, pools_of_question
+from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep, SweepCurve, sweep_bins
+from calib_core.runs import TokenRun
+from calib_core.wording import (
+    NO_VALUE,
+    ROUNDING_TOLERANCE,
+    format_interval,
+    format_number,
+    format_percent,
+    format_short,
+)
 
 ID, TITLE, QUESTION = "robustness", "Robustness", "Does the number depend on M?"
 
@@ -144,7 +161,7 @@ def _rsd_tile(curve: SweepCurve) -> Tile:
     """The RSD of one metric, beside that of its null."""
     metric = METRICS[curve.metric]
     null = curve.null.rsd_median if curve.null else None
-    told = "" if curve.value_range is None else f" Range, largest − smallest value: {wording.format_short(curve.value_range)}."
+    told = "" if curve.value_range is None else f" Range, largest − smallest value: {format_short(curve.value_range)}."
     how = f"standard deviation / mean over M in {{{bin_counts_text(curve.bins)}}}, ddof {curve.ddof}"
     return Tile(
         f"RSD of {METRICS[curve.metric].title_in_sentence}",
@@ -220,14 +237,14 @@ def _robustness_row(result: Sweep, curve: SweepCurve, *, with_run: bool) -> dict
         "RSD": format_percent(curve.rsd),
         "If calibrated": format_percent(null.rsd_median if null else None),
         "5–95 %": f"{format_percent(null.rsd_low)} to {format_percent(null.rsd_high)}" if null and known else NO_VALUE,
-        "Larger by chance": format_percent(null.rsd_p if null and (curve.value_range or 0) > wording.ROUNDING_TOLERANCE else None),
+        "Larger by chance": format_percent(null.rsd_p if null and (curve.value_range or 0) > ROUNDING_TOLERANCE else None),
         **{f"M = {bins}": _value_text(curve, at, bins) for at, bins in enumerate(curve.bins)},
-        "Range": NO_VALUE if curve.value_range is None else wording.format_short(curve.value_range),
+        "Range": NO_VALUE if curve.value_range is None else format_short(curve.value_range),
     }
 
 
 def _value_text(curve: SweepCurve, at: int, bins: int) -> str:
     value = curve.values[at]
     if value is not None:
-        return wording.format_short(value)
+        return format_short(value)
     return format_interval(*curve.bounds.get(bins, (None, None)))

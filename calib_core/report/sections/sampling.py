@@ -5,21 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from calib_core.analysis.question_clusters import QuestionClusters, question_clusters, sampled_question_titles, typical_question
-from calib_core.analysis.samples import sample_size_sweep
-from calib_core.analysis.samples_draws import DEFAULT_METRICS, SamplingPlan
-from calib_core.analysis.samples_result import METHOD_SYMBOLS, SampleSizeSweep
-from calib_core.confidence import METHODS
-from calib_core.confidence.method import MethodOptions
-from calib_core.confidence.subsets import sample_matrix
-from calib_core.figures.clusters import question_clusters_figure, describe_question_clusters
+from calib_core.errors import Unavailable
+from calib_core.figures.question_clusters import describe_question_clusters, question_clusters_figure
 from calib_core.figures.sampling import describe_sampling, sampling_figure
+from calib_core.methods import METHODS
+from calib_core.methods.answers.subsample import sample_matrix
+from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.brier import BRIER
-from calib_core.problems import Unavailable
-from calib_core.records import AnswerRun
-from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile, not_drawn_blocks
-from calib_core.report.subject import ReportRun, ReportInput
+from calib_core.report.blocks import (
+    Block,
+    ProgressCallback,
+    ReportFigure,
+    ReportTable,
+    Section,
+    Tile,
+    not_drawn_blocks,
+)
+from calib_core.report.inputs import ReportInput, ReportRun
+from calib_core.results.question_clusters import (
+    QuestionClusters,
+    question_clusters,
+    sampled_question_titles,
+    typical_question,
+)
+from calib_core.results.sampling import (
+    DEFAULT_METRICS,
+    METHOD_SYMBOLS,
+    SampleSizeSweep,
+    SamplingPlan,
+    sample_size_sweep,
+)
+from calib_core.runs import AnswerRun
 from calib_core.wording import NO_VALUE, format_number, format_signed
 
 ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"

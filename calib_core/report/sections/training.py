@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from calib_core.analysis.checkpoints import STEPS_AXIS, place_checkpoints
-from calib_core.analysis.evidence import Evidence
-from calib_core.analysis.limits import SIGNIFICANCE_LEVEL
-from calib_core.analysis.training import Checkpoint, Training, training_curves
-from calib_core.confidence import METHODS
-from calib_core.figures.training import describe_training, training_figure
-from calib_core.figures.training_axis import progress_text
+from calib_core.errors import Unavailable
+from calib_core.figures.training import describe_training, progress_text, training_figure
+from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
+from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
-from calib_core.problems import Unavailable
-from calib_core.report.parts import Block, ReportFigure, ProgressCallback, Section, ReportTable, Tile
-from calib_core.report.subject import ReportRun, ReportInput, most_common_method
-from calib_core.wording import format_number, format_p_value, format_interval
+from calib_core.report.blocks import Block, ProgressCallback, ReportFigure, ReportTable, Section, Tile
+from calib_core.report.inputs import ReportInput, ReportRun, most_common_method
+from calib_core.results.evidence import Evidence
+from calib_core.results.training import STEPS_AXIS, Checkpoint, Training, place_checkpoints, training_curves
+from calib_core.wording import format_interval, format_number, format_p_value
 
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.cli import app
-from calib_core.problems import Refused
+from calib_core.cli.commands import app
+from calib_core.errors import Refused
 from core.cli_words import Call
 from serving import ROOT
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from calib_core import files
+from calib_core import readers
 from core.cli_words import BAD, CHOICES, GOOD, NOTHING, Call, write
-from core.files.arrays import distributions, npz
+from core.readers.token.arrays import distributions, npz
 from core.report.read_back import numbers
 
 
@@ -29,7 +29,7 @@ def test_a_table_reads_back_to_the_same_numbers(tmp_path: Path, call: Call, endi
     assert answer.element == {
         "file": "quiz.csv", "format": "table", "run": "quiz", "rows": 4, "n_total": 4, "output": str(output),
     }  # fmt: skip
-    (before,), (after,) = files.read(source).good_runs, files.read(output).good_runs
+    (before,), (after,) = readers.read(source).good_runs, readers.read(output).good_runs
     assert numbers(after) == numbers(before)
     scores = [call("score", path, "--json").elements for path in (source, output)]
     told = ("method", "metric", "value", "p", "n_used", "n_total")
@@ -56,7 +56,7 @@ def test_bad_rows_are_asked_about_and_left_out_by_choice(tmp_path: Path, call: C
     assert answer.code == 0
     assert "bad: 2 rows, 1 bad ones left out" in answer.out
     assert "1 of 3 rows were bad and are left out." in answer.out
-    assert files.read(output).n_rows == 2
+    assert readers.read(output).n_rows == 2
 
 
 def test_several_files_become_one(tmp_path: Path, call: Call) -> None:
@@ -67,8 +67,8 @@ def test_several_files_become_one(tmp_path: Path, call: Call) -> None:
     answer = call("convert", one, other, again, "-o", output, "--json")
     assert [element["run"] for element in answer.elements] == ["m", "n"]
     assert "a.jsonl was given twice and is read once" in answer.err
-    before = [numbers(run) for path in (one, other) for run in files.read(path).good_runs]
-    assert [numbers(run) for run in files.read(output).good_runs] == before
+    before = [numbers(run) for path in (one, other) for run in readers.read(path).good_runs]
+    assert [numbers(run) for run in readers.read(output).good_runs] == before
 
 
 def test_runs_that_cannot_be_told_apart_are_refused(tmp_path: Path, call: Call) -> None:

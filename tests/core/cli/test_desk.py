@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.analysis.score import score
-from calib_core.bins import Scheme
-from calib_core.cli.desk import BAD_ROWS, Runner, CommandRequest
-from calib_core.confidence import METHODS
-from calib_core.confidence.method import MethodOptions
-from calib_core.problems import Unavailable
+from calib_core.cli.exit_codes import BAD_ROWS
+from calib_core.cli.runner import CommandRequest, Runner
+from calib_core.edges import Scheme
+from calib_core.errors import Unavailable
+from calib_core.methods import METHODS
+from calib_core.methods.method import MethodOptions
+from calib_core.results.score import score
 from core.made_runs import made_run
 
 

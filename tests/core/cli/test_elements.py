@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from calib_core.cli.elements import json_document
+from calib_core.cli.json_output import json_document
 
 
 def test_infinite_values_are_text_at_any_depth() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.cli_words import caller
-from core.files.server_logs import letter, table
+from core.readers.server_logs import letter, table
 
 FOUR = (("A", 0.7), ("B", 0.1), ("C", 0.1), ("D", 0.1))
 

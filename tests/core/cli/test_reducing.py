@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import typer
 
-from calib_core import files
-from calib_core.cli.reducing import reduce
-from calib_core.records import TokenRun
+from calib_core import readers
+from calib_core.cli.commands.reduce import reduce
+from calib_core.runs import TokenRun
 from core.cli_words import Answer, write
-from core.files.arrays import distributions, npz, pair
+from core.readers.token.arrays import distributions, npz, pair
 
 Reduce = Callable[..., Answer]
 PROBS, TARGET = distributions(12, 6)
@@ -39,7 +39,7 @@ def call(capsys: pytest.CaptureFixture[str]) -> Reduce:
 
 def runs(path: Path) -> dict[str, int]:
     """Label → rows of a file of sums."""
-    found = files.read(path).runs(skip_bad_rows=False)
+    found = readers.read(path).runs(skip_bad_rows=False)
     return {run.label: run.sums.rows for run in found if isinstance(run, TokenRun)}
 
 
@@ -83,7 +83,7 @@ def test_parts_of_one_run_become_one(tmp_path: Path, call: Reduce) -> None:
         ("tiny · step2", ["c.npz"], 12),
         ("whole", ["whole.npz"], 12),
     ]
-    found = [run for run in files.read(output).good_runs if isinstance(run, TokenRun)]
+    found = [run for run in readers.read(output).good_runs if isinstance(run, TokenRun)]
     added, whole = found[0].sums, found[2].sums
     assert (added.all_labels.cell == whole.all_labels.cell).all()
     assert (added.all_labels.count == whole.all_labels.count).all()
@@ -116,7 +116,7 @@ def test_bad_rows_are_asked_about(tmp_path: Path, call: Reduce) -> None:
     assert "Nothing was written" in answer.err
     answer = call(path, "-o", output, "--json", "--skip-bad-rows")
     assert (answer.code, answer.element["rows"], answer.element["n_total"]) == (0, 11, 12)
-    (run,) = files.read(output).good_runs
+    (run,) = readers.read(output).good_runs
     assert (run.row_counts.n_rows, run.row_counts.n_left_out) == (12, 1)
 
 
@@ -185,9 +185,9 @@ def test_an_output_that_cannot_be_written(tmp_path: Path, call: Reduce, output: 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path, call: Reduce) -> None:
     path, output = part(tmp_path, "a.npz"), tmp_path / "sums.parquet"
     output.write_text("older")
-    kept = os.stat(output).st_ino  # noqa: PTH116
+    kept = os.stat(output).st_ino
     assert call(path, "-o", output).code == 0
-    assert os.stat(output).st_ino != kept  # noqa: PTH116
+    assert os.stat(output).st_ino != kept
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.npz", "sums.parquet"]
 
 

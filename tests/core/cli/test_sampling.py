@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import calib_core
-from calib_core.analysis.samples import sample_size_sweep
-from calib_core.analysis.samples_draws import SamplingPlan
-from calib_core.confidence.method import MethodOptions
+from calib_core.methods.method import MethodOptions
+from calib_core.results.sampling import SamplingPlan, sample_size_sweep
 from core.cli_words import GOOD, Call, write
 from core.sampled_runs import METHODS, make_questions
 

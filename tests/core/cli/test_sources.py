@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from calib_core.cli.sources import InputFiles, files_of_path, display_names, skipped_reasons
-from calib_core.problems import Refused
+from calib_core.cli.input_files import InputFiles, display_names, files_of_path, skipped_reasons
+from calib_core.errors import Refused
 from core.cli_words import GOOD, write
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import calib_core
-from calib_core.analysis.sweep import SWEPT_METRICS
+from calib_core.results.robustness import SWEPT_METRICS
 from core.cli_words import CHOICES, GOOD, Call, write
 from core.made_tokens import some_rows
 

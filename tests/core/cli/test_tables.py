@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calib_core.cli.tables import value_text
+from calib_core.cli.rendering import value_text
 from core.cli_words import BAD, GOOD, NOTHING, Call, write
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.cli.text import escape_unprintable
+from calib_core.cli.terminal import escape_unprintable
 
 
 @given(st.text())

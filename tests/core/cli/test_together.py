@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.cli_words import Call
-from core.files.harness_logs import choice_record, name_of, scored, text_record, write_log
+from core.readers.harness_logs import choice_record, name_of, scored, text_record, write_log
 
 
 def subjects(folder: Path, *, bad: bool = False) -> Path:

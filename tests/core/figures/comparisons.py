@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from calib_core.analysis.comparison import Comparison
-from calib_core.analysis.comparison_points import MetricEstimate, ComparisonPoint
-from calib_core.bins import Scheme
+from calib_core.edges import Scheme
 from calib_core.figures.layout import Figure
+from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
 
 
 def make_point(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from calib_core.analysis.groupings import GroupBy
-from calib_core.analysis.groups import Group, GroupResults
-from calib_core.bins import Scheme
+from calib_core.edges import Scheme
+from calib_core.results.groups import Group, GroupBy, GroupResults
 
 
 def make_group(

@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from calib_core.analysis.concentration import Concentration
-from calib_core.analysis.reliability import Reliability, bin_table
-from calib_core.analysis.score import Score
-from calib_core.bins import MAX_BINS, BinSums, Scheme
+from calib_core.bins import BinSums
+from calib_core.edges import MAX_BINS, Scheme
+from calib_core.results.concentration import Concentration
+from calib_core.results.reliability import Reliability, bin_table
+from calib_core.results.score import Score
 
 TEN: Final = Scheme()
 

@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from calib_core.analysis.null import NullDistribution
-from calib_core.analysis.sweep import SweepCurve, Sweep
-from calib_core.analysis.training import Checkpoint, TrainingLine, Training
 from calib_core.figures.layout import Figure
+from calib_core.inference.null import NullDistribution
+from calib_core.results.robustness import Sweep, SweepCurve
+from calib_core.results.training import Checkpoint, Training, TrainingLine
 
 BINS = (5, 10, 100)
 

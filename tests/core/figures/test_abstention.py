@@ -10,13 +10,18 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.abstention import AbstentionCurve, abstention_curve
-from calib_core.analysis.evidence import gather_evidence
-from calib_core.figures.abstention import MAX_LINE_POINTS, abstention_figure, describe_abstention, plotted_steps
-from calib_core.figures.abstention_levels import LevelPanel
-from calib_core.figures.boxes import box_array, overlaps
+from calib_core.figures.abstention import (
+    MAX_LINE_POINTS,
+    LevelPanel,
+    abstention_figure,
+    describe_abstention,
+    plotted_steps,
+)
+from calib_core.figures.label_placement import box_array, overlaps
 from calib_core.figures.layout import Figure
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.figures.palette import DARK, LIGHT, Theme
+from calib_core.results.abstention import AbstentionCurve, abstention_curve
+from calib_core.results.evidence import gather_evidence
 from core.made_runs import blocks, given_evidence, made_run
 
 LADDER = abstention_curve(blocks((0.9, 100, 95), (0.6, 100, 60), (0.2, 100, 10)))

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.figures.as_drawn import UnvalidatedFigure
+from calib_core.figures.unvalidated_figure import UnvalidatedFigure
 
 DRAWN: dict[str, Any] = {
     "data": [{"type": "bar", "x": [1, None], "y": [[1, None]], "width": None, "marker": {"color": None}}],

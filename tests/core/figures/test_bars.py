@@ -5,10 +5,21 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.bins import BinSums, Scheme
-from calib_core.figures.bars import FADED_OPACITY, OVERCONFIDENT_HATCH, UNDERCONFIDENT_HATCH, bar_trace, split_thin_bins, bar_detail, gap_marker, solid_bar_marker, hover_targets
-from calib_core.figures.spans import MIN_BAR_WIDTH, CLICK_REACH, place_bars
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.figures.bars import (
+    CLICK_REACH,
+    FADED_OPACITY,
+    MIN_BAR_WIDTH,
+    bar_detail,
+    bar_trace,
+    hover_targets,
+    place_bars,
+    solid_bar_marker,
+    split_thin_bins,
+)
+from calib_core.figures.hatching import OVERCONFIDENT_HATCH, UNDERCONFIDENT_HATCH, gap_marker
+from calib_core.figures.palette import DARK, LIGHT, Theme
 from core.figures.wcag import contrast
 
 BOTH = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -38,7 +49,7 @@ def test_without_hatch_they_differ_in_lightness(theme: Theme, bins: int) -> None
 
 def test_more_bins_get_less_detail_of_each() -> None:
     looks = [bar_detail(bins) for bins in (10, 30, 50, 100)]
-    for name in ("edge", "outline", "cap", "whisker", "point"):
+    for name in ("edge_width", "outline_width", "whisker_cap", "whisker_width", "point_size"):
         values = [getattr(look, name) for look in looks]
         assert values == sorted(values, reverse=True), name
     assert [bar_detail(bins).whisker_cap for bins in (49, 50)] == [2, 0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.bin_axis import bin_count_axis
-from calib_core.figures.theme import LIGHT
+from calib_core.figures.palette import LIGHT
+from calib_core.figures.robustness import bin_count_axis
 
 
 def test_the_papers_seven_have_a_tick_each() -> None:

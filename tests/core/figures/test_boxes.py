@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_core.figures.boxes import Box, box_array, least_crowded, overlaps
+from calib_core.figures.label_placement import Box, box_array, least_crowded, overlaps
 
 LEFT: Box = (0, 0, 10, 10)
 MIDDLE: Box = (20, 0, 30, 10)

@@ -8,11 +8,15 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.question_clusters import QuestionClusters, question_clusters
-from calib_core.confidence.method import MethodOptions
-from calib_core.confidence.subsets import sample_matrix
-from calib_core.figures.clusters import MAX_CLUSTERS, question_clusters_figure, describe_question_clusters
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.figures.palette import DARK, LIGHT
+from calib_core.figures.question_clusters import (
+    MAX_CLUSTERS,
+    describe_question_clusters,
+    question_clusters_figure,
+)
+from calib_core.methods.answers.subsample import sample_matrix
+from calib_core.methods.method import MethodOptions
+from calib_core.results.question_clusters import QuestionClusters, question_clusters
 from core.sampled_runs import make_run
 
 

@@ -9,14 +9,17 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.figures.comparison import comparison_figure, describe_comparison
-from calib_core.figures.comparison_axes import FULL_CONFIDENCE_LABEL, CONSTANT_CONFIDENCE_LABEL
-from calib_core.figures.comparison_labels import NAME_SET_WIDTHS
-from calib_core.figures.comparison_look import NUMBERS_NOTE
-from calib_core.figures.label_places import text_width
+from calib_core.figures.comparison import (
+    CONSTANT_CONFIDENCE_LABEL,
+    FULL_CONFIDENCE_LABEL,
+    NAME_SET_WIDTHS,
+    NUMBERS_NOTE,
+    comparison_figure,
+    describe_comparison,
+)
+from calib_core.figures.label_placement import text_width
 from calib_core.figures.layout import Figure
-from calib_core.figures.run_look import run_style
-from calib_core.figures.theme import DARK, LIGHT, Theme, readable_text_colour
+from calib_core.figures.palette import DARK, LIGHT, Theme, readable_text_colour, run_style
 from core.figures.comparisons import labels, make_comparison, make_point
 
 RED, GREEN = make_point("red", 0.5, 0.2), make_point("green", 0.8, 0.1)

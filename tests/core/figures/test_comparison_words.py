@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.figures.comparison import comparison_figure
-from calib_core.figures.comparison_axes import CONSTANT_CONFIDENCE_LABEL
-from calib_core.figures.comparison_labels import NAME_SET_WIDTHS
-from calib_core.figures.label_places import text_width
-from calib_core.figures.theme import LIGHT
+from calib_core.figures.comparison import CONSTANT_CONFIDENCE_LABEL, NAME_SET_WIDTHS, comparison_figure
+from calib_core.figures.label_placement import text_width
+from calib_core.figures.palette import LIGHT
 from core.figures.comparisons import make_comparison, make_point
 
 DOWN = (0.12, 0.2, 0.29, 0.235, 0.15, 0.1)

@@ -8,11 +8,15 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.concentration import Concentration
-from calib_core.bins import Scheme
-from calib_core.figures.concentration import MAX_HOVERED_BINS, describe_histogram, histogram_figure
-from calib_core.figures.cumulative import cumulative_figure
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.edges import Scheme
+from calib_core.figures.concentration import (
+    MAX_HOVERED_BINS,
+    cumulative_figure,
+    describe_histogram,
+    histogram_figure,
+)
+from calib_core.figures.palette import DARK, LIGHT
+from calib_core.results.concentration import Concentration
 from core.figures.results import make_concentration
 
 SPIKY = [0.95] * 6 + [0.75] * 3 + [0.15]

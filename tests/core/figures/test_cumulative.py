@@ -9,12 +9,11 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.concentration import Concentration
-from calib_core.bins import Scheme
-from calib_core.confidence import METHODS
-from calib_core.figures.cumulative import cumulative_figure, describe_cumulative
-from calib_core.figures.method_look import method_style
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.edges import Scheme
+from calib_core.figures.concentration import cumulative_figure, describe_cumulative
+from calib_core.figures.palette import DARK, LIGHT, Theme, method_style
+from calib_core.methods import METHODS
+from calib_core.results.concentration import Concentration
 from core.figures.results import make_concentration
 
 SPIKY = [0.95] * 6 + [0.75] * 3 + [0.15]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.curves import sweep_layout, run_curves, sweep_legend
-from calib_core.figures.theme import LIGHT
+from calib_core.figures.palette import LIGHT
+from calib_core.figures.robustness import run_curves, sweep_layout, sweep_legend
 from core.figures.sweeps import make_curve, make_sweep
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.groups import GroupResults
-from calib_core.figures.dots import describe_groups, groups_figure
+from calib_core.figures.groups import describe_groups, groups_figure
 from calib_core.figures.layout import Figure, legend_names
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.figures.palette import DARK, LIGHT
+from calib_core.results.groups import GroupResults
 from core.figures.dot_groups import make_group, make_groups
 
 ONE = make_groups(

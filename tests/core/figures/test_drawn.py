@@ -11,13 +11,12 @@ import pytest
 from playwright.sync_api import Browser, Page
 from plotly.offline import get_plotlyjs
 
-from calib_core.analysis.lines import ReliabilityLines, reliability_lines
-from calib_core.bins import Scheme
-from calib_core.figures.concentration import histogram_figure
-from calib_core.figures.cumulative import cumulative_figure
+from calib_core.edges import Scheme
+from calib_core.figures.concentration import cumulative_figure, histogram_figure
 from calib_core.figures.lines import lines_figure
+from calib_core.figures.palette import DARK, LIGHT
 from calib_core.figures.reliability import reliability_figure
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.results.lines import ReliabilityLines, reliability_lines
 from core.compared_runs import model_run
 from core.figures.results import make_concentration, make_reliability
 

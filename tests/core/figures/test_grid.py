@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.grid import panel_grid, layout_key
+from calib_core.figures.concentration import layout_key, panel_grid
 
 
 def test_one_panel_takes_the_whole_width() -> None:

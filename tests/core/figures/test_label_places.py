@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calib_core.figures.boxes import Box
-from calib_core.figures.label_places import MARKER_CLEARANCE, LabelPosition, LabelledPoint, place_labels, text_width
+from calib_core.figures.label_placement import (
+    MARKER_CLEARANCE,
+    Box,
+    LabelledPoint,
+    LabelPosition,
+    place_labels,
+    text_width,
+)
 
 WIDTH, HEIGHT, SIZE = 500.0, 400.0, 11.0
 
@@ -50,7 +56,7 @@ def check(spots: tuple[LabelledPoint, ...], found: tuple[LabelPosition | None, .
 @settings(max_examples=60)
 @given(SPOTS, st.sampled_from([1.0, 1.01, 1.35, 2.0]))
 def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[LabelledPoint], wider: float) -> None:
-    found = place_labels(tuple(spots), WIDTH, HEIGHT, size=SIZE)
+    found = place_labels(tuple(spots), WIDTH, HEIGHT, font_size=SIZE)
     assert len(found) == len(spots)
     check(tuple(spots), found, wider)
 
@@ -59,7 +65,7 @@ def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[Lab
 @given(SPOTS, st.tuples(st.floats(0, 400), st.floats(0, 350)))
 def test_what_is_taken_stays_free(spots: list[LabelledPoint], corner: tuple[float, float]) -> None:
     taken = (*corner, corner[0] + 90, corner[1] + 40)
-    found = place_labels(tuple(spots), WIDTH, HEIGHT, size=SIZE, taken=(taken,))
+    found = place_labels(tuple(spots), WIDTH, HEIGHT, font_size=SIZE, taken=(taken,))
     assert not any(place is not None and overlap(place.box, taken) for place in found)
 
 
@@ -73,20 +79,20 @@ def forty(seed: int = 0) -> tuple[LabelledPoint, ...]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_forty_models_are_all_named_on_a_wide_page(seed: int) -> None:
-    found = place_labels(forty(seed), 960, 640, size=SIZE)
+    found = place_labels(forty(seed), 960, 640, font_size=SIZE)
     assert None not in found
     assert sum(place is not None and place.leader is not None for place in found) < 20
 
 
 def test_the_same_points_give_the_same_places() -> None:
     spots = forty()
-    first = place_labels(spots, 960, 640, size=SIZE)
+    first = place_labels(spots, 960, 640, font_size=SIZE)
     place_labels.cache_clear()
-    assert place_labels(spots, 960, 640, size=SIZE) == first
+    assert place_labels(spots, 960, 640, font_size=SIZE) == first
 
 
 def test_a_point_alone_has_its_name_beside_it_and_no_line() -> None:
-    (found,) = place_labels((LabelledPoint(200, 200, "alone"),), WIDTH, HEIGHT, size=SIZE)
+    (found,) = place_labels((LabelledPoint(200, 200, "alone"),), WIDTH, HEIGHT, font_size=SIZE)
     assert found is not None
     assert found.leader is None
     assert found.box[0] - 200 < 12
@@ -94,7 +100,7 @@ def test_a_point_alone_has_its_name_beside_it_and_no_line() -> None:
 
 
 def test_a_name_at_the_edge_turns_inward() -> None:
-    (found,) = place_labels((LabelledPoint(495, 5, "a name at the corner"),), WIDTH, HEIGHT, size=SIZE)
+    (found,) = place_labels((LabelledPoint(495, 5, "a name at the corner"),), WIDTH, HEIGHT, font_size=SIZE)
     assert found is not None
     assert found.x < 495
     assert found.y > 5
@@ -102,7 +108,7 @@ def test_a_name_at_the_edge_turns_inward() -> None:
 
 def test_a_name_far_away_has_a_line_from_its_point_to_its_box() -> None:
     spots = tuple(LabelledPoint(250 + 3 * at, 200 + 2 * at, f"number {at} of twelve") for at in range(12))
-    found = place_labels(spots, WIDTH, HEIGHT, size=SIZE)
+    found = place_labels(spots, WIDTH, HEIGHT, font_size=SIZE)
     far = [place for place in found if place is not None and place.leader is not None]
     assert far
     for place in far:
@@ -113,25 +119,25 @@ def test_a_name_far_away_has_a_line_from_its_point_to_its_box() -> None:
 
 
 def test_where_there_is_no_room_a_name_is_left_off() -> None:
-    assert place_labels((LabelledPoint(20, 20, "much too long for such a panel"),), 60, 40, size=SIZE) == (None,)
+    assert place_labels((LabelledPoint(20, 20, "much too long for such a panel"),), 60, 40, font_size=SIZE) == (None,)
     crowd = tuple(LabelledPoint(50 + at % 5, 50 + at // 5, "a name of a model") for at in range(20))
-    found = place_labels(crowd, 160, 100, size=SIZE)
+    found = place_labels(crowd, 160, 100, font_size=SIZE)
     assert None in found
     assert any(place is not None for place in found)
 
 
 def test_thin_lines_are_kept_clear_of_if_that_can_be() -> None:
     spot = (LabelledPoint(200, 200, "name"),)
-    (before,) = place_labels(spot, WIDTH, HEIGHT, size=SIZE)
+    (before,) = place_labels(spot, WIDTH, HEIGHT, font_size=SIZE)
     assert before is not None
     line = (before.box[0], before.y - 1, before.box[2], before.y + 1)
-    (after,) = place_labels(spot, WIDTH, HEIGHT, size=SIZE, lines=(line,))
+    (after,) = place_labels(spot, WIDTH, HEIGHT, font_size=SIZE, lines=(line,))
     assert after is not None
     assert not overlap(after.box, line)
 
 
 def test_no_points_have_no_places() -> None:
-    assert place_labels((), WIDTH, HEIGHT, size=SIZE) == ()
+    assert place_labels((), WIDTH, HEIGHT, font_size=SIZE) == ()
 
 
 def test_widths_are_more_than_the_letters_need() -> None:

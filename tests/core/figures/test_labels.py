@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.bins import BinSums, Scheme
-from calib_core.figures.labels import count_labels, label_angle, label_headroom
-from calib_core.figures.spans import place_bars
-from calib_core.figures.theme import LIGHT
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.figures.bars import count_labels, label_angle, label_headroom, place_bars
+from calib_core.figures.palette import LIGHT
 
 
 def table(confidence: list[float], scheme: Scheme) -> pl.DataFrame:

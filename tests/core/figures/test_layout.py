@@ -7,18 +7,18 @@ import polars as pl
 import pytest
 
 from calib_core.figures.layout import (
-    axis,
-    legend_entry,
-    legend_names,
-    legend_margin,
-    log_ticks,
     annotation,
-    rounded_values,
+    axis,
     base_layout,
+    legend_entry,
+    legend_margin,
+    legend_names,
+    log_ticks,
     probability_axis,
+    rounded_values,
     share_ticks,
 )
-from calib_core.figures.theme import TRANSPARENT, DARK, FONT
+from calib_core.figures.palette import DARK, FONT, TRANSPARENT
 
 
 def test_paper_is_clear_and_keeps_plotly_s_template_out() -> None:

@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from calib_core.analysis.evidence import Evidence, gather_evidence
-from calib_core.analysis.lines import ReliabilityLines, reliability_lines
-from calib_core.bins import Scheme
+from calib_core.edges import Scheme
 from calib_core.figures.layout import Figure
-from calib_core.figures.lines import describe_lines, lines_figure
-from calib_core.figures.lines_look import styles_by_line
-from calib_core.figures.method_look import method_style
-from calib_core.figures.run_look import run_style
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.figures.lines import describe_lines, lines_figure, styles_by_line
+from calib_core.figures.palette import DARK, LIGHT, method_style, run_style
+from calib_core.results.evidence import Evidence, gather_evidence
+from calib_core.results.lines import ReliabilityLines, reliability_lines
 from core.compared_runs import model_run
 from core.made_runs import blocks, given_evidence, made_run
 

@@ -6,10 +6,9 @@ from itertools import combinations, product
 
 import pytest
 
-from calib_core.analysis.preferred import METHOD_PREFERENCE
-from calib_core.confidence import METHODS
-from calib_core.figures.method_look import method_style
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.figures.palette import DARK, LIGHT, Theme, method_style
+from calib_core.methods import METHODS
+from calib_core.results.defaults import METHOD_PREFERENCE
 from core.figures.vision import apart
 from core.figures.wcag import contrast
 

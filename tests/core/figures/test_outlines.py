@@ -5,10 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.bins import Scheme
-from calib_core.figures.outlines import INVISIBLE_HEIGHT, filled_outline
-from calib_core.figures.reliability import reliability_figure
-from calib_core.figures.theme import LIGHT
+from calib_core.edges import Scheme
+from calib_core.figures.palette import LIGHT
+from calib_core.figures.reliability import INVISIBLE_HEIGHT, filled_outline, reliability_figure
 from core.figures.results import make_reliability
 from core.figures.test_reliability import traces
 

@@ -8,9 +8,14 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.pools import PairPools, pools_of_position
-from calib_core.figures.pools import MAX_BINS_WITH_COUNTS, MAX_BINS_WITH_EDGES, describe_pooling, pooling_figure
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.figures.palette import DARK, LIGHT
+from calib_core.figures.pooling import (
+    MAX_BINS_WITH_COUNTS,
+    MAX_BINS_WITH_EDGES,
+    describe_pooling,
+    pooling_figure,
+)
+from calib_core.results.pooling import PairPools, pools_of_position
 from calib_core.tokens.sums import ExamplePosition
 from core.figures.sweeps import named
 
@@ -62,7 +67,7 @@ def test_bins_of_classes_that_are_not_shown_are_not_guessed() -> None:
 @pytest.mark.parametrize(
     ("bins", "edges", "counts"), [(MAX_BINS_WITH_COUNTS, 9, True), (MAX_BINS_WITH_EDGES, 49, False), (51, 0, False)]
 )
-def test_detail_ends_where_it_could_not_be_seen(bins: int, edges: int, counts: bool) -> None:  # noqa: FBT001
+def test_detail_ends_where_it_could_not_be_seen(bins: int, edges: int, counts: bool) -> None:
     figure = pooling_figure(pools_of_position("run", EXAMPLE, bins), LIGHT)
     assert len(figure["layout"]["shapes"]) == edges
     assert any(text for _, text in cells(figure, 0)) == counts

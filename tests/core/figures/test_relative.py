@@ -5,9 +5,9 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.sweep import sweep_bins
-from calib_core.figures.relative import describe_relative_values, relative_values_figure
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.figures.palette import DARK, LIGHT
+from calib_core.figures.robustness import describe_relative_values, relative_values_figure
+from calib_core.results.robustness import sweep_bins
 from core.figures.sweeps import make_curve, make_sweep, named, of_metric
 from core.made_runs import blocks
 

@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 import polars as pl
 import pytest
 
-from calib_core.analysis.reliability import Reliability
-from calib_core.bins import Scheme
+from calib_core.edges import Scheme
 from calib_core.figures.bars import FADED_OPACITY
+from calib_core.figures.palette import DARK, LIGHT
 from calib_core.figures.reliability import reliability_figure
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.results.reliability import Reliability
 from core.figures.results import THREE_BINS, make_reliability
 
 Trace = dict[str, Any]

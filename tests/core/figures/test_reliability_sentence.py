@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from calib_core.figures.palette import LIGHT
 from calib_core.figures.reliability import describe_reliability, reliability_figure
-from calib_core.figures.theme import LIGHT
 from calib_core.metrics import METRICS
 from core.figures.results import THREE_BINS, make_reliability
 

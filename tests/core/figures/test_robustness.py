@@ -9,8 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
+from calib_core.figures.palette import DARK, LIGHT
 from calib_core.figures.robustness import describe_metric_values, metric_values_figure
-from calib_core.figures.theme import DARK, LIGHT
 from core.figures.sweeps import make_curve, make_sweep, named, of_metric
 
 FIVE = ("ece", "cw_ece", "cw_ece_sum", "full_ece", "full_ece_mass")
@@ -74,7 +74,7 @@ def test_only_bounds_give_no_line_at_all() -> None:
 
 
 @pytest.mark.parametrize(("ceiling", "drawn"), [(0.48, True), (0.49, False)])
-def test_a_near_ceiling_is_a_line_and_a_far_one_is_told(ceiling: float, drawn: bool) -> None:  # noqa: FBT001
+def test_a_near_ceiling_is_a_line_and_a_far_one_is_told(ceiling: float, drawn: bool) -> None:
     layout = metric_values_figure([make_sweep(make_curve("full_ece", ceiling=ceiling))], LIGHT)["layout"]
     assert [line["y0"] for line in layout["shapes"]] == ([ceiling] if drawn else [])
     words = " ".join(note["text"] for note in layout["annotations"])

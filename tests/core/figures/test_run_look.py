@@ -6,14 +6,19 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from calib_core.confidence import METHODS
-from calib_core.figures.dots import groups_figure
-from calib_core.figures.method_look import method_style
-from calib_core.figures.relative import relative_values_figure
-from calib_core.figures.robustness import metric_values_figure
-from calib_core.figures.run_look import SYMBOL_CHARACTERS, RUN_SYMBOLS, run_style
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.figures.groups import groups_figure
+from calib_core.figures.palette import (
+    DARK,
+    LIGHT,
+    RUN_SYMBOLS,
+    SYMBOL_CHARACTERS,
+    Theme,
+    method_style,
+    run_style,
+)
+from calib_core.figures.robustness import metric_values_figure, relative_values_figure
 from calib_core.figures.training import training_figure
+from calib_core.methods import METHODS
 from core.figures.dot_groups import make_group, make_groups
 from core.figures.sweeps import make_curve, make_line, make_sweep, make_training, named, of_metric
 from core.figures.vision import apart

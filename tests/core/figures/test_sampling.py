@@ -11,13 +11,15 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.samples import sample_size_sweep
-from calib_core.analysis.samples_baselines import Baseline
-from calib_core.analysis.samples_draws import DEFAULT_METRICS, SamplingPlan
-from calib_core.analysis.samples_result import SampleSizeSweep
-from calib_core.figures.method_look import method_style
+from calib_core.figures.palette import DARK, LIGHT, THEMES, method_style
 from calib_core.figures.sampling import describe_sampling, sampling_figure
-from calib_core.figures.theme import DARK, LIGHT, THEMES
+from calib_core.results.sampling import (
+    DEFAULT_METRICS,
+    Baseline,
+    SampleSizeSweep,
+    SamplingPlan,
+    sample_size_sweep,
+)
 from core.sampled_runs import METHODS, known, make_questions, make_run
 
 

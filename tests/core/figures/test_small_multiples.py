@@ -7,10 +7,9 @@ import json
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.bins import Scheme
-from calib_core.figures.reliability import reliability_figure
-from calib_core.figures.small_multiples import SMALL_FIGURE_HEIGHT, small_reliability_figure
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.edges import Scheme
+from calib_core.figures.palette import DARK, LIGHT, Theme
+from calib_core.figures.reliability import SMALL_FIGURE_HEIGHT, reliability_figure, small_reliability_figure
 from core.figures.results import THREE_BINS, make_reliability
 
 

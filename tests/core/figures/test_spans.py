@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.bins import BinSums, Scheme
-from calib_core.figures.spans import MIN_BAR_WIDTH, CLICK_REACH, VISIBLE_BAR_WIDTH, closest_bar_distance, bar_ends, place_bars, click_ends
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.figures.bars import (
+    CLICK_REACH,
+    MIN_BAR_WIDTH,
+    VISIBLE_BAR_WIDTH,
+    bar_ends,
+    click_ends,
+    closest_bar_distance,
+    place_bars,
+)
 
 NATURAL = Scheme("natural")
 

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from calib_core.analysis.overview import summarise_runs
-from calib_core.figures.spark import SPARKLINE_HEIGHT, SPARKLINE_WIDTH, sparkline
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.figures.palette import DARK, LIGHT, Theme
+from calib_core.figures.sparkline import SPARKLINE_HEIGHT, SPARKLINE_WIDTH, sparkline
+from calib_core.results.overview import summarise_runs
 from core.made_runs import blocks
 
 PREFIX = "data:image/svg+xml,"
@@ -21,7 +21,7 @@ def picture(*parts: tuple[float, int, int], theme: Theme = LIGHT, name: str = "r
     address = sparkline(look, theme)
     assert address.startswith(PREFIX)
     assert re.fullmatch(r"[\w.%~ =:/-]+", address.removeprefix(PREFIX))
-    return ET.fromstring(unquote(address.removeprefix(PREFIX)))  # noqa: S314 (our own)
+    return ET.fromstring(unquote(address.removeprefix(PREFIX)))
 
 
 def parts_of(svg: ET.Element, name: str) -> list[ET.Element]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.layout import BOTTOM_MARGIN
-from calib_core.figures.stack import panel_heading, stack_panels
-from calib_core.figures.theme import LIGHT
+from calib_core.figures.layout import BOTTOM_MARGIN, panel_heading, stack_panels
+from calib_core.figures.palette import LIGHT
 
 
 @pytest.mark.parametrize("panels", [1, 2, 3])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.analysis.comparison_points import MetricEstimate
-from calib_core.analysis.sweep import SWEPT_METRICS
-from calib_core.figures.strokes import BAND_OPACITY, band_trace, metric_line_style, median_line, error_bars
-from calib_core.figures.theme import LIGHT, with_opacity
+from calib_core.figures.marks import BAND_OPACITY, band_trace, error_bars, median_line, metric_line_style
+from calib_core.figures.palette import LIGHT, with_opacity
 from calib_core.metrics import METRICS
+from calib_core.results.comparison import MetricEstimate
+from calib_core.results.robustness import SWEPT_METRICS
 
 
 def test_no_two_metrics_have_the_same_line() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calib_core.figures.text import compact_count, wrap_lines, escape_for_plotly, truncate_middle
+from calib_core.figures.text import compact_count, escape_for_plotly, truncate_middle, wrap_lines
 
 
 @pytest.mark.parametrize(

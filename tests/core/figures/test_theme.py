@@ -7,12 +7,12 @@ import re
 import pytest
 
 from calib_core.figures.bars import FADED_OPACITY
-from calib_core.figures.theme import DARK, LIGHT, THEMES, Theme, blend
+from calib_core.figures.palette import DARK, LIGHT, THEMES, Theme, blend
 from core.figures.wcag import contrast
 
 BOTH = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-TEXT = ("text", "muted", "over_text", "under_text", "highlight_text")
-GRAPHICS = ("line", "bar", "over", "under", "count", "highlight_line")
+TEXT = ("text", "muted_text", "overconfident_text", "underconfident_text", "highlight_text")
+GRAPHICS = ("axis_line", "bar", "overconfident", "underconfident", "count_bar", "highlight_outline")
 
 
 def test_the_ratio_is_the_standard_s() -> None:

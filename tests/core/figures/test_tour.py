@@ -8,18 +8,34 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.analysis.tour import STEP_KINDS, tour_step
-from calib_core.analysis.tour_step import SingleAnswer, AnswerOption, ConfidenceAccuracy, ConfidenceAccuracyPairs
-from calib_core.analysis.tour_subject import TourSubject
 from calib_core.figures.concentration import histogram_figure
-from calib_core.figures.enlarged import ENLARGEMENT, enlarge_figure
 from calib_core.figures.layout import base_layout
-from calib_core.figures.one_answer import MAX_OPTIONS, describe_single_answer, single_answer_figure
-from calib_core.figures.ranking import MAX_RANKED_RUNS as MAX_RANKED_RUNS
-from calib_core.figures.ranking import describe_ranking, ranking_figure
-from calib_core.figures.said_right import describe_confidence_accuracy, confidence_accuracy_figure
-from calib_core.figures.theme import DARK, LIGHT
-from calib_core.figures.tour import MIN_HEIGHT, MIN_HEIGHT_LARGE, describe_tour, tour_figure
+from calib_core.figures.palette import DARK, LIGHT
+from calib_core.figures.tour import (
+    ENLARGEMENT,
+    MAX_OPTIONS,
+    MAX_RANKED_RUNS,
+    MIN_HEIGHT,
+    MIN_HEIGHT_LARGE,
+    confidence_accuracy_figure,
+    describe_confidence_accuracy,
+    describe_ranking,
+    describe_single_answer,
+    describe_tour,
+    enlarge_figure,
+    ranking_figure,
+    single_answer_figure,
+    tour_figure,
+)
+from calib_core.results.tour import (
+    STEP_KINDS,
+    AnswerOption,
+    ConfidenceAccuracy,
+    ConfidenceAccuracyPairs,
+    SingleAnswer,
+    TourSubject,
+    tour_step,
+)
 from core.figures.results import make_concentration
 from core.made_tokens import dense_sums, some_rows, token_run
 from core.sampled_runs import make_questions, make_run

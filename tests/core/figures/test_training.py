@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from calib_core.figures.theme import DARK, LIGHT
+from calib_core.figures.palette import DARK, LIGHT
 from calib_core.figures.training import describe_training, training_figure
 from core.figures.sweeps import make_line, make_training, named
 

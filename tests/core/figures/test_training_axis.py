@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from calib_core.figures.theme import LIGHT
-from calib_core.figures.training_axis import axis_positions, training_axis
+from calib_core.figures.palette import LIGHT
+from calib_core.figures.training import axis_positions, training_axis
 
 
 def test_a_short_training_is_linear() -> None:

@@ -13,25 +13,22 @@ from typing import Any, Final
 
 import pytest
 
-from calib_core.analysis.abstention import abstention_curve
-from calib_core.analysis.lines import reliability_lines
-from calib_core.analysis.sweep import SWEPT_METRICS
-from calib_core.bins import Scheme
-from calib_core.confidence import METHODS
+from calib_core.edges import Scheme
 from calib_core.figures.abstention import abstention_figure
-from calib_core.figures.bars import OVERCONFIDENT_HATCH, UNDERCONFIDENT_HATCH, unhatched_gap_colour
 from calib_core.figures.comparison import comparison_figure
-from calib_core.figures.concentration import histogram_figure
-from calib_core.figures.cumulative import cumulative_figure
-from calib_core.figures.dots import groups_figure
+from calib_core.figures.concentration import cumulative_figure, histogram_figure
+from calib_core.figures.groups import groups_figure
+from calib_core.figures.hatching import OVERCONFIDENT_HATCH, UNDERCONFIDENT_HATCH, unhatched_gap_colour
 from calib_core.figures.layout import Figure
 from calib_core.figures.lines import lines_figure
-from calib_core.figures.relative import relative_values_figure
+from calib_core.figures.palette import DARK, LIGHT, Theme, run_style
 from calib_core.figures.reliability import reliability_figure
-from calib_core.figures.robustness import metric_values_figure
-from calib_core.figures.run_look import run_style
-from calib_core.figures.theme import DARK, LIGHT, Theme
+from calib_core.figures.robustness import metric_values_figure, relative_values_figure
 from calib_core.figures.training import training_figure
+from calib_core.methods import METHODS
+from calib_core.results.abstention import abstention_curve
+from calib_core.results.lines import reliability_lines
+from calib_core.results.robustness import SWEPT_METRICS
 from core.figures.comparisons import make_comparison, make_point
 from core.figures.dot_groups import make_group, make_groups
 from core.figures.results import make_concentration, make_reliability

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from calib_core.bins import BinSums, Scheme
-from calib_core.metrics.ace import ACE
-from calib_core.metrics.ece import ECE
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.metrics.ece import ACE, ECE
 from core.edge_cases import agrees, schemes, some_pairs
 from core.oracle import Bins, Pair
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
 from calib_core.metrics.auroc import AUROC
 from core import oracle
 from core.edge_cases import agrees, close, confidences, schemes, some_pairs, sums_of

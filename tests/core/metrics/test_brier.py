@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
 from calib_core.metrics.brier import BRIER
 from core.edge_cases import agrees, schemes, some_pairs
 from core.oracle import Bins, Pair

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from calib_core.bins import BinSums, Scheme
-from calib_core.metrics.brier_multi import BRIER_MULTI
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.metrics.brier import BRIER_MULTI
 from core.edge_cases import agrees, any_rows, class_sums_of, schemes
 from core.oracle import Bins, Row
 

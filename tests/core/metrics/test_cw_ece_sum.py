@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from calib_core.bins import BinSums, Scheme
-from calib_core.metrics.cw_ece_sum import CW_ECE_SUM
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.metrics.classwise_ece import CW_ECE_SUM
 from core.edge_cases import agrees, any_rows, class_sums_of, widths_only
 from core.oracle import Bins, Row
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from calib_core.bins import BinSums, Scheme
-from calib_core.metrics.full_ece_mass import FULL_ECE_MASS
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.metrics.full_ece import FULL_ECE_MASS
 from core.edge_cases import agrees, any_rows, class_sums_of, widths_only
 from core.oracle import Bins, Row
 

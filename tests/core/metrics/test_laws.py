@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.bins import Binned, BinSums, Scheme
+from calib_core.bins import Binned, BinSums
+from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
 from core.edge_cases import (
     TOLERANCE,

@@ -7,7 +7,8 @@ import math
 import pytest
 from hypothesis import given
 
-from calib_core.bins import BinSums, Scheme
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
 from calib_core.metrics.nll import NLL
 from core.edge_cases import agrees, any_rows, class_sums_of, schemes
 from core.oracle import Bins, Row

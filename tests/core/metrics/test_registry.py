@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import calib_core.metrics
-from calib_core.bins import Binning, Scheme
+from calib_core.edges import Binning, Scheme
 from calib_core.metrics import METRICS
 from core import oracle
 from core.edge_cases import CHECKED_BINS, agrees, any_rows, class_sums_of, fixed_pairs, some_pairs, sums_of

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from calib_core.binned import Scheme, Sums
+from calib_core.bins import Sums
+from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
 from core import oracle
 from core.edge_cases import any_rows, class_sums_of, close, distribution_of, some_pairs, sums_of

@@ -9,15 +9,14 @@ from typing import Any
 
 import polars as pl
 
-from calib_core import files
-from calib_core.analysis.evidence import survey_methods
-from calib_core.analysis.score import metric_availability, effective_scheme
-from calib_core.bins import Scheme
-from calib_core.files.reading import Reading
+from calib_core import readers
+from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
-from calib_core.records import ANSWER_SCHEMA, AnswerRun, Run
-from calib_core.report.canonical import ConvertedSource, to_canonical
-from calib_core.report.canonical_file import CanonicalFile
+from calib_core.readers.format import Reading
+from calib_core.report.export.canonical import CanonicalFile, ConvertedSource, to_canonical
+from calib_core.results.evidence import survey_methods
+from calib_core.results.score import effective_scheme, metric_availability
+from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run
 
 SOURCE = ConvertedSource("quiz.csv", "0" * 64, 3)
 KINDS = ("parquet", "jsonl")
@@ -32,7 +31,7 @@ def reread(made: CanonicalFile, kind: str) -> Reading:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"again.{kind}"
         path.write_bytes(made.to_parquet() if kind == "parquet" else made.to_json_lines())
-        reading = files.read(path)
+        reading = readers.read(path)
     assert (reading.format, reading.n_bad_rows, reading.refusal) == ("canonical", 0, None)
     return reading
 

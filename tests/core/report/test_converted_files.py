@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from calib_core import files
-from calib_core.analysis.check import check_file, usable_runs
-from calib_core.analysis.evidence import survey_methods
-from calib_core.analysis.reported import compare_reported_metrics
-from calib_core.problems import CalibError, Refused
-from calib_core.records import AnswerRun, TokenRun
-from calib_core.report.canonical import to_canonical, source_record
+from calib_core import readers
+from calib_core.errors import CalibError, Refused
+from calib_core.report.export.canonical import source_record, to_canonical
+from calib_core.results.evidence import survey_methods
+from calib_core.results.files import check_file, usable_runs
+from calib_core.results.reported_metrics import compare_reported_metrics
+from calib_core.runs import AnswerRun, TokenRun
 from core.report.read_back import KINDS, content, numbers, reread
 from serving import ROOT
 
@@ -21,16 +21,16 @@ LARGEST = 3_000_000
 """Larger files say nothing else, and take long."""
 
 def files_of(shared: Path, name: str) -> list[Path]:
-    found = files.list_files(ROOT / "data" if name == "demo" else shared / name)
+    found = readers.list_files(ROOT / "data" if name == "demo" else shared / name)
     return [path for path in found if path.stat().st_size <= LARGEST]
 
 
-def reading_of(path: Path) -> files.Reading | None:
+def reading_of(path: Path) -> readers.Reading | None:
     """What a file gives with the columns that are proposed; None where that is nothing."""
     try:
-        reading = files.read(path)
+        reading = readers.read(path)
         if reading.proposed_mapping and not check_file(reading).runs:
-            reading = files.read(path, columns=dict(reading.proposed_mapping))
+            reading = readers.read(path, columns=dict(reading.proposed_mapping))
         usable_runs(reading, skip_bad_rows=True)
     except CalibError:
         return None

@@ -10,12 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from calib_core import files
-from calib_core.analysis.check import check_file
-from calib_core.report.made import Provenance, file_checksums, files_read_with
-from calib_core.report.reporting import Report, build_report
+from calib_core import readers
+from calib_core.report.build import Report, build_report
+from calib_core.report.inputs import (
+    ReportFile,
+    ReportInput,
+    ReportSettings,
+    merge_partial_reports,
+    titled_runs,
+)
+from calib_core.report.provenance import Provenance, file_checksums, files_read_with
 from calib_core.report.sections import SECTIONS
-from calib_core.report.subject import ReportSettings, ReportFile, ReportInput, titled_runs, merge_partial_reports
+from calib_core.results.files import check_file
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from reports import Node, figures, read, section, unpacked
 from token_files import positions, write_npz
@@ -31,7 +37,7 @@ MADE = Provenance(datetime(2026, 11, 22, 9, 5, tzinfo=UTC), "python -m calib_cor
 
 def made_of(*paths: Path, pages: tuple[str, ...] = (), asked: ReportSettings | None = None) -> Report:
     """The report of these files."""
-    checked = [check_file(files.read(path)) for path in paths]
+    checked = [check_file(readers.read(path)) for path in paths]
     here = tuple(
         ReportFile(one.file, one, None, file_checksums(files_read_with(path, one.file)))
         for path, one in zip(paths, checked, strict=True)
@@ -153,7 +159,7 @@ def test_numbers_that_are_not_there(tmp_path: Path) -> None:
 
 def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     """Classwise ECE needs a distribution, which one run lacks; the share of p(True) needs p(False)."""
-    from calib_core.confidence.method import MethodOptions  # noqa: PLC0415  two tests'
+    from calib_core.methods.method import MethodOptions
 
     lacks = write_csv(tmp_path / "quiz.csv", quiz(60, model="open"))
     paths = lacks, write_jsonl(tmp_path / "four.jsonl", choices(60, model="four"))
@@ -178,7 +184,7 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
 
 
 def test_choices_are_pooled_as_asked(tmp_path: Path) -> None:
-    from calib_core.confidence.method import MethodOptions  # noqa: PLC0415  one test's
+    from calib_core.methods.method import MethodOptions
 
     path = write_jsonl(tmp_path / "four.jsonl", choices(50))
     made = made_of(path, pages=("reliability",), asked=ReportSettings(options=MethodOptions(labels="all")))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from calib_core import files as files_of
-from calib_core.analysis.check import check_file
-from calib_core.records import AnswerRun, ReportedMetric
-from calib_core.report.parts import ReportTable
+from calib_core import readers as files_of
+from calib_core.report.blocks import ReportTable
+from calib_core.report.inputs import FileChecksum, ReportFile, ReportInput, ReportSettings
 from calib_core.report.sections import files
-from calib_core.report.subject import ReportSettings, FileChecksum, ReportFile, ReportInput
+from calib_core.results.files import check_file
+from calib_core.runs import AnswerRun, ReportedMetric
 from predictions import write_csv
 
 WITH = FileChecksum("results.json", 7, "b" * 64)
@@ -38,7 +38,7 @@ def told_of(tmp_path: Path, *reported: ReportedMetric) -> tuple[str, list[Report
     report = check_file(files_of.read(write_csv(tmp_path / "four.csv", rows)))
     (own,) = report.runs
     assert isinstance(own.run, AnswerRun)
-    report = replace(report, runs=(replace(own, run=replace(own.run, reported=reported)),))
+    report = replace(report, runs=(replace(own, run=replace(own.run, reported_metrics=reported)),))
     here = ReportFile("four.csv", report, None, (FileChecksum("four.csv", 5, "a" * 64),))
     _, block = files.section(ReportInput((), (here,), ReportSettings()), lambda *_: None).blocks
     return block.tables[0].note, list(block.tables)

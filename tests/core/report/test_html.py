@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from calib_core.report import html
-from calib_core.report.parts import ReportTable, Tile
+from calib_core.report.blocks import ReportTable, Tile
 from calib_core.wording import format_number
 from reports import read
 

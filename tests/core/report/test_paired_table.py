@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from calib_core.analysis.evidence import AnswerEvidence, survey_methods
-from calib_core.analysis.methods_table import compare_methods
-from calib_core.report.paired_table import EceBrierCell, published_ece_brier_table, ece_brier_table, ece_brier_frame
+from calib_core.report.ece_brier_table import (
+    EceBrierCell,
+    ece_brier_frame,
+    ece_brier_table,
+    published_ece_brier_table,
+)
 from calib_core.report.sections.methods import methods_tiles
+from calib_core.results.evidence import AnswerEvidence, survey_methods
+from calib_core.results.methods_table import compare_methods
 from core.made_runs import made_run
 
 

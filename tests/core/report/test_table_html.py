@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from calib_core.report.table_html import ece_brier_html
+from calib_core.report.html import ece_brier_html
 from core.report.paired import HOSTILE, made
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calib_core.problems import Unavailable
-from calib_core.tokens.bounds import largest_exact_bins, full_ece_bounds
+from calib_core.errors import Unavailable
+from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import SERVED_BINS
 from calib_core.tokens.sums import TokenSums
 from calib_core.tokens.topk import TopKReducer, reduce_topk

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.tokens.columns import UnlistedSums, Float16UnlistedSums, WideFloatUnlistedSums
-from calib_core.tokens.looking import LongRowChecker
+from calib_core.tokens.accumulators import Float16UnlistedSums, UnlistedSums, WideFloatUnlistedSums
+from calib_core.tokens.row_checks import LongRowChecker
 from core.tokens.made_rows import LONG, ODD, WIDTHS
 from core.tokens.test_scratch import made, scratch
 
@@ -16,7 +16,7 @@ from core.tokens.test_scratch import made, scratch
 @pytest.mark.parametrize("dtype", WIDTHS)
 @pytest.mark.parametrize("classes", [LONG, ODD])
 def test_columns_are_what_is_not_listed(classes: int, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calib_core.tokens.columns._ROWS_THAT_FIT", 3)
+    monkeypatch.setattr("calib_core.tokens.accumulators._MAX_PENDING_ROWS", 3)
     rows = made(classes, dtype)[:6]
     look = LongRowChecker(scratch(classes, dtype), np.dtype(dtype)).check(rows, lambda *_: pytest.fail("bad"))
     sums: UnlistedSums = Float16UnlistedSums(classes) if dtype is np.float16 else WideFloatUnlistedSums(classes)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from calib_core.binned import Scheme
+from calib_core.edges import Scheme
 from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.sums import TokenSums
@@ -80,7 +80,7 @@ def test_blocks_change_nothing(dtype: Any, classes: int) -> None:
     one = reduced(values, target)
     cuts = sorted(random.integers(0, 150, 6).tolist())
     other = reduced(values, target, *cuts)
-    for name in ("top", "all", "by_class"):
+    for name in ("top_label", "all_labels", "by_class"):
         same_sums(getattr(one, name), getattr(other, name))
     assert one.draws is not None
     assert other.draws is not None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calib_core.bins import bin_of
+from calib_core.edges import bin_of
 from calib_core.tokens.grid import GRID_CELLS
 from calib_core.tokens.sums import N_CLASS_DRAWS, N_DRAWS, NullDraws, TokenSums
 from core.tokens.made_rows import LONG, WIDTHS, language

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.tokens.entries import TopKEntries, known_pairs
 from calib_core.tokens.grid import GRID_CELLS
+from calib_core.tokens.topk import TopKEntries, known_pairs
 
 
 def one(probs: list[float], ids: list[int], target: int, own: float = np.nan, classes: int = 9) -> TopKEntries:

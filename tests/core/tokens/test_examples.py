@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from calib_core.tokens.dense import DenseReducer
-from calib_core.tokens.examples import EXAMPLE_ENTRIES, example_from_row
-from calib_core.tokens.sums import MAX_EXAMPLES
+from calib_core.tokens.sums import EXAMPLE_ENTRIES, MAX_EXAMPLES, example_from_row
 from core.tokens.made_rows import LONG, SHORT, WIDTHS, language
 
 

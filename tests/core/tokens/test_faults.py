@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.problems import MAX_CELLS_SHOWN
+from calib_core.errors import MAX_CELLS_SHOWN
 from calib_core.tokens.dense import DenseReducer
-from calib_core.tokens.faults import MAX_FOUND_CHARS, PositionProblemLog, ProblemKind
+from calib_core.tokens.row_checks import MAX_FOUND_CHARS, PositionProblemLog, ProblemKind
 from core.tokens.made_rows import LONG, SHORT, WIDTHS, language
 from core.tokens.test_dense import same_sums
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from calib_core.bins import bin_of
+from calib_core.edges import bin_of
+from calib_core.tokens.float16 import FLOAT16_BITS_LIMIT, FLOAT16_UNIT, Float16Scanner
 from calib_core.tokens.grid import GRID_CELLS
-from calib_core.tokens.halves import FLOAT16_BITS_LIMIT, FLOAT16_UNIT, Float16Scanner
-from calib_core.tokens.positions import class_block_size
+from calib_core.tokens.row_scanner import class_block_size
 
 
 def test_small_halves_are_whole_numbers_in_the_first_cell() -> None:

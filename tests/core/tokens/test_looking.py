@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.tokens.faults import ProblemKind
-from calib_core.tokens.looking import OUTSIDE_UNIT_INTERVAL, SUM_NOT_ONE, row_checker, clip_row
+from calib_core.tokens.row_checks import (
+    OUTSIDE_UNIT_INTERVAL,
+    SUM_NOT_ONE,
+    ProblemKind,
+    clip_row,
+    row_checker,
+)
 from core.tokens.made_rows import LONG, SHORT
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.tokens.looking import row_checker
-from calib_core.tokens.positions import class_block_size
+from calib_core.tokens.row_checks import row_checker
+from calib_core.tokens.row_scanner import class_block_size
 from core.tokens.made_rows import LONG, ODD, SHORT, WIDTHS, language
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.tokens.looking import NOT_FINITE, SUM_NOT_ONE
-from calib_core.tokens.scales import BAD_LOGITS, to_probabilities, problem_in_scale
+from calib_core.tokens.row_checks import NOT_FINITE, SUM_NOT_ONE
+from calib_core.tokens.scales import BAD_LOGITS, problem_in_scale, to_probabilities
 
 
 def test_stored_probabilities_are_the_same_memory() -> None:

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calib_core.bins import bin_of
+from calib_core.edges import bin_of
+from calib_core.tokens.float16 import Float16Scanner
+from calib_core.tokens.float_bits import as_bits
 from calib_core.tokens.grid import GRID_CELLS
-from calib_core.tokens.halves import Float16Scanner
-from calib_core.tokens.positions import class_block_size
-from calib_core.tokens.scratch import RowScanner, WideFloatScanner
-from calib_core.tokens.stored import as_bits
+from calib_core.tokens.row_scanner import RowScanner, WideFloatScanner, class_block_size
 from core.tokens.made_rows import LONG, ODD, WIDTHS, language, on_edges
 
 
@@ -50,7 +49,7 @@ def test_found_and_rest_are_the_row(classes: int, dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_is_found_is_beyond_the_first_cell(dtype: Any) -> None:
-    edge = np.array([0, 1 << 20], as_bits(np.zeros(1, dtype)).dtype) + WideFloatScanner(LONG, np.dtype(dtype)).limit
+    edge = np.array([0, 1 << 20], as_bits(np.zeros(1, dtype)).dtype) + WideFloatScanner(LONG, np.dtype(dtype)).bits_limit
     value = np.concatenate([edge[:1], edge[:1] + 1]).view(dtype)
     assert bin_of(value, GRID_CELLS).tolist() == [0, 1]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calib_core.bins import bin_of
+from calib_core.edges import bin_of
+from calib_core.tokens.float_bits import as_bits, bits_of_one, first_cell_max_bits, grid_cell_of, to_float64
 from calib_core.tokens.grid import GRID_CELLS
-from calib_core.tokens.stored import as_bits, grid_cell_of, first_cell_max_bits, bits_of_one, to_float64
 from core.tokens.made_rows import WIDTHS
 
 HALVES = np.arange(bits_of_one(np.dtype(np.float16)) + 1, dtype=np.uint16).view(np.float16)

@@ -44,9 +44,9 @@ def test_what_is_unseen_is_added() -> None:
     mass = {bins: np.full(bins, 0.5) for bins in SERVED_BINS}
     unseen = UnstoredBounds(dict.fromkeys(SERVED_BINS, 2), mass, min_stored=7)
     one, other = part(3, 1), part(3, 2)
-    both = replace(one, unseen=unseen).merge(replace(other, unseen=replace(unseen, fewest=5)))
+    both = replace(one, unstored=unseen).merge(replace(other, unstored=replace(unseen, min_stored=5)))
     assert both.unstored is not None
     assert (both.unstored.n_ambiguous[10], both.unstored.min_stored) == (4, 5)
     assert both.unstored.mass_bounds[10].tolist() == [1.0] * 10
-    assert one.merge(replace(other, unseen=unseen)).unstored is unseen
-    assert replace(one, unseen=unseen).merge(other).unstored is unseen
+    assert one.merge(replace(other, unstored=unseen)).unstored is unseen
+    assert replace(one, unstored=unseen).merge(other).unstored is unseen

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calib_core.tokens.tally import KeyedSums
+from calib_core.tokens.accumulators import KeyedSums
 
 
 @pytest.mark.parametrize("waiting", [1, 7, 10_000])
 def test_counts_and_sums(waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calib_core.tokens.tally.WAITING", waiting)
+    monkeypatch.setattr("calib_core.tokens.accumulators.MAX_PENDING", waiting)
     random = np.random.default_rng(1)
     key, value = random.integers(0, 40, 500), random.random(500)
     tally = KeyedSums()

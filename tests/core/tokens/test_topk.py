@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calib_core.bins import Scheme
-from calib_core.tokens.bounds import largest_exact_bins, full_ece_bounds
+from calib_core.edges import Scheme
+from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import GRID_CELLS, SERVED_BINS, GridSums
-from calib_core.tokens.sums import N_DRAWS, MAX_EXAMPLES, TokenSums
+from calib_core.tokens.sums import MAX_EXAMPLES, N_DRAWS, TokenSums
 from calib_core.tokens.topk import TopKEntries, TopKReducer, reduce_topk
 from core.completions import Stored, cut
 from core.made_topk import block, some_positions, some_whole
@@ -112,7 +112,7 @@ def parts_of(positions: list[Stored], *cuts: int) -> list[TopKEntries]:
 
 
 def assert_same(one: TokenSums, two: TokenSums) -> None:
-    for name in ("top", "all"):
+    for name in ("top_label", "all_labels"):
         mine, theirs = getattr(one, name), getattr(two, name)
         assert (mine.rows, mine.impossible) == (theirs.rows, theirs.impossible)
         assert mine.cell.tolist() == theirs.cell.tolist()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calib_core.bins import Scheme
+from calib_core.edges import Scheme
 from calib_core.tokens.bounds import largest_exact_bins
 from calib_core.tokens.grid import SERVED_BINS
 from calib_core.tokens.topk import CLASS_SUMS_MISMATCH, NO_CLASS_SUMS, TopKReducer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calib_core.tokens.uniform import mix64, stream_states, uniform_draws
+from calib_core.tokens.null_draws import mix64, stream_states, uniform_draws
 
 
 def test_the_published_numbers() -> None:

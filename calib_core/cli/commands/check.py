@@ -1,0 +1,49 @@
+"""What is each file, what can it give, and what is wrong with it?  The verb `check`."""
+
+from __future__ import annotations
+
+from calib_core.cli.exit_codes import BAD_ROWS
+from calib_core.cli.input_files import InputFiles
+from calib_core.cli.json_output import JsonElement, check_elements, refused_element
+from calib_core.cli.options import (
+    ColumnMappingOption,
+    FilesArgument,
+    FormatOption,
+    GoldOption,
+    JsonOption,
+    SkipBadRowsOption,
+)
+from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.runner import Runner
+from calib_core.errors import CalibError
+from calib_core.results.files import check_file as report_of
+
+
+def check(
+    files: FilesArgument,
+    *,
+    as_json: JsonOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
+    format_id: FormatOption = None,
+    maps: ColumnMappingOption = None,
+    gold: GoldOption = None,
+) -> int:
+    """What is each file, what can it give, and what is wrong with it?"""
+    source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
+    desk, paper = Runner(), ResultPrinter()
+    elements: list[JsonElement] = []
+    for path, name in desk.input_files(source):
+        try:
+            report = report_of(source.read(path, name))
+        except CalibError as reason:
+            desk.refuse(str(reason))
+            elements.append(refused_element(name, str(reason)))
+            continue
+        elements += check_elements(report)
+        if not as_json:
+            paper.print_report(report)
+        if report.status == "refused":
+            desk.refuse(f"{name}: no confidence method has a usable row.")
+        elif report.status == "asks" and not skip_bad_rows:
+            desk.refuse(f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS)
+    return desk.finish(elements, as_json=as_json)

@@ -1,0 +1,125 @@
+"""How does a file of any format become one of the project's own?  The verb `convert`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from calib_core.cli.input_files import InputFiles
+from calib_core.cli.json_output import JsonElement
+from calib_core.cli.options import (
+    ColumnMappingOption,
+    FilesArgument,
+    FormatOption,
+    GoldOption,
+    JsonOption,
+    SkipBadRowsOption,
+)
+from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.runner import Runner, input_paths
+from calib_core.errors import BadRowsFound, CalibError, Refused
+from calib_core.readers.atomic_write import write_atomically
+from calib_core.readers.merged_runs import merge_runs
+from calib_core.report.export.canonical import CanonicalFile, ConvertedFile, source_record, to_canonical
+from calib_core.results.files import usable_runs
+from calib_core.runs import Run
+from calib_core.wording import plural
+
+OUTPUT_SUFFIXES = (".parquet", ".jsonl")
+
+OutputOption: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", metavar="OUT.parquet", show_default=False,
+        help="The file that is written: .parquet, or .jsonl for JSON lines.",
+    ),
+]  # fmt: skip
+
+
+def convert(
+    files: FilesArgument,
+    *,
+    output: OutputOption,
+    as_json: JsonOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
+    format_id: FormatOption = None,
+    column_mappings: ColumnMappingOption = None,
+    gold: GoldOption = None,
+) -> int:
+    """What do these files hold, in the project's own format?  It reads back to the same numbers.
+
+    Several files become one if their runs can be told apart; files that are parts of one evaluation become
+    one run. If one file is refused, nothing is written. Token-level files are reduced instead.
+    """
+    desk = Runner()
+    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
+    elements: list[JsonElement] = []
+    try:
+        if output.suffix.lower() not in OUTPUT_SUFFIXES:
+            raise Refused(f"{output.name}: name a file that ends in {' or '.join(OUTPUT_SUFFIXES)}: -o FILE")
+        inputs = input_paths(desk, source, output, "convert")
+        read = [each for path, name in inputs.items() for each in _read_file(desk, source, path, name)]
+        if desk.code:
+            desk.message(f"Nothing was written to {output.name}: not every file can be used.")
+        else:
+            runs = merge_runs(run for each in read for run in each.runs)
+            made = to_canonical(runs, [each.source for each in read], [n for each in read for n in each.notes])
+            write_atomically(_output_bytes(made, output), output)
+            elements = [_run_element(run, output) for run in runs]
+            _report_unused_columns(desk, read)
+            if not as_json:
+                _print_summary(runs, made, output)
+    except CalibError as reason:
+        desk.refuse(str(reason))
+    return desk.finish(elements, as_json=as_json)
+
+
+def _read_file(runner: Runner, input_files: InputFiles, path: Path, name: str) -> Iterator[ConvertedFile]:
+    """What one file gives; why it gives nothing is said at the desk."""
+    try:
+        reading = input_files.read(path, name)
+        runs = usable_runs(reading, skip_bad_rows=input_files.skip_bad_rows)
+        yield ConvertedFile(runs, source_record(path, name, reading.n_rows), reading.notes, reading.unused_columns)
+    except BadRowsFound as bad:
+        runner.report_bad_rows(bad)
+    except CalibError as reason:
+        runner.refuse(str(reason))
+
+
+def _output_bytes(canonical_file: CanonicalFile, output: Path) -> bytes:
+    return canonical_file.to_json_lines() if output.suffix.lower() == ".jsonl" else canonical_file.to_parquet()
+
+
+def _run_element(run: Run, output: Path) -> JsonElement:
+    """One run written."""
+    return {
+        "file": run.file,
+        "format": run.format,
+        "run": run.label,
+        "rows": run.n_total - run.row_counts.n_left_out,
+        "n_total": run.n_total,
+        "output": str(output),
+    }
+
+
+def _report_unused_columns(runner: Runner, converted: Sequence[ConvertedFile]) -> None:
+    """What of the files is not in the new one: columns, on stderr."""
+    for each in converted:
+        if each.unused_columns:
+            shown = ", ".join(each.unused_columns[:20]) + (", …" if len(each.unused_columns) > 20 else "")
+            runner.message(f"{each.source.name}: not written, as nothing is read from them: {shown}")
+
+
+def _print_summary(runs: Sequence[Run], canonical_file: CanonicalFile, output: Path) -> None:
+    paper = ResultPrinter()
+    for run in runs:
+        bad = run.row_counts.n_left_out
+        left_out = f", {bad:,} bad ones left out" if bad else ""
+        paper.print_line(f"{run.label}: {run.n_total - bad:,} rows{left_out}")
+    for note in canonical_file.notes:
+        paper.print_line(note)
+    size = output.stat().st_size
+    paper.print_line(f"{output.name}: {plural(len(runs), 'run')}, {size / 1000:,.0f} kB")

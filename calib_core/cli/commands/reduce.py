@@ -1,0 +1,107 @@
+"""How do token-level files of any size become one small file of sums?  The verb `reduce`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from calib_core.cli.input_files import InputFiles
+from calib_core.cli.json_output import JsonElement
+from calib_core.cli.options import (
+    ColumnMappingOption,
+    FilesArgument,
+    FormatOption,
+    JsonOption,
+    SkipBadRowsOption,
+)
+from calib_core.cli.rendering import ResultPrinter
+from calib_core.cli.runner import Runner, input_paths
+from calib_core.errors import BadRowsFound, CalibError, Refused
+from calib_core.readers.merged_runs import MergedTokenRun, merge_token_runs
+from calib_core.readers.token.sums import write_sums
+from calib_core.runs import TokenRun
+from calib_core.wording import plural
+
+OutputOption: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", metavar="SUMS.parquet", show_default=False, help="The file of sums that is written."
+    ),
+]
+
+
+def reduce(
+    files: FilesArgument,
+    *,
+    output: OutputOption,
+    as_json: JsonOption = False,
+    skip_bad_rows: SkipBadRowsOption = False,
+    format_id: FormatOption = None,
+    column_mappings: ColumnMappingOption = None,
+) -> int:
+    """Which sums do these token-level files come to?  All runs are saved in one small, exact file.
+
+    Files that say the same of their run are parts of it, and are added up. If one file is refused, nothing
+    is written: what lacks a part would look whole.
+    """
+    desk = Runner()
+    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows)
+    elements: list[JsonElement] = []
+    try:
+        inputs = input_paths(desk, source, output, "reduce")
+        found = merge_token_runs(run for path, name in inputs.items() for run in _token_runs(desk, source, path, name))
+        if desk.code:
+            desk.message(f"Nothing was written to {output.name}: not every file can be used.")
+        else:
+            write_sums([whole.run for whole in found], output)
+            elements = [_run_element(whole, output) for whole in found]
+            if not as_json:
+                _print_summary(found, output)
+    except CalibError as reason:
+        desk.refuse(str(reason))
+    return desk.finish(elements, as_json=as_json)
+
+
+def _token_runs(runner: Runner, input_files: InputFiles, path: Path, name: str) -> Iterator[TokenRun]:
+    """The token-level runs of one file; why there are none is said at the desk."""
+    try:
+        for run in input_files.read(path, name).runs(skip_bad_rows=input_files.skip_bad_rows):
+            if isinstance(run, TokenRun):
+                yield replace(run, file=name)
+            else:
+                raise Refused(
+                    f"{name} holds answers, one row a question, and no positions of a text: there is nothing "
+                    f"to reduce."
+                )
+    except BadRowsFound as bad:
+        runner.report_bad_rows(bad)
+    except CalibError as reason:
+        runner.refuse(str(reason))
+
+
+def _run_element(combined: MergedTokenRun, output: Path) -> JsonElement:
+    """One run written. file: of its first part; files: of all parts."""
+    run = combined.run
+    return {
+        "file": combined.files[0],
+        "files": list(combined.files),
+        "run": run.label,
+        "rows": run.sums.rows,
+        "n_total": run.n_total,
+        "classes": run.sums.classes,
+        "output": str(output),
+    }
+
+
+def _print_summary(combined: Sequence[MergedTokenRun], output: Path) -> None:
+    paper = ResultPrinter()
+    for whole in combined:
+        sums = whole.run.sums
+        parts = "" if len(whole.files) == 1 else f" of {len(whole.files):,} files"
+        paper.print_line(f"{whole.run.label}: {sums.rows:,} positions{parts}, {sums.classes:,} classes")
+    size = output.stat().st_size
+    paper.print_line(f"{output.name}: {plural(len(combined), 'run')}, {size / 1000:,.0f} kB")

@@ -1,0 +1,248 @@
+"""How are results shown to a person at a terminal?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calib_core.cli.terminal import escape_unprintable
+from calib_core.errors import Problem
+from calib_core.readers.table.columns import map_options
+from calib_core.results.comparison import Comparison, MetricEstimate
+from calib_core.results.files import FileReport, RunReport
+from calib_core.results.reliability import Reliability
+from calib_core.results.robustness import Sweep
+from calib_core.results.sampling import SampleSizeSweep
+from calib_core.results.score import Score
+from calib_core.wording import (
+    NOT_DEFINED,
+    format_interval,
+    format_p_value,
+    format_short,
+    format_signed,
+    plural,
+)
+
+
+class ResultPrinter:
+    """Prints on stdout; no text is taken for markup."""
+
+    def __init__(self) -> None:
+        self._console = Console(markup=False, emoji=False, highlight=False)
+        if not self._console.is_terminal:
+            self._console.width = 160  # a pipe or a file has no width of its own
+
+    def print_scores(self, file: str, run: str, scores: Sequence[Score]) -> None:
+        """The numbers of one run, each with its recipe."""
+        columns = ("method", "metric", "value", "p", "recipe")
+        rows = [
+            (one.method, one.metric, _value_or_bounds(one), _p_value_cell(one.p, one.draws), one.recipe) for one in scores
+        ]
+        self._print_table(_heading(file, run), columns, rows, right={"value", "p"})
+        self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
+        for remark in dict.fromkeys(score.remark for score in scores if score.remark):
+            self.print_line(remark)
+        self.print_line()
+
+    def print_sweep(self, file: str, sweeps: Sequence[Sweep]) -> None:
+        """The curves of one run: one row a metric and M; then what each comes to, and its recipe."""
+        columns = ("method", "metric", "M", "value", "if exactly right", "p")
+        rows = [_sweep_row(record) for sweep in sweeps for record in sweep.to_frame().iter_rows(named=True)]
+        self._print_table(_heading(file, sweeps[0].run), columns, rows, right=set(columns[2:]))
+        for sweep in sweeps:
+            self.print_line(f"{sweep.method}: {sweep.headline} {sweep.chance_note}".rstrip())
+            for curve in sweep.curves:
+                rsd = NOT_DEFINED if curve.rsd is None else f"{100 * curve.rsd:.2f} %"
+                self.print_line(f"{curve.metric}: RSD {rsd}; {curve.recipe}")
+                for remark in (*curve.remarks, *dict.fromkeys(curve.unavailable.values())):
+                    self.print_line(f"{curve.metric}: {remark}")
+        self.print_line()
+
+    def print_samples(self, file: str, result: SampleSizeSweep) -> None:
+        """The curves of one run: one row a method, metric and N'; then what is enough, and the recipe."""
+        columns = ("method", "metric", "N'", "mean", "std", "Brier difference", "greyed")
+        rows = [_samples_row(record) for record in result.to_frame().iter_rows(named=True)]
+        self._print_table(_heading(file, result.run), columns, rows, right=set(columns[2:6]))
+        self.print_line(f"{result.headline} {result.sufficiency_definition}".rstrip())
+        for why in (*result.spread_caveats.values(), *result.unavailable.values()):
+            self.print_line(why)
+        for method, why in result.missing_baselines.items():
+            self.print_line(f"{method} cannot stand beside them: {why}")
+        self.print_line(result.recipe)
+        self.print_line()
+
+    def print_comparison(self, result: Comparison) -> None:
+        """All points, the lowest Brier score first; then what they say together, method by method."""
+        columns = ("run", "method", "accuracy", "Brier", "skill", "rows used", "judged")
+        rows = [
+            (
+                point.run, point.method, _value_with_interval(point.accuracy), _value_with_interval(point.brier),
+                value_text(point.brier_skill), f"{point.n_used:,}/{point.n_total:,}", point.judged,
+            )
+            for point in result.points_by_brier
+        ]
+        self._print_table("Accuracy against Brier score", columns, rows, right={"skill", "rows used"})
+        for text in (result.headline, *result.caveats):
+            self.print_line(text)
+        for trend in result.trends:
+            of = f" on {trend.dataset}" if trend.dataset else ""
+            self.print_line(f"{trend.method}{of}: {trend.headline}")
+        self.print_line(result.recipe)
+        self.print_line()
+
+    def print_bins(self, file: str, diagram: Reliability) -> None:
+        """One bin table, what it says, and its recipe."""
+        columns = ("bin", "from, to", "count", "confidence", "accuracy", "accuracy 95 %", "gap")
+        rows = [
+            (
+                str(row["bin"]),
+                row["interval"],
+                f"{row['count']:,}",
+                value_text(row["confidence"]),
+                value_text(row["accuracy"]),
+                "" if row["accuracy_low"] is None else format_interval(row["accuracy_low"], row["accuracy_high"], ".3f"),
+                format_signed(row["gap"]),
+            )
+            for row in diagram.table.iter_rows(named=True)
+        ]
+        self._print_table(f"{_heading(file, diagram.run)}: {diagram.method}", columns, rows, right=set(columns))
+        self.print_line(diagram.headline)
+        self.print_line(f"{diagram.score.metric} {value_text(diagram.score.value)}: {diagram.score.recipe}")
+        self._print_remarks([(diagram.method, diagram.judged, diagram.remarks)])
+        self.print_line()
+
+    def print_report(self, report: FileReport) -> None:
+        """What one file is and can give."""
+        self.print_line(report.message)
+        for run in report.runs:
+            self._print_run(report.file, run)
+        for problem in report.problems:
+            self._print_problem(problem)
+        if report.proposals:
+            self.print_line("Columns that may be meant, to be named so if they are:")
+            self.print_line(f"  {map_options(report.proposals)}")
+        if report.group_columns:
+            self.print_line(f"Columns that make groups: {', '.join(report.group_columns)}")
+        if report.unused_columns:
+            self.print_line(f"Columns that nothing is read from: {', '.join(report.unused_columns)}")
+        self.print_line()
+
+    def print_line(self, text: str = "") -> None:
+        """One line, or several, as they are."""
+        self._console.print(escape_unprintable(text), soft_wrap=True)
+
+    def _print_run(self, file: str, report: RunReport) -> None:
+        rows = [
+            (method, f"{used:,}", _counts_text(report.missing.get(method, {})), _spikes_text(report, method))
+            for method, used in report.usable.items()
+        ]
+        if rows:
+            self._print_table(
+                _heading(file, report.run.label), ("method", "rows used", "missing", "many rows at"), rows
+            )
+        given = report.survey.usable.items()
+        self._print_remarks((id_, evidence.judged, evidence.remarks) for id_, evidence in given)
+        ledger = report.run.row_counts
+        if report.accuracy is not None:
+            self.print_line(f"Accuracy of the {report.judged}: {report.accuracy:.4f}")
+        if ledger.n_left_out:
+            self.print_line(f"Bad rows of this run: {ledger.n_left_out:,}")
+        if ledger.clipped:
+            moved = ", ".join(f"{name} ({rows:,})" for name, rows in ledger.clipped.items())
+            self.print_line(f"Moved onto 0 or 1, having been at most 1e-6 outside: {moved}")
+        if ledger.n_off_sum:
+            self.print_line(f"Distributions whose sum is within 1e-3 of 1, used as stored: {ledger.n_off_sum:,}")
+        for note in ledger.notes:
+            self.print_line(note)
+
+    def _print_remarks(self, methods: Iterable[tuple[str, str, tuple[str, ...]]]) -> None:
+        """What was judged, and what else has to be known; said once of all the methods that share it."""
+        said: dict[str, dict[str, None]] = {}
+        for method, judged, remarks in methods:
+            for remark in (f"{judged} judged", *remarks):
+                said.setdefault(remark, {})[method] = None
+        for remark, sharing in said.items():
+            self.print_line(f"{', '.join(sharing)}: {remark}")
+
+    def _print_problem(self, problem: Problem) -> None:
+        self.print_line(f"Bad: {problem.kind}, {plural(problem.count, 'row')}")
+        for cell in problem.first:
+            self.print_line(f"  {cell}")
+        if problem.count > len(problem.first):
+            self.print_line(f"  … and {problem.count - len(problem.first):,} more")
+
+    def _print_table(
+        self,
+        title: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        right: set[str] | None = None,
+    ) -> None:
+        self.print_line(title)
+        table = Table()
+        for column in columns:
+            table.add_column(column, justify="right" if column in (right or ()) else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
+        self._console.print(table)
+
+
+def _value_or_bounds(score: Score) -> str:
+    """The value, or the bounds in its stead."""
+    return value_text(score.value) if score.low is None else f"{value_text(score.low)} to {value_text(score.high)}"
+
+
+def _sweep_row(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """One row of a sweep's table; record: a row of `Sweep.to_frame`."""
+    low, high, band = record["low"], record["high"], ""
+    value = value_text(record["value"]) if low is None else f"{value_text(low)} to {value_text(high)}"
+    if record["null_median"] is not None:
+        median, *ends = (value_text(record[f"null_{name}"]) for name in ("median", "low", "high"))
+        band = f"{median} ({ends[0]} to {ends[1]})"
+    p = _p_value_cell(record["p"], record["draws"])
+    return record["method"], record["metric"], str(record["bins"]), value, band, p
+
+
+def _samples_row(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """One row of the table over N'; record: a row of `Sampled.to_frame`."""
+    size, std, gap = record["size"], record["std"], ""
+    if record["gap"] is not None:
+        gap = f"{format_signed(record['gap'])} ({format_interval(record['gap_low'], record['gap_high'], '+.4f')})"
+    return (
+        record["method"], record["metric"], record["judged"] if size is None else str(size),
+        value_text(record["mean"]), "" if std is None else value_text(std), gap, "yes" if record["greyed"] else "",
+    )
+
+
+def _value_with_interval(measured: MetricEstimate) -> str:
+    if measured.low is None or measured.high is None:
+        return value_text(measured.value)
+    return f"{value_text(measured.value)} ({value_text(measured.low)} to {value_text(measured.high)})"
+
+
+def _p_value_cell(p: float | None, draws: int | None) -> str:
+    return "" if p is None else format_p_value(p, draws)
+
+
+def value_text(value: float | None) -> str:
+    """Four decimals, more of a number too small for them, or why there are none."""
+    return NOT_DEFINED if value is None else format_short(value)
+
+
+def _heading(file: str, run: str) -> str:
+    """The file and, where it says more than the file's name, the run."""
+    return file if run == PurePath(file).stem else f"{file}: {run}"
+
+
+def _counts_text(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {rows:,}" for name, rows in counts.items())
+
+
+def _spikes_text(report: RunReport, method: str) -> str:
+    return ", ".join(f"{spike.value:g} ({spike.count:,})" for spike in report.spikes.get(method, ()))

@@ -1,0 +1,202 @@
+"""How are the numbers of many groups drawn, so that none hides another?  A row a group, a dot a series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from calib_core.figures.layout import (
+    BOTTOM_MARGIN,
+    Figure,
+    annotation,
+    axis,
+    base_layout,
+    empty_trace,
+    legend_margin,
+    legend_names,
+)
+from calib_core.figures.palette import SeriesStyle, Theme, run_style
+from calib_core.figures.text import escape_for_plotly, truncate_middle
+from calib_core.figures.text import wrap_lines as broken
+from calib_core.inference.verdict import MIN_ROWS
+from calib_core.metrics import METRICS
+from calib_core.results.groups import Group, GroupResults
+from calib_core.wording import format_interval, format_number, plural
+
+_MAX_GROUP_NAME: Final = 25
+"""Letters of a group's name beside the axis; the hover has all of it."""
+
+_MIN_ROW_HEIGHT: Final = 24
+_DOT_HEIGHT: Final = 13
+"""Pixels of a row, and of each dot in it."""
+
+
+def groups_figure(result: GroupResults, theme: Theme, style_indices: Mapping[str, int] | None = None) -> Figure:
+    """The groups from top to bottom in their order, counts at the right edge.
+
+    A dot has its interval as whiskers; one of few rows is hollow; a short upright stroke is where the number
+    would lie if the confidences were exactly right; an upright line is the value of the whole run. places:
+    series that are runs → the run's place among all at hand; others take theirs here.
+    """
+    names = list(dict.fromkeys(group.name for group in result.groups))
+    place = {name: at for at, name in enumerate(names)}
+    offsets = _series_offsets(result)
+    data: list[dict[str, Any]] = []
+    looks = _series_styles(result, theme, style_indices or {})
+    spots = {group: place[group.name] + offsets[group.series] for group in result.groups}
+    drawn = [group for group in result.groups if _is_finite(group.value)]
+    if stroked := [group for group in drawn if group.null_median is not None]:
+        data.append(_null_median_trace(stroked, theme, spots))
+    by_series = {id_: [group for group in drawn if group.series == id_] for id_ in result.series}
+    data += [_series_trace(result, own, looks[id_], spots) for id_, own in by_series.items() if own]
+    top, alone = legend_margin(legend_names(data), one_per_line=True)
+    row = max(_MIN_ROW_HEIGHT, 8 + _DOT_HEIGHT * (len(offsets) if any(offsets.values()) else 1))
+    layout = base_layout(theme, height=top + BOTTOM_MARGIN + row * max(len(names), 2), top=top, one_per_line=alone)
+    layout["legend"] |= {"y": 1, "yref": "paper", "yanchor": "bottom"}
+    layout["margin"] |= {"l": 8, "r": 52}
+    title = METRICS[result.metric].title
+    return {
+        "data": [*data, _count_axis_trace(names)] if names else [empty_trace()],
+        "layout": layout | {
+            "hovermode": "closest",
+            "xaxis": axis(theme, title, standoff=6, range=_value_range(result), nticks=6, tickformat="~g",
+                          zeroline=True, zerolinecolor=theme.axis_line),
+            "yaxis": _group_axis(theme, names),
+            "yaxis2": _count_axis(theme, result, names),
+            "shapes": _overall_lines(result, looks),
+            "annotations": [] if names else [
+                annotation(theme, broken(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
+            ],
+        },
+    }
+
+
+def _series_offsets(result: GroupResults) -> dict[str, float]:
+    """How far each series stands from the middle of its row; in the middle where a row has one dot."""
+    series = 1 if result.group_by.target == "runs" else len(result.series)
+    if series < 2:
+        return dict.fromkeys(result.series, 0.0)
+    return {id_: 0.66 * (at - (series - 1) / 2) / series for at, id_ in enumerate(result.series)}
+
+
+def _series_styles(result: GroupResults, theme: Theme, style_indices: Mapping[str, int]) -> dict[str, SeriesStyle]:
+    """Series → its colour and symbol."""
+    return {series: run_style(style_indices.get(series, at), theme) for at, series in enumerate(result.series)}
+
+
+def _is_finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _series_trace(result: GroupResults, groups: Sequence[Group], style: SeriesStyle, positions: Mapping[Group, float]) -> dict[str, Any]:
+    """The dots of one series, with their whiskers."""
+    colour, symbol = style.colour, style.symbol
+    return {
+        "type": "scatter", "mode": "markers", "cliponaxis": False,
+        "name": escape_for_plotly(truncate_middle(result.series[groups[0].series], 46)),
+        "x": [round(group.value or 0.0, 7) for group in groups], "y": [positions[group] for group in groups],
+        "marker": {
+            "size": 10, "color": colour, "line": {"color": colour, "width": 1.6},
+            "symbol": [f"{symbol}-open" if group.small else symbol for group in groups],
+        },
+        "error_x": {
+            "type": "data", "symmetric": False, "color": colour, "thickness": 1.6, "width": 3,
+            "array": [_whisker_length(group.high, group.value) for group in groups],
+            "arrayminus": [_whisker_length(group.value, group.low) for group in groups],
+        },
+        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "hovertext": [_hover_text(group, result) for group in groups],
+        "customdata": [[group.run, group.name] for group in groups],
+    }
+
+
+def _null_median_trace(groups: Sequence[Group], theme: Theme, positions: Mapping[Group, float]) -> dict[str, Any]:
+    """Where the numbers would lie if the confidences were exactly right."""
+    return {
+        "type": "scatter", "mode": "markers", "hoverinfo": "skip", "cliponaxis": False,
+        "x": [round(group.null_median or 0.0, 7) for group in groups], "y": [positions[group] for group in groups],
+        "name": "if calibrated: median", "legendrank": 1001,
+        "marker": {"symbol": "line-ns", "size": 11, "line": {"color": theme.muted_text, "width": 2}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
+def _whisker_length(high: float | None, low: float | None) -> float:
+    return 0.0 if high is None or low is None else max(0.0, high - low)
+
+
+def _hover_text(group: Group, result: GroupResults) -> str:
+    """What the hover says of a dot."""
+    told = f"<b>{escape_for_plotly(truncate_middle(group.name, 80))}</b>"
+    told += f"<br>{escape_for_plotly(truncate_middle(result.series[group.series], 60))}"
+    told += f"<br>{METRICS[result.metric].title} {format_number(group.value)}"
+    if group.low is not None and group.high is not None:
+        told += f" ({format_interval(group.low, group.high)})"
+    if group.null_median is not None:
+        told += f"<br>if calibrated {format_number(group.null_median)}"
+    return f"{told}<br>n = {group.n_used:,}{', few' if group.small else ''}"
+
+
+def _count_axis_trace(names: Sequence[str]) -> dict[str, Any]:
+    """A trace that is nowhere, for the axis of the counts to be drawn."""
+    return {
+        "type": "scatter", "mode": "markers", "x": [None] * len(names), "y": list(range(len(names))),
+        "yaxis": "y2", "hoverinfo": "skip", "showlegend": False,
+    }
+
+
+def _group_axis(theme: Theme, names: Sequence[str]) -> dict[str, Any]:
+    return axis(
+        theme, range=[len(names) - 0.4, -0.6], tickvals=list(range(len(names))), automargin=True,
+        ticktext=[escape_for_plotly(truncate_middle(name, _MAX_GROUP_NAME)) for name in names], ticks="",
+    )
+
+
+def _count_axis(theme: Theme, result: GroupResults, names: Sequence[str]) -> dict[str, Any]:
+    """How many rows each group has, at the right; "200–431" where the series differ."""
+    counts = {name: [group.n_used for group in result.groups if group.name == name] for name in names}
+    told = [
+        f"{min(own):,}" if min(own) == max(own) else f"{min(own):,}–{max(own):,}" for own in counts.values()
+    ]
+    return axis(
+        theme, range=[len(names) - 0.4, -0.6], overlaying="y", side="right", showgrid=False, ticks="",
+        tickvals=list(range(len(names))), ticktext=[f"n = {text}" for text in told], automargin=True,
+    )
+
+
+def _overall_lines(result: GroupResults, styles: Mapping[str, SeriesStyle]) -> list[dict[str, Any]]:
+    """An upright line at the value of each whole run, in that run's colour and dash."""
+    return [
+        {
+            "type": "line", "xref": "x", "yref": "y domain", "x0": value, "x1": value, "y0": 0, "y1": 1,
+            "layer": "below", "line": styles[series].line(1.6) | {"dash": "6px,4px"},
+        }
+        for series in result.series
+        if (value := result.overall.get(series)) is not None and math.isfinite(value)
+    ]
+
+
+def _value_range(result: GroupResults) -> list[float]:
+    """From zero, or from below it, to beyond the longest whisker."""
+    ends = [
+        end
+        for group in result.groups
+        for end in (group.value, group.low, group.high, group.null_median)
+        if end is not None and _is_finite(end)
+    ]
+    low, high = min([0.0, *ends]), max(ends, default=1.0)
+    room = 0.05 * (high - low) or 0.05
+    return [low - room if low < 0 else -room / 2, high + room]
+
+
+def describe_groups(result: GroupResults) -> str:
+    """The figure in one sentence, for who cannot see it: text, not HTML."""
+    drawn = [group for group in result.groups if _is_finite(group.value)]
+    few, names = sum(group.small for group in drawn), len({group.name for group in drawn})
+    thin = f", {few} of them on fewer than {MIN_ROWS} rows" if few else ""
+    return (
+        f"{METRICS[result.metric].title} by {result.group_by.title}, "
+        f"{plural(names, 'group' if result.group_by.target == 'rows' else 'run')}, "
+        f"{plural(len(drawn), 'number')}{thin}. {result.headline}"
+    )

@@ -1,0 +1,390 @@
+"""moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final, Literal, Self, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.methods.answers.extract import (
+    first_sentence,
+    last_line_answer,
+    marked_answers,
+    may_have_marker,
+)
+from calib_core.methods.columns import column
+from calib_core.runs import AnswerRun
+
+# MERGED coded: Which texts are equal?  Texts → whole numbers.
+
+def encode_texts(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
+    """Whole numbers that are equal just where the texts are, and the text of each number.
+
+    Parameters
+    ----------
+    text : String series, shape (n,)
+        Null is one of the texts.
+
+    Returns
+    -------
+    numbers : uint32 array, shape (n,)
+        From 0 on.
+    distinct : String series
+        The distinct texts in the order of their numbers; null, if there is one, last.
+
+    Examples
+    --------
+    >>> numbers, distinct = coded(pl.Series(["a", "b", None, "a"]))
+    >>> numbers.tolist(), distinct.to_list()
+    ([0, 1, 2, 0], ['a', 'b', None])
+    """
+    categories = pl.Categories.random()
+    # The series holds the dictionary: without it the categories are gone.
+    held = text.cast(pl.Categorical(categories))
+    texts = categories.to_series().alias(text.name)
+    missing = pl.Series(text.name, [None], dtype=pl.String) if held.has_nulls() else texts.clear()
+    numbers = held.to_physical().fill_null(texts.len()).to_numpy()
+    return numbers, pl.concat([texts, missing])
+
+
+# MERGED numbers: When are two numbers the same?  Text → a number written in one way, exactly.
+#
+# Decision 0011: a fraction is the number that it is, a percent sign is a unit and is dropped, and nothing is
+# rounded.
+
+_CURRENCY_BEFORE: Final = r"^([+-]?)\s*[$€£¥]\s*"
+_CURRENCY_AFTER: Final = r"\s*[$€£¥]\.?$"
+_PERCENT: Final = r"(?i)^(.*?)\s*(?:%|\bper\s?cent\b)\s*([$€£¥]?)\.?$"
+_ENDS_IN_PERCENT: Final = r"(?i)(?:%|\bper\s?cent)\s*[$€£¥]?\.?\s*$"
+_POSSIBLE_NUMBER: Final = r"(?i)^(?:[^\p{L}]|\\[dt]?frac|\bper\s?cent\b|e)*$"
+"""Whatever has other letters is no number, which is seen without reading on."""
+_CANONICAL: Final = r"^(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9])$"
+"""Numbers that are in their one form already, as most are."""
+_SCIENTIFIC_PATTERN: Final = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,2})\.?$"
+_INTEGER_PART: Final = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]*"
+"""Not "0,123", in which the comma separates no thousands."""
+_NUMBER_PATTERN: Final = rf"^(?<sign>[+-]?)(?<whole>{_INTEGER_PART})(?:\.(?<fraction>[0-9]*))?\.?$"
+_FRACTION_PATTERN: Final = r"^([+-]?\s*(?:[0-9]{1,30}\s+)?[0-9]{1,30}\s*/\s*[0-9]{1,30})\.?$"
+_LATEX_REPLACEMENTS: Final = (
+    (r"\\[dt]?frac\s*\{\s*([+-]?[0-9]+)\s*\}\s*\{\s*([0-9]+)\s*\}\B", " ${1}/${2}"),
+    (r"\\[dt]?frac\s*([0-9])\s*([0-9])\b", " ${1}/${2}"),
+    (r"\\([$%])", "${1}"),
+    (r"\{,\}|,\\!", ","),
+    (r"\\[()\[\]]", ""),
+    (r"\\[,; ]|~", " "),
+)
+
+
+def number_form(text: pl.Series) -> pl.Series:
+    """A number written in one way: "$1,234.50" → "1234.5", ".5" → "0.5", "1e3" → "1000", "3/4" → "0.75".
+
+    Dropped are white space around it, a currency sign, a percent sign or word ("20%" → "20", decision
+    0011), thousands separators (commas before groups of three), a plus sign, needless zeros and a final
+    full stop. A fraction or mixed number, also LaTeX's, is a decimal where that ends and else in lowest
+    terms: "2/6" → "1/3", "1 1/2" → "1.5". Exact: no rounding, however long. Null where the text is no
+    number, e.g. "1,23", "18 apples", "1/0". String, shape of `text`.
+    """
+    plain = text.str.contains(_CANONICAL).fill_null(value=False)
+    forms = text.set(~plain, None).alias("form")
+    maybe = (text.str.contains(_POSSIBLE_NUMBER).fill_null(value=False) & ~plain).arg_true()
+    return forms.scatter(maybe, _forms_of_distinct(text.gather(maybe))) if maybe.len() else forms
+
+
+def _forms_of_distinct(text: pl.Series) -> pl.Series:
+    # Few numbers occur, and often: each is read once.
+    distinct = text.unique().drop_nulls().alias("text")
+    forms = pl.DataFrame({"text": distinct, "form": _parse_numbers(distinct)})
+    return pl.DataFrame({"text": text}).join(forms, on="text", how="left", maintain_order="left")["form"]
+
+
+def is_percent(text: pl.Series) -> pl.Series:
+    """Which texts end in a percent sign or word. Boolean, null where the text is."""
+    return text.str.contains(_ENDS_IN_PERCENT)
+
+
+def _parse_numbers(text: pl.Series) -> pl.Series:
+    bare = _without_latex(text)
+    bare = bare.str.replace(_PERCENT, "${1}${2}")
+    bare = bare.str.replace(_CURRENCY_BEFORE, "${1}").str.replace(_CURRENCY_AFTER, "").str.strip_chars()
+    return _fraction_form(bare).fill_null(_decimal_form(_expand_scientific(bare)))
+
+
+def _without_latex(text: pl.Series) -> pl.Series:
+    """The text without LaTeX and without white space around it."""
+    bare = text.str.replace_all("−", "-", literal=True)
+    for pattern, plain in _LATEX_REPLACEMENTS:
+        bare = bare.str.replace_all(pattern, plain)
+    return bare.str.strip_chars()
+
+
+def _fraction_form(number: pl.Series) -> pl.Series:
+    """Fractions and mixed numbers in their one form, null for everything else."""
+    fractions = number.str.extract(_FRACTION_PATTERN, 1)
+    if fractions.null_count() == number.len():
+        return fractions
+    return fractions.map_elements(_lowest_terms, return_dtype=pl.String, skip_nulls=True)
+
+
+def _lowest_terms(text: str) -> str | None:
+    """"-6/8" → "-0.75", "2/6" → "1/3", "1 1/2" → "1.5"; None for "1/0" and for "1 3/2"."""
+    size, minus = text.lstrip("+-").strip(), text.startswith("-")
+    before, _, under = size.partition("/")
+    *whole, over = before.split()
+    if int(under) == 0 or (whole and int(over) >= int(under)):
+        return None
+    value = Fraction(int(over), int(under)) + (int(whole[0]) if whole else 0)
+    value = -value if minus else value
+    # A fraction in lowest terms ends as a decimal just where a power of ten is a multiple of its denominator.
+    places = value.denominator.bit_length()
+    if 10**places % value.denominator:
+        return f"{value.numerator}/{value.denominator}"
+    digits = str(abs(int(value * 10**places))).zfill(places + 1)
+    sign = "-" if value < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
+
+
+def _decimal_form(number: pl.Series) -> pl.Series:
+    parts = number.str.extract_groups(_NUMBER_PATTERN).struct.unnest()
+    # One step a stage: polars would compute the whole chain anew for each mention in one expression.
+    parts = parts.with_columns(
+        pl.col("whole").str.replace_all(",", "", literal=True), pl.col("fraction").fill_null("")
+    )
+    parts = parts.with_columns(
+        there=pl.col("whole") + pl.col("fraction") != "",
+        digits=pl.col("whole").str.strip_chars_start("0").replace("", "0"),
+        decimals=pl.col("fraction").str.strip_chars_end("0"),
+    )
+    point = pl.when(pl.col("decimals") != "").then(pl.lit(".")).otherwise(pl.lit(""))
+    parts = parts.with_columns(size=pl.col("digits") + point + pl.col("decimals"))
+    minus = (pl.col("sign") == "-") & (pl.col("size") != "0")
+    sign = pl.when(minus).then(pl.lit("-")).otherwise(pl.lit(""))
+    return parts.select(form=pl.when("there").then(sign + pl.col("size")))["form"]
+
+
+def _expand_scientific(number: pl.Series) -> pl.Series:
+    """Numbers in scientific notation written out ("1.5e3" → "1500"), everything else as it is."""
+    scientific = number.str.extract(_SCIENTIFIC_PATTERN, 1)
+    if scientific.null_count() == number.len():
+        return number
+    written = scientific.map_elements(
+        lambda text: f"{Decimal(text):f}", return_dtype=pl.String, skip_nulls=True
+    )
+    return written.fill_null(number)
+
+
+# MERGED answers: When are two answers the same?  Text → a normal form, in which equal answers are equal text.
+#
+# One normaliser a kind of answer: number, text, choice. They read an answer that stands alone; in a longer
+# output they read what stands at a marker (`endings`), where all markers say the same.
+
+AnswerKind = Literal["number", "text", "choice"]
+ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = ("number", "text", "choice")
+
+CHOICE_LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+"""Names of the first choices; a later one is called by its index."""
+
+_LETTER_PATTERN: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
+_INDEX_PATTERN: Final = r"^\s*([0-9]{1,4})\.?\s*$"
+
+
+def text_form(text: pl.Series) -> pl.Series:
+    """Lower case, single spaces, no final full stop: " New  York." → "new york".
+
+    Null where nothing is left. String, shape of `text`.
+    """
+    form = text.str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+    form = form.str.strip_suffix(".").str.strip_chars_end()
+    return form.set(form == "", None)
+
+
+def named_choice_index(text: pl.Series) -> pl.Series:
+    """Index of the choice a letter or an index names: "(b)", "B.", "1" → 1; null for any other text."""
+    bare = text.str.strip_chars()
+    letter = bare.str.extract(_LETTER_PATTERN, 1).str.to_uppercase().str.to_integer(base=36) - 10
+    return letter.fill_null(bare.str.extract(_INDEX_PATTERN, 1).cast(pl.Int64))
+
+
+def choice_label(index: pl.Series) -> pl.Series:
+    """The letter of a choice, 0 → "A"; from the 27th choice on its index. String, shape of `index`."""
+    return index.replace_strict(
+        range(len(CHOICE_LETTERS)), CHOICE_LETTERS, default=index.cast(pl.String), return_dtype=pl.String
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerNormaliser:
+    """How the answers of one run are normalised.
+
+    kind: the kind of answer of each row of the run, String, shape (rows,); texts: the text forms of the
+    choices, each once; listed: the choices, columns row, text (its place in `texts`) and index, one row a
+    distinct text of a row; choices: how many choices each row has, shape (rows,), null where the run does
+    not say.
+    """
+
+    kind: pl.Series
+    choice_forms: pl.Series
+    choice_table: pl.DataFrame
+    n_choices: pl.Series
+
+    @classmethod
+    def for_run(cls, run: AnswerRun) -> Self:
+        """The normaliser of a run.
+
+        The kind is the run's named normaliser, else `answer_kind`, else choice for a row with choices
+        (or whose gold is an index), else number if the gold of every other row is one, else text.
+        """
+        return cls(_answer_kinds(run), *_choice_tables(column(run, "choices")))
+
+    def answer_forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """Normal form of each answer; null where it does not parse.
+
+        row: position of the answer's question in the run, whole numbers; text: String; both of one shape.
+        """
+        kind = self.kind.gather(row)
+        forms = pl.Series("form", [None], dtype=pl.String).new_from_index(0, text.len())
+        for name in ANSWER_KINDS:
+            of_kind = kind == name
+            if of_kind.all():
+                return self._form_of_kind(name, row, text)
+            if of_kind.any():
+                part = self._form_of_kind(name, row.filter(of_kind), text.filter(of_kind))
+                forms = forms.scatter(of_kind.arg_true(), part)
+        return forms
+
+    def output_forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """Normal form of each output, which may be longer than its answer; null where it does not parse.
+
+        An output that is a number or a choice is that; any other is what stands at its markers, where all
+        of those that parse say the same; free text without markers is itself. Arguments as in `forms`.
+        """
+        alone = self.answer_forms(row, text)
+        free = self.kind.gather(row) == "text"
+        longer = ((alone.is_null() | free) & may_have_marker(text)).arg_true()
+        if not longer.len():
+            return alone
+        of, outputs = row.gather(longer), text.gather(longer)
+        numeric = self.kind.gather(of) == "number"
+        line = last_line_answer(outputs).set(~numeric, None)
+        found = [*marked_answers(outputs), (line, first_sentence(line))]
+        forms = [
+            self._marked_form(of, one).fill_null(self._marked_form(of, sentence)).alias(str(at))
+            for at, (one, sentence) in enumerate(found)
+        ]
+        table = pl.DataFrame(forms).with_columns(said=pl.coalesce(pl.all()))
+        said, same = table["said"], (pl.exclude("said") == pl.col("said")).fill_null(value=True)
+        agree = table.select(agree=pl.all_horizontal(same))["agree"]
+        whole = alone.gather(longer).set(said.is_not_null(), None)
+        return alone.scatter(longer, said.set(~agree, None).fill_null(whole))
+
+    def _marked_form(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """Form of an answer in a longer output, where a bare number never is the index of a choice."""
+        forms = self.answer_forms(row, text)
+        index = (self.kind.gather(row) == "choice") & text.str.contains(_INDEX_PATTERN)
+        return forms.set(index & self._index_of_text(row, text).is_null(), None)
+
+    def _form_of_kind(self, kind: AnswerKind, row: pl.Series, text: pl.Series) -> pl.Series:
+        if kind == "number":
+            return number_form(text)
+        return text_form(text) if kind == "text" else choice_label(self.choice_index(row, text))
+
+    def kinds(self, row: pl.Series) -> tuple[AnswerKind, ...]:
+        """The kinds of answer among these rows, in the order of KINDS."""
+        present = set(self.kind.gather(row).to_list())
+        return tuple(kind for kind in ANSWER_KINDS if kind in present)
+
+    def choice_index(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """0-based index of the choice each answer names: equal text first, then letter, then index.
+
+        Null where it names none of the row's choices. Arguments as in `forms`.
+        """
+        named = named_choice_index(text)
+        return self._index_of_text(row, text).fill_null(named.set(named >= self.n_choices.gather(row), None))
+
+    def _index_of_text(self, row: pl.Series, text: pl.Series) -> pl.Series:
+        """Index of the row's choice that is this text; null where none is."""
+        return self.index_in_row(row, self.form_place(text_form(text)))
+
+    def form_place(self, forms: pl.Series) -> pl.Series:
+        """Where each of these text forms stands in `texts`: UInt32, null where it is no choice's."""
+        places = pl.DataFrame({"text": self.choice_forms}).with_row_index("place")
+        asked = pl.DataFrame({"text": forms})
+        return asked.join(places, on="text", how="left", maintain_order="left")["place"]
+
+    def index_in_row(self, row: pl.Series, place: pl.Series) -> pl.Series:
+        """0-based index of the choice with this text; null where the row has none. place: see `place`."""
+        asked = pl.DataFrame({"row": row.cast(pl.UInt32), "text": place})
+        return asked.join(self.choice_table, on=["row", "text"], how="left", maintain_order="left")["index"]
+
+
+def normaliser_of_kind(kind: AnswerKind, choices: Sequence[str] = ()) -> AnswerNormaliser:
+    """The normaliser of one question alone, in row 0; choices: its choices, if known."""
+    listed = pl.Series("choices", [list(choices) or None], dtype=pl.List(pl.String))
+    return AnswerNormaliser(pl.Series("kind", [kind]), *_choice_tables(listed))
+
+
+def normalise_answer(text: str, kind: AnswerKind, choices: Sequence[str] = ()) -> str | None:
+    """Normal form of one answer, None where it does not parse; choices: the question's, if known."""
+    one = normaliser_of_kind(kind, choices)
+    return cast("str | None", one.answer_forms(pl.Series([0], dtype=pl.UInt32), pl.Series([text])).item())
+
+
+def _choice_tables(choices: pl.Series) -> tuple[pl.Series, pl.DataFrame, pl.Series]:
+    """The distinct texts of choices, which of them each row has, and how many choices that are."""
+    count = choices.list.len().cast(pl.Int64)
+    rows = pl.DataFrame({"row": pl.int_range(choices.len(), dtype=pl.UInt32, eager=True), "text": choices})
+    rows = rows.filter(pl.col("text").list.len() > 0)
+    long = rows.with_columns(index=pl.int_ranges(pl.col("text").list.len())).explode("text", "index")
+    # The same few texts are the choices of many rows: each is normalised once, and compared by its number.
+    numbers, distinct = encode_texts(long["text"])
+    places, texts = encode_texts(text_form(distinct))
+    of_each = places[numbers]
+    long = long.with_columns(text=pl.Series(of_each))
+    long = long.filter(pl.Series(texts.is_not_null().to_numpy()[of_each]))
+    of_row = long["row"].cast(pl.UInt64) * texts.len() + long["text"]
+    return texts, long.filter(of_row.is_first_distinct()), count.set(count == 0, None)
+
+
+def _answer_kinds(run: AnswerRun) -> pl.Series:
+    """The kind of answer of each row."""
+    if run.info.answer_normaliser in ANSWER_KINDS:
+        return pl.Series("kind", [run.info.answer_normaliser]).new_from_index(0, run.rows.height)
+    stated = column(run, "answer_kind")
+    gold = column(run, "gold").fill_null(column(run, "gold_all").list.first())
+    gold_index = column(run, "gold_index")
+    by_index = gold_index.is_not_null()
+    if by_index.any():
+        by_index &= gold.is_null() | (named_choice_index(gold) == gold_index)
+    choice = (column(run, "choices").list.len() > 0).fill_null(value=False) | by_index.fill_null(value=False)
+    kind = stated.set(stated.is_not_null() & ~stated.is_in(ANSWER_KINDS), "text")
+    kind = kind.set(stated.is_null() & choice, "choice")
+    return kind.fill_null("number" if _all_numbers(gold.filter(kind.is_null()).drop_nulls()) else "text")
+
+
+def _all_numbers(texts: pl.Series) -> bool:
+    """Whether every text reads as a number, and there is one."""
+    one = normaliser_of_kind("number")
+
+    def are(some: pl.Series) -> bool:
+        row = pl.zeros(some.len(), dtype=pl.UInt32, eager=True)
+        return not one.output_forms(row, some).has_nulls()
+
+    # Where they are words the first of them says so.
+    return texts.len() > 0 and are(texts.head(1)) and are(texts.unique())
+
+
+def choice_texts(rows: pl.DataFrame, position: NDArray[np.integer[Any]] | pl.Series) -> pl.Series:
+    """The text of the choice at a position of each row, its letter where the file has no texts.
+
+    rows: of a run's frame; position: 0-based, one a row. Returns String, null where the position is.
+    """
+    index = pl.Series("choice", position).cast(pl.Int64)
+    name = choice_label(index)
+    if "choices" not in rows.columns:
+        return name
+    return rows["choices"].list.get(index, null_on_oob=True).fill_null(name).alias("choice")

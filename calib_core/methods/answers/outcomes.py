@@ -1,0 +1,182 @@
+"""Is the greedy answer right, is the majority answer right?  Two outcomes of one row, kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import polars as pl
+
+from calib_core.errors import Unavailable
+from calib_core.methods.answers.cluster import Clusters, cluster_samples, sample_texts
+from calib_core.methods.answers.gold_match import (
+    gold_forms,
+    has_gold,
+    matches_gold,
+    row_positions,
+    samples_match_gold,
+)
+from calib_core.methods.answers.normalise import AnswerNormaliser, choice_label, choice_texts, text_form
+from calib_core.methods.columns import column, first_reason, unanswered_reason
+from calib_core.methods.method import MethodOptions
+from calib_core.runs import AnswerRun, AnswerSource
+
+JUDGED_ANSWER_NAMES: Final[Mapping[AnswerSource, str]] = MappingProxyType(
+    {
+        "greedy": "greedy answer",
+        "majority": "majority answer",
+        "sample_0": "first sampled answer",
+    }
+)
+
+RARE_MATCH_SHARE: Final = 0.02
+"""Free text that equals its gold in no more than this share of rows was hardly meant to be judged so."""
+MIN_FREE_TEXT_ROWS: Final = 10
+"""Fewer rows are too few to say that."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """Whether one answer of each row is right; series of shape (rows,).
+
+    judged: which answer; correct: Boolean, null where unknown; why: String, why it is unknown, null
+    where it is known; answers: String, the answer itself, null where the file does not say it;
+    remarks: counted facts, each a short sentence; recipe: how it was found, where the file does not say it.
+    """
+
+    judged: str
+    correct: pl.Series
+    unknown_reason: pl.Series
+    answers: pl.Series
+    remarks: tuple[str, ...] = ()
+    recipe: tuple[str, ...] = ()
+
+
+def greedy_correct(run: AnswerRun) -> pl.Series:
+    """Whether the greedy answer of each row is right: Boolean, shape (rows,), null where unknown.
+
+    The stored `correct` where the run has one; else prediction against gold, both normalised, else
+    prediction_index against gold_index. A prediction that does not parse is not right; a row whose
+    status says that there is nothing to judge is unknown.
+    """
+    return _greedy_outcomes(run).correct.set(unanswered_reason(run).is_not_null(), None)
+
+
+def answer_outcomes(run: AnswerRun, answer: AnswerSource, options: MethodOptions) -> Outcomes:
+    """The outcome of the named answer of each row; raises Unavailable where no row has one."""
+    if answer == "greedy":
+        return require_known(_greedy_outcomes(run))
+    normaliser = AnswerNormaliser.for_run(run)
+    if answer == "majority":
+        return require_known(majority_outcomes(run, normaliser, cluster_samples(run, normaliser, options.unparseable)))
+    return require_known(_first_sample_outcomes(run, normaliser))
+
+
+def require_known(outcomes: Outcomes) -> Outcomes:
+    """The outcomes themselves; raises Unavailable, with the reason, where every one is unknown."""
+    if outcomes.correct.null_count() < outcomes.correct.len():
+        return outcomes
+    reasons = outcomes.unknown_reason.drop_nulls().unique().sort().to_list()
+    if reasons in (["no gold"], []):
+        raise Unavailable("no gold and no outcome to judge by")
+    raise Unavailable(f"no {outcomes.judged} can be judged: {', '.join(reasons)}")
+
+
+def majority_outcomes(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clusters) -> Outcomes:
+    """The outcome of the majority answer of each row.
+
+    The answer against gold, else the stored judgement: of the majority's first sample
+    (`sample_correct`), else of the file's own majority (`correct_majority`). Where the clusters are
+    the file's own labels the stored judgement comes first: such answers need a judge.
+    """
+    first = pl.Series("first", clusters.majority_first)
+    first = first.set(first < 0, None)
+    by_gold = samples_match_gold(run, normaliser, row_positions(run), first)
+    stored = _item_at(column(run, "sample_correct"), first).fill_null(column(run, "correct_majority"))
+    labelled = pl.Series("labelled", clusters.has_labels)
+    correct = stored.fill_null(by_gold).zip_with(labelled, by_gold.fill_null(stored))
+    return _sample_outcomes(run, "majority", first, correct)
+
+
+def _first_sample_outcomes(run: AnswerRun, normaliser: AnswerNormaliser) -> Outcomes:
+    first = pl.Series("first", [0], dtype=pl.Int64).new_from_index(0, run.rows.height)
+    by_gold = samples_match_gold(run, normaliser, row_positions(run), first)
+    correct = by_gold.fill_null(_item_at(column(run, "sample_correct"), first))
+    return _sample_outcomes(run, "sample_0", first, correct)
+
+
+def _sample_outcomes(run: AnswerRun, answer: AnswerSource, position: pl.Series, correct: pl.Series) -> Outcomes:
+    """The outcomes of one sample a row, with the reasons where there is none."""
+    answers = _item_at(sample_texts(run), position)
+    why = first_reason(
+        run.rows.height,
+        ("no gold", correct.is_null() & ~has_gold(run)),
+        ("no sampled answer", correct.is_null() & ~_has_sample_at(run, position)),
+        ("the gold does not parse", correct.is_null()),
+    )
+    return Outcomes(JUDGED_ANSWER_NAMES[answer], correct, why, answers.alias("answer"))
+
+
+def _greedy_outcomes(run: AnswerRun) -> Outcomes:
+    prediction, index = column(run, "prediction"), column(run, "prediction_index")
+    named = choice_texts(run.rows, index.cast(pl.Int64))
+    answers = prediction.fill_null(named).alias("answer")
+    if run.has_columns("correct"):
+        correct = run.rows["correct"]
+        # Not filled in from prediction and gold: null may mean partly right, which is no outcome.
+        why = first_reason(run.rows.height, ("no stored outcome", correct.is_null()))
+        return Outcomes(JUDGED_ANSWER_NAMES["greedy"], correct, why, answers)
+    normaliser = AnswerNormaliser.for_run(run)
+    correct, unread = _prediction_matches_gold(run, normaliser)
+    why = first_reason(
+        run.rows.height,
+        ("no gold", correct.is_null() & ~has_gold(run)),
+        ("no prediction", correct.is_null() & answers.is_null()),
+        ("the gold does not parse", correct.is_null()),
+    )
+    remarks = (*_unparsed_remark(unread), *_rarely_equal_remark(normaliser, correct))
+    kinds = " or ".join(normaliser.kinds(correct.is_not_null().arg_true()))
+    recipe = (f"judged by prediction = gold, as {kinds}",)
+    return Outcomes(JUDGED_ANSWER_NAMES["greedy"], correct, why, answers, remarks, recipe)
+
+
+def _unparsed_remark(n: int) -> tuple[str, ...]:
+    if not n:
+        return ()
+    said = "1 prediction does" if n == 1 else f"{n:,} predictions do"
+    return (f"{said} not parse and count{'s' if n == 1 else ''} as wrong",)
+
+
+def _rarely_equal_remark(normaliser: AnswerNormaliser, correct: pl.Series) -> tuple[str, ...]:
+    """A warning that free text is judged by a rule too strict for it, where it looks so."""
+    free = correct.filter(normaliser.kind == "text").drop_nulls()
+    right = int(free.sum())
+    if free.len() < MIN_FREE_TEXT_ROWS or right > RARE_MATCH_SHARE * free.len():
+        return ()
+    equal = f"{right:,} of {free.len():,} predictions equal their gold as text"
+    return (f"{equal}: free text needs an outcome judged by other means (correct)",)
+
+
+def _prediction_matches_gold(run: AnswerRun, normaliser: AnswerNormaliser) -> tuple[pl.Series, int]:
+    """Whether each prediction is right, and how many are wrong because they do not parse."""
+    prediction, gold = column(run, "prediction"), column(run, "gold")
+    index = column(run, "prediction_index")
+    named = choice_label(index.set(normaliser.kind != "choice", None))
+    form = normaliser.output_forms(row_positions(run), prediction).fill_null(named)
+    golds = gold_forms(run, normaliser)
+    correct = matches_gold(row_positions(run), form, golds).fill_null(index == column(run, "gold_index"))
+    # Equal texts are equal answers, also where the kind's normaliser reads neither.
+    same = text_form(prediction) == text_form(gold)
+    correct = correct.set(correct.is_null() & same.fill_null(value=False), value=True)
+    unread = correct.is_null() & prediction.is_not_null() & row_positions(run).is_in(golds["row"].implode())
+    return correct.set(unread, value=False), int(unread.sum())
+
+
+def _has_sample_at(run: AnswerRun, position: pl.Series) -> pl.Series:
+    return (position < sample_texts(run).list.len()).fill_null(value=False)
+
+
+def _item_at(lists: pl.Series, position: pl.Series) -> pl.Series:
+    return lists.list.get(position, null_on_oob=True)

@@ -1,0 +1,128 @@
+"""How probable are the tokens of the answer itself, its reasoning left out?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from calib_core.errors import Unavailable
+from calib_core.methods.answers.outcomes import answer_outcomes
+from calib_core.methods.columns import (
+    as_float64,
+    column,
+    first_reason,
+    flatten_rows,
+    missing_columns_phrase,
+    origin_phrases,
+    usable_rows,
+)
+from calib_core.methods.method import Confidences, Method, MethodOptions
+from calib_core.methods.row_confidences import RowConfidences, pair_with_outcomes
+from calib_core.runs import AnswerRun
+
+# MERGED token_means: What is the mean probability of the tokens in a list of log-probabilities?
+
+def mean_token_confidences(run: AnswerRun, logprobs: pl.Series, mean_column: str, options: MethodOptions) -> Confidences:
+    """The mean token probability of each row; where its tokens are not known, the column `mean` as stored.
+
+    logprobs: as in `mean_probability`. Raises Unavailable where no row has either, or an outcome.
+    """
+    means, why = mean_token_probability(logprobs)
+    own = column(run, mean_column)
+    stored = why.is_not_null() & own.is_not_null()
+    outcome = answer_outcomes(run, run.info.path_of, options)
+    why = why.set(stored, None)
+    rows, _missing = usable_rows(run, why.fill_null(outcome.unknown_reason))
+    as_is = stored.gather(rows).to_numpy()
+    scalar = RowConfidences(
+        own if as_is.all() else own.cast(pl.Float64).zip_with(stored, means),
+        origin_phrases(as_is, "mean token probability", "mean as stored"),
+        computed=not as_is.all(),
+        missing_reason=why,
+    )
+    return pair_with_outcomes(run, scalar, outcome)
+
+
+def mean_token_probability(logprobs: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The arithmetic mean of exp(logprobs) of each row, and why a row has none.
+
+    logprobs: List of floats, natural logs ≤ 0, −inf for probability 0, shape (rows,). Returns Float64 in
+    [0, 1] and String, shape (rows,); exactly one of the two is null in each row.
+    """
+    count = logprobs.list.len()
+    why = first_reason(
+        logprobs.len(),
+        ("no token probabilities", logprobs.is_null() | (count == 0)),
+        ("a token's log-probability is unknown", logprobs.list.drop_nulls().list.len() < count),
+    )
+    rows = np.flatnonzero(why.is_null().to_numpy())
+    means = np.full(logprobs.len(), np.nan)
+    if rows.size:
+        values, sizes = flatten_rows(logprobs, rows)
+        probs = np.exp(values.astype(np.float64))
+        means[rows] = np.add.reduceat(probs, np.cumsum(sizes) - sizes) / sizes
+    return pl.Series("mean", means, nan_to_null=True), why
+
+
+# MERGED logit_path: How probable are the tokens of the whole answer, its reasoning included?
+
+def _path_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
+    """Mean probability of the path's tokens; the stored mean in a row without a list of them."""
+    if not run.has_columns("path_logprobs") and not run.has_columns("path_mean_prob"):
+        lack = missing_columns_phrase(run, "path_logprobs", "path_mean_prob")
+        raise Unavailable(f"{lack}: every token's probability is needed")
+    return mean_token_confidences(run, column(run, "path_logprobs"), "path_mean_prob", options)
+
+
+LOGIT_PATH: Final = Method(
+    id="logit_path",
+    title="logit w/ Path",
+    meaning="The mean probability of all tokens that the model wrote, its reasoning and the answer.",
+    source="mean of p(token) over the reasoning path and the answer; Wang et al., arXiv 2403.09849",
+    needs="token log-probabilities of the whole answer (path_logprobs) or their mean probability "
+    "(path_mean_prob); an outcome",
+    compute=_path_confidences,
+    is_baseline=True,
+    display_rank=3,
+    style=(4, "x", "12px,4px"),
+)
+
+
+def _answer_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
+    """Mean probability of the answer's tokens; the stored mean in a row without a list of them."""
+    spans = _answer_logprobs(run)
+    if spans.null_count() == spans.len() and not run.has_columns("answer_mean_prob"):
+        raise Unavailable(
+            f"{missing_columns_phrase(run, 'answer_logprobs', 'answer_mean_prob')}, and no span answer_start to answer_end "
+            "in path_logprobs: the probability of every token of the answer is needed"
+        )
+    return mean_token_confidences(run, spans, "answer_mean_prob", options)
+
+
+def _answer_logprobs(run: AnswerRun) -> pl.Series:
+    """Log-probabilities of the answer's tokens: answer_logprobs, else its span in path_logprobs."""
+    names = ("path_logprobs", "answer_logprobs", "answer_start", "answer_end")
+    path, own, start, end = (pl.col(name) for name in names)
+    # An open span would be read as one up to the path's end.
+    span = pl.when(start.is_not_null() & end.is_not_null()).then(path.list.slice(start, end - start))
+    logprobs = (as_float64(column(run, name)) for name in names[:2])
+    frame = pl.DataFrame([*logprobs, *(column(run, name) for name in names[2:])])
+    return frame.select(span=pl.coalesce(own, span))["span"]
+
+
+LOGIT_ANSWER: Final = Method(
+    id="logit_answer",
+    title="logit w/ Answer",
+    meaning=(
+        "The mean probability of the tokens of the answer alone, as the model gave them when it wrote "
+        "them."
+    ),
+    source="mean of p(token) over the answer's tokens; Wang et al., arXiv 2403.09849",
+    needs="token log-probabilities of the answer (answer_logprobs, or answer_start and answer_end in "
+    "path_logprobs) or their mean probability (answer_mean_prob); an outcome",
+    compute=_answer_confidences,
+    is_baseline=True,
+    style=(1, "triangle-down", "4px,2px"),
+)

@@ -1,0 +1,217 @@
+"""How far do the sampled answers agree?  What the three self-consistency methods share.
+
+Wang et al., arXiv 2403.09849: the samples of a question fall into clusters of equal answers; the
+majority answer is judged, and a formula of the clusters' sizes is its confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.errors import Unavailable
+from calib_core.methods.answers.agreement import pairwise_confidence
+from calib_core.methods.answers.cluster import Clusters, cluster_samples, has_samples
+from calib_core.methods.answers.normalise import AnswerNormaliser
+from calib_core.methods.answers.outcomes import Outcomes, majority_outcomes, require_known
+from calib_core.methods.answers.unparseable import UNPARSEABLE_PHRASES, UnparseableRule
+from calib_core.methods.columns import first_reason, missing_columns_phrase, usable_rows
+from calib_core.methods.method import Confidences, Method, MethodOptions
+from calib_core.methods.row_confidences import RowConfidences, pair_with_outcomes
+from calib_core.runs import AnswerRun
+
+ConfidenceFormula = Callable[[Clusters, NDArray[np.intp]], NDArray[np.float64]]
+"""(clusters of a run, positions of its usable rows) → confidence of those rows, float64 in [0, 1]."""
+
+RemarkFormula = Callable[[Clusters, NDArray[np.intp]], tuple[str, ...]]
+"""(clusters of a run, positions of its usable rows) → what a reader of this confidence has to know."""
+
+
+def _no_remarks(_clusters: Clusters, _rows: NDArray[np.intp]) -> tuple[str, ...]:
+    return ()
+
+
+
+
+def self_consistency(
+    run: AnswerRun, options: MethodOptions, formula: ConfidenceFormula, remark: RemarkFormula = _no_remarks
+) -> Confidences:
+    """The majority answer of each row with N ≥ 2 samples of which one parses, and its confidence.
+
+    Raises Unavailable where the run has no samples, or no row has enough of them or an outcome.
+    """
+    if not has_samples(run):
+        raise Unavailable(f"{missing_columns_phrase(run, 'samples')}: several sampled answers a question are needed")
+    normaliser, clusters, outcome = _cached_clusters(run, options.unparseable)
+    why = _missing_reasons(run, normaliser, clusters)
+    require_known(outcome)
+    rows, _missing = usable_rows(run, why.fill_null(outcome.unknown_reason))
+    values = np.full(why.len(), np.nan)
+    values[rows] = formula(clusters, rows)
+    scalar = RowConfidences(
+        pl.Series("confidence", values, nan_to_null=True),
+        (_sample_count_phrase(clusters.n_counted[rows]), *_equality_phrases(normaliser, clusters, rows), UNPARSEABLE_PHRASES[options.unparseable]),
+        computed=True,
+        missing_reason=why,
+        remarks=(*_cluster_remarks(clusters, rows), *remark(clusters, rows)),
+    )
+    return pair_with_outcomes(run, scalar, outcome)
+
+
+@lru_cache(maxsize=1)
+def _cached_clusters(run: AnswerRun, unparseable: UnparseableRule) -> tuple[AnswerNormaliser, Clusters, Outcomes]:
+    # The three methods ask for the same clusters one after the other: the last run's are kept.
+    normaliser = AnswerNormaliser.for_run(run)
+    clusters = cluster_samples(run, normaliser, unparseable)
+    return normaliser, clusters, majority_outcomes(run, normaliser, clusters)
+
+
+def clear_cluster_cache() -> None:
+    """Lets go of the last run's clusters, and with them of the run."""
+    _cached_clusters.cache_clear()
+
+
+def _missing_reasons(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clusters) -> pl.Series:
+    """Why a row has no self-consistency, null where it has; raises Unavailable where no row has."""
+    why = first_reason(
+        run.rows.height,
+        ("no samples", pl.Series(clusters.n_samples == 0)),
+        ("no sample parses", pl.Series(clusters.majority_size == 0)),
+        ("one sample only", pl.Series(clusters.n_counted == 1)),
+    )
+    sampled = clusters.n_samples > 0
+    if np.all(clusters.n_samples[sampled] == 1):
+        raise Unavailable("every row has one sample only: several sampled answers a question are needed")
+    if np.all(clusters.majority_size[sampled] == 0):
+        kinds = " or ".join(sorted(set(normaliser.kind.filter(pl.Series(sampled)).to_list())))
+        raise Unavailable(
+            f"no sample parses as a {kinds}: an answer stands alone (samples_parsed), or where the output "
+            "marks it: \\boxed{}, ####, “the answer is”, “Answer:”"
+        )
+    return why
+
+
+def _sample_count_phrase(n_counted: NDArray[np.int64]) -> str:
+    low, high = int(n_counted.min()), int(n_counted.max())
+    return f"N={low}" if low == high else f"N={low}–{high}"
+
+
+def _equality_phrases(normaliser: AnswerNormaliser, clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
+    """What makes two samples equal."""
+    if clusters.has_labels[rows].all():
+        return ("clusters as labelled in the file",)
+    present = normaliser.kinds(pl.Series(rows))
+    alike = f"answers compared as {' or '.join(f'{kind}s' for kind in present)}"
+    found = ("read where an output marks its answer",) if clusters.samples.found_at_marker else ()
+    return (alike, *found, *(("percent signs dropped",) if clusters.samples.has_percent else ()))
+
+
+def _cluster_remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
+    ties = int(clusters.is_tied[rows].sum())
+    unparsed = int(clusters.n_unparsed.sum())
+    remarks: list[str] = []
+    if ties:
+        remarks.append(f"{ties:,} tie{'s' if ties > 1 else ''}, the first sampled answer taken")
+    if unparsed:
+        remarks.append(f"{unparsed:,} samples do not parse" if unparsed > 1 else "1 sample does not parse")
+    return tuple(remarks)
+
+
+# MERGED cluster_number: Into how few clusters do the sampled answers fall?
+
+def _f_cn(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    # (N − |C|)/N and not 1 − |C|/N: one rounding of a quotient of whole numbers.
+    return (clusters.n_counted[rows] - clusters.n_clusters[rows]) / clusters.n_counted[rows]
+
+
+def _f_cn_ceiling_remark(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
+    # Unanimous samples are one cluster of N: however sure the model, F_CN stays below 1.
+    most = int(clusters.n_counted[rows].max())
+    return (f"F_CN is at most 1 − 1/N = {(most - 1) / most:.4g} here",)
+
+
+def _cluster_number_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
+    """F_CN, in [0, 1 − 1/N]."""
+    said = self_consistency(run, options, _f_cn, _f_cn_ceiling_remark)
+    if not run.has_columns("choices"):
+        return said
+    weak = "F_CN says little on multiple choice: there are no more clusters than options"
+    return replace(said, remarks=(*said.remarks, weak))
+
+
+CLUSTER_NUMBER: Final = Method(
+    id="cluster_number",
+    title="self-consistency, F_CN",
+    meaning=(
+        "Equal sampled answers make a cluster: 1 minus the number of clusters divided by that of "
+        "samples, so the fewer different answers, the surer."
+    ),
+    source="F_CN = 1 − |C|/N; Wang et al., arXiv 2403.09849",
+    needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
+    compute=_cluster_number_confidences,
+    uses_samples=True,
+    style=(2, "diamond", "2px,3px"),
+)
+
+
+# MERGED cluster_size: Which share of the sampled answers is in the majority?
+
+def _f_cs(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    return clusters.majority_size[rows] / clusters.n_counted[rows]
+
+
+def _cluster_size_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
+    """F_CS, in [1/N, 1]."""
+    return self_consistency(run, options, _f_cs)
+
+
+CLUSTER_SIZE: Final = Method(
+    id="cluster_size",
+    title="self-consistency, F_CS",
+    meaning=(
+        "Equal sampled answers make a cluster: the share of the samples that is in the largest one, "
+        "the majority answer's."
+    ),
+    source="F_CS = n_i/N of the majority cluster i; Wang et al., arXiv 2403.09849",
+    needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
+    compute=_cluster_size_confidences,
+    uses_samples=True,
+    display_rank=1,
+    style=(0, "circle", "solid"),
+)
+
+
+# MERGED pairwise: How clearly does the majority win against each other answer?
+
+def _f_pc(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """One quotient of whole numbers a row, so equal clusterings have bitwise equal confidences."""
+    values = np.full(clusters.n_clusters.size, np.nan)
+    for block, sizes in clusters.groups.size_tables(rows):
+        values[block] = pairwise_confidence(sizes, clusters.n_unparsed[block], clusters.rule)
+    return values[rows]
+
+
+def _pairwise_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
+    """F_PC, in (0, 1]."""
+    return self_consistency(run, options, _f_pc)
+
+
+PAIRWISE: Final = Method(
+    id="pairwise",
+    title="self-consistency, F_PC",
+    meaning=(
+        "Equal sampled answers make a cluster: how clearly the largest one beats each other one in "
+        "turn, multiplied over all of them."
+    ),
+    source="F_PC = Π_{j≠i} n_i/(n_i + n_j) of the majority cluster i; Wang et al., arXiv 2403.09849",
+    needs="several sampled answers a question (samples, samples_parsed or sample_cluster); an outcome",
+    compute=_pairwise_confidences,
+    uses_samples=True,
+    style=(1, "square", "7px,4px"),
+)

@@ -1,0 +1,75 @@
+"""How large is the classwise ECE on the scale of Full-ECE, summed over the classes?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calib_core.bins import Sums
+from calib_core.edges import Scheme
+from calib_core.metrics.metric import Metric
+
+# MERGED cw_ece: How far is each choice's probability from how often that choice is right, class by class?
+
+def cw_ece(sums: Sums, scheme: Scheme) -> float | None:
+    """Σ_k Σ_b |Y_kb − C_kb| / (N·K), in [0, 2/K]; None without rows. Full-ECE paper eq. 7.
+
+    sums: one pair a choice, kept by class.
+    """
+    if not sums.n_pairs:
+        return None
+    return float(sums.binned(scheme).absolute_gap.sum()) / (sums.rows * sums.groups)
+
+
+CW_ECE: Final = Metric(
+    id="cw_ece",
+    title="cw-ECE",
+    title_in_sentence="cw-ECE",
+    recipe_name="cw-ECE-L1",
+    meaning=(
+        "Classwise ECE: that of each choice's probability against how often that choice is right, averaged "
+        "over the K choices (classes): lower is better, and it shrinks as K grows."
+    ),
+    source="Full-ECE paper (Liu et al. 2024), eq. 7",
+    needs="distribution",
+    low=0.0,
+    high=1.0,
+    direction="lower",
+    binned=True,
+    compute=cw_ece,
+    binning="width",
+    required_sums="classes",
+    in_default_sweep=True,
+)
+
+
+def cw_ece_sum(sums: Sums, scheme: Scheme) -> float | None:
+    """K · classwise ECE = Σ_k Σ_b |Y_kb − C_kb| / N, in [0, 2]; None without rows.
+
+    sums: one pair a choice, kept by class.
+    """
+    if not sums.n_pairs:
+        return None
+    return float(sums.binned(scheme).absolute_gap.sum()) / sums.rows
+
+
+CW_ECE_SUM: Final = Metric(
+    id="cw_ece_sum",
+    title="K·cw-ECE",
+    title_in_sentence="K·cw-ECE",
+    recipe_name="K·cw-ECE-L1",
+    meaning=(
+        "cw-ECE (classwise ECE) summed over the choices instead of averaged, so that it can be read beside "
+        "Full-ECE, which it is never below; from 0 to 2, lower is better."
+    ),
+    source="K times eq. 7 of the Full-ECE paper (Liu et al. 2024)",
+    needs="distribution",
+    low=0.0,
+    high=2.0,
+    direction="lower",
+    binned=True,
+    compute=cw_ece_sum,
+    binning="width",
+    required_sums="classes",
+    has_ceiling=True,
+    in_default_sweep=True,
+)

@@ -1,0 +1,142 @@
+"""Which files beside each other are read together?  Arrays with their targets, a log with its results."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from calib_core.errors import Refused
+from calib_core.readers.file_access import file_exists, is_in_same_folder
+from calib_core.tokens.scales import ProbabilityScale
+
+ARRAY_SCALES: Final[tuple[ProbabilityScale, ...]] = ("probs", "logprobs", "logits")
+"""What an array of distributions may hold, and so is called."""
+
+TARGET_SUFFIX: Final = "target.npy"
+METADATA_SUFFIX: Final = "meta.json"
+COLUMN_SUMS_SUFFIX: Final = "columns.npy"
+"""Sums by class of a file of top lists, named in its metadata."""
+
+MAX_COLUMN_SUMS_FILES: Final = 64
+"""Files of such sums that are kept at hand for one file."""
+
+HELM_SCENARIO_STATE: Final = "scenario_state.json"
+HELM_INSTANCE_STATS: Final = "per_instance_stats.json"
+HELM_RUN_FILES: Final = (HELM_SCENARIO_STATE, HELM_INSTANCE_STATS, "run_spec.json", "stats.json")
+"""The files of one HELM run that are read together."""
+
+HELM_FILES_WITHOUT_PREDICTIONS: Final = ("run_spec.json", "stats.json", "scenario.json", "instances.json")
+"""Files of a HELM run that hold no predictions."""
+
+_RESULTS_NAME: Final = re.compile(r"results_(?P<stamp>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.json")
+_SAMPLES_NAME: Final = re.compile(r"samples_.+_(?P<stamp>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.jsonl")
+"""`samples_<task>_<time>.jsonl`, beside the `results_<time>.json` of the same time."""
+
+_SAVE_ADVICE: Final = (
+    "Save the distributions as X.probs.npy (or X.logprobs.npy, X.logits.npy) and the right classes as "
+    "X.target.npy beside it, or both in one archive: numpy.savez(file, probs=…, target=…)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayFiles:
+    """The files of one pair. scale: what the values are; meta: None where there is none."""
+
+    scale: ProbabilityScale
+    values: Path
+    target: Path
+    metadata: Path | None
+
+
+def is_companion(path: Path) -> bool:
+    """Whether a file is only the target, metadata, sums by class or results of a file beside it."""
+    return main_file_of(path) is not None or _stem_before(path, COLUMN_SUMS_SUFFIX) is not None or _has_samples_file(path)
+
+
+def main_file_of(path: Path) -> Path | None:
+    """The file that this one is only read with; None where there is none, or it stands alone.
+
+    Of a target or metadata the array, of a HELM run's other files its states, else its statistics.
+    """
+    for ending in (TARGET_SUFFIX, METADATA_SUFFIX):
+        if (stem := _stem_before(path, ending)) is not None:
+            names = (path.with_name(f"{stem}{scale}.npy") for scale in ARRAY_SCALES)
+            return next((name for name in names if file_exists(name)), None)
+    leading = (HELM_SCENARIO_STATE, HELM_INSTANCE_STATS) if path.name in HELM_FILES_WITHOUT_PREDICTIONS else (HELM_SCENARIO_STATE,)
+    if path.name in (*HELM_FILES_WITHOUT_PREDICTIONS, HELM_INSTANCE_STATS):
+        return next((main for name in leading if file_exists(main := path.with_name(name))), None)
+    return None
+
+
+def _has_samples_file(path: Path) -> bool:
+    """Whether a results file of lm-evaluation-harness lies beside a samples log of the same time."""
+    results = _RESULTS_NAME.fullmatch(path.name)
+    return results is not None and any(path.parent.glob(f"samples_*_{results['stamp']}.jsonl"))
+
+
+def expected_companions(path: Path) -> tuple[Path, ...]:
+    """The other files that are read with this one where they are there; () where it stands alone.
+
+    Of an array its target and metadata; of a samples log of lm-evaluation-harness the results written at
+    the same time; of a HELM file the others of its run's folder that describe it.
+    """
+    for scale in ARRAY_SCALES:
+        if (stem := _stem_before(path, f"{scale}.npy")) is not None:
+            return (path.with_name(stem + TARGET_SUFFIX), path.with_name(stem + METADATA_SUFFIX))
+    if (log := _SAMPLES_NAME.fullmatch(path.name)) is not None:
+        return (path.with_name(f"results_{log['stamp']}.json"),)
+    if path.name in HELM_RUN_FILES:
+        return tuple(path.with_name(name) for name in HELM_RUN_FILES if name != path.name)
+    return ()
+
+
+def existing_companions(path: Path) -> dict[str, Path]:
+    """Name → path of the files that may be read with this one and are there; none leads elsewhere.
+
+    Beside its companions the array that it is only a part of, and the files of sums by class that its
+    metadata may name: those whose names are most like its own, if there are many.
+    """
+    main = main_file_of(path)
+    others = [*expected_companions(path), *(() if main is None else (main,)), *_column_sums_files(path)]
+    return {other.name: other for other in others if is_in_same_folder(path, other)}
+
+
+def _column_sums_files(path: Path) -> list[Path]:
+    try:
+        sums = [other for other in path.parent.iterdir() if _stem_before(other, COLUMN_SUMS_SUFFIX) is not None]
+    except (OSError, ValueError):
+        return []
+    sums.sort(key=lambda other: (-_common_prefix_length(other.name, path.name), other.name))
+    return [path.with_name(other.name) for other in sums[:MAX_COLUMN_SUMS_FILES] if other.name != path.name]
+
+
+def _common_prefix_length(first: str, second: str) -> int:
+    """How many characters two names begin with in common."""
+    return next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
+
+
+def array_files_of(path: Path, file: str) -> ArrayFiles:
+    """The pair that an array's file begins. file: as messages call it.
+
+    Raises Refused where its name says nothing of what it holds, or where its target is not there or is a
+    link that leads to another folder than the array's own.
+    """
+    for scale in ARRAY_SCALES:
+        if (stem := _stem_before(path, f"{scale}.npy")) is not None:
+            target, meta = path.with_name(stem + TARGET_SUFFIX), path.with_name(stem + METADATA_SUFFIX)
+            if not is_in_same_folder(path, target):
+                raise Refused(f"{file} needs the file {target.name} beside it, which is not there. {_SAVE_ADVICE}")
+            return ArrayFiles(scale, path, target, meta if is_in_same_folder(path, meta) else None)
+    if (main := main_file_of(path)) is not None:
+        raise Refused(f"{file} belongs to {main.name}: open that file, and this one is read with it.")
+    raise Refused(f"{file} is one NumPy array, and nothing says what it holds. {_SAVE_ADVICE}")
+
+
+def _stem_before(path: Path, suffix: str) -> str | None:
+    """What stands before the ending, with the full stop after it; None where the name ends otherwise."""
+    name = path.name
+    if name.lower() == suffix:
+        return ""
+    return name[: -len(suffix)] if name.lower().endswith(f".{suffix}") else None

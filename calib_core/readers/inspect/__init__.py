@@ -1,0 +1,1 @@
+"""calib_core.readers.inspect."""

@@ -1,0 +1,168 @@
+"""How is a member taken out of an Inspect log that is an archive, when the archive may lie about it?
+
+Into memory alone, never further than `MAX_MEMBER`, whatever sizes it claims. The standard library does not
+unpack zstd yet, so that all methods are unpacked here from a member's own bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import zstandard
+
+from calib_core.errors import Refused, shorten
+from calib_core.readers.archives import (
+    COPY_AGAIN_ADVICE,
+    MAX_LOG_MEMBERS,
+    archive_error_text,
+    escapes_archive,
+    open_archive,
+)
+from calib_core.readers.folder import open_regular_file
+from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json
+
+MAX_MEMBER_BYTES: Final = 2**26
+"""Bytes of one unpacked member: an answer to one question, with all that led to it."""
+
+HEADER_MEMBER: Final = "header.json"
+START_MEMBER: Final = "_journal/start.json"
+"""What is known of a run when it begins; all that there is while it goes on."""
+
+SAMPLE_MEMBER: Final = re.compile(r"samples/(?P<id>.*)_epoch_(?P<epoch>\d+)\.json", re.DOTALL)
+
+_LOCAL_HEADER_BYTES: Final = 30
+"""Bytes that stand before a member's name, where the member lies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogArchive:
+    """An open log. members: name → member, in the archive's order, none of them trusted."""
+
+    file: str
+    stream: BinaryIO
+    members: Mapping[str, zipfile.ZipInfo]
+
+    def read_json(self, name: str) -> object:
+        """The JSON in a member. Raises Refused where it is none, or its bytes are not as they should be."""
+        try:
+            return parse_json(_unpack_member(self.stream, self.members[name], self.file).decode("utf-8-sig"))
+        except RepeatedKeyError as repeated:
+            said = f"holds the key {shorten(str(repeated))!r} more than once in one object"
+        except RecursionError:
+            said = "is nested too deep to be read"
+        except json.JSONDecodeError as error:
+            said = f"is not JSON ({shorten(str(error), 120)})"
+        except ValueError as error:
+            said = f"is no JSON in UTF-8 ({shorten(str(error), 120)})"
+        raise Refused(f"{self.file}: {_quoted_name(name)} in it {said}. {COPY_AGAIN_ADVICE}")
+
+    def packed_bytes(self, name: str) -> int:
+        """How many bytes of the file a member takes."""
+        return self.members[name].compress_size
+
+
+@contextmanager
+def open_log_archive(path: Path, file: str) -> Generator[LogArchive]:
+    """The log at a path. Raises Refused where its list of members cannot be read, or cannot be meant."""
+    with open_regular_file(path, file) as stream, open_archive(stream, file, MAX_LOG_MEMBERS) as listed:
+        yield LogArchive(file, stream, _checked_members(listed, file))
+
+
+def is_inspect_log(names: tuple[str, ...]) -> bool:
+    """Whether an archive with members of these names is a log, or the remains of one."""
+    return any(name in (HEADER_MEMBER, START_MEMBER) or SAMPLE_MEMBER.fullmatch(name) for name in names)
+
+
+def _checked_members(listed: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInfo]:
+    found: dict[str, zipfile.ZipInfo] = {}
+    for member in listed.infolist():
+        name = member.orig_filename
+        if escapes_archive(name):
+            said = "a name that leads out of the archive"
+        elif stat.S_ISLNK(member.external_attr >> 16):
+            said = "a link to another file"
+        elif name in found:
+            said = "a name that it holds twice, so that which one is meant is not clear"
+        else:
+            found[name] = member
+            continue
+        raise Refused(f"{file} has the member {_quoted_name(name)}, {said}. Inspect writes none. {COPY_AGAIN_ADVICE}")
+    _check_no_overlap(found, file)
+    return found
+
+
+def _check_no_overlap(members: Mapping[str, zipfile.ZipInfo], file: str) -> None:
+    """Raises Refused where two members share bytes, so that a small file would unpack to many large ones."""
+    end = 0
+    for member in sorted(members.values(), key=lambda member: member.header_offset):
+        if member.header_offset < end:
+            said = "lies on the bytes of another member. Inspect writes none such."
+            raise Refused(f"{file}: {_quoted_name(member.orig_filename)} in it {said} {COPY_AGAIN_ADVICE}")
+        end = member.header_offset + _LOCAL_HEADER_BYTES + member.compress_size
+
+
+def _unpack_member(stream: BinaryIO, member: zipfile.ZipInfo, file: str) -> bytes:
+    """The bytes of a member. Raises Refused where they are too many, damaged, or cannot be unpacked."""
+    shown = _quoted_name(member.orig_filename)
+    if member.flag_bits & 1:
+        raise Refused(f"{file}: {shown} in it is encrypted. Save it again without a password.")
+    if max(member.file_size, member.compress_size) > MAX_MEMBER_BYTES:
+        raise Refused(f"{file}: {shown} in it is too large: {_too_large_message(member.file_size)}")
+    try:
+        data = _decompress(_read_packed(stream, member), member.compress_type)
+    except (zlib.error, zstandard.ZstdError, ValueError) as error:
+        raise Refused(f"{file}: {shown} in it cannot be unpacked ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}") from None
+    if len(data) != member.file_size:
+        size = "larger" if len(data) > member.file_size else "smaller"
+        claims = f"is {size} than the {member.file_size:,} bytes it claims"
+        raise Refused(f"{file}: {shown} in it {claims}. {COPY_AGAIN_ADVICE}")
+    if zlib.crc32(data) != member.CRC:
+        raise Refused(f"{file}: {shown} in it is not as it was written (wrong checksum). {COPY_AGAIN_ADVICE}")
+    return data
+
+
+def _too_large_message(claimed_bytes: int) -> str:
+    return (
+        f"{claimed_bytes:,} bytes are claimed, and at most {MAX_MEMBER_BYTES:,} are read. Log the samples without their "
+        f"events, or export one row a question."
+    )
+
+
+def _read_packed(stream: BinaryIO, member: zipfile.ZipInfo) -> bytes:
+    """The bytes of a member as they lie in the file."""
+    stream.seek(member.header_offset)
+    local = stream.read(_LOCAL_HEADER_BYTES)
+    if len(local) < _LOCAL_HEADER_BYTES or not local.startswith(b"PK\x03\x04"):
+        raise ValueError("nothing lies where it should")
+    names = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
+    stream.seek(names, 1)
+    packed = stream.read(member.compress_size)
+    if len(packed) < member.compress_size:
+        raise ValueError("its end is missing")
+    return packed
+
+
+def _decompress(packed: bytes, method: int) -> bytes:
+    """The unpacked bytes, one more than `MAX_MEMBER` at most."""
+    if method == zipfile.ZIP_STORED:
+        return packed
+    if method == zipfile.ZIP_DEFLATED:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, MAX_MEMBER_BYTES + 1)
+    if method == 93:
+        decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_MEMBER_BYTES)
+        with decompressor.stream_reader(packed, read_across_frames=True) as reader:
+            return reader.read(MAX_MEMBER_BYTES + 1)
+    raise ValueError(f"its compression method, {method}, is none that Inspect writes")
+
+
+def _quoted_name(name: str) -> str:
+    return repr(shorten(name))

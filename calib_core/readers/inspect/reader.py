@@ -1,0 +1,395 @@
+"""What does an Inspect log hold: an archive (`.eval`) or one JSON object, finished or still being written?"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from time import monotonic
+from typing import Final
+
+from calib_core.errors import Refused, shorten
+from calib_core.readers.eval_logs import LogEntry, LogTable, read_log_table
+from calib_core.readers.format import Format, Head, Reading
+from calib_core.readers.inspect.archive import (
+    HEADER_MEMBER,
+    SAMPLE_MEMBER,
+    START_MEMBER,
+    LogArchive,
+    is_inspect_log,
+    open_log_archive,
+)
+from calib_core.readers.inspect.samples import QUESTION_COLUMNS, InspectSample, QuestionReader, parse_sample
+from calib_core.readers.json_values import as_float, as_integer, as_list, as_object, as_text, is_object
+from calib_core.readers.table.raw import ReadProgress, as_json_text
+from calib_core.readers.table.reader import PARSED_SHARE
+from calib_core.runs import ReportedMetric, RunInfo
+from calib_core.wording import plural
+
+# MERGED inspect_header: What does the head of an Inspect log say of its run, before any sample is looked at?
+
+_SHOT_KEYS: Final = ("fewshot", "num_fewshot", "n_shot", "shots")
+_UNFINISHED_NOTES: Final[Mapping[str, str]] = {
+    "started": "The run was not finished when this log was written",
+    "cancelled": "The run was cancelled",
+    "error": "The run ended with an error",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogHeader:
+    """The run of a log.
+
+    info: what tells it from others; status: success, started, cancelled or error; samples: questions of its
+    data set, None = not said; epochs: times each is asked; results: the numbers that the tool worked out, by
+    the scorer's name in the samples; invalidated: whether somebody has said that it is not to be used.
+    """
+
+    info: RunInfo
+    status: str
+    n_questions: int | None
+    n_epochs: int
+    results: tuple[tuple[str, ReportedMetric], ...]
+    is_invalidated: bool
+
+    @property
+    def is_greedy(self) -> bool:
+        """Whether the same question is given the same answer each time."""
+        return self.info.temperature == 0
+
+    def notes(self, n_questions: int) -> Iterator[str]:
+        """What has to be known of the run. questions: how many are in the log."""
+        of = f" of {self.n_questions:,}" if self.n_questions is not None and self.n_questions > n_questions else ""
+        if self.status in _UNFINISHED_NOTES:
+            yield f"{_UNFINISHED_NOTES[self.status]}: {n_questions:,}{of} questions are in it."
+        elif of:
+            yield f"{n_questions:,}{of} questions of the data set are in this log."
+        if self.is_invalidated:
+            yield "The log is marked as invalidated: somebody has found that the run should not be used."
+
+
+def parse_header(record: Mapping[str, object]) -> LogHeader:
+    """The head of a log: its own member, the whole log, or what was written when the run began."""
+    run, results = as_object(record.get("eval")), as_object(record.get("results"))
+    settings = (run.get("model_generate_config"), as_object(record.get("plan")).get("config"))
+    temperatures = (as_float(as_object(part).get("temperature")) for part in settings)
+    info = RunInfo(
+        model=as_text(run.get("model")) or None,
+        dataset=as_text(run.get("task")) or None,
+        shots=_shot_count(record, run),
+        temperature=next((value for value in temperatures if value is not None), None),
+    )
+    return LogHeader(
+        info=info,
+        status=as_text(record.get("status")) or "started",
+        n_questions=_question_count(run),
+        n_epochs=as_integer(as_object(run.get("config")).get("epochs")) or 1,
+        results=tuple(_reported_results(results)),
+        is_invalidated=record.get("invalidated") is True,
+    )
+
+
+def _question_count(run: Mapping[str, object]) -> int | None:
+    """How many questions were to be asked."""
+    dataset, limit = as_object(run.get("dataset")), as_object(run.get("config")).get("limit")
+    total = as_integer(dataset.get("samples"))
+    asked = as_integer(limit)
+    return min(total, asked) if total is not None and asked is not None else total
+
+
+def _shot_count(record: Mapping[str, object], run: Mapping[str, object]) -> int | None:
+    """The number of examples, where the task or one of its steps was given one."""
+    steps = map(as_object, as_list(as_object(record.get("plan")).get("steps")))
+    said = [as_object(run.get("task_args")), *(as_object(step.get("params")) for step in steps)]
+    found = [shots for part in said for name in _SHOT_KEYS if (shots := as_integer(part.get(name))) is not None]
+    return found[0] if found and found[0] >= 0 else None
+
+
+def _reported_results(results: Mapping[str, object]) -> Iterator[tuple[str, ReportedMetric]]:
+    """The accuracies that the tool worked out, each with its scorer's name."""
+    scores = [*map(as_object, as_list(results.get("scores")))]
+    if "metrics" in results:  # logs of its first versions: one scorer
+        scores.append(results)
+    for score in scores:
+        name = as_text(score.get("name")) or as_text(as_object(score.get("scorer")).get("name")) or "score"
+        scored = as_integer(score.get("scored_samples"))
+        for metric, stored in as_object(score.get("metrics")).items():
+            value = as_float(as_object(stored).get("value"))
+            if value is not None and math.isfinite(value) and metric in ("accuracy", "mean"):
+                yield name, ReportedMetric(f"{name}: {metric}", value, scored)
+
+
+# MERGED inspect_remarks: What has to be known of the numbers of an Inspect log, and why may the tool's own differ from ours?
+
+_MAX_SHOWN_SCORERS: Final = 5
+
+
+def log_notes(reader: QuestionReader, header: LogHeader, scorers: Sequence[str], max_samples: int) -> Iterator[str]:
+    """Sentences on the whole log, once it has been read. epochs: most samples of one question."""
+    yield from _answer_notes(reader, header, max_samples)
+    yield from _score_notes(reader, scorers)
+    yield from _letter_notes(reader)
+
+
+def _answer_notes(reader: QuestionReader, header: LogHeader, max_samples: int) -> Iterator[str]:
+    counts, temperature = reader.counts, header.info.temperature
+    if max_samples > 1:
+        yield f"{counts['records']:,} samples of {counts['questions']:,} questions, in {max_samples:,} epochs."
+    if header.is_greedy and (max_samples > 1 or counts["choices left"]):
+        yield "At temperature 0 the answers to a question are copies of one another: the first alone is read."
+    elif reader.has_multiple_answers and temperature is None:
+        yield "The log does not say at which temperature its answers were sampled."
+    elif not reader.has_multiple_answers and temperature:
+        yield f"Each answer was sampled once, at temperature {temperature:g}, and stands for the greedy one."
+    if counts["failed"]:
+        yield f"{plural(counts['failed'], 'sample')} ended with an error: missing, neither right nor wrong."
+    if counts["refused"]:
+        said = "stopped by a content filter: missing here, counted by the tool."
+        yield f"{plural(counts['refused'], 'question')} {said}"
+    if counts["limited"]:
+        yield f"{plural(counts['limited'], 'sample')} hit a limit (of tokens, messages or time)."
+    if counts["invalid"]:
+        yield f"{plural(counts['invalid'], 'sample')} marked as invalidated, and read all the same."
+
+
+def _score_notes(reader: QuestionReader, scorers: Sequence[str]) -> Iterator[str]:
+    counts = reader.counts
+    if reader.scorer is None and scorers:
+        yield f"No score is read, as a scorer gives several values: choose one. {_other_score_options(scorers)}"
+    elif len(scorers) > 1:
+        others = [name for name in scorers if name != reader.scorer]
+        yield f"Right or wrong is what {reader.score_field} says. {_other_score_options(others)}"
+    if counts["partial"]:
+        said = "scored as partly right, which is no outcome: missing, never rounded."
+        yield f"{plural(counts['partial'], 'sample')} {said}"
+    if counts["unscored"]:
+        yield f"{plural(counts['unscored'], 'sample')} not scored: no outcome."
+    if counts["several right"]:
+        said = "with several right choices, all of which have to be named."
+        yield f"{plural(counts['several right'], 'question')} {said}"
+
+
+def _letter_notes(reader: QuestionReader) -> Iterator[str]:
+    counts = reader.counts
+    if counts["no letter"]:
+        yield f"{plural(counts['no letter'], 'question')} without a token that is the answer's letter."
+    if counts["unlisted"]:
+        yield (
+            f"{plural(counts['unlisted'], 'question')} (of {counts['letters']:,}) with a letter that is not "
+            f"among the listed tokens: its probability is not known, and bounded by the smallest listed one."
+        )
+    if counts["reasoned"]:
+        yield (
+            f"{plural(counts['reasoned'], 'question')} with text before the answer: the letters' "
+            f"probabilities are those after that reasoning."
+        )
+
+
+def reported_accuracies(reader: QuestionReader, header: LogHeader, max_samples: int) -> tuple[ReportedMetric, ...]:
+    """The tool's accuracies, each with why ours may differ."""
+    return tuple(_explain_difference(reader, name, each, max_samples) for name, each in header.results)
+
+
+def _explain_difference(reader: QuestionReader, name: str, reported: ReportedMetric, max_samples: int) -> ReportedMetric:
+    counts = reader.counts
+    if name != reader.scorer and len({name, reader.scorer, "score"}) > 2:
+        return replace(reported, why=f"by the scorer {shorten(name)}, and {reader.score_field} is read here")
+    if reader.has_multiple_answers and max_samples > 1:
+        why = f"the mean over all {max_samples:,} answers to each question, not of the majority answer"
+        return replace(reported, why=why)
+    if reader.has_multiple_answers:
+        return replace(reported, why="of the first of several answers, not of the majority answer")
+    why = [
+        f"{counts[count]:,} {what}"
+        for count, what in (
+            ("partial", "partly right: counted with their share there, missing here"),
+            ("refused", "stopped by a content filter: counted there, missing here"),
+        )
+        if counts[count]
+    ]
+    return replace(reported, method="", why="; ".join(why))
+
+
+def _other_score_options(scorers: Sequence[str]) -> str:
+    options = ", ".join(f"--map {_quote_if_spaced(f'scores.{name}=correct')}" for name in scorers[:_MAX_SHOWN_SCORERS])
+    return f"Another score: {shorten(options, 400)}"
+
+
+def _quote_if_spaced(text: str) -> str:
+    return f'"{text}"' if " " in text else text
+
+
+N_FIRST_QUESTIONS: Final = 20
+"""Questions that show which scorers there are and whether a sample has several answers."""
+
+PROGRESS_INTERVAL_SECONDS: Final = 0.25
+"""Seconds after which the progress is told again."""
+
+_LOG_KEYS: Final = ("samples", "results", "plan", "stats")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _InspectLog:
+    """A log on its way. questions: the samples of each, and the share of the log read with them."""
+
+    header: LogHeader
+    questions: Iterator[tuple[Sequence[InspectSample], float]]
+    max_samples: int
+
+
+def recognises(head: Head) -> bool:
+    """Whether the file is a log, or the remains of one."""
+    if head.kind == "zip":
+        return is_inspect_log(head.names)
+    if head.kind not in ("json object", "json lines") or len(head.first_objects) != 1:
+        return False
+    log = head.first_objects[0]
+    return isinstance(log.get("eval"), dict) and "status" in log and any(key in log for key in _LOG_KEYS)
+
+
+def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
+    """The run of a log. See `format.Read`."""
+    if not recognises(head):
+        raise Refused(f"{head.file} was to be read as {INSPECT.title} and is none.")
+    with ExitStack() as stack:
+        if head.kind == "zip" and head.path is not None:
+            log = _log_of_archive(stack.enter_context(open_log_archive(head.path, head.file)))
+        else:
+            log = _log_of_object(head.first_objects[0], head.file)
+        return _read_log(head, log, mapping, progress)
+
+
+def _read_log(head: Head, log: _InspectLog, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
+    first = [*islice(log.questions, N_FIRST_QUESTIONS)]
+    samples = [sample for question, _ in first for sample in question]
+    scorers = [*dict.fromkeys(name for sample in samples for name in sample.scores)]
+    fields = {f"scores.{name}": name for name in scorers}
+    meant = (fields[field] for field, meaning in mapping.items() if meaning == "correct" and field in fields)
+    scorer = next(meant, next((name for name in scorers if _is_single_valued(name, samples)), None))
+    answers = max((len(sample.completions) for sample in samples), default=1)
+    several = (log.max_samples > 1 or answers > 1) and not log.header.is_greedy
+    reader = QuestionReader(scorer, several)
+    columns = _column_roles(scorer, fields, has_multiple_answers=several)
+    if several:
+        mapping = {field: _role_of_samples(field, meaning, fields) for field, meaning in mapping.items()}
+    notes: list[str] = []
+    tool: dict[str, tuple[ReportedMetric, ...]] = {}
+    info = replace(log.header.info, path_of="sample_0") if several else log.header.info
+
+    def entries() -> Iterator[LogEntry]:
+        told = monotonic()
+        for question, share in chain(first, log.questions):
+            yield reader.entry(question, share)
+            if monotonic() - told > PROGRESS_INTERVAL_SECONDS:  # a slice of the table may be long in coming
+                told = monotonic()
+                progress(PARSED_SHARE * share, f"{reader.counts['records']:,} samples read")
+        notes.extend(log.header.notes(reader.counts["questions"]))
+        notes.extend(log_notes(reader, log.header, scorers, log.max_samples))
+        tool[""] = reported_accuracies(reader, log.header, log.max_samples)
+
+    translated = LogTable(entries(), columns, info, tool, notes)
+    return read_log_table(head, INSPECT.id, translated, mapping, progress)
+
+
+def _column_roles(scorer: str | None, fields: Mapping[str, str], *, has_multiple_answers: bool) -> dict[str, str]:
+    """Field → what it is read as; the scores of other scorers are left out until somebody asks for them."""
+    others = [*fields, *(f"{field}.answer" for field in fields)]
+    columns = {**QUESTION_COLUMNS, **dict.fromkeys(others, "")}
+    if scorer is not None:
+        columns[f"scores.{scorer}"] = "sample_correct" if has_multiple_answers else "correct"
+        columns[f"scores.{scorer}.answer"] = "" if has_multiple_answers else "prediction"
+    return columns
+
+
+def _role_of_samples(field: str, role: str, fields: Mapping[str, str]) -> str:
+    return "sample_correct" if role == "correct" and field in fields else role
+
+
+def _is_single_valued(name: str, samples: Iterable[InspectSample]) -> bool:
+    """Whether a scorer gave one value a sample: which of several is meant, a person has to say."""
+    return not any(sample.scores[name].is_part for sample in samples if name in sample.scores)
+
+
+def _log_of_archive(archive: LogArchive) -> _InspectLog:
+    """The log in an archive, a question at a time: samples that are not asked for are never unpacked."""
+    start = next((name for name in (HEADER_MEMBER, START_MEMBER) if name in archive.members), None)
+    if start is None:
+        raise Refused(
+            f"{archive.file} has the samples of an Inspect log and neither {HEADER_MEMBER} nor {START_MEMBER}, which say "
+            f"of what run they are. Copy the log again, or let Inspect recover it."
+        )
+    names: dict[str, list[tuple[int, str]]] = {}
+    for name in archive.members:
+        if match := SAMPLE_MEMBER.fullmatch(name):
+            names.setdefault(match["id"], []).append((int(match["epoch"][:9]), name))
+    header = parse_header(as_object(archive.read_json(start)))
+    _check_samples(archive.file, header, len(names))
+
+    def questions() -> Iterator[tuple[Sequence[InspectSample], float]]:
+        total = sum(archive.packed_bytes(name) for each in names.values() for _, name in each) or 1
+        done = 0
+        for each in names.values():
+            samples: list[InspectSample] = []
+            for _, name in sorted(each):
+                samples.append(parse_sample(_require_object(archive.read_json(name), archive.file, name)))
+                done += archive.packed_bytes(name)
+            for question in _split_repeats(samples):
+                yield question, done / total
+
+    return _InspectLog(header, questions(), max(map(len, names.values())))
+
+
+def _log_of_object(log: Mapping[str, object], file: str) -> _InspectLog:
+    """The log that is one JSON object."""
+    header = parse_header(log)
+    found: dict[str, list[InspectSample]] = {}
+    for number, stored in enumerate(as_list(log.get("samples")), 1):
+        sample = parse_sample(_require_object(stored, file, f"sample {number:,}"))
+        found.setdefault(as_json_text(sample.id) or f"\0{number}", []).append(sample)
+    _check_samples(file, header, len(found))
+    for samples in found.values():
+        samples.sort(key=lambda sample: sample.epoch)
+    grouped = [question for samples in found.values() for question in _split_repeats(samples)]
+    parts = ((question, number / len(grouped)) for number, question in enumerate(grouped, 1))
+    return _InspectLog(header, parts, max(map(len, grouped)))
+
+
+def _split_repeats(samples: Sequence[InspectSample]) -> list[Sequence[InspectSample]]:
+    """The samples of one id: one a question and epoch; a repeated epoch is another question of that id."""
+    times: Counter[tuple[str | None, int]] = Counter()
+    parts: dict[tuple[str | None, int], list[InspectSample]] = {}
+    for sample in samples:
+        key = (as_json_text(sample.id), sample.epoch)
+        parts.setdefault((key[0], times[key]), []).append(sample)
+        times[key] += 1
+    return [*parts.values()]
+
+
+def _require_object(value: object, file: str, name: str) -> Mapping[str, object]:
+    if is_object(value):
+        return as_object(value)
+    raise Refused(f"{file}: {shorten(name)} in it is no JSON object. Write or copy the log again.")
+
+
+def _check_samples(file: str, header: LogHeader, n_questions: int) -> None:
+    """Raises Refused where the log has no samples, with what it says without them."""
+    if n_questions:
+        return
+    said = [f"{each.name} {each.value:.4f}" for _, each in header.results]
+    known = f" It only says: {', '.join(said[:5])}." if said else ""
+    raise Refused(
+        f"{file} is an Inspect log without samples (status {shorten(header.status)!r}), so it has no rows."
+        f"{known} Run the evaluation with its samples logged (log_samples)."
+    )
+
+
+INSPECT: Final = Format(
+    "inspect",
+    "an Inspect log",
+    "the members header.json or _journal/start.json and samples, or the keys eval and status",
+    recognises,
+    read,
+)

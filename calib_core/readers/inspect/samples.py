@@ -1,0 +1,490 @@
+"""What does an Inspect log say of one question, whose samples are one answer, or several of one model?"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from calib_core.errors import shorten
+from calib_core.readers.choice_letters import (
+    SymbolMasses,
+    TokenPosition,
+    choice_fields,
+    choice_letters,
+    find_answer_tokens,
+    find_answers,
+    invalid_logprob_list,
+    invalid_top_logprobs,
+    mass_above_one,
+    parse_positions,
+    path_logprobs,
+    strip_around_letter,
+    symbol_among,
+    symbol_masses,
+    token_at,
+    token_ends,
+)
+from calib_core.readers.eval_logs import LogEntry
+from calib_core.readers.json_values import (
+    as_float,
+    as_integer,
+    as_list,
+    as_object,
+    as_text,
+    is_invalid_logprob,
+    is_list,
+)
+from calib_core.readers.table.raw import BrokenRecord
+
+# MERGED inspect_sample: What of a sample of an Inspect log is needed here?  One answer to one question, without what led to it.
+
+_ATTACHMENT_PREFIX: Final = "attachment://"
+_PARTIAL_GRADE: Final = "P"
+_GRADES: Final[Mapping[str, bool]] = {"C": True, "I": False, "N": False}
+"""Right; wrong; no answer, which the tool counts as wrong."""
+
+UNNAMED_SCORER: Final = "score"
+"""What the only scorer is called in logs that do not name it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleScore:
+    """What one scorer said.
+
+    part: whether it gave several values, of which this is one; correct: True or False, None without an
+    outcome, anything else where it is none of the tool's values; value: as stored; partial: whether it gave
+    a part of the credit; answer: as the scorer read it; explanation: its words; metadata: plain values.
+    """
+
+    is_part: bool
+    correct: object
+    value: object
+    is_partial: bool
+    answer: str | None
+    explanation: str
+    metadata: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InspectSample:
+    """One answer to one question.
+
+    id, target: as stored; epoch: 1, 2, …; choices: () where there are none to choose from; scores: scorer (or
+    scorer.part, where it gives several values) → what it said; completions: one a generated choice, the
+    first as the scorer saw it; places: tokens of the first; metadata: those of its plain values.
+    """
+
+    id: object
+    epoch: int
+    question: str | None
+    choices: tuple[str, ...]
+    target: object
+    scores: Mapping[str, SampleScore]
+    completions: tuple[str, ...]
+    positions: tuple[TokenPosition, ...]
+    is_failed: bool
+    is_refused: bool
+    is_limited: bool
+    is_invalidated: bool
+    metadata: Mapping[str, object]
+
+
+def parse_sample(record: Mapping[str, object]) -> InspectSample:
+    """The sample that a record of the log holds."""
+    output = as_object(record.get("output"))
+    generated = [as_object(part) for part in as_list(output.get("choices"))]
+    first = as_object(generated[0]) if generated else as_object(None)
+    scores = as_object(record.get("scores")) or {UNNAMED_SCORER: record.get("score")}
+    return InspectSample(
+        id=record.get("id"),
+        epoch=as_integer(record.get("epoch")) or 1,
+        question=_question_text(record),
+        choices=tuple(text for part in as_list(record.get("choices")) if (text := as_text(part)) is not None),
+        target=record.get("target"),
+        scores={name: score for key, value in scores.items() for name, score in _parse_scores(key, value)},
+        completions=_completion_texts(output, generated),
+        positions=parse_positions(as_object(first.get("logprobs")).get("content")),
+        is_failed=record.get("error") is not None,
+        is_refused=first.get("stop_reason") == "content_filter",
+        is_limited=record.get("limit") is not None,
+        is_invalidated=record.get("invalidation") is not None,
+        metadata=_scalar_values(record.get("metadata")),
+    )
+
+
+def _parse_scores(key: str, stored: object) -> Iterator[tuple[str, SampleScore]]:
+    """The scores of one scorer: its value, or each part of a value that has several."""
+    score = as_object(stored)
+    value = score.get("value")
+    parts = as_object(value) or {str(number): part for number, part in enumerate(as_list(value), 1)}
+    named: dict[str, object] = {f"{key}.{part}": each for part, each in parts.items()} or {key: value}
+    for name, each in named.items():
+        if score:
+            correct, partial = _parse_outcome(each)
+            said = as_text(score.get("explanation")) or ""
+            answer, more = as_text(score.get("answer")), _scalar_values(score.get("metadata"))
+            yield name, SampleScore(bool(parts), correct, each, partial, answer, said, more)
+
+
+def _parse_outcome(value: object) -> tuple[object, bool]:
+    """Whether a score says right or wrong, and whether it gives a part of the credit, which is no outcome."""
+    if value == _PARTIAL_GRADE:
+        return None, True
+    if isinstance(value, str):
+        return _GRADES.get(value, value), False
+    number = as_float(value)
+    if number is None:
+        return value, False
+    if math.isnan(number):
+        return None, False
+    if 0 < number < 1:
+        return None, True
+    return (bool(number), False) if number in (0, 1) else (value, False)
+
+
+def _question_text(record: Mapping[str, object]) -> str | None:
+    """The question's text: of a chat, what the user said last."""
+    asked = record.get("input")
+    for part in reversed(as_list(asked)):
+        message = as_object(part)
+        if message.get("role") == "user":
+            asked = _message_text(message.get("content"))
+            break
+    text = as_text(asked)
+    if text is not None and text.startswith(_ATTACHMENT_PREFIX):
+        return as_text(as_object(record.get("attachments")).get(text.removeprefix(_ATTACHMENT_PREFIX))) or text
+    return text
+
+
+def _completion_texts(output: Mapping[str, object], generated: list[Mapping[str, object]]) -> tuple[str, ...]:
+    texts = [_message_text(as_object(part.get("message")).get("content")) or "" for part in generated]
+    scored = as_text(output.get("completion"))
+    return (scored, *texts[1:]) if scored and texts else tuple(texts)
+
+
+def _message_text(content: object) -> str | None:
+    """The text of a message: without its reasoning, images and calls of tools."""
+    if is_list(content):
+        parts = map(as_object, as_list(content))
+        return "\n".join(as_text(part.get("text")) or "" for part in parts if part.get("type") == "text")
+    return as_text(content)
+
+
+def _scalar_values(stored: object) -> Mapping[str, object]:
+    """The values that are one text, number or boolean."""
+    return {name: value for name, value in as_object(stored).items() if isinstance(value, str | int | float)}
+
+
+# MERGED inspect_span: Which part of a generated text is its answer?  What the scorer read, or what stands at a marker.
+
+_ANSWER_MARKERS: Final = (
+    re.compile(r"(?i)\banswer(?:\s+is\b\s*:?|\s*:)[\s*_`$\"']*(?P<said>[^\n]*)"),
+    re.compile(r"####[^\S\n]*(?P<said>[^\n]*)"),
+    re.compile(r"\\boxed\{(?P<said>[^{}\n]*)\}"),
+)
+_TRAILING_CHARACTERS: Final = " \t\r.*_`$\"'"
+
+
+def answer_span(tokens: Sequence[str], scored_answer: str | None) -> tuple[int, int] | None:
+    """The tokens of the answer, as half-open positions; None where nothing tells which they are.
+
+    said: the answer as the scorer read it. Where that is the whole text it is the whole text only if no
+    marker ("the answer is", "####", a box) says more, and it is one line.
+    """
+    text = "".join(tokens)
+    scored_answer = (scored_answer or "").strip()
+    at = text.rfind(scored_answer) if scored_answer and scored_answer != text.strip() else -1
+    if at >= 0:
+        return token_span(tokens, at, at + len(scored_answer))
+    marked = [match for marker in _ANSWER_MARKERS for match in marker.finditer(text)]
+    if marked:
+        last = max(marked, key=lambda match: match.start("said"))
+        answer = last["said"].rstrip(_TRAILING_CHARACTERS)
+        return token_span(tokens, last.start("said"), last.start("said") + len(answer)) if answer else None
+    if scored_answer and "\n" not in scored_answer:
+        at = text.index(scored_answer)
+        return token_span(tokens, at, at + len(scored_answer))
+    return None
+
+
+def token_span(tokens: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """The tokens that hold the characters start to end of the text they make: half-open positions."""
+    ends = token_ends(tokens)
+    return token_at(ends, start), token_at(ends, max(start, end - 1)) + 1
+
+
+# MERGED inspect_choice: Which choice does each letter of an Inspect sample stand for, and how probable was each choice?
+#
+# A solver that shuffles the choices writes its answer back in the data set's order and leaves the tokens as
+# they were: there the letters of the tokens are mapped through what the scorer says was shown.
+
+_SHUFFLED_PREFIX: Final = "Choices were shuffled"
+_SHUFFLED_ANSWER_MARK: Final = "\nShuffled answer:"
+_ANSWER_LEAD: Final = re.compile(r"(?i)\b(?:the\s+)?(?:(?:correct|final|right|best)\s+)?answer(?:\s+is)?\W*$")
+_WORD_LETTERS: Final = ("A", "I")
+"""Letters that are words as well."""
+_MAX_LEAD_WORDS: Final = 2
+"""More words than these before the answer may have led to it."""
+_TARGET_SEPARATOR: Final = re.compile(r"[\s,]+")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerToken:
+    """The answer's token of a sample.
+
+    at: its position; masses: what is listed there; letters: of the choices in the data set's order; reasoned:
+    whether there is text before the answer.
+    """
+
+    position: int
+    masses: SymbolMasses
+    letters: tuple[str, ...]
+    is_after_reasoning: bool
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """What is listed of the choices' letters, as columns of a row."""
+        return choice_fields(self.masses, self.letters)
+
+
+def gold_letters(sample: InspectSample) -> tuple[str, ...]:
+    """The letters of the right choices; () where the target is written in another way."""
+    letters = choice_letters(len(sample.choices))
+    text = as_text(sample.target)
+    parts = [text] if text is not None else [as_text(part) or "" for part in as_list(sample.target)]
+    if text is not None and text.strip() not in letters:
+        split = _TARGET_SEPARATOR.split(text.strip())
+        parts = split if len(split) > 1 else list(text.strip())
+    said = [part.strip() for part in parts]
+    return tuple(sorted(set(said))) if said and all(part in letters for part in said) else ()
+
+
+def find_answer_token(sample: InspectSample, score: SampleScore | None, scorer: str) -> AnswerToken | BrokenRecord | None:
+    """The answer's token; None where there is none to be found; broken where it is not the scored answer's.
+
+    score: what the scorer said; scorer: its column.
+    """
+    letters = choice_letters(len(sample.choices))
+    answer = _scored_letter(sample, score, letters)
+    shown = _shown_order(sample, score)
+    expected = None if answer is None else letters[shown.index(letters.index(answer))] if shown else answer
+    found = _letter_tokens(sample, letters, expected)
+    if not found:
+        return None
+    same = [each for each in found if expected in (None, each[1])]
+    if not same or shown == ():
+        return _token_mismatch(found[-1][1], answer or "", scorer)
+    at, _ = same[-1]
+    listed = symbol_masses(sample.positions[at], symbol_among(letters))
+    if (broken := mass_above_one(listed, "top_logprobs")) is not None:
+        return broken
+    if shown:
+        letters = tuple(letters[place] for place in sorted(range(len(letters)), key=shown.__getitem__))
+    before = "".join(place.token for place in sample.positions[:at])
+    return AnswerToken(at, listed, letters, len(_ANSWER_LEAD.sub("", before).split()) > _MAX_LEAD_WORDS)
+
+
+def _letter_tokens(sample: InspectSample, letters: Sequence[str], expected_letter: str | None) -> list[tuple[int, str]]:
+    """The tokens that are the answer's letter. said: the letter, where that is known.
+
+    Where the text names no answer as answers are written, the only token that is the letter said.
+    """
+    named = find_answer_tokens(sample.positions, symbol_among(letters))
+    found = [(at, letter) for at, letter in named if letter is not None]
+    if not found and expected_letter is not None and expected_letter not in _WORD_LETTERS:
+        only = [at for at, place in enumerate(sample.positions) if strip_around_letter(place.token) == expected_letter]
+        found = [(at, expected_letter) for at in only] if len(only) == 1 else []
+    return found
+
+
+def _scored_letter(sample: InspectSample, score: SampleScore | None, letters: Sequence[str]) -> str | None:
+    """The letter that was scored: as the scorer read it, else as the completion says it last."""
+    said = (score.answer or "").strip() if score is not None else ""
+    if said in letters:
+        return said
+    named = find_answers(sample.completions[0], symbol_among(letters)) if sample.completions else []
+    found = [letter for _, letter in named if letter is not None]
+    return found[-1] if found else None
+
+
+def _shown_order(sample: InspectSample, score: SampleScore | None) -> tuple[int, ...] | None:
+    """The data set's position of each choice in the order shown to the model; None where it was not shuffled.
+
+    () where it was, and the order cannot be told.
+    """
+    said = score.explanation if score is not None else ""
+    if not said.startswith(_SHUFFLED_PREFIX):
+        return None
+    listed = "\n" + said.partition("\n")[2].partition(_SHUFFLED_ANSWER_MARK)[0].strip() + "\n"
+    texts: list[str] = []
+    letters = choice_letters(len(sample.choices))
+    for letter, following in zip(letters, (*letters[1:], None), strict=True):
+        _, mark, rest = listed.partition(f"\n{letter}) ")
+        end = rest.find(f"\n{following}) ") if following is not None else len(rest)
+        if not mark or end < 0:
+            return ()
+        texts.append(rest[:end].strip())
+        listed = rest[end:]
+    choices = [choice.strip() for choice in sample.choices]
+    known = len(set(choices)) == len(choices) and sorted(texts) == sorted(choices)
+    return tuple(map(choices.index, texts)) if known else ()
+
+
+def _token_mismatch(token: str, answer: str, scorer: str) -> BrokenRecord:
+    return BrokenRecord(
+        0,
+        kind="answer and token differ",
+        column=f"{scorer}.answer",
+        expected=f"the letter of the token that was generated, {token!r}",
+        found=shorten(answer),
+        fix="The choices were probably shuffled and the log does not say how, so that nobody can tell which "
+        "letter was which: leave the sample out, or run it again without the solver's shuffle.",
+    )
+
+
+QUESTION_COLUMNS: Final[Mapping[str, str]] = {
+    "input": "question",
+    "target": "gold",
+    "output.choices": "samples",
+    "output.completion": "prediction_text",
+    "logprobs": "path_logprobs",
+    "top_logprobs": "choice_logprobs",
+    "metadata.subject": "subject",
+}
+"""Fields of a question → what they are read as, beside those that have the program's names."""
+
+_MODEL_GRADED: Final = "model_graded"
+
+
+@dataclass(slots=True, eq=False)
+class QuestionReader:
+    """Turns the samples of a question into the fields of a table.
+
+    scorer: the score by which answers are right; several: whether the samples are several answers of one
+    question; counts: what was met on the way, by its name; spellings of `remarks`.
+    """
+
+    scorer: str | None
+    has_multiple_answers: bool
+    counts: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def score_field(self) -> str:
+        """The field of the score by which answers are right."""
+        return f"scores.{self.scorer}"
+
+    def entry(self, samples: Sequence[InspectSample], share: float) -> LogEntry:
+        """One question. samples: its answers, at least one, in the order of their epochs."""
+        self.counts["questions"] += 1
+        self.counts["records"] += len(samples)
+        self.counts["failed"] += sum(sample.is_failed for sample in samples)
+        self.counts["invalid"] += sum(sample.is_invalidated for sample in samples)
+        self.counts["limited"] += sum(sample.is_limited for sample in samples)
+        answered = [sample for sample in samples if not sample.is_failed and not sample.is_refused]
+        if not answered:
+            self.counts["refused"] += not samples[0].is_failed
+            status = "error" if samples[0].is_failed else "refused"
+            return LogEntry({**self._question_fields(samples[0]), "status": status}, share=share)
+        first = answered[0]
+        chosen = find_answer_token(first, self._score_of(first), self.score_field) if self._is_answered_by_letter(first) else None
+        if isinstance(chosen, BrokenRecord):
+            return LogEntry({}, share=share, broken=chosen)
+        fields = {**self._question_fields(first), **self._letter_fields(first, chosen), **self._token_fields(first, chosen)}
+        fields |= self._multiple_answer_fields(answered) if self.has_multiple_answers else self._single_answer_fields(first)
+        return LogEntry(fields, share=share)
+
+    def _score_of(self, sample: InspectSample) -> SampleScore | None:
+        return sample.scores.get(self.scorer) if self.scorer is not None else None
+
+    def _question_fields(self, sample: InspectSample) -> dict[str, object]:
+        """The question and its right answer."""
+        fields: dict[str, object] = {"id": sample.id, "input": sample.question}
+        fields |= {f"metadata.{name}": value for name, value in sample.metadata.items()}
+        if sample.choices:
+            fields["choices"] = list(sample.choices)
+            right = gold_letters(sample)
+            letters = choice_letters(len(sample.choices))
+            if len(right) == 1:
+                position = letters.index(right[0])
+                return fields | {"gold_index": position, "target": sample.choices[position]}
+            if right:  # all of them have to be named, as one answer
+                self.counts["several right"] += 1
+                return fields | {"target": ", ".join(right), "answer_kind": "text", "choices": None}
+        if self.has_multiple_answers and not sample.choices and (self.scorer or "").startswith(_MODEL_GRADED):
+            return fields  # texts that differ may mean the same: the grader's word counts
+        golds = [text for part in as_list(sample.target) if (text := as_text(part)) is not None]
+        if len(golds) > 1:
+            return fields | {"gold_all": golds}
+        return fields | {"target": golds[0] if golds else _none_if_list(sample.target)}
+
+    def _is_answered_by_letter(self, sample: InspectSample) -> bool:
+        return bool(sample.choices) and len(gold_letters(sample)) <= 1 and bool(sample.positions)
+
+    def _token_fields(self, sample: InspectSample, answer_token: AnswerToken | None) -> dict[str, object]:
+        """The log-probabilities of the answer's tokens, and which of them are the answer itself."""
+        if not sample.positions:
+            return {}
+        score = self._score_of(sample)
+        span = None if answer_token is None else (answer_token.position, answer_token.position + 1)
+        if not sample.choices:
+            span = answer_span([place.token for place in sample.positions], score.answer if score else None)
+        path = path_logprobs(sample.positions)
+        fields: dict[str, object] = {"logprobs": path}
+        if (wrong := invalid_top_logprobs(sample.positions)) and not any(map(is_invalid_logprob, path or ())):
+            fields["top_logprobs"] = invalid_logprob_list(wrong, len(sample.choices))
+        return fields if span is None else fields | {"answer_start": span[0], "answer_end": span[1]}
+
+    def _letter_fields(self, sample: InspectSample, answer_token: AnswerToken | None) -> dict[str, object]:
+        """The log-probabilities of the choices' letters at the answer's token."""
+        if answer_token is None:
+            self.counts["no letter"] += self._is_answered_by_letter(sample)
+            return {}
+        fields = answer_token.fields
+        listed = as_list(fields.pop("choice_logprobs", None))
+        self.counts["letters"] += 1
+        self.counts["unlisted"] += not listed or None in listed
+        self.counts["reasoned"] += answer_token.is_after_reasoning
+        return fields | {"top_logprobs": list(listed)} if listed else {}
+
+    def _single_answer_fields(self, sample: InspectSample) -> dict[str, object]:
+        """One answer and its scores."""
+        self.counts["choices left"] += len(sample.completions) > 1
+        fields: dict[str, object] = {}
+        for name, score in sample.scores.items():
+            fields |= {f"scores.{name}": score.correct, f"scores.{name}.answer": score.answer}
+            fields |= {f"scores.{name}.{key}": value for key, value in score.metadata.items()}
+        if (score := self._score_of(sample)) is not None:
+            self.counts["partial"] += score.is_partial
+            self.counts["unscored"] += score.correct is None and not score.is_partial
+            fields["status"] = "no_answer" if score.value == "N" else None
+        elif self.scorer is not None:
+            self.counts["unscored"] += 1
+        return fields | {"output.completion": sample.completions[0] if sample.completions else None}
+
+    def _multiple_answer_fields(self, answered: Sequence[InspectSample]) -> dict[str, object]:
+        """The answers of all samples, the first of each with its score."""
+        texts: list[str] = []
+        read: list[str | None] = []
+        scores: list[object] = []
+        for sample in answered:
+            score, generated = self._score_of(sample), sample.completions
+            if sample.choices and score is not None and score.explanation.startswith("Choices were shuffled"):
+                generated = generated[:1]  # of the others nobody has mapped the letters back
+            texts += generated
+            outcome = None if score is None else score.correct
+            scores += [outcome, *([None] * (len(generated) - 1))][: len(generated)]
+            read += [(score.answer or None) if score is not None else None][: len(generated)]
+            self.counts["partial"] += score is not None and score.is_partial
+        fields: dict[str, object] = {"output.choices": texts, self.score_field: scores}
+        if answered[0].choices and len(read) == len(texts) and any(read):
+            fields["samples_parsed"] = read
+        return fields
+
+
+def _none_if_list(target: object) -> object:
+    """The target as stored; an empty list is none."""
+    return None if is_list(target) else target

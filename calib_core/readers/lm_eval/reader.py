@@ -1,0 +1,401 @@
+"""What does a samples log of lm-evaluation-harness hold?  Choices with log-likelihoods, or generated answers.
+
+One record a document and filter; the results file of the same time says of which model, task and shots.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp
+from statistics import median
+from typing import Final
+
+from calib_core.errors import shorten
+from calib_core.readers.eval_logs import LogEntry, LogTable, read_log_records, read_log_table
+from calib_core.readers.format import Format, Head, Reading
+from calib_core.readers.json_values import as_list, as_object
+from calib_core.readers.lm_eval.documents import INVALID_ANSWER, Document, parse_document
+from calib_core.readers.lm_eval.gold_match import ChoicePositions, GoldChoices, match_gold_choices
+from calib_core.readers.lm_eval.results import (
+    TaskResults,
+    find_results,
+    is_sampled,
+    reported_task_metrics,
+    results_notes,
+    run_info_from_results,
+)
+from calib_core.readers.table.raw import BrokenRecord, ReadProgress, as_json_text
+from calib_core.wording import plural
+
+# MERGED lm_eval_filters: Which records are the same document seen by several filters?  They are one question, and count once.
+
+DocumentKey = tuple[str | None, str]
+
+
+def is_lmms_eval_object(head: Head) -> bool:
+    """Whether the file is one object, as lmms-eval writes it, whose `logs` are the records."""
+    return len(head.first_objects) == 1 and head.first_objects[0].keys() >= {"args", "logs"}
+
+
+def fold_filters(head: Head, delimiter: str | None, progress: ReadProgress) -> tuple[list[Document], int]:
+    """The documents, each with all its filters, and how many records there were.
+
+    delimiter: as in `doc_of`; progress: told the share of the file. A record of a document that was there
+    before is another filter of it where it holds the same responses and another filter's name. Old logs name
+    none: there the other filters have other scores, or every document comes equally often. Else a record is
+    the same document again, which is for others to judge.
+    """
+    docs: list[Document] = []
+    first: dict[DocumentKey, Document] = {}
+    times: dict[DocumentKey, int] = {}
+    alike: list[tuple[int, Document, Document, int]] = []
+    records = 0
+    for records, record in enumerate(read_log_records(head, "logs" if is_lmms_eval_object(head) else None), 1):
+        if records % 4_096 == 0:
+            progress(record.share, f"{records:,} records read")
+        if isinstance(record.value, BrokenRecord):
+            docs.append(Document("nothing", None, "", record.line, record.share, broken=record.value))
+            continue
+        doc = parse_document(record.value, record.line, record.share, delimiter)
+        key = (doc.id, doc.doc_hash)
+        before = first.setdefault(key, doc)
+        times[key] = times.get(key, 0) + 1
+        named = "filter" in record.value
+        if before is doc or not _same_responses(doc, before) or (named and doc.filters[0] in before.filters):
+            docs.append(doc)
+        elif named or _filter_outcome(doc) != _filter_outcome(before):
+            _add_filter(doc, before, doc.filters[0] if named else str(times[key]))
+        else:
+            alike.append((len(docs), doc, before, times[key]))
+    as_often = len(set(times.values())) == 1
+    for at, doc, before, number in reversed(alike):
+        if as_often:
+            _add_filter(doc, before, str(number))
+        else:
+            docs.insert(at, doc)
+    return docs, records
+
+
+def _same_responses(doc: Document, earlier: Document) -> bool:
+    return doc.id is not None and (doc.samples, doc.loglikelihoods) == (earlier.samples, earlier.loglikelihoods)
+
+
+def _filter_outcome(doc: Document) -> tuple[list[float], list[object]]:
+    """What the first filter made of a document."""
+    first = doc.filters[0]
+    scores = [value for key, value in doc.scores.items() if key.partition(",")[2] == first]
+    return scores, [doc.filtered_answers.get(first)]
+
+
+def _add_filter(doc: Document, earlier: Document, filter_name: str) -> None:
+    """Adds another filter to the document it belongs to."""
+    if filter_name not in earlier.filters:
+        earlier.filters.append(filter_name)
+    earlier.scores |= {f"{key.partition(',')[0]},{filter_name}": value for key, value in doc.scores.items()}
+    if doc.filtered_answers:
+        earlier.filtered_answers[filter_name] = next(iter(doc.filtered_answers.values()))
+    earlier.filtered_samples = earlier.filtered_samples or doc.filtered_samples
+
+
+# MERGED lm_eval_rows: How does a document of lm-evaluation-harness become a row?  Under the log's own field names.
+
+FIELD_ROLES: Final[Mapping[str, str]] = {
+    "doc_id": "id",
+    "doc.question": "question",
+    "choices": "choices",
+    "filtered_resps": "choice_logprobs",
+    "characters": "choice_char_counts",
+    "bytes": "choice_byte_counts",
+}
+SEVERAL_GOLD_FIELD: Final = "target (several)"
+TOP_SHARE_FIELD: Final = "share of the top label"
+TOP_CORRECT_FIELD: Final = "top label is right"
+P_TRUE_FIELD, P_FALSE_FIELD, GOLD_IS_TRUE_FIELD = "p(True)", "p(False)", "target is True"
+
+_PLAIN_LETTER: Final = re.compile(r"[(\[]?[A-Z][)\].:]?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaskTraits:
+    """What holds for every document of a file.
+
+    subject: None where the task is none; several_filters: whether scores carry their filter's name; judged:
+    the "metric,filter" that is the greedy answer's outcome; share: whether the top label's share is written
+    down, as the right choice is not known alone; by_acc: whether it is judged by acc;
+    true_false: whether all choices are True and False.
+    """
+
+    subject: str | None
+    has_several_filters: bool
+    outcome_score: str | None
+    uses_top_share: bool = False
+    is_judged_by_acc: bool = False
+    is_true_false: bool = False
+
+
+def column_roles(docs: Sequence[Document], task: TaskTraits) -> dict[str, str]:
+    """Which field of the rows is which column."""
+    columns = dict(FIELD_ROLES)
+    kinds = {doc.kind for doc in docs}
+    if "choice" in kinds:
+        del columns["filtered_resps"]
+        columns[_loglikelihood_field(docs)] = "choice_logprobs"
+        columns |= {"target": "gold_index", SEVERAL_GOLD_FIELD: "gold_all"}
+        if task.uses_top_share:
+            acc = next((key for doc in docs for key in doc.scores if key.startswith("acc,")), "acc")
+            columns |= {TOP_SHARE_FIELD: "confidence", _score_field(acc, task) if task.is_judged_by_acc else TOP_CORRECT_FIELD: "correct"}
+        elif task.is_true_false:
+            columns |= {P_TRUE_FIELD: "p_true", P_FALSE_FIELD: "p_false", GOLD_IS_TRUE_FIELD: "correct"}
+        return columns
+    for name in ("filtered_resps", "choices", "characters", "bytes"):
+        del columns[name]
+    columns |= {"target": "gold", "filtered_resps": "samples_parsed", "resps": "samples"}
+    columns |= {"answer": "prediction", "response": "prediction_text", "answers are": "answer_kind"}
+    if task.outcome_score is not None:
+        columns[_score_field(task.outcome_score, task)] = "correct"
+    return columns
+
+
+def document_entries(docs: Sequence[Document], ids: Sequence[str | None], golds: GoldChoices, task: TaskTraits) -> Iterator[LogEntry]:
+    """One entry a document. ids: of each, None where it has none."""
+    letters = all(_PLAIN_LETTER.fullmatch((as_json_text(doc.target) or "A").strip()) for doc in docs)
+    column = _loglikelihood_field(docs)
+    for doc, id_, right in zip(docs, ids, golds.positions, strict=True):
+        fields: dict[str, object] = {"doc_id": id_, "doc.question": doc.question, "subject": task.subject}
+        fields |= {f"doc.{key}": value for key, value in doc.group_fields.items() if value != task.subject}
+        fields |= {_score_field(key, task): value for key, value in doc.scores.items()}
+        broken = doc.broken
+        if doc.kind == "choice":
+            fields |= _choice_row_fields(doc, column)
+            broken = broken or _fill_gold(doc, right, fields)
+            if task.uses_top_share:
+                fields[TOP_SHARE_FIELD] = _top_share(doc)
+                if not task.is_judged_by_acc and right and doc.best_choice is not None:
+                    fields[TOP_CORRECT_FIELD] = doc.best_choice in right
+            elif task.is_true_false:
+                fields |= _true_false_fields(doc, right)
+        elif doc.kind == "generation":
+            fields |= _sample_row_fields(doc, golds_are_letters=letters)
+        yield LogEntry(fields, doc.line, doc.share, broken)
+
+
+def _loglikelihood_field(docs: Sequence[Document]) -> str:
+    """The field from which the log-likelihoods of all documents are read."""
+    choices = [doc for doc in docs if doc.kind == "choice"]
+    return "resps" if any(doc.loglikelihood_field == "resps" for doc in choices) else "filtered_resps"
+
+
+def _score_field(key: str, task: TaskTraits) -> str:
+    """A score's field: the metric, with its filter where the file has several."""
+    return key if task.has_several_filters else key.partition(",")[0]
+
+
+def _choice_row_fields(doc: Document, column: str) -> dict[str, object]:
+    """Texts, log-likelihoods and lengths. A cloze task scores one ending: its choices have no length."""
+    letters = all(_PLAIN_LETTER.fullmatch(text.strip()) for text in doc.choices)
+    shown = doc.options if letters and doc.options else doc.choices
+    scored: list[int | None] = [None if doc.contexts_differ else len(text) for text in doc.choices]
+    size: list[int | None] = [
+        None if doc.contexts_differ else len(text.encode("utf-8", "replace")) for text in doc.choices
+    ]
+    lengths = {"characters": scored or None, "bytes": size or None}
+    return {"choices": shown or None, column: doc.loglikelihoods, **lengths}
+
+
+def _fill_gold(doc: Document, positions: ChoicePositions | None, fields: dict[str, object]) -> BrokenRecord | None:
+    """Writes down the right choice, or says why the target names none."""
+    if positions is None:
+        return None
+    if not positions or not 0 <= min(positions) <= max(positions) < len(doc.loglikelihoods):
+        expected = f"one of the {len(doc.loglikelihoods)} choices: its text, its position from 0, or its letter"
+        found = shorten(as_json_text(doc.target) or "")
+        return BrokenRecord(0, "label outside the classes", "target", expected, found, "Leave the document out.")
+    if len(positions) == 1:
+        fields["target"] = positions[0]
+    else:
+        fields[SEVERAL_GOLD_FIELD] = [doc.choices[at] if at < len(doc.choices) else str(at) for at in positions]
+    return None
+
+
+def _top_share(doc: Document) -> float | None:
+    """The most likely choice's probability among the choices."""
+    if doc.best_choice is None:
+        return None
+    return 1 / sum(exp(value - doc.valid_loglikelihoods[doc.best_choice]) for value in doc.valid_loglikelihoods)
+
+
+def _true_false_fields(doc: Document, right: ChoicePositions | None) -> dict[str, object]:
+    """The choices True and False as p(True) and p(False); right where True is the right choice."""
+    true = next(at for at, text in enumerate(doc.choices) if text.strip().lower() == "true")
+    probs = [exp(value) for value in doc.valid_loglikelihoods] or [None, None]
+    return {P_TRUE_FIELD: probs[true], P_FALSE_FIELD: probs[1 - true], GOLD_IS_TRUE_FIELD: (true in right) if right else None}
+
+
+def _sample_row_fields(doc: Document, *, golds_are_letters: bool) -> dict[str, object]:
+    """The generated answers: samples where several were drawn, else the one answer."""
+    fields: dict[str, object] = {"target": as_json_text(doc.target), "answers are": "choice" if golds_are_letters else None}
+    if len(doc.samples) > 1 and is_sampled(doc.generation_settings) is not False:
+        fields["resps"] = doc.samples
+        if doc.filtered_samples is not None:
+            fields["filtered_resps"] = [None if text == INVALID_ANSWER else text for text in doc.filtered_samples]
+        return fields
+    fields["response"] = doc.samples[0] if doc.samples else None
+    chosen = as_json_text(next(iter(doc.filtered_answers.values()), None))
+    if chosen is not None and chosen != INVALID_ANSWER and is_sampled(doc.generation_settings) is not True:
+        fields["answer"] = chosen
+    return fields
+
+
+_RECORD_KEYS: Final = frozenset({"doc_id", "resps"})
+_OUTCOME_METRICS: Final = ("exact_match", "acc", "em", "pass@1", "mc1")
+_LOW_CHOICE_MASS: Final = 0.01
+"""With less probability on the choices than this, the share of one among them says little."""
+_PARSED_SHARE: Final = 0.5
+"""Share of the work that is done once every record has been looked at."""
+
+
+def recognises(head: Head) -> bool:
+    """Whether the file is a samples log: lines, one list (older versions), or the `logs` of lmms-eval."""
+    if is_lmms_eval_object(head):
+        return any(as_object(part).keys() >= _RECORD_KEYS for part in as_list(head.first_objects[0]["logs"])[:1])
+    return head.kind != "parquet" and any(record.keys() >= _RECORD_KEYS for record in head.first_objects)
+
+
+def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
+    """The run of a samples log. See `format.Read`."""
+    results = find_results(head.file, head.companions, _first_document(head))
+    docs, records = fold_filters(head, results.delimiter, lambda done, text: progress(_PARSED_SHARE * done, text))
+    filters = tuple(dict.fromkeys(name for doc in docs for name in doc.filters))
+    golds = match_gold_choices([doc for doc in docs if doc.kind == "choice"])
+    golds = replace(golds, positions=tuple(_gold_per_document(docs, golds)))
+    task = _describe_task(docs, golds, results, filters)
+    ids, told_apart = _document_ids(docs)
+    settings = next((doc.generation_settings for doc in docs if doc.generation_settings), as_object(None))
+    notes = (
+        *results_notes(results, len(docs)),
+        *_folding_notes(docs, filters, records),
+        *told_apart,
+        *_gold_notes(docs, golds, task),
+    )
+    log = LogTable(
+        entries=document_entries(docs, ids, golds, task),
+        column_roles=column_roles(docs, task),
+        info=run_info_from_results(results, settings),
+        reported={"": reported_task_metrics(docs, results, filters, task.outcome_score, uses_top_share=task.uses_top_share)},
+        notes=notes,
+        part_of=results.evaluation_id,
+        n_records=records,
+    )
+
+    def second_half(done: float, text: str) -> None:
+        progress(_PARSED_SHARE + (1 - _PARSED_SHARE) * done, text)
+
+    return read_log_table(head, LM_EVAL.id, log, mapping, second_half)
+
+
+def _first_document(head: Head) -> Mapping[str, object]:
+    """The first document's own fields."""
+    return next((doc for record in head.first_objects if (doc := as_object(record.get("doc")))), as_object(None))
+
+
+def _gold_per_document(docs: Sequence[Document], golds: GoldChoices) -> Iterator[tuple[int, ...] | None]:
+    """The right choices of every document, None of one without choices."""
+    found = iter(golds.positions)
+    for doc in docs:
+        yield next(found) if doc.kind == "choice" else None
+
+
+def _describe_task(docs: Sequence[Document], golds: GoldChoices, results: TaskResults, filters: Sequence[str]) -> TaskTraits:
+    choices = [doc for doc in docs if doc.kind == "choice" and doc.broken is None]
+    several = any(right is not None and len(right) > 1 for right in golds.positions)
+    two = bool(choices) and all(sorted(map(_stripped_lower, doc.choices)) == ["false", "true"] for doc in choices)
+    scored = {score for doc in choices if (score := doc.score("acc")) is not None}
+    binary = scored <= {0.0, 1.0}
+    share = several or (bool(golds.n_contradicting) and bool(scored) and binary)
+    return TaskTraits(
+        subject=results.subject,
+        has_several_filters=len(filters) > 1,
+        outcome_score=None if choices else _outcome_score(docs, results),
+        uses_top_share=share,
+        is_judged_by_acc=share and bool(scored) and binary,
+        is_true_false=two and not share,
+    )
+
+
+def _stripped_lower(text: str) -> str:
+    return text.strip().lower()
+
+
+def _outcome_score(docs: Sequence[Document], results: TaskResults) -> str | None:
+    """The "metric,filter" that says whether the one greedy answer is right: not one where less is better."""
+    if any(is_sampled(doc.generation_settings) for doc in docs):
+        return None
+    keys = dict.fromkeys(key for doc in docs for key in doc.scores)
+    keys = [key for key in keys if not results.is_lower_better(key.partition(",")[0])]
+    usable = [key for key in keys if all(doc.scores.get(key, 0.0) in (0.0, 1.0) for doc in docs)]
+    known = (key for metric in _OUTCOME_METRICS for key in usable if key.partition(",")[0] == metric)
+    return next(known, usable[0] if usable else None)
+
+
+def _document_ids(docs: Sequence[Document]) -> tuple[list[str | None], tuple[str, ...]]:
+    """The id of each document: its doc_id, unless that may be wrong or is taken by another document."""
+    numbers = [int(doc.id) for doc in docs if doc.id is not None and doc.id.isdecimal() and len(doc.id) < 16]
+    hashed = all(doc.doc_hash for doc in docs if doc.id is not None)
+    picked = numbers != sorted(numbers) and set(numbers) != set(range(len(set(numbers))))
+    if picked and hashed and len({doc.doc_hash for doc in docs}) == len(docs):
+        why = "doc_id is not in order and may name other documents (--samples): doc_hash is the id."
+        return [doc.doc_hash if doc.id is not None else None for doc in docs], (why,)
+    shas: dict[str | None, set[str]] = {}
+    for doc in docs:
+        shas.setdefault(doc.id, set()).add(doc.doc_hash)
+    again = sum(len(found) > 1 for found in shas.values())
+    ids = [f"{doc.id} ({doc.doc_hash})" if doc.id and len(shas[doc.id]) > 1 else doc.id for doc in docs]
+    why = f"{again:,} doc_ids name several documents, which doc_hash tells apart."
+    return ids, (why,) if again else ()
+
+
+def _folding_notes(docs: Sequence[Document], filters: Sequence[str], n_records: int) -> Iterator[str]:
+    if n_records > len(docs):
+        listed = ", ".join(filters[:5]) + (", …" if len(filters) > 5 else "")
+        yield f"{n_records:,} records are {len(docs):,} documents by {len(filters)} filters ({listed})."
+
+
+def _gold_notes(docs: Sequence[Document], golds: GoldChoices, task: TaskTraits) -> Iterator[str]:
+    """How the right choice was found, and what follows where it is not known."""
+    judged = "acc" if task.is_judged_by_acc else "whether it is one of them"
+    if golds.n_contradicting:
+        so = "the top label's share of the choices is judged by acc, and " if task.uses_top_share else ""
+        yield (
+            f"No reading of target agrees with acc in every document (the first contradicts it in "
+            f"{golds.n_contradicting:,}): {so}the right choice is not known."
+        )
+    elif task.uses_top_share:
+        yield f"Several choices are right: the top label's share of the choices is judged by {judged}."
+    elif any(doc.contexts_differ for doc in docs) and not any(golds.positions):
+        yield "The choices stand in the context, and no acc tells which of them is right."
+    if golds.reading:
+        yield f"The right choice is read {golds.reading}, which agrees with acc in {golds.n_agreeing:,} documents."
+    if any(doc.n_unconditional for doc in docs):
+        yield (
+            "The log-probabilities without the question (of acc_mutual_info) are left out: no confidence "
+            "here subtracts them, and choice_softmax is of those with the question."
+        )
+    if task.is_true_false:
+        yield "The choices are True and False: p(True) is of True, and right where True is the right choice."
+    inside = [sum(map(exp, doc.valid_loglikelihoods)) for doc in docs if doc.best_choice is not None]
+    if inside and median(inside) < _LOW_CHOICE_MASS:
+        yield (
+            f"Before the softmax the choices' probabilities sum to {median(inside):.1g} (median): nearly all "
+            f"of the mass lies outside the choices."
+        )
+    copies = sum(len(doc.samples) > 1 and is_sampled(doc.generation_settings) is False for doc in docs)
+    if copies:
+        told = "the answers are copies of one greedy answer, which is no sampling"
+        yield f"In {plural(copies, 'document')} {told}."
+
+
+LM_EVAL: Final = Format(
+    "lm_eval", "lm-evaluation-harness samples", "records with 'doc_id' and 'resps'", recognises, read
+)

@@ -1,0 +1,338 @@
+"""Who reads a file, and what is handed over to them?
+
+Here the file and what is read with it are opened, once and by name. From then on it is the handles that
+count, in a process that is free at the moment.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import BoundedSemaphore, Lock
+from typing import Final
+
+from calib_core.errors import Refused, shorten
+from calib_core.reader_process import PROGRAM, started, taken
+from calib_core.readers.archives import ZIP_MAGIC
+from calib_core.readers.companions import existing_companions
+from calib_core.readers.file_access import open_handle, os_error_text
+from calib_core.readers.format import Reading
+from calib_core.readers.sandbox import protocol
+from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits
+from calib_core.readers.sandbox.protocol import InvalidReadingError, unpack_reading
+from calib_core.readers.table.raw import ReadProgress
+
+# MERGED child: How is a file read so that a bad one can hurt nobody?  In another process, which may be ended.
+#
+# That process is kept from one file to the next, as starting it takes a while; after anything unclean another
+# takes its place. Whatever happens in it becomes a reading or a `Refused` here.
+
+START_TIMEOUT_SECONDS: Final = 60.0
+"""Seconds in which a process has to have started, on a machine that is busy."""
+
+_LOGGER: Final = logging.getLogger(__name__)
+
+_REWRITE_ADVICE: Final = "Write or copy it again, or write it in another format."
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """What is to be read.
+
+    file: as messages call it; names: of the file and of those read with it, as on the disk; handles: theirs,
+    and then that of the table of right answers, where `gold` names one; format, columns: as in `files.read`.
+    """
+
+    file: str
+    file_names: tuple[str, ...]
+    handles: tuple[int, ...]
+    gold_name: str | None
+    format_id: str | None
+    column_roles: Mapping[str, str]
+
+
+class WorkerProcess:
+    """One process that reads files, one after another."""
+
+    def __init__(self, program: str = PROGRAM) -> None:
+        """Starts it, without waiting until it has; raises Refused where that cannot be done here.
+
+        program: what it runs, with the socket's number and the packages' folders as arguments.
+        """
+        if not hasattr(socket, "send_fds"):
+            raise Refused("Files are read in a process of their own, which takes Linux, macOS or WSL.")
+        reader = taken() if program == PROGRAM else started(program)
+        self._process, self._line = reader.process, reader.line
+        self._started = False
+
+    @property
+    def pid(self) -> int:
+        """Its number in the system."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def stop(self, grace_seconds: float = 0.0) -> int:
+        """Ends it and gives its exit status; patience: seconds it has to end by itself."""
+        try:
+            self._process.wait(grace_seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._line.close()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        return self._process.wait()
+
+    def read(self, request: ReadRequest, limits: Limits, progress: ReadProgress) -> tuple[Reading | Refused, bool]:
+        """What comes of a file, and whether the process may be asked again: if not, it has been ended.
+
+        Raises Refused where it never started, and whatever `progress` raises; then, too, it has been ended.
+        """
+        try:
+            self._await_start()
+            outcome, again = self._request_reading(request, limits, progress)
+        except protocol.PeerClosedError:
+            return Refused(f"{request.file} {_exit_message(self.stop(grace_seconds=2.0), limits)}"), False
+        except protocol.DeadlineError:
+            outcome, again = Refused(f"{request.file} {_timeout_message(limits)}"), False
+        except (protocol.ProtocolError, InvalidReadingError) as error:
+            _LOGGER.info("%s: %s", request.file, error)
+            outcome, again = Refused(f"{request.file} {_protocol_error_message()}"), False
+        except BaseException:  # of this process, which no longer waits for the answer
+            self.stop()
+            raise
+        if not again:
+            self.stop()
+        return outcome, again
+
+    def _await_start(self) -> None:
+        """Waits until it can be asked; raises Refused where it never can."""
+        if self._started:
+            return
+        try:
+            kind, _ = protocol.receive_message(self._line, time.monotonic() + START_TIMEOUT_SECONDS, 0)
+        except (protocol.PeerClosedError, protocol.DeadlineError, protocol.ProtocolError):
+            kind = b""
+        if kind != protocol.READY_MESSAGE:
+            raise Refused("The process that reads files did not start. Try again.")
+        self._started = True
+
+    def _request_reading(
+        self, request: ReadRequest, limits: Limits, progress: ReadProgress
+    ) -> tuple[Reading | Refused, bool]:
+        told = {
+            "file": request.file,
+            "names": request.file_names,
+            "gold": request.gold_name,
+            "format": request.format_id,
+            "columns": dict(request.column_roles),
+            "memory": limits.memory_bytes,
+            "seconds": limits.total_seconds,
+        }
+        protocol.send_request(self._line, told, request.handles)
+        end = time.monotonic() + limits.total_seconds
+        while True:
+            kind, body = protocol.receive_message(self._line, min(end, time.monotonic() + limits.idle_seconds), 0)
+            match kind, protocol.parse_message(body):
+                case protocol.PROGRESS_MESSAGE, [int() | float() as share, str() as text]:
+                    progress(float(share), text)
+                case protocol.TREE_MESSAGE, {"tree": tree}:
+                    reading = unpack_reading(tree, self._receive_blobs(limits, end).__next__)
+                    return reading, not self._receive_done(limits, end)
+                case protocol.REFUSED_MESSAGE, {"why": str() as why, "last": bool() as last}:
+                    return Refused(why), not last
+                case protocol.FAILED_MESSAGE, {"what": str() as what, "where": str() as where}:
+                    _LOGGER.info("%s: %s", request.file, where)
+                    return Refused(f"{request.file} {_failure_message(what, limits)}"), False
+                case _:
+                    raise protocol.ProtocolError("a message out of turn")
+
+    def _receive_done(self, limits: Limits, deadline: float) -> bool:
+        """Whether the process ends, now that it has handed everything over."""
+        kind, body = protocol.receive_message(self._line, min(deadline, time.monotonic() + limits.idle_seconds), 0)
+        match kind, protocol.parse_message(body):
+            case protocol.DONE_MESSAGE, {"last": bool() as last}:
+                return last
+            case _:
+                raise protocol.ProtocolError("no end where one was told of")
+
+    def _receive_blobs(self, limits: Limits, deadline: float) -> Iterator[bytearray]:
+        left = limits.answer_bytes
+        while True:
+            kind, body = protocol.receive_message(self._line, min(deadline, time.monotonic() + limits.idle_seconds), left)
+            if kind != protocol.BLOB_MESSAGE:
+                raise protocol.ProtocolError("no blob where one was told of")
+            left -= len(body)
+            yield body
+
+
+def _exit_message(status: int, limits: Limits) -> str:
+    """Why, after the file's name, where the process has ended by itself."""
+    if status == -signal.SIGALRM:
+        return _timeout_message(limits)
+    if status in (-signal.SIGABRT, -signal.SIGKILL):  # what Rust does, and the system, when memory ends
+        return _memory_message(limits)
+    name = signal.Signals(-status).name if -status in set(signal.Signals) else f"status {status}"
+    return (
+        f"cannot be read: reading it ended the process that reads files ({name}). It may be damaged, or made "
+        f"to do harm; nothing of it was loaded. {_REWRITE_ADVICE}"
+    )
+
+
+def _failure_message(error_name: str, limits: Limits) -> str:
+    """Why, after the file's name, where reading it raised what is no refusal."""
+    if error_name == "MemoryError":
+        return _memory_message(limits)
+    if error_name == "RecursionError":
+        return f"cannot be read: what it holds is nested too deep. {_REWRITE_ADVICE}"
+    return (
+        f"cannot be read: reading it failed in a way that no file should bring about ({error_name}). It may be "
+        f"damaged. {_REWRITE_ADVICE} If it is sound, this is a fault of the program."
+    )
+
+
+def _memory_message(limits: Limits) -> str:
+    return (
+        f"cannot be read: it needs more memory than the {limits.memory_bytes // MIB:,} MiB that reading a file of "
+        f"its size may take. It may be damaged, or made to do harm. If it is sound, split it, or allow more: "
+        f"set {MEMORY_VARIABLE} to a number of MiB."
+    )
+
+
+def _timeout_message(limits: Limits) -> str:
+    return (
+        f"cannot be read: it was stopped after {limits.idle_seconds:.0f} s without progress, or "
+        f"{limits.total_seconds:.0f} s in all, which is more than a file of its size takes. It may be damaged, or "
+        f"made to do harm. If it is sound, split it, or read it while the machine has less to do."
+    )
+
+
+def _protocol_error_message() -> str:
+    return (
+        f"cannot be read: the process that reads files gave no answer that can be understood. It may be "
+        f"damaged, or made to do harm; nothing of it was loaded. {_REWRITE_ADVICE}"
+    )
+
+
+MAX_PARALLEL_READS: Final = 2
+"""Files read at the same time; whoever comes then waits."""
+
+_MAX_NAME_CHARACTERS: Final = 300
+"""Characters of a name in a message that says that there is no such file."""
+
+_DISK_BLOCK_BYTES: Final = 512
+"""Bytes of the blocks in which the system counts what a file takes on the disk."""
+
+
+class _WorkerPool:
+    """The processes that wait for a file; shared by all threads."""
+
+    def __init__(self) -> None:
+        self._seats = BoundedSemaphore(MAX_PARALLEL_READS)
+        self._lock = Lock()
+        self._waiting: list[WorkerProcess] = []
+
+    def read(self, request: ReadRequest, limits: Limits, progress: ReadProgress) -> Reading | Refused:
+        with self._seats:
+            child = self._take_worker()
+            try:
+                return child.read(request, limits, progress)[0]
+            finally:
+                self._give_back(child)
+
+    def shut_down(self) -> None:
+        """Ends those that wait."""
+        with self._lock:
+            while self._waiting:
+                self._waiting.pop().stop()
+
+    def _give_back(self, worker: WorkerProcess) -> None:
+        """One that has ended is replaced at once, to have started by the time it is wanted."""
+        with suppress(OSError, Refused), self._lock:
+            self._waiting.append(worker if worker.is_alive else WorkerProcess())
+
+    def _take_worker(self) -> WorkerProcess:
+        with self._lock:
+            while self._waiting:
+                child = self._waiting.pop()
+                if child.is_alive:
+                    return child
+                child.stop()
+        try:
+            return WorkerProcess()
+        except OSError as error:
+            raise Refused(f"The process that reads files cannot be started ({os_error_text(error)}).") from None
+
+
+_POOL = _WorkerPool()
+atexit.register(_POOL.shut_down)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_POOL.__init__)  # they serve the process that started them
+
+
+def read_in_worker(
+    path: Path,
+    *,
+    file: str,
+    format_id: str | None,
+    columns: Mapping[str, str],
+    gold_path: Path | None,
+    root: Path | None,
+    progress: ReadProgress,
+) -> Reading:
+    """What a file holds, read in another process; the arguments are those of `files.read`.
+
+    Raises Refused, also where reading it took too much or ended that process.
+    """
+    with ExitStack() as stack:
+        handles = [stack.enter_context(_open_file_handle(path, shorten(file, _MAX_NAME_CHARACTERS), root))]
+        beside = existing_companions(path)
+        handles += [stack.enter_context(_open_file_handle(other, name, root)) for name, other in beside.items()]
+        if gold_path is not None:
+            handles.append(stack.enter_context(_open_file_handle(gold_path, gold_path.name, None)))
+        request = ReadRequest(
+            file=file,
+            file_names=(path.name, *beside),
+            handles=tuple(handles),
+            gold_name=None if gold_path is None else gold_path.name,
+            format_id=format_id,
+            column_roles=columns,
+        )
+        outcome = _POOL.read(request, _limits_for(handles), progress)
+    if isinstance(outcome, Refused):
+        raise outcome
+    return outcome
+
+
+@contextmanager
+def _open_file_handle(path: Path, file: str, root: Path | None) -> Generator[int]:
+    handle = open_handle(path, file, root)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _limits_for(handles: list[int]) -> Limits:
+    found = [os.fstat(handle) for handle in handles]
+    size = sum(stat.st_size for stat in found)
+    stored = sum(getattr(stat, "st_blocks", stat.st_size) * _DISK_BLOCK_BYTES for stat in found)
+    return Limits.for_file(size, stored, is_archive=_begins_as_archive(handles[0]))
+
+
+def _begins_as_archive(handle: int) -> bool:
+    start = os.read(handle, len(ZIP_MAGIC))
+    os.lseek(handle, 0, os.SEEK_SET)
+    return start == ZIP_MAGIC

@@ -1,0 +1,354 @@
+"""How does a log of a server's answers become a reading, beside a table of right answers if one is named?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Final
+
+from calib_core.readers.choice_letters import (
+    LETTERS,
+    TRUTH_WORDS,
+    choice_fields,
+    choice_letters,
+    invalid_logprob_list,
+    mass_above_one,
+)
+from calib_core.readers.eval_logs import LogEntry, LogTable, read_log_table
+from calib_core.readers.format import Head, Reading
+from calib_core.readers.json_values import answer_field, as_integer, as_list, as_text, is_invalid_logprob
+from calib_core.readers.servers.responses import (
+    AnswerSymbol,
+    ServerAnswer,
+    ServerResponse,
+    group_by_stem,
+    merge_by_stem,
+    score_choices,
+)
+from calib_core.readers.table.gold_table import JoinedGold, read_gold_table, refuse_without_gold
+from calib_core.readers.table.raw import BrokenRecord, ReadProgress
+from calib_core.runs import RunInfo
+from calib_core.wording import plural
+
+# MERGED inferred_letters: Which letters do a log's questions choose from, where nothing in it says so?  What the whole file shows.
+
+_LETTER_PATTERN: Final = re.compile(r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$")
+
+_WHY_GOLD: Final = "{last} is the last letter that is a right answer"
+_WHY_ANSWERED: Final = "{last} is the last letter that at least a tenth of the answers name"
+_WHY_LISTED: Final = "at least half of the lists of likely tokens hold each of these"
+
+
+@dataclass(frozen=True, slots=True)
+class InferredLetters:
+    """So many first letters are the choices; why: what of the file says so."""
+
+    n_letters: int
+    reason: str
+
+    @property
+    def note(self) -> str:
+        """To stand after the number of rows that are read so."""
+        beyond = self.n_letters - len(LETTERS)
+        last = str(beyond) if beyond > 0 else LETTERS[self.n_letters - 1]
+        names = f"A and {last}" if self.n_letters == 2 else f"A to {last}"
+        why = self.reason.format(last=last)
+        return f"the choices are not told and are taken to be {names}: in the whole file, {why}"
+
+
+def letter_index(gold: object) -> int | None:
+    """Position of the choice that a right answer names as a letter."""
+    match = _LETTER_PATTERN.match((as_text(gold) or "").strip())
+    return None if match is None else LETTERS.index(match[1].upper())
+
+
+def infer_letters(golds: Sequence[Mapping[str, object]], answers: Iterable[ServerAnswer]) -> InferredLetters | None:
+    """The letters that the questions choose from, None where the right answers are no letters, or one only.
+
+    Up to the last letter that is a right answer, that a tenth of the rows with a letter answer with, or
+    that is listed, with all before it, in at least half of these. golds: what is known of each question.
+    """
+    known = [gold["gold"] for gold in golds if gold.get("gold") is not None]
+    right = [at for value in known if (at := letter_index(value)) is not None]
+    right += [at for gold in golds if (at := as_integer(gold.get("gold_index"))) is not None]
+    if known and not right:
+        return None
+    symbols = [answer.letter for answer in answers if answer.letter]
+    answered = Counter(symbol.symbol for symbol in symbols)
+    given = [LETTERS.index(what) for what, count in answered.items() if 10 * count >= len(symbols)]
+    listed = Counter(letter for symbol in symbols for letter in symbol.masses.logprobs)
+    run = 0
+    while run < len(LETTERS) and 2 * listed[LETTERS[run]] >= max(len(symbols), 1):
+        run += 1
+    last = max((*right, *given, run - 1), default=-1)
+    if last < 1:
+        return None
+    why = next(why for why, at in ((_WHY_GOLD, right), (_WHY_ANSWERED, given), (_WHY_LISTED, [run - 1])) if last in at)
+    return InferredLetters(last + 1, why)
+
+
+# MERGED response_rows: How do a server's answers become rows?  Each with its right answer, letters, tokens and samples.
+
+_UNCLEAR_NOTE: Final = (
+    "it is not told which token of prompt_logprobs is the prompt's own (prompt_token_ids is missing): they "
+    "are not read"
+)
+_UNUSED_PROMPT_NOTE: Final = (
+    "the log-probabilities of the prompt are not used: they score choices where each choice ends a prompt of "
+    "its own, with ids that differ by /0, /1 …"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldNames:
+    """What the log calls the id, the answer's text, its tokens' log-probabilities, the likeliest tokens."""
+
+    id: str
+    text: str
+    token_logprobs: str
+    top_logprobs: str
+
+    @property
+    def column_roles(self) -> dict[str, str]:
+        """The log's field → the name that it is read as."""
+        return {
+            self.id: "id",
+            self.text: "prediction",
+            self.token_logprobs: "path_logprobs",
+            self.top_logprobs: "choice_logprobs",
+            "letter_mass": "confidence",
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResponseRows:
+    """The responses of one log, on their way to rows.
+
+    several: whether any of them has several answers, so that none is the greedy one; joined: the right
+    answers of another table; counts: what a reader of the numbers has to know, filled in while the rows are
+    made; outside: the probability that the letters of a row leave over, of each row that has letters;
+    inferred: which letters are choices where the file does not say, at most one sentence.
+    """
+
+    responses: Sequence[ServerResponse]
+    names: FieldNames
+    has_multiple_answers: bool
+    joined_gold: JoinedGold | None = None
+    counts: Counter[str] = field(default_factory=Counter[str])
+    other_masses: list[float] = field(default_factory=list[float])
+    inferred_notes: list[str] = field(default_factory=list[str])
+
+    def entries(self) -> Iterator[LogEntry]:
+        """A row for each response, in the log's order."""
+        golds = [self._gold_of(response) for response in self.responses]
+        said = {str(gold["gold"]).strip().lower() for gold in golds if gold.get("gold") is not None}
+        truth = bool(said) and said <= set(TRUTH_WORDS)
+        answers = (answer for response in self.responses for answer in response.answers)
+        options = None if truth else infer_letters(golds, answers)
+        if options is not None:
+            self.inferred_notes.append(options.note)
+        for response, gold in zip(self.responses, golds, strict=True):
+            if response.broken is not None:
+                yield LogEntry({}, response.line, response.share, response.broken)
+                continue
+            fields = self._row_fields(response, gold, options and options.n_letters, is_true_false=truth)
+            broken = fields.pop("", None)
+            yield LogEntry(
+                fields, response.line, response.share, broken if isinstance(broken, BrokenRecord) else None
+            )
+
+    def _gold_of(self, response: ServerResponse) -> dict[str, object]:
+        """What is known of the question: by its own record, else by the table."""
+        told = {} if self.joined_gold is None else dict(self.joined_gold.answer_for(response.id))
+        return told | {key: value for key, value in response.extra_fields.items() if value is not None}
+
+    def _row_fields(
+        self, response: ServerResponse, gold: Mapping[str, object], n_inferred: int | None, *, is_true_false: bool
+    ) -> dict[str, object]:
+        """The fields of one row; under "" why its record cannot be used."""
+        row: dict[str, object] = {
+            **gold, self.names.id: response.id, "model": response.model, "status": response.status,
+        }
+        listed = [str(choice) for choice in as_list(gold.get("choices"))]
+        count = len(listed) or n_inferred
+        if count and not listed and (at := letter_index(gold.get("gold"))) is not None:
+            row["gold_index"] = at
+        self.counts[response.status or "answered"] += 1
+        if response.status is not None or not response.answers:
+            return row
+        if (choices := score_choices(response.answers, listed)) is not None:
+            return row | {
+                "choices": list(choices.choices),
+                self.names.top_logprobs: list(choices.sums),
+                "choice_token_counts": list(choices.counts),
+            }
+        first = response.answers[0]
+        self.counts["unclear"] += any(answer.is_unclear for answer in response.answers)
+        self.counts["alone"] += bool(first.echo)
+        if self.has_multiple_answers:
+            row["samples"] = [self._answer_text(answer.text) or "" for answer in response.answers]
+        else:
+            row["prediction_text"] = first.text
+            row[self.names.text] = self._answer_text(first.text)
+        row |= self._token_fields(first, len(listed))
+        if is_true_false:
+            return row | self._truth_fields(first.truth, gold)
+        if count and self._has_letter_choices(gold):
+            row["answer_kind"] = "choice"
+            self.counts["inferred"] += not listed
+            row |= self._letter_fields(first.letter, count) if not first.invalid_top_logprobs else {}
+        return row
+
+    def _answer_text(self, text: str | None) -> str | None:
+        """The answer of a text: the field called so, where the text is a JSON object that has one."""
+        found = answer_field(text)
+        self.counts["json"] += found is not None
+        return text if found is None else found
+
+    def _has_letter_choices(self, gold: Mapping[str, object]) -> bool:
+        """Whether a question has choices: by these, by its right answer, or nothing says otherwise."""
+        told = gold.get("gold")
+        return told is None or bool(as_list(gold.get("choices"))) or letter_index(told) is not None
+
+    def _token_fields(self, answer: ServerAnswer, n_choices: int) -> dict[str, object]:
+        """The log-probabilities of the answer's tokens; a list with a wrong one as it is, to be found so.
+
+        choices: how many the question has, 0 = not known.
+        """
+        told: dict[str, object] = {}
+        if answer.path_logprobs is None:
+            self.counts["no log-probabilities"] += 1
+        else:
+            told[self.names.token_logprobs] = list(answer.path_logprobs)
+            self.counts["certain"] += any(value == 0 for value in answer.path_logprobs)
+        if answer.invalid_top_logprobs and not any(map(is_invalid_logprob, answer.path_logprobs or ())):
+            told[self.names.top_logprobs] = invalid_logprob_list(answer.invalid_top_logprobs, n_choices)
+        return told
+
+    def _letter_fields(self, symbol: AnswerSymbol | None, n_choices: int) -> dict[str, object]:
+        """What is listed at the answer's letter."""
+        if symbol is None or symbol.symbol not in choice_letters(n_choices):
+            self.counts["no letter"] += 1
+            return {}
+        masses, letter = symbol.masses, symbol.symbol
+        if (broken := mass_above_one(masses, self.names.top_logprobs)) is not None:
+            return {"": broken}
+        told: dict[str, object] = {}
+        if symbol.is_first or not self.has_multiple_answers:
+            told = choice_fields(masses, choice_letters(n_choices))
+            told = {self.names.top_logprobs if key == "choice_logprobs" else key: told[key] for key in told}
+        if told:
+            self.other_masses.append(1 - sum(masses.probability_of(option) or 0.0 for option in choice_letters(n_choices)))
+            self.counts["merged"] += masses.has_merged_spellings
+            self.counts["unlisted"] += None in as_list(told[self.names.top_logprobs])
+            self.counts["reasoned"] += not symbol.is_first
+        if not self.has_multiple_answers:
+            span = {"answer_start": symbol.position, "answer_end": symbol.position + 1}
+            told |= {self.names.text: letter, "letter_mass": masses.probability_of(letter), **span}
+        return told
+
+    def _truth_fields(self, symbol: AnswerSymbol | None, gold: Mapping[str, object]) -> dict[str, object]:
+        """P(True) of an answer that is put to the model; right where the table says that it is true."""
+        said = str(gold["gold"]).strip().lower() if gold.get("gold") is not None else None
+        told: dict[str, object] = {"correct": None if said is None else said == "true"}
+        if symbol is not None:
+            true, false = map(symbol.masses.probability_of, TRUTH_WORDS)
+            told |= {"p_true": true, "p_false": false, "p_true_norm": "raw"}
+        self.counts["truth"] += 1
+        return told
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the numbers has to know, once all rows have been made."""
+        counts, told = self.counts, list[str]()
+        said = (
+            ("error", "{} failed or expired"),
+            ("refused", "{} refused"),
+            ("no log-probabilities", "{} without log-probabilities"),
+        )
+        parts = [form.format(f"{counts[key]:,}") for key, form in said if counts[key]]
+        if parts:
+            told.append(f"Of {plural(len(self.responses), 'response')} {', '.join(parts)}.")
+        if self.joined_gold is not None:
+            told += self.joined_gold.notes([response.id for response in self.responses])
+        if counts["inferred"]:
+            told += [f"In {plural(counts['inferred'], 'row')} {what}." for what in self.inferred_notes]
+        if self.other_masses:
+            told.append(
+                f"Tokens that are no letter have {fmean(self.other_masses):.3g} on average: letter_mass is the "
+                "answered letter's probability as listed, choice_softmax its share among the letters."
+            )
+        rows = (
+            ("merged", "a letter has several spellings (such as 'A' and ' A'), which are added up"),
+            ("unlisted", "a letter is not listed: it is not known, and at most the smallest listed one"),
+            ("reasoned", "text stands before the letter, whose probabilities hang on it"),
+            ("certain", "a token's log-probability is exactly 0.0, which is rounded to certainty"),
+            ("json", "the answer is a JSON object, whose field 'answer' is read"),
+            ("unclear", _UNCLEAR_NOTE),
+            ("alone", _UNUSED_PROMPT_NOTE),
+            ("truth", "the right answer is true or false: the probability of True is p_true"),
+        )
+        told += [f"In {plural(counts[key], 'row')} {what}." for key, what in rows if counts[key]]
+        if self.has_multiple_answers:
+            told.append("Several answers a question are its samples; none of them is the greedy answer.")
+        return tuple(told)
+
+
+def read_responses(
+    head: Head,
+    format_id: str,
+    responses: Sequence[ServerResponse],
+    names: FieldNames,
+    mapping: Mapping[str, str],
+    progress: ReadProgress,
+) -> Reading:
+    """The runs of a log whose records have been taken apart; mapping: as in `format.Read`.
+
+    Raises Refused where the table of right answers cannot be used. A log without any is a reading that says
+    so.
+    """
+    responses = _fill_single_model(responses)
+    stems = group_by_stem(responses)
+    several = max((len(places) for places in stems.values()), default=1) > 1
+    notes: list[str] = []
+    joined = None
+    if head.gold_path is not None:
+        joined, stems = _join_gold(head, responses, names, stems if several else {})
+        if stems:
+            responses = merge_by_stem(responses, stems)
+            notes.append("Responses whose ids differ by /0, /1 … are one question each, as the table has it.")
+    elif several:
+        notes.append(
+            "The ids differ by /0, /1 …: where those are answers to one question, name a table of right "
+            "answers (--gold TABLE) that has the id before the number."
+        )
+    many = any(len(each.answers) > 1 and score_choices(each.answers) is None for each in responses)
+    rows = ResponseRows(responses, names, many, joined)
+    info = RunInfo(path_of="sample_0") if many else RunInfo()
+    log = LogTable(rows.entries(), names.column_roles, info)
+    reading = read_log_table(replace(head, gold_path=None), format_id, log, mapping, progress)
+    reading = replace(reading, notes=(*reading.notes, *notes, *rows.notes()))
+    return refuse_without_gold(reading, [response.id for response in responses], names.id)
+
+
+def _fill_single_model(responses: Sequence[ServerResponse]) -> Sequence[ServerResponse]:
+    """A request that failed names no model: it is of the log's only one, where there is only one."""
+    models = {response.model for response in responses} - {None}
+    if len(models) != 1:
+        return responses
+    return [replace(response, model=next(iter(models))) for response in responses]
+
+
+def _join_gold(
+    head: Head, responses: Sequence[ServerResponse], names: FieldNames, stems: Mapping[str, list[int]]
+) -> tuple[JoinedGold | None, Mapping[str, list[int]]]:
+    """The right answers by the log's ids, or by what stands before their numbers; and those stems, if so."""
+    if head.gold_path is None:
+        return None, {}
+    table = read_gold_table(head.gold_path)
+    ids: Collection[str] = {response.id for response in responses if response.id is not None}
+    if stems and not any(series.is_in(list(ids)).any() for series in table.ids.values()):
+        return table.join(stems.keys(), names.id), stems
+    return table.join(ids, names.id), {}

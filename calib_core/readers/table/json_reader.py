@@ -1,0 +1,225 @@
+"""How do JSON lines, or one JSON list of objects, become records?"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, cast
+
+import polars as pl
+
+from calib_core.errors import Refused, shorten
+from calib_core.readers.content import Content, as_content
+from calib_core.readers.table.raw import (
+    ROWS_PER_SLICE,
+    Batch,
+    BrokenRecord,
+    ColumnFilter,
+    RawTable,
+    Slice,
+    as_json_text,
+    series_from_values,
+)
+
+BOM: Final = b"\xef\xbb\xbf"
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+JsonRecord = dict[str, object]
+
+
+class RepeatedKeyError(Exception):
+    """An object holds one key twice; the argument is the key."""
+
+
+def parse_json(text: str) -> object:
+    """A JSON text, with bare NaN and Infinity; lone surrogates become U+FFFD.
+
+    Raises ValueError (RecursionError where it nests too deep) where it is not JSON, RepeatedKeyError
+    where an object holds one key twice.
+    """
+    text = text.strip()
+    value, end = _JSON_DECODER.raw_decode(text)
+    if end != len(text):
+        raise ValueError(f"something follows the JSON value, at character {end + 1}")
+    return replace_surrogates(value) if "\\u" in text and _SURROGATE_ESCAPE.search(text) else value
+
+
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> JsonRecord:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+    return record
+
+
+_JSON_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object_without_repeats)
+"""Made once: a new one for each line would take as long as the line."""
+
+
+def replace_surrogates(value: object) -> object:
+    """The value, text with every lone surrogate replaced: no writer of UTF-8 takes one."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [replace_surrogates(part) for part in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return {str(replace_surrogates(key)): replace_surrogates(part) for key, part in cast("JsonRecord", value).items()}
+    return value
+
+
+def numbered_lines(data: bytes | Content) -> Iterator[tuple[int, bytes, int]]:
+    """Line number from 1, line without its end, and bytes read so far, of each line that is not blank."""
+    content = as_content(data)
+    return _numbered_lines_from(content, _offset_after_bom(content), _line_ending(content))
+
+
+def _numbered_lines_from(content: Content, offset: int, line_ending: bytes) -> Iterator[tuple[int, bytes, int]]:
+    number = 0
+    for block in content.line_blocks(offset, line_ending):
+        for line in io.BytesIO(_with_newlines(block, line_ending)):
+            number += 1
+            offset += len(line)
+            if text := line.strip():
+                yield number, text, offset
+
+
+def _offset_after_bom(content: Content) -> int:
+    """Where the text begins, after a byte order mark."""
+    return len(BOM) if content.read(0, len(BOM)) == BOM else 0
+
+
+def _line_ending(content: Content) -> bytes:
+    """What ends a line: a carriage return in a text that has no other ends."""
+    returns = False
+    for piece in content.chunks():
+        if b"\n" in piece:
+            return b"\n"
+        returns = returns or b"\r" in piece
+    return b"\r" if returns else b"\n"
+
+
+def _with_newlines(block: bytes, line_ending: bytes) -> bytes:
+    return block if line_ending == b"\n" else block.replace(line_ending, b"\n")
+
+
+def open_json_lines(data: bytes | Content, file: str, is_used: ColumnFilter, *, skip_lines: int = 0) -> RawTable:
+    """The records of JSON lines (already known to be UTF-8), one object a line, below `skip` lines.
+
+    Raises Refused, while the slices are read, where an object holds one key twice.
+    """
+    seen: dict[str, None] = {}
+    return RawTable(None, _JsonLines(as_content(data, file), file, is_used, seen).slices(skip_lines), seen)
+
+
+def open_json_list(records: Sequence[object], is_used: ColumnFilter) -> RawTable:
+    """The records of a parsed JSON list. An element that is no object is a broken record."""
+    seen: dict[str, None] = {}
+
+    def slices() -> Iterator[Slice]:
+        for start in range(0, len(records), ROWS_PER_SLICE):
+            batch = Batch[Mapping[str, object]]()
+            for at, value in enumerate(records[start : start + ROWS_PER_SLICE]):
+                if not isinstance(value, dict):
+                    batch.broken.append(_not_an_object(at, as_json_text(value) or "null"))
+                batch.records.append(cast("JsonRecord", value) if isinstance(value, dict) else {})
+            yield slice_of_records(batch, is_used, seen, (start + len(batch.records)) / len(records))
+
+    return RawTable(None, slices(), seen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _JsonLines:
+    """JSON lines on their way to slices. seen: the keys met so far."""
+
+    content: Content
+    file: str
+    is_used: ColumnFilter
+    found_keys: dict[str, None]
+
+    def slices(self, skip_lines: int) -> Iterator[Slice]:
+        """The records below `skip` lines, a block at a time: however long lines are, few are held at once."""
+        at, above = _offset_after_bom(self.content), 0
+        for above, _, at in islice(numbered_lines(self.content), skip_lines):
+            pass
+        end = _line_ending(self.content)
+        for part in self.content.line_blocks(at, end):
+            at += len(part)
+            block = _with_newlines(part, end)
+            yield from self._records(block, above, at / len(self.content))
+            above += block.count(b"\n")
+
+    def _records(self, block: bytes, above: int, share: float) -> Iterator[Slice]:
+        """The records of a block below so many lines; share: of the file, up to the block's end."""
+        batch = Batch[Mapping[str, object]]()
+        left = len(block) / len(self.content)
+        for number, line, end in _numbered_lines_from(Content(block, self.file), 0, b"\n"):
+            record = _parse_record(line, self.file, above + number, len(batch.records))
+            if isinstance(record, BrokenRecord):
+                batch.broken.append(record)
+                record = {}
+            batch.records.append(record)
+            batch.lines.append(above + number)
+            if len(batch.records) == ROWS_PER_SLICE:
+                yield slice_of_records(batch, self.is_used, self.found_keys, share - left * (1 - end / len(block)))
+                batch = Batch[Mapping[str, object]]()
+        if batch.records:
+            yield slice_of_records(batch, self.is_used, self.found_keys, share)
+
+
+def _parse_record(line: bytes, file: str, number: int, position: int) -> JsonRecord | BrokenRecord:
+    """The object on a line, or why it is none."""
+    text = line.decode()
+    try:
+        value: Any = parse_json(text)
+    except RepeatedKeyError as repeated:
+        raise Refused(
+            f"{file}, line {number:,}: the object has the key {shorten(str(repeated))!r} more than once, "
+            f"so which value is meant is not clear. Keep one."
+        ) from None
+    except RecursionError:
+        raise Refused(
+            f"{file}, line {number:,}: the JSON in it is nested too deep to be read. Take the line out."
+        ) from None
+    except ValueError:
+        return BrokenRecord(
+            position,
+            kind="not JSON",
+            column="",
+            expected="one JSON object on the line",
+            found=shorten(text),
+            fix="Mend the line, or take it out; the file may be half written.",
+        )
+    return cast("JsonRecord", value) if isinstance(value, dict) else _not_an_object(position, text)
+
+
+def _not_an_object(position: int, text: str) -> BrokenRecord:
+    return BrokenRecord(
+        position,
+        kind="not an object",
+        column="",
+        expected="a JSON object with named values",
+        found=shorten(text),
+        fix='Write the record as {"name": value, …}.',
+    )
+
+
+def slice_of_records(
+    batch: Batch[Mapping[str, object]], is_used: ColumnFilter, found_keys: dict[str, None], share: float
+) -> Slice:
+    """The wanted keys of these objects as columns; a key that an object lacks is null there."""
+    rows = batch.records
+    keys: JsonRecord = {}
+    for row in rows:
+        keys.update(row)
+    found_keys.update(dict.fromkeys(keys))
+    columns: dict[str, pl.Series] = {}
+    nested: dict[str, frozenset[int]] = {}
+    for key in keys:
+        if is_used(key):
+            columns[key], nested[key] = series_from_values(key, [row.get(key) for row in rows])
+    lines = pl.Series(batch.lines, dtype=pl.Int64) if batch.lines else None
+    return Slice(len(rows), columns, lines, share, batch.broken, nested)

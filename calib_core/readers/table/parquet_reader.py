@@ -1,0 +1,146 @@
+"""How does a Parquet file become raw columns?
+
+pyarrow reads the footer first: it refuses a schema nested deep enough to overflow the stack of polars, and
+tells the numbers of rows and values. polars then reads the columns. It is given the bytes, never a path: it
+would take the text of a path for a pattern or an address.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import polars as pl
+
+from calib_core.errors import Refused, shorten
+from calib_core.readers.table.raw import MAX_COLUMNS, ColumnFilter, RawTable, Slice
+
+PARQUET_MAGIC: Final = b"PAR1"
+PARQUET_ROWS_PER_SLICE: Final = 262_144
+"""Rows judged at a time."""
+
+MOST_GROUPS: Final = 20_000
+"""Row groups; writers make one of 100,000 rows or more, and groups of one row take the library very long."""
+
+
+def check_footer(data: bytes, file: str) -> None:
+    """Compare the numbers of rows and values in the footer before any of them is unpacked.
+
+    Where a footer tells of fewer rows than there are values, polars reads the fewer and says nothing.
+
+    Parameters
+    ----------
+    data
+        All bytes of the file.
+    file
+        As messages call it.
+
+    Raises
+    ------
+    Refused
+        The footer cannot be read, its schema is nested too deep (pyarrow reads at most 100 levels), there are
+        more than `MOST_GROUPS` row groups, or the numbers of rows contradict each other.
+    """
+    import pyarrow.parquet as pq
+
+    try:
+        footer = pq.read_metadata(io.BytesIO(data))  # pyright: ignore[reportUnknownMemberType]
+        if footer.num_row_groups > MOST_GROUPS:
+            raise Refused(
+                f"{file} is cut into {footer.num_row_groups:,} row groups, and at most {MOST_GROUPS:,} are "
+                f"read. Write it again with larger ones, such as 100,000 rows."
+            )
+        columns = [footer.schema.column(at) for at in range(footer.num_columns)]
+        flat = [(at, column.path) for at, column in enumerate(columns) if not column.max_repetition_level]
+        groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+        for group in groups:
+            for at, name in flat:
+                values = group.column(at).num_values
+                _check_rows(group.num_rows, values, f"values of {shorten(name)!r}", file)
+        _check_rows(footer.num_rows, sum(group.num_rows for group in groups), "rows in its parts", file)
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise _damaged_parquet(file, error) from None
+
+
+def _check_rows(told: int, found: int, what: str, file: str) -> None:
+    if told != found:
+        raise Refused(
+            f"{file}: its footer tells of {told:,} rows and of {found:,} {what}, so which rows there are is "
+            f"not clear. It is damaged, or was put together by hand: write it again."
+        )
+
+
+def parquet_metadata(data: bytes) -> Mapping[str, str]:
+    """The key-value pairs of the footer; none where it cannot be read (`open_parquet` says why)."""
+    try:
+        return pl.read_parquet_metadata(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return {}
+
+
+def parquet_schema(data: bytes, file: str) -> Mapping[str, pl.DataType]:
+    """Column → dtype. Raises Refused where the footer is damaged."""
+    try:
+        return pl.read_parquet_schema(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise _damaged_parquet(file, error) from None
+
+
+def first_parquet_values(data: bytes, columns: Sequence[str], n_rows: int) -> list[pl.Series]:
+    """The first values of these columns; null where they cannot be read (`open_parquet` says why)."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(data), columns=list(columns), n_rows=n_rows)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        frame = pl.DataFrame({name: [None] for name in columns})
+    return [_undo_storage_types(frame[name]) for name in columns]
+
+
+def open_parquet(data: bytes, file: str, is_used: ColumnFilter) -> RawTable:
+    """The rows of a Parquet file; only the wanted columns are unpacked.
+
+    Raises Refused where the file is damaged or has too many columns.
+    """
+    names = tuple(parquet_schema(data, file))
+    if len(names) > MAX_COLUMNS:
+        raise Refused(
+            f"{file}: the file has {len(names):,} columns and at most {MAX_COLUMNS:,} are read. "
+            f"Keep only the columns that are needed."
+        )
+    return RawTable(names, _parquet_slices(data, file, [name for name in names if is_used(name)]))
+
+
+def _parquet_slices(data: bytes, file: str, names: list[str]) -> Iterator[Slice]:
+    try:
+        frame = pl.read_parquet(io.BytesIO(data), columns=names)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise _damaged_parquet(file, error) from None
+    for start in range(0, frame.height, PARQUET_ROWS_PER_SLICE):
+        part = frame.slice(start, PARQUET_ROWS_PER_SLICE)
+        columns = {name: _undo_storage_types(part[name]) for name in names}
+        yield Slice(part.height, columns, None, (start + part.height) / frame.height)
+
+
+def _undo_storage_types(values: pl.Series) -> pl.Series:
+    """The values with storage tricks undone: categories as text, arrays as lists, decimals as floats."""
+    match values.dtype:
+        case pl.Categorical() | pl.Enum():
+            return values.cast(pl.String)
+        case pl.Array(inner=inner):
+            return values.cast(pl.List(inner))
+        case pl.Decimal():
+            return values.cast(pl.Float64)
+        case _:
+            return values
+
+
+def _damaged_parquet(file: str, error: BaseException) -> Refused:
+    if "too deeply nested" in str(error):
+        return Refused(
+            f"{file}: its columns are nested more than 100 levels deep, and at most 100 are read. It may "
+            f"be made to do harm. Write plain columns and lists."
+        )
+    return Refused(
+        f"{file}: this is a Parquet file that cannot be read ({shorten(' '.join(str(error).split()), 200)}). "
+        f"It may be half written or damaged: write or copy it again."
+    )

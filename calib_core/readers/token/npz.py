@@ -1,0 +1,526 @@
+"""What do saved NumPy arrays hold: the distribution at every position of a text, or answers to questions?
+
+One archive (NPZ) of `probs` (or `logprobs`, `logits`) and `target`, or a pair of files that may be mapped
+into memory: `X.probs.npy` and `X.target.npy`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final, cast
+from zipfile import ZipFile, ZipInfo
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.errors import BadCell, Problem, Refused, shorten
+from calib_core.readers.archives import npy_members, open_archive, open_member
+from calib_core.readers.companions import ARRAY_SCALES, array_files_of, main_file_of
+from calib_core.readers.folder import open_regular_file, read_bytes
+from calib_core.readers.format import Format, Head, Reading
+from calib_core.readers.table.canonical import run_info_from_metadata
+from calib_core.readers.table.columns import COLUMN_JUDGES, ColumnRoles, column_list_text
+from calib_core.readers.table.group_columns import GroupColumns
+from calib_core.readers.table.raw import ROWS_PER_SLICE, RawTable, ReadProgress, Slice
+from calib_core.readers.table.reader import read_table
+from calib_core.readers.table.run_split import Origin, file_stem
+from calib_core.readers.token.alignment import DenseAlignment
+from calib_core.readers.token.arrays import BLOCK_BYTES, MAX_CLASSES, StoredArray
+from calib_core.runs import RowCounts, TokenRun
+from calib_core.tokens.dense import DenseReducer
+from calib_core.tokens.row_checks import PositionProblem
+from calib_core.tokens.scales import ProbabilityScale
+
+# MERGED npz_roles: Which of the arrays of an archive is what?  What cannot be told apart is asked, not guessed.
+
+METADATA_ARRAY: Final = "meta"
+"""The text that says of which run the arrays are: the canonical metadata, as JSON."""
+
+TARGET_ARRAY: Final = "target"
+
+TOKEN_TARGET_NAMES: Final = ("token_ids", "input_ids")
+"""Other names of the right classes, which only token-level files give them."""
+AMBIGUOUS_TARGET_NAMES: Final = ("targets", "labels", "y")
+"""Other names, which files of answers give their right choices too."""
+GOLD_NAMES: Final = ("gold", "gold_index")
+
+MAX_CHOICES: Final = 256
+"""With more classes the rows are positions of a text: no question has so many choices."""
+
+_ARRAY_NAMES_ADVICE: Final = (
+    "A token-level file holds probs (or logprobs, logits) and target, one row a position; a file of answers "
+    "holds probs and gold, one row a question, or arrays such as confidence and correct. Say what an array "
+    "is: --map NAME=probs"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenArrayNames:
+    """values: the name of the distributions; scale: what they are; target: the name of the right classes."""
+
+    values: str
+    scale: ProbabilityScale
+    target: str
+
+
+def find_token_arrays(
+    file: str,
+    names: tuple[str, ...],
+    mapping: Mapping[str, str],
+    metadata: Mapping[str, Any],
+    open_array: Callable[[str], StoredArray],
+) -> TokenArrayNames | None:
+    """The arrays of a token-level file; None where the file holds answers.
+
+    mapping: array → what it is read as, "" not at all. Raises Refused where a mapped array is not there,
+    nothing is known, or several readings are possible.
+    """
+    if absent := [name for name in mapping if name not in names]:
+        raise Refused(f"{file} has no array {absent[0]!r}. Its arrays are {column_list_text(names)}.")
+    meant = {name: mapping.get(name, name) for name in names if name != METADATA_ARRAY}
+    values: list[tuple[str, ProbabilityScale]] = [
+        (name, scale) for scale in ARRAY_SCALES for name, role in meant.items() if role == scale
+    ]
+    if not values or not _is_token_level(file, meant, metadata, lambda: open_array(values[0][0])):
+        if not values and not any(role in COLUMN_JUDGES for role in meant.values()):
+            raise Refused(f"{file} holds the arrays {column_list_text(names)}, of which none is known. {_ARRAY_NAMES_ADVICE}")
+        return None
+    if len(values) > 1:
+        raise Refused(
+            f"{file} holds {' and '.join(repr(name) for name, _ in values)}, and one of them is read. Leave "
+            f"the others out: {' '.join(f'--map {name}=' for name, _ in values[1:])}"
+        )
+    return TokenArrayNames(*values[0], _target_array(file, meant))
+
+
+def _is_token_level(
+    file: str, array_roles: Mapping[str, str], metadata: Mapping[str, Any], open_values: Callable[[], StoredArray]
+) -> bool:
+    """Whether the rows are positions of a text, and not questions."""
+    roles = set(array_roles.values())
+    told = metadata.get("format")
+    if told in ("calib-tokens", "calib-answers"):
+        return told == "calib-tokens"
+    targets = roles & {TARGET_ARRAY, *TOKEN_TARGET_NAMES}
+    golds = sorted(roles & set(GOLD_NAMES))
+    if targets and golds:
+        raise Refused(
+            f"{file} holds both {min(targets)!r} (positions of a text) and {golds[0]!r} (answers to "
+            f"questions). Leave one out: --map {golds[0]}= or --map {min(targets)}="
+        )
+    if targets or golds:
+        return not golds
+    either = [name for name, role in array_roles.items() if role in AMBIGUOUS_TARGET_NAMES]
+    if not either:
+        return not roles & set(COLUMN_JUDGES)
+    if open_values().shape[-1:] > (MAX_CHOICES,):
+        return True
+    raise Refused(
+        f"{file}: {either[0]!r} may be the right class of each position of a text, or the right choice of "
+        f"each question. Say which: --map {either[0]}={TARGET_ARRAY} or --map {either[0]}=gold"
+    )
+
+
+def _target_array(file: str, array_roles: Mapping[str, str]) -> str:
+    """The array of the right classes."""
+    own = [name for name, role in array_roles.items() if role == TARGET_ARRAY]
+    others = [name for name, role in array_roles.items() if role in (*TOKEN_TARGET_NAMES, *AMBIGUOUS_TARGET_NAMES)]
+    found = own or others
+    if not found:
+        raise Refused(f"{file} has no target: the class that is right at each position. {_ARRAY_NAMES_ADVICE}")
+    if len(found) > 1:
+        raise Refused(
+            f"{file} holds {column_list_text(found)}, and one of them is the target. Say which: "
+            f"{' or '.join(f'--map {name}={TARGET_ARRAY}' for name in found)}"
+        )
+    return found[0]
+
+
+# MERGED npz_answers: Which runs does an archive of arrays hold that has one row a question?  A table, an array a column.
+
+MAX_ANSWER_BYTES: Final = 2**28
+"""Bytes of the arrays read, which are all kept in memory."""
+
+MAX_GROUP_NAME_BYTES: Final = 2**24
+"""Bytes of an array that may hold the groups' names: a larger one is not looked at."""
+
+_TABLE_NAMES: Final[Mapping[str, str]] = MappingProxyType({
+    "probs": "choice_probs",
+    "logprobs": "choice_logprobs",
+    "logits": "choice_logprobs",
+    "target": "gold",
+})
+"""What arrays are called in a file of NumPy arrays → in a table."""
+
+
+def read_answers(
+    head: Head,
+    names: Sequence[str],
+    mapping: Mapping[str, str],
+    open_array: Callable[[str], StoredArray],
+    origin: Origin,
+    progress: ReadProgress,
+) -> Reading:
+    """The runs of the arrays `names`. mapping: as of `Format.read`; raises Refused as a table does."""
+    said = {name: mapping.get(name, name) for name in names}
+    known = {name: _TABLE_NAMES.get(role, role) for name, role in said.items() if name in mapping or role in _TABLE_NAMES}
+    roles = ColumnRoles.from_mapping(known, head.file)
+    wanted = [open_array(name) for name in names if roles.is_used(name)]
+    _check_answer_arrays(head.file, wanted)
+    rows = wanted[0].shape[0] if wanted else 0
+    others = [open_array(name) for name in names if name not in known and not roles.is_used(name)]
+    groups = GroupColumns(roles)
+    read = [*wanted, *(other for other in others if _may_group(other, rows))]
+    return read_table(RawTable(tuple(names), _array_slices(read, rows)), head, groups, progress, origin)
+
+
+def _may_group(array: StoredArray, rows: int) -> bool:
+    """Whether an array without a name here may hold one group's name a row."""
+    return array.dtype.kind in "iubU" and array.shape == (rows,) and rows * array.dtype.itemsize <= MAX_GROUP_NAME_BYTES
+
+
+def _check_answer_arrays(file: str, arrays: Sequence[StoredArray]) -> None:
+    """Raises Refused where arrays are no columns of one table, before any of them is read."""
+    for array in arrays:
+        if array.dtype.kind not in "fiubU" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
+            raise Refused(f"{file}: {array.name!r} holds {array.dtype}, and numbers or text are expected.")
+        if len(array.shape) not in (1, 2):
+            raise Refused(
+                f"{file}: {array.name!r} has the shape {array.shape}, and one value or one list a "
+                f"question is expected."
+            )
+        if array.shape[0] != arrays[0].shape[0]:
+            raise Refused(
+                f"{file}: {arrays[0].name!r} has {arrays[0].shape[0]:,} rows and {array.name!r} has "
+                f"{array.shape[0]:,}, and one row a question is expected in both."
+            )
+    size = sum(prod(array.shape) * array.dtype.itemsize for array in arrays)
+    if size > MAX_ANSWER_BYTES:
+        raise Refused(
+            f"{file} holds {size / 2**20:,.0f} MiB of arrays, one row a question, and at most "
+            f"{MAX_ANSWER_BYTES // 2**20} MiB are read. If the rows are positions of a text, name the right classes "
+            f"target instead of gold."
+        )
+
+
+def _array_slices(arrays: Sequence[StoredArray], rows: int) -> Iterator[Slice]:
+    columns = {array.name: _array_series(array) for array in arrays}
+    for start in range(0, rows, ROWS_PER_SLICE):
+        parts = {name: values.slice(start, ROWS_PER_SLICE) for name, values in columns.items()}
+        count = min(ROWS_PER_SLICE, rows - start)
+        yield Slice(count, parts, None, (start + count) / rows)
+
+
+def _array_series(array: StoredArray) -> pl.Series:
+    values = pl.Series(array.name, array.read_all())
+    return values.cast(pl.List(values.dtype.inner)) if isinstance(values.dtype, pl.Array) else values
+
+
+# MERGED positions: What do the distributions of one run come to, read block by block beside their targets?
+
+MAX_ALL_BAD_BYTES: Final = 64 * 2**20
+"""Where all of so many bytes are bad, the rest is not read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DensePositions:
+    """One run's arrays. values: floats of shape (T, K); target: whole numbers of shape (T,).
+
+    scale: what the values are; origin: where they come from; label: what the run is called if nothing is
+    known of it; columns, unused: the arrays of the file, and those of them that nothing is read from.
+    """
+
+    values: StoredArray
+    target: StoredArray
+    scale: ProbabilityScale
+    origin: Origin
+    label: str
+    columns: tuple[str, ...]
+    unused_columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises Refused where the arrays cannot be such, or do not belong together."""
+        _check_values(self.values)
+        _check_target(self.target, self.values.shape[0])
+
+    @property
+    def n_positions(self) -> int:
+        """T."""
+        return self.values.shape[0]
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return self.values.shape[1]
+
+
+def read_dense_positions(positions: DensePositions, progress: ReadProgress, notes: Sequence[str] = ()) -> Reading:
+    """The one run of a file. notes: what is known already and has to be said with its numbers.
+
+    Raises Refused where the arrays end early, or not one position is good.
+    """
+    reducer, alignment = _reduce_blocks(positions, progress)
+    file, rows = positions.origin.file, positions.n_positions
+    problems = _problems(positions, reducer.problems)
+    if reducer.n_bad_rows + reducer.padding == rows:
+        raise _nothing_usable(file, f"all {rows:,} positions are bad", problems)
+    progress(1.0, f"{rows:,} positions read")
+    ledger = RowCounts(
+        n_rows=rows - reducer.padding,
+        n_left_out=reducer.n_bad_rows,
+        clipped=MappingProxyType({positions.values.name: reducer.clipped} if reducer.clipped else {}),
+        n_off_sum=reducer.off_sum,
+        notes=(*notes, *_position_notes(reducer.padding, alignment.shift_note)),
+    )
+    info = positions.origin.info
+    run = TokenRun(
+        file, positions.origin.format, info.label(positions.label), info, reducer.result(), ledger
+    )
+    return Reading(
+        file=file,
+        format=positions.origin.format,
+        n_rows=rows,
+        n_bad_rows=reducer.n_bad_rows,
+        problems=problems,
+        good_runs=(run,),
+        columns=positions.columns,
+        unused_columns=positions.unused_columns,
+        proposed_mapping=MappingProxyType({}),
+        notes=ledger.notes,
+    )
+
+
+def _reduce_blocks(positions: DensePositions, progress: ReadProgress) -> tuple[DenseReducer, DenseAlignment]:
+    """Every block, added up. Memory holds one block, whatever the size of the file."""
+    at_once = max(1, BLOCK_BYTES // positions.values.row_bytes)
+    alignment, reducer, done = DenseAlignment(positions.scale), None, 0
+    blocks = zip(positions.values.blocks(at_once), positions.target.blocks(at_once), strict=True)
+    for values, stored in blocks:
+        target = _as_int64(stored)
+        if reducer is None:
+            reducer = DenseReducer(positions.n_classes, scale=positions.scale)
+        alignment.add(values, target)
+        reducer.add(values, target)
+        done += len(target)
+        if reducer.n_bad_rows == done < positions.n_positions and done * positions.values.row_bytes >= MAX_ALL_BAD_BYTES:
+            reason = f"the first {done:,} positions are all bad, and no more were read"
+            raise _nothing_usable(positions.origin.file, reason, _problems(positions, reducer.problems))
+        progress(done / positions.n_positions, f"{done:,} of {positions.n_positions:,} positions read")
+    if reducer is None:
+        raise Refused(f"{positions.origin.file} holds no positions: its arrays are empty.")
+    return reducer, alignment
+
+
+def _as_int64(stored: NDArray[Any]) -> NDArray[np.int64]:
+    """Targets as int64; what is too large for it is as wrong as its largest."""
+    if stored.dtype == np.uint64:
+        stored = np.minimum(stored, np.uint64(np.iinfo(np.int64).max))
+    return stored.astype(np.int64)
+
+
+def _check_values(values: StoredArray) -> None:
+    said, dtype = f"{values.file}: {values.name!r}", values.dtype
+    if len(values.shape) != 2:
+        hint = f" Save {values.name}.reshape(-1, {values.shape[-1]})." if len(values.shape) > 2 else ""
+        raise Refused(
+            f"{said} has the shape {values.shape}, and one row a position, one column a class is expected "
+            f"(T × K).{hint}"
+        )
+    if dtype.kind != "f" or dtype.itemsize > 8:
+        raise Refused(f"{said} holds {_dtype_text(dtype)}, and float16, float32 or float64 are expected.")
+    if values.is_fortran and min(values.shape) > 1:
+        raise Refused(
+            f"{said} is stored column by column (Fortran order), so that no position can be read without "
+            f"the others. Save numpy.ascontiguousarray({values.name})."
+        )
+    rows, classes = values.shape
+    if not rows:
+        raise Refused(f"{said} holds no positions: its shape is {values.shape}.")
+    if not 2 <= classes <= MAX_CLASSES:
+        raise Refused(
+            f"{said} has {classes:,} classes (the second number of its shape {values.shape}), and 2 to "
+            f"{MAX_CLASSES:,} are expected. Perhaps rows and columns are exchanged."
+        )
+
+
+def _check_target(target: StoredArray, rows: int) -> None:
+    said = f"{target.file}: {target.name!r}"
+    if target.dtype.kind not in "iu":
+        raise Refused(
+            f"{said} holds {_dtype_text(target.dtype)}, and whole numbers (the class that is right at each "
+            f"position) are expected. Save {target.name}.astype('int64')."
+        )
+    if target.shape != (rows,):
+        raise Refused(
+            f"{said} has the shape {target.shape}, and one class for each of the {rows:,} positions is "
+            f"expected: the shape ({rows},)."
+        )
+
+
+def _dtype_text(dtype: np.dtype[Any]) -> str:
+    """What an array holds, and how it may have come to that."""
+    if dtype.names:
+        return "records of several fields"
+    if (dtype.kind == "V" and dtype.itemsize == 2) or dtype == np.uint16:
+        return f"{dtype} (perhaps bfloat16, which NumPy does not have: save it as float32)"
+    return "complex numbers" if dtype.kind == "c" else f"{dtype}"
+
+
+def _problems(positions: DensePositions, faults: Sequence[PositionProblem]) -> tuple[Problem, ...]:
+    """The bad values by kind, the kind that comes first in the file first."""
+    found = (_problem_of_fault(positions, fault) for fault in faults)
+    return tuple(sorted(found, key=lambda problem: problem.first[0].row))
+
+
+def _problem_of_fault(positions: DensePositions, fault: PositionProblem) -> Problem:
+    column = positions.target.name if "target" in fault.kind else positions.values.name
+    cells = (
+        BadCell(positions.origin.file, row + 1, None, column, fault.expected, found, fault.fix)
+        for row, found in fault.first
+    )
+    return Problem(fault.kind, fault.count, tuple(cells))
+
+
+def _nothing_usable(file: str, reason: str, problems: Sequence[Problem]) -> Refused:
+    listed = "".join(f"\n{shorten(str(cell), 300)}" for part in problems for cell in part.first[:2])
+    return Refused(f"{file}: {reason}, so nothing in it can be used.{listed}")
+
+
+def _position_notes(padding: int, shift_note: str | None) -> tuple[str, ...]:
+    notes: list[str] = [] if shift_note is None else [shift_note]
+    if padding:
+        notes.append(f"{padding:,} targets are −100, which is padding: these rows are no positions.")
+    return tuple(notes)
+
+
+_MAX_METADATA_BYTES: Final = 2**20
+"""Bytes of metadata: a run is described in a few hundred."""
+
+ArrayMetadata = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ArrayArchive:
+    """An open archive. members: name → member of each array."""
+
+    file: str
+    archive: ZipFile
+    members: Mapping[str, ZipInfo]
+    stack: ExitStack = field(repr=False)
+
+    def open_array(self, name: str) -> StoredArray:
+        """One array, to be read once; raises Refused where it is none."""
+        member = self.members[name]
+        stream = self.stack.enter_context(open_member(self.archive, member, self.file))
+        return StoredArray.from_stream(stream, member.file_size, self.file, name)
+
+    @property
+    def metadata(self) -> ArrayMetadata:
+        """What the archive says of its run; nothing where it says nothing."""
+        if METADATA_ARRAY not in self.members:
+            return {}
+        array = self.open_array(METADATA_ARRAY)
+        if array.shape or array.dtype.kind != "U" or array.dtype.itemsize > _MAX_METADATA_BYTES:
+            raise Refused(
+                f"{self.file}: {METADATA_ARRAY!r} has the shape {array.shape} of {array.dtype}, and one text, the "
+                f"metadata as JSON, is expected. Save numpy.array(json.dumps(metadata)), or leave it out."
+            )
+        return _parse_metadata(str(array.read_all()), self.file)
+
+
+def recognises(head: Head) -> bool:
+    """Whether the file is one array, an archive of arrays, or the metadata of an array beside it."""
+    if head.kind in ("json object", "json lines"):
+        return head.path is not None and main_file_of(head.path) is not None
+    return head.kind == "npy" or (head.kind == "zip" and any(name.endswith(".npy") for name in head.names))
+
+
+def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
+    """The run whose arrays a file holds. See `format.Read`."""
+    if head.path is None or not recognises(head):
+        raise Refused(f"{head.file} was to be read as {NPZ.title} and holds no NumPy arrays.")
+    if head.kind != "zip":
+        return _read_array_files(head, head.path, mapping, progress)
+    with _open_array_archive(head.path, head.file) as archive:
+        return _read_archive(head, archive, mapping, progress)
+
+
+@contextmanager
+def _open_array_archive(path: Path, file: str) -> Generator[_ArrayArchive]:
+    with open_regular_file(path, file) as stream, open_archive(stream, file) as archive, ExitStack() as stack:
+        yield _ArrayArchive(file, archive, npy_members(archive, file), stack)
+
+
+def _read_archive(
+    head: Head, archive: _ArrayArchive, mapping: Mapping[str, str], progress: ReadProgress
+) -> Reading:
+    names, metadata = tuple(archive.members), archive.metadata
+    arrays = find_token_arrays(head.file, names, mapping, metadata, archive.open_array)
+    origin = Origin(head.file, NPZ.id, run_info_from_metadata(metadata, head.file))
+    if arrays is None:
+        columns = [name for name in names if name != METADATA_ARRAY]
+        return read_answers(head, columns, mapping, archive.open_array, origin, progress)
+    positions = DensePositions(
+        archive.open_array(arrays.values),
+        archive.open_array(arrays.target),
+        arrays.scale,
+        origin,
+        label=file_stem(head.file),
+        columns=names,
+        unused_columns=tuple(name for name in names if name not in (arrays.values, arrays.target, METADATA_ARRAY)),
+    )
+    return read_dense_positions(positions, progress, _vocabulary_notes(metadata, positions.n_classes))
+
+
+def _read_array_files(head: Head, path: Path, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
+    pair = array_files_of(path, head.file)
+    if mapping:
+        raise Refused(f"{head.file} is one array, and its name says which: nothing in it can be mapped.")
+    metadata: ArrayMetadata = {}
+    if pair.metadata is not None:
+        metadata = _parse_metadata(read_bytes(pair.metadata, pair.metadata.name), pair.metadata.name)
+    with open_regular_file(pair.values, head.file) as stream, open_regular_file(pair.target, pair.target.name) as targets:
+        positions = DensePositions(
+            StoredArray.from_stream(stream, _stream_size(stream), head.file, pair.scale),
+            StoredArray.from_stream(targets, _stream_size(targets), pair.target.name, TARGET_ARRAY),
+            pair.scale,
+            Origin(head.file, NPZ.id, run_info_from_metadata(metadata, head.file)),
+            label=file_stem(file_stem(head.file)),
+            columns=(pair.scale, TARGET_ARRAY),
+        )
+        return read_dense_positions(positions, progress, _vocabulary_notes(metadata, positions.n_classes))
+
+
+def _stream_size(stream: BinaryIO) -> int:
+    size = stream.seek(0, 2)
+    stream.seek(0)
+    return size
+
+
+def _parse_metadata(text: str | bytes, file: str) -> ArrayMetadata:
+    try:
+        metadata: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"{file}: its metadata is no JSON ({shorten(str(error), 120)}).") from None
+    if not isinstance(metadata, dict):
+        raise Refused(f'{file}: its metadata is no JSON object, such as {{"model": "name"}}.')
+    return cast("ArrayMetadata", metadata)
+
+
+def _vocabulary_notes(metadata: ArrayMetadata, n_classes: int) -> tuple[str, ...]:
+    told = metadata.get("vocab_size")
+    if not isinstance(told, int) or told == n_classes:
+        return ()
+    return (
+        f"The metadata says a vocabulary of {told:,}, and the arrays have {n_classes:,} classes, which counts.",
+    )
+
+
+NPZ: Final = Format("npz", "token-level arrays", "NumPy arrays", recognises, read)

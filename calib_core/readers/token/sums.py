@@ -1,0 +1,494 @@
+"""How are the sums of token-level runs saved, small and exact, and read again?
+
+One Parquet file holds one or more runs: the table of `sums_table`, and as the metadata `calib` what no
+table holds. It is sealed: whatever was altered or cut off since is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from calib_core.errors import Refused, shorten
+from calib_core.readers.atomic_write import write_atomically
+from calib_core.readers.format import Format, Head, Reading
+from calib_core.readers.table.canonical import METADATA_KEY, run_info_from_metadata
+from calib_core.readers.table.raw import ReadProgress
+from calib_core.readers.token.arrays import MAX_CLASSES
+from calib_core.readers.token.sums_digest import BLANK_DIGEST, DIGEST_KEY, digest_matches, with_digest
+from calib_core.runs import RowCounts, TokenRun
+from calib_core.tokens.grid import GRID_CELLS, GridSums
+from calib_core.tokens.sums import ExamplePosition, NullDraws, TokenSums, UnstoredBounds
+
+# MERGED sums_table: How do the sums of a token-level run become rows of one table, and sums again, to the last bit?
+#
+# One row is one cell: part says of what (`PARTS`), run of which run; the other columns hold what that part
+# needs, and 0 elsewhere.
+
+TABLE_PARTS: Final = (
+    "top", "all", "class", "occurrences", "draws_top", "draws_all", "draws_class", "unseen", "examples",
+)  # fmt: skip
+"""The grids of the top label, of all labels and by class; positions by right class; drawn outcomes
+(`draw` numbers the draw, in draws_class by class); the A_j of a top-k file (`draw` is M, `cell` j − 1,
+`confidence` A_j); and the largest entries of the positions kept (`draw` numbers them, `group` is the
+class)."""
+
+SUMS_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType({
+    "run": pl.Int32(),
+    "part": pl.Enum(TABLE_PARTS),
+    "draw": pl.Int32(),
+    "group": pl.Int32(),
+    "cell": pl.Int32(),
+    "count": pl.Int64(),
+    "correct": pl.Int64(),
+    "confidence": pl.Float64(),
+    "squared": pl.Float64(),
+    "confident_correct": pl.Float64(),
+})
+
+_GRID_COLUMNS: Final = ("group", "cell", "count", "correct", "confidence", "squared", "confident_correct")
+
+RunMetadata = Mapping[str, Any]
+"""The part of a run that is no table, as JSON holds it."""
+
+PartColumns = Mapping[str, NDArray[Any]]
+
+_EXAMPLE_FIELDS: Final = ("row", "target", "target_prob", "rest", "classes", "width")
+
+
+def sums_metadata(sums: TokenSums) -> RunMetadata:
+    """What of the sums is kept beside the table."""
+    draws, unseen = sums.draws, sums.unstored
+    return {
+        "rows": sums.rows,
+        "classes": sums.classes,
+        "top": _grid_metadata(sums.top_label),
+        "all": _grid_metadata(sums.all_labels),
+        "by_class": None if sums.by_class is None else _grid_metadata(sums.by_class),
+        "no_classes": sums.no_class_sums_reason,
+        "excess": sums.sum_deviation,
+        "draws": None
+        if draws is None
+        else {"seed": draws.seed, "number": len(draws.all_labels), "by_class": draws.by_class is not None},
+        "unseen": None
+        if unseen is None
+        else {"positions": {str(bins): n for bins, n in unseen.n_ambiguous.items()}, "fewest": unseen.min_stored},
+        "examples": [
+            {name: getattr(example, name) for name in _EXAMPLE_FIELDS}
+            for example in sums.examples
+        ],
+    }
+
+
+def sums_to_table(run: int, sums: TokenSums) -> pl.DataFrame:
+    """All cells of one run, columns as in `SCHEMA`."""
+    return pl.concat(_part_frame(run, part, columns) for part, columns in _sums_parts(sums))
+
+
+def sums_from_table(metadata: RunMetadata, table: pl.DataFrame) -> TokenSums:
+    """The sums of one run again. table: its rows of `table_of`.
+
+    Raises KeyError, TypeError, ValueError or IndexError where something is missing or of the wrong type;
+    whether the numbers can be sums at all is asked by `sums_checks`.
+    """
+    parts = {
+        part: {name: frame[name].to_numpy() for name in SUMS_SCHEMA if name != "part"}
+        for part, frame in _part_frames(table)
+    }
+    none = _empty_columns()
+    rows, classes = int(metadata["rows"]), int(metadata["classes"])
+    occurrences = np.zeros(classes, np.int64)
+    found = parts.get("occurrences", none)
+    occurrences[found["group"]] = found["count"]
+    by_class = metadata["by_class"]
+    return TokenSums(
+        rows=rows,
+        classes=classes,
+        top_label=_grid_from_columns(metadata["top"], parts.get("top", none)),
+        all_labels=_grid_from_columns(metadata["all"], parts.get("all", none)),
+        by_class=None if by_class is None else _grid_from_columns(by_class, parts.get("class", none)),
+        no_class_sums_reason=None if metadata["no_classes"] is None else str(metadata["no_classes"]),
+        occurrences=occurrences,
+        sum_deviation=float(metadata["excess"]),
+        draws=None if metadata["draws"] is None else _draws_from_parts(metadata["draws"], parts),
+        unstored=None if metadata["unseen"] is None else _unseen_from_columns(metadata["unseen"], parts.get("unseen", none)),
+        examples=tuple(_examples_from_columns(metadata["examples"], parts.get("examples", none))),
+    )
+
+
+def _part_frames(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Each part and its rows; where they stand together, as they are written, nothing is copied or sorted."""
+    lengths = table.select(pl.col("part").rle().alias("same")).unnest("same")
+    if lengths["value"].n_unique() != lengths.height:
+        table = table.sort("part", maintain_order=True)
+        lengths = table.select(pl.col("part").rle().alias("same")).unnest("same")
+    start = 0
+    for length, part in lengths.select("len", pl.col("value").cast(pl.String)).iter_rows():
+        yield part, table.slice(start, length)
+        start += length
+
+
+def _grid_metadata(grid: GridSums) -> RunMetadata:
+    names = ("rows", "groups", "log_loss", "impossible")
+    return {name: getattr(grid, name) for name in names}
+
+
+def _sums_parts(sums: TokenSums) -> Iterator[tuple[str, PartColumns]]:
+    for part, grid in (("top", sums.top_label), ("all", sums.all_labels), ("class", sums.by_class)):
+        if grid is not None:
+            yield part, {name: getattr(grid, name) for name in _GRID_COLUMNS}
+    occurring = np.flatnonzero(sums.occurrences)
+    yield "occurrences", {"group": occurring, "count": sums.occurrences[occurring]}
+    if sums.draws is not None:
+        for part, counts in (("draws_top", sums.draws.top_label), ("draws_all", sums.draws.all_labels)):
+            cell, draw = np.nonzero(counts.T)  # neighbours in a cell are alike: half the file
+            yield part, {"draw": draw, "cell": cell, "count": counts[draw, cell]}
+        if sums.draws.by_class is not None:
+            names = ("draw", "group", "cell", "count")
+            yield "draws_class", dict(zip(names, sums.draws.by_class.T, strict=True))
+    if sums.unstored is not None:
+        for bins, mass in sums.unstored.mass_bounds.items():
+            yield "unseen", {"draw": np.full(bins, bins), "cell": np.arange(bins), "confidence": mass}
+    for at, example in enumerate(sums.examples):
+        ids = np.array(example.ids, np.int64)
+        yield "examples", {"draw": np.full(ids.size, at), "group": ids, "confidence": np.array(example.probs)}
+
+
+def _part_frame(run: int, part: str, columns: PartColumns) -> pl.DataFrame:
+    height = max(len(values) for values in columns.values())
+    same = {"run": run, "part": part}
+    return pl.DataFrame([
+        pl.Series(name, np.ascontiguousarray(columns[name])).cast(dtype)
+        if name in columns
+        else pl.repeat(same.get(name, 0), height, dtype=dtype, eager=True).alias(name)
+        for name, dtype in SUMS_SCHEMA.items()
+    ])
+
+
+def _empty_columns() -> PartColumns:
+    return {name: np.zeros(0, np.float64 if dtype.is_float() else np.int32) for name, dtype in SUMS_SCHEMA.items()}
+
+
+def _grid_from_columns(metadata: RunMetadata, columns: PartColumns) -> GridSums:
+    return GridSums(
+        group=columns["group"].astype(np.int32),
+        cell=columns["cell"].astype(np.int32),
+        count=columns["count"].astype(np.int64),
+        correct=columns["correct"].astype(np.int64),
+        confidence=columns["confidence"].astype(np.float64),
+        squared=columns["squared"].astype(np.float64),
+        confident_correct=columns["confident_correct"].astype(np.float64),
+        rows=int(metadata["rows"]),
+        groups=int(metadata["groups"]),
+        log_loss=float(metadata["log_loss"]),
+        impossible=int(metadata["impossible"]),
+    )
+
+
+def _draws_from_parts(metadata: RunMetadata, parts: Mapping[str, PartColumns]) -> NullDraws:
+    none, number = _empty_columns(), int(metadata["number"])
+    dense: dict[str, NDArray[np.int32]] = {}
+    for part in ("draws_top", "draws_all"):
+        found = parts.get(part, none)
+        dense[part] = np.zeros((number, GRID_CELLS), np.int32)
+        dense[part][found["draw"], found["cell"]] = found["count"]
+    found = parts.get("draws_class", none)
+    columns = [found[name] for name in ("draw", "group", "cell", "count")]
+    by_class = np.stack(columns, axis=1).astype(np.int32) if metadata["by_class"] else None
+    return NullDraws(int(metadata["seed"]), dense["draws_top"], dense["draws_all"], by_class)
+
+
+def _unseen_from_columns(metadata: RunMetadata, columns: PartColumns) -> UnstoredBounds:
+    positions = {int(bins): int(number) for bins, number in metadata["positions"].items()}
+    bins, mass = columns["draw"], columns["confidence"].astype(np.float64)
+    return UnstoredBounds(positions, {m: mass[bins == m] for m in dict.fromkeys(bins.tolist())}, int(metadata["fewest"]))
+
+
+def _examples_from_columns(metadata: Sequence[RunMetadata], columns: PartColumns) -> Iterator[ExamplePosition]:
+    for at, example in enumerate(metadata):
+        mine = columns["draw"] == at
+        yield ExamplePosition(
+            row=int(example["row"]),
+            target=int(example["target"]),
+            ids=tuple(columns["group"][mine].tolist()),
+            probs=tuple(columns["confidence"][mine].astype(np.float64).tolist()),
+            target_prob=float(example["target_prob"]),
+            rest=float(example["rest"]),
+            classes=int(example["classes"]),
+            width=int(example["width"]),
+        )
+
+
+# MERGED sums_checks: Can these numbers be the sums of one run?  What a damaged or altered file says is not taken for sums.
+
+MAX_DRAWS: Final = 10_000
+_CELL_SLACK: Final = 1e-3
+"""Share of the pairs of a cell by which its sums may leave it: a stored float16 is put into the cell
+whose edge is nearest in float16, which is up to 2.4e-4 beside the edge."""
+
+
+class InvalidSumsError(Exception):
+    """The message says what cannot be."""
+
+
+def check_run_metadata(metadata: RunMetadata) -> None:
+    """Raises WrongError where a size is none, before room is made for it; KeyError, TypeError as is."""
+    _require(0 <= metadata["rows"] < 2**53, "its number of positions is none")
+    _require(1 <= metadata["classes"] <= MAX_CLASSES, "its number of classes is none")
+    _require(metadata["draws"] is None or 1 <= metadata["draws"]["number"] <= MAX_DRAWS, "its number of draws is none")
+    _require((metadata["by_class"] is None) != (metadata["no_classes"] is None), "its classes are there and not there")
+
+
+def check_table(metadata: RunMetadata, table: pl.DataFrame) -> None:
+    """Raises WrongError where a cell, class or count of one run is outside what it can be."""
+    _require(dict(table.schema) == dict(SUMS_SCHEMA), "its columns are others")
+    _require(not any(table.null_count().row(0)), "values are missing")
+    number = max(GRID_CELLS, MAX_DRAWS, len(metadata["examples"]))
+    for name, most in (
+        ("draw", number),
+        ("group", metadata["classes"]),
+        ("cell", GRID_CELLS),
+        ("count", 2**53),
+        ("correct", 2**53),
+    ):
+        _require(table[name].is_between(0, most, closed="left").all(), f"a {name} is out of range")
+
+
+def check_sums(sums: TokenSums) -> None:
+    """Raises WrongError where the parts of a run do not agree with one another."""
+    _check_grid("top label", sums.top_label, sums.rows, sums.rows)
+    _check_grid("all labels", sums.all_labels, sums.rows, sums.rows * sums.classes)
+    _check_cells("top label", sums.top_label)
+    # What a top-k file does not store is put into the first cell, wherever it belongs.
+    _check_cells("all labels", sums.all_labels, first_cell=int(sums.unstored is not None))
+    _require(int(sums.all_labels.correct.sum()) == sums.rows, "each position has not one right class")
+    _require(int(sums.occurrences.sum()) == sums.rows, "the right classes are not one a position")
+    _require(math.isfinite(sums.sum_deviation) and sums.sum_deviation >= 0, "the sums of the rows are none")
+    if sums.by_class is not None:
+        _check_classes(sums.by_class, sums)
+    if sums.draws is not None:
+        _check_draws(sums.draws, sums.rows)
+    if sums.unstored is not None:
+        _check_unseen(sums.unstored, sums.rows)
+    _require(all(_is_valid_example(example, sums) for example in sums.examples),
+          "a position kept is none")  # fmt: skip
+
+
+def _check_grid(grid_name: str, grid: GridSums, rows: int, pairs: int) -> None:
+    """The counts of one grid: sorted, possible, complete."""
+    _require(grid.rows == rows, f"the number of positions differs ({grid_name})")
+    _require(int(grid.count.sum()) == pairs, f"the pairs do not add up ({grid_name})")
+    key = grid.group.astype(np.int64) * GRID_CELLS + grid.cell
+    _require((np.diff(key) > 0).all(), f"the cells are not in order ({grid_name})")
+    possible = (grid.count > 0).all() and (grid.correct <= grid.count).all()
+    _require(possible, f"more are right than there are ({grid_name})")
+    _require(0 <= grid.impossible <= rows, f"more are impossible than there are ({grid_name})")
+    _require(math.isfinite(grid.log_loss) and grid.log_loss >= 0, f"the log loss is none ({grid_name})")
+
+
+def _check_cells(grid_name: str, grid: GridSums, *, first_cell: int = 0, check_squares: bool = True) -> None:
+    """The sums of each cell from `first` on: such as confidences of that cell come to."""
+    seen = grid.cell >= first_cell
+    cell, count, said = grid.cell[seen], grid.count[seen], grid.confidence[seen]
+    right, slack = grid.confident_correct[seen], _CELL_SLACK * count
+    low, high = cell / GRID_CELLS * count - slack, (cell + 1) / GRID_CELLS * count + slack
+    _require(((low <= said) & (said <= high)).all(), f"a confidence is outside its cell ({grid_name})")
+    inside = (-slack <= right) & (right <= said + slack)
+    _require(inside.all(), f"a right confidence is outside its cell ({grid_name})")
+    if check_squares:
+        gap = np.abs(grid.squared[seen] - said * (said / count))
+        _require((gap <= slack).all(), f"the squares are others than the cell's ({grid_name})")
+
+
+def _check_classes(grid: GridSums, sums: TokenSums) -> None:
+    _check_grid("by class", grid, sums.rows, sums.rows * sums.classes)
+    _check_cells("by class", grid, check_squares=False)  # by class none are kept
+    _require(grid.groups == sums.classes, "the classes are not all there")
+    right = np.bincount(grid.group, grid.correct, sums.classes)
+    _require((right == sums.occurrences).all(), "the right classes differ")
+
+
+def _check_draws(draws: NullDraws, rows: int) -> None:
+    _require((draws.top_label.sum(axis=1, dtype=np.int64) <= rows).all(), "more are drawn than there are")
+    _require((draws.all_labels.sum(axis=1, dtype=np.int64) == rows).all(), "the draws do not add up")
+    if draws.by_class is not None:
+        draw, group, cell, count = draws.by_class.T.astype(np.int64)
+        key = (draw * (int(group.max(initial=0)) + 1) + group) * GRID_CELLS + cell
+        _require((np.diff(key) > 0).all() and (count > 0).all(), "the draws by class are not in order")
+        drawn = np.bincount(draw, count)
+        _require((drawn == rows).all() and drawn.size <= len(draws.all_labels), "the draws by class do not add up")
+
+
+def _check_unseen(unseen: UnstoredBounds, rows: int) -> None:
+    _require(unseen.min_stored >= 0, "the entries stored are less than none")
+    _require(all(0 <= number <= rows for number in unseen.n_ambiguous.values()), "too many are ambiguous")
+    for bins, mass in unseen.mass_bounds.items():
+        _require(_is_valid_mass(mass, bins, rows) and bins in unseen.n_ambiguous, "what is not stored is none")
+
+
+def _is_valid_mass(mass: NDArray[np.float64], bins: int, rows: int) -> bool:
+    return mass.shape == (bins,) and bool(((mass >= 0) & (mass <= rows * (1 + _CELL_SLACK))).all())
+
+
+def _is_valid_example(example: ExamplePosition, sums: TokenSums) -> bool:
+    inside = all(0 <= prob <= 1 + _CELL_SLACK for prob in example.probs)
+    known = 0 <= example.target < sums.classes and example.width in (2, 4, 8)
+    return example.row >= 0 and known and inside
+
+
+def _require(holds: object, message: str) -> None:
+    if not holds:
+        raise InvalidSumsError(message)
+
+
+SUMS_FORMAT: Final = "calib-sums"
+SUMS_VERSION: Final = 1
+
+_INVALID_SUMS_ERRORS: Final = (InvalidSumsError, KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError)
+"""What comes of metadata and tables that are not those of a sums file."""
+
+
+def write_sums(runs: Sequence[TokenRun], path: Path) -> None:
+    """Saves the sums of runs at `path`, all of them or nothing. Raises Refused as `saving.save`.
+
+    A run's file and format are not saved: the runs that are read are of the new file.
+    """
+    frame = pl.concat([sums_to_table(number, run.sums) for number, run in enumerate(runs)])
+    told: list[RunMetadata] = [
+        {"label": run.label, "info": asdict(run.info), "ledger": _ledger_to_json(run.row_counts), **sums_metadata(run.sums)}
+        for run in runs
+    ]
+    metadata = {"format": SUMS_FORMAT, "version": SUMS_VERSION, "runs": told, DIGEST_KEY: BLANK_DIGEST}
+    buffer = io.BytesIO()
+    frame.write_parquet(
+        buffer,
+        compression="zstd",
+        compression_level=19,
+        statistics=False,
+        metadata={METADATA_KEY: json.dumps(metadata, allow_nan=False)},
+    )
+    write_atomically(with_digest(buffer.getvalue()), path)
+
+
+def recognises(head: Head) -> bool:
+    """Whether the file says that it holds sums."""
+    return head.kind == "parquet" and _stored_metadata(head).get("format") == SUMS_FORMAT
+
+
+def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
+    """The runs whose sums a file holds. See `format.Read`."""
+    if not recognises(head):
+        raise Refused(f"{head.file} was to be read as {SUMS.title} and holds none. Leave --format out.")
+    if mapping:
+        raise Refused(f"{head.file} holds saved sums, of which no column can be read as another.")
+    metadata = _stored_metadata(head)
+    if metadata.get("version") != SUMS_VERSION:
+        raise Refused(
+            f"{head.file} holds sums of version {shorten(repr(metadata.get('version')))}, and this version "
+            f"of the program reads version {SUMS_VERSION}. Reduce the token-level files again."
+        )
+    try:
+        runs = tuple(_read_runs(head, metadata, progress))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise _damaged_sums(head.file, shorten(str(error), 200)) from None
+    except _INVALID_SUMS_ERRORS as error:
+        reason = str(error) if isinstance(error, InvalidSumsError) else "parts are missing"
+        raise _damaged_sums(head.file, reason) from None
+    progress(1.0, f"{len(runs):,} runs read")
+    return Reading(
+        file=head.file,
+        format=SUMS.id,
+        n_rows=sum(run.n_total for run in runs),
+        n_bad_rows=0,
+        problems=(),
+        good_runs=runs,
+        columns=head.names,
+        unused_columns=(),
+        proposed_mapping=MappingProxyType({}),
+    )
+
+
+def _read_runs(head: Head, metadata: Mapping[str, Any], progress: ReadProgress) -> Iterator[TokenRun]:
+    if not digest_matches(head.all_bytes):
+        raise InvalidSumsError("its seal is broken")
+    table = _scan_table(head)
+    told = cast("list[RunMetadata]", metadata["runs"])
+    if not told or dict(table.collect_schema()) != dict(SUMS_SCHEMA):
+        raise InvalidSumsError("its columns are others")
+    parts = _run_ranges(table)
+    for number, run in enumerate(told):
+        progress(number / len(told), f"run {number + 1:,} of {len(told):,}")
+        check_run_metadata(run)
+        rows = table.slice(*parts.pop(number, (0, 0))).collect()
+        check_table(run, rows)
+        sums = sums_from_table(run, rows)
+        check_sums(sums)
+        info, ledger = run_info_from_metadata(run["info"], head.file), _ledger_from_json(run["ledger"])
+        yield TokenRun(head.file, SUMS.id, str(run["label"]), info, sums, ledger)
+    if parts:
+        raise InvalidSumsError("there are cells of no run")
+
+
+def _scan_table(head: Head) -> pl.LazyFrame:
+    """The cells of all runs, none of them unpacked: together they may take eighty times the file's room."""
+    return pl.scan_parquet(io.BytesIO(head.all_bytes))
+
+
+def _run_ranges(table: pl.LazyFrame) -> dict[int, tuple[int, int]]:
+    """Where the cells of each run begin, and how many there are: they stand together."""
+    lengths = table.select(pl.col("run").rle().alias("same")).unnest("same").collect()
+    if lengths["value"].n_unique() != lengths.height:
+        raise InvalidSumsError("the cells of a run do not stand together")
+    starts = lengths["len"].cum_sum() - lengths["len"]
+    return dict(zip(lengths["value"], zip(starts, lengths["len"], strict=True), strict=True))
+
+
+def _stored_metadata(head: Head) -> Mapping[str, Any]:
+    try:
+        stored: object = json.loads((head.metadata or {}).get(METADATA_KEY, ""))
+    except (ValueError, RecursionError):
+        return {}
+    return cast("Mapping[str, Any]", stored) if isinstance(stored, dict) else {}
+
+
+def _ledger_to_json(ledger: RowCounts) -> RunMetadata:
+    return {
+        "read": ledger.n_rows,
+        "left_out": ledger.n_left_out,
+        "clipped": dict(ledger.clipped),
+        "off_sum": ledger.n_off_sum,
+        "notes": list(ledger.notes),
+    }
+
+
+def _ledger_from_json(stored: RunMetadata) -> RowCounts:
+    """Raises TypeError or ValueError where a number is none."""
+    return RowCounts(
+        n_rows=int(stored["read"]),
+        n_left_out=int(stored["left_out"]),
+        clipped=MappingProxyType({str(name): int(number) for name, number in stored["clipped"].items()}),
+        n_off_sum=int(stored["off_sum"]),
+        notes=tuple(str(note) for note in stored["notes"]),
+    )
+
+
+def _damaged_sums(file: str, reason: str) -> Refused:
+    return Refused(
+        f"{file}: the sums in it cannot be used ({reason}): the file was altered, cut off or damaged since "
+        f"it was written. Copy it again, or reduce the token-level files again."
+    )
+
+
+SUMS: Final = Format(
+    "sums", "saved sums of token-level files", "the metadata of sums", recognises, read
+)

@@ -1,0 +1,278 @@
+"""How do runs of any format become one file of the project's own, which reads back to the same numbers?
+
+What was observed is written as it was read: raw, in the file's own order and dtypes. One run says of itself
+in the metadata which run it is, several say it row by row.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+import polars as pl
+
+from calib_core.errors import Refused, shorten
+from calib_core.readers.table.canonical import (
+    ANSWERS_FORMAT,
+    ANSWERS_VERSION,
+    DTYPES_KEY,
+    GROUPS_KEY,
+    METADATA_KEY,
+    NOTES_KEY,
+    PART_OF_KEY,
+    REPORTED_IN_FULL_KEY,
+    REPORTED_KEY,
+    SOURCE_ROW_COLUMN,
+)
+from calib_core.readers.table.columns import COLUMN_JUDGES
+from calib_core.readers.table.group_columns import MAX_GROUP_COLUMNS, MAX_GROUPS
+from calib_core.report.provenance import file_checksum
+from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, RUN_COLUMNS, AnswerRun, ReportedMetric, Run, TokenRun
+
+# MERGED canonical_file: How is a canonical answers file written, as Parquet and as JSON lines?
+
+_NARROW_FLOATS: Final = (pl.Float16(), pl.Float32())
+"""Dtypes that JSON has no word for, and that decide where a value falls between bins (decision 0002)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CanonicalFile:
+    """A canonical answers file before it is written. rows: no column of them is null throughout.
+
+    metadata: as it is written; notes: the sentences in it.
+    """
+
+    rows: pl.DataFrame
+    metadata: Mapping[str, object]
+    notes: tuple[str, ...]
+
+    def to_parquet(self) -> bytes:
+        """As Parquet, every value in the dtype it was read in."""
+        buffer = io.BytesIO()
+        self.rows.write_parquet(buffer, compression="zstd", metadata={METADATA_KEY: _compact_json(self.metadata)})
+        return buffer.getvalue()
+
+    def to_json_lines(self) -> bytes:
+        """As JSON lines: the metadata, then one object a row, nulls left out, −∞ as the text "-inf"."""
+        narrow = {name: str(_element_dtype(dtype)) for name, dtype in self.rows.schema.items()
+                  if _element_dtype(dtype) in _NARROW_FLOATS}  # fmt: skip
+        metadata = {**self.metadata, DTYPES_KEY: narrow} if narrow else self.metadata
+        lines = [_compact_json({METADATA_KEY: metadata})]
+        lines += [
+            _compact_json({name: _json_value(value) for name, value in row.items() if value is not None})
+            for row in self.rows.iter_rows(named=True)
+        ]
+        return ("\n".join(lines) + "\n").encode()
+
+
+def _element_dtype(dtype: pl.DataType) -> pl.DataType:
+    return cast("pl.DataType", dtype.inner) if isinstance(dtype, pl.List) else dtype
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_json_value(part) for part in cast("list[Any]", value)]
+    return "-inf" if value == float("-inf") else value
+
+
+def _compact_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+_RESERVED_NAMES: Final = frozenset((*COLUMN_JUDGES, SOURCE_ROW_COLUMN, METADATA_KEY))
+"""Names that a column of groups cannot keep."""
+
+_INFO_DTYPES: Final[Mapping[str, pl.DataType]] = {
+    "model": pl.String(), "dataset": pl.String(), "shots": pl.Int32(), "checkpoint": pl.String(),
+    "params_b": pl.Float64(), "tuning": pl.String(), "temperature": pl.Float64(), "tokens_seen": pl.Int64(),
+}  # fmt: skip
+
+_FILE_LEVEL_FIELDS: Final = ("path_of", "p_true_of", "answer_normaliser")
+"""What the format says once a file, and no row can say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedSource:
+    """A file that was converted. rows: its records, bad ones included; sha256: of its bytes, in hex."""
+
+    name: str
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConvertedFile:
+    """What one file gives to a canonical one. unused: its columns that nothing is read from."""
+
+    runs: tuple[Run, ...]
+    source: ConvertedSource
+    notes: tuple[str, ...] = ()
+    unused_columns: tuple[str, ...] = ()
+
+
+def source_record(path: Path, name: str, rows: int) -> ConvertedSource:
+    """A file as it is on disk now; raises Refused where it is not there any more."""
+    return ConvertedSource(name, file_checksum(path, name).sha256, rows)
+
+
+def to_canonical(runs: Sequence[Run], sources: Sequence[ConvertedSource], notes: Sequence[str] = ()) -> CanonicalFile:
+    """One file of these runs. notes: what else a reader of the numbers has to know.
+
+    Raises Refused where a run is token-level, where two runs would be one in the same file, or where they
+    differ in what a file says once: which answer a confidence speaks of, or the dtype of a column.
+    """
+    answers = [_require_answer_run(run) for run in runs]
+    _check_distinct(answers)
+    for name in _FILE_LEVEL_FIELDS:
+        _check_same(name, [(run, getattr(run.info, name)) for run in answers])
+    several = len(answers) > 1
+    frames = [_written_rows(run, with_run_columns=several) for run in answers]
+    for name in dict.fromkeys(name for frame in frames for name in frame.columns):
+        dtypes = [(run, str(frame.schema[name])) for run, frame in zip(answers, frames, strict=True)
+                  if name in frame.columns]  # fmt: skip
+        _check_same(f"the dtype of {name}", dtypes)
+    rows = pl.concat(frames, how="diagonal")
+    groups, lost = _group_columns(answers, rows)
+    told = dict.fromkeys((*_ledger_notes(answers), *notes, *lost))
+    return CanonicalFile(
+        rows.select(_column_order(rows, groups)),
+        {
+            "format": ANSWERS_FORMAT,
+            "version": ANSWERS_VERSION,
+            "logprob_base": "e",
+            **_run_metadata(answers),
+            "created_by": "Calib",
+            "sources": [asdict(source) for source in sources],
+            **_reported_metrics(answers),
+            NOTES_KEY: list(told),
+            GROUPS_KEY: groups,
+        },
+        tuple(told),
+    )
+
+
+def _require_answer_run(run: Run) -> AnswerRun:
+    if isinstance(run, TokenRun):
+        raise Refused(
+            f"{run.file}: {run.label} is token-level: its positions are added up while they are read, and "
+            f"none is kept. Save the sums instead: python -m calib_core reduce FILE -o SUMS.parquet"
+        )
+    return run
+
+
+def _check_distinct(runs: Sequence[AnswerRun]) -> None:
+    found: dict[tuple[object, ...], AnswerRun] = {}
+    for run in runs:
+        key = tuple(getattr(run.info, name) for name in RUN_COLUMNS)
+        if key in found:
+            said = shorten(run.info.label("none of them"))
+            raise Refused(
+                f"{found[key].file} and {run.file} say the same of their model, dataset, shots and "
+                f"checkpoint ({said}), so in one file they would be one run. Convert each apart."
+            )
+        found[key] = run
+
+
+def _check_same(what: str, values: Sequence[tuple[AnswerRun, str]]) -> None:
+    first, word = values[0]
+    for run, other in values[1:]:
+        if other != word:
+            raise Refused(
+                f"{first.file} and {run.file} differ in {what} ({word}, {other}), which a file says once. "
+                f"Convert each to a file of its own."
+            )
+
+
+def _written_rows(run: AnswerRun, *, with_run_columns: bool) -> pl.DataFrame:
+    """The rows of one run as they are written, without columns that say nothing."""
+    info = _INFO_DTYPES if with_run_columns else {}
+    own = run.rows.select(
+        *(name for name in ANSWER_SCHEMA if name != "row" and run.has_columns(name)),
+        (pl.col("row") - 1).alias(SOURCE_ROW_COLUMN),
+        *(
+            pl.lit(value, dtype).alias(name)
+            for name, dtype in info.items()
+            if (value := getattr(run.info, name)) is not None
+        ),
+    )
+    names = _group_names(run)
+    return own.hstack([run.group_columns[name].cast(pl.String).alias(names[name]) for name in names])
+
+
+def _group_names(run: AnswerRun) -> dict[str, str]:
+    """Each column of groups and the name it is written under, where the format has its own already."""
+    names: dict[str, str] = {}
+    for column in run.group_columns.columns:
+        name = column
+        while name in _RESERVED_NAMES or name in names.values() or (name != column and name in run.group_columns.columns):
+            name += " (group)"
+        names[column] = name
+    return names
+
+
+def _group_columns(runs: Sequence[AnswerRun], rows: pl.DataFrame) -> tuple[list[str], tuple[str, ...]]:
+    """The columns of groups that can be read again, and a sentence on each other one."""
+    names = dict.fromkeys(name for run in runs for name in _group_names(run).values())
+    many = [name for name in names if rows[name].drop_nulls().n_unique() > MAX_GROUPS]
+    kept = [name for name in names if name not in many]
+    return kept[:MAX_GROUP_COLUMNS], tuple(
+        f"The column {name!r} is not written: together the runs have more groups than are read."
+        for name in (*many, *kept[MAX_GROUP_COLUMNS:])
+    )
+
+
+def _column_order(rows: pl.DataFrame, groups: Sequence[str]) -> list[str]:
+    order = (*ANSWER_SCHEMA, SOURCE_ROW_COLUMN, *INFO_COLUMNS, *groups)
+    return [name for name in dict.fromkeys(order) if name in rows.columns]
+
+
+def _run_metadata(runs: Sequence[AnswerRun]) -> dict[str, object]:
+    """What the metadata says of the runs: of one all that is known, of several what they have in common."""
+    names = (*INFO_COLUMNS, *_FILE_LEVEL_FIELDS) if len(runs) == 1 else _FILE_LEVEL_FIELDS
+    told: dict[str, object] = {
+        name: value for name in names if (value := getattr(runs[0].info, name)) is not None
+    }
+    parts = {run.evaluation for run in runs}
+    return told | ({PART_OF_KEY: part} if len(parts) == 1 and (part := parts.pop()) else {})
+
+
+def _reported_metrics(runs: Sequence[AnswerRun]) -> dict[str, object]:
+    """The tool's own numbers: metric → value, for each run by its label where there are several; in full."""
+    told = {
+        run.label: {each.name: each.value for each in run.reported_metrics if each.subject is None}
+        for run in runs
+        if run.reported_metrics
+    }
+    if not told:
+        return {}
+    in_full = [_full_reported_metric(each, run) for run in runs for each in run.reported_metrics]
+    return {REPORTED_KEY: told if len(runs) > 1 else next(iter(told.values())), REPORTED_IN_FULL_KEY: in_full}
+
+
+def _full_reported_metric(reported: ReportedMetric, run: AnswerRun) -> dict[str, object]:
+    """One number with all that is known of it, and of which run it is.
+
+    Rows that are left out cannot be told from those that are here any more, so it is said that they were.
+    """
+    left_out = run.row_counts.n_left_out if reported.rows is not None and reported.subject is None else 0
+    gone = f"{left_out:,} bad row{'s were' if left_out > 1 else ' was'} left out when it was converted."
+    why = " ".join(part for part in (reported.why, gone if left_out else "") if part)
+    told: dict[str, object] = {name: getattr(run.info, name) for name in RUN_COLUMNS}
+    told |= asdict(reported) | {"why": why or None}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _ledger_notes(runs: Sequence[AnswerRun]) -> Iterator[str]:
+    """What happened to the rows between their file and this one."""
+    for run in runs:
+        of = f"{run.info.label('')}: " if len(runs) > 1 and run.info.label("") else ""
+        ledger = run.row_counts
+        if ledger.n_left_out:
+            yield f"{of}{ledger.n_left_out:,} of {ledger.n_rows:,} rows were bad and are left out."
+        for column, count in ledger.clipped.items():
+            yield f"{of}{count:,} values of {column} were moved onto the edge of their range."
+        yield from (f"{of}{note}" for note in ledger.notes)

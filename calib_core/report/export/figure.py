@@ -1,0 +1,193 @@
+"""How does a figure become a PNG or an SVG, and what does a person do where it cannot?
+
+Kaleido draws it with a Chromium; it is an extra (requirements-export.txt). It runs in a process of its own,
+one at a time, which is ended with all that it started.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Literal, TypeAlias
+
+from calib_core.errors import Unavailable
+from calib_core.figures.comparison import keep_names_for_width
+from calib_core.figures.layout import without_unset
+from calib_core.report.export.kaleido_process import (
+    FONT_FILE,
+    JOB_FILE,
+    PICTURE_FILE,
+    PictureFrame,
+    clean_figure,
+)
+
+PictureFormat: TypeAlias = Literal["png", "svg"]
+
+PNG_WIDTH: Final = 1600
+"""Width of a PNG: of a slide, or of a column in print at 300 dots an inch and more."""
+
+FIGURE_WIDTH: Final = 800
+SQUARE_WIDTH: Final = 560
+LOW_SQUARE_WIDTH: Final = 420
+LOW_HEIGHT: Final = 330
+"""Widths in pixels, to which letters are set: of a figure, of one with a square panel, of one that is LOW."""
+
+TIMEOUT_SECONDS: Final = 60.0
+"""So long a picture may take: one takes two or three where the machine has nothing else to do."""
+
+KILL_WAIT_SECONDS: Final = 10.0
+"""Seconds that are waited at most until what was ended is gone: a busy machine takes a while to bury it."""
+
+MAX_TEMP_PATH: Final = 20
+"""Of the folder for temporary files: below it the browser has a socket, whose path is 107 bytes at most."""
+
+SHORT_TEMP_FOLDER: Final = "/tmp"
+
+INSTALL_COMMAND: Final = "python -m pip install -r requirements-export.txt"
+BROWSER_VARIABLE: Final = "BROWSER_PATH"
+_PROJECT_ROOT: Final = Path(__file__).resolve().parents[3]
+_CHILD_PROGRAM: Final = (
+    "import sys; sys.path.extend(sys.argv[2:]); from calib_core.report.export import kaleido_process; "
+    "kaleido_process.main(sys.argv[1])"
+)
+_LOG: Final = logging.getLogger(__name__)
+_ONE_AT_A_TIME: Final = Lock()
+
+
+def unavailable_reason() -> str | None:
+    """Why no picture can be made here, and the line to type; None where it can."""
+    if importlib.util.find_spec("kaleido") is None:
+        return f"PNG and SVG need Kaleido, which is not installed. {_install_command()}"
+    named = os.environ.get(BROWSER_VARIABLE)
+    if named and not (Path(named).is_file() and os.access(named, os.X_OK)):
+        return f"PNG and SVG need a browser. {BROWSER_VARIABLE} names none that can be run: name another, or unset it."
+    if find_browser() is None:
+        return (
+            "PNG and SVG need a Chromium or Chrome, and none was found. Type: sudo apt-get install chromium "
+            f"(Debian, Ubuntu), or kaleido_get_chrome; or name one in the variable {BROWSER_VARIABLE}."
+        )
+    return None
+
+
+def _install_command() -> str:
+    """Which line installs it where this program runs."""
+    if not (_PROJECT_ROOT / "requirements-export.txt").is_file():  # installed by pip, with no folder of its own
+        return "Type: python -m pip install kaleido"
+    own = Path(sys.prefix) == _PROJECT_ROOT / ".venv"
+    return f"Type in the program's folder: {'.venv/bin/' if own else ''}{INSTALL_COMMAND}"
+
+
+def find_browser() -> str | None:
+    """The browser that Kaleido takes: what BROWSER_PATH names, its own, or one of the system's."""
+    if named := os.environ.get(BROWSER_VARIABLE):
+        return named
+    found: Any = importlib.import_module("choreographer.browsers.chromium")
+    return found.Chromium.find_browser(skip_local=False)
+
+
+def render_picture(
+    plotly_figure: Mapping[str, Any], picture_format: PictureFormat, *, title: str, recipe: str, font: bytes | None = None,
+    timeout: float = TIMEOUT_SECONDS,
+) -> bytes:
+    """The figure on white paper, with a title above and how it was made below.
+
+    drawn: with the colours of `theme.LIGHT`; title, recipe: text as files have it; font: WOFF2 of the
+    letters, put into the file; None: the system's; seconds: how long it may take. Raises Unavailable with
+    what to do.
+    """
+    if reason := unavailable_reason():
+        raise Unavailable(reason)
+    figure = clean_figure(without_unset(plotly_figure))
+    width, height = picture_size(figure)
+    order = {
+        "figure": keep_names_for_width(figure, width), "kind": picture_format, "scale": PNG_WIDTH / width, "browser": find_browser(),
+        "seconds": timeout, "frame": asdict(PictureFrame(width, height, title, recipe)),
+    }
+    if not _ONE_AT_A_TIME.acquire(timeout=timeout):
+        raise Unavailable("Other pictures are being drawn. Try again in a minute.")
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix="calib-picture-", dir=_temp_folder(), ignore_cleanup_errors=True
+        ) as folder:
+            return _run_kaleido(Path(folder), order, font, timeout)
+    finally:
+        _ONE_AT_A_TIME.release()
+
+
+def _temp_folder() -> str:
+    """The folder for temporary files, or one with a shorter name where that one's is too long."""
+    own = tempfile.gettempdir()
+    return own if len(own) <= MAX_TEMP_PATH or not os.access(SHORT_TEMP_FOLDER, os.W_OK) else SHORT_TEMP_FOLDER
+
+
+def picture_size(figure: Mapping[str, Any]) -> tuple[int, int]:
+    """Width and height in pixels; a square panel is as wide as the picture."""
+    layout: Mapping[str, Any] = figure["layout"]
+    height = int(layout.get("height") or 450)
+    upward: Mapping[str, Any] = layout.get("yaxis", {})
+    if "scaleanchor" not in upward:
+        return FIGURE_WIDTH, height
+    width = LOW_SQUARE_WIDTH if height < LOW_HEIGHT else SQUARE_WIDTH
+    margin: Mapping[str, int] = layout.get("margin", {})
+    low, high = upward.get("domain", (0, 1))
+    side = (width - margin.get("l", 0) - margin.get("r", 0)) / (high - low)
+    return width, round(side) + margin.get("t", 0) + margin.get("b", 0)
+
+
+def _run_kaleido(folder: Path, job: Mapping[str, Any], font: bytes | None, timeout: float) -> bytes:
+    (folder / JOB_FILE).write_text(json.dumps(job), "utf-8")
+    if font is not None:
+        (folder / FONT_FILE).write_bytes(font)
+    roots = (_PROJECT_ROOT, Path(importlib.import_module("kaleido").__file__ or "").parents[1])
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-B", "-c", _CHILD_PROGRAM, str(folder), *map(str, roots)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
+        env={**os.environ, "TMPDIR": str(folder)}, start_new_session=True,
+    )
+    try:
+        _, told = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise Unavailable(
+            f"Drawing the picture was stopped after {timeout:g} s. Try again when the machine is less busy."
+        ) from None
+    finally:
+        _terminate(process, folder)
+    made = folder / PICTURE_FILE
+    if made.exists():
+        return made.read_bytes()
+    _LOG.warning("no picture: %s", told.decode("utf-8", "replace")[-2000:])
+    raise Unavailable("The browser that draws pictures failed. Try again; the terminal says more.")
+
+
+def _terminate(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Ends the process and what it has started, and waits until none of it is left."""
+    process.kill()
+    process.wait()
+    if process.stderr is not None:
+        process.stderr.close()
+    until = time.monotonic() + KILL_WAIT_SECONDS
+    while _kill_leftovers(folder) and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def _kill_leftovers(folder: Path) -> int:
+    """Kills what was started for this folder, whose path is among its words; how many there still were."""
+    found = 0
+    for told in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # gone, or another person's
+            if os.fsencode(folder) in told.read_bytes():
+                os.kill(int(told.parent.name), signal.SIGKILL)
+                found += 1
+    return found

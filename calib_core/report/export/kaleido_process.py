@@ -1,0 +1,230 @@
+"""How does a figure become pixels?  By Kaleido, in a process of its own that runs this and nothing else.
+
+The folder it is told of holds the order; the picture goes there too. The page that Kaleido
+opens has plotly.js of the installed package, no MathJax (so "$x$" stays as it is), and can reach no network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import importlib
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+from xml.sax.saxutils import escape, quoteattr
+
+from calib_core.errors import shorten
+from calib_core.figures.label_placement import text_width
+from calib_core.figures.palette import FONT, LIGHT
+
+# MERGED picture_frame: What stands around a figure in a file of its own?  A title above, how it was made below, white paper.
+#
+# The figure comes as the SVG that plotly draws; out comes one SVG with all that, a description and its letters.
+
+TITLE_FONT_SIZE: Final = 17
+RECIPE_FONT_SIZE: Final = 11.5
+_SIDE_MARGIN: Final = 20
+_TOP_MARGIN: Final = 12
+_WIDTH_CORRECTION: Final = 0.9
+"""Of what `text_width` says, which is rather too much, for lines of many letters."""
+
+_MAX_TITLE_LINES: Final = 2
+_MAX_RECIPE_LINES: Final = 8
+_INVALID_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFrame:
+    """width, height: of the figure alone, in pixels; title, recipe: text as files have it, any length."""
+
+    width: int
+    height: int
+    title: str
+    recipe: str
+
+    @property
+    def title_lines(self) -> list[str]:
+        """The lines above the figure."""
+        return wrap_text(self.title, TITLE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_TITLE_LINES)
+
+    @property
+    def recipe_lines(self) -> list[str]:
+        """The lines below it."""
+        found: list[str] = []
+        for part in self.recipe.splitlines():
+            found += wrap_text(part, RECIPE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_RECIPE_LINES)
+        if len(found) <= _MAX_RECIPE_LINES:
+            return found
+        return [*found[: _MAX_RECIPE_LINES - 1], "… The column recipe of the CSV has all of it."]
+
+    @property
+    def top_height(self) -> int:
+        """Pixels above the figure."""
+        return round(_TOP_MARGIN + 1.4 * TITLE_FONT_SIZE * len(self.title_lines))
+
+    @property
+    def total_height(self) -> int:
+        """Height of all of it, in pixels."""
+        return self.top_height + self.height + round(1.4 * RECIPE_FONT_SIZE * len(self.recipe_lines)) + (14 if self.recipe_lines else 0)
+
+
+def clean_xml_text(text: str) -> str:
+    """The text with what no XML may hold replaced."""
+    return _INVALID_XML.sub("\ufffd", text)
+
+
+def clean_figure(part: object) -> Any:
+    """A figure whose texts are all `clean`."""
+    if isinstance(part, str):
+        return clean_xml_text(part)
+    if isinstance(part, Mapping):
+        return {clean_xml_text(name): clean_figure(value) for name, value in cast("Mapping[str, object]", part).items()}
+    if isinstance(part, list | tuple):
+        return [clean_figure(value) for value in cast("Sequence[object]", part)]
+    return part
+
+
+def wrap_text(text: str, font_size: float, width: float, max_lines: int) -> list[str]:
+    """The text in lines that fit, broken at spaces where there are any; the last of `most` ends with "…"."""
+    lines = [""]
+    for word in clean_xml_text(text).split():
+        for piece in _split_word(word, font_size, width):
+            joined = f"{lines[-1]} {piece}".strip()
+            if _WIDTH_CORRECTION * text_width(joined, font_size) <= width:
+                lines[-1] = joined
+            else:
+                lines.append(piece)
+    lines = [line for line in lines if line]
+    if len(lines) <= max_lines:
+        return lines
+    return [*lines[: max_lines - 1], shorten(lines[max_lines - 1] + " …", max(1, len(lines[max_lines - 1]) - 1))]
+
+
+def _split_word(word: str, font_size: float, width: float) -> list[str]:
+    """A word that is wider than a line in parts that are not."""
+    pieces = [""]
+    for letter in word:
+        if pieces[-1] and _WIDTH_CORRECTION * text_width(pieces[-1] + letter, font_size) > width:
+            pieces.append("")
+        pieces[-1] += letter
+    return pieces
+
+
+def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
+    """One SVG of all of it. svg: as plotly gives it; font: WOFF2, put inside, or None for the system's."""
+    start = svg.index("<svg ") + len("<svg ")
+    end = svg.index(">", start)
+    opening = re.sub(r'\b(?:width|height)="[^"]*"', "", svg[start:end])
+    size = f'width="{frame.width}" height="{frame.total_height}"'
+    return "\n".join([
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img"',
+        f'{size} viewBox="0 0 {frame.width} {frame.total_height}">',
+        f"<title>{escape(clean_xml_text(frame.title))}</title>",
+        f"<desc>{escape(clean_xml_text(frame.recipe))}</desc>",
+        "" if font is None else f"<style>{font_face_css(font)}</style>",
+        f'<rect {size} fill="{LIGHT.background}"/>',
+        f"<g font-family={quoteattr(FONT)}>",
+        *_text_elements(frame.title_lines, _TOP_MARGIN, TITLE_FONT_SIZE, f'font-weight="600" fill="{LIGHT.text}"'),
+        *_text_elements(frame.recipe_lines, frame.top_height + frame.height, RECIPE_FONT_SIZE, f'fill="{LIGHT.muted_text}"'),
+        "</g>",
+        f'<svg x="0" y="{frame.top_height}" width="{frame.width}" height="{frame.height}" {opening}{svg[end:]}',
+        "</svg>",
+    ])
+
+
+def _text_elements(lines: Sequence[str], top: float, font_size: float, attributes: str) -> list[str]:
+    """Lines of text one below the other, from `top` on."""
+    return [
+        f'<text x="{_SIDE_MARGIN}" y="{top + 1.4 * font_size * at + font_size:.1f}" font-size="{font_size}" {attributes}>'
+        f"{escape(line)}</text>"
+        for at, line in enumerate(lines)
+    ]
+
+
+def font_face_css(font: bytes) -> str:
+    """The CSS that makes the letters known under the name that figures ask for first."""
+    name = FONT.split(",", maxsplit=1)[0]
+    source = base64.b64encode(font).decode()
+    return (
+        f"@font-face{{font-family:{name};font-weight:200 900;"
+        f'src:url("data:font/woff2;base64,{source}") format("woff2")}}'
+    )
+
+
+def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
+    """A figure that shows this SVG and nothing else: what plotly can turn into pixels."""
+    source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+    whole = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "sizex": 1, "sizey": 1, "sizing": "stretch"}
+    unseen = {"visible": False, "range": [0, 1], "fixedrange": True}
+    return {
+        "data": [{"type": "scatter", "x": [None], "y": [None]}],
+        "layout": {
+            "template": {}, "width": frame.width, "height": frame.total_height, "margin": dict.fromkeys("lrtb", 0),
+            "paper_bgcolor": LIGHT.background, "plot_bgcolor": LIGHT.background, "xaxis": unseen, "yaxis": unseen,
+            "images": [{"source": source, "layer": "above", **whole}],
+        },
+    }
+
+
+JOB_FILE: Final = "order.json"
+PICTURE_FILE: Final = "picture"
+FONT_FILE: Final = "font"
+
+DEAD_PROXY: Final = "http://127.0.0.1:9"
+"""A proxy that is not there: the browser's own errands and whatever a text names end at it."""
+
+
+class _KaleidoPage:
+    """Kaleido's page with the letters that figures are measured by."""
+
+    def __init__(self, font: bytes | None, kaleido: Any) -> None:
+        style = "" if font is None else f"<style>{font_face_css(font)}</style>"
+        page: str = kaleido.PageGenerator(mathjax=False).generate_index()
+        ask = '<body><p style="position:absolute;left:-99em;font-family:\'Source Sans\'">ab <b>c</b></p>'
+        self._page = page.replace("</head>", f'<meta charset="utf-8">{style}</head>').replace("<body", ask, 1)
+
+    def generate_index(self) -> str:
+        """The page as HTML."""
+        return self._page
+
+
+async def render(job: dict[str, Any], font: bytes | None) -> bytes:
+    """The picture that is ordered. Raises whatever Kaleido raises."""
+    kaleido: Any = importlib.import_module("kaleido")
+    frame = PictureFrame(**job["frame"])
+    options = {"width": frame.width, "height": frame.height, "scale": 1, "format": "svg"}
+    async with kaleido.Kaleido(
+        n=1, timeout=job["seconds"], path=job["browser"], page_generator=_KaleidoPage(font, kaleido),
+        proxy_server=DEAD_PROXY, enable_extensions=False,
+    ) as browser:
+        plain: bytes = await browser.calc_fig(job["figure"], opts=options)
+        svg = frame_svg(plain.decode(), frame, font)
+        if job["kind"] == "svg":
+            return svg.encode()
+        pixels = {**options, "height": frame.total_height, "scale": job["scale"], "format": "png"}
+        return await browser.calc_fig(svg_figure(svg, frame), opts=pixels)
+
+
+def _check_browser(browser: str, timeout: float) -> None:
+    """Raises CalledProcessError where the browser ends at once: Kaleido may wait for it all the same."""
+    subprocess.run(
+        [browser, "--version"], check=True, timeout=timeout,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    )
+
+
+def main(folder: str) -> None:
+    """Carries out the order in the folder."""
+    place = Path(folder)
+    order = json.loads((place / JOB_FILE).read_text("utf-8"))
+    _check_browser(order["browser"], order["seconds"])
+    letters = place / FONT_FILE
+    font = letters.read_bytes() if letters.exists() else None
+    made = place / f"{PICTURE_FILE}.part"
+    made.write_bytes(asyncio.run(render(order, font)))
+    made.rename(place / PICTURE_FILE)

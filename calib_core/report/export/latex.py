@@ -1,0 +1,103 @@
+r"""How does a table of ECE and Brier become LaTeX that compiles, and no name in it becomes a command?
+
+For a document with `\usepackage{booktabs}`. Text of files is escaped; how each number was made stands in
+comments above the table, one line each. What this program writes itself compiles by any LaTeX of 2020 or
+later; names in scripts that pdfLaTeX does not know need LuaLaTeX or XeLaTeX, and a font that has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from calib_core.report.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBrierTable
+
+_REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType({
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\symbol{34}", "·": r"\textperiodcentered{}",
+    "–": r"\textendash{}", "−": "$-$", "†": r"\textdagger{}", "[": "{[}", "]": "{]}",
+    "`": r"\textasciigrave{}", "'": r"\textquotesingle{}", "’": r"\textquoteright{}",
+    "“": r"\textquotedblleft{}", "”": r"\textquotedblright{}", "…": r"\textellipsis{}",
+    "±": r"$\pm$", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "≠": r"$\neq$", "≈": r"$\approx$",
+    "∞": r"$\infty$", "∝": r"$\propto$", "²": "$^{2}$", "ρ": r"$\rho$", "Σ": r"$\Sigma$", "Π": r"$\Pi$",
+    "ℓ": r"$\ell$", "⌈": r"$\lceil$", "⌉": r"$\rceil$",
+})
+"""Brackets too: one right after a row's end would be taken for its optional argument. A straight quotation
+mark by its number, as the usual font encoding has no name for it."""
+
+_LIGATURE_GAPS: Final = re.compile(r"(?<=-)(?=-)|(?<=,)(?=,)")
+"""Between letters that a font joins to a dash or a quotation mark."""
+
+
+def escape_latex(text: str) -> str:
+    """The text as LaTeX prints it, character for character; white space folded, control characters gone."""
+    return _LIGATURE_GAPS.sub("{}", "".join(_REPLACEMENTS.get(letter, letter) for letter in _one_line(text)))
+
+
+def ece_brier_latex(table: EceBrierTable) -> str:
+    """One `table` environment: a row a method, its accuracy, n and judged answer in small print below it."""
+    title = f"{escape_latex(table.title)}. Lowest in bold among numbers on the same rows."
+    lines = [
+        *(f"% {_one_line(note)}" for note in table.notes),
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{title}{_legend(table)}}}",
+        rf"\begin{{tabular}}{{l{'rr' * len(table.columns)}}}",
+        r"\toprule",
+        *_heading(table),
+        r"\midrule",
+    ]
+    for method, title in table.rows.items():
+        entries = [table.entries.get((column, method)) for column in table.columns]
+        lines += _row(title, entries, table.row_notes.get(method, ""))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _one_line(text: str) -> str:
+    printable = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    return printable.encode("utf-8", "replace").decode()
+
+
+def _legend(table: EceBrierTable) -> str:
+    if not any(entry.warning for entry in table.entries.values()):
+        return ""
+    return rf" {_REPLACEMENTS[FEW_BINS_MARK]}: one or two bins hold most rows, so this ECE describes little else."
+
+
+def _heading(table: EceBrierTable) -> list[str]:
+    places = range(len(table.columns))
+    lines: list[str] = []
+    small = [rf"\footnotesize {escape_latex(text)}" if (text := table.column_notes.get(column)) else ""
+             for column in table.columns]
+    said = [[escape_latex(names[part]) for names in table.columns.values()] for part in (0, 1)]
+    for names in (*said, small):  # data set, model, what holds of all its numbers
+        if any(names):
+            cells = "".join(rf" & \multicolumn{{2}}{{c}}{{{name}}}" for name in names)
+            lines.append(rf"{cells} \\")
+    rules = " ".join(rf"\cmidrule(lr){{{2 + 2 * at}-{3 + 2 * at}}}" for at in places)
+    return [*lines, rules, rf"{table.row_heading}{' & ECE & Brier' * len(table.columns)} \\"]
+
+
+def _row(title: str, entries: list[EceBrierCell | None], small_print: str) -> list[str]:
+    numbers = "".join(
+        " & -- & --" if entry is None
+        else f" & {_bold(entry.ece, bold=entry.best_ece)}{_REPLACEMENTS[FEW_BINS_MARK] if entry.warning else ''}"
+        f" & {_bold(entry.brier, bold=entry.best_brier)}"
+        for entry in entries
+    )
+    lines = [rf"{escape_latex(title)}{numbers} \\"]
+    if any(entry is not None and entry.small_print for entry in entries):
+        below = "".join(
+            rf" & \multicolumn{{2}}{{r}}{{\footnotesize {escape_latex(entry.small_print if entry else '')}}}"
+            for entry in entries
+        )
+        head = rf"\footnotesize {escape_latex(small_print)}" if small_print else ""
+        lines.append(rf"{head}{below} \\")
+    return lines
+
+
+def _bold(number: str, *, bold: bool) -> str:
+    return rf"\textbf{{{escape_latex(number)}}}" if bold else escape_latex(number)

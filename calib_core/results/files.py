@@ -1,0 +1,235 @@
+"""What is this file, and what can it give?  A reading → one report for the command line and for Files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal
+
+import numpy as np
+import polars as pl
+
+from calib_core.errors import MAX_MESSAGE_CHARS, Problem, Refused, Unavailable, shorten
+from calib_core.methods import METHODS
+from calib_core.methods.answers.outcomes import greedy_correct
+from calib_core.methods.given import GIVEN
+from calib_core.methods.method import MethodOptions
+from calib_core.readers.format import Reading
+from calib_core.readers.table.columns import map_options
+from calib_core.results.evidence import Evidence, MethodSurvey, gather_evidence, survey_methods
+from calib_core.runs import Run, TokenRun
+from calib_core.wording import plural
+
+FileStatus = Literal["loads", "asks", "refused"]
+
+SIMPLEST_METHOD: Final = GIVEN.id
+"""The method that asks the least of a file: of one that gives none, what it lacks is said first."""
+SPIKE_SHARE: Final = 0.1
+"""A single value that holds this share of a run's rows is pointed out …"""
+SPIKE_ROWS: Final = 20
+"""… if it holds at least so many rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceSpike:
+    """Many rows at one confidence."""
+
+    value: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunReport:
+    """What one run of a file can give.
+
+    usable: method id → rows with a confidence and an outcome; refused: method id → reason; missing:
+    method id → reason → rows; spikes: method id → values that hold many rows; accuracy: of `whose`,
+    where outcomes are known, in [0, 1].
+    """
+
+    run: Run
+    survey: MethodSurvey
+    accuracy: float | None
+    spikes: Mapping[str, tuple[ConfidenceSpike, ...]]
+
+    @property
+    def kind(self) -> Literal["answers", "tokens"]:
+        """What a row of the run is: an answer to a question, or a position of a text."""
+        return "tokens" if isinstance(self.run, TokenRun) else "answers"
+
+    @property
+    def judged(self) -> Literal["greedy answer", "top label"]:
+        """What `accuracy` is that of."""
+        return "top label" if isinstance(self.run, TokenRun) else "greedy answer"
+
+    @property
+    def usable(self) -> dict[str, int]:
+        """Method id → rows used."""
+        return {id_: evidence.n_used for id_, evidence in self.survey.usable.items()}
+
+    @property
+    def missing(self) -> dict[str, dict[str, int]]:
+        """Method id → reason → rows without this confidence."""
+        return {
+            id_: dict(evidence.missing)
+            for id_, evidence in self.survey.usable.items()
+            if evidence.missing
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileReport:
+    """What one file is: recognised as what, how many rows, what is wrong, what each run can give.
+
+    groups: columns without a name here that sort the rows into groups; unused: those nothing is read from;
+    read_as: column → the name it is read as; notes: what else a person has to know of the reading.
+    """
+
+    file: str
+    format: str
+    status: FileStatus
+    message: str
+    rows: int
+    bad_rows: int
+    problems: tuple[Problem, ...]
+    runs: tuple[RunReport, ...]
+    columns: tuple[str, ...]
+    unused_columns: tuple[str, ...]
+    proposals: Mapping[str, str]
+    group_columns: tuple[str, ...] = ()
+    read_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a run and method: run, method, used, missing, left_out, reason."""
+        records = [
+            {
+                "run": report.run.label,
+                "method": id_,
+                "used": report.usable.get(id_, 0),
+                "missing": sum(report.missing.get(id_, {}).values()),
+                "left_out": report.run.row_counts.n_left_out,
+                "reason": report.survey.unavailable.get(id_),
+            }
+            for report in self.runs
+            for id_ in (*report.survey.usable, *report.survey.unavailable)
+        ]
+        return pl.DataFrame(records, schema=_REPORT_SCHEMA)
+
+
+_REPORT_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
+    "run": pl.String,
+    "method": pl.String,
+    "used": pl.Int64,
+    "missing": pl.Int64,
+    "left_out": pl.Int64,
+    "reason": pl.String,
+})
+
+
+def check_file(reading: Reading, options: MethodOptions | None = None) -> FileReport:
+    """The report of a file that could be read; one that cannot be used or gives no confidence is refused."""
+    runs = tuple(run_report(run, options) for run in reading.good_runs)
+    usable = any(report.usable for report in runs)
+    status: FileStatus = "refused" if not usable else "asks" if reading.n_bad_rows else "loads"
+    return FileReport(
+        file=reading.file,
+        format=reading.format,
+        status=status,
+        message=shorten(_reading_summary(reading) if usable else _unusable_message(reading, runs), MAX_MESSAGE_CHARS),
+        rows=reading.n_rows,
+        bad_rows=reading.n_bad_rows,
+        problems=reading.problems,
+        runs=runs,
+        columns=reading.columns,
+        unused_columns=reading.unused_columns,
+        proposals=reading.proposed_mapping,
+        group_columns=reading.group_columns,
+        read_as=reading.column_roles,
+        notes=reading.notes,
+    )
+
+
+def usable_runs(reading: Reading, *, skip_bad_rows: bool = False) -> tuple[Run, ...]:
+    """The runs to compute with.
+
+    Raises BadRowsFound where rows are bad and skip_bad_rows is False, Refused where no method has a
+    usable row (also where bad rows could be left out: nothing would come of it).
+    """
+    if not any(_gives_method(run, method_id) for run in reading.good_runs for method_id in METHODS):
+        raise Refused(check_file(reading).message)
+    return reading.runs(skip_bad_rows=skip_bad_rows)
+
+
+def _gives_method(run: Run, method_id: str) -> bool:
+    try:
+        gather_evidence(run, method_id)
+    except Unavailable:
+        return False
+    return True
+
+
+def run_report(run: Run, options: MethodOptions | None = None) -> RunReport:
+    """What one run can give."""
+    surveyed = survey_methods(run, options)
+    return RunReport(
+        run=run,
+        survey=surveyed,
+        accuracy=_run_accuracy(run),
+        spikes={id_: found for id_, evidence in surveyed.usable.items() if (found := _confidence_spikes(evidence))},
+    )
+
+
+def _run_accuracy(run: Run) -> float | None:
+    if isinstance(run, TokenRun):
+        return run.sums.top_label.n_correct / run.sums.rows if run.sums.rows else None
+    correct = greedy_correct(run).drop_nulls()
+    return float(correct.sum()) / correct.len() if correct.len() else None
+
+
+def _confidence_spikes(evidence: Evidence) -> tuple[ConfidenceSpike, ...]:
+    """Values that hold many rows; not told of confidences that are fractions k/N by construction."""
+    if evidence.method.uses_samples:
+        return ()
+    value, count = evidence.value_counts()
+    many = np.flatnonzero(count >= max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used))
+    order = many[np.argsort(-count[many], kind="stable")]
+    return tuple(ConfidenceSpike(float(value[at]), int(count[at])) for at in order)
+
+
+def _reading_summary(reading: Reading) -> str:
+    runs, bad = len(reading.good_runs), reading.n_bad_rows
+    told = f", {plural(bad, 'bad row')}" if bad else ""
+    counted = f"{plural(reading.n_rows, 'row')}{told}, {plural(runs, 'run')}"
+    return " ".join((f"{reading.file}: {counted}, read as {reading.format}.", *reading.notes))
+
+
+def _accuracy_text(report: RunReport) -> str | None:
+    """The accuracy with the rows behind it, None where no outcome is known."""
+    if report.accuracy is None:
+        return None
+    run = report.run
+    known = run.sums.rows if isinstance(run, TokenRun) else greedy_correct(run).drop_nulls().len()
+    return f"{report.accuracy:.4f} ({round(report.accuracy * known):,} of {known:,})"
+
+
+def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
+    """Why nothing in the file can be calibrated, told apart from a file that could not be read."""
+    if reading.refusal is not None:
+        return reading.refusal
+    accuracy = [told for report in runs if (told := _accuracy_text(report))]
+    known = f" Accuracy where outcomes are known: {', '.join(accuracy[:3])}." if accuracy else ""
+    told = "".join(f" {note}" for note in reading.notes[:5])
+    reasons: dict[str, None] = {}
+    for report in runs:
+        refused = report.survey.unavailable
+        plainest_first = sorted(refused, key=lambda id_: id_ != SIMPLEST_METHOD)
+        reasons.update(dict.fromkeys(refused[id_] for id_ in plainest_first))
+    listed = "".join(f"\n- {reason}" for reason in reasons)
+    hint = map_options(reading.proposed_mapping)
+    mapped = f"\nColumns that look like it: {hint}" if hint else ""
+    return (
+        f"{reading.file}: read as {reading.format}, {plural(reading.n_rows, 'row')}, but no confidence method "
+        f"has a usable row, so nothing in it can be calibrated.{known}{told}{listed}{mapped}"
+    )

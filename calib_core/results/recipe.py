@@ -1,0 +1,60 @@
+"""How was this number made, and on how many rows does it stand?  One line, the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from calib_core.edges import Scheme
+from calib_core.metrics.metric import Metric
+from calib_core.results.evidence import Evidence
+from calib_core.wording import plural
+
+
+def scheme_text(scheme: Scheme, n_realised: int | None = None, swept_bins: Sequence[int] = ()) -> str:
+    """"equal width, M=10, right-closed", "equal mass, M=10 (8 realised)", "natural bins (11 values)".
+
+    swept: every M of a sweep, where the scheme is the first of several.
+    """
+    bins = ", ".join(map(str, swept_bins or (scheme.bins,)))
+    if scheme.binning == "width":
+        return f"equal width, M={bins}, right-closed"
+    if scheme.binning == "mass":
+        fewer = f" ({n_realised} realised)" if n_realised not in (None, scheme.bins) else ""
+        return f"equal mass, M={bins}{fewer}"
+    if n_realised is None:
+        return "natural bins"
+    return f"natural bins ({n_realised} value{'s' if n_realised != 1 else ''})"
+
+
+def rows_text(evidence: Evidence, n_used: int | None = None) -> str:
+    """"n=1300/1319, 3 bad rows left out"; used: of its rows, all if not said."""
+    left_out = evidence.run.row_counts.n_left_out
+    tail = f", {plural(left_out, 'bad row')} left out" if left_out else ""
+    return f"n={evidence.n_used if n_used is None else n_used}/{evidence.n_total}{tail}"
+
+
+def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:
+    """Which labels are pooled, of how many: "top label", "all classes, K=4"; None without choices."""
+    return evidence.labels_text(all_classes=metric is not None and metric.needs == "distribution")
+
+
+def recipe_text(
+    evidence: Evidence,
+    metric: Metric | None,
+    scheme: Scheme | None,
+    n_realised: int | None = None,
+    swept_bins: Sequence[int] = (),
+) -> str:
+    """"ECE-L1, equal width, M=10, right-closed, top label, n=1319/1319".
+
+    metric: None for a picture of the confidences alone; scheme: None where nothing is binned; swept: as
+    in `scheme_text`.
+    """
+    parts = [
+        metric.recipe_name if metric else None,
+        scheme_text(scheme, n_realised, swept_bins) if scheme else None,
+        labels_text(evidence, metric),
+        *evidence.recipe_parts,
+        rows_text(evidence),
+    ]
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,89 @@
+"""What is a person looking at?  Which runs, methods, number and rows: one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from calib_core.edges import Scheme
+from calib_core.methods import METHODS
+from calib_core.metrics import METRICS
+from calib_core.results.evidence import Evidence
+from calib_core.wording import join_names, plural
+
+MAX_NAMED: Final = 2
+"""So many names are said; more are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewCaption:
+    """What a page shows, before it is read.
+
+    shown: the picture or table, as "Reliability diagram"; runs, methods: titles, each once; number: metric
+    and bins, "" where the picture has none of its own; rows: as of `counted`; kind: what `runs` are where
+    they are too many to be named.
+    """
+
+    view: str
+    runs: Sequence[str]
+    methods: Sequence[str]
+    metric_text: str = ""
+    rows_text: str = ""
+    run_noun: str = "runs"
+
+    @property
+    def sentence(self) -> str:
+        """"Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."."""
+        by = f" by {names_or_count(self.methods, 'methods')}" if self.methods else ""
+        parts = ", ".join(part for part in (self.metric_text, self.rows_text) if part)
+        return f"{self.view} of {names_or_count(self.runs, self.run_noun)}{by}{f': {parts}' if parts else ''}."
+
+
+def view_caption(view: str, runs: Sequence[str], evidences: Sequence[Evidence], metric_text: str = "") -> ViewCaption:
+    """Methods and rows as they are of this evidence; names that come twice are said once."""
+    methods = dict.fromkeys(evidence.method.title for evidence in evidences)
+    return ViewCaption(view, tuple(dict.fromkeys(runs)), tuple(methods), metric_text, rows_caption(evidences))
+
+
+def rows_caption(evidences: Sequence[Evidence]) -> str:
+    """"1,300 of 1,319 rows"; of several with different numbers "200 to 1,300 rows each"; "" of none."""
+    units = sorted({evidence.unit for evidence in evidences}, reverse=True)
+    return rows_used_text([(evidence.n_used, evidence.n_total) for evidence in evidences], " or ".join(units))
+
+
+def rows_used_text(counts: Sequence[tuple[int, int]], unit: str) -> str:
+    """The same of (used, in the file) of each; unit: "rows", "positions"."""
+    if not counts:
+        return ""
+    used, totals = [one for one, _ in counts], {total for _, total in counts}
+    if len(totals) > 1:
+        span = f"{min(used):,} to {max(used):,}" if len(set(used)) > 1 else f"{used[0]:,}"
+        return f"{span} {unit} each"
+    total = next(iter(totals))
+    if len(set(used)) > 1:
+        return f"{min(used):,} to {max(used):,} of {total:,} {unit}"
+    return f"{used[0]:,} of {plural(total, unit.removesuffix('s'))}{' each' if len(counts) > 1 else ''}"
+
+
+def metric_caption(metric_id: str, scheme: Scheme) -> str:
+    """"ECE, 10 bins of equal width"; the metric alone where it needs no bins."""
+    named = METRICS[metric_id]
+    return f"{named.title}, {bins_caption(scheme)}" if named.binned else named.title
+
+
+def bins_caption(scheme: Scheme) -> str:
+    """"10 bins of equal width", "1 bin of equal mass", "one bin a distinct confidence"."""
+    if scheme.binning == "natural":
+        return "one bin a distinct confidence"
+    return f"{plural(scheme.bins, 'bin')} of equal {scheme.binning}"
+
+
+def method_titles(ids: Sequence[str]) -> tuple[str, ...]:
+    """The titles of methods, each once."""
+    return tuple(dict.fromkeys(METHODS[id_].title for id_ in ids))
+
+
+def names_or_count(names: Sequence[str], noun: str) -> str:
+    """"A and B", "3 runs"."""
+    return join_names(names) if 0 < len(names) <= MAX_NAMED else f"{len(names)} {noun}"

@@ -1,0 +1,120 @@
+"""How is each column of a table shown?  One heading and one number format a column, on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import polars as pl
+import streamlit as st
+
+from calib_core.metrics import METRICS
+from pages.widgets.export import Export, table_export_menu
+
+COLUMN_CONFIG: Final = {
+    "interval": st.column_config.TextColumn("Bin"),
+    "count": st.column_config.NumberColumn("n", format="localized"),
+    "confidence": st.column_config.NumberColumn("Confidence", format="%.3f"),
+    "mean_confidence": st.column_config.NumberColumn(
+        "Mean confidence", format="%.1f %%", width=108, help="The average of what it says."
+    ),
+    "accuracy": st.column_config.NumberColumn(
+        "Accuracy", format="%.1f %%", width=70, help=METRICS["accuracy"].help
+    ),
+    "gap": st.column_config.NumberColumn("Gap", format="%+.3f", width=58, help="Confidence − accuracy."),
+    "share": st.column_config.ProgressColumn(
+        "Part of gap", format="%.1f %%", min_value=0, max_value=100, width=96, help="Its part of Σ|Y − C|."
+    ),
+    "File": st.column_config.TextColumn("File", width=360),
+    "title": st.column_config.TextColumn("Confidence method"),
+    "run": st.column_config.TextColumn("Run"),
+    "rows": st.column_config.NumberColumn("Rows", format="localized"),
+    "used": st.column_config.NumberColumn(
+        "Rows used", format="localized", help="Rows with a confidence and an outcome."
+    ),
+    "brier": st.column_config.NumberColumn("Brier", format="%.4f", help=METRICS["brier"].help),
+    "ece": st.column_config.NumberColumn("ECE", format="%.4f", help=METRICS["ece"].help),
+    "right": st.column_config.TextColumn("Right or wrong", help="Whether the judged answer is right."),
+    "id": st.column_config.TextColumn("Id"),
+    "subject": st.column_config.TextColumn("Subject"),
+    "question": st.column_config.TextColumn("Question", width="large"),
+    "answer": st.column_config.TextColumn("Answer"),
+    "gold": st.column_config.TextColumn("Gold"),
+    "top_two": st.column_config.NumberColumn("Two fullest bins", format="%.1f %%"),
+    "effective": st.column_config.NumberColumn("Effective bins", format="%.1f", help="1/Σw²"),
+    "at_zero": st.column_config.NumberColumn("At exactly 0", format="%.1f %%"),
+    "at_one": st.column_config.NumberColumn("At exactly 1", format="%.1f %%"),
+    "distinct": st.column_config.NumberColumn("Distinct values", format="localized"),
+    **dict.fromkeys(
+        ("Rows", "Bad rows", "Runs", "Classes", "Positions", "Draws"),
+        st.column_config.NumberColumn(format="localized"),
+    ),
+    "row": st.column_config.NumberColumn("Row", format="%d", help="Record number in the file, from 1."),
+}
+
+PERCENT_COLUMNS: Final = ("top_two", "at_zero", "at_one")
+
+
+def drop_constant_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """The frame without those of these columns that say the same in every row: a line above it says it."""
+    return frame.drop(name for name in names if name in frame.columns and frame[name].n_unique() <= 1)
+
+
+MAX_COLUMN_WIDTH: Final = 280
+"""Pixels of a column, however long its texts are."""
+
+
+def _text_column_width(texts: pl.Series) -> int:
+    """Pixels for the longest of these texts."""
+    return 18 + 6 * max((len(text) for text in texts), default=0)
+
+
+def fit_column_widths(
+    columns: Mapping[str, Any], frame: pl.DataFrame, *names: str, max_width: int = MAX_COLUMN_WIDTH
+) -> dict[str, Any]:
+    """The same columns, those of these names as wide as their longest text; most: pixels."""
+    widths = {name: {"width": min(max_width, _text_column_width(frame[name]))} for name in names}
+    return {**columns, **{name: {**columns.get(name, {}), **width} for name, width in widths.items()}}
+
+
+
+
+
+
+
+
+def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
+    """A table to read and to scroll, with its menu of files; shares are shown in percent.
+
+    export: None where it is an excerpt of another one, whose menu has all of it.
+    """
+    shown = frame.with_columns(pl.col(name) * 100 for name in PERCENT_COLUMNS if name in frame.columns)
+    st.dataframe(
+        shown,
+        key=key,
+        hide_index=True,
+        column_config=COLUMN_CONFIG,
+        placeholder="–",
+        height="content" if frame.height <= 12 else 420,
+        alt=alt,
+    )
+    if export is not None:
+        table_export_menu(export, key, shown=shown, columns=COLUMN_CONFIG)
+
+
+def show_selectable_table(frame: pl.DataFrame, key: str, alt: str, export: Export) -> int | None:
+    """A table of which a row can be clicked, with its menu of files; the position of the one that is."""
+    event = st.dataframe(
+        frame,
+        key=key,
+        hide_index=True,
+        column_config=COLUMN_CONFIG,
+        placeholder="–",
+        height="content" if frame.height <= 14 else 520,
+        on_select="rerun",
+        selection_mode="single-row",
+        alt=alt,
+    )
+    table_export_menu(export, key, shown=frame, columns=COLUMN_CONFIG)
+    rows = event["selection"]["rows"]
+    return rows[0] if rows else None

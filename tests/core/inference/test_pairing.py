@@ -1,0 +1,71 @@
+"""Are two rows paired only where they are the same question?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from calib_core.errors import Unavailable
+from calib_core.inference.pairing import common_questions
+from calib_core.runs import AnswerRun
+from core.made_runs import made_run
+
+
+def run(**columns: Any) -> AnswerRun:
+    rows = len(next(iter(columns.values())))
+    return made_run({"correct": [True] * rows, **columns})
+
+
+def places(first: AnswerRun, second: AnswerRun) -> list[tuple[int, int]]:
+    at_first, at_second, keys = common_questions(first, second)
+    assert keys.n_unique() == keys.len() == at_first.size
+    return list(zip(at_first.tolist(), at_second.tolist(), strict=True))
+
+
+def test_by_id_whatever_the_order() -> None:
+    assert places(run(id=["a", "b", "c"]), run(id=["c", "x", "a"])) == [(0, 2), (2, 0)]
+
+
+def test_an_id_counts_within_its_subject() -> None:
+    first = run(id=["1", "1"], subject=["law", "art"])
+    second = run(id=["1", "1"], subject=["art", "law"])
+    assert places(first, second) == [(0, 1), (1, 0)]
+
+
+def test_by_text_where_both_have_it_even_if_ids_differ() -> None:
+    first = run(id=["1", "2"], question=["why?", "how?"])
+    second = run(id=["9", "8"], question=["how?", "why?"])
+    assert places(first, second) == [(0, 1), (1, 0)]
+
+
+def test_equal_ids_of_other_questions_are_no_pair() -> None:
+    with pytest.raises(Unavailable, match="no question in common"):
+        common_questions(run(id=["1"], question=["why?"]), run(id=["1"], question=["how?"]))
+
+
+def test_equal_texts_are_told_apart_by_id() -> None:
+    first = run(id=["1", "2"], question=["why?", "why?"])
+    second = run(id=["2", "1"], question=["why?", "why?"])
+    assert places(first, second) == [(0, 1), (1, 0)]
+
+
+def test_row_numbers_pair_nothing() -> None:
+    with pytest.raises(Unavailable, match="need an id or the question's text"):
+        common_questions(run(subject=["a"]), run(subject=["a"]))
+
+
+def test_a_missing_id_pairs_nothing() -> None:
+    with pytest.raises(Unavailable, match="need an id"):
+        common_questions(run(id=["a", None]), run(id=["a", "b"]))
+
+
+def test_repeated_questions_are_refused() -> None:
+    with pytest.raises(Unavailable, match="occur twice"):
+        common_questions(run(question=["why?", "why?"]), run(question=["why?", "how?"]))
+
+
+def test_parts_of_a_key_do_not_run_together() -> None:
+    first, second = run(subject=["a"], id=["bc"]), run(subject=["ab"], id=["c"])
+    with pytest.raises(Unavailable, match="no question in common"):
+        common_questions(first, second)

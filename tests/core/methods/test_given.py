@@ -1,0 +1,51 @@
+"""Is the column used as it stands, in its dtype, judged on the greedy answer?"""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from calib_core.errors import Unavailable
+from core.confidence_runs import Row, confidences, run_of
+
+
+@pytest.mark.parametrize("dtype", [pl.Float16(), pl.Float32(), pl.Float64()])
+def test_it_is_the_stored_value(dtype: pl.DataType) -> None:
+    rows: list[Row] = [
+        {"confidence": 0.3, "correct": True},
+        {"confidence": None, "correct": True},
+        {"confidence": 1.0, "correct": False},
+        {"confidence": 0.5, "correct": None},
+    ]
+    said = confidences("given", run_of(rows, dtypes={"confidence": dtype}))
+    stored = pl.Series([0.3, 1.0], dtype=dtype).to_numpy()
+    assert said.pairs.confidence.dtype == stored.dtype
+    assert said.pairs.confidence.tolist() == stored.tolist()
+    assert said.pairs.correct.tolist() == [True, False]
+    assert said.pairs.rows.tolist() == [0, 2]
+    assert not said.pairs.computed
+    assert said.recipe == ("as given",)
+    assert said.judged == "greedy answer"
+    assert dict(said.missing) == {"empty confidence": 1, "no stored outcome": 1}
+
+
+def test_the_greedy_answer_is_compared_with_gold_where_no_outcome_is_stored() -> None:
+    rows: list[Row] = [
+        {"confidence": 0.25, "prediction": "2.0", "gold": "2", "samples": ["3", "3"]},
+        {"confidence": 0.75, "prediction": "3", "gold": "2"},
+        {"confidence": 0.75, "gold": "2"},
+    ]
+    said = confidences("given", run_of(rows))
+    assert said.pairs.correct.tolist() == [True, False]
+    assert said.answers is not None
+    assert said.answers.to_list() == ["2.0", "3"]
+    assert dict(said.missing) == {"no prediction": 1}
+
+
+def test_without_a_value_or_an_outcome_it_is_refused() -> None:
+    with pytest.raises(Unavailable, match=r"^column confidence is empty in every row: "):
+        confidences("given", run_of([{"confidence": None, "correct": True}]))
+    with pytest.raises(Unavailable, match=r"^no gold and no outcome to judge by$"):
+        confidences("given", run_of([{"confidence": 0.5}]))
+    with pytest.raises(Unavailable, match=r"^not one row can be used: empty confidence \(rows: 1\), no gold"):
+        confidences("given", run_of([{"correct": None, "gold": "1", "prediction": "1"}, {"confidence": 0.5}]))

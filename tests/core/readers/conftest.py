@@ -1,0 +1,29 @@
+"""What do the tests of the files floor share: a file written and read in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from calib_core import readers
+from calib_core.readers.format import Reading
+
+
+class ReadText(Protocol):
+    """Writes a file and reads it."""
+
+    def __call__(self, content: str | bytes, name: str = "quiz.csv", **wishes: Any) -> Reading: ...
+
+
+@pytest.fixture
+def read_text(tmp_path: Path) -> ReadText:
+    r"""`read_text("id,confidence\n…", "quiz.csv", columns={…})` gives the reading, made in this process."""
+
+    def write_and_read(content: str | bytes, name: str = "quiz.csv", **wishes: Any) -> Reading:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return readers.read_in_this_process(path, file=name, **wishes)
+
+    return write_and_read

@@ -1,0 +1,66 @@
+"""What is read of scores that are no outcome: a share of probability (mc2 of TruthfulQA), an error rate?"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calib_core import readers
+from calib_core.errors import Unavailable
+from calib_core.readers.format import Reading
+from calib_core.results.evidence import gather_evidence
+from calib_core.runs import AnswerRun
+from core.readers.harness_logs import choice_record, name_of, text_record, write_log
+
+CHOICES = ["salt", "an old bridge", "café", "zinc"]
+
+
+def mc2(doc_id: int, numbers: list[float], labels: list[int], **more: Any) -> dict[str, Any]:
+    probs = [math.exp(number) for number in numbers]
+    share = sum(prob for prob, label in zip(probs, labels, strict=True) if label) / sum(probs)
+    doc = {"question": "Q", "mc2_targets": {"choices": CHOICES, "labels": labels}}
+    return choice_record(doc_id, numbers, "0", acc=share, doc=doc) | more
+
+
+def read(tmp_path: Path, *records: dict[str, Any]) -> tuple[Reading, AnswerRun]:
+    reading = readers.read_in_this_process(write_log(tmp_path, "truthfulqa_mc2", records), file="samples.jsonl")
+    (run,) = reading.good_runs
+    assert isinstance(run, AnswerRun)
+    return reading, run
+
+
+def test_the_top_label_is_right_where_the_document_marks_it(tmp_path: Path) -> None:
+    """The target is 0 in every document, which says nothing."""
+    first, second = [-1.0, -0.5, -3.0, -4.0], [-2.0, -3.0, -0.5, -1.0]
+    reading, run = read(tmp_path, mc2(0, first, [1, 1, 0, 0]), mc2(1, second, [1, 1, 0, 0]))
+    assert not reading.n_bad_rows
+    said = gather_evidence(run, "given").confidences.pairs
+    assert said.correct.tolist() == [True, False]
+    top = [max(map(math.exp, numbers)) / sum(map(math.exp, numbers)) for numbers in (first, second)]
+    assert said.confidence.tolist() == pytest.approx(top, abs=1e-12)
+    with pytest.raises(Unavailable):
+        gather_evidence(run, "choice_softmax")
+    (acc,) = run.reported_metrics
+    assert (acc.method, "share of the probability" in acc.why) == (None, True)
+
+
+def test_without_marks_the_right_choice_is_not_known(tmp_path: Path) -> None:
+    reading, run = read(tmp_path, mc2(0, [-1.0, -0.5, -3.0, -4.0], [1, 1, 0, 0], doc={"question": "Q"}))
+    assert not reading.n_bad_rows
+    assert "right choice is not known" in " ".join(reading.notes)
+    for method in ("choice_softmax", "given"):
+        with pytest.raises(Unavailable):
+            gather_evidence(run, method)
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_a_metric_of_which_less_is_better_is_no_outcome(tmp_path: Path, better: bool) -> None:
+    record = text_record(0, ["5"], "5", "5", metrics=["rate"], rate=0.0)
+    told = {"results": {"speech": {"rate,none": 0.0}}, "higher_is_better": {"speech": {"rate": better}}}
+    reading = readers.read_in_this_process(write_log(tmp_path, "speech", [record], **told), file=name_of("speech"))
+    (run,) = reading.good_runs
+    assert isinstance(run, AnswerRun)
+    assert run.has_columns("correct") is better

@@ -1,0 +1,55 @@
+"""May a small file cost what a small file can, and a large one more, in memory and in time?"""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits
+
+GIB = 2**30
+
+
+@pytest.fixture(autouse=True)
+def unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(MEMORY_VARIABLE, raising=False)
+
+
+def test_a_small_file_stays_within_what_a_bad_one_may_cost() -> None:
+    for size in (0, 1000, 10 * MIB):
+        limits = Limits.for_file(size, size)
+        assert limits.memory_bytes + limits.answer_bytes <= 1.2 * GIB
+        assert limits.total_seconds < 10
+    limits = Limits.for_file(0, 0)
+    assert limits.memory_bytes + limits.answer_bytes <= 0.9 * GIB
+    assert limits.idle_seconds == limits.total_seconds == 8.5
+
+
+def test_a_large_one_may_take_more() -> None:
+    limits = Limits.for_file(GIB, GIB)
+    assert limits.memory_bytes == 640 * MIB + 4 * GIB + 2 * GIB
+    assert limits.total_seconds == pytest.approx(8.5 + GIB / 1e7)
+    assert limits.idle_seconds == pytest.approx(8.5 + GIB / 1e8)
+    assert limits.answer_bytes == pytest.approx(limits.memory_bytes * 0.4, abs=1)
+
+
+def test_a_hole_has_nothing_in_it_to_unpack() -> None:
+    assert Limits.for_file(GIB, 4096).memory_bytes <= 640 * MIB + GIB + 16 * 4096
+
+
+def test_small_files_may_be_packed_well() -> None:
+    assert Limits.for_file(40 * MIB, 40 * MIB).memory_bytes == (640 + 16 * 40) * MIB
+
+
+def test_a_person_may_say_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MEMORY_VARIABLE, "4096")
+    assert Limits.for_file(10, 10).memory_bytes == 4 * GIB
+    for wrong in ("", "0", "-1", "4 GB", "²", "9" * 40):
+        monkeypatch.setenv(MEMORY_VARIABLE, wrong)
+        assert Limits.for_file(0, 0).memory_bytes == 640 * MIB
+
+
+def test_an_archive_may_take_the_time_of_what_lies_in_it() -> None:
+    packed, plain = (Limits.for_file(100 * MIB, 100 * MIB, is_archive=archive) for archive in (True, False))
+    assert packed.total_seconds - 8.5 == pytest.approx(16 * (plain.total_seconds - 8.5))
+    assert packed.idle_seconds - 8.5 == pytest.approx(16 * (plain.idle_seconds - 8.5))
+    assert packed.memory_bytes == plain.memory_bytes

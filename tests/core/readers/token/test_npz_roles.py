@@ -1,0 +1,87 @@
+"""Are arrays told apart by their names, and is asked what cannot be told?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from calib_core.errors import Refused
+from calib_core.readers.token.arrays import StoredArray
+from calib_core.readers.token.npz import TokenArrayNames, find_token_arrays
+
+
+class Wide:
+    """Stands for an array of which only the shape is asked for."""
+
+    def __init__(self, classes: int) -> None:
+        self.shape = (10, classes)
+
+
+def told(*names: str, classes: int = 4, metadata: Any = None, **mapping: Any) -> TokenArrayNames | None:
+    wide: Any = Wide(classes)
+
+    def array(_name: str) -> StoredArray:
+        return wide
+
+    return find_token_arrays("a.npz", names, mapping, metadata or {}, array)
+
+
+@pytest.mark.parametrize("scale", ["probs", "logprobs", "logits"])
+@pytest.mark.parametrize("target", ["target", "token_ids", "input_ids"])
+def test_names_of_token_level_files(scale: Any, target: str) -> None:
+    assert told(scale, target) == TokenArrayNames(scale, scale, target)
+
+
+@pytest.mark.parametrize("target", ["targets", "labels", "y"])
+def test_other_names_are_asked_about_where_the_rows_may_be_questions(target: str) -> None:
+    with pytest.raises(Refused, match=rf"{target!r} may be .*--map {target}=target or --map {target}=gold"):
+        told("probs", target)
+    assert told("probs", target, classes=257) == TokenArrayNames("probs", "probs", target)
+    with pytest.raises(Refused, match="--map"):
+        told("probs", target, classes=256)
+    assert told("probs", target, metadata={"format": "calib-tokens"}) == TokenArrayNames("probs", "probs", target)
+    as_target: dict[str, Any] = {target: "target"}
+    as_gold: dict[str, Any] = {target: "gold"}
+    assert told("probs", target, **as_target) == TokenArrayNames("probs", "probs", target)
+    assert told("probs", target, **as_gold) is None
+
+
+def test_the_exact_name_wins() -> None:
+    assert told("probs", "labels", "target", "y") == TokenArrayNames("probs", "probs", "target")
+
+
+@pytest.mark.parametrize("names", [("probs", "gold"), ("probs", "gold_index"), ("confidence", "correct")])
+def test_answers_are_no_positions(names: tuple[str, ...]) -> None:
+    assert told(*names) is None
+
+
+def test_a_person_may_say_what_an_array_is() -> None:
+    assert told("p", "t", p="logits", t="target") == TokenArrayNames("p", "logits", "t")
+    assert told("probs", "logits", "target", logits="") == TokenArrayNames("probs", "probs", "target")
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("probs", "logits", "target"), r"holds 'probs' and 'logits', and one of them is.*--map logits="),
+        (("probs", "target", "gold"), r"holds both 'target' .* and 'gold' .*--map gold= or --map target="),
+        (("probs", "token_ids", "input_ids"), r".*--map token_ids=target or --map input_ids=target"),
+        (("probs",), r"has no target: the class that is right at each position"),
+        (("probs", "hidden"), r"has no target"),
+        (("x", "y"), r"holds the arrays 'x', 'y', of which none is known.* and target.*probs and gold"),
+        ((), r".*of which none is known"),
+    ],
+)
+def test_what_cannot_be_told_is_asked(names: tuple[str, ...], said: str) -> None:
+    with pytest.raises(Refused, match=rf"^a.npz {said}"):
+        told(*names)
+
+
+def test_an_array_that_is_not_there_cannot_be_mapped() -> None:
+    with pytest.raises(Refused, match=r"a.npz has no array 'p'. Its arrays are 'probs', 'target'"):
+        told("probs", "target", p="probs")
+
+
+def test_metadata_that_says_answers_is_believed() -> None:
+    assert told("probs", "target", metadata={"format": "calib-answers"}) is None

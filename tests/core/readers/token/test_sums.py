@@ -1,0 +1,133 @@
+"""Are sums saved exactly and small, and is a file that was altered refused?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from calib_core import readers
+from calib_core.errors import Refused
+from calib_core.readers.token.sums import write_sums
+from calib_core.tokens.grid import GridSums
+from calib_core.tokens.sums import TokenSums, UnstoredBounds
+from core.readers.saved_sums import read, run, saved, sums
+
+GRID = ("group", "cell", "count", "correct", "confidence", "squared", "confident_correct")
+
+
+def unseen() -> UnstoredBounds:
+    masses = {bins: np.random.default_rng(bins).random(bins) for bins in (1, 10, 1000)}
+    return UnstoredBounds({1: 0, 10: 3, 1000: 40}, masses, 7)
+
+
+def bits(values: Any) -> bytes:
+    return np.ascontiguousarray(values).tobytes()
+
+
+def same_grid(one: GridSums, other: GridSums) -> bool:
+    arrays = all(
+        getattr(one, name).dtype == getattr(other, name).dtype
+        and bits(getattr(one, name)) == bits(getattr(other, name))
+        for name in GRID
+    )
+    names = ("rows", "groups", "log_loss", "impossible")
+    return arrays and all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+VARIANTS: dict[str, Callable[[], TokenSums]] = {
+    "all there is": sums,
+    "no classes": lambda: sums(by_class=False),
+    "no draws": lambda: sums(draws=False),
+    "top k": lambda: replace(sums(by_class=False), unstored=unseen()),
+    "one position": lambda: sums(rows=1),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_field_comes_back_to_the_last_bit(tmp_path: Path, variant: str) -> None:
+    written = run(sums=VARIANTS[variant]())
+    (again,) = read(saved(tmp_path, written))
+    assert (again.file, again.format) == ("all.parquet", "sums")
+    assert (again.label, again.info, again.row_counts) == (written.label, written.info, written.row_counts)
+    one, other = again.sums, written.sums
+    for name in ("rows", "classes", "no_class_sums_reason", "sum_deviation"):
+        assert getattr(one, name) == getattr(other, name), name
+    fields = ("row", "target", "ids", "probs", "target_prob", "rest", "classes")
+    kept = [[getattr(example, name) for name in fields] for example in one.examples]
+    assert kept == [[getattr(example, name) for name in fields] for example in other.examples]
+    assert len(kept) == min(one.rows, 64)
+    assert one.occurrences.dtype == other.occurrences.dtype
+    assert (one.occurrences == other.occurrences).all()
+    assert same_grid(one.top_label, other.top_label)
+    assert same_grid(one.all_labels, other.all_labels)
+    assert (one.by_class is None) == (other.by_class is None)
+    assert one.by_class is None or other.by_class is None or same_grid(one.by_class, other.by_class)
+
+
+@pytest.mark.parametrize("by_class", [True, False])
+def test_draws_come_back(tmp_path: Path, by_class: bool) -> None:
+    written = sums(seed=5, by_class=by_class).draws
+    (again,) = read(saved(tmp_path, run(sums=sums(seed=5, by_class=by_class))))
+    draws = again.sums.draws
+    assert draws is not None
+    assert written is not None
+    assert draws.seed == written.seed
+    for one, other in ((draws.top_label, written.top_label), (draws.all_labels, written.all_labels)):
+        assert one.dtype == other.dtype
+        assert (one == other).all()
+    assert (draws.by_class is None) == (not by_class)
+    if draws.by_class is not None and written.by_class is not None:
+        assert draws.by_class.dtype == written.by_class.dtype
+        assert (draws.by_class == written.by_class).all()
+
+
+def test_what_a_top_k_file_does_not_store_comes_back(tmp_path: Path) -> None:
+    (again,) = read(saved(tmp_path, run(sums=replace(sums(by_class=False), unstored=unseen()))))
+    found, expected = again.sums.unstored, unseen()
+    assert found is not None
+    assert (found.n_ambiguous, found.min_stored) == (expected.n_ambiguous, 7)
+    assert list(found.mass_bounds) == [1, 10, 1000]
+    assert all(bits(found.mass_bounds[bins]) == bits(expected.mass_bounds[bins]) for bins in expected.mass_bounds)
+
+
+def test_several_runs_in_one_file_in_their_order(tmp_path: Path) -> None:
+    rows = {"b": 5, "a": 9, "c": 2}
+    written = [run(label=label, sums=sums(rows=number, seed=number)) for label, number in rows.items()]
+    path = saved(tmp_path, *written)
+    assert [(each.label, each.sums.rows) for each in read(path)] == [("b", 5), ("a", 9), ("c", 2)]
+    assert readers.read(path).n_rows == 3 * 41
+
+
+def test_what_was_read_can_be_written_again_alike(tmp_path: Path) -> None:
+    path = saved(tmp_path, run())
+    first = path.read_bytes()
+    write_sums(read(path), path)
+    assert path.read_bytes() == first
+
+
+def test_a_file_is_small(tmp_path: Path) -> None:
+    assert saved(tmp_path, run(sums=sums(rows=1000, classes=50))).stat().st_size < 600_000
+
+
+def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "all.parquet").mkdir()
+    with pytest.raises(Refused, match=r"all\.parquet is a folder"):
+        saved(tmp_path, run())
+    assert [path.name for path in tmp_path.iterdir()] == ["all.parquet"]
+
+
+def test_a_sums_file_has_nothing_to_map_and_is_no_table(tmp_path: Path) -> None:
+    path = saved(tmp_path, run())
+    with pytest.raises(Refused, match="no column can be read as another"):
+        readers.read(path, columns={"count": "confidence"})
+    with pytest.raises(Refused, match=r"^all.parquet"):
+        readers.read(path, format="canonical").runs(skip_bad_rows=True)
+    pl.DataFrame({"confidence": [0.5], "correct": [1]}).write_parquet(tmp_path / "quiz.parquet")
+    with pytest.raises(Refused, match=r"was to be read as saved sums .* and holds none"):
+        readers.read(tmp_path / "quiz.parquet", format="sums")

@@ -1,0 +1,110 @@
+"""Is a file of sums that was altered, cut or damaged refused, and never taken for other sums?"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from calib_core import readers
+from calib_core.errors import Refused
+from calib_core.readers.token import sums_digest
+from calib_core.readers.token.sums import write_sums
+from core.readers.saved_sums import read, run, saved, sums
+
+
+def altered(path: Path, change: Callable[[dict[str, Any], pl.DataFrame], pl.DataFrame]) -> None:
+    """Writes the file anew, and seals it anew, after a change of its metadata (in place) or table."""
+    metadata = json.loads(pl.read_parquet_metadata(io.BytesIO(path.read_bytes()))["calib"])
+    frame = change(metadata, pl.read_parquet(io.BytesIO(path.read_bytes())))
+    buffer = io.BytesIO()
+    metadata = {name: metadata[name] for name in metadata if name != sums_digest.DIGEST_KEY} | {sums_digest.DIGEST_KEY: sums_digest.BLANK_DIGEST}
+    frame.write_parquet(buffer, metadata={"calib": json.dumps(metadata)})
+    path.write_bytes(sums_digest.with_digest(buffer.getvalue()))
+
+
+def test_a_file_written_again_by_another_program_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path, run())
+    again = io.BytesIO()
+    metadata = pl.read_parquet_metadata(io.BytesIO(path.read_bytes()))["calib"]
+    pl.read_parquet(io.BytesIO(path.read_bytes())).write_parquet(again, metadata={"calib": metadata})
+    path.write_bytes(again.getvalue())
+    with pytest.raises(Refused, match=r"all.parquet holds saved sums and is not as it was written"):
+        readers.read(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda frame: frame.with_columns(run=pl.col("run") + 1), "pairs do not add up|cells of no run"),
+        (lambda frame: pl.concat([frame, frame.with_columns(run=pl.lit(7, pl.Int32))]), "cells of no run"),
+        (lambda frame: frame.drop("squared"), "its columns are others"),
+        (lambda frame: frame.with_columns(count=pl.col("count") + 1), "pairs do not add up"),
+        (lambda frame: frame.with_columns(cell=3000), "its columns are others|out of range"),
+        (lambda frame: frame.head(0), "pairs do not add up"),
+        (lambda frame: pl.concat([frame, frame]), "in order|add up"),
+    ],
+)
+def test_sums_that_cannot_be_are_refused_whatever_the_seal_says(
+    tmp_path: Path, change: Callable[[pl.DataFrame], pl.DataFrame], said: str
+) -> None:
+    path = saved(tmp_path, run())
+    altered(path, lambda _, frame: change(frame))
+    with pytest.raises(Refused, match=rf"^all.parquet: the sums in it cannot be used \(.*(?:{said}).*\):"):
+        readers.read(path)
+    write_sums([run()], path)
+    altered(path, lambda _, frame: frame)
+    assert len(read(path)) == 1
+
+
+@pytest.mark.parametrize("key", ["rows", "excess", "label", "info", "ledger", "examples", "top", "draws"])
+def test_metadata_that_lacks_something_is_refused(tmp_path: Path, key: str) -> None:
+    path = saved(tmp_path, run())
+
+    def change(metadata: dict[str, Any], frame: pl.DataFrame) -> pl.DataFrame:
+        del metadata["runs"][0][key]
+        return frame
+
+    altered(path, change)
+    with pytest.raises(Refused, match="cannot be used"):
+        readers.read(path)
+
+
+def test_another_version_is_refused_by_name(tmp_path: Path) -> None:
+    path = saved(tmp_path, run())
+    altered(path, lambda metadata, frame: metadata.update(version=2) or frame)
+    with pytest.raises(Refused, match=r"sums of version 2, and this version of the program reads version 1"):
+        readers.read(path)
+
+
+@pytest.mark.parametrize("runs", [None, [], 3, [[]], [{}], "x"])
+def test_metadata_of_another_form_is_refused(tmp_path: Path, runs: object) -> None:
+    path = saved(tmp_path, run())
+    altered(path, lambda metadata, frame: metadata.update(runs=runs) or frame)
+    with pytest.raises(Refused, match="cannot be used"):
+        readers.read(path)
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.99])
+def test_a_cut_file_is_refused(tmp_path: Path, kept: float) -> None:
+    path = saved(tmp_path, run())
+    data = path.read_bytes()
+    path.write_bytes(data[: int(kept * len(data))])
+    with pytest.raises(Refused, match=r"^all.parquet"):
+        readers.read(path)
+
+
+def test_a_byte_changed_anywhere_is_refused_before_the_file_is_opened(tmp_path: Path) -> None:
+    path = saved(tmp_path, run(sums=sums(rows=5, classes=4, draws=False)))
+    data = path.read_bytes()
+    for at in range(0, len(data), max(1, len(data) // 150)):
+        changed = bytearray(data)
+        changed[at] ^= 0x41
+        path.write_bytes(changed)
+        with pytest.raises(Refused):
+            readers.read(path)

@@ -1,0 +1,49 @@
+"""Does a comparison without any trend say so once, and what dependent runs cannot give?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from calib_core.methods import METHODS
+from calib_core.report.sections.comparison import (
+    CHANGE_HEADING,
+    comparison_caption,
+    no_trend_reason,
+    trend_rows,
+    trend_sentences,
+)
+from calib_core.results.comparison import compare_runs
+from calib_core.results.evidence import Evidence
+from core.compared_runs import model_run
+
+
+def test_where_no_method_has_a_trend_one_sentence_says_why() -> None:
+    one = model_run("a", 120)
+    seen: dict[str, Evidence] = {id_: replace(one, method=METHODS[id_]) for id_ in ("given", "verbal")}
+    made = compare_runs(seen)
+    said = "No rank correlation: 1 model, and it takes 3 or more."
+    assert (no_trend_reason(made), trend_sentences(made)) == (said, [said])
+    assert no_trend_reason(compare_runs({"a": one, "b": model_run("b", 60)})) is None
+    assert no_trend_reason(compare_runs({})) is None
+
+
+def test_of_intervals_only_the_metrics_drawn_are_told() -> None:
+    seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 60)}
+    said = {axes: comparison_caption(compare_runs(seen, *axes)) for axes in (("accuracy", "brier"), ("ece", "accuracy"))}
+    assert "held the truth in 92 to 98 % of data sets for Brier." in said["accuracy", "brier"]
+    assert "ECE" not in said["accuracy", "brier"]
+    assert "held the truth in 76 to 93 % of data sets for ECE." in said["ece", "accuracy"]
+    both = comparison_caption(compare_runs(seen, "auroc", "bias"))
+    assert "76 to 93 % of data sets for ECE, in 92 to 98 % of data sets for Brier." in both
+
+
+def test_runs_of_fewer_models_have_neither_p_nor_interval() -> None:
+    seen: dict[str, Evidence] = {
+        f"{right}": model_run("abc"[right % 3], right, shots=right) for right in (60, 61, 62, 63, 70)
+    }
+    seen["again"] = model_run("a", 60, shots=99)
+    (row,) = trend_rows(compare_runs(seen))
+    assert row["Models"] == "6 runs of 3, not independent"
+    assert row["p"] == "–"
+    assert row["Rank correlation ρ"] == "−1.00"
+    assert row[CHANGE_HEADING] == "none: 2 points share the lowest accuracy"

@@ -1,0 +1,137 @@
+"""Does the sentence on all points claim what ρ, p and the intervals allow, and no more?"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from calib_core.results.comparison import ComparisonPoint, MetricEstimate, Trend, comparison_trend
+from calib_core.runs import RunInfo
+
+XY = ("accuracy", "brier")
+
+
+def make_point(
+    name: str, x: float, y: float, *, half: float | None = 0.01, metrics: tuple[str, str] = XY
+) -> ComparisonPoint:
+    def one(metric: str, value: float) -> MetricEstimate:
+        if half is None:
+            return MetricEstimate(metric, value)
+        return MetricEstimate(metric, value, value - half, value + half, "95 %")
+
+    return ComparisonPoint(
+        key=name, run=f"{name} in full", name=name, method="given", x=one(metrics[0], x),
+        y=one(metrics[1], y), accuracy=one("accuracy", x), brier=one("brier", y), brier_skill=None, ece_10=0.1,
+        n_used=100, n_total=100, judged="greedy answer", recipe="Brier",
+    )
+
+
+def trend(*points: ComparisonPoint, models: dict[str, str] | None = None, xy: tuple[str, str] = XY) -> Trend:
+    infos = {point.key: RunInfo(model=(models or {}).get(point.key, point.key)) for point in points}
+    return comparison_trend(*xy, points, infos)
+
+
+SIX = [make_point(f"m{at}", 0.3 + 0.1 * at, 0.25 - 0.03 * at) for at in range(6)]
+
+
+def test_six_in_perfect_order_are_more_than_chance() -> None:
+    found = trend(*SIX)
+    assert found.correlation is not None
+    assert (found.correlation.rho, found.n_models, found.n_points) == (-1, 6, 6)
+    assert found.headline == (
+        "Brier score falls as accuracy rises: ρ = −1.00 over 6 models (95 % interval −1.00 to "
+        f"−{abs(found.correlation.high):.2f}, p = 0.003). Between the least accurate run (m0, 30.0 %) and "
+        "the most accurate (m5, 80.0 %) the Brier score falls by 0.150 (95 % interval −0.164 to −0.136, as "
+        "if the runs were independent); a(1−a) alone would let it fall by 0.050."
+    )
+
+
+def test_four_in_perfect_order_are_not() -> None:
+    found = trend(*SIX[:4])
+    assert found.headline.startswith("Whether Brier score and accuracy go together is not clear: ρ = −1.00")
+    assert found.correlation is not None
+    assert found.correlation.n_points == 4
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "1 model, and it takes 3 or more"), (2, "2 models, and it takes 3 or more")]
+)
+def test_of_one_or_two_models_it_says_why_there_is_none(count: int, said: str) -> None:
+    found = trend(*SIX[:count])
+    assert found.correlation is None
+    assert found.no_correlation_reason == said
+    assert found.headline.startswith(f"No rank correlation: {said}.")
+    assert (found.change is None) == (count == 1)
+
+
+def test_runs_of_one_model_are_counted_as_such() -> None:
+    one = dict.fromkeys((point.key for point in SIX), "red")
+    assert trend(*SIX, models=one).no_correlation_reason == "1 model, and it takes 3 or more"
+    assert trend(*SIX, models=one).change is None
+    two = {"m0": "red", "m1": "red"}
+    found = trend(*SIX, models=two)
+    assert found.headline.startswith(
+        "Brier score against accuracy: ρ = −1.00 over 6 runs of 5 models, which are not independent, so "
+        "without interval and p. Between the least accurate run"
+    )
+    assert (found.independent, trend(*SIX).independent) == (False, True)
+
+
+def test_the_change_is_between_the_ends_and_has_both_intervals_in_it() -> None:
+    change = trend(*SIX).change
+    assert change is not None
+    assert (change.least_accurate, change.most_accurate) == ("m0", "m5")
+    assert change.brier_change == pytest.approx(-0.15)
+    assert change.constant_brier_change == pytest.approx(0.8 * 0.2 - 0.3 * 0.7)
+    assert change.low == pytest.approx(-0.15 - math.hypot(0.01, 0.01))
+    assert change.high == pytest.approx(-0.15 + math.hypot(0.01, 0.01))
+
+
+def test_a_change_within_its_interval_is_none() -> None:
+    wide = [make_point("a", 0.3, 0.2, half=0.1), make_point("b", 0.5, 0.15, half=0.1)]
+    assert trend(*wide).headline.endswith(
+        "the Brier score does not change clearly, −0.050 (95 % interval −0.191 to +0.091, as if the runs "
+        "were independent); a(1−a) alone would let it rise by 0.040."
+    )
+
+
+def test_a_change_that_rounding_left_is_none() -> None:
+    same = [make_point("a", 0.3, 0.1 + 0.2, half=0.0), make_point("b", 0.5, 0.3, half=0.0)]
+    assert "the Brier score does not change clearly, " in trend(*same).headline
+
+
+def test_where_a_constant_would_change_nothing_that_is_said() -> None:
+    mirrored = [make_point("a", 0.4, 0.2), make_point("b", 0.6, 0.2)]
+    assert trend(*mirrored).headline.endswith("; a(1−a) alone would leave it as it is.")
+
+
+def test_a_shared_end_or_no_model_more_gives_no_change() -> None:
+    level = [make_point("a", 0.3, 0.2), make_point("b", 0.3, 0.1), make_point("c", 0.5, 0.1)]
+    assert trend(*level).change is None
+    assert trend(*level).no_change_reason == "2 points share the lowest accuracy"
+    assert "Between" not in trend(*level).headline
+    above = [make_point("a", 0.1, 0.2), *(make_point(name, 0.5, 0.1) for name in "bcd")]
+    assert trend(*above).no_change_reason == "3 points share the highest accuracy"
+    alike = [make_point("a", 0.3, 0.2), make_point("b", 0.3, 0.1)]
+    assert trend(*alike).no_change_reason == "all points have the same accuracy"
+    assert trend(*SIX).no_change_reason is None
+    assert trend(*SIX, models=dict.fromkeys((point.key for point in SIX), "red")).no_change_reason == "1 model"
+
+
+def test_without_intervals_the_numbers_stand_alone() -> None:
+    bare = [make_point("a", 0.3, 0.2, half=None), make_point("b", 0.5, 0.3, half=None)]
+    assert "the Brier score rises by 0.100 (its interval is not known); a(1−a)" in trend(*bare).headline
+
+
+def test_of_other_metrics_only_the_ranks_are_spoken_of() -> None:
+    xy = ("ece", "auroc")
+    points = [make_point(f"m{at}", 0.1 * at, 0.1 * at, metrics=xy) for at in range(6)]
+    assert trend(*points, xy=xy).change is None
+    assert trend(*points, xy=xy).headline.startswith("AUROC rises as ECE rises: ρ = +1.00 over 6 models")
+    assert trend(*SIX, xy=("brier", "brier")).no_correlation_reason == "both axes are the same metric"
+
+
+def test_values_that_do_not_vary_cannot_be_ranked() -> None:
+    flat = [make_point(f"m{at}", 0.3 + 0.1 * at, 0.2) for at in range(4)]
+    assert trend(*flat).headline.startswith("No rank correlation: all 4 points have the same value on one")

@@ -1,0 +1,189 @@
+"""Does each cell hold its method's numbers on the rows it says, and is the best the lowest of its run?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from calib_core.edges import Scheme
+from calib_core.methods import METHODS
+from calib_core.results.evidence import AnswerEvidence, survey_methods
+from calib_core.results.methods_table import NO_COMMON_ROWS, MethodsTable, compare_methods
+from calib_core.runs import AnswerRun
+from core.confidence_runs import run_of
+
+HALF, FULL = Fraction(1, 2), Fraction(1)
+
+
+def row(confidence: float | None, said: float | None, right: int, **more: Any) -> dict[str, Any]:
+    return {"confidence": confidence, "verbal_confidence": said, "correct": bool(right), **more}
+
+
+RUN = run_of([
+    row(0.5, 1.0, 1), row(0.5, 0.5, 0), row(1.0, 0.5, 1), row(None, 0.0, 1), row(0.5, None, 1),
+])
+"""Both methods: the first three rows; one each: the fourth and the fifth."""
+
+
+def seen(run: AnswerRun, *methods: str) -> list[AnswerEvidence]:
+    usable = [each for each in survey_methods(run).usable.values() if isinstance(each, AnswerEvidence)]
+    return [each for each in usable if not methods or each.method.id in methods]
+
+
+def table(run: AnswerRun = RUN, *methods: str, **wishes: Any) -> MethodsTable:
+    return compare_methods({"a": seen(run, *methods)}, **wishes)
+
+
+def brier(pairs: list[tuple[Fraction, int]]) -> float:
+    return float(sum((c - right) ** 2 for c, right in pairs) / len(pairs))
+
+
+def test_by_default_every_method_stands_on_the_same_rows() -> None:
+    result = table()
+    given, verbal = result.cells["a", "given"], result.cells["a", "verbal"]
+    assert (given.n_used, given.n_total, verbal.n_used, verbal.n_total) == (3, 5, 3, 5)
+    assert given.brier == pytest.approx(brier([(HALF, 1), (HALF, 0), (FULL, 1)]))
+    assert verbal.brier == pytest.approx(brier([(FULL, 1), (HALF, 0), (HALF, 1)]))
+    assert given.accuracy == pytest.approx(2 / 3)
+    assert given.ece == pytest.approx(0)
+    assert "rows common to the methods shown, n=3/5" in given.recipe
+    assert given.recipe.startswith("ECE-L1, equal width, M=10")
+
+
+def test_each_on_its_own_rows_has_no_best() -> None:
+    result = table(rows="own")
+    given, verbal = result.cells["a", "given"], result.cells["a", "verbal"]
+    assert (given.n_used, verbal.n_used) == (4, 4)
+    assert given.brier == pytest.approx(brier([(HALF, 1), (HALF, 0), (FULL, 1), (HALF, 1)]))
+    assert "common" not in given.recipe
+    assert not any((cell.best_ece, cell.best_brier) != (False, False) for cell in result.cells.values())
+    assert result.headline == "Nothing is compared: the methods stand on different rows."
+
+
+def test_a_method_alone_is_the_best_of_nothing() -> None:
+    result = table(RUN, "given")
+    assert result.cells["a", "given"].n_used == 4
+    assert not result.cells["a", "given"].best_brier
+    assert result.headline == "Nothing is compared: each run has one method."
+    assert table(RUN, "given", rows="own").headline == result.headline
+
+
+def test_ties_are_all_best() -> None:
+    result = table()
+    assert [result.cells["a", id_].best_brier for id_ in ("given", "verbal")] == [True, True]
+    assert [result.cells["a", id_].best_ece for id_ in ("given", "verbal")] == [True, True]
+    assert result.headline == (
+        "Lowest Brier score: “stated confidence” and “confidence in the file”, 0.1667 on 3 rows."
+    )
+
+
+def test_three_of_one_score_are_listed() -> None:
+    shared = seen(RUN)
+    third = replace(shared[0], method=METHODS["p_true"])
+    assert compare_methods({"a": [*shared, third]}).headline.startswith(
+        "Lowest Brier score: “stated confidence”, “confidence in the file” and “p(True)”, "
+    )
+
+
+def test_rounding_parts_no_tie() -> None:
+    result = table(run_of([row(0.3, 0.4, 0), row(0.6, 0.7, 1)]))
+    own = [result.cells["a", id_] for id_ in ("given", "verbal")]
+    assert own[0].brier != own[1].brier
+    assert [cell.best_brier for cell in own] == [True, True]
+
+
+def test_where_no_run_has_every_method_they_stand_as_registered() -> None:
+    apart = {"a": seen(RUN, "given"), "b": seen(RUN, "verbal")}
+    assert compare_methods(apart).methods == ("verbal", "given")
+
+
+WORSE = run_of([row(0.9, 0.1, 1), row(0.8, 0.2, 1), row(0.1, 0.9, 0)])
+BETTER = run_of([row(0.1, 0.9, 1), row(0.2, 0.8, 1), row(0.3, 0.6, 1)])
+
+
+def test_the_best_is_the_lowest() -> None:
+    cells = table(WORSE).cells
+    assert [cells["a", id_].best_brier for id_ in ("given", "verbal")] == [True, False]
+    assert [cells["a", id_].best_ece for id_ in ("given", "verbal")] == [True, False]
+
+
+def test_rows_are_in_order_of_brier_over_the_runs_that_have_them_all() -> None:
+    assert table(WORSE).methods == ("given", "verbal")
+    assert table(BETTER).methods == ("verbal", "given")
+    both = {"a": seen(WORSE), "b": seen(BETTER)}
+    means = {
+        id_: sum(compare_methods(both).cells[run, id_].brier or 0 for run in "ab") / 2
+        for id_ in ("given", "verbal")
+    }
+    assert compare_methods(both).methods == tuple(sorted(means, key=means.__getitem__))
+    assert compare_methods(both, order="method").methods == ("verbal", "given")
+    assert compare_methods(both, order="method").ordered("brier").methods == compare_methods(both).methods
+    assert compare_methods(both).ordered("method").methods == ("verbal", "given")
+    lacking = {"a": seen(WORSE), "b": seen(BETTER, "given")}
+    assert compare_methods(lacking).methods == ("given", "verbal")
+
+
+def test_several_runs_are_counted_not_averaged() -> None:
+    result = compare_methods({"a": seen(WORSE), "b": seen(BETTER)})
+    assert result.headline == (
+        "Lowest Brier score among 2 runs: “stated confidence” in 1; “confidence in the file” in 1."
+    )
+
+
+def test_no_common_row_is_said() -> None:
+    result = table(run_of([row(0.5, None, 1), row(None, 0.5, 1)]))
+    assert result.cells == {}
+    assert result.unavailable == {("a", "given"): NO_COMMON_ROWS, ("a", "verbal"): NO_COMMON_ROWS}
+    assert "every method shown" in result.headline
+
+
+def test_an_ece_of_one_bin_is_flagged() -> None:
+    result = table(run_of([row(0.95, at / 20, at % 2) for at in range(20)]))
+    assert "One bin holds 100.0 % of the rows" in (result.cells["a", "given"].warning or "")
+    assert result.cells["a", "verbal"].warning is None
+
+
+SILENT = run_of([
+    {"answer_kind": "number", "gold": "1", "samples": ["1", "1"], "p_true": 0.5, "correct": True},
+    {"answer_kind": "number", "gold": "1", "samples": ["no", "idea"], "p_true": 0.25, "correct": False},
+])
+
+
+def test_a_question_of_which_no_sample_parses() -> None:
+    left_out = table(SILENT)
+    assert {cell.n_used for cell in left_out.cells.values()} == {1}
+    counted = table(SILENT, silent="wrong")
+    assert {cell.n_used for cell in counted.cells.values()} == {2}
+    assert counted.cells["a", "cluster_size"].brier == 0
+    assert counted.cells["a", "cluster_size"].accuracy == 1 / 2
+    assert counted.cells["a", "p_true"].brier == pytest.approx(float((HALF**2 + Fraction(1, 16)) / 2))
+    assert {cell.judged for cell in counted.cells.values()} == {"majority answer", "greedy answer"}
+    assert "confidence 0 and wrong (1 row)" in counted.cells["a", "cluster_size"].recipe
+
+
+def test_the_recipe_counts_those_of_the_common_rows_alone() -> None:
+    silent = {"answer_kind": "number", "gold": "1", "samples": ["no", "idea"], "correct": False}
+    rows = [
+        {"answer_kind": "number", "gold": "1", "samples": ["1", "1"], "p_true": 0.5, "correct": True},
+        silent | {"p_true": 0.25}, silent | {"p_true": None}, silent | {"p_true": None},
+    ]
+    of_common = table(run_of(rows), silent="wrong").cells["a", "cluster_size"]
+    assert of_common.n_used == 2
+    assert "confidence 0 and wrong (1 row)" in of_common.recipe
+    own = table(run_of(rows), silent="wrong", rows="own").cells["a", "cluster_size"]
+    assert "confidence 0 and wrong (3 rows)" in own.recipe
+
+
+def test_m_is_the_chosen_one() -> None:
+    assert "M=3" in table(scheme=Scheme("width", 3)).cells["a", "given"].recipe
+
+
+def test_the_frame_has_a_row_a_cell() -> None:
+    frame = compare_methods({"a": seen(WORSE), "b": seen(BETTER)}).to_frame()
+    assert frame.select("run", "method").rows() == [
+        ("a", "given"), ("a", "verbal"), ("b", "given"), ("b", "verbal"),
+    ]
+    assert frame.columns == compare_methods({}).to_frame().columns

@@ -1,0 +1,84 @@
+"""One row a run and method, of the top label, the worst first; and what they come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.methods.method import MethodOptions
+from calib_core.results.overview import overview_frame, summarise_runs
+from core.made_runs import blocks, choice_evidence, given_evidence
+from core.tours import CALIBRATED, OVER, UNDER, answers, evidences
+
+
+def test_one_row_a_run_and_method() -> None:
+    runs = {"a": [blocks((0.9, 10, 5))], "b": [blocks((1.0, 4, 4)), blocks((0.5, 2, 1))]}
+    frame = summarise_runs(runs).to_frame()
+    assert frame["run"].to_list() == ["a", "b", "b"]
+    assert frame["rows"].to_list() == frame["used"].to_list() == [10, 4, 2]
+    assert frame["accuracy"].to_list() == [0.5, 1.0, 0.5]
+    assert frame["confidence"].to_list() == pytest.approx([0.9, 1.0, 0.5])
+    assert frame["ece"].to_list() == pytest.approx([0.4, 0.0, 0.0])
+    assert frame["brier"].to_list() == pytest.approx([0.41, 0.0, 0.25])
+    assert frame["verdict"].to_list() == ["too few rows to say"] * 3
+
+
+def test_the_first_method_stands_for_a_run_and_the_worst_run_is_first() -> None:
+    result = summarise_runs({
+        "good": [blocks(*CALIBRATED), blocks(*OVER)], "bad": [blocks(*OVER)], "shy": [blocks(*UNDER)],
+    })
+    assert [(look.run, look.verdict) for look in result.by_default_method] == [
+        ("bad", "over"), ("shy", "under"), ("good", "neither"),
+    ]
+    assert len(result.by_every_method) == 4
+    gaps = [look.ece or 0.0 for look in result.by_every_method]
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_the_curve_has_bins_with_rows_alone() -> None:
+    (look,) = summarise_runs({"a": [blocks((0.95, 40, 20), (0.15, 4, 1))]}).by_default_method
+    assert look.curve.select("bin", "count", "thin").rows() == [(2, 4, True), (10, 40, False)]
+    assert look.curve["accuracy"].to_list() == [0.25, 0.5]
+
+
+def test_runs_are_judged_together_and_the_recipe_says_so() -> None:
+    off = (0.5, 400, 175)
+    alone, many = summarise_runs({"a": [blocks(off)]}), summarise_runs({str(at): [blocks(off)] for at in range(40)})
+    assert alone.by_default_method[0].verdict == "over"
+    assert {look.verdict for look in many.by_default_method} == {"neither"}
+    assert "together" not in alone.recipe
+    assert "all 40 verdicts together (Bonferroni)" in many.recipe
+    assert "ECE-L1, equal width, M=10, right-closed, top label" in alone.recipe
+    assert set(many.to_frame()["recipe"]) == {many.recipe}
+
+
+def test_runs_by_many_methods_are_as_many_verdicts() -> None:
+    off = (0.5, 400, 175)
+    result = summarise_runs({"a": [blocks(off)] * 40})
+    assert {look.verdict for look in (*result.by_default_method, *result.by_every_method)} == {"neither"}
+    assert "all 40 verdicts together (Bonferroni)" in result.recipe
+
+
+def test_many_distinct_confidences_are_no_obstacle() -> None:
+    (look,) = summarise_runs({"a": [given_evidence([k / 100 for k in range(100)], [0] * 100)]}).by_every_method
+    assert look.ece == pytest.approx(0.495)
+
+
+def test_all_labels_are_shown_by_their_top_label() -> None:
+    probs, gold = [[0.7, 0.3], [0.4, 0.6]], [0, 0]
+    top = summarise_runs({"run": [choice_evidence(probs, gold)]}).to_frame()
+    every = summarise_runs({"run": [choice_evidence(probs, gold, MethodOptions(labels="all"))]}).to_frame()
+    assert every.equals(top)
+
+
+def test_every_method_of_a_run_that_has_several() -> None:
+    run = answers(*OVER, verbal_confidence=[0.5] * 300)
+    result = summarise_runs(evidences(red=run))
+    assert [look.method for look in result.by_every_method] == ["given", "verbal"]
+    assert [look.method for look in result.by_default_method] == ["verbal"]  # the registry's first
+
+
+def test_nothing_at_hand_keeps_its_columns() -> None:
+    empty = summarise_runs({})
+    assert empty.to_frame().schema == summarise_runs({"a": [blocks((0.9, 10, 5))]}).to_frame().schema
+    assert overview_frame(empty.by_default_method).height == 0
+    assert (empty.headline, empty.subheadline) == ("There is no run here.", "")

@@ -1,0 +1,141 @@
+"""One number: the metric's own bins, M where there is one, and refusals with their reason."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from calib_core.edges import Scheme
+from calib_core.errors import Unavailable
+from calib_core.methods.method import MethodOptions
+from calib_core.metrics import METRICS
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.score import effective_scheme, metric_availability, score
+from core import oracle
+from core.edge_cases import CHECKED_BINS, close, fixed_pairs
+from core.made_runs import blocks, choice_evidence, given_evidence, made_run
+from core.oracle import Bins, Pair, Row
+
+PROBS = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
+GOLD = [0, 1, 1]
+
+
+@pytest.mark.parametrize("bins", CHECKED_BINS)
+@pytest.mark.parametrize("metric", sorted(oracle.OF_PAIRS))
+def test_numbers_are_the_oracles(metric: str, bins: int) -> None:
+    pairs = [pair for pair in fixed_pairs(bins) if pair.width == 8]
+    evidence = given_evidence([pair.confidence for pair in pairs], [pair.correct for pair in pairs])
+    assert close(
+        score(evidence, metric, Scheme("width", bins)).value,
+        oracle.OF_PAIRS[metric](pairs, Bins("width", bins)),
+    )
+
+
+@pytest.mark.parametrize("metric", sorted(oracle.OF_ROWS))
+def test_numbers_of_all_classes_are_the_oracles(metric: str) -> None:
+    rows = [Row(tuple(probs), 8, label) for probs, label in zip(PROBS, GOLD, strict=True)]
+    assert close(score(choice_evidence(PROBS, GOLD), metric).value, oracle.OF_ROWS[metric](rows, Bins()))
+
+
+def test_every_metric_is_checked_here() -> None:
+    assert {*oracle.OF_PAIRS, *oracle.OF_ROWS} == set(METRICS)
+
+
+def test_all_labels_is_full_ece_over_k() -> None:
+    every = score(choice_evidence(PROBS, GOLD, MethodOptions(labels="all")), "ece").value
+    whole = score(choice_evidence(PROBS, GOLD), "full_ece").value
+    assert every is not None
+    assert whole is not None
+    assert every == pytest.approx(whole / 3, abs=1e-15)
+
+
+def test_adaptive_ece_keeps_its_own_bins() -> None:
+    evidence = blocks((0.1, 5, 0), (0.5, 5, 3), (0.9, 10, 9))
+    assert effective_scheme(METRICS["ace"], Scheme("natural", 7)) == Scheme("mass", 7)
+    numbers = {
+        binning: score(evidence, "ace", Scheme(binning, 2)) for binning in ("width", "mass", "natural")
+    }
+    assert len({(number.value, number.recipe) for number in numbers.values()}) == 1
+    assert numbers["width"].recipe.startswith("ACE-L1, equal mass, M=2, as given")
+
+
+def test_bins_is_m_or_how_many_or_none() -> None:
+    evidence = blocks((0.1, 5, 0), (0.5, 5, 3), (0.9, 10, 9))
+    assert score(evidence, "ece", Scheme("width", 20)).bins == 20
+    assert score(evidence, "ece", Scheme("mass", 20)).bins == 20
+    assert score(evidence, "ece", Scheme("natural")).bins == 3
+    assert score(evidence, "brier", Scheme("width", 20)).bins is None
+
+
+def test_not_defined_is_none() -> None:
+    assert score(blocks((0.9, 3, 3)), "auroc").value is None
+
+
+def test_infinite_says_why() -> None:
+    number = score(choice_evidence([[1.0, 0.0], [0.5, 0.5]], [1, 0]), "nll")
+    assert number.value == math.inf
+    assert number.remark is not None
+    assert "1 of 2 rows" in number.remark
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "scheme", "said"),
+    [
+        ("nope", MethodOptions(), Scheme(), "There is no metric 'nope'"),
+        ("cw_ece", MethodOptions(), Scheme("mass"), "equal-width bins"),
+        ("full_ece", MethodOptions(), Scheme("natural"), "equal-width bins"),
+        ("auroc", MethodOptions(labels="all"), Scheme(), "no all-labels form"),
+    ],
+)
+def test_refusals(metric: str, options: MethodOptions, scheme: Scheme, said: str) -> None:
+    with pytest.raises(Unavailable, match=said):
+        score(choice_evidence(PROBS, GOLD, options), metric, scheme)
+
+
+def test_one_number_a_question_gives_no_distribution() -> None:
+    with pytest.raises(Unavailable, match="one number a question, not a whole distribution"):
+        score(blocks((0.5, 3, 1)), "full_ece")
+
+
+def test_natural_bins_of_many_values_are_refused() -> None:
+    evidence = given_evidence([k / 65 for k in range(65)], [0, 1] * 32 + [1])
+    with pytest.raises(Unavailable, match="up to 64 values; “confidence in the file” has 65 here"):
+        score(evidence, "ece", Scheme("natural"))
+    assert (
+        score(given_evidence([k / 64 for k in range(64)], [0, 1] * 32), "ece", Scheme("natural")).bins == 64
+    )
+
+
+def test_what_is_available_can_be_had() -> None:
+    evidence = choice_evidence(PROBS, GOLD, MethodOptions(labels="all"))
+    for binning in ("width", "mass", "natural"):
+        for metric, reason in metric_availability(evidence, Scheme(binning)).items():
+            if reason is None:
+                assert score(evidence, metric, Scheme(binning)).metric == metric
+            else:
+                with pytest.raises(Unavailable):
+                    score(evidence, metric, Scheme(binning))
+
+
+def test_frame_has_the_same_columns_whatever_is_null() -> None:
+    defined, undefined = score(blocks((0.5, 3, 1)), "ece"), score(blocks((0.9, 3, 3)), "auroc")
+    assert defined.to_frame().schema == undefined.to_frame().schema
+    assert defined.to_frame().to_dicts() == [{**defined.to_dict(), "remarks": ""}]
+
+
+def test_a_number_says_what_was_judged_and_what_to_know() -> None:
+    run = made_run({"gold": ["1"], "samples": [["1", "2", "x"]]})
+    number = score(gather_evidence(run, "pairwise"), "ece")
+    remarks = ("1 tie, the first sampled answer taken", "1 sample does not parse")
+    assert (number.judged, number.remarks) == ("majority answer", remarks)
+    assert number.to_frame()["remarks"].item() == "; ".join(remarks)
+
+
+def test_pairs_and_dtype_reach_the_number() -> None:
+    half = Pair(oracle.stored(0.3, 2), 2, 1)
+    evidence = given_evidence(np.array([half.confidence], np.float16), [half.correct])
+    assert evidence.binned(METRICS["ece"], Scheme()).index.tolist() == [
+        oracle.bin_index(half.confidence, 2, 10)
+    ]

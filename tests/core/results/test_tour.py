@@ -1,0 +1,56 @@
+"""Has every step two sentences with numbers, a picture and a recipe, whatever data there is?"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from calib_core.results.tour import STEP_KINDS, TourSubject, tour_step
+from calib_core.runs import Run
+from core.made_runs import made_run
+from core.made_tokens import dense_sums, some_rows, token_run
+from core.sampled_runs import make_questions, make_run
+from core.tours import CALIBRATED, OVER, UNDER, answers, candidates
+
+TEXT = token_run(dense_sums(*some_rows(120, 5)))
+HOSTILE = "![x](http://x.test) <b>y</b> $x^2$ :red[z]"
+
+DATA: dict[str, tuple[list[Run], str]] = {
+    "calibrated": ([answers(*CALIBRATED)], "given"),
+    "over-confident": ([answers(*OVER)], "given"),
+    "under-confident": ([answers(*UNDER)], "given"),
+    "one row": ([answers((0.7, 1, 0))], "given"),
+    "all certain": ([answers((1.0, 40, 40))], "given"),
+    "all wrong": ([answers((0.0, 40, 0))], "given"),
+    "a text": ([TEXT], "tokens"),
+    "texts and answers": ([TEXT, answers(*OVER)], "tokens"),
+    "forty runs": ([answers((0.9, 30, 20 + at % 9), model=f"m{at}") for at in range(40)], "given"),
+    "samples": ([make_run(make_questions(12))], "cluster_size"),
+    "hostile": ([answers(*OVER, model=HOSTILE, id=[HOSTILE] * 300)], "given"),
+    "no texts": ([made_run({"confidence": [0.4] * 50, "correct": [True, False] * 25})], "given"),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_two_sentences_with_numbers_a_picture_and_a_recipe(name: str) -> None:
+    runs, method = DATA[name]
+    subject = TourSubject("0", method, candidates(*runs))
+    for kind in STEP_KINDS:
+        step: Any = tour_step(kind, subject)
+        assert step.kind == kind
+        assert len(step.sentences) == 2
+        for sentence in step.sentences:
+            assert re.search(r"\d", sentence), sentence
+            assert sentence.endswith(".")
+            assert not re.search(r"nan|None|inf\b|  | ,|\.\.", sentence), sentence
+        assert step.recipe
+        assert step.selection_note.endswith(".")
+        frame = step.to_frame()
+        assert frame.height
+        assert set(frame["recipe"]) == {step.recipe}
+
+
+def test_six_steps_in_their_order() -> None:
+    assert STEP_KINDS == ("answer", "bin", "whole", "bins", "samples", "models")

@@ -1,0 +1,127 @@
+"""Do the first two steps tell one answer and one bin as they are?"""
+
+from __future__ import annotations
+
+import pytest
+
+from calib_core.results.concentration import Concentration
+from calib_core.results.tour import ConfidenceAccuracyPairs, SingleAnswer
+from core.made_runs import made_run
+from core.made_tokens import dense_sums, some_rows, token_run
+from core.tours import CALIBRATED, OVER, UNDER, answers, told
+
+
+def test_the_answer_nearest_to_the_average() -> None:
+    step = told("answer", answers((0.9, 2, 2), (0.6, 1, 0), (0.2, 2, 0)))
+    assert step.sentences == (
+        "Asked “What is 2?”, red answers “none” and is 60.0 % sure: that number is its confidence.",
+        (
+            "This time it is wrong (right is “2”), and from one answer nobody can tell whether 60.0 % is "
+            "too much or too little: that takes all 5 answers together."
+        ),
+    )
+    assert isinstance(step.picture, SingleAnswer)
+    assert [(one.text, round(one.confidence, 9), one.chosen, one.right) for one in step.picture.options] == [
+        ("none", 0.6, True, False), ("it is wrong", 0.4, False, None),
+    ]
+    assert "first whose confidence is nearest to the average" in step.selection_note
+
+
+def test_every_choice_of_a_question() -> None:
+    run = made_run({
+        "question": ["Which?"] * 2, "choices": [["a", "b", "c"]] * 2, "gold_index": [1, 1],
+        "choice_probs": [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]],
+    })
+    picture = told("answer", run, method="choice_softmax").picture
+    assert isinstance(picture, SingleAnswer)
+    assert [(one.text, one.confidence, one.chosen, one.right) for one in picture.options] == [
+        ("a", 0.7, True, False), ("b", 0.2, False, True), ("c", 0.1, False, False),
+    ]
+
+
+def test_choices_without_texts_have_letters() -> None:
+    run = made_run({"gold_index": [0], "choice_probs": [[0.7, 0.3]]})
+    step = told("answer", run, method="choice_softmax")
+    assert isinstance(step.picture, SingleAnswer)
+    assert [one.text for one in step.picture.options] == ["A", "B"]
+    assert step.sentences[0].startswith("On row 1, model · quiz answers “A”")
+
+
+def test_a_run_without_texts_says_the_row_or_the_id() -> None:
+    bare = {"confidence": [0.5], "correct": [True]}
+    assert told("answer", made_run(bare)).sentences == (
+        "On row 1, model · quiz gives an answer and is 50.0 % sure: that number is its confidence.",
+        (
+            "This time it is right, and from one answer nobody can tell whether 50.0 % is too much or too "
+            "little: that would take more than this one."
+        ),
+    )
+    assert told("answer", made_run({**bare, "id": ["q7"]})).sentences[0].startswith("On question q7, ")
+
+
+def test_a_long_question_is_cut_and_the_answer_stays() -> None:
+    step = told("answer", made_run({
+        "question": ["word " * 200], "prediction": ["yes"], "confidence": [0.5], "correct": [True],
+    }))
+    assert "…”, model · quiz answers “yes”" in step.sentences[0]
+    assert len(step.sentences[0]) < 330
+
+
+def test_of_a_text_all_positions_are_shown() -> None:
+    run = token_run(dense_sums(*some_rows(400, 5)))
+    step = told("answer", run, method="tokens")
+    assert isinstance(step.picture, Concentration)
+    assert step.sentences[0].startswith(
+        "At each of 400 positions of a text, model · text names the next token"
+    )
+    assert "only sums are kept" in step.sentences[1]
+    assert told("bin", run, method="tokens").sentences[1].endswith("positions can tell.")
+
+
+@pytest.mark.parametrize(("blocks", "verdict"), [
+    (CALIBRATED, "as often as it says, as far as 100 answers can tell."),
+    (OVER, "less often than it says, by more than chance."),
+    (UNDER, "more often than it says, by more than chance."),
+    (((0.9, 29, 1),), "29 answers are too few to judge by."),
+])
+def test_the_fullest_bin(blocks: tuple[tuple[float, int, int], ...], verdict: str) -> None:
+    assert told("bin", answers(*blocks)).sentences[1].endswith(verdict)
+
+
+def test_the_numbers_of_the_fullest_bin() -> None:
+    step = told("bin", answers(*OVER))
+    assert step.sentences == (
+        (
+            "Put the answers of red into ten bins by confidence: in the fullest, (0.9, 1], it says 95.0 % "
+            "on average, and calibrated means that 95.0 % of the 200 answers there should be right, give or "
+            "take 4.0 points of chance."
+        ),  # two bins: 2.24·√9.5 + 1.17 of 200 rows
+        "120 of 200 are right, which is 60.0 %: less often than it says, by more than chance.",
+    )
+    assert isinstance(step.picture, ConfidenceAccuracyPairs)
+    (pair,) = step.picture.pairs
+    assert (pair.mean_confidence, pair.accuracy, pair.count) == (pytest.approx(0.95), 0.6, 200)
+    assert pair.low < 0.6 < pair.high < 0.95
+    assert step.to_frame()["right"].to_list() == [0.6]
+
+
+def test_one_row() -> None:
+    step = told("bin", answers((0.9, 1, 1)))
+    assert "of the 1 answer there should be right" in step.sentences[0]
+    assert step.sentences[1] == "1 of 1 is right, which is 100.0 %: 1 answer is too few to judge by."
+
+
+@pytest.mark.parametrize(("said", "right", "told_of_it"), [
+    (1.0, 0, "wrong, so 100.0 % was too much, but by how much nobody can tell from one answer: that takes"),
+    (0.0, 9, "right, so 0.0 % was too little, but by how much nobody can tell from one answer: that takes"),
+    (1.0, 9, "right, and from one answer nobody can tell whether 100.0 % is too much or too little: that"),
+])
+def test_certainty_is_off_by_one_answer(said: float, right: int, told_of_it: str) -> None:
+    run = made_run({"confidence": [said] * 9, "correct": [right > 0] * 9})
+    assert told("answer", run).sentences[1].startswith(f"This time it is {told_of_it}")
+
+
+def test_of_few_answers_no_spread_is_told() -> None:
+    assert "give or take" in told("bin", answers((0.8, 30, 24))).sentences[0]
+    one = told("bin", answers((0.5, 1, 1))).sentences[0]
+    assert one.endswith("50.0 % of the 1 answer there should be right.")

@@ -1,0 +1,180 @@
+"""Does each line hold the numbers of its checkpoints, and does the sentence claim no more than the null?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from calib_core.edges import Scheme
+from calib_core.errors import Unavailable
+from calib_core.inference.null import null_distribution
+from calib_core.metrics import METRICS
+from calib_core.results.evidence import Evidence, gather_evidence
+from calib_core.results.score import score
+from calib_core.results.training import Training, training_curves, training_headline
+from calib_core.runs import RunInfo
+from core.figures.sweeps import make_line
+from core.made_runs import made_run
+
+
+def checkpoint(step: int, *parts: tuple[float, int, int], **info: Any) -> Evidence:
+    """Rows in blocks of (confidence, rows, right ones among them), at this step."""
+    run = made_run({
+        "confidence": [value for value, rows, _ in parts for _ in range(rows)],
+        "correct": [place < right for _, rows, right in parts for place in range(rows)],
+    })
+    told = RunInfo(**{"model": "gpt", "checkpoint": f"step{step}", **info})
+    return gather_evidence(replace(run, info=told), "given")
+
+
+OFF = ((0.9, 200, 100),)
+LESS_OFF = ((0.9, 200, 140),)
+RIGHT = ((0.9, 200, 180),)
+
+
+def test_a_point_is_the_score_of_its_run() -> None:
+    evidences = {"late": checkpoint(900, *RIGHT), "early": checkpoint(10, *OFF)}
+    result = training_curves(evidences, "ece", Scheme("width", 20))
+    (line,) = result.lines
+    assert [(point.run, point.at, point.label) for point in line.points] == [
+        ("early", 10, "step10"), ("late", 900, "step900"),
+    ]
+    for point in line.points:
+        evidence = evidences[point.run]
+        number = score(evidence, "ece", Scheme("width", 20))
+        null = null_distribution(evidence, METRICS["ece"], (Scheme("width", 20),), (number.value,))
+        assert (point.value, point.recipe, point.p) == (number.value, number.recipe, number.p)
+        assert null is not None
+        assert (point.null_median, point.null_low, point.null_high) == (
+            null.median[0], null.low[0], null.high[0],
+        )
+    assert (result.metric, result.bins, result.axis) == ("ece", 20, "Training step")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        (OFF, LESS_OFF, "beyond chance at first and at the end."),
+        (LESS_OFF, OFF, "beyond chance at first and at the end."),
+        (OFF, RIGHT, "beyond chance at first, within chance at the end."),
+        (RIGHT, OFF, "within chance at first, beyond chance at the end."),
+        (RIGHT, RIGHT, "within chance at first and at the end."),
+    ],
+)
+def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, said: str) -> None:
+    result = training_curves({"a": checkpoint(10, *first), "b": checkpoint(2000, *last)}, "ece")
+    low, high = (f"{point.value:.4f}" for point in result.lines[0].points)
+    assert result.headline == f"ECE {low} → {high}: {said}"
+    clear = sum(part != RIGHT for part in (first, last))
+    assert result.line_summaries == (
+        f"gpt: ECE {low} at step 10, {high} at step 2,000; {clear} of 2 checkpoints beyond chance.",
+    )
+
+
+def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
+    """A line of two checkpoints for each."""
+    return training_curves({
+        f"{at}-{step}": checkpoint(step, *parts, model=f"m{at}")
+        for at, pair in enumerate(ends)
+        for step, parts in zip((10, 20), pair, strict=True)
+    }, metric)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ([(OFF, RIGHT), (OFF, OFF)], "1 of 2 lines, at the first of both."),
+        ([(RIGHT, OFF), (OFF, OFF)], "both lines, at the first of 1."),
+        ([(OFF, RIGHT), (OFF, RIGHT), (RIGHT, RIGHT)], "none of the 3 lines, at the first of 2."),
+        ([(RIGHT, OFF)] * 3, "all 3 lines, at the first of none."),
+    ],
+)
+def test_several_lines_are_counted_in_one_sentence(ends: list[tuple[Any, Any]], said: str) -> None:
+    result = trainings(*ends)
+    assert result.headline == f"ECE is beyond chance at the last checkpoint of {said}"
+    assert [told.partition(":")[0] for told in result.line_summaries] == [line.title for line in result.lines]
+
+
+def test_several_lines_of_a_metric_without_a_null() -> None:
+    result = trainings((OFF, RIGHT), (RIGHT, RIGHT), metric="brier")
+    assert result.headline == "Brier score is lower at the last checkpoint than at the first of 1 of 2 lines."
+
+
+def test_where_one_line_has_no_null_chance_is_not_spoken_of() -> None:
+    known, unknown = make_line("a", (1, 0.3), (2, 0.2)), make_line("b", (1, 0.3), (2, 0.4), null=False)
+    assert training_headline("ece", [known, unknown]) == (
+        "ECE is lower at the last checkpoint than at the first of 1 of 2 lines."
+    )
+
+
+def test_single_checkpoints_alone_are_spoken_of_too() -> None:
+    evidences = {"a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT, model="bigram")}
+    result = training_curves(evidences, "ece")
+    assert result.headline == "Each of the 2 lines has one checkpoint, so there is no way to follow."
+    assert result.line_summaries == (
+        "gpt: ECE 0.4000 at step 10; 1 of 1 checkpoint beyond chance.",
+        "bigram: ECE 0.0000 at step 20; 0 of 1 checkpoint beyond chance.",
+    )
+    (_, alone) = evidences.popitem()
+    assert training_curves({"b": alone}, "ece").headline == "ECE is 0.0000 at its only checkpoint: within chance."
+
+
+def test_a_model_s_only_checkpoint_stands_beside_lines_on_request() -> None:
+    evidences = {
+        "a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT), "c": checkpoint(20, *OFF, model="bigram"),
+    }
+    plain, asked = training_curves(evidences, "ece"), training_curves(evidences, "ece", include_single=True)
+    assert [line.title for line in plain.lines] == ["gpt"]
+    assert list(plain.unplaced) == ["c"]
+    assert "only checkpoint of its model" in plain.unplaced["c"]
+    assert plain.headline == "ECE 0.4000 → 0.0000: beyond chance at first, within chance at the end."
+    assert [line.title for line in asked.lines] == ["gpt", "bigram"]
+    assert asked.unplaced == {}
+    assert asked.headline == f"gpt: {plain.headline}"
+    assert asked.line_summaries == plain.line_summaries
+
+
+def test_a_metric_without_bins_has_no_null() -> None:
+    result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "accuracy")
+    assert [point.value for point in result.lines[0].points] == [0.5, 0.9]
+    assert {point.p for point in result.lines[0].points} == {None}
+    assert result.headline == "Accuracy 0.5000 → 0.9000."
+    assert result.line_summaries == ("gpt: Accuracy 0.5000 at step 1, 0.9000 at step 2.",)
+
+
+def test_a_number_that_is_not_defined_is_said_not_to_be() -> None:
+    all_right = checkpoint(1, (0.9, 40, 40))
+    result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
+    assert result.headline == "AUROC not defined → 0.5000."
+    assert result.line_summaries == ("gpt: AUROC not defined at step 1, 0.5000 at step 2.",)
+    assert training_curves({"a": all_right}, "auroc").headline == "AUROC is not defined at its only checkpoint."
+
+
+def test_tokens_seen_are_said_as_such() -> None:
+    result = training_curves({"a": checkpoint(1, *OFF, tokens_seen=8192)}, "ece")
+    assert result.line_summaries[0].startswith("gpt: ECE 0.4000 at 8,192 tokens")
+
+
+def test_who_cannot_give_the_metric_is_refused_by_name() -> None:
+    result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *OFF)}, "full_ece")
+    assert result.lines == ()
+    assert set(result.unavailable) == {"a", "b"}
+    assert result.headline == "No run here is a checkpoint that gives this number."
+    with pytest.raises(Unavailable):
+        training_curves({}, "no_such_metric")
+
+
+def test_who_is_no_checkpoint_is_told_apart() -> None:
+    result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *OFF, checkpoint=None)}, "ece")
+    assert list(result.unplaced) == ["b"]
+    assert len(result.lines[0].points) == 1
+
+
+def test_the_frame_has_a_row_a_checkpoint() -> None:
+    result = training_curves({"a": checkpoint(1, *OFF), "b": checkpoint(2, *RIGHT)}, "ece")
+    frame = result.to_frame()
+    assert frame["line"].to_list() == ["gpt", "gpt"]
+    assert frame["value"].to_list() == [point.value for point in result.lines[0].points]
+    assert training_curves({}, "ece").to_frame().columns == frame.columns
