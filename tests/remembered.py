@@ -41,7 +41,7 @@ def _known_by(one: ListedFile, wish: FileMapping) -> Hashable:
     if not all(_is_plain(path) for path in together.values()):
         return None
     contents = [(name, path.name, _digest(path)) for name, path in sorted(together.items())]
-    return one.name, replace(wish, gold_name=None), bool(wish.gold_name), tuple(contents)
+    return one.name, replace(wish, gold=None), bool(wish.gold), tuple(contents)
 
 
 def _is_plain(path: Path) -> bool:

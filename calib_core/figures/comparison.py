@@ -398,7 +398,7 @@ def _place_point_labels(
     result: Comparison, panel: PixelPanel, points: tuple[LabelledPoint, ...], obstacles: Sequence[Box]
 ) -> tuple[LabelPosition | None, ...]:
     return place_labels(
-        points, panel.width, panel.height, font_size=LABEL_SIZE, taken=tuple(obstacles),
+        points, panel.width, panel.height, font_size=LABEL_SIZE, obstacles=tuple(obstacles),
         lines=(
             *interval_boxes(result, panel), *family_line_boxes(result, panel), *(curve_boxes(panel) if result.has_reference_curves else ()),
         ),

@@ -182,7 +182,7 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
         judged=top.judged,
         recipe=f"answered when confidence ≥ t, {recipe_text(top, None, None)}",
         remarks=evidence.remarks,
-        design_effect=top.alike,
+        design_effect=top.design_effect,
     )
 
 

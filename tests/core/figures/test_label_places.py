@@ -65,7 +65,7 @@ def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[Lab
 @given(SPOTS, st.tuples(st.floats(0, 400), st.floats(0, 350)))
 def test_what_is_taken_stays_free(spots: list[LabelledPoint], corner: tuple[float, float]) -> None:
     taken = (*corner, corner[0] + 90, corner[1] + 40)
-    found = place_labels(tuple(spots), WIDTH, HEIGHT, font_size=SIZE, taken=(taken,))
+    found = place_labels(tuple(spots), WIDTH, HEIGHT, font_size=SIZE, obstacles=(taken,))
     assert not any(place is not None and overlap(place.box, taken) for place in found)
 
 

@@ -155,7 +155,7 @@ SILENT = run_of([
 def test_a_question_of_which_no_sample_parses() -> None:
     left_out = table(SILENT)
     assert {cell.n_used for cell in left_out.cells.values()} == {1}
-    counted = table(SILENT, silent="wrong")
+    counted = table(SILENT, unparsed="wrong")
     assert {cell.n_used for cell in counted.cells.values()} == {2}
     assert counted.cells["a", "cluster_size"].brier == 0
     assert counted.cells["a", "cluster_size"].accuracy == 1 / 2
@@ -170,10 +170,10 @@ def test_the_recipe_counts_those_of_the_common_rows_alone() -> None:
         {"answer_kind": "number", "gold": "1", "samples": ["1", "1"], "p_true": 0.5, "correct": True},
         silent | {"p_true": 0.25}, silent | {"p_true": None}, silent | {"p_true": None},
     ]
-    of_common = table(run_of(rows), silent="wrong").cells["a", "cluster_size"]
+    of_common = table(run_of(rows), unparsed="wrong").cells["a", "cluster_size"]
     assert of_common.n_used == 2
     assert "confidence 0 and wrong (1 row)" in of_common.recipe
-    own = table(run_of(rows), silent="wrong", rows="own").cells["a", "cluster_size"]
+    own = table(run_of(rows), unparsed="wrong", rows="own").cells["a", "cluster_size"]
     assert "confidence 0 and wrong (3 rows)" in own.recipe
 
 
