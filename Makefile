@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The steps of `make test` are to come in their order, also under `make -j`.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data demo-check fuzz picture walk screens clean
+.PHONY: help run test check-fast lint ruff types imports bench bench-peers demo-data demo-check fixtures fuzz picture walk screens clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is"
@@ -52,6 +52,7 @@ lint: ruff types imports ## ruff, pyright and the import contracts
 ruff: .venv/.test-ready
 	@echo "== ruff"
 	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
 
 types: .venv/.test-ready
 	@echo "== pyright"
@@ -73,6 +74,9 @@ demo-data: build/demo-venv/.ready ## train the demo's models and predict again (
 
 demo-check: build/demo-venv/.check-ready ## make a small recipe again and compare with data/ (PyTorch, minutes)
 	@build/demo-venv/bin/python -m pytest --noconftest -m slow tests/core/test_demo_again.py $(PYTEST_ARGS)
+
+fixtures: build/fixtures-venv/.ready build/fixtures-older-venv/.ready ## run lm-eval and Inspect and write tests/fixtures again (PyTorch, minutes)
+	@build/fixtures-venv/bin/python tests/fixtures/make/build.py tests/fixtures --older build/fixtures-older-venv/bin/python
 
 fuzz: .venv/.test-ready ## spoil good files of every format and read them (N=20000 SEED=0)
 	@$(PY) tests/hostile/fuzz.py --number "$(N)" --seed "$(SEED)"
@@ -118,6 +122,17 @@ build/peers-venv/.ready: benchmarks/peers/requirements.txt requirements.txt
 	@$(call make_environment,build/peers-venv)
 	@build/peers-venv/bin/python -m pip install --quiet --requirement requirements.txt \
 		--requirement benchmarks/peers/requirements.txt
+	@touch $@
+
+build/fixtures-venv/.ready: tests/fixtures/make/requirements.txt
+	@echo "Installing the tools whose logs the fixtures are (once, several minutes) ..."
+	@$(call make_environment,build/fixtures-venv)
+	@build/fixtures-venv/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+build/fixtures-older-venv/.ready: tests/fixtures/make/requirements-older.txt
+	@$(call make_environment,build/fixtures-older-venv)
+	@build/fixtures-older-venv/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
 $(PY):

@@ -132,7 +132,6 @@ def read_here(reader: str, path: Path) -> Cost:
 
 def _by_pandas(path: Path) -> Callable[[Any], tuple[int, int]]:
     import pandas as pd
-    import pyarrow.parquet  # noqa: F401  what pandas imports when it first reads
 
     def read(_progress: object) -> tuple[int, int]:
         match path.suffix:

@@ -27,7 +27,6 @@ from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.score import score
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
 from calib_core.wording import plural
-from pages.reliability import bin_table_frame, show_bin_table
 from pages.state.cache import MAX_LARGE_RESULTS, cached_result, run_evidence
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun

@@ -1,4 +1,4 @@
-"""What do the tests share: the folder of real files, a running app, a browser?"""
+"""What do the tests share: the folder of further files, a running app, a browser?"""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ LONGEST: Final = (
 )
 """The browser's modules that take a minute and more, the longest first."""
 
+NO_EXTRA_FILES: Final = "reads files of other people: CALIB_EXTRA_FILES names no folder of them"
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks tests by the fixtures they use, and puts the browser's after the others.
@@ -43,8 +45,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         fixtures = set(getattr(item, "fixturenames", ()))
         if "chromium" in fixtures:
             item.add_marker("browser")
-        if "shared" in fixtures:
-            item.add_marker("shared")
+        if "extra_files" in fixtures:
+            item.add_marker("extra")
     own = ROOT / "tests" / "browser"
     places = {own / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (
@@ -57,13 +59,35 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in slow]
 
 
+def extra_folder() -> Path:
+    """The folder of further files: what CALIB_EXTRA_FILES names, else `shared` beside the checkout."""
+    return Path(os.environ.get("CALIB_EXTRA_FILES") or ROOT.parent / "shared")
+
+
+def pytest_report_header() -> str:
+    """Says where further files are looked for, as the number of tests that run depends on it."""
+    folder = extra_folder()
+    found = "" if (folder / "real").is_dir() else ", which has none: tests that read them are skipped"
+    return f"further files: {folder}{found}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says how many tests did not run for want of further files."""
+    skipped: list[pytest.TestReport] = terminalreporter.stats.get("skipped", [])
+    count = sum(NO_EXTRA_FILES in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(
+            f"{count} tests were collected and not run: they read files of other people, which the "
+            "repository does not hold. CALIB_EXTRA_FILES names a folder of them."
+        )
+
+
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of real files, `shared` beside the checkout or what CALIB_SHARED names; read-only."""
-    named = os.environ.get("CALIB_SHARED")
-    folder = Path(named) if named else ROOT.parent / "shared"
-    if not folder.is_dir():
-        pytest.skip("needs the folder 'shared' beside the checkout (or CALIB_SHARED naming another place)")
+def extra_files() -> Path:
+    """The folder of further files, read-only; they add to the suite and protect nothing alone."""
+    folder = extra_folder()
+    if not (folder / "real").is_dir():
+        pytest.skip(NO_EXTRA_FILES)
     return folder
 
 

@@ -95,6 +95,7 @@ WeightedMetric = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 def mean_difference(
     metric_pairs: Sequence[tuple[WeightedMetric, WeightedMetric]], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
+    """Mean over the metrics of second − first, in each draw; shape (draws,)."""
     return np.mean([second(weights) - first(weights) for first, second in metric_pairs], axis=0)
 
 
@@ -107,6 +108,7 @@ def basic_interval(value: float, draws: NDArray[np.float64]) -> tuple[float, flo
 
 
 def interval_method_text(n_draws: int, seed: int, unit: str) -> str:
+    """How the interval was computed, for recipes."""
     return f"basic bootstrap 95 % over {unit}, {n_draws} draws, seed {seed}, approximate"
 
 

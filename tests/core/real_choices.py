@@ -10,9 +10,9 @@ from calib_core.runs import AnswerRun, RunInfo
 from core.made_runs import made_run
 
 
-def real_choices(shared: Path, shots: int) -> AnswerRun:
+def real_choices(extra_files: Path, shots: int) -> AnswerRun:
     """The log-probabilities of every choice, and which is right, of all subjects of one log."""
-    folder = shared / "real" / f"lm-eval-mmlu-{shots}shot"
+    folder = extra_files / "real" / f"lm-eval-mmlu-{shots}shot"
     logs = sorted(folder.glob("samples_*.jsonl"))
     rows = [json.loads(line) for log in logs for line in log.read_text(encoding="utf-8").splitlines()]
     run = made_run({

@@ -20,6 +20,7 @@ from core import oracle
 from core.cli_words import Answer, Call
 from core.edge_cases import CHECKED_BINS, close, fixed_pairs
 from core.oracle import Bins, Exact, Pair, Row
+from fixture_files import FIXTURES
 
 Writer = Callable[[Path, Sequence[Pair]], Path]
 
@@ -187,8 +188,8 @@ def test_fractions_of_samples(call: Call, tmp_path: Path, bins: int) -> None:
     same_table(call("bins", path, *words), pairs, how)
 
 
-def test_the_worked_example(call: Call, shared: Path) -> None:
-    path = shared / "fixtures" / "canonical" / "example.answers.jsonl"
+def test_the_worked_example(call: Call) -> None:
+    path = FIXTURES / "canonical" / "example.answers.jsonl"
     accuracies = call("score", path, "--metric", "accuracy", "--json")
     biases = call("score", path, "--metric", "bias", "--json")
     right = {element["method"]: element["value"] for element in accuracies.elements}

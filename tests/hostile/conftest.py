@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,20 +9,18 @@ import pytest
 
 from hostile import importer as importers
 from hostile.importer import Importer
+from hostile.make import make
 from hostile.watch import NOBODY, Port
 
 
 @pytest.fixture(scope="session")
-def hostile(shared: Path, port: Port, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile(port: Port, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the whole set: `data` to import from, `outside` for what no import may read.
 
     The file whose path looks like an address has that of a port that counts who comes.
     """
-    program = shared / "hostile" / "make_hostile.py"
-    if not program.is_file():
-        pytest.skip("needs the folder 'hostile' in 'shared'")
     folder = tmp_path_factory.mktemp("hostile")
-    subprocess.run([sys.executable, str(program), str(folder)], check=True, stdout=subprocess.DEVNULL)
+    make(folder)
     looks_like_an_address = folder / "data" / "names" / "http:"
     if looks_like_an_address.is_dir():
         (looks_like_an_address / NOBODY).rename(looks_like_an_address / port.address)

@@ -15,11 +15,8 @@ import polars as pl
 
 import token_files
 from core.readers import saved_sums
-from hostile.manifest import FOLDER
+from fixture_files import FIXTURES
 from predictions import choices, quiz, samples, write_csv, write_jsonl
-
-FIXTURES: Final = FOLDER.parent / "fixtures"
-REAL: Final = FOLDER.parent / "real"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,7 @@ class Good:
 
 
 def goods(folder: Path) -> tuple[Good, ...]:
-    """All of them, the logs of the tools where they lie beside the checkout; folder: an empty one."""
+    """All of them; folder: an empty one."""
     return (*_tables(folder), *_arrays(folder), *_logs())
 
 
@@ -85,8 +82,8 @@ LOGS: Final = (
     ("lm_eval", "lm_eval/shots0/fixture__tiny-7b", "samples_fx_mcq_*.jsonl", "results_*.json", ""),
     ("lm_eval-gen", "lm_eval/shots0/fixture__tiny-7b", "samples_fx_gen_*.jsonl", "results_*.json", ""),
     ("lm_eval-old", "lm_eval/legacy_hand_made", "*_mcq.jsonl", "", ""),
-    ("inspect", "inspect/v0.3.285/choice_eval", "*.eval", "", ""),
-    ("inspect-deflate", "inspect/v0.3.160/choice_eval", "*.eval", "", ""),
+    ("inspect", "inspect/v0.3.285", "choice_eval.eval", "", ""),
+    ("inspect-deflate", "inspect/v0.3.160", "choice_eval.eval", "", ""),
     ("helm", "helm/with_logprobs", "scenario_state.json", "*.json", ""),
     ("openai", "openai_batch", "batch_output.jsonl", "gold.csv", "jsonl"),
     ("openai-n", "openai_batch", "batch_output_n8.jsonl", "gold_n8.csv", "jsonl"),
@@ -100,8 +97,6 @@ LOGS: Final = (
 
 def _logs() -> list[Good]:
     """Logs that the tools themselves wrote."""
-    if not FIXTURES.is_dir():
-        return []
     logs = [_log(id_, FIXTURES / folder, main, beside, way) for id_, folder, main, beside, way in LOGS]
     packed = next(log for log in logs if log.id == "inspect-deflate")
     return [*logs, Good("inspect-json", "log.json", {"log.json": _unpacked(packed.files[packed.main])})]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -13,8 +16,9 @@ import pytest
 
 from calib_core import readers
 from calib_core.runs import AnswerRun
+from hostile import importer as importers
 from hostile.importer import Importer, Result
-from hostile.manifest import CASES, LOADS, OTHERWISE, Case, cases
+from hostile.manifest import CASES, Case
 from hostile.watch import NOBODY, Port, Watch
 
 NEVER: list[str] = ["CANARY-7f3a", "root:", "Traceback"]
@@ -34,6 +38,32 @@ def listing(folder: Path) -> dict[str, tuple[int, int]]:
 def test_hostile(
     case: Case, hostile: Path, importer: Importer, port: Port, tmp_path: Path
 ) -> None:
+    _is_held(case, hostile, importer, port, tmp_path)
+
+
+def test_further_hostile_files(
+    extra_files: Path, port: Port, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The cases of a folder `hostile` among the further files that are not in the project's own set."""
+    folder, known = extra_files / "hostile", {case["name"] for case in CASES}
+    manifest = folder / "manifest.json"
+    told: list[Case] = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else []
+    further = [case for case in told if case["name"] not in known]
+    if not further:
+        return
+    made = tmp_path_factory.mktemp("further")
+    program = [sys.executable, str(folder / "make_hostile.py"), str(made)]
+    subprocess.run(program, check=True, stdout=subprocess.DEVNULL)
+    importer = importers.start(made / "data", tmp_path_factory.mktemp("importer"))
+    try:
+        for case in further:
+            _is_held(case, made, importer, port, tmp_path)
+    finally:
+        importer.stop()
+
+
+def _is_held(case: Case, hostile: Path, importer: Importer, port: Port, tmp_path: Path) -> None:
+    """One case is refused, asked about or loaded as its entry says, within the bounds of every import."""
     typed, path = case.get("kind") == "typed", case["path"].replace(NOBODY, port.address)
     if not typed and not os.path.lexists(hostile / "data" / path):
         pytest.skip(f"not made here: needs {case.get('needs')}")
@@ -99,10 +129,18 @@ def _ids_of_exports(result: Result, folder: Path) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def test_every_decision_of_ours_is_about_a_case() -> None:
-    if not CASES:
-        pytest.skip("needs the folder 'hostile' in 'shared'")
-    told = {case["name"]: case for case in cases()}
-    assert {told[name]["expect"] for name in LOADS} == {"refused"}
-    assert OTHERWISE.keys() <= told.keys()
-    assert len(told) == len(CASES) == 544
+KEYS: dict[str, set[str]] = {
+    "refused": {"error_must_mention"},
+    "asks": {"rows", "good_rows", "bad_rows", "bad", "values"},
+    "loads": {"rows", "values"},
+    "literal": {"rows", "values", "literal"},
+}
+"""What an entry has to say besides its name, by what is expected."""
+
+
+def test_the_manifest_says_what_is_checked() -> None:
+    assert len({case["name"] for case in CASES}) == len(CASES) == 544
+    assert {case["expect"] for case in CASES} == set(KEYS)
+    assert [case["name"] for case in CASES if KEYS[case["expect"]] - case.keys()] == []
+    assert [case["name"] for case in CASES if case["expect"] == "asks"
+            and case["rows"] - case["bad_rows"] != case["good_rows"]] == []

@@ -21,8 +21,7 @@ AT_ONCE: Final = 500
 
 
 @pytest.mark.parametrize("first", range(0, NUMBER, AT_ONCE))
-def test_spoilt_files(shared: Path, first: int) -> None:
-    assert shared.is_dir()
+def test_spoilt_files(first: int) -> None:
     said = list(judged(range(first, first + AT_ONCE)))
     assert len(said) == AT_ONCE
     assert [one for one in said if one["faults"]] == []
@@ -30,8 +29,7 @@ def test_spoilt_files(shared: Path, first: int) -> None:
     assert {"result", "asks", "refused"} <= outcomes, "the mutations are all too mild, or all too rough"
 
 
-def test_every_kind_of_file_is_among_them(shared: Path, tmp_path: Path) -> None:
-    assert shared.is_dir()
+def test_every_kind_of_file_is_among_them(tmp_path: Path) -> None:
     known = goods(tmp_path)
     made = {"csv", "jsonl", "json", "parquet", "npz-tokens", "npz-answers", "npy", "sums", "topk"}
     assert {good.id for good in known} > made | {id_ for id_, *_ in LOGS}
@@ -62,8 +60,7 @@ OTHERWISE: Final = {
 
 
 @pytest.mark.parametrize("id_", OTHERWISE)
-def test_what_is_changed_on_the_quiet_is_seen(shared: Path, tmp_path: Path, id_: str) -> None:
-    assert shared.is_dir()
+def test_what_is_changed_on_the_quiet_is_seen(tmp_path: Path, id_: str) -> None:
     good = next(good for good in goods(tmp_path) if good.id == id_)
     judge = Judge(tmp_path / "work", [good])
     altered = {**good.files, good.main: good.files[good.main].replace(*OTHERWISE[id_])}

@@ -30,6 +30,7 @@ from core.confidence_runs import (
     run_of,
     sampled_question,
 )
+from fixture_files import FIXTURES
 
 OPTIONS: tuple[dict[str, Any], ...] = (
     {},
@@ -169,8 +170,8 @@ def test_the_worked_example(
 
 
 @pytest.mark.parametrize("file", ["example.answers.jsonl", "example.answers.parquet"])
-def test_the_worked_example_from_its_files(shared: Path, file: str) -> None:
-    reading = read(shared / "fixtures" / "canonical" / file)
+def test_the_worked_example_from_its_files(file: str) -> None:
+    reading = read(FIXTURES / "canonical" / file)
     (run,) = reading.good_runs
     assert isinstance(run, AnswerRun)
     for method, options, *expected in WORKED_OUT:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -18,6 +17,7 @@ from calib_core.readers import content, read_in_this_process
 from calib_core.readers.content import Content
 from calib_core.readers.table import csv_reader, list_cells
 from calib_core.readers.table.json_reader import open_json_lines
+from hostile.manifest import CASES
 
 
 def shown(value: Any) -> object:
@@ -120,11 +120,10 @@ def test_the_plain_hostile_cases(hostile_plain_files: list[Path], both: Callable
 
 
 @pytest.fixture
-def hostile_plain_files(shared: Path, tmp_path: Path) -> list[Path]:
+def hostile_plain_files(tmp_path: Path) -> list[Path]:
     """The hostile cases whose whole text stands in the manifest."""
-    cases = json.loads((shared / "hostile" / "manifest.json").read_text(encoding="utf-8"))
     found: list[Path] = []
-    for at, case in enumerate(cases):
+    for at, case in enumerate(CASES):
         if isinstance(case.get("text"), str) and case["path"].endswith((".csv", ".tsv", ".txt")):
             path = tmp_path / f"{at}{Path(case['path']).suffix}"
             path.write_bytes(case["text"].encode("utf-8", "surrogatepass"))
@@ -133,8 +132,9 @@ def hostile_plain_files(shared: Path, tmp_path: Path) -> list[Path]:
     return found
 
 
-def test_the_real_tables(shared: Path, both: Callable[..., Any]) -> None:
-    for path in sorted((shared / "real").glob("*/*.csv")) + sorted((shared / "real").glob("*/*.txt"))[:2]:
+def test_the_real_tables(extra_files: Path, both: Callable[..., Any]) -> None:
+    real = extra_files / "real"
+    for path in [*sorted(real.glob("*/*.csv")), *sorted(real.glob("*/*.txt"))[:2]]:
         fast, careful = both(path, piece=2**16)
         assert fast == careful, path.name
 

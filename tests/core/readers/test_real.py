@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,27 +15,8 @@ from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import check_file, usable_runs
 from calib_core.results.score import score
-from calib_core.runs import AnswerRun
 from core.readers.answer_runs import of_answers
-
-Figures = tuple[int, float, float]
-"""n, accuracy, ECE (M = 10)."""
-
-
-def printed(path: Path) -> dict[str, str]:
-    """The mapping that a person gets who types what is proposed for a file, rivals left aside."""
-    text = check_file(readers.read(path)).message
-    words = shlex.split(re.sub(r" \(or instead: .*", "", text[text.index("--map") :]))
-    return dict(word.rsplit("=", 1) for word in words if word != "--map")
-
-
-def figures(run: AnswerRun, method: str, options: MethodOptions | None = None) -> Figures:
-    """What the program says of one method."""
-    evidence = gather_evidence(run, method, options or MethodOptions())
-    accuracy, error = (score(evidence, metric).value for metric in ("accuracy", "ece"))
-    assert accuracy is not None
-    assert error is not None
-    return evidence.n_used, accuracy, error
+from core.readers.as_proposed import Figures, figures, printed
 
 
 def ece(rows: pl.DataFrame, confidence: str) -> float:
@@ -58,9 +37,9 @@ def ece(rows: pl.DataFrame, confidence: str) -> float:
     ],
 )
 def test_white_space_tables_with_unparseable_rows(
-    shared: Path, model: str, n: int, accuracy: float, expected: float
+    extra_files: Path, model: str, n: int, accuracy: float, expected: float
 ) -> None:
-    paths = sorted((shared / "real" / "msp-mmlu").glob(f"mmlu_{model}-q*.txt"))
+    paths = sorted((extra_files / "real" / "msp-mmlu").glob(f"mmlu_{model}-q*.txt"))
     readings = [readers.read(path, columns=printed(path)) for path in paths]
     assert {check_file(reading).status for reading in readings} == {"loads"}
     runs = [run for reading in readings for run in of_answers(usable_runs(reading))]
@@ -70,8 +49,8 @@ def test_white_space_tables_with_unparseable_rows(
     assert figures(replace(runs[0], rows=rows), "given") == pytest.approx((n, accuracy, expected), abs=5e-5)
 
 
-def test_a_white_space_table_without_known_names_is_refused_with_what_to_type(shared: Path) -> None:
-    report = check_file(readers.read(next((shared / "real" / "msp-mmlu").glob("*.txt"))))
+def test_a_white_space_table_without_known_names_is_refused_with_what_to_type(extra_files: Path) -> None:
+    report = check_file(readers.read(next((extra_files / "real" / "msp-mmlu").glob("*.txt"))))
     assert (report.status, report.format) == ("refused", "table")
     assert "--map confidence_level=confidence --map grade=correct" in report.message
 
@@ -86,10 +65,10 @@ def test_a_white_space_table_without_known_names_is_refused_with_what_to_type(sh
     ],
 )
 def test_tables_with_several_confidences_a_row(
-    shared: Path, model: str, stated: Figures, whole_answer: Figures
+    extra_files: Path, model: str, stated: Figures, whole_answer: Figures
 ) -> None:
     """The note counts an empty answer as wrong; here it is missing, and so is its row."""
-    path = shared / "real" / "mmlu-pro-verbal" / f"mmlu_pro_{model}_eval_all_None.csv"
+    path = extra_files / "real" / "mmlu-pro-verbal" / f"mmlu_pro_{model}_eval_all_None.csv"
     reading = readers.read(path, columns=printed(path))
     assert check_file(reading).status == "loads"
     (run,) = of_answers(usable_runs(reading))
@@ -105,8 +84,8 @@ def test_tables_with_several_confidences_a_row(
         assert ece(answered, column) == pytest.approx(expected[2], abs=5e-5)
 
 
-def test_confidences_above_one_are_bad_rows(shared: Path) -> None:
-    path = shared / "real" / "mmlu-pro-verbal" / "mmlu_pro_Qwen2.5-7B-Instruct_eval_all_None.csv"
+def test_confidences_above_one_are_bad_rows(extra_files: Path) -> None:
+    path = extra_files / "real" / "mmlu-pro-verbal" / "mmlu_pro_Qwen2.5-7B-Instruct_eval_all_None.csv"
     reading = readers.read(path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"})
     (problem,) = reading.problems
     assert (problem.kind, problem.count, reading.n_bad_rows, len(problem.first)) == ("out of range", 20, 20, 20)
@@ -114,8 +93,8 @@ def test_confidences_above_one_are_bad_rows(shared: Path) -> None:
     assert (run.rows.height, run.row_counts.n_left_out) == (12012, 20)
 
 
-def test_the_authors_own_summary_table_is_refused(shared: Path) -> None:
-    report = check_file(readers.read(shared / "real" / "mmlu-pro-verbal" / "category_df.csv"))
+def test_the_authors_own_summary_table_is_refused(extra_files: Path) -> None:
+    report = check_file(readers.read(extra_files / "real" / "mmlu-pro-verbal" / "category_df.csv"))
     assert report.status == "refused"
     assert "none of these is a name this program knows" in report.message
 
@@ -138,9 +117,9 @@ def test_the_authors_own_summary_table_is_refused(shared: Path) -> None:
     ],
 )
 def test_stated_sequence_and_answer_probabilities(
-    shared: Path, name: str, bad: int, expected: dict[str, Figures]
+    extra_files: Path, name: str, bad: int, expected: dict[str, Figures]
 ) -> None:
-    path = shared / "real" / "yuuxii-token-probs" / f"{name}_test.csv"
+    path = extra_files / "real" / "yuuxii-token-probs" / f"{name}_test.csv"
     reading = readers.read(path, columns=printed(path))
     report = check_file(reading)
     assert (report.status, report.bad_rows) == ("asks" if bad else "loads", bad)
@@ -153,8 +132,8 @@ def test_stated_sequence_and_answer_probabilities(
         assert ece(run.rows, column) == pytest.approx(figures(run, f"logit_{column.split('_')[0]}")[2])
 
 
-def test_votes_of_several_columns(shared: Path) -> None:
-    path = shared / "real" / "mmlu-redux-votes" / "all.csv"
+def test_votes_of_several_columns(extra_files: Path) -> None:
+    path = extra_files / "real" / "mmlu-redux-votes" / "all.csv"
     columns = readers.read(path).columns
     first = columns.index("error_type") + 1
     samples = dict.fromkeys(columns[first : first + 14], "samples")
@@ -188,9 +167,9 @@ def test_votes_of_several_columns(shared: Path) -> None:
     ],
 )
 def test_what_cannot_be_used_as_it_is_is_told_what_would_be(
-    shared: Path, pattern: str, said: tuple[str, ...]
+    extra_files: Path, pattern: str, said: tuple[str, ...]
 ) -> None:
-    paths = sorted((shared / "real").glob(pattern))
+    paths = sorted((extra_files / "real").glob(pattern))
     assert paths
     for path in paths:
         report = check_file(readers.read(path))
@@ -205,8 +184,8 @@ def test_what_cannot_be_used_as_it_is_is_told_what_would_be(
         ("tgi-ibm-top-tokens/*.yaml", "a YAML file"),
     ],
 )
-def test_files_of_other_tools_are_refused_by_name(shared: Path, pattern: str, title: str) -> None:
-    paths = sorted((shared / "real").glob(pattern))
+def test_files_of_other_tools_are_refused_by_name(extra_files: Path, pattern: str, title: str) -> None:
+    paths = sorted((extra_files / "real").glob(pattern))
     assert paths
     for path in paths:
         with pytest.raises(Refused, match=f"looks like {title}.*which this version does not read") as refusal:

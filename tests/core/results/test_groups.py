@@ -192,9 +192,9 @@ def test_alike_groups_are_outside_about_as_often_as_chance_says() -> None:
     assert result.chance_expectation.n_outside <= 12
 
 
-def test_real_choices_by_subject_and_by_shots(shared: Path) -> None:
+def test_real_choices_by_subject_and_by_shots(extra_files: Path) -> None:
     """Four subjects of 100 questions; the notes of the two logs say ECE .2386 and .2154."""
-    runs = {f"{shots}": gather_evidence(real_choices(shared, shots), "choice_softmax") for shots in (0, 5)}
+    runs = {f"{shots}": gather_evidence(real_choices(extra_files, shots), "choice_softmax") for shots in (0, 5)}
     result = groups_of_rows(runs, SUBJECT, "ece")
     assert {(group.n_used, group.small) for group in result.groups} == {(100, False)}
     assert len(result.groups) == 8

@@ -46,17 +46,17 @@ def test_categories(subject: str, category: str) -> None:
     assert mmlu_category(subject) == category
 
 
-def test_the_real_files_name_known_subjects(shared: Path) -> None:
+def test_the_real_files_name_known_subjects(extra_files: Path) -> None:
     names = [
         re.sub(r"^samples_|_\d{4}-.*$", "", path.name)
-        for path in sorted((shared / "real").glob("lm-eval-mmlu-*/samples_*.jsonl"))
+        for path in sorted((extra_files / "real").glob("lm-eval-mmlu-*/samples_*.jsonl"))
     ]
     assert len(names) == 8
     assert {mmlu_category(name) for name in names} == {"STEM"}
 
 
-def test_the_subjects_of_another_makers_files_are_known_too(shared: Path) -> None:
-    folder = shared / "real" / "helm-mmlu-redux"
+def test_the_subjects_of_another_makers_files_are_known_too(extra_files: Path) -> None:
+    folder = extra_files / "real" / "helm-mmlu-redux"
     names = [path.stem.partition("__")[2] for path in sorted(folder.glob("*.json"))]
     assert names
     assert {mmlu_category(name) for name in names} == {"STEM"}

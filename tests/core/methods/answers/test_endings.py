@@ -157,8 +157,8 @@ def test_braces_may_nest() -> None:
     assert extract.boxed_answer(texts).to_list() == ["a{b{c}d}", "x", "y", "", None]
 
 
-def test_gsm8k_solutions_are_read_as_their_authors_judged_them(shared: Path) -> None:
-    path = shared / "real/gsm8k-model-solutions/example_model_solutions.jsonl"
+def test_gsm8k_solutions_are_read_as_their_authors_judged_them(extra_files: Path) -> None:
+    path = extra_files / "real/gsm8k-model-solutions/example_model_solutions.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     golds = read("number", *(row["ground_truth"] for row in rows))
     assert None not in golds
@@ -172,7 +172,7 @@ def test_gsm8k_solutions_are_read_as_their_authors_judged_them(shared: Path) -> 
     assert sum(unread.values()) == 12
 
 
-def test_game_of_24_answers_stand_after_their_cue(shared: Path) -> None:
-    path = shared / "real/tot-game24/gpt-4_0.7_naive_cot_sample_100_start900_end1000.json"
+def test_game_of_24_answers_stand_after_their_cue(extra_files: Path) -> None:
+    path = extra_files / "real/tot-game24/gpt-4_0.7_naive_cot_sample_100_start900_end1000.json"
     texts = json.loads(path.read_text(encoding="utf-8"))[0]["ys"][:3]
     assert read("text", *texts) == ["none", "(6 - 4) * 5 = 24", "(6 - 4) * 5 * (10 - 10) = 24"]

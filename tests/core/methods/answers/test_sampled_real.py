@@ -20,9 +20,9 @@ VOTERS = slice(4, 18)
 
 
 @pytest.fixture(scope="module")
-def redux(shared: Path) -> list[Row]:
+def redux(extra_files: Path) -> list[Row]:
     """MMLU-Redux with 14 models' letters in place of 14 samples of one."""
-    path = shared / "real/mmlu-redux-votes/all.csv"
+    path = extra_files / "real/mmlu-redux-votes/all.csv"
     with path.open(encoding="utf-8", newline="") as file:
         return [
             {
@@ -36,9 +36,9 @@ def redux(shared: Path) -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def gsm8k(shared: Path) -> list[Row]:
+def gsm8k(extra_files: Path) -> list[Row]:
     """GSM8K with four systems' whole solutions in place of four samples of one."""
-    path = shared / "real/gsm8k-model-solutions/example_model_solutions.jsonl"
+    path = extra_files / "real/gsm8k-model-solutions/example_model_solutions.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     systems = ("6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification")
     return [
@@ -113,8 +113,8 @@ def test_the_votes_are_as_noted_beside_the_files(redux: list[Row], gsm8k: list[R
         assert round(float(correct.mean()), 4) == accuracy
 
 
-def test_programs_are_not_samples_of_an_answer(shared: Path) -> None:
-    path = shared / "real/pot-aqua-sc/aqua_sc_s0_e-1_11_07_20_49.jsonl"
+def test_programs_are_not_samples_of_an_answer(extra_files: Path) -> None:
+    path = extra_files / "real/pot-aqua-sc/aqua_sc_s0_e-1_11_07_20_49.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     rows: list[Row] = [
         {"gold": line["answer"], "choices": line["options"], "samples": line["generated"]}

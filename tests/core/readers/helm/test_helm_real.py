@@ -10,10 +10,11 @@ from calib_core import readers
 from calib_core.results.files import check_file
 from calib_core.runs import AnswerRun
 from core.readers.server_logs import confidences, only_run
+from fixture_files import FIXTURES
 
 
-def test_the_fixtures(shared: Path) -> None:
-    folder = shared / "fixtures" / "helm"
+def test_the_fixtures() -> None:
+    folder = FIXTURES / "helm"
     for name in ("scenario_state.json", "per_instance_stats.json"):
         reading = readers.read(folder / "with_logprobs" / name)
         assert confidences(only_run(reading), "given") == pytest.approx([0.8, 0.45, 0.95], abs=1e-5)
@@ -38,9 +39,9 @@ def test_the_fixtures(shared: Path) -> None:
     ],
 )
 def test_real_runs_recorded_no_log_probabilities(
-    shared: Path, pattern: str, rows: int, accuracy: str
+    extra_files: Path, pattern: str, rows: int, accuracy: str
 ) -> None:
-    (path,) = (shared / "real").glob(pattern)
+    (path,) = (extra_files / "real").glob(pattern)
     report = check_file(readers.read(path))
     assert report.status == "refused"
     known = f"{rows} rows. Accuracy of the {rows} with an outcome: 0{accuracy}"
@@ -48,8 +49,8 @@ def test_real_runs_recorded_no_log_probabilities(
     assert [part for part in said if part not in report.message] == []
 
 
-def test_what_helm_reports_of_the_real_runs_is_ours(shared: Path) -> None:
-    for path in (shared / "real" / "helm-instances").glob("*/scenario_state.json"):
+def test_what_helm_reports_of_the_real_runs_is_ours(extra_files: Path) -> None:
+    for path in (extra_files / "real" / "helm-instances").glob("*/scenario_state.json"):
         run = readers.read(path).good_runs[0]
         assert isinstance(run, AnswerRun)
         (figure,) = run.reported_metrics

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from calib_core.results.files import FileReport, check_file
 from calib_core.results.reported_metrics import compare_reported_metrics
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun, Run
+from fixture_files import FIXTURES, expected
 
 TASKS = (
     "hf_tiny_random/tiny-random/fx_gen", "hf_tiny_random/tiny-random/fx_mcq",
@@ -29,14 +29,10 @@ TASKS = (
 )
 
 
-def log_of(shared: Path, task: str) -> Path:
+def log_of(task: str) -> Path:
     folder, name = task.rsplit("/", 1)
-    (path,) = (shared / "fixtures" / "lm_eval" / folder).glob(f"samples_{name}_*.jsonl")
+    (path,) = (FIXTURES / "lm_eval" / folder).glob(f"samples_{name}_*.jsonl")
     return path
-
-
-def expected(shared: Path, task: str) -> dict[str, Any]:
-    return json.loads((shared / "fixtures" / "expected.json").read_text(encoding="utf-8"))[f"lm_eval/{task}"]
 
 
 def report_of(path: Path) -> FileReport:
@@ -50,8 +46,8 @@ def seen(report: FileReport, method: str) -> AnswerEvidence:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_log_of_the_tool(shared: Path, task: str) -> None:
-    wanted, report = expected(shared, task), report_of(log_of(shared, task))
+def test_every_log_of_the_tool(task: str) -> None:
+    wanted, report = expected(f"lm_eval/{task}"), report_of(log_of(task))
     assert (report.rows, report.runs[0].run.n_total) == (wanted["lines"], wanted["questions"])
     if "majority_accuracy_ours" in wanted:
         _check_samples(wanted, report)
@@ -102,40 +98,40 @@ def _check_samples(wanted: dict[str, Any], report: FileReport) -> None:
             assert bool(pairs.correct[at]) == one["majority_correct"]
 
 
-def test_a_question_of_which_most_samples_do_not_parse(shared: Path) -> None:
-    report = report_of(log_of(shared, "shots0/fixture__tiny-7b/fx_gen"))
+def test_a_question_of_which_most_samples_do_not_parse() -> None:
+    report = report_of(log_of("shots0/fixture__tiny-7b/fx_gen"))
     methods = ("cluster_number", "cluster_size", "pairwise")
     pairs = [seen(report, method).confidences.pairs for method in methods]
     assert [float(of.confidence[7]) for of in pairs] == [0.0, 0.125, 0.0078125]
     assert not any(of.correct[7] for of in pairs)
 
 
-def test_what_the_tool_says_is_equal_or_explained(shared: Path) -> None:
+def test_what_the_tool_says_is_equal_or_explained() -> None:
     for task in TASKS:
-        report = report_of(log_of(shared, task))
+        report = report_of(log_of(task))
         for one in compare_reported_metrics(report.runs[0].run, report.runs[0].survey.usable):
             assert one.agrees or one.reason, (task, one)
             if task.endswith(("mcq", "number", "pmi", "alpha", "beta", "cloze", "multi")):
                 assert one.agrees is not False, (task, one)
 
 
-def test_the_edge_log_differs_by_its_bad_rows_and_says_so(shared: Path) -> None:
-    report = report_of(log_of(shared, "shots0/fixture__tiny-7b/fx_edge"))
+def test_the_edge_log_differs_by_its_bad_rows_and_says_so() -> None:
+    report = report_of(log_of("shots0/fixture__tiny-7b/fx_edge"))
     first = compare_reported_metrics(report.runs[0].run, report.runs[0].survey.usable)[0]
     assert (first.agrees, first.reported.value, first.n_rows) == (False, 0.6, 3)
     assert first.ours == pytest.approx(2 / 3)
     assert first.reason == "Theirs is of 5 rows, ours of 3, as 2 bad rows are left out."
 
 
-def test_the_brier_score_of_all_choices_is_the_tools(shared: Path) -> None:
-    evidence = seen(report_of(log_of(shared, "shots0/fixture__tiny-7b/fx_mcq")), "choice_softmax")
+def test_the_brier_score_of_all_choices_is_the_tools() -> None:
+    evidence = seen(report_of(log_of("shots0/fixture__tiny-7b/fx_mcq")), "choice_softmax")
     assert score(evidence, "brier_multi", Scheme()).value == pytest.approx(0.37294553152198423, abs=1e-9)
 
 
-def test_older_logs_say_the_same(shared: Path) -> None:
-    folder = shared / "fixtures" / "lm_eval" / "legacy_hand_made"
+def test_older_logs_say_the_same() -> None:
+    folder = FIXTURES / "lm_eval" / "legacy_hand_made"
     old = report_of(folder / "pretrained__fixture__tiny-7b_fx_mcq.jsonl")
-    new = report_of(log_of(shared, "shots0/fixture__tiny-7b/fx_mcq"))
+    new = report_of(log_of("shots0/fixture__tiny-7b/fx_mcq"))
     pairs = [seen(report, "choice_softmax").confidences.pairs for report in (old, new)]
     assert np.array_equal(pairs[0].confidence, pairs[1].confidence)
     assert np.array_equal(pairs[0].correct, pairs[1].correct)
@@ -148,8 +144,8 @@ def _runs(folder: Path) -> tuple[Run, ...]:
 
 
 @pytest.mark.parametrize(("shots", "accuracy"), [(0, 0.75), (5, 0.5625)])
-def test_a_group_is_one_run_with_the_tools_accuracy(shared: Path, shots: int, accuracy: float) -> None:
-    runs = merge_runs(_runs(shared / "fixtures" / "lm_eval" / f"shots{shots}"))
+def test_a_group_is_one_run_with_the_tools_accuracy(shots: int, accuracy: float) -> None:
+    runs = merge_runs(_runs(FIXTURES / "lm_eval" / f"shots{shots}"))
     wholes = [run for run in runs if isinstance(run, AnswerRun) and run.evaluation is not None]
     (whole,) = wholes
     assert whole.rows.group_by("subject").len().sort("subject").rows() == [("alpha", 10), ("beta", 6)]
@@ -164,9 +160,9 @@ def test_a_group_is_one_run_with_the_tools_accuracy(shared: Path, shots: int, ac
     [(0, 0.4150, 0.2386, 0.5698, 0.1440), (5, 0.4700, 0.2154, 0.4785, 0.1281)],
 )
 def test_the_real_mmlu_logs_are_one_run_of_400(
-    shared: Path, shots: int, accuracy: float, ece: float, full: float, classwise: float
+    extra_files: Path, shots: int, accuracy: float, ece: float, full: float, classwise: float
 ) -> None:
-    (run,) = merge_runs(_runs(shared / "real" / f"lm-eval-mmlu-{shots}shot"))
+    (run,) = merge_runs(_runs(extra_files / "real" / f"lm-eval-mmlu-{shots}shot"))
     assert isinstance(run, AnswerRun)
     assert (run.label, run.n_total) == (f"Qwen/Qwen2.5-1.5B-Instruct · mmlu · {shots}-shot", 400)
     assert run.rows["subject"].n_unique() == 4
@@ -179,8 +175,8 @@ def test_the_real_mmlu_logs_are_one_run_of_400(
     assert all(one.agrees for one in numbers)
 
 
-def test_the_real_log_of_greedy_answers_is_refused_with_its_accuracy(shared: Path) -> None:
-    (path,) = (shared / "real" / "lm-eval-math-samples").glob("samples_*.jsonl")
+def test_the_real_log_of_greedy_answers_is_refused_with_its_accuracy(extra_files: Path) -> None:
+    (path,) = (extra_files / "real" / "lm-eval-math-samples").glob("samples_*.jsonl")
     report = report_of(path)
     assert report.status == "refused"
     assert [part for part in (path.name, "10 rows", "0 of 10") if part not in report.message] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,17 @@ import pytest
 from calib_core import readers
 from calib_core.results.files import check_file
 from core.readers.server_logs import confidences, only_run, outcomes, table
+from fixture_files import FIXTURES, expected
 
 
-def test_the_batch_of_the_fixtures(shared: Path) -> None:
-    folder = shared / "fixtures" / "openai_batch"
-    expected = json.loads((shared / "fixtures" / "expected.json").read_text())
+def test_the_batch_of_the_fixtures() -> None:
+    folder = FIXTURES / "openai_batch"
+    noted = expected("openai_batch/batch_output")
     reading = readers.read(folder / "batch_output.jsonl", gold=folder / "gold.csv")
     run = only_run(reading)
     rows = {row["id"]: row for row in run.rows.iter_rows(named=True)}
-    assert len(rows) == expected["openai_batch/batch_output"]["lines"]
-    told = expected["openai_batch/batch_output"]["rows"]
+    assert len(rows) == noted["lines"]
+    told = noted["rows"]
     known = {id_: one for id_, one in told.items() if "choice_softmax" in one}
     ids = [id_ for id_ in rows if id_ in known]
     assert confidences(run, "choice_softmax") == pytest.approx(
@@ -28,7 +28,7 @@ def test_the_batch_of_the_fixtures(shared: Path) -> None:
     assert confidences(run, "given") == pytest.approx(
         [known[id_]["letter_mass"][known[id_]["answer"]] for id_ in ids], abs=1e-6
     )
-    assert check_file(reading).runs[0].accuracy == expected["openai_batch/batch_output"]["accuracy_of_answered"]
+    assert check_file(reading).runs[0].accuracy == noted["accuracy_of_answered"]
     assert {id_: row["status"] for id_, row in rows.items() if row["status"]} == {
         "q-04": "refused", "q-05": "error", "q-08": "error",
     }
@@ -38,18 +38,18 @@ def test_the_batch_of_the_fixtures(shared: Path) -> None:
     assert [part for part in (*told, "--gold TABLE") if part not in alone.message] == []
 
 
-def test_the_sampled_batch_of_the_fixtures(shared: Path) -> None:
-    folder = shared / "fixtures" / "openai_batch"
-    told = json.loads((shared / "fixtures" / "expected.json").read_text())["openai_batch/batch_output_n8"]
+def test_the_sampled_batch_of_the_fixtures() -> None:
+    folder = FIXTURES / "openai_batch"
+    told = expected("openai_batch/batch_output_n8")
     run = only_run(readers.read(folder / "batch_output_n8.jsonl", gold=folder / "gold_n8.csv"))
     for method in ("cluster_number", "cluster_size", "pairwise"):
-        expected = [told[id_][method] for id_ in run.rows["id"]]
-        assert confidences(run, method) == pytest.approx(expected, abs=1e-6)
+        wanted = [told[id_][method] for id_ in run.rows["id"]]
+        assert confidences(run, method) == pytest.approx(wanted, abs=1e-6)
         assert outcomes(run, method) == [told[id_]["majority_correct"] for id_ in run.rows["id"]]
 
 
-def test_vllm_of_the_fixtures(shared: Path, tmp_path: Path) -> None:
-    folder = shared / "fixtures" / "vllm"
+def test_vllm_of_the_fixtures(tmp_path: Path) -> None:
+    folder = FIXTURES / "vllm"
     for path in sorted(folder.glob("*.jsonl")):
         assert "no gold answers" in check_file(readers.read(path)).message
     gold = table(tmp_path, "request_id,answer\n0,18\n1,8\n")
@@ -70,9 +70,9 @@ def test_vllm_of_the_fixtures(shared: Path, tmp_path: Path) -> None:
     ],
 )
 def test_real_answers_without_gold_are_refused_with_what_to_give(
-    shared: Path, pattern: str, said: str
+    extra_files: Path, pattern: str, said: str
 ) -> None:
-    (path,) = (shared / "real").glob(pattern)
+    (path,) = (extra_files / "real").glob(pattern)
     report = check_file(readers.read(path))
     assert report.status == "refused"
     assert said in report.message

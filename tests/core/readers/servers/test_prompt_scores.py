@@ -11,6 +11,7 @@ import pytest
 from calib_core import readers
 from calib_core.readers.servers.openai import prompt_logprobs
 from core.readers.server_logs import confidences, only_run, outcomes, read_lines, table
+from fixture_files import FIXTURES
 
 
 def entry(text: str, logprob: float, rank: int) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def test_one_prompt_answered_several_times_has_no_choices(tmp_path: Path) -> Non
     assert any("the log-probabilities of the prompt are not used" in note for note in reading.notes)
 
 
-def test_the_prompt_s_own_token_is_known_by_its_id_by_its_rank_or_not(shared: Path) -> None:
+def test_the_prompt_s_own_token_is_known_by_its_id_by_its_rank_or_not() -> None:
     known = [None, likely((" ?", -2.0)), likely((" a", -3.0), listed=True)]
     assert prompt_logprobs({"prompt_logprobs": known, "prompt_token_ids": [5, 9, 2]}) == (
         ("", None), (" ?", -2.0), (" a", -3.0),
@@ -65,5 +66,5 @@ def test_the_prompt_s_own_token_is_known_by_its_id_by_its_rank_or_not(shared: Pa
     assert prompt_logprobs({"prompt_logprobs": [None, {"3": entry("x", -1.0, 7)}]}) == (("", None), ("x", -1.0))
     for nothing in ({}, {"prompt_logprobs": None}, {"prompt_logprobs": [None]}, {"prompt_logprobs": 5}):
         assert prompt_logprobs(nothing) == ()
-    reading = readers.read(shared / "fixtures/vllm/prompt_logprobs.jsonl")
+    reading = readers.read(FIXTURES / "vllm" / "prompt_logprobs.jsonl")
     assert any("prompt_token_ids is missing" in note for note in reading.notes)

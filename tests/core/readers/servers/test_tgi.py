@@ -11,6 +11,7 @@ import pytest
 from calib_core import readers
 from calib_core.results.files import check_file
 from core.readers.server_logs import confidences, only_run, outcomes, read_lines, table
+from fixture_files import FIXTURES
 
 Tokens = list[tuple[str, float]]
 
@@ -69,8 +70,8 @@ def test_a_table_with_the_same_keys_and_plain_values_stays_a_table(tmp_path: Pat
     assert read_lines(tmp_path, row).format == "table"
 
 
-def test_the_fixture(shared: Path, tmp_path: Path) -> None:
-    path = shared / "fixtures" / "tgi" / "generate_details.jsonl"
+def test_the_fixture(tmp_path: Path) -> None:
+    path = FIXTURES / "tgi" / "generate_details.jsonl"
     assert "read as tgi, 2 rows" in check_file(readers.read(path)).message
     run = only_run(readers.read(path, gold=table(tmp_path, "row,answer\n1,Paris\n2,D\n")))
     assert confidences(run, "logit_path") == pytest.approx([0.9, 0.5], abs=1e-6)
@@ -78,8 +79,8 @@ def test_the_fixture(shared: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "rows"), [("all_params", "1 row "), ("load", "4 rows ")])
-def test_real_answers_have_no_gold(shared: Path, name: str, rows: str) -> None:
-    report = check_file(readers.read(shared / "real" / "tgi-top-tokens" / f"test_bloom_560m_{name}.json"))
+def test_real_answers_have_no_gold(extra_files: Path, name: str, rows: str) -> None:
+    report = check_file(readers.read(extra_files / "real" / "tgi-top-tokens" / f"test_bloom_560m_{name}.json"))
     assert report.status == "refused"
     assert f"read as tgi, {rows}" in report.message
     assert "no gold answers" in report.message

@@ -6,7 +6,6 @@ import io
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,6 +16,7 @@ from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.runs import ANSWER_SCHEMA, RunInfo
 from core.readers.answer_runs import of_answers
+from fixture_files import FIXTURES
 
 ReadText = Callable[..., Reading]
 
@@ -92,8 +92,8 @@ def test_a_plain_table_is_not_canonical(read_text: ReadText) -> None:
 
 
 @pytest.mark.parametrize("name", ["example.answers.jsonl", "example.answers.parquet"])
-def test_the_worked_example(shared: Path, name: str) -> None:
-    reading = readers.read(shared / "fixtures" / "canonical" / name)
+def test_the_worked_example(name: str) -> None:
+    reading = readers.read(FIXTURES / "canonical" / name)
     (run,) = of_answers(reading.runs(skip_bad_rows=False))
     assert run.info == RunInfo(
         "fixture/tiny-7b", "fx", 5, "step1000", 7.0, "chat", 0.0, 2097152000, "greedy", "greedy", "auto"
@@ -110,8 +110,8 @@ def test_the_worked_example(shared: Path, name: str) -> None:
     assert (partial["gold_index"], partial["correct"], partial["samples"]) == (2, False, None)
 
 
-def test_both_forms_of_the_worked_example_are_one(shared: Path) -> None:
-    folder = shared / "fixtures" / "canonical"
+def test_both_forms_of_the_worked_example_are_one() -> None:
+    folder = FIXTURES / "canonical"
     one, other = (
         of_answers(readers.read(folder / f"example.answers.{ending}").good_runs)[0].rows
         for ending in ("jsonl", "parquet")
@@ -123,8 +123,8 @@ def test_both_forms_of_the_worked_example_are_one(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["example.tokens.jsonl", "example.tokens.parquet"])
-def test_token_level_files_are_no_answers(shared: Path, name: str) -> None:
-    path = shared / "fixtures" / "canonical" / name
+def test_token_level_files_are_no_answers(name: str) -> None:
+    path = FIXTURES / "canonical" / name
     assert readers.read(path).format == "topk"
     with pytest.raises(Refused, match="its metadata says 'calib-tokens', version 1; this version reads"):
         readers.read(path, format="canonical")

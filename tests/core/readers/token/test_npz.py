@@ -14,6 +14,7 @@ from calib_core.errors import Refused
 from calib_core.readers.format import Reading
 from calib_core.runs import TokenRun
 from core.readers.token.arrays import PROBS, TARGET, distributions, npy, npz, pair, zipped
+from fixture_files import FIXTURES
 
 META = {
     "format": "calib-tokens",
@@ -168,10 +169,8 @@ def test_another_format_does_not_read_arrays(tmp_path: Path) -> None:
         ("canonical/example.tokens", {10: (0.666667, 0.516667)}),
     ],
 )
-def test_figures_of_files_made_elsewhere(
-    shared: Path, name: str, expected: dict[int, tuple[float, float]]
-) -> None:
-    run = run_of(readers.read(shared / "fixtures" / f"{name}.npz"))
+def test_figures_of_the_fixtures(name: str, expected: dict[int, tuple[float, float]]) -> None:
+    run = run_of(readers.read(FIXTURES / f"{name}.npz"))
     for bins, figures in expected.items():
         found = [calibration_error(grid, bins) / run.sums.rows for grid in (run.sums.all_labels, run.sums.top_label)]
         assert found == pytest.approx(figures, abs=1e-6)

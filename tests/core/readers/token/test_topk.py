@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -16,12 +15,12 @@ from calib_core.errors import BadRowsFound, Refused
 from calib_core.runs import RunInfo
 from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from core.readers.top_lists import GOOD, METADATA, ReadText, lines, only_run, without
+from fixture_files import FIXTURES, expected
 
 
-def test_twenty_of_five_hundred_give_the_dense_numbers(shared: Path) -> None:
-    folder = shared / "fixtures"
-    dense = json.loads((folder / "expected.json").read_text())["token_level/dense_probs"]
-    run = only_run(readers.read(folder / "token_level" / "topk20.jsonl"))
+def test_twenty_of_five_hundred_give_the_dense_numbers() -> None:
+    dense = expected("token_level/dense_probs")
+    run = only_run(readers.read(FIXTURES / "token_level" / "topk20.jsonl"))
     sums = run.sums
     assert (run.format, run.label, run.n_total, sums.rows, sums.classes) == ("topk", "topk20", 64, 64, 500)
     for bins in (10, 20):
@@ -36,8 +35,8 @@ def test_twenty_of_five_hundred_give_the_dense_numbers(shared: Path) -> None:
     assert low < high
 
 
-def test_targets_without_a_probability_are_asked_about(shared: Path) -> None:
-    reading = readers.read(shared / "fixtures" / "token_level" / "topk20_missing_target.jsonl")
+def test_targets_without_a_probability_are_asked_about() -> None:
+    reading = readers.read(FIXTURES / "token_level" / "topk20_missing_target.jsonl")
     assert [(problem.kind, problem.count) for problem in reading.problems] == [
         ("target without a probability", 16)
     ]
@@ -48,10 +47,9 @@ def test_targets_without_a_probability_are_asked_about(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["example.tokens.jsonl", "example.tokens.parquet"])
-def test_the_worked_example(shared: Path, name: str) -> None:
-    folder = shared / "fixtures" / "canonical"
-    dense = json.loads((folder.parent / "expected.json").read_text())["canonical/example.tokens"]
-    reading = readers.read(folder / name)
+def test_the_worked_example(name: str) -> None:
+    dense = expected("canonical/example.tokens")
+    reading = readers.read(FIXTURES / "canonical" / name)
     run = only_run(reading)
     assert run.info == RunInfo(
         model="fixture/tiny-7b", dataset="fx-text", checkpoint="step1000", params_b=7.0, tuning="base",
