@@ -72,7 +72,7 @@ def show_next_steps(result: Overview) -> None:
     held = _url_values("run", "method", "good")
     tour = any(look.used >= MIN_ROWS for look in result.by_every_method)
     with st.container(horizontal=True, key="ways"):
-        for page, label in (("reliability", "Look at the data"), ("tour", "Take the tour"))[:1 + tour]:
+        for page, label in (("reliability", "Look at the data"), ("tour", "Take the tour"))[: 1 + tour]:
             page_link(PAGES[page].script, label, PAGES[page].icon, held, large=True)
     if tour:
         st.caption("The tour shows what calibration is, on this data, in six pictures and three minutes.")
@@ -95,8 +95,10 @@ def show_runs_table(runs: Sequence[LoadedRun], result: Overview) -> None:
     st.caption(what)
     show_recipe(result.recipe)
     table_export_menu(
-        Export("runs", result.to_frame, result.recipe, "Table of runs", plural(len(runs), "run")), "overview",
-        shown=_readable_frame(looks).drop("method"), columns=OVERVIEW_COLUMNS,
+        Export("runs", result.to_frame, result.recipe, "Table of runs", plural(len(runs), "run")),
+        "overview",
+        shown=_readable_frame(looks).drop("method"),
+        columns=OVERVIEW_COLUMNS,
     )
     if chosen is not None:
         run = next(run for run in runs if run.title == chosen.run)
@@ -114,12 +116,20 @@ def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
     """Draws the table; the row somebody clicked."""
     theme, several = page_theme(), len(summaries) > len({look.run for look in summaries})
     shown = _readable_frame(summaries).select(
-        "run", "verdict", "ece",  # what is seen of it on a telephone
+        "run",
+        "verdict",
+        "ece",  # what is seen of it on a telephone
         pl.Series("curve", [sparkline(look, theme) for look in summaries], dtype=pl.String),
-        "accuracy", "mean_confidence", "brier", "used", "title",
+        "accuracy",
+        "mean_confidence",
+        "brier",
+        "used",
+        "title",
     )
     columns = fit_column_widths(OVERVIEW_COLUMNS, shown, "title", "verdict")
-    room = max(_MIN_RUN_COLUMN_WIDTH, _TEXT_COLUMNS_WIDTH - columns["title"]["width"] - columns["verdict"]["width"])
+    room = max(
+        _MIN_RUN_COLUMN_WIDTH, _TEXT_COLUMNS_WIDTH - columns["title"]["width"] - columns["verdict"]["width"]
+    )
     event = st.dataframe(
         shown,
         key="overview",
@@ -142,10 +152,16 @@ def show_overview_headline(result: Overview) -> None:
     units = sorted({look.unit for look in looks}, reverse=True)
     rows = rows_used_text([(look.used, look.rows) for look in looks], " or ".join(units))
     methods = method_titles([look.method for look in looks])
-    show_headline(result.headline, ViewCaption(
-        "Table", [look.run for look in looks], methods,
-        f"confidence, accuracy, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}", rows,
-    ))
+    show_headline(
+        result.headline,
+        ViewCaption(
+            "Table",
+            [look.run for look in looks],
+            methods,
+            f"confidence, accuracy, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
+            rows,
+        ),
+    )
     if result.subheadline:
         st.markdown(escape_markdown(result.subheadline))
 

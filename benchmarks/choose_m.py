@@ -92,9 +92,13 @@ def write_file(folder: Path) -> Path:
     confidence = np.where(random.random(ROWS) < 0.9, random.beta(5, 2, ROWS), random.random(ROWS))
     correct = random.random(ROWS) < confidence**1.3
     path = folder / "million.parquet"
-    pl.DataFrame({
-        "id": pl.Series(np.arange(ROWS)).cast(pl.String), "confidence": confidence, "correct": correct,
-    }).write_parquet(path)
+    pl.DataFrame(
+        {
+            "id": pl.Series(np.arange(ROWS)).cast(pl.String),
+            "confidence": confidence,
+            "correct": correct,
+        }
+    ).write_parquet(path)
     return path
 
 

@@ -42,11 +42,16 @@ class Truth:
         """So many rows of this truth."""
         confidence: NDArray[np.float64] = 0.5 + 0.5 * random.random(n)
         chance = confidence - self.off - self.swing * np.sin(4 * np.pi * confidence)
-        rows = pl.DataFrame({
-            "row": np.arange(1, n + 1), "confidence": confidence,
-            "correct": random.random(n) < np.clip(chance, 0, 1),
-        })
-        return gather_evidence(AnswerRun("made", "table", self.title, RunInfo(), rows, RowCounts(n_rows=n)), "given")
+        rows = pl.DataFrame(
+            {
+                "row": np.arange(1, n + 1),
+                "confidence": confidence,
+                "correct": random.random(n) < np.clip(chance, 0, 1),
+            }
+        )
+        return gather_evidence(
+            AnswerRun("made", "table", self.title, RunInfo(), rows, RowCounts(n_rows=n)), "given"
+        )
 
 
 TRUTHS: Final = (
@@ -66,7 +71,11 @@ def measured() -> Iterator[dict[str, object]]:
             for n in ROWS:
                 hits = [_holds(truth, metric, value or 0.0, n, [SEED, place, n, at]) for at in range(REPEATS)]
                 yield {
-                    "truth": truth.title, "metric": metric, "value": value, "n": n, "covers": np.mean(hits),
+                    "truth": truth.title,
+                    "metric": metric,
+                    "value": value,
+                    "n": n,
+                    "covers": np.mean(hits),
                 }
 
 

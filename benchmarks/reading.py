@@ -82,13 +82,15 @@ def listed_rows(rows: int, begin: int = 0) -> pl.DataFrame:
     """Four choices a question, with their texts and log-probabilities."""
     random = np.random.default_rng(SEED + begin)
     logs = np.log(random.dirichlet(np.ones(4), rows)).clip(-40).round(6)
-    return pl.DataFrame({
-        "id": [f"q{begin + at}" for at in range(rows)],
-        "question": [ASKED.format(begin + at) for at in range(rows)],
-        "choices": [["salt", "an old bridge", "zinc", "none of these"]] * rows,
-        "choice_logprobs": logs.tolist(),
-        "gold_index": random.integers(0, 4, rows),
-    })
+    return pl.DataFrame(
+        {
+            "id": [f"q{begin + at}" for at in range(rows)],
+            "question": [ASKED.format(begin + at) for at in range(rows)],
+            "choices": [["salt", "an old bridge", "zinc", "none of these"]] * rows,
+            "choice_logprobs": logs.tolist(),
+            "gold_index": random.integers(0, 4, rows),
+        }
+    )
 
 
 def made(folder: Path, rows: int, listed: int) -> Iterator[tuple[str, Path]]:
@@ -115,7 +117,7 @@ def made(folder: Path, rows: int, listed: int) -> Iterator[tuple[str, Path]]:
 def measured(reader: str, path: Path) -> Cost:
     """The cost of one read, in a process of its own."""
     command = [sys.executable, __file__, "--reader", reader, "--file", str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - this script
     return Cost(**json.loads(done.stdout))
 
 
@@ -131,7 +133,7 @@ def read_here(reader: str, path: Path) -> Cost:
 
 
 def _by_pandas(path: Path) -> Callable[[Any], tuple[int, int]]:
-    import pandas as pd
+    import pandas as pd  # noqa: PLC0415  in the process that needs it alone
 
     def read(_progress: object) -> tuple[int, int]:
         match path.suffix:
@@ -147,9 +149,9 @@ def _by_pandas(path: Path) -> Callable[[Any], tuple[int, int]]:
 
 
 def _by_us(path: Path, *, slow: bool) -> Callable[[Any], tuple[int, int]]:
-    from calib_core import readers
-    from calib_core.readers.table import csv_reader
-    from calib_core.runs import AnswerRun
+    from calib_core import readers  # noqa: PLC0415  in the process that needs it alone
+    from calib_core.readers.table import csv_reader  # noqa: PLC0415
+    from calib_core.runs import AnswerRun  # noqa: PLC0415
 
     if slow:
         patch.object(csv_reader, "first_record_offset", lambda _: 0).start()

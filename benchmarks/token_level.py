@@ -172,7 +172,7 @@ def child(path: Path, rows: int, kept: str) -> Run:
 def measured(folder: Path, dtype: str, rows: int, kept: str) -> Run:
     """`child` in a process of its own."""
     command = [sys.executable, __file__, "--child", str(folder / dtype), str(rows), kept]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - this script
     return Run(**json.loads(done.stdout))
 
 
@@ -214,16 +214,26 @@ def report(runs: list[Run], halves: list[Run], on: str) -> str:
     ]
     linear = [
         f"{run.dtype}: {run.seconds / half.seconds:.2f} times the seconds for twice the rows"
-        for half in halves for run in runs if (run.dtype, run.kept) == (half.dtype, half.kept)
+        for half in halves
+        for run in runs
+        if (run.dtype, run.kept) == (half.dtype, half.kept)
     ]
     sweep = [
         f"{run.dtype}, {run.kept}: {run.seven_m / run.one_m:.3f}" for run in runs if run.kept != "all of it"
     ]
-    return "\n\n".join([
-        "# Token-level sums of a large vocabulary", introduction, "\n".join(table),
-        f"Linear: {'; '.join(linear)}.",
-        f"Seven M beside one, reading included (at most {SWEEP}): {'; '.join(sweep)}.", on,
-    ]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                "# Token-level sums of a large vocabulary",
+                introduction,
+                "\n".join(table),
+                f"Linear: {'; '.join(linear)}.",
+                f"Seven M beside one, reading included (at most {SWEEP}): {'; '.join(sweep)}.",
+                on,
+            ]
+        )
+        + "\n"
+    )
 
 
 def main() -> None:

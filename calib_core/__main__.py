@@ -36,48 +36,50 @@ class Verb:
     summary: str
 
 
-VERBS: Final[Mapping[str, Verb]] = MappingProxyType({
-    "check": Verb(
-        ("calib_core.cli.commands.check", "check"),
-        "What is each file, what can it give, and what is wrong with it?",
-    ),
-    "score": Verb(
-        ("calib_core.cli.commands.score", "score"),
-        "How good is each method, as one number a metric?",
-    ),
-    "bins": Verb(
-        ("calib_core.cli.commands.score", "bins"),
-        "Is it right as often as it says, bin by bin?",
-    ),
-    "sweep": Verb(
-        ("calib_core.cli.commands.sweep", "sweep"),
-        "Does the number depend on M, and by how much more than noise makes it?",
-    ),
-    "compare": Verb(
-        ("calib_core.cli.commands.compare", "compare"),
-        "Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.",
-    ),
-    "samples": Verb(
-        ("calib_core.cli.commands.samples", "samples"),
-        "How many samples are enough for self-consistency?",
-    ),
-    "reduce": Verb(
-        ("calib_core.cli.commands.reduce", "reduce"),
-        "Which sums do these token-level files come to?  All runs are saved in one small, exact file.",
-    ),
-    "convert": Verb(
-        ("calib_core.cli.commands.convert", "convert"),
-        "What do these files hold, in the project's own format?  It reads back to the same numbers.",
-    ),
-    "report": Verb(
-        ("calib_core.cli.commands.report", "report"),
-        "What do these files say, as one HTML file to send: figures, tables, recipes, checksums?",
-    ),
-    "app": Verb(
-        ("calib_core.cli.commands.app", "app"),
-        "Opens the app in the browser, on the demo data or on a folder of predictions.",
-    ),
-})
+VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
+    {
+        "check": Verb(
+            ("calib_core.cli.commands.check", "check"),
+            "What is each file, what can it give, and what is wrong with it?",
+        ),
+        "score": Verb(
+            ("calib_core.cli.commands.score", "score"),
+            "How good is each method, as one number a metric?",
+        ),
+        "bins": Verb(
+            ("calib_core.cli.commands.score", "bins"),
+            "Is it right as often as it says, bin by bin?",
+        ),
+        "sweep": Verb(
+            ("calib_core.cli.commands.sweep", "sweep"),
+            "Does the number depend on M, and by how much more than noise makes it?",
+        ),
+        "compare": Verb(
+            ("calib_core.cli.commands.compare", "compare"),
+            "Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.",
+        ),
+        "samples": Verb(
+            ("calib_core.cli.commands.samples", "samples"),
+            "How many samples are enough for self-consistency?",
+        ),
+        "reduce": Verb(
+            ("calib_core.cli.commands.reduce", "reduce"),
+            "Which sums do these token-level files come to?  All runs are saved in one small, exact file.",
+        ),
+        "convert": Verb(
+            ("calib_core.cli.commands.convert", "convert"),
+            "What do these files hold, in the project's own format?  It reads back to the same numbers.",
+        ),
+        "report": Verb(
+            ("calib_core.cli.commands.report", "report"),
+            "What do these files say, as one HTML file to send: figures, tables, recipes, checksums?",
+        ),
+        "app": Verb(
+            ("calib_core.cli.commands.app", "app"),
+            "Opens the app in the browser, on the demo data or on a folder of predictions.",
+        ),
+    }
+)
 
 
 def program() -> str:

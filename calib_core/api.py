@@ -25,7 +25,7 @@ __all__ = ["Run", "Score", "Sweep", "load", "score", "sweep"]
 def load(
     path: str | PathLike[str],
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002  named as the command line's --format
     columns: Mapping[str, str] | None = None,
     skip_bad_rows: bool = False,
 ) -> list[Run]:

@@ -29,8 +29,6 @@ SAME_VALUE_TOLERANCE: Final = 1e-6
 """Confidences that spread no farther, beside their mean, are one value."""
 
 
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Binned:
     """The non-empty bins of one scheme, one entry a bin, sorted by (group, bin).
@@ -70,8 +68,16 @@ class Binned:
     def with_outcomes(self, correct: NDArray[np.int64], confident_correct: NDArray[np.float64]) -> Binned:
         """The same bins with other outcomes; written out, as it is asked for in every draw of a null."""
         return Binned(
-            self.scheme, self.group, self.index, self.low, self.high, self.count, correct, self.confidence,
-            self.squared, confident_correct,
+            self.scheme,
+            self.group,
+            self.index,
+            self.low,
+            self.high,
+            self.count,
+            correct,
+            self.confidence,
+            self.squared,
+            confident_correct,
         )
 
     def coarsened(self, scheme: Scheme) -> Binned:
@@ -95,14 +101,16 @@ class Binned:
 
     def to_frame(self) -> pl.DataFrame:
         """One row a non-empty bin: bin (from 1), low, high, count, confidence and accuracy (means)."""
-        return pl.DataFrame({
-            "bin": self.index + 1,
-            "low": self.low,
-            "high": self.high,
-            "count": self.count,
-            "confidence": self.confidence / self.count,
-            "accuracy": self.correct / self.count,
-        })
+        return pl.DataFrame(
+            {
+                "bin": self.index + 1,
+                "low": self.low,
+                "high": self.high,
+                "count": self.count,
+                "confidence": self.confidence / self.count,
+                "accuracy": self.correct / self.count,
+            }
+        )
 
 
 class Sums(Protocol):
@@ -164,6 +172,7 @@ class Sums(Protocol):
 # MERGED cells: Which distinct confidences occur, and how many pairs and right outcomes has each?
 #
 # No confidence is compared with an edge here: that is `bins`.
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctConfidences:
@@ -231,13 +240,15 @@ class RawPairs:
     def distinct(self) -> DistinctConfidences:
         """Added up by distinct confidence: the one thing here that sorts."""
         c = self.confidence
-        return _aggregate_distinct(DistinctConfidences(
-            value=c.astype(np.float64),
-            itemsize=np.full(c.shape, c.dtype.itemsize, np.uint8),
-            group=np.zeros(c.shape, np.int32) if self.group is None else self.group,
-            count=np.ones(c.shape, np.int64),
-            correct=self.correct.astype(np.int64),
-        ))
+        return _aggregate_distinct(
+            DistinctConfidences(
+                value=c.astype(np.float64),
+                itemsize=np.full(c.shape, c.dtype.itemsize, np.uint8),
+                group=np.zeros(c.shape, np.int32) if self.group is None else self.group,
+                count=np.ones(c.shape, np.int64),
+                correct=self.correct.astype(np.int64),
+            )
+        )
 
 
 def _log_loss_sum(confidence: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
@@ -247,7 +258,9 @@ def _log_loss_sum(confidence: NDArray[np.float64], counts: NDArray[np.int64]) ->
     return 0.0 - float((np.bincount(level, counts, minlength=levels.size) * np.log(levels)).sum())
 
 
-def validate_pairs(confidence: ArrayLike, correct: ArrayLike, group: ArrayLike | None, groups: int) -> RawPairs:
+def validate_pairs(
+    confidence: ArrayLike, correct: ArrayLike, group: ArrayLike | None, groups: int
+) -> RawPairs:
     """A private copy of the pairs; raises ValueError where they are none (see `BinSums.from_pairs`)."""
     c, y = np.array(confidence), np.asarray(correct)
     if c.dtype.kind != "f" or c.dtype.itemsize > 8:
@@ -267,19 +280,23 @@ def validate_pairs(confidence: ArrayLike, correct: ArrayLike, group: ArrayLike |
 
 def merge_distinct(parts: Sequence[DistinctConfidences]) -> DistinctConfidences:
     """The cells of all parts together; their order changes nothing."""
-    return _aggregate_distinct(DistinctConfidences(
-        value=np.concatenate([part.value for part in parts]),
-        itemsize=np.concatenate([part.itemsize for part in parts]),
-        group=np.concatenate([part.group for part in parts]),
-        count=np.concatenate([part.count for part in parts]),
-        correct=np.concatenate([part.correct for part in parts]),
-    ))
+    return _aggregate_distinct(
+        DistinctConfidences(
+            value=np.concatenate([part.value for part in parts]),
+            itemsize=np.concatenate([part.itemsize for part in parts]),
+            group=np.concatenate([part.group for part in parts]),
+            count=np.concatenate([part.count for part in parts]),
+            correct=np.concatenate([part.correct for part in parts]),
+        )
+    )
 
 
 def pool_classes(distinct: DistinctConfidences) -> DistinctConfidences:
     """The same pairs with all classes in one group."""
     group = np.zeros_like(distinct.group)
-    return _aggregate_distinct(DistinctConfidences(distinct.value, distinct.itemsize, group, distinct.count, distinct.correct))
+    return _aggregate_distinct(
+        DistinctConfidences(distinct.value, distinct.itemsize, group, distinct.count, distinct.correct)
+    )
 
 
 def segment_starts(*keys: NDArray[Any]) -> NDArray[np.intp]:

@@ -40,9 +40,7 @@ class Pairs:
 
     def take(self, positions: NDArray[np.intp]) -> Pairs:
         """The pairs at these positions, which may repeat."""
-        return Pairs(
-            self.confidence[positions], self.correct[positions], self.rows[positions], self.computed
-        )
+        return Pairs(self.confidence[positions], self.correct[positions], self.rows[positions], self.computed)
 
     def sums(self) -> BinSums:
         """The additive state of these pairs."""
@@ -109,7 +107,11 @@ class Distribution:
         begin = np.cumsum(sizes) - sizes
         entry = np.arange(int(sizes.sum())) - np.repeat(begin - self.row_starts[positions], sizes)
         return replace(
-            self, probs=self.probs[entry], sizes=sizes, target=self.target[positions], rows=self.rows[positions]
+            self,
+            probs=self.probs[entry],
+            sizes=sizes,
+            target=self.target[positions],
+            rows=self.rows[positions],
         )
 
     def top_label_pairs(self) -> Pairs:

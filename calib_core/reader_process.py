@@ -46,7 +46,7 @@ def started(program: str = PROGRAM) -> ReaderProcess:
     """
     line, other = socket.socketpair()
     with other:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603  this program itself
             [sys.executable, "-I", "-B", "-c", program, str(other.fileno()), *_folders()],
             stdin=subprocess.PIPE,  # never written to; it closes when this process ends
             stdout=subprocess.DEVNULL,

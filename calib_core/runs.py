@@ -23,46 +23,48 @@ RUN_COLUMNS: Final = ("model", "dataset", "shots", "checkpoint")
 INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "tokens_seen")
 """Columns that speak of the run and not of the row."""
 
-ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType({
-    "row": pl.Int64(),
-    "id": pl.String(),
-    "trial_of": pl.String(),
-    "subject": pl.String(),
-    "question": pl.String(),
-    "status": pl.String(),
-    "answer_kind": pl.String(),
-    "choices": pl.List(pl.String()),
-    "gold": pl.String(),
-    "gold_index": pl.Int32(),
-    "gold_all": pl.List(pl.String()),
-    "choice_logprobs": pl.List(pl.Float64()),
-    "choice_logprob_floor": pl.Float64(),
-    "choice_other_mass": pl.Float64(),
-    "choice_probs": pl.List(pl.Float64()),
-    "choice_token_counts": pl.List(pl.Int32()),
-    "choice_char_counts": pl.List(pl.Int32()),
-    "choice_byte_counts": pl.List(pl.Int32()),
-    "prediction": pl.String(),
-    "prediction_index": pl.Int32(),
-    "prediction_text": pl.String(),
-    "correct": pl.Boolean(),
-    "samples": pl.List(pl.String()),
-    "samples_parsed": pl.List(pl.String()),
-    "sample_correct": pl.List(pl.Boolean()),
-    "sample_cluster": pl.List(pl.Int32()),
-    "correct_majority": pl.Boolean(),
-    "path_logprobs": pl.List(pl.Float64()),
-    "path_mean_prob": pl.Float64(),
-    "answer_start": pl.Int32(),
-    "answer_end": pl.Int32(),
-    "answer_logprobs": pl.List(pl.Float64()),
-    "answer_mean_prob": pl.Float64(),
-    "p_true": pl.Float64(),
-    "p_false": pl.Float64(),
-    "p_true_norm": pl.String(),
-    "verbal_confidence": pl.Float64(),
-    "confidence": pl.Float64(),
-})
+ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
+    {
+        "row": pl.Int64(),
+        "id": pl.String(),
+        "trial_of": pl.String(),
+        "subject": pl.String(),
+        "question": pl.String(),
+        "status": pl.String(),
+        "answer_kind": pl.String(),
+        "choices": pl.List(pl.String()),
+        "gold": pl.String(),
+        "gold_index": pl.Int32(),
+        "gold_all": pl.List(pl.String()),
+        "choice_logprobs": pl.List(pl.Float64()),
+        "choice_logprob_floor": pl.Float64(),
+        "choice_other_mass": pl.Float64(),
+        "choice_probs": pl.List(pl.Float64()),
+        "choice_token_counts": pl.List(pl.Int32()),
+        "choice_char_counts": pl.List(pl.Int32()),
+        "choice_byte_counts": pl.List(pl.Int32()),
+        "prediction": pl.String(),
+        "prediction_index": pl.Int32(),
+        "prediction_text": pl.String(),
+        "correct": pl.Boolean(),
+        "samples": pl.List(pl.String()),
+        "samples_parsed": pl.List(pl.String()),
+        "sample_correct": pl.List(pl.Boolean()),
+        "sample_cluster": pl.List(pl.Int32()),
+        "correct_majority": pl.Boolean(),
+        "path_logprobs": pl.List(pl.Float64()),
+        "path_mean_prob": pl.Float64(),
+        "answer_start": pl.Int32(),
+        "answer_end": pl.Int32(),
+        "answer_logprobs": pl.List(pl.Float64()),
+        "answer_mean_prob": pl.Float64(),
+        "p_true": pl.Float64(),
+        "p_false": pl.Float64(),
+        "p_true_norm": pl.String(),
+        "verbal_confidence": pl.Float64(),
+        "confidence": pl.Float64(),
+    }
+)
 """Columns of `AnswerRun.rows` that the program reads, with their dtypes.
 
 A run has only the columns its file has, and always `row` (1-based record number in the file).
@@ -104,7 +106,7 @@ class RunInfo:
     answer_normaliser: str = "auto"
 
     def label(self, fallback: str) -> str:
-        """"model · dataset · N-shot · checkpoint" of what is known, else `fallback`."""
+        """ "model · dataset · N-shot · checkpoint" of what is known, else `fallback`."""
         shots = None if self.shots is None else f"{self.shots}-shot"
         known = [part for part in (self.model, self.dataset, shots, self.checkpoint) if part]
         return " · ".join(known) or fallback
@@ -174,8 +176,7 @@ class AnswerRun:
     def has_columns(self, *columns: str) -> bool:
         """Whether every named column is there with at least one value."""
         return all(
-            name in self.rows.columns and self.rows[name].null_count() < self.rows.height
-            for name in columns
+            name in self.rows.columns and self.rows[name].null_count() < self.rows.height for name in columns
         )
 
 

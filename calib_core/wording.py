@@ -31,7 +31,7 @@ def format_short(value: float) -> str:
 
 
 def format_percent(value: float | None) -> str:
-    """".7119" → "71.2 %"; a dash where it is not defined."""
+    """ ".7119" → "71.2 %"; a dash where it is not defined."""
     return NO_VALUE if value is None else f"{100 * value:.1f} %"
 
 
@@ -41,14 +41,14 @@ def format_signed(value: float | None, spec: str = "+.4f") -> str:
 
 
 def format_interval(low: float | None, high: float | None, spec: str = ".4f", scale: float = 1) -> str:
-    """"0.0412 to 0.0620": the ends of an interval; a dash where there is none."""
+    """ "0.0412 to 0.0620": the ends of an interval; a dash where there is none."""
     if low is None or high is None:
         return NO_VALUE
     return f"{format_number(scale * low, spec)} to {format_number(scale * high, spec)}"
 
 
 def format_p_value(p: float | None, draws: int | None) -> str:
-    """"0.020"; "≤ 0.005" where none of 199 draws was as high, the least that so many can say."""
+    """ "0.020"; "≤ 0.005" where none of 199 draws was as high, the least that so many can say."""
     if p is None:
         return NO_VALUE
     least = draws is not None and p * (1 + draws) <= 1 + ROUNDING_TOLERANCE
@@ -62,26 +62,26 @@ def p_value_phrase(p: float | None, draws: int | None) -> str:
 
 
 def plural(n: int, noun: str) -> str:
-    """"1 run", "1,319 rows"."""
+    """ "1 run", "1,319 rows"."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def bad_rows_phrase(bad: int, total: int) -> str:
-    """"1 of 60 rows is bad", "3 of 60 rows are bad"."""
+    """ "1 of 60 rows is bad", "3 of 60 rows are bad"."""
     return f"{bad:,} of {plural(total, 'row')} {'is' if bad == 1 else 'are'} bad"
 
 
 def too_few_phrase(n: int, noun: str) -> str:
-    """"1 row is too few to judge by", "5 rows are too few to judge by"."""
+    """ "1 row is too few to judge by", "5 rows are too few to judge by"."""
     return f"{plural(n, noun)} {'is' if n == 1 else 'are'} too few to judge by"
 
 
 def join_names(names: Sequence[str]) -> str:
-    """"A", "A and B", "A, B and C"; one name or more."""
+    """ "A", "A and B", "A, B and C"; one name or more."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def both_or_all(n: int) -> str:
-    """"both", or of more than two "all 4": before the plural of what is counted."""
+    """ "both", or of more than two "all 4": before the plural of what is counted."""
     return "both" if n == 2 else f"all {n:,}"

@@ -35,7 +35,7 @@ class NotAsSaidError(Exception):
     """The data is not what its description says; nothing is saved."""
 
 
-def _insist(holds: bool, otherwise: str) -> None:
+def _insist(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - it is the sentence's subject
     if not holds:
         raise NotAsSaidError(otherwise)
 

@@ -78,7 +78,7 @@ def learn_to_check(
 
 def _rounds(told: Sequence[Lesson], steps: int, recipe: Recipe) -> list[list[Lesson]]:
     """The lessons of each step, in a new order each time round; those of one step are of like length."""
-    random = Random(recipe.seed)
+    random = Random(recipe.seed)  # noqa: S311 - a stream that can be had again is the point
     many = _SORTED_AT_ONCE * recipe.batch
     batches: list[list[Lesson]] = []
     while len(batches) < steps:

@@ -76,8 +76,9 @@ class Camera:
         box = what.bounding_box()
         if box is None:
             raise RuntimeError(f"not to be seen: {what}")
-        (left, top), to = self._at, (
-            box["x"] + (x if x > 1 else x * box["width"]), box["y"] + (y if y > 1 else y * box["height"])
+        (left, top), to = (
+            self._at,
+            (box["x"] + (x if x > 1 else x * box["width"]), box["y"] + (y if y > 1 else y * box["height"])),
         )
         for step in range(1, STEPS + 1):
             share = (step / STEPS) ** 0.6  # fast first, as a hand goes
@@ -158,6 +159,11 @@ def save(shots: list[Shot], path: Path) -> None:
     font = ImageFont.load_default(LETTERS)
     first, *more = in_few_colours([drawn(shot, font) for shot in shots])
     first.save(
-        path, save_all=True, append_images=more, loop=0, disposal=1, optimize=False,
+        path,
+        save_all=True,
+        append_images=more,
+        loop=0,
+        disposal=1,
+        optimize=False,
         duration=[shot.milliseconds for shot in shots],
     )

@@ -72,12 +72,15 @@ def take(page: Page, width: int, path: Path) -> None:
 def sheet(names: list[str]) -> str:
     """All pictures on one page, each a link to itself: a row a page and scheme, a column a width."""
     rows = "\n".join(
-        f"<h2>{html.escape(name)}</h2>\n" + "\n".join(
-            "<div>" + "".join(
+        f"<h2>{html.escape(name)}</h2>\n"
+        + "\n".join(
+            "<div>"
+            + "".join(
                 f'<a href="{file}"><img loading="lazy" src="{file}" alt="{file}" style="width:{share}%"></a>'
                 for width in WIDTHS
                 for file, share in [(f"{name}-{scheme}-{width}.png", 96 * width / sum(WIDTHS))]
-            ) + "</div>"
+            )
+            + "</div>"
             for scheme in SCHEMES
         )
         for name in names

@@ -124,7 +124,10 @@ def report(camera: Camera, folder: Path) -> None:
 def visit(camera: Camera, folder: Path) -> None:
     """Every page of VISITED, in turn."""
     ways: dict[str, Callable[[Camera], None]] = {
-        "start": start, "reliability": reliability, "comparison": comparison, "tour": tour,
+        "start": start,
+        "reliability": reliability,
+        "comparison": comparison,
+        "tour": tour,
         "report": lambda following: report(following, folder),
     }
     for page_id in VISITED:

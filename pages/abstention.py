@@ -45,6 +45,7 @@ from pages.widgets.table import drop_constant_columns, show_table
 
 DefaultT = TypeVar("DefaultT", bound="float | None")
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AbstentionChoice:
     """One run seen by several methods. wanted: an accuracy; threshold: a confidence, or None."""
@@ -64,22 +65,35 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
     run = pick_run(url_state, fit, default_run(used))
     usable = run.report.survey.usable
     methods = multiselect(
-        url_state, "methods", list(usable), label="Confidence methods",
-        title_of=lambda id_: METHODS[id_].title, default=default_methods(usable), help_=METHODS_HELP,
+        url_state,
+        "methods",
+        list(usable),
+        label="Confidence methods",
+        title_of=lambda id_: METHODS[id_].title,
+        default=default_methods(usable),
+        help_=METHODS_HELP,
     )
     wanted = _share_input(
-        url_state, "wanted", DEFAULT_TARGET_ACCURACY, "Accuracy wanted",
+        url_state,
+        "wanted",
+        DEFAULT_TARGET_ACCURACY,
+        "Accuracy wanted",
         "0.9 or 90 %: the largest share answered with as much.",
     )
     threshold = _share_input(
-        url_state, "threshold", None, "Confidence threshold t",
+        url_state,
+        "threshold",
+        None,
+        "Confidence threshold t",
         "0.8 or 80 %: what answering when confidence ≥ t gives. Empty: none.",
     )
     chosen = [id_ for id_ in usable if id_ in methods]
     return AbstentionChoice(run, tuple(usable[id_] for id_ in chosen), wanted, threshold)
 
 
-def _share_input(url_state: UrlState, key: str, default: DefaultT, label: str, help_: str) -> float | DefaultT:
+def _share_input(
+    url_state: UrlState, key: str, default: DefaultT, label: str, help_: str
+) -> float | DefaultT:
     """A share typed as 0.9 or 90 %; the default where nothing is typed, and, told, where it is no share."""
     usual = _share_text(default)
     typed = url_state.pick(key, None, usual).strip()
@@ -133,7 +147,9 @@ def curve_recipes(curves: Sequence[AbstentionCurve]) -> str:
 def show_abstention_tiles(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
     """At the wanted accuracy, at the threshold, and answering all: of the line that answers most."""
     *first, rows = abstention_tiles(choice.evidences, curves, choice.target_accuracy)
-    show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])  # it has reasons in words of the file
+    show_tiles(
+        [*first, rows._replace(help=escape_markdown(rows.help))]
+    )  # it has reasons in words of the file
 
 
 def show_abstention_table(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
@@ -141,7 +157,8 @@ def show_abstention_table(choice: AbstentionChoice, curves: Sequence[AbstentionC
     rows = abstention_rows(curves, choice.target_accuracy, choice.threshold)
     shown = drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "Rows used / total", "Judged")
     show_table(
-        shown, key="answering",
+        shown,
+        key="answering",
         alt=f"{plural(shown.height, 'method')} at an accuracy of {target_text(choice.target_accuracy)}",
         export=replace(abstention_export(choice, curves), content="Methods table"),
     )
@@ -152,8 +169,11 @@ def abstention_export(choice: AbstentionChoice, curves: Sequence[AbstentionCurve
     """Every step of every curve."""
     methods = stem_parts((curve.method for curve in curves), "methods")
     return Export(
-        make_file_stem(choice.run.id, *methods, "abstention"), lambda: pl.concat([curve.to_frame() for curve in curves]),
-        curve_recipes(curves), "Accuracy of those answered", choice.run.title,
+        make_file_stem(choice.run.id, *methods, "abstention"),
+        lambda: pl.concat([curve.to_frame() for curve in curves]),
+        curve_recipes(curves),
+        "Accuracy of those answered",
+        choice.run.title,
     )
 
 
@@ -166,7 +186,9 @@ def page() -> None:
     show_recipe(curve_recipes(made))
     show_remarks(*judged_answers_caveat(wanted.evidences))
     show_figure(
-        lambda theme: abstention_figure(made, theme, target_accuracy=wanted.target_accuracy, threshold=wanted.threshold),
+        lambda theme: abstention_figure(
+            made, theme, target_accuracy=wanted.target_accuracy, threshold=wanted.threshold
+        ),
         key="abstention",
         alt=describe_abstention(made),
         export=abstention_export(wanted, made),

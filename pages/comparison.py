@@ -49,6 +49,7 @@ from pages.widgets.table import COLUMN_CONFIG, drop_constant_columns, show_table
 
 # MERGED comparing: Which runs are compared on which two metrics?  The Comparison page's controls, and its result.
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparisonChoice:
     """many: runs and methods; x, y: metrics of the axes; scheme: of those that are binned."""
@@ -78,7 +79,10 @@ def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> Compari
     """Data set, runs, methods, and the metric of each axis. Raises Unavailable where nothing fits."""
     many = pick_run_selection(url_state, runs)
     possible = {
-        id_ for one in many.run_evidences for id_, why in metric_availability(one.evidence, Scheme()).items() if not why
+        id_
+        for one in many.run_evidences
+        for id_, why in metric_availability(one.evidence, Scheme()).items()
+        if not why
     }
     allowed = [id_ for id_ in METRICS if id_ in possible]
     x, y = (
@@ -95,7 +99,10 @@ def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> Compari
 def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: str) -> str:
     picked = url_state.pick(key, allowed, default)
     st.selectbox(
-        "Across" if key == "x" else "Upward", allowed, key=key, format_func=lambda id_: METRICS[id_].title,
+        "Across" if key == "x" else "Upward",
+        allowed,
+        key=key,
+        format_func=lambda id_: METRICS[id_].title,
         help=METRICS[picked].help,
     )
     return picked
@@ -115,8 +122,12 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
             return stored(evidence, metric, scheme)
 
         made = compare_runs(
-            {key: one.evidence for key, one in choice.evidence_by_point.items()}, choice.x, choice.y, choice.scheme,
-            titles={key: one.run.title for key, one in choice.evidence_by_point.items()}, available_methods=possible,
+            {key: one.evidence for key, one in choice.evidence_by_point.items()},
+            choice.x,
+            choice.y,
+            choice.scheme,
+            titles={key: one.run.title for key, one in choice.evidence_by_point.items()},
+            available_methods=possible,
             estimator=telling,
         )
         bar.empty()
@@ -128,14 +139,14 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
     )
 
 
-
-
 def comparison_view_caption(choice: ComparisonChoice, result: Comparison) -> ViewCaption:
     """The points, of which runs and by which methods."""
     seen = [choice.evidence_by_point[point.key] for point in result.points]
     binned = METRICS[choice.x].binned or METRICS[choice.y].binned
     return view_caption(
-        plural(len(seen), "point"), [one.run.title for one in seen], [one.evidence for one in seen],
+        plural(len(seen), "point"),
+        [one.run.title for one in seen],
+        [one.evidence for one in seen],
         bins_caption(choice.scheme) if binned else "",
     )
 
@@ -150,6 +161,7 @@ def show_refused_points(choice: ComparisonChoice, result: Comparison) -> None:
 
 
 # MERGED compared: What does a comparison come to?  Tiles, sentences and the table of the Comparison page.
+
 
 def show_comparison_tiles(result: Comparison) -> None:
     """How many points, the best of each kind, and how many beat a constant."""
@@ -170,7 +182,9 @@ def show_trends(result: Comparison) -> None:
         rows = trend_rows(result)
         st.subheader(TRENDS_TITLE, anchor=False)
         show_table(
-            pl.DataFrame(rows, infer_schema_length=None), key="trends", alt=plural(len(rows), "method"),
+            pl.DataFrame(rows, infer_schema_length=None),
+            key="trends",
+            alt=plural(len(rows), "method"),
             export=replace(comparison_export(result), content="Table of trends"),
         )
 
@@ -196,7 +210,10 @@ def show_points_table(result: Comparison, chosen: str | None) -> None:
         alt=f"{plural(len(keys), 'point')}, the lowest Brier score first",
     )
     table_export_menu(
-        replace(comparison_export(result), content="Table of points"), "points", shown=shown, columns=_point_columns(result)
+        replace(comparison_export(result), content="Table of points"),
+        "points",
+        shown=shown,
+        columns=_point_columns(result),
     )
 
 
@@ -208,7 +225,10 @@ def comparison_export(result: Comparison) -> Export:
     methods = stem_parts((point.method for point in result.points), "methods")
     return Export(
         make_file_stem("comparison", *methods, result.x, result.y, *bins),
-        result.to_frame, result.recipe, "Comparison", ", ".join(sorted(filter(None, sets))),
+        result.to_frame,
+        result.recipe,
+        "Comparison",
+        ", ".join(sorted(filter(None, sets))),
     )
 
 
@@ -259,7 +279,8 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
         "brier_": text("Brier 95 %", width=122, help="Basic bootstrap, approximate."),
         "skill": number("Skill", format="%+.3f", width=60, help="1 − Brier/(a(1−a)), a the accuracy."),
         "ece_10": number(
-            "ECE, M = 10" if METRICS["ece"] in others else "ECE", format="%.4f",
+            "ECE, M = 10" if METRICS["ece"] in others else "ECE",
+            format="%.4f",
             help=f"M = 10 bins of equal width. {METRICS['ece'].help}",
         ),
         "used": text("Rows used / total", width=114),
@@ -268,6 +289,7 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
 
 
 # MERGED comparing_point: What does one point of a comparison look like, bin by bin?
+
 
 def show_point_diagram(comparison_choice: ComparisonChoice, key: str, script: str) -> None:
     """The reliability diagram of one point; script: of the page that has more of it.

@@ -39,6 +39,7 @@ from pages.widgets.table import show_table
 
 # MERGED spread: How far do the confidences spread, in numbers?  Tiles for one method, a table for several.
 
+
 def show_concentration_summary(choice: RunChoice, results: Sequence[Concentration]) -> None:
     """The sentence, warnings, numbers and recipes of one method or of several side by side."""
     show_headline(concentration_headline(results), _confidences_view_caption(choice, results))
@@ -52,8 +53,12 @@ def show_concentration_summary(choice: RunChoice, results: Sequence[Concentratio
     else:
         compared = concentration_table(results)
         show_table(
-            compared, key="methods", alt=f"{len(results)} methods side by side",
-            export=replace(concentration_export(choice, results, "Methods side by side"), frame=lambda: compared),
+            compared,
+            key="methods",
+            alt=f"{len(results)} methods side by side",
+            export=replace(
+                concentration_export(choice, results, "Methods side by side"), frame=lambda: compared
+            ),
         )
         show_recipe("\n".join(f"{result.title}: {result.recipe}" for result in results))
 
@@ -62,7 +67,9 @@ def _confidences_view_caption(choice: RunChoice, results: Sequence[Concentration
     """The histogram, of which run and by which methods."""
     seen = {one.method.id: one for one in (choice.evidence, *choice.other_methods)}
     return view_caption(
-        "Confidences", [choice.run.title], [seen[result.method] for result in results],
+        "Confidences",
+        [choice.run.title],
+        [seen[result.method] for result in results],
         bins_caption(choice.scheme),
     )
 
@@ -70,7 +77,8 @@ def _confidences_view_caption(choice: RunChoice, results: Sequence[Concentration
 def histogram_export(choice: RunChoice, results: Sequence[Concentration]) -> Export:
     """The bins of every method, and the finest ones of the strip below."""
     return replace(
-        concentration_export(choice, results, HISTOGRAM_TITLE), frame=lambda: pl.concat([result.figure_frame() for result in results])
+        concentration_export(choice, results, HISTOGRAM_TITLE),
+        frame=lambda: pl.concat([result.figure_frame() for result in results]),
     )
 
 
@@ -81,7 +89,9 @@ def concentration_export(choice: RunChoice, results: Sequence[Concentration], co
     return Export(
         make_file_stem(choice.run.id, *methods, content, choice.scheme.binning, choice.scheme.bins),
         lambda: pl.concat([result.to_frame() for result in results]),
-        results[0].recipe if len(results) == 1 else recipe, content, choice.run.title,
+        results[0].recipe if len(results) == 1 else recipe,
+        content,
+        choice.run.title,
     )
 
 

@@ -48,6 +48,7 @@ from pages.widgets.uploader import show_remove_button, show_uploader
 
 # MERGED audit: Do we count what the tool that wrote the file counted?  Its numbers beside ours, and why they differ.
 
+
 def show_reported_metrics(report: RunReport, key: str) -> None:
     """A sentence and a table; nothing of a file that says no number of its own."""
     numbers = compare_reported_metrics(report.run, report.survey.usable)
@@ -62,7 +63,8 @@ def show_reported_metrics(report: RunReport, key: str) -> None:
         key=f"reported_{key}",
         alt=f"{plural(len(rows), 'number')} of the tool that wrote the file, beside ours",
         export=Export(
-            make_file_stem(report.run.label, "reported"), lambda: reported_metrics_frame(numbers),
+            make_file_stem(report.run.label, "reported"),
+            lambda: reported_metrics_frame(numbers),
             f"theirs: as {report.run.file} says; ours: from its rows",
             f"Reported numbers of {report.run.label}",
         ),
@@ -117,7 +119,9 @@ REDUCE_NOTE: Final = (
 )
 
 
-def show_convert_button(file: LoadedFile, report: FileReport, key: str, accepted_file_ids: Sequence[str]) -> None:
+def show_convert_button(
+    file: LoadedFile, report: FileReport, key: str, accepted_file_ids: Sequence[str]
+) -> None:
     """The button below a file that is loaded; what to do instead where its runs are sums."""
     if report.status == "asks" and file_id(file) not in accepted_file_ids:
         return
@@ -159,7 +163,14 @@ def stop_on_empty_folder() -> NoReturn:
     st.stop()
 
 
-def show_file(file: LoadedFile, key: str, files: Sequence[LoadedFile], accepted_file_ids: Sequence[str], *, expanded: bool) -> None:
+def show_file(
+    file: LoadedFile,
+    key: str,
+    files: Sequence[LoadedFile],
+    accepted_file_ids: Sequence[str],
+    *,
+    expanded: bool,
+) -> None:
     """Everything known of one file."""
     mark = " · uploaded" if file.is_uploaded else ""
     with st.expander(f"{escape_markdown(file.name)}{mark}", expanded=expanded):
@@ -178,7 +189,11 @@ def _show_format(file: LoadedFile) -> None:
     if file.report is None:
         return
     made = FORMATS[file.report.format]
-    why = "because you say so" if file.mapping.format else f"because it has {escape_markdown(made.recognised_by)}"
+    why = (
+        "because you say so"
+        if file.mapping.format
+        else f"because it has {escape_markdown(made.recognised_by)}"
+    )
     st.caption(f"Recognised as **{escape_markdown(made.title)}** {why}.")
 
 
@@ -203,7 +218,12 @@ def _show_decision(file: LoadedFile, report: FileReport, key: str, accepted_file
     bad = bad_rows_phrase(report.bad_rows, report.rows)
     if id_ in accepted_file_ids:
         st.info(f"{bad} and left out of every number.", icon=":material/rule:")
-        st.button("Do not load this file", key=f"drop_{key}", on_click=toggle_good_rows, args=(id_, accepted_file_ids, key))
+        st.button(
+            "Do not load this file",
+            key=f"drop_{key}",
+            on_click=toggle_good_rows,
+            args=(id_, accepted_file_ids, key),
+        )
     else:
         st.warning(f"{bad}. Nothing of this file is loaded until you decide.", icon=":material/rule:")
         st.button(
@@ -246,7 +266,9 @@ def show_merged_runs(runs: Sequence[LoadedRun]) -> None:
     """The runs that several files are parts of."""
     for run in runs:
         if len(run.part_files) > 1:
-            with st.expander(f"{escape_markdown(run.title)}: one run of {len(run.part_files):,} files", expanded=True):
+            with st.expander(
+                f"{escape_markdown(run.title)}: one run of {len(run.part_files):,} files", expanded=True
+            ):
                 show_run(run.report, f"whole_{run.id}", several=False)
 
 
@@ -273,7 +295,8 @@ def _show_methods(report: RunReport, key: str) -> None:
             key=f"methods_{key}",
             alt=f"Methods of {report.run.label}: {len(report.usable)} usable, {refused} not",
             export=Export(
-                make_file_stem(report.run.label, "methods"), lambda: frame,
+                make_file_stem(report.run.label, "methods"),
+                lambda: frame,
                 f"{plural(report.run.row_counts.n_rows, 'row')} read of {report.run.file}",
                 f"Methods of {report.run.label}",
             ),

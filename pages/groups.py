@@ -69,7 +69,9 @@ from pages.widgets.table import show_table
 MAX_DIAGRAMS: Final = 9
 SORT_TITLES: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "Rows"}
 MMLU_PRESET: Final[Mapping[str, str]] = {
-    "method": "choice_length_normalised", "labels": "all", "renormalise": "no",
+    "method": "choice_length_normalised",
+    "labels": "all",
+    "renormalise": "no",
 }
 """How the MMLU replication reads choices; M = 10 and equal width are the defaults."""
 
@@ -99,11 +101,19 @@ class GroupsChoice:
     @property
     def style_indices(self) -> dict[str, int]:
         """Series → place of the run among all at hand; by facts of runs no series is a run."""
-        return {run.id: run.style_index for run in self.selection.runs} if self.grouping.target == "rows" else {}
+        return (
+            {run.id: run.style_index for run in self.selection.runs} if self.grouping.target == "rows" else {}
+        )
 
     def cache_key(self) -> tuple[object, ...]:
         """What tells its numbers from any other's, for keeping them; their order is none of it."""
-        return (*self.selection.cache_key(), tuple(self.evidences), self.grouping.id, self.metric, self.scheme)
+        return (
+            *self.selection.cache_key(),
+            tuple(self.evidences),
+            self.grouping.id,
+            self.metric,
+            self.scheme,
+        )
 
 
 def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoice:
@@ -116,7 +126,10 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
     method = pick_method(url_state, methods, most)
     able = [run for run in answers if method in run.report.survey.usable]
     many = pick_run_selection(
-        url_state, able, methods=(method,), prefer_most="runs",
+        url_state,
+        able,
+        methods=(method,),
+        prefer_most="runs",
         options=pick_method_options(url_state, able[0].report.survey.usable[method]),
         run_limit=lambda runs: _run_limit(url_state, runs),
     )
@@ -128,7 +141,10 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
         raise Unavailable(NO_GROUPS)
     by = url_state.pick("by", list(ways), next(iter(ways)))
     st.selectbox(
-        "Group by", list(ways), key="by", format_func=lambda id_: ways[id_].title,
+        "Group by",
+        list(ways),
+        key="by",
+        format_func=lambda id_: ways[id_].title,
         help="A column of the file, or what the runs say of themselves; each value is a group.",
     )
     return _pick_numbers(url_state, many, seen, ways[by])
@@ -153,25 +169,42 @@ def _pick_numbers(
     with above_the_bins:
         metric = pick_metric(url_state, metric_availability(evidence, scheme))
     sort = pick_segment(
-        url_state, "sort", SORT_TITLES, label="Sorted by",
+        url_state,
+        "sort",
+        SORT_TITLES,
+        label="Sorted by",
         help_="The largest number first, by name, or the most rows first.",
     )
     keys, names = _diagram_options(selection, evidences, grouping)
     chosen = multiselect(
-        url_state, "groups", list(names), label="Reliability diagrams", title_of=lambda id_: names[id_],
+        url_state,
+        "groups",
+        list(names),
+        label="Reliability diagrams",
+        title_of=lambda id_: names[id_],
         placeholder="the highest",
         help_=f"Up to {MAX_DIAGRAMS} small ones stand below; none chosen: those of the highest number.",
     )
     return GroupsChoice(
-        selection, evidences, grouping, metric, scheme, cast("GroupOrder", sort), against,
+        selection,
+        evidences,
+        grouping,
+        metric,
+        scheme,
+        cast("GroupOrder", sort),
+        against,
         tuple(keys[id_] for id_ in chosen),
     )
 
 
 def _preset_button(methods: Sequence[str]) -> None:
     st.button(
-        "As in the MMLU replication", key="mmlu", on_click=_use_preset, width="stretch",
-        icon=":material/auto_awesome_motion:", disabled=MMLU_PRESET["method"] not in methods,
+        "As in the MMLU replication",
+        key="mmlu",
+        on_click=_use_preset,
+        width="stretch",
+        icon=":material/auto_awesome_motion:",
+        disabled=MMLU_PRESET["method"] not in methods,
         help="All labels, length-normalised, not renormalised, M = 10: how Kadavath et al. and the MMLU "
         "replication read multiple choice. It needs log-probabilities of the choices and their lengths.",
     )
@@ -180,7 +213,8 @@ def _preset_button(methods: Sequence[str]) -> None:
 def _use_preset() -> None:
     """All at once, so that one step back undoes it."""
     kept = {
-        key: value for key, value in st.query_params.to_dict().items()
+        key: value
+        for key, value in st.query_params.to_dict().items()
         if key not in ("m", "binning", "metric")
     }
     st.query_params.from_dict({**kept, **MMLU_PRESET})
@@ -195,7 +229,9 @@ def _pick_baseline_level(
         return None
     against = url_state.pick("against", levels, levels[0])
     st.selectbox(
-        "Compared with", levels, key="against",
+        "Compared with",
+        levels,
+        key="against",
         help="The others less this one, on the same questions, of runs alike in everything else.",
     )
     return against
@@ -209,7 +245,8 @@ def _diagram_options(
         names = short_names_by_id([run for run in selection.runs if run.id in evidences])
         return {id_: id_ for id_ in names}, names
     found = dict.fromkeys(
-        str(name) for evidence in evidences.values()
+        str(name)
+        for evidence in evidences.values()
         for name in row_groups(evidence.run, grouping).drop_nulls().unique().to_list()
     )
     ids: dict[str, str] = {}
@@ -264,7 +301,9 @@ def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCapt
     titles = {run.id: run.title for run in choice.selection.runs}
     by = result.group_by.title
     return view_caption(
-        f"{title} by {by}", [titles[id_] for id_ in choice.evidences], list(choice.evidences.values()),
+        f"{title} by {by}",
+        [titles[id_] for id_ in choice.evidences],
+        list(choice.evidences.values()),
         bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
     )
 
@@ -272,7 +311,9 @@ def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCapt
 def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:
     """The figure, and how it is to be read."""
     show_figure(
-        lambda theme: groups_figure(result, theme, choice.style_indices), key="groups_dots", alt=describe_groups(result),
+        lambda theme: groups_figure(result, theme, choice.style_indices),
+        key="groups_dots",
+        alt=describe_groups(result),
         export=groups_export(choice, result, "Groups"),
     )
     st.caption(escape_markdown(groups_caption(result)))
@@ -290,7 +331,9 @@ def show_differences(choice: GroupsChoice, result: GroupResults) -> None:
     rows = paired_difference_rows(result)
     frame = pl.DataFrame(rows, infer_schema_length=None)
     show_table(
-        frame, key="differences", alt=plural(len(rows), "paired difference"),
+        frame,
+        key="differences",
+        alt=plural(len(rows), "paired difference"),
         export=replace(groups_export(choice, result, "Paired differences"), frame=lambda: frame),
     )
 
@@ -300,7 +343,9 @@ def show_groups_table(choice: GroupsChoice, result: GroupResults) -> None:
     rows = group_rows(result)
     if rows:
         show_table(
-            pl.DataFrame(rows, infer_schema_length=None), key="groups_table", alt=plural(len(rows), "group"),
+            pl.DataFrame(rows, infer_schema_length=None),
+            key="groups_table",
+            alt=plural(len(rows), "group"),
             export=groups_export(choice, result, "Table of groups"),
         )
 
@@ -311,13 +356,19 @@ def groups_export(choice: GroupsChoice, result: GroupResults, content: str) -> E
     scheme = choice.scheme
     bins = (scheme.binning, scheme.bins) if METRICS[result.metric].binned else ()
     return Export(
-        make_file_stem(*stem_parts(choice.evidences, "runs"), choice.method.id, result.metric, *bins, "by", result.group_by.title),
+        make_file_stem(
+            *stem_parts(choice.evidences, "runs"),
+            choice.method.id,
+            result.metric,
+            *bins,
+            "by",
+            result.group_by.title,
+        ),
         lambda: result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String)),
-        result.recipe, content,
+        result.recipe,
+        content,
         f"{METRICS[result.metric].title} by {result.group_by.title}, {choice.method.title}",
     )
-
-
 
 
 def show_group_diagrams(choice: GroupsChoice, result: GroupResults) -> None:
@@ -328,12 +379,16 @@ def show_group_diagrams(choice: GroupsChoice, result: GroupResults) -> None:
     titles = short_names_by_id([run for run in choice.selection.runs if run.id in choice.evidences])
     drawn = cached_result(
         ("panels", *choice.cache_key(), tuple(sorted(shown))),
-        lambda: [_group_diagram(choice, part) for part in group_evidences(choice.evidences, result, titles, shown)],
+        lambda: [
+            _group_diagram(choice, part) for part in group_evidences(choice.evidences, result, titles, shown)
+        ],
     )
     if not drawn:
         return
     drawn = sorted(drawn, key=lambda panel: shown.index(panel.group.key))[:MAX_DIAGRAMS]
-    st.subheader(CHOSEN_DIAGRAMS_HEADING if choice.diagram_keys else diagrams_heading(result, shown), anchor=False)
+    st.subheader(
+        CHOSEN_DIAGRAMS_HEADING if choice.diagram_keys else diagrams_heading(result, shown), anchor=False
+    )
     if len(dots) > MAX_DIAGRAMS:
         st.caption(f":material/block: The first {MAX_DIAGRAMS} of {len(dots)} are drawn.")
     wide = len(drawn) in (4, 7, 8)  # a fourth one that would stand alone
@@ -361,10 +416,15 @@ def _show_group_diagram(choice: GroupsChoice, diagram: GroupDiagram, key: str) -
     st.caption("  \n".join(map(escape_markdown, [*below, diagram_note(result)])))
     title = f"{name} · {run}" if run else name
     show_figure(
-        lambda theme: small_reliability_figure(result, theme), key=key, alt=describe_reliability(result),
+        lambda theme: small_reliability_figure(result, theme),
+        key=key,
+        alt=describe_reliability(result),
         export=Export(
             make_file_stem(title, choice.method.id, choice.metric, choice.scheme.binning, choice.scheme.bins),
-            result.to_frame, result.recipe, "Reliability diagram", f"{title}, {choice.method.title}",
+            result.to_frame,
+            result.recipe,
+            "Reliability diagram",
+            f"{title}, {choice.method.title}",
         ),
     )
 

@@ -67,14 +67,18 @@ from pages.widgets.table import drop_constant_columns, show_table
 
 # MERGED silent: Which runs have samples of which none parses, and what is said of them where that counts as wrong?
 
+
 def unparsed_runs(runs: Sequence[LoadedRun], offered: Sequence[str]) -> dict[str, list[str]]:
     """Run id → methods of several samples that can say something of it only where silence is wrong."""
     several = [id_ for id_ in offered if METHODS[id_].uses_samples]
     return {
         run.id: several
         for run in runs
-        if several and isinstance(run.report.run, AnswerRun) and not {*several} & {*run.report.survey.usable}
-        and evidence_of_unparsed_run(run.report.run, METHODS[several[0]], MethodOptions()) is not None  # so for each of them
+        if several
+        and isinstance(run.report.run, AnswerRun)
+        and not {*several} & {*run.report.survey.usable}
+        and evidence_of_unparsed_run(run.report.run, METHODS[several[0]], MethodOptions())
+        is not None  # so for each of them
     }
 
 
@@ -119,33 +123,54 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
     above, below = st.container(), st.container()
     rule: UnparseableRule = "own"
     silent_here = unparsed_runs(runs, OFFERED_METHODS)
-    sampled = any(METHODS[id_].uses_samples for run in runs for id_ in run.report.survey.usable) or silent_here
+    sampled = (
+        any(METHODS[id_].uses_samples for run in runs for id_ in run.report.survey.usable) or silent_here
+    )
     with below:  # read before the methods are, shown after them
         if sampled:
             rule = pick_unparseable_rule(url_state)
-        silent = pick_segment(
-            url_state, "unanswered", UNPARSED_TITLES, label="A question of which no sample parses",
-            help_="For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
-        ) if sampled else "missing"
+        silent = (
+            pick_segment(
+                url_state,
+                "unanswered",
+                UNPARSED_TITLES,
+                label="A question of which no sample parses",
+                help_="For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
+            )
+            if sampled
+            else "missing"
+        )
     with above:
         many = pick_run_selection(
-            url_state, runs, methods=OFFERED_METHODS, max_methods=len(OFFERED_METHODS),
-            options=MethodOptions(unparseable=rule), extra_methods=silent_here if silent == "wrong" else {},
+            url_state,
+            runs,
+            methods=OFFERED_METHODS,
+            max_methods=len(OFFERED_METHODS),
+            options=MethodOptions(unparseable=rule),
+            extra_methods=silent_here if silent == "wrong" else {},
         )
     if silent == "wrong":
         many = with_unparsed_runs(many, MethodOptions(unparseable=rule))
     with below:
         rows = pick_segment(
-            url_state, "common", ROWS_TITLES, label="Rows",
+            url_state,
+            "common",
+            ROWS_TITLES,
+            label="Rows",
             help_="Common: in each run, the rows for which every method shown has a confidence and an "
             "outcome.",
         )
         order = pick_segment(
-            url_state, "sort", ORDER_TITLES, label="Order of the methods",
+            url_state,
+            "sort",
+            ORDER_TITLES,
+            label="Order of the methods",
             help_="By mean Brier score, or logit before self-consistency before stated, as in the paper.",
         )
         scheme = pick_binning(url_state, many.run_evidences[0].evidence)
-    return MethodsChoice(many, scheme, cast("RowChoice", rows), cast("UnparsedChoice", silent), cast("MethodOrder", order))
+    return MethodsChoice(
+        many, scheme, cast("RowChoice", rows), cast("UnparsedChoice", silent), cast("MethodOrder", order)
+    )
 
 
 def cached_methods_table(choice: MethodsChoice) -> MethodsTable:
@@ -177,7 +202,9 @@ def _link_to_comparison(result: MethodsTable) -> None:
     if len(result.cells) > 1:
         page, asked = PAGES["comparison"], st.query_params.to_dict()
         held = {key: asked[key] for key in ("dataset", "runs", "methods") if key in asked}
-        page_link(page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, held)
+        page_link(
+            page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, held
+        )
     if result.cells:
         show_recipe(methods_recipe(result))
 
@@ -197,10 +224,14 @@ def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
     titles = {run.id: run.title for run in choice.selection.runs}
     infos = {run.id: run.report.run.info for run in choice.selection.runs}
     table = ece_brier_table(result, run_columns(infos, titles))
-    if result.one_method_per_run and runs_as_rows(result):  # a row a run: as wide as the page, and to be sorted
+    if result.one_method_per_run and runs_as_rows(
+        result
+    ):  # a row a run: as wide as the page, and to be sorted
         show_table(
             drop_constant_columns(pl.DataFrame(methods_rows(result, titles)), "Confidence method"),
-            key="methods_own", export=None, alt=plural(len(result.cells), "run"),
+            key="methods_own",
+            export=None,
+            alt=plural(len(result.cells), "run"),
         )
     else:
         st.html(ece_brier_html(table))
@@ -227,8 +258,16 @@ def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBr
         return result.to_frame().with_columns(pl.col("run").replace_strict(titles, return_dtype=pl.String))
 
     export = Export(
-        make_file_stem("methods", *stem_parts(result.runs, "runs"), "ece-brier", choice.scheme.binning, choice.scheme.bins),
-        frame, methods_recipe(result), "Table of methods",
+        make_file_stem(
+            "methods",
+            *stem_parts(result.runs, "runs"),
+            "ece-brier",
+            choice.scheme.binning,
+            choice.scheme.bins,
+        ),
+        frame,
+        methods_recipe(result),
+        "Table of methods",
     )
     table_export_menu(
         export, "methods", shown=ece_brier_frame(table), latex=lambda: ece_brier_latex(table).encode()
@@ -249,11 +288,16 @@ def show_published_tables() -> None:
 
 def _show_published_export(dataset: str, table: EceBrierTable) -> None:
     export = Export(
-        make_file_stem("published", dataset, "ece", "brier"), lambda: published_methods().filter(dataset=dataset),
-        f"{METHODS_SOURCE}: {METHODS_SETTING}", f"Published table of {dataset}",
+        make_file_stem("published", dataset, "ece", "brier"),
+        lambda: published_methods().filter(dataset=dataset),
+        f"{METHODS_SOURCE}: {METHODS_SETTING}",
+        f"Published table of {dataset}",
     )
     table_export_menu(
-        export, f"published_{dataset}", shown=ece_brier_frame(table), latex=lambda: ece_brier_latex(table).encode()
+        export,
+        f"published_{dataset}",
+        shown=ece_brier_frame(table),
+        latex=lambda: ece_brier_latex(table).encode(),
     )
 
 

@@ -87,14 +87,19 @@ class LinesChoice:
             (key, one.run.file.name, one.run.file.stamp, one.evidence.options)
             for key, one in self.run_evidences.items()
         )
-        return cached_result(("lines", shown, metric, scheme), lambda: reliability_lines(
-            {key: one.evidence for key, one in self.run_evidences.items()}, metric, scheme,
-            titles={key: one.run.title for key, one in self.run_evidences.items()},
-        ))
+        return cached_result(
+            ("lines", shown, metric, scheme),
+            lambda: reliability_lines(
+                {key: one.evidence for key, one in self.run_evidences.items()},
+                metric,
+                scheme,
+                titles={key: one.run.title for key, one in self.run_evidences.items()},
+            ),
+        )
 
 
 def line_key(run: LoadedRun, method: str) -> str:
-    """"run~method": an id of neither has such a mark."""
+    """ "run~method": an id of neither has such a mark."""
     return f"{run.id}~{method}"
 
 
@@ -106,8 +111,12 @@ def choose_lines(url_state: UrlState, runs: Sequence[LoadedRun]) -> LinesChoice:
     titles = {key: f"{called[run.id]} · {METHODS[id_].title}" for key, (run, id_) in pairs.items()}
     with st.expander("Lines on one diagram", key="lines_control", expanded="lines" in st.query_params):
         chosen = limited_multiselect(
-            url_state, MultiselectOffer("lines", list(pairs), _url_names(runs), (MAX_LINES, TOO_MANY_LINES)), label="Runs and methods",
-            title_of=lambda key: titles[key], help_=LINES_HELP, placeholder="none chosen",
+            url_state,
+            MultiselectOffer("lines", list(pairs), _url_names(runs), (MAX_LINES, TOO_MANY_LINES)),
+            label="Runs and methods",
+            title_of=lambda key: titles[key],
+            help_=LINES_HELP,
+            placeholder="none chosen",
         )
         _quick_choices(choice, runs, list(pairs))
     seen: dict[str, RunEvidence] = {}
@@ -136,7 +145,9 @@ def _line_evidence(choice: RunChoice, run: LoadedRun, method: str) -> Evidence:
     Raises Unavailable where it cannot be had so.
     """
     plain = run.report.survey.usable[method]
-    return run_evidence(run.report, run.file.stamp, method, applicable_options(choice.evidence.options, plain))
+    return run_evidence(
+        run.report, run.file.stamp, method, applicable_options(choice.evidence.options, plain)
+    )
 
 
 def _quick_choices(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequence[str]) -> None:
@@ -144,9 +155,13 @@ def _quick_choices(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequen
     run, method = choice.run, choice.evidence.method.id
     usable = run.report.survey.usable
     able = [other for other in runs if method in other.report.survey.usable]
-    near = sorted(able, key=lambda other: (
-        other is not run, other.report.run.info.dataset != run.report.run.info.dataset,
-    ))
+    near = sorted(
+        able,
+        key=lambda other: (
+            other is not run,
+            other.report.run.info.dataset != run.report.run.info.dataset,
+        ),
+    )
     methods = [method, *(id_ for id_ in dict.fromkeys(METHOD_PREFERENCE) if id_ in usable and id_ != method)]
     ways = {
         "runs": ([line_key(other, method) for other in near], "This run and others like it, by this method."),
@@ -157,8 +172,11 @@ def _quick_choices(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequen
             text = encode_ids(keys[:MAX_LINES], allowed, _url_names(runs))
             if len(keys) > 1:
                 st.button(
-                    f"Draw {min(len(keys), MAX_LINES)} {things}", key=f"lines_{things}", on_click=_use_lines,
-                    args=(text,), help=f"{help_} {MAX_LINES} at most.",
+                    f"Draw {min(len(keys), MAX_LINES)} {things}",
+                    key=f"lines_{things}",
+                    on_click=_use_lines,
+                    args=(text,),
+                    help=f"{help_} {MAX_LINES} at most.",
                 )
 
 
@@ -167,6 +185,7 @@ def _use_lines(text: str) -> None:
 
 
 # MERGED lines_view: How do several runs or methods look beside one another?  Sentence, diagram and table of the lines.
+
 
 def show_lines(choice: LinesChoice) -> None:
     """Everything of the lines, above the page's own diagram; nothing where none is chosen."""
@@ -179,7 +198,9 @@ def show_lines(choice: LinesChoice) -> None:
     with st.grid(2, min_column_width=430, gap="medium"):
         diagram, table = st.container(), st.container()
     with diagram:
-        st.markdown(f"**On one diagram**{': ' + escape_markdown(result.shared_label) if result.shared_label else ''}")
+        st.markdown(
+            f"**On one diagram**{': ' + escape_markdown(result.shared_label) if result.shared_label else ''}"
+        )
         show_figure(
             lambda theme: lines_figure(result, theme, style_indices=choice.style_indices, selected=chosen),
             key="lines_figure",
@@ -198,7 +219,9 @@ def _lines_view_caption(choice: LinesChoice, result: ReliabilityLines) -> ViewCa
     """The lines, of which runs and methods; of those chosen where none can be drawn."""
     drawn = [choice.run_evidences[line.key] for line in result.lines] or list(choice.run_evidences.values())
     return view_caption(
-        "Reliability lines", [one.run.title for one in drawn], [one.evidence for one in drawn],
+        "Reliability lines",
+        [one.run.title for one in drawn],
+        [one.evidence for one in drawn],
         metric_caption(result.metric, result.scheme),
     )
 
@@ -206,7 +229,10 @@ def _lines_view_caption(choice: LinesChoice, result: ReliabilityLines) -> ViewCa
 def _lines_export(result: ReliabilityLines, what: str) -> Export:
     bins = (result.scheme.binning, result.scheme.bins)
     return Export(
-        make_file_stem("lines", len(result.lines), result.metric, *bins), result.to_frame, result.recipe, what,
+        make_file_stem("lines", len(result.lines), result.metric, *bins),
+        result.to_frame,
+        result.recipe,
+        what,
         result.shared_label,
     )
 
@@ -249,8 +275,10 @@ def _show_lines_table(choice: LinesChoice, result: ReliabilityLines, chosen: str
         alt=plural(len(keys), "line"),
     )
     table_export_menu(
-        replace(_lines_export(result, "Table of lines"), frame=result.summary), "lines_table",
-        shown=shown.drop("mark", "recipe"), columns=_line_columns(result),
+        replace(_lines_export(result, "Table of lines"), frame=result.summary),
+        "lines_table",
+        shown=shown.drop("mark", "recipe"),
+        columns=_line_columns(result),
     )
 
 
@@ -259,9 +287,17 @@ def _line_row(row: dict[str, Any], result: ReliabilityLines) -> dict[str, Any]:
     share = {name: None if row[name] is None else 100 * row[name] for name in ("accuracy", "mean_confidence")}
     own = {} if result.metric in ("brier", "accuracy") else {"value": row["value"]}
     return {
-        "mark": row["mark"], "line": row["line"], **own, "brier": row["brier"], **share,
-        "used": f"{row['n_used']:,} / {row['n_total']:,}", "p": row["p"], "says": row["reading"],
-        "judged": row["judged"], "recipe": row["recipe"], "remarks": row["remarks"],
+        "mark": row["mark"],
+        "line": row["line"],
+        **own,
+        "brier": row["brier"],
+        **share,
+        "used": f"{row['n_used']:,} / {row['n_total']:,}",
+        "p": row["p"],
+        "says": row["reading"],
+        "judged": row["judged"],
+        "recipe": row["recipe"],
+        "remarks": row["remarks"],
     }
 
 
@@ -312,12 +348,15 @@ def _show_lines_not_drawn(choice: LinesChoice, result: ReliabilityLines) -> None
 
 # MERGED verdict: What does one reliability result come to?  Its sentence, five tiles, the recipe, what to know besides.
 
+
 def show_reliability_summary(choice: RunChoice, result: Reliability) -> None:
     """What stands above the diagram."""
     number = result.score
     show_headline(result.headline, reliability_view_caption(choice))
     *first, rows = reliability_tiles(choice.evidence, result)
-    show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])  # it has reasons in words of the file
+    show_tiles(
+        [*first, rows._replace(help=escape_markdown(rows.help))]
+    )  # it has reasons in words of the file
     # The number's own, which says how p was come by; of a metric without bins the picture's.
     show_recipe(number.recipe if METRICS[choice.metric].binned else result.recipe)
     show_remarks(number.remark, *result.remarks)
@@ -326,13 +365,14 @@ def show_reliability_summary(choice: RunChoice, result: Reliability) -> None:
 def reliability_view_caption(choice: RunChoice) -> ViewCaption:
     """The diagram, of which run, method and metric."""
     return view_caption(
-        "Reliability diagram", [choice.run.title], [choice.evidence],
+        "Reliability diagram",
+        [choice.run.title],
+        [choice.evidence],
         # A metric without bins is no number of the diagram: its bins are said, and the metric is its tile.
         ", ".join(dict.fromkeys((metric_caption(choice.metric, choice.scheme), bins_caption(choice.scheme))))
-        if not METRICS[choice.metric].binned else metric_caption(choice.metric, choice.scheme),
+        if not METRICS[choice.metric].binned
+        else metric_caption(choice.metric, choice.scheme),
     )
-
-
 
 
 def show_bounds(choice: RunChoice, reason: Unavailable) -> None:
@@ -345,6 +385,7 @@ def show_bounds(choice: RunChoice, reason: Unavailable) -> None:
 
 
 # MERGED drill: Which questions are in the bin somebody clicked?
+
 
 def selected_bin(table: pl.DataFrame) -> int | None:
     """The number of the selected bin (from 1), as the address has it; None where there is no such bin."""
@@ -389,7 +430,9 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
     search = url_text_input("search", "Search", "id, question, answer or gold contains …")
     found = cached_result(
         ("questions", *choice.cache_key(), bin_number, search),
-        lambda: questions_of(choice.evidence, choice.metric, choice.scheme, bin_number=bin_number, search=search),
+        lambda: questions_of(
+            choice.evidence, choice.metric, choice.scheme, bin_number=bin_number, search=search
+        ),
         max_results=MAX_LARGE_RESULTS,
     )
     right = int(found.frame["right"].sum())
@@ -402,13 +445,21 @@ def show_questions(choice: RunChoice, result: Reliability, bin_number: int | Non
             else "."
         )
     )
-    shown = found.preview.with_columns(right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong")))
+    shown = found.preview.with_columns(
+        right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong"))
+    )
     export = Export(
-        make_file_stem(choice.file_stem, "bin", bin_number, *([search] if search else [])), lambda: found.frame, result.recipe,
-        "Questions", f"{choice.description}, confidence in {place['interval']}", excerpt=True,
+        make_file_stem(choice.file_stem, "bin", bin_number, *([search] if search else [])),
+        lambda: found.frame,
+        result.recipe,
+        "Questions",
+        f"{choice.description}, confidence in {place['interval']}",
+        excerpt=True,
     )
     show_table(
-        shown, key="question_rows", alt=f"{plural(found.frame.height, 'question')} of the selected bin",
+        shown,
+        key="question_rows",
+        alt=f"{plural(found.frame.height, 'question')} of the selected bin",
         export=export,
     )
 
@@ -434,7 +485,9 @@ def page() -> None:
         title, switch = st.columns([2, 1], vertical_alignment="center")
         title.subheader("Reliability diagram", anchor=False)
         with switch:
-            log_counts = url_toggle("log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates)
+            log_counts = url_toggle(
+                "log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates
+            )
         show_figure(
             lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
             key="reliability",
@@ -445,10 +498,15 @@ def page() -> None:
     with table:
         st.subheader("Per-bin table", anchor=False)
         show_bin_table(result, selected)
-        more = escape_markdown(choice.evidence.no_questions_reason or "") or "Click a bar or a row to see its questions."
+        more = (
+            escape_markdown(choice.evidence.no_questions_reason or "")
+            or "Click a bar or a row to see its questions."
+        )
         st.caption(f"{reliability_caption(result)} {more}")
         table_export_menu(
-            bins_export(choice, result, "Per-bin table"), "bins", shown=bin_table_frame(result),
+            bins_export(choice, result, "Per-bin table"),
+            "bins",
+            shown=bin_table_frame(result),
             columns=COLUMN_CONFIG,
         )
     show_questions(choice, result, selected)
@@ -460,6 +518,7 @@ if __name__ == "__main__":
 
 # MERGED tables__to__reliability: moved.
 
+
 def _count_column_width(counts: pl.Series) -> int:
     """Pixels for the largest count with its thousands separators."""
     return max(48, 20 + 7 * len(f"{counts.max() or 0:,}"))
@@ -468,8 +527,12 @@ def _count_column_width(counts: pl.Series) -> int:
 def bin_table_frame(result: Reliability) -> pl.DataFrame:
     """The per-bin table as it is to be read."""
     return result.table.select(
-        "interval", "count", mean_confidence=pl.col("confidence") * 100, accuracy=pl.col("accuracy") * 100,
-        gap="gap", share=pl.col("share") * 100,
+        "interval",
+        "count",
+        mean_confidence=pl.col("confidence") * 100,
+        accuracy=pl.col("accuracy") * 100,
+        gap="gap",
+        share=pl.col("share") * 100,
     )
 
 

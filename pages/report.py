@@ -54,7 +54,9 @@ def report_files(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) 
     """Every file, with its checksum; of one that waits for a decision, that it does."""
     return tuple(
         ReportFile(
-            file.name, file.report, _refusal(file, accepted_file_ids),
+            file.name,
+            file.report,
+            _refusal(file, accepted_file_ids),
             file_checksums(files_read_with(file.listing.path, file.name, file.listing.gold)),
         )
         for file in files
@@ -75,7 +77,9 @@ def run_name(run: ReportRun, runs: Sequence[LoadedRun]) -> str:
 
 
 def report_command(
-    files: Sequence[LoadedFile], accepted_file_ids: Sequence[str], request: tuple[ReportSettings, tuple[str, ...], tuple[str, ...]],
+    files: Sequence[LoadedFile],
+    accepted_file_ids: Sequence[str],
+    request: tuple[ReportSettings, tuple[str, ...], tuple[str, ...]],
     output: str,
 ) -> ReportCommand:
     """The line that makes the same report; asked: numbers, pages, runs (() = all)."""
@@ -88,11 +92,17 @@ def report_command(
     wish = next(iter(wishes)) if len(wishes) == 1 else None
     return ReportCommand(
         (".",) if whole else tuple(_command_path(file) for file in loaded),
-        output, numbers, pages, runs, bool(skipped),
+        output,
+        numbers,
+        pages,
+        runs,
+        bool(skipped),
         wish.format if wish else None,
         dict(wish.columns) if wish else {},
         _relative_path(Path(wish.gold)) if wish and wish.gold else None,
-        RUN_IN_DATA_FOLDER if wish is not None or not loaded else f"{RUN_IN_DATA_FOLDER} {DIFFERENT_MAPPINGS_NOTE}",
+        RUN_IN_DATA_FOLDER
+        if wish is not None or not loaded
+        else f"{RUN_IN_DATA_FOLDER} {DIFFERENT_MAPPINGS_NOTE}",
     )
 
 
@@ -125,8 +135,6 @@ class ReportChoice:
     settings: ReportSettings
 
 
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportOrder:
     """One report as it would be made now. files: read for their checksums when it is made."""
@@ -143,15 +151,26 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
     """The controls of pages and runs; the rest is as the other pages have it."""
     titles = {run.id: run.title for run in runs}
     pages = multiselect(
-        url_state, "pages", list(SECTIONS), label="Pages", title_of=lambda id_: SECTIONS[id_].title,
-        default=list(SECTIONS), help_="A page that has nothing to say of these runs is left out, and named.",
+        url_state,
+        "pages",
+        list(SECTIONS),
+        label="Pages",
+        title_of=lambda id_: SECTIONS[id_].title,
+        default=list(SECTIONS),
+        help_="A page that has nothing to say of these runs is left out, and named.",
     )
     chosen = multiselect(
-        url_state, "reported", list(titles), label="Runs", title_of=lambda id_: titles[id_],
-        default=list(titles), help_="Those that the report speaks of; none chosen means all.",
+        url_state,
+        "reported",
+        list(titles),
+        label="Runs",
+        title_of=lambda id_: titles[id_],
+        default=list(titles),
+        help_="Those that the report speaks of; none chosen means all.",
     )
     return ReportChoice(
-        tuple(id_ for id_ in SECTIONS if id_ in pages), tuple(id_ for id_ in titles if id_ in chosen),
+        tuple(id_ for id_ in SECTIONS if id_ in pages),
+        tuple(id_ for id_ in titles if id_ in chosen),
         settings_from_url(url_state),
     )
 
@@ -178,13 +197,20 @@ def settings_from_url(url_state: UrlState) -> ReportSettings:
     )
 
 
-def report_order(choice: ReportChoice, files: Sequence[LoadedFile], runs: Sequence[LoadedRun], accepted_file_ids: Sequence[str]) -> ReportOrder:
+def report_order(
+    choice: ReportChoice,
+    files: Sequence[LoadedFile],
+    runs: Sequence[LoadedRun],
+    accepted_file_ids: Sequence[str],
+) -> ReportOrder:
     """What a click makes."""
     work: ReportProgress = st.session_state.setdefault(_PROGRESS_KEY, ReportProgress())
     here = tuple(ReportRun(run.title, run.report, run.style_index) for run in runs if run.id in choice.runs)
     names = () if len(here) == len(runs) else tuple(run_name(run, runs) for run in here)
     pages = () if len(choice.pages) == len(SECTIONS) else choice.pages
-    again = report_command(files, accepted_file_ids, (choice.settings, pages, names), f"{REPORT_FILE_STEM}.html")
+    again = report_command(
+        files, accepted_file_ids, (choice.settings, pages, names), f"{REPORT_FILE_STEM}.html"
+    )
     said = partial(report_files, files, accepted_file_ids)
     return ReportOrder(here, said, choice.settings, choice.pages, again, work)
 
@@ -221,7 +247,9 @@ def make_report(order: ReportOrder) -> bytes:
             work.update(0.0, "")
         seconds = (datetime.now().astimezone() - began).total_seconds()
         data = result.html.encode("utf-8")
-        left = "; ".join(f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in result.left_out.items())
+        left = "; ".join(
+            f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in result.left_out.items()
+        )
         work.told = (
             f"Made in {seconds:.0f} s: {plural(len(result.pages), 'page')} of "
             f"{plural(len(order.runs), 'run')}, {len(data) / 1e6:.1f} MB."

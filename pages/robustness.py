@@ -133,7 +133,9 @@ def show_rsd_table(choice: RunChoice, results: Sequence[Sweep]) -> None:
     st.subheader(f"RSD over M in {{{bins}}}, ddof {ddof}", anchor=False)
     frame = pl.DataFrame(rows, infer_schema_length=None)
     show_table(
-        frame, key="sweep", alt=f"RSD and values of {plural(len(rows), 'curve')} at {len(results[0].bins)} M",
+        frame,
+        key="sweep",
+        alt=f"RSD and values of {plural(len(rows), 'curve')} at {len(results[0].bins)} M",
         export=sweep_export(choice, results, "Table of RSD"),
     )
 
@@ -143,9 +145,13 @@ def sweep_export(choice: RunChoice, results: Sequence[Sweep], content: str) -> E
     metrics = stem_parts((curve.metric for result in results for curve in result.curves), "metrics")
     bins = results[0].bins
     return Export(
-        make_file_stem(choice.run.id, choice.evidence.method.id, *metrics, f"m{bins[0]}-to-{bins[-1]}", content),
+        make_file_stem(
+            choice.run.id, choice.evidence.method.id, *metrics, f"m{bins[0]}-to-{bins[-1]}", content
+        ),
         lambda: pl.concat([result.to_frame() for result in results]),
-        "\n".join(_recipe_lines(results)), content, choice.description,
+        "\n".join(_recipe_lines(results)),
+        content,
+        choice.description,
     )
 
 
@@ -162,7 +168,9 @@ def show_published_rsd() -> None:
         )
         source = f"{RSD_SOURCE}: M in {{5, 10, 20, 50, 100, 200, 500}}. Not computed here."
         show_table(
-            shown, key="published", alt="RSD of two models in the Full-ECE paper",
+            shown,
+            key="published",
+            alt="RSD of two models in the Full-ECE paper",
             export=Export("published-rsd", lambda: figures, source, "Published RSD"),
         )
         st.caption(source)
@@ -189,9 +197,13 @@ def show_pooling(choice: RunChoice, bins: tuple[int, ...]) -> None:
         st.caption("No single positions are kept with these sums.")
         return
     export = Export(
-        make_file_stem(choice.run.id, choice.evidence.method.id, "pools", result.title.partition(":")[0], result.n_bins),
-        lambda: result.table, f"M={result.n_bins}, K={result.n_classes}, {result.title}",
-        "Which pairs go into which bin", f"{choice.description}, {result.title}",
+        make_file_stem(
+            choice.run.id, choice.evidence.method.id, "pools", result.title.partition(":")[0], result.n_bins
+        ),
+        lambda: result.table,
+        f"M={result.n_bins}, K={result.n_classes}, {result.title}",
+        "Which pairs go into which bin",
+        f"{choice.description}, {result.title}",
     )
     show_figure(
         lambda theme: pooling_figure(result, theme), key="pools", alt=describe_pooling(result), export=export
@@ -206,7 +218,9 @@ def _chosen_pools(choice: RunChoice, bins: int) -> PairPools | None:
         if not examples:
             return None
         titles = [f"{example.row + 1:,}: right token {example.target}" for example in examples]
-        place = url_selectbox("place", "Position", titles, "The first positions of the file are kept to look at.")
+        place = url_selectbox(
+            "place", "Position", titles, "The first positions of the file are kept to look at."
+        )
         return pools_of_position(run.label, examples[place], bins)
     titles = poolable_question_titles(choice.evidence)[:MAX_OFFERED_QUESTIONS]
     place = url_selectbox("place", "Question", titles, f"Of the first {MAX_OFFERED_QUESTIONS} questions.")
@@ -227,13 +241,13 @@ def show_occurrences(choice: RunChoice) -> None:
         pl.col("positions").alias("Positions"),
     )
     export = Export(
-        make_file_stem(choice.run.id, "occurrences"), lambda: table,
+        make_file_stem(choice.run.id, "occurrences"),
+        lambda: table,
         f"classes of the vocabulary by how often they are right, K={run.sums.classes}, {run.label}",
-        "How often the classes occur", choice.run.title,
+        "How often the classes occur",
+        choice.run.title,
     )
-    show_table(
-        shown, key="occurrences", alt=f"How often {run.sums.classes} classes occur", export=export
-    )
+    show_table(shown, key="occurrences", alt=f"How often {run.sums.classes} classes occur", export=export)
     st.caption(
         f"K = {run.sums.classes:,}. cw-ECE averages over all of them, also those that never occur. "
         "Published (Full-ECE paper, 5,000 test sentences): 30 % never, 41 % one to ten times."
@@ -247,7 +261,9 @@ def page() -> None:
     results = [
         cached_result(
             ("sweep", *choice.cache_key(evidence, run), wanted.bin_counts, wanted.metrics, wanted.ddof),
-            lambda evidence=evidence: sweep_bins(evidence, wanted.metrics, wanted.bin_counts, ddof=wanted.ddof),
+            lambda evidence=evidence: sweep_bins(
+                evidence, wanted.metrics, wanted.bin_counts, ddof=wanted.ddof
+            ),
         )
         for run, evidence in with_progress(
             ((choice.run, choice.evidence), *wanted.other_runs), "Drawing what chance alone would give:"

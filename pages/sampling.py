@@ -114,7 +114,9 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     answers = able[run.id][1]
     metric = url_state.pick("metric", DEFAULT_METRICS, DEFAULT_METRICS[0])
     help_ = METRICS[metric].help
-    st.selectbox("Metric", DEFAULT_METRICS, key="metric", format_func=lambda id_: METRICS[id_].title, help=help_)
+    st.selectbox(
+        "Metric", DEFAULT_METRICS, key="metric", format_func=lambda id_: METRICS[id_].title, help=help_
+    )
     sizes = _sizes_input(url_state, _default_sizes_text(run, answers))
     left, right = st.columns(2)
     with left:
@@ -122,7 +124,9 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
             url_state, "repeats", "Repeats", (100, 1, MAX_REPEATS), "How often parts of each size are drawn."
         )
     with right:
-        seed = _whole_number_input(url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same parts.")
+        seed = _whole_number_input(
+            url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same parts."
+        )
     chosen = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
     within = _tolerance_input(url_state)
     return SamplingChoice(run, answers, metric, SamplingPlan(sizes, repeats, seed), chosen, within)
@@ -130,11 +134,21 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
 
 def _sizes_input(url_state: UrlState, placeholder: str) -> tuple[int, ...] | None:
     """N' typed as a list; None where nothing is typed; usual: what is drawn then."""
-    return number_list_input(url_state, "sizes", NumberListSpec(
-        "Numbers of samples N'", "a number of samples", MAX_SAMPLES, MAX_SIZES,
-        "Whole numbers with commas, up to the samples a question has; empty: those shown pale.",
-        placeholder=placeholder,
-    )) or None
+    return (
+        number_list_input(
+            url_state,
+            "sizes",
+            NumberListSpec(
+                "Numbers of samples N'",
+                "a number of samples",
+                MAX_SAMPLES,
+                MAX_SIZES,
+                "Whole numbers with commas, up to the samples a question has; empty: those shown pale.",
+                placeholder=placeholder,
+            ),
+        )
+        or None
+    )
 
 
 def _default_sizes_text(run: LoadedRun, answers: AnswerRun) -> str:
@@ -146,7 +160,9 @@ def _default_sizes_text(run: LoadedRun, answers: AnswerRun) -> str:
         return ""
 
 
-def _whole_number_input(url_state: UrlState, key: str, label: str, limits: tuple[int, int, int], help_: str) -> int:
+def _whole_number_input(
+    url_state: UrlState, key: str, label: str, limits: tuple[int, int, int], help_: str
+) -> int:
     """A whole number; span: default, least, most."""
     default, least, most = limits
     wanted = url_state.pick(key, None, str(default))
@@ -166,11 +182,19 @@ def _tolerance_input(url_state: UrlState) -> float:
     wanted = url_state.pick("within", None, default)
     known = re.fullmatch(r"0?\.\d{1,6}", wanted) is not None and float(wanted) > 0
     number = float(wanted) if known else BRIER_TOLERANCE
-    _store_value(url_state, "within", f"{number:g}" if number >= 1e-4 else f"{number:.6f}", default, valid=known)
+    _store_value(
+        url_state, "within", f"{number:g}" if number >= 1e-4 else f"{number:.6f}", default, valid=known
+    )
     url_state.set_widget("within_typed", number)
     st.number_input(
-        "Enough: Brier within ±", 0.000001, 0.999999, key="within_typed", step=0.001, format="%g",
-        on_change=_on_number, args=("within", ".6f"),
+        "Enough: Brier within ±",
+        0.000001,
+        0.999999,
+        key="within_typed",
+        step=0.001,
+        format="%g",
+        on_change=_on_number,
+        args=("within", ".6f"),
         help="N' is enough where the 95 % interval of the paired difference to the largest N' that is not "
         "greyed lies inside.",
     )
@@ -187,10 +211,13 @@ def _store_value(url_state: UrlState, key: str, value: str, default: str, *, val
 
 def _on_number(key: str, number_format: str) -> None:
     """A number somebody typed, as the address has it."""
-    st.session_state[key] = format(st.session_state[f"{key}_typed"], number_format).rstrip("0" if "f" in number_format else "")
+    st.session_state[key] = format(st.session_state[f"{key}_typed"], number_format).rstrip(
+        "0" if "f" in number_format else ""
+    )
 
 
 # MERGED sampling_view: How many samples are enough?  The blocks of the Sampling page around its figures.
+
 
 def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
     """The draws, with progress where they are not kept yet. Raises Unavailable where none can be made."""
@@ -199,7 +226,9 @@ def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
         bar = st.progress(0.0, "Drawing parts of the samples …")
         try:
             return sample_size_sweep(
-                choice.answers, choice.plan, choice.options,
+                choice.answers,
+                choice.plan,
+                choice.options,
                 progress=lambda share, text: bar.progress(min(share, 1.0), f"Drawing parts: {text}"),
             )
         finally:
@@ -223,7 +252,9 @@ def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> V
     """The curves, of which run and metric, over which numbers of samples."""
     title = METRICS[choice.metric].title
     return ViewCaption(
-        f"{title} of parts of the samples", (choice.run.title,), method_titles(list(result.mean_confidence)),
+        f"{title} of parts of the samples",
+        (choice.run.title,),
+        method_titles(list(result.mean_confidence)),
         f"N' in {{{', '.join(map(str, result.sizes))}}}",
         rows_used_text([(result.n_used, result.n_total)], "rows"),
     )
@@ -234,7 +265,8 @@ def show_sampling_tables(choice: SamplingChoice, result: SampleSizeSweep) -> Non
     st.subheader(sizes_title(choice.metric), anchor=False)
     rows = size_rows(result, choice.metric)
     show_table(
-        pl.DataFrame(rows), key="sizes_table",
+        pl.DataFrame(rows),
+        key="sizes_table",
         alt=f"{METRICS[choice.metric].title} of three methods at {len(rows)} N'",
         export=sampling_export(choice, result, "Table over N'"),
     )
@@ -246,7 +278,9 @@ def sampling_export(choice: SamplingChoice, result: SampleSizeSweep, content: st
     methods = stem_parts(result.mean_confidence, "methods")
     return Export(
         make_file_stem(choice.run.id, *methods, choice.metric, "n", *result.sizes, "seed", result.seed),
-        result.to_frame, sampling_recipe(result, choice.metric), content,
+        result.to_frame,
+        sampling_recipe(result, choice.metric),
+        content,
         f"{choice.run.title}, {METRICS[choice.metric].title}",
     )
 
@@ -257,7 +291,9 @@ def _show_gap_table(choice: SamplingChoice, result: SampleSizeSweep) -> None:
         return
     st.subheader(gaps_title(result), anchor=False)
     show_table(
-        pl.DataFrame(rows), key="gaps", alt=f"Paired Brier differences to N' = {result.reference_size}",
+        pl.DataFrame(rows),
+        key="gaps",
+        alt=f"Paired Brier differences to N' = {result.reference_size}",
         export=sampling_export(choice, result, "Brier differences"),
     )
 
@@ -268,7 +304,9 @@ def show_question(choice: SamplingChoice) -> None:
     coded = choice.sample_codes()
     places, titles = sampled_question_titles(choice.answers, coded)
     place = url_selectbox(
-        "place", "Question", titles,
+        "place",
+        "Question",
+        titles,
         f"Of the first {len(titles):,} with samples; type to search, “tie” and “not parse” too.",
         typical_question(coded, places),
     )
@@ -277,7 +315,9 @@ def show_question(choice: SamplingChoice) -> None:
         bars, words = st.container(), st.container()
     with bars:
         show_figure(
-            lambda theme: question_clusters_figure(result, theme), key="clusters", alt=describe_question_clusters(result),
+            lambda theme: question_clusters_figure(result, theme),
+            key="clusters",
+            alt=describe_question_clusters(result),
             export=question_export(choice, result, "Clusters of one question"),
         )
     with words:
@@ -288,7 +328,10 @@ def question_export(choice: SamplingChoice, result: QuestionClusters, content: s
     """The clusters of one question."""
     recipe = "\n".join([result.sizes_text, *result.derivations.values()])
     return Export(
-        make_file_stem(choice.run.id, "row", result.row, "clusters"), result.to_frame, recipe, content,
+        make_file_stem(choice.run.id, "row", result.row, "clusters"),
+        result.to_frame,
+        recipe,
+        content,
         f"{choice.run.title}, {result.title}",
     )
 
@@ -298,12 +341,14 @@ def _show_worked_question(choice: SamplingChoice, result: QuestionClusters) -> N
     st.code("\n".join([result.sizes_text, *result.derivations.values()]), language=None, wrap_lines=True)
     show_table(
         pl.DataFrame(cluster_rows(result), infer_schema_length=None),
-        key="cluster_rows", alt=f"{plural(len(result.clusters), 'cluster')} of one question",
+        key="cluster_rows",
+        alt=f"{plural(len(result.clusters), 'cluster')} of one question",
         export=question_export(choice, result, "Table of clusters"),
     )
 
 
 # MERGED sampling: How many samples are enough?
+
 
 def page() -> None:
     """Draws the page."""

@@ -116,19 +116,29 @@ def show_step_buttons(choice: TourChoice) -> None:
             _step_button("Back", choice.step_number - 1, shortcut="Left")
             _step_button("Next", choice.step_number + 1, shortcut="Right", type="primary")
             for at, kind in enumerate(STEP_KINDS, 1):
-                here: Literal["secondary", "tertiary"] = "secondary" if at == choice.step_number else "tertiary"
+                here: Literal["secondary", "tertiary"] = (
+                    "secondary" if at == choice.step_number else "tertiary"
+                )
                 _step_button(str(at), at, type=here, help=STEP_TITLES[kind])
             st.markdown(f"{choice.step_number} of {len(STEP_KINDS)}", width="content")
         st.button(
-            "Normal type" if choice.large_type else "Large type", key="tour_size", type="tertiary",
-            icon=":material/format_size:", on_click=_set_type_size, args=(not choice.large_type,),
+            "Normal type" if choice.large_type else "Large type",
+            key="tour_size",
+            type="tertiary",
+            icon=":material/format_size:",
+            on_click=_set_type_size,
+            args=(not choice.large_type,),
             help="For a projector: larger letters, and nothing but the step.",
         )
 
 
-def _step_button(label: str, step_number: int, **options: Any) -> None:
+def _step_button(label: str, step_number: int, **options: Any) -> None:  # noqa: ANN401 (what a button takes)
     st.button(
-        label, key=f"tour_{label.lower()}", on_click=_go_to_step, args=(step_number,), disabled=not 1 <= step_number <= len(STEP_KINDS),
+        label,
+        key=f"tour_{label.lower()}",
+        on_click=_go_to_step,
+        args=(step_number,),
+        disabled=not 1 <= step_number <= len(STEP_KINDS),
         **options,
     )
 
@@ -137,7 +147,7 @@ def _go_to_step(step_number: int) -> None:
     st.session_state["step"] = str(step_number)
 
 
-def _set_type_size(large: bool) -> None:
+def _set_type_size(large: bool) -> None:  # noqa: FBT001 (Streamlit passes it so)
     st.session_state["large"] = "1" if large else "0"
 
 
@@ -160,7 +170,9 @@ def show_step(choice: TourChoice) -> None:
             _show_picture(choice, told)
     with st.container(key="tour_foot"):
         of = view_caption("Tour", [choice.run.title], [choice.subject.evidence])
-        show_view_caption(" ".join(text for text in (of.sentence, choice.run_reason, told.selection_note) if text))
+        show_view_caption(
+            " ".join(text for text in (of.sentence, choice.run_reason, told.selection_note) if text)
+        )
         show_recipe(told.recipe)
 
 
@@ -172,7 +184,8 @@ def _unbroken_percent(sentence: str) -> str:
 def _show_picture(choice: TourChoice, step: TourStep) -> None:
     name = make_file_stem("tour", choice.step_number, choice.run.id, choice.subject.method)
     show_figure(
-        lambda theme: tour_figure(step.picture, theme, large=choice.large_type), key=f"tour_picture_{choice.kind}",
+        lambda theme: tour_figure(step.picture, theme, large=choice.large_type),
+        key=f"tour_picture_{choice.kind}",
         alt=describe_tour(step.picture),
         export=Export(name, step.to_frame, step.recipe, step.heading, choice.run.title),
     )
@@ -186,6 +199,7 @@ def _show_further_link(choice: TourChoice) -> None:
 
 
 # MERGED tour: What is calibration, on this data?
+
 
 def page() -> None:
     """Draws the page."""

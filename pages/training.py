@@ -52,6 +52,7 @@ from pages.widgets.url_inputs import url_toggle
 
 # MERGED trainings: Of which method and metric does the person want to see the training?  The Training page's controls.
 
+
 def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
     """Method, metric and bins; the run is the last checkpoint that has the method.
 
@@ -102,7 +103,9 @@ def single_checkpoints_toggle(result: Training) -> None:
         url_toggle("alone", f"{plural(number, 'model')} with one checkpoint", help_)
 
 
-def training_evidences(choice: RunChoice, runs: Sequence[LoadedRun]) -> tuple[dict[str, Evidence], dict[str, str]]:
+def training_evidences(
+    choice: RunChoice, runs: Sequence[LoadedRun]
+) -> tuple[dict[str, Evidence], dict[str, str]]:
     """What the method says of every run that it can be read off, by id, and why of the others it cannot."""
     method, found, refused = choice.evidence.method.id, dict[str, Evidence](), dict[str, str]()
     for run in runs:
@@ -117,19 +120,23 @@ def training_evidences(choice: RunChoice, runs: Sequence[LoadedRun]) -> tuple[di
     return found, refused
 
 
-def training_view_caption(choice: RunChoice, result: Training, evidences: Mapping[str, Evidence]) -> ViewCaption:
+def training_view_caption(
+    choice: RunChoice, result: Training, evidences: Mapping[str, Evidence]
+) -> ViewCaption:
     """The lines, of how many checkpoints and of what."""
     points = [point for line in result.lines for point in line.points]
     title = METRICS[result.metric].title
     made = view_caption(
         f"{title} of {plural(len(points), 'checkpoint')}",
-        [line.title for line in result.lines], [evidences[point.run] for point in points],
+        [line.title for line in result.lines],
+        [evidences[point.run] for point in points],
         bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
     )
     return replace(made, run_noun="lines")
 
 
 # MERGED checkpoints: What does one checkpoint of a training look like, and how is it chosen?  Table, click, diagram.
+
 
 def selected_checkpoint(result: Training) -> str | None:
     """The id of the clicked checkpoint's run, as the address has it; None where it is no point."""
@@ -171,7 +178,9 @@ def training_export(choice: RunChoice, result: Training, content: str) -> Export
     lines = stem_parts(titles, "lines")
     return Export(
         make_file_stem("training", *lines, method.id, choice.metric, *bins),
-        result.to_frame, "\n".join(training_recipes(result)), content,
+        result.to_frame,
+        "\n".join(training_recipes(result)),
+        content,
         f"{', '.join(titles) if len(titles) == len(lines) else plural(len(titles), 'line')}, {method.title}",
     )
 

@@ -25,8 +25,10 @@ SHA512: Final = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76AS
 """Of the package, as its author published it (`npm view axe-core dist.integrity`)."""
 
 OWN: Final = {
-    ("presentation-role-conflict", "[data-testid=stFileUploaderDropzone]"):
-        "the zone to drop files on is named, though it has no role: what is in it has",
+    (
+        "presentation-role-conflict",
+        "[data-testid=stFileUploaderDropzone]",
+    ): "the zone to drop files on is named, though it has no role: what is in it has",
 }
 """(rule, selector) of what Streamlit draws and no page can change → why it stands."""
 

@@ -24,7 +24,11 @@ settings.register_profile("search", deadline=None, max_examples=1000, print_blob
 settings.load_profile("repeat")
 
 LONGEST: Final = (
-    "test_looks.py", "test_road.py", "test_robustness.py", "test_groups.py", "test_memory.py",
+    "test_looks.py",
+    "test_road.py",
+    "test_robustness.py",
+    "test_groups.py",
+    "test_memory.py",
     "test_comparison.py",
 )
 """The browser's modules that take a minute and more, the longest first."""
@@ -49,10 +53,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("extra")
     own = ROOT / "tests" / "browser"
     places = {own / name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: (
-        item.get_closest_marker("browser") is not None, own in item.path.parents,
-        places.get(item.path, len(places)),
-    ))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("browser") is not None,
+            own in item.path.parents,
+            places.get(item.path, len(places)),
+        )
+    )
     if "slow" not in config.option.markexpr:
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)

@@ -11,8 +11,11 @@ from screens import walk
 def menus(at: AppTest) -> list[str]:
     """The keys of the menus on the page."""
     blocks = (getattr(node, "proto", None) for node in walk(at.main))
-    ids = [block.id for block in blocks if block is not None and type(block).__name__ == "Block"
-           and block.HasField("popover")]
+    ids = [
+        block.id
+        for block in blocks
+        if block is not None and type(block).__name__ == "Block" and block.HasField("popover")
+    ]
     return [id_.split("-", 2)[2] for id_ in ids if "-export_" in id_]
 
 

@@ -15,15 +15,22 @@ SIZES: Final = {"small-1b": 1, "small-7b": 7, "large-13b": 13}
 
 def written(folder: Path) -> Path:
     """Three models on one quiz, of which two are one model in two sizes."""
-    return write_csv(folder / "quiz.csv", [
-        row
-        for seed, (model, size) in enumerate(SIZES.items())
-        for row in quiz(150 + 10 * seed, seed=seed, model=model, dataset="quiz", params_b=str(size))
-    ])
+    return write_csv(
+        folder / "quiz.csv",
+        [
+            row
+            for seed, (model, size) in enumerate(SIZES.items())
+            for row in quiz(150 + 10 * seed, seed=seed, model=model, dataset="quiz", params_b=str(size))
+        ],
+    )
 
 
 def compared(path: Path) -> Comparison:
     """What the core says of all runs of a file, seen by two methods."""
-    return compare_runs({
-        f"{run.label}:{method}": gather_evidence(run, method) for run in load(path) for method in ("verbal", "given")
-    })
+    return compare_runs(
+        {
+            f"{run.label}:{method}": gather_evidence(run, method)
+            for run in load(path)
+            for method in ("verbal", "given")
+        }
+    )

@@ -18,52 +18,56 @@ def quiz(rows: int = 1319, seed: int = 5, **more: str) -> list[dict[str, Any]]:
 
     more: the same value in every row, e.g. model="red".
     """
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311  rows, not keys
     made: list[dict[str, Any]] = []
     for number in range(rows):
         confidence = round(chance.betavariate(5, 2), 3)
         correct = int(chance.random() < 0.75 * confidence)
-        made.append({
-            "id": f"q{number}",
-            "subject": ("sums", "words")[number % 2],
-            "question": f"What is {number} and {number % 7}?",
-            "prediction": str(number + number % 7 + (1 - correct)),
-            "gold": str(number + number % 7),
-            "confidence": confidence,
-            "verbal_confidence": round(confidence, 1),
-            "correct": correct,
-            **more,
-        })
+        made.append(
+            {
+                "id": f"q{number}",
+                "subject": ("sums", "words")[number % 2],
+                "question": f"What is {number} and {number % 7}?",
+                "prediction": str(number + number % 7 + (1 - correct)),
+                "gold": str(number + number % 7),
+                "confidence": confidence,
+                "verbal_confidence": round(confidence, 1),
+                "correct": correct,
+                **more,
+            }
+        )
     return made
 
 
 def choices(rows: int = 240, seed: int = 9, **more: str) -> list[dict[str, Any]]:
     """Four options a question, with log-probabilities, token counts, p(True) and four sampled answers."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311  rows, not keys
     made: list[dict[str, Any]] = []
     for number in range(rows):
         scores = [chance.gauss(0, 1.5) for _ in range(4)]
         scale = math.log(sum(math.exp(score) for score in scores))
         gold = chance.choices(range(4), weights=[math.exp(score / 2) for score in scores])[0]
         best = scores.index(max(scores))
-        made.append({
-            "id": f"c{number}",
-            "question": f"Which is number {number}?",
-            "choices": [f"{letter}{number}" for letter in "abcd"],
-            "choice_logprobs": [score - scale for score in scores],
-            "choice_token_counts": [chance.randint(1, 4) for _ in range(4)],
-            "gold": gold,
-            "p_true": round(chance.uniform(0.2, 0.6), 4),
-            "p_false": round(chance.uniform(0.1, 0.4), 4),
-            "correct": int(best == gold),
-            **more,
-        })
+        made.append(
+            {
+                "id": f"c{number}",
+                "question": f"Which is number {number}?",
+                "choices": [f"{letter}{number}" for letter in "abcd"],
+                "choice_logprobs": [score - scale for score in scores],
+                "choice_token_counts": [chance.randint(1, 4) for _ in range(4)],
+                "gold": gold,
+                "p_true": round(chance.uniform(0.2, 0.6), 4),
+                "p_false": round(chance.uniform(0.1, 0.4), 4),
+                "correct": int(best == gold),
+                **more,
+            }
+        )
     return made
 
 
 def samples(rows: int = 60, seed: int = 4) -> list[dict[str, Any]]:
     """Ten sampled answers a question, of which some do not parse."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311  rows, not keys
     return [
         {
             "id": f"s{number}",
@@ -83,9 +87,9 @@ def write_csv(path: Path, rows: Sequence[Row]) -> Path:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         for row in rows:
-            writer.writerow({
-                name: json.dumps(value) if isinstance(value, list) else value for name, value in row.items()
-            })
+            writer.writerow(
+                {name: json.dumps(value) if isinstance(value, list) else value for name, value in row.items()}
+            )
     return path
 
 

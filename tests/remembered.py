@@ -37,7 +37,11 @@ def report(one: ListedFile, wish: FileMapping, progress: Callable[[float, str], 
 
 def _known_by(one: ListedFile, wish: FileMapping) -> Hashable:
     """All that reading the file rests on; None where that is more than the bytes of plain files."""
-    together = {"": one.path, **companions.existing_companions(one.path), **({"gold": one.gold} if one.gold else {})}
+    together = {
+        "": one.path,
+        **companions.existing_companions(one.path),
+        **({"gold": one.gold} if one.gold else {}),
+    }
     if not all(_is_plain(path) for path in together.values()):
         return None
     contents = [(name, path.name, _digest(path)) for name, path in sorted(together.items())]

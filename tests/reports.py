@@ -118,8 +118,10 @@ def section(document: Node, page: str) -> list[Node]:
 
 def said(document: Node) -> str:
     """Everything that is read but when it was made and where again, white space folded."""
-    lines = [node.text for node in document.walk() if node.tag in (
-        "h1", "h2", "h3", "p", "dt", "dd", "th", "td", "caption", "li", "code"
-    )]
+    lines = [
+        node.text
+        for node in document.walk()
+        if node.tag in ("h1", "h2", "h3", "p", "dt", "dd", "th", "td", "caption", "li", "code")
+    ]
     kept = [" ".join(line.split()) for line in lines if not line.startswith(UNLIKE)]
     return re.sub(r"\n+", "\n", "\n".join(kept))

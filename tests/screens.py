@@ -48,9 +48,19 @@ TITLES: Final = {
     "report": "Report",
     "files": "Files",
 }
-TEXTS: Final = frozenset({
-    "title", "header", "subheader", "caption", "markdown", "error", "warning", "info", "code",
-})
+TEXTS: Final = frozenset(
+    {
+        "title",
+        "header",
+        "subheader",
+        "caption",
+        "markdown",
+        "error",
+        "warning",
+        "info",
+        "code",
+    }
+)
 ESCAPED: Final = re.compile(r"\u2060?\\([!-/:-@\[-`{-~])|\*\*")
 
 

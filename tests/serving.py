@@ -59,9 +59,7 @@ class Serve(Protocol):
     def __call__(self, data: Path | None, *, app: Path = ROOT / "app.py") -> Server: ...
 
 
-def start(
-    data: Path | None, home: Path, app: Path = ROOT / "app.py", options: Sequence[str] = ()
-) -> Server:
+def start(data: Path | None, home: Path, app: Path = ROOT / "app.py", options: Sequence[str] = ()) -> Server:
     """Starts `app` on the folder `data` (None: the app's own default) and waits until it answers.
 
     home: an empty folder that stands for the user's home, cache and temporary files, so that a test neither
@@ -76,8 +74,13 @@ def start(
     logfile = home / "server.log"
     with logfile.open("wb") as log:
         process = subprocess.Popen(
-            command, cwd=app.parent, env=environment(home), stdin=subprocess.DEVNULL, stdout=log,
-            stderr=subprocess.STDOUT, start_new_session=True,
+            command,
+            cwd=app.parent,
+            env=environment(home),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     server = Server(f"http://{HOST}:{port}", process, logfile)
     try:

@@ -110,8 +110,11 @@ def test_requirements_are_pinned(name: str) -> None:
 
 def test_what_running_imports_is_required() -> None:
     ours = {"calib_core", "pages"} | set(sys.stdlib_module_names)
-    used = {name.partition(".")[0] for path in python_files("calib_core", "pages", "app.py")
-            for name in imported(path)}
+    used = {
+        name.partition(".")[0]
+        for path in python_files("calib_core", "pages", "app.py")
+        for name in imported(path)
+    }
     assert used - ours - set(pins("requirements.txt")) == set()
 
 
@@ -181,8 +184,11 @@ def test_theme_can_be_read(mode: str) -> None:
     def rgb(color: str) -> tuple[float, ...]:
         return tuple(bytes.fromhex(color.removeprefix("#")))
 
-    surfaces = [rgb(part[key]) for part in (theme, theme["sidebar"])
-                for key in ("backgroundColor", "secondaryBackgroundColor")]
+    surfaces = [
+        rgb(part[key])
+        for part in (theme, theme["sidebar"])
+        for key in ("backgroundColor", "secondaryBackgroundColor")
+    ]
     for page in surfaces:
         # Streamlit draws captions and labels of the uploader with the text colour at 60 %.
         faded = tuple(0.6 * t + 0.4 * p for t, p in zip(rgb(theme["textColor"]), page, strict=True))

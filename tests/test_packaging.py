@@ -141,7 +141,7 @@ def opened(installed: Installed, tmp_path: Path) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]
-    settings = {"STREAMLIT_SERVER_HEADLESS": "true", "STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}
+    settings = {"STREAMLIT_SERVER_HEADLESS": "true", "STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}  # noqa: S104
     log = tmp_path / "server.log"
     with log.open("wb") as stream:
         process = subprocess.Popen(

@@ -41,8 +41,11 @@ def write_checkpoints(folder: Path, steps: Sequence[int] = STEPS, model: str = "
     sharp = np.linspace(2.5, 1.0, len(steps))
     return [
         write_npz(
-            folder / f"{model}-{step:06d}.npz", positions(seed=at, sharp=float(sharp[at])), model=model,
-            dataset="plays", checkpoint=f"step{step}",
+            folder / f"{model}-{step:06d}.npz",
+            positions(seed=at, sharp=float(sharp[at])),
+            model=model,
+            dataset="plays",
+            checkpoint=f"step{step}",
         )
         for at, step in enumerate(steps)
     ]
@@ -55,8 +58,17 @@ def write_topk(path: Path, kept: int = 8, rows: int = 200, **meta: Any) -> Path:
     with path.open("w", encoding="utf-8") as file:
         for own, right in zip(log, target, strict=True):
             order = np.argsort(-own, kind="stable")[:kept]
-            file.write(json.dumps({
-                "target": int(right), "target_logprob": float(own[right]), "top_ids": order.tolist(),
-                "top_logprobs": own[order].tolist(), "vocab_size": CLASSES, **meta,
-            }) + "\n")
+            file.write(
+                json.dumps(
+                    {
+                        "target": int(right),
+                        "target_logprob": float(own[right]),
+                        "top_ids": order.tolist(),
+                        "top_logprobs": own[order].tolist(),
+                        "vocab_size": CLASSES,
+                        **meta,
+                    }
+                )
+                + "\n"
+            )
     return path

@@ -116,7 +116,9 @@ def open_window(
 ) -> Window:
     """A new window on a fresh profile. The caller closes its context."""
     context = browser.new_context(
-        color_scheme=color_scheme, viewport={"width": width, "height": height}, accept_downloads=True,
+        color_scheme=color_scheme,
+        viewport={"width": width, "height": height},
+        accept_downloads=True,
         reduced_motion=motion,
     )
     window = Window(context, context.new_page())

@@ -40,7 +40,9 @@ class InputFiles:
         gold: Path | None = None,
     ) -> InputFiles:
         """From the options as typed; raises typer.BadParameter for a --map that is not COLUMN=NAME."""
-        return cls(tuple(paths), format_id, _parse_column_mappings(column_mappings or ()), skip_bad_rows, gold)
+        return cls(
+            tuple(paths), format_id, _parse_column_mappings(column_mappings or ()), skip_bad_rows, gold
+        )
 
     def read(self, path: Path, name: str) -> Reading:
         """What is in the file, with progress on stderr if a person looks; raises Refused."""

@@ -95,7 +95,9 @@ def samples_element(file: str, result: SampleSizeSweep, curve: SampleCurve) -> J
         "absent": {str(size): count for size, count in result.n_without_confidence.items()},
         "greyed": {str(size): why for size, why in result.spread_caveats.items()},
         "refused": {str(size): why for size, why in result.unavailable.items()},
-        "enough": None if enough is None else {
+        "enough": None
+        if enough is None
+        else {
             "size": enough.size,
             "against": enough.reference_size,
             "within": enough.tolerance,
@@ -105,12 +107,19 @@ def samples_element(file: str, result: SampleSizeSweep, curve: SampleCurve) -> J
             },
         },
         "baselines": {
-            each.method: {"value": each.value, "judged": each.judged, "n": each.n_questions, "recipe": each.recipe}
+            each.method: {
+                "value": each.value,
+                "judged": each.judged,
+                "n": each.n_questions,
+                "recipe": each.recipe,
+            }
             for each in result.baselines
             if each.metric == curve.metric
         },
-        "judged": result.judged, "recipe": curve.recipe,
-        "reading": result.headline, "measure": result.sufficiency_definition,
+        "judged": result.judged,
+        "recipe": curve.recipe,
+        "reading": result.headline,
+        "measure": result.sufficiency_definition,
     }
 
 
@@ -188,16 +197,16 @@ def _run_details(report: RunReport) -> JsonElement:
         "not_usable": dict(report.survey.unavailable),
         "missing": report.missing,
         "judged": {id_: evidence.judged for id_, evidence in report.survey.usable.items()},
-        "remarks": {
-            id_: list(evidence.remarks) for id_, evidence in report.survey.usable.items()
-        },
+        "remarks": {id_: list(evidence.remarks) for id_, evidence in report.survey.usable.items()},
         "accuracy": report.accuracy,
         "left_out": ledger.n_left_out,
         "clipped": dict(ledger.clipped),
         "off_sum": ledger.n_off_sum,
         "spikes": {method: [asdict(spike) for spike in spikes] for method, spikes in report.spikes.items()},
         "notes": list(ledger.notes),
-        "reported": reported_metrics_frame(compare_reported_metrics(report.run, report.survey.usable)).to_dicts(),
+        "reported": reported_metrics_frame(
+            compare_reported_metrics(report.run, report.survey.usable)
+        ).to_dicts(),
     }
 
 

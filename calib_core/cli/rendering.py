@@ -41,7 +41,8 @@ class ResultPrinter:
         """The numbers of one run, each with its recipe."""
         columns = ("method", "metric", "value", "p", "recipe")
         rows = [
-            (one.method, one.metric, _value_or_bounds(one), _p_value_cell(one.p, one.draws), one.recipe) for one in scores
+            (one.method, one.metric, _value_or_bounds(one), _p_value_cell(one.p, one.draws), one.recipe)
+            for one in scores
         ]
         self._print_table(_heading(file, run), columns, rows, right={"value", "p"})
         self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
@@ -81,8 +82,13 @@ class ResultPrinter:
         columns = ("run", "method", "accuracy", "Brier", "skill", "rows used", "judged")
         rows = [
             (
-                point.run, point.method, _value_with_interval(point.accuracy), _value_with_interval(point.brier),
-                value_text(point.brier_skill), f"{point.n_used:,}/{point.n_total:,}", point.judged,
+                point.run,
+                point.method,
+                _value_with_interval(point.accuracy),
+                _value_with_interval(point.brier),
+                value_text(point.brier_skill),
+                f"{point.n_used:,}/{point.n_total:,}",
+                point.judged,
             )
             for point in result.points_by_brier
         ]
@@ -105,12 +111,16 @@ class ResultPrinter:
                 f"{row['count']:,}",
                 value_text(row["confidence"]),
                 value_text(row["accuracy"]),
-                "" if row["accuracy_low"] is None else format_interval(row["accuracy_low"], row["accuracy_high"], ".3f"),
+                ""
+                if row["accuracy_low"] is None
+                else format_interval(row["accuracy_low"], row["accuracy_high"], ".3f"),
                 format_signed(row["gap"]),
             )
             for row in diagram.table.iter_rows(named=True)
         ]
-        self._print_table(f"{_heading(file, diagram.run)}: {diagram.method}", columns, rows, right=set(columns))
+        self._print_table(
+            f"{_heading(file, diagram.run)}: {diagram.method}", columns, rows, right=set(columns)
+        )
         self.print_line(diagram.headline)
         self.print_line(f"{diagram.score.metric} {value_text(diagram.score.value)}: {diagram.score.recipe}")
         self._print_remarks([(diagram.method, diagram.judged, diagram.remarks)])
@@ -156,7 +166,9 @@ class ResultPrinter:
             moved = ", ".join(f"{name} ({rows:,})" for name, rows in ledger.clipped.items())
             self.print_line(f"Moved onto 0 or 1, having been at most 1e-6 outside: {moved}")
         if ledger.n_off_sum:
-            self.print_line(f"Distributions whose sum is within 1e-3 of 1, used as stored: {ledger.n_off_sum:,}")
+            self.print_line(
+                f"Distributions whose sum is within 1e-3 of 1, used as stored: {ledger.n_off_sum:,}"
+            )
         for note in ledger.notes:
             self.print_line(note)
 
@@ -195,7 +207,11 @@ class ResultPrinter:
 
 def _value_or_bounds(score: Score) -> str:
     """The value, or the bounds in its stead."""
-    return value_text(score.value) if score.low is None else f"{value_text(score.low)} to {value_text(score.high)}"
+    return (
+        value_text(score.value)
+        if score.low is None
+        else f"{value_text(score.low)} to {value_text(score.high)}"
+    )
 
 
 def _sweep_row(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -215,8 +231,13 @@ def _samples_row(record: Mapping[str, Any]) -> tuple[str, ...]:
     if record["gap"] is not None:
         gap = f"{format_signed(record['gap'])} ({format_interval(record['gap_low'], record['gap_high'], '+.4f')})"
     return (
-        record["method"], record["metric"], record["judged"] if size is None else str(size),
-        value_text(record["mean"]), "" if std is None else value_text(std), gap, "yes" if record["greyed"] else "",
+        record["method"],
+        record["metric"],
+        record["judged"] if size is None else str(size),
+        value_text(record["mean"]),
+        "" if std is None else value_text(std),
+        gap,
+        "yes" if record["greyed"] else "",
     )
 
 

@@ -41,7 +41,11 @@ class CommandRequest:
 
     @classmethod
     def from_options(
-        cls, methods: Sequence[str] | None, metrics: Sequence[str] | None, scheme: Scheme, options: MethodOptions
+        cls,
+        methods: Sequence[str] | None,
+        metrics: Sequence[str] | None,
+        scheme: Scheme,
+        options: MethodOptions,
     ) -> CommandRequest:
         """From the options as typed; raises Unavailable for a method or metric that does not exist."""
         wish = cls(tuple(dict.fromkeys(methods or ())), tuple(dict.fromkeys(metrics or ())), scheme, options)
@@ -147,7 +151,9 @@ class Runner:
                 self.message(line)
         return made
 
-    def _report_unused_options(self, run: Run, request: CommandRequest, evidences: Sequence[Evidence]) -> None:
+    def _report_unused_options(
+        self, run: Run, request: CommandRequest, evidences: Sequence[Evidence]
+    ) -> None:
         methods = [evidence.method for evidence in evidences]
         wished, idle = request.options.renormalise, dict[str, list[str]]()
         if wished is not None:
@@ -186,7 +192,9 @@ def input_paths(runner: Runner, input_files: InputFiles, output: Path, verb: str
     inputs: dict[Path, str] = {}
     known: set[Path] = set()
     for path, name in runner.input_files(input_files):
-        check_output_path(output, (path, *expected_companions(path), *([input_files.gold] if input_files.gold else [])))
+        check_output_path(
+            output, (path, *expected_companions(path), *([input_files.gold] if input_files.gold else []))
+        )
         if resolved_path(path) in known:
             runner.message(f"{name} was given twice and is read once.")
             continue

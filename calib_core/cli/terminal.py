@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 # MERGED text: How does text from a file reach a terminal without being obeyed by it?
 
+
 def escape_unprintable(text: str) -> str:
     """`text` with control, direction and half characters escaped; line ends are kept."""
     if text.isprintable():

@@ -100,7 +100,9 @@ def _square_boxes(x: NDArray[np.float64], y: NDArray[np.float64], half: float) -
     ]
 
 
-def _points_along_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _points_along_line(
+    x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Points on the line, equally far apart."""
     way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
     at = np.linspace(0, float(way[-1]), 1 + int(way[-1] // _LINE_BOX_DISTANCE))
@@ -108,7 +110,10 @@ def _points_along_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[
 
 
 def accuracy_levels(
-    curves: Sequence[AbstentionCurve], traces: Sequence[Mapping[str, Any]], theme: Theme, target_accuracy: float | None,
+    curves: Sequence[AbstentionCurve],
+    traces: Sequence[Mapping[str, Any]],
+    theme: Theme,
+    target_accuracy: float | None,
     panel_extent: tuple[float, float, float],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Lines across and their words: the accuracy of answering all, by whose answer it is, and the one wanted.
@@ -147,8 +152,15 @@ def _overall_accuracies(curves: Sequence[AbstentionCurve]) -> list[_LevelLabel]:
 
 def _level_shape(value: float, theme: Theme, dash: str) -> dict[str, Any]:
     return {
-        "type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": value, "y1": value,
-        "layer": "below", "line": {"color": theme.muted_text, "width": 1.4, "dash": dash},
+        "type": "line",
+        "xref": "x domain",
+        "yref": "y",
+        "x0": 0,
+        "x1": 1,
+        "y0": value,
+        "y1": value,
+        "layer": "below",
+        "line": {"color": theme.muted_text, "width": 1.4, "dash": dash},
     }
 
 
@@ -164,7 +176,14 @@ def _level_annotation(label: _LevelLabel, panels: Sequence[LevelPanel], theme: T
         panel.solid_boxes.append(own[best])
     anchor, x, side = places[best]
     return annotation(
-        theme, escape_for_plotly(words), xref="x domain", x=x, xanchor=anchor, yref="y", y=value, yanchor=side,
+        theme,
+        escape_for_plotly(words),
+        xref="x domain",
+        x=x,
+        xanchor=anchor,
+        yref="y",
+        y=value,
+        yanchor=side,
         font={"size": LABEL_SIZE, "color": theme.muted_text},
     )
 
@@ -183,7 +202,11 @@ _AXIS_TOP: Final = 1.01
 
 
 def abstention_figure(
-    curves: Sequence[AbstentionCurve], theme: Theme, *, target_accuracy: float | None = None, threshold: float | None = None
+    curves: Sequence[AbstentionCurve],
+    theme: Theme,
+    *,
+    target_accuracy: float | None = None,
+    threshold: float | None = None,
 ) -> Figure:
     """Accuracy on the questions answered, over their share, with its 95 % interval where they are not few.
 
@@ -195,14 +218,24 @@ def abstention_figure(
     data += _operating_point_rings(curves, theme, target_accuracy, threshold)
     top, alone = legend_margin(legend_names(data))
     layout = base_layout(theme, height=_PANEL_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=alone)
-    shapes, words = accuracy_levels(curves, [one for one in data if "x" in one], theme, target_accuracy, (low, _AXIS_TOP, _PANEL_HEIGHT))
+    shapes, words = accuracy_levels(
+        curves, [one for one in data if "x" in one], theme, target_accuracy, (low, _AXIS_TOP, _PANEL_HEIGHT)
+    )
     across = axis(
-        theme, "Share of the questions answered", standoff=8, range=[0, 1.005], tickformat=".0%",
+        theme,
+        "Share of the questions answered",
+        standoff=8,
+        range=[0, 1.005],
+        tickformat=".0%",
         tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
     )
     upward = axis(theme, "Accuracy on those answered", range=[low, _AXIS_TOP], tickformat=".0%", nticks=7)
     layout |= {
-        "hovermode": "closest", "xaxis": across, "yaxis": upward, "shapes": shapes, "annotations": words,
+        "hovermode": "closest",
+        "xaxis": across,
+        "yaxis": upward,
+        "shapes": shapes,
+        "annotations": words,
     }
     return {"data": data or [empty_trace()], "layout": layout}
 
@@ -236,12 +269,16 @@ def _curve_traces(curve: AbstentionCurve, theme: Theme) -> list[dict[str, Any]]:
     return [
         *_interval_band(curve, at[curve.n_answered[at] >= MIN_ROWS], drawn.colour),
         {
-            "type": "scatter", "mode": "lines+markers", "cliponaxis": False,
-            "name": escape_for_plotly(METHODS[curve.method].title), "x": _answered_shares(curve, at),
+            "type": "scatter",
+            "mode": "lines+markers",
+            "cliponaxis": False,
+            "name": escape_for_plotly(METHODS[curve.method].title),
+            "x": _answered_shares(curve, at),
             "y": [round(float(value), 6) for value in curve.accuracy[at]],
             "line": drawn.line(2),
             "marker": drawn.marker(theme, 8) | {"maxdisplayed": 0 if marked else _SPARSE_MARKERS},
-            "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+            "unselected": {"marker": {"opacity": 1}},
+            "hoverinfo": "text",
             "hovertext": [_hover_text(curve, int(place)) for place in at],
         },
     ]
@@ -275,7 +312,9 @@ def _operating_point_rings(
     rings: list[dict[str, Any] | None] = []
     if target_accuracy is not None:
         found = [curve.for_accuracy(target_accuracy) for curve in curves]
-        rings.append(_ring_trace(found, theme, f"most answered at {target_text(target_accuracy)}", "circle-open"))
+        rings.append(
+            _ring_trace(found, theme, f"most answered at {target_text(target_accuracy)}", "circle-open")
+        )
     if threshold is not None:
         reached = [curve.at_threshold(threshold) for curve in curves]
         rings.append(_ring_trace(reached, theme, f"confidence ≥ {threshold:g}", "diamond-open"))
@@ -289,10 +328,17 @@ def _ring_trace(
     if not own:
         return None
     return {
-        "type": "scatter", "mode": "markers", "name": escape_for_plotly(name), "hoverinfo": "skip", "cliponaxis": False,
-        "x": [one.coverage for one in own], "y": [one.accuracy for one in own],
+        "type": "scatter",
+        "mode": "markers",
+        "name": escape_for_plotly(name),
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+        "x": [one.coverage for one in own],
+        "y": [one.accuracy for one in own],
         "marker": {
-            "size": 15, "symbol": symbol, "color": theme.highlight_outline,
+            "size": 15,
+            "symbol": symbol,
+            "color": theme.highlight_outline,
             "line": {"color": theme.highlight_outline, "width": 2.5},
         },
         "unselected": {"marker": {"opacity": 1}},

@@ -133,7 +133,6 @@ FADED_OPACITY: Final = 0.4
 """Opacity of what stands on few rows."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class BarDetail:
     """What can be seen at so many bins.
@@ -154,12 +153,20 @@ class BarDetail:
 def bar_detail(n_bins: int) -> BarDetail:
     """The detail that `bins` bins across the square bear."""
     if n_bins >= 100:
-        return BarDetail(edge_width=0, hatched=False, outline_width=0, whisker_cap=0, whisker_width=0.6, point_size=2.5)
+        return BarDetail(
+            edge_width=0, hatched=False, outline_width=0, whisker_cap=0, whisker_width=0.6, point_size=2.5
+        )
     if n_bins >= 50:
-        return BarDetail(edge_width=0.5, hatched=True, outline_width=1, whisker_cap=0, whisker_width=1, point_size=4)
+        return BarDetail(
+            edge_width=0.5, hatched=True, outline_width=1, whisker_cap=0, whisker_width=1, point_size=4
+        )
     if n_bins > 20:
-        return BarDetail(edge_width=0.8, hatched=True, outline_width=1.2, whisker_cap=2, whisker_width=1.1, point_size=5.5)
-    return BarDetail(edge_width=1, hatched=True, outline_width=1.5, whisker_cap=4, whisker_width=1.4, point_size=7.5)
+        return BarDetail(
+            edge_width=0.8, hatched=True, outline_width=1.2, whisker_cap=2, whisker_width=1.1, point_size=5.5
+        )
+    return BarDetail(
+        edge_width=1, hatched=True, outline_width=1.5, whisker_cap=4, whisker_width=1.4, point_size=7.5
+    )
 
 
 def split_thin_bins(table: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, float]]:
@@ -170,7 +177,7 @@ def split_thin_bins(table: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, float]]
         yield thin, FADED_OPACITY
 
 
-def bar_trace(table: pl.DataFrame, height: str, **options: Any) -> dict[str, Any]:
+def bar_trace(table: pl.DataFrame, height: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """One trace of bars `height` (a column) tall where `placed` put them; deaf to hover and click.
 
     A trace without bars keeps one empty place, so that its entry stays in the legend. The selection
@@ -188,26 +195,31 @@ def bar_trace(table: pl.DataFrame, height: str, **options: Any) -> dict[str, Any
     return drawn | options
 
 
-def hover_targets(table: pl.DataFrame, height: str, hover_texts: list[str], **options: Any) -> dict[str, Any]:
+def hover_targets(table: pl.DataFrame, height: str, hover_texts: list[str], **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """What hover and click meet: one unseen bar a bin, hit anywhere in its column.
 
     words: what the hover says of each bin, as plotly's HTML (a template would bring the axis' label
     with it). customdata: the bin's number alone.
     """
     return bar_trace(
-        table.with_columns(x="at", width="wide"), height, opacity=0, hoverinfo="text", hovertext=hover_texts,
-        customdata=[[bin_] for bin_ in table["bin"]], **options,
+        table.with_columns(x="at", width="wide"),
+        height,
+        opacity=0,
+        hoverinfo="text",
+        hovertext=hover_texts,
+        customdata=[[bin_] for bin_ in table["bin"]],
+        **options,
     )
 
 
 def solid_bar_marker(theme: Theme, colour: str, detail: BarDetail) -> dict[str, Any]:
     """A full bar with a hair of page around it, or a hair of itself where that would be a seam."""
-    line = {"color": theme.background, "width": detail.edge_width} if detail.edge_width else {"color": colour, "width": 0.5}
+    line = (
+        {"color": theme.background, "width": detail.edge_width}
+        if detail.edge_width
+        else {"color": colour, "width": 0.5}
+    )
     return {"color": colour, "line": line}
-
-
-
-
 
 
 def _common_value(widths: list[float | None]) -> float | list[float | None] | None:

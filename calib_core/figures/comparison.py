@@ -91,7 +91,9 @@ def axis_ranges(result: Comparison) -> AxisRanges:
     return AxisRanges(x, y)
 
 
-def _padded_range(metric_id: str, estimates: Sequence[MetricEstimate], extra: Sequence[float]) -> tuple[float, float]:
+def _padded_range(
+    metric_id: str, estimates: Sequence[MetricEstimate], extra: Sequence[float]
+) -> tuple[float, float]:
     metric = METRICS[metric_id]
     ends = [end for one in estimates for end in (one.value, one.low, one.high) if end is not None]
     low, high = min([*ends, *extra], default=0.0), max([*ends, *extra], default=1.0)
@@ -104,12 +106,16 @@ def _padded_range(metric_id: str, estimates: Sequence[MetricEstimate], extra: Se
     return low, high
 
 
-def constant_confidence_curve(accuracy_range: tuple[float, float], refinement: int = 1) -> list[tuple[float, float]]:
+def constant_confidence_curve(
+    accuracy_range: tuple[float, float], refinement: int = 1
+) -> list[tuple[float, float]]:
     """a(1−a) over these accuracies: the Brier score of always saying a. finer: so many points for one."""
     return [(a, a * (1 - a)) for a in _accuracies(accuracy_range, refinement)]
 
 
-def full_confidence_curve(accuracy_range: tuple[float, float], refinement: int = 1) -> list[tuple[float, float]]:
+def full_confidence_curve(
+    accuracy_range: tuple[float, float], refinement: int = 1
+) -> list[tuple[float, float]]:
     """1−a over these accuracies: the Brier score of always saying 1."""
     return [(a, 1 - a) for a in _accuracies(accuracy_range, refinement)]
 
@@ -128,12 +134,18 @@ def comparison_axes(result: Comparison, ranges: AxisRanges, theme: Theme) -> dic
     }
 
 
-def _metric_axis(metric_id: str, axis_range: tuple[float, float], theme: Theme, standoff: int | None) -> dict[str, Any]:
+def _metric_axis(
+    metric_id: str, axis_range: tuple[float, float], theme: Theme, standoff: int | None
+) -> dict[str, Any]:
     metric = METRICS[metric_id]
     better = {"lower": "lower is better", "higher": "higher is better", "zero": "0 is best"}[metric.direction]
     form = ".0%" if metric.shown_in_percent and axis_range[1] - axis_range[0] > 0.04 else ".1%"
     return axis(
-        theme, f"{metric.title} ({better})", standoff=standoff, range=list(axis_range), nticks=8,
+        theme,
+        f"{metric.title} ({better})",
+        standoff=standoff,
+        range=list(axis_range),
+        nticks=8,
         tickformat=form if metric.shown_in_percent else "~g",
     )
 
@@ -144,13 +156,20 @@ def reference_curves(ranges: AxisRanges, theme: Theme) -> list[dict[str, Any]]:
     common = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
     return [
         {
-            **common, "x": [a for a, _ in below], "y": [round(value, 6) for _, value in below],
-            "line": {"color": theme.muted_text, "width": 1.6, "dash": "7px,5px"}, "fill": "tozeroy",
-            "fillcolor": with_opacity(theme.muted_text, 0.13), "showlegend": False,
+            **common,
+            "x": [a for a, _ in below],
+            "y": [round(value, 6) for _, value in below],
+            "line": {"color": theme.muted_text, "width": 1.6, "dash": "7px,5px"},
+            "fill": "tozeroy",
+            "fillcolor": with_opacity(theme.muted_text, 0.13),
+            "showlegend": False,
         },
         {
-            **common, "x": [a for a, _ in above], "y": [round(value, 6) for _, value in above],
-            "line": {"color": theme.muted_text, "width": 1.6, "dash": "2px,3px"}, "showlegend": False,
+            **common,
+            "x": [a for a, _ in above],
+            "y": [round(value, 6) for _, value in above],
+            "line": {"color": theme.muted_text, "width": 1.6, "dash": "2px,3px"},
+            "showlegend": False,
         },
     ]
 
@@ -206,6 +225,7 @@ def point_numbers(result: Comparison) -> list[str]:
 
 # MERGED comparison_panel: What of a comparison's panel is taken, in pixels: intervals, lines, and words on its curves?
 
+
 @dataclass(frozen=True, slots=True)
 class PixelPanel:
     """A view, and how many pixels wide and high it is drawn."""
@@ -251,17 +271,28 @@ def family_line_boxes(result: Comparison, panel: PixelPanel) -> list[Box]:
 
 def curve_boxes(panel: PixelPanel) -> list[Box]:
     """Small boxes along both curves."""
-    dots = [panel.to_pixels(*one) for curve in (constant_confidence_curve, full_confidence_curve) for one in curve(panel.ranges.x)]
+    dots = [
+        panel.to_pixels(*one)
+        for curve in (constant_confidence_curve, full_confidence_curve)
+        for one in curve(panel.ranges.x)
+    ]
     return [(x - 1, y - 1, x + 1, y + 1) for x, y in dots]
 
 
 @lru_cache(maxsize=16)
-def place_curve_labels(panel: PixelPanel, markers: tuple[Box, ...], lines: tuple[Box, ...]) -> list[tuple[str, Box]]:
+def place_curve_labels(
+    panel: PixelPanel, markers: tuple[Box, ...], lines: tuple[Box, ...]
+) -> list[tuple[str, Box]]:
     """The words on both curves, each where it covers no point, and no curve or line if that can be."""
     thin = [*lines, *curve_boxes(panel)]
     said: list[tuple[str, Box]] = []
-    for words, curve in ((CONSTANT_CONFIDENCE_LABEL, constant_confidence_curve), (FULL_CONFIDENCE_LABEL, full_confidence_curve)):
-        beside = _boxes_beside_curve(words, [panel.to_pixels(a, value) for a, value in curve(panel.ranges.x, 6)])
+    for words, curve in (
+        (CONSTANT_CONFIDENCE_LABEL, constant_confidence_curve),
+        (FULL_CONFIDENCE_LABEL, full_confidence_curve),
+    ):
+        beside = _boxes_beside_curve(
+            words, [panel.to_pixels(a, value) for a, value in curve(panel.ranges.x, 6)]
+        )
         boxes = [box for box in beside if _is_inside(box, panel)]
         if boxes:
             said.append((words, least_crowded(boxes, [*markers, *(box for _, box in said)], thin)))
@@ -319,7 +350,9 @@ def name_traces(
     """Traces of the names at each of WIDTHS: those for 300 pixels and more are on the axis x300."""
     traces: list[dict[str, Any]] = []
     for width in NAME_SET_WIDTHS:
-        traces += _names_at_width(result, PixelPanel(ranges, width - _SIDE_MARGINS, height), theme, f"x{width}", styles)
+        traces += _names_at_width(
+            result, PixelPanel(ranges, width - _SIDE_MARGINS, height), theme, f"x{width}", styles
+        )
     return traces
 
 
@@ -344,7 +377,15 @@ def _names_at_width(
 ) -> list[dict[str, Any]]:
     """The names, or where not all of them have room beside their points, the numbers of all."""
     spots = _labelled_points(result, panel, point_names(result))
-    markers = tuple((spot.x - MARKER_CLEARANCE, spot.y - MARKER_CLEARANCE, spot.x + MARKER_CLEARANCE, spot.y + MARKER_CLEARANCE) for spot in spots)
+    markers = tuple(
+        (
+            spot.x - MARKER_CLEARANCE,
+            spot.y - MARKER_CLEARANCE,
+            spot.x + MARKER_CLEARANCE,
+            spot.y + MARKER_CLEARANCE,
+        )
+        for spot in spots
+    )
     lines = (*interval_boxes(result, panel), *family_line_boxes(result, panel))
     said = [*place_curve_labels(panel, markers, lines)] if result.has_reference_curves else []
     found = _place_point_labels(result, panel, spots, [box for _, box in said])
@@ -370,13 +411,19 @@ def _place_numbers(
     box, found = _place_around_text(NUMBERS_NOTE, result, panel, spots, markers, obstacles)
     if None not in found:
         return spots, found, (NUMBERS_NOTE, box)
-    box, found = _place_around_text(_missing_numbers_note(len(spots), len(spots)), result, panel, spots, markers, obstacles)
+    box, found = _place_around_text(
+        _missing_numbers_note(len(spots), len(spots)), result, panel, spots, markers, obstacles
+    )
     lost = found.count(None)
     return spots, found, (_missing_numbers_note(lost, len(spots)) if lost else NUMBERS_NOTE, box)
 
 
 def _place_around_text(
-    text: str, result: Comparison, panel: PixelPanel, points: tuple[LabelledPoint, ...], markers: Sequence[Box],
+    text: str,
+    result: Comparison,
+    panel: PixelPanel,
+    points: tuple[LabelledPoint, ...],
+    markers: Sequence[Box],
     obstacles: Sequence[Box],
 ) -> tuple[Box, tuple[LabelPosition | None, ...]]:
     box = least_crowded(corner_boxes(text, panel), [*markers, *obstacles])
@@ -387,7 +434,9 @@ def _missing_numbers_note(n_missing: int, n_points: int) -> str:
     return f"{n_missing} of {n_points} without a number: hover"
 
 
-def _labelled_points(result: Comparison, panel: PixelPanel, labels: Sequence[str]) -> tuple[LabelledPoint, ...]:
+def _labelled_points(
+    result: Comparison, panel: PixelPanel, labels: Sequence[str]
+) -> tuple[LabelledPoint, ...]:
     return tuple(
         LabelledPoint(*panel.to_pixels(point.x.value, point.y.value), truncate_middle(name, _MAX_LABEL))
         for point, name in zip(result.points, labels, strict=True)
@@ -398,15 +447,25 @@ def _place_point_labels(
     result: Comparison, panel: PixelPanel, points: tuple[LabelledPoint, ...], obstacles: Sequence[Box]
 ) -> tuple[LabelPosition | None, ...]:
     return place_labels(
-        points, panel.width, panel.height, font_size=LABEL_SIZE, obstacles=tuple(obstacles),
+        points,
+        panel.width,
+        panel.height,
+        font_size=LABEL_SIZE,
+        obstacles=tuple(obstacles),
         lines=(
-            *interval_boxes(result, panel), *family_line_boxes(result, panel), *(curve_boxes(panel) if result.has_reference_curves else ()),
+            *interval_boxes(result, panel),
+            *family_line_boxes(result, panel),
+            *(curve_boxes(panel) if result.has_reference_curves else ()),
         ),
     )
 
 
 def _leader_trace(
-    panel: PixelPanel, points: Sequence[LabelledPoint], positions: Sequence[LabelPosition | None], theme: Theme, xaxis: str
+    panel: PixelPanel,
+    points: Sequence[LabelledPoint],
+    positions: Sequence[LabelPosition | None],
+    theme: Theme,
+    xaxis: str,
 ) -> dict[str, Any]:
     x: list[float | None] = []
     y: list[float | None] = []
@@ -416,8 +475,13 @@ def _leader_trace(
             x += [ends[0][0], ends[1][0], None]
             y += [ends[0][1], ends[1][1], None]
     return {
-        "type": "scatter", "mode": "lines", "xaxis": xaxis, "x": x or [None], "y": y or [None],
-        "line": {"color": blend(theme.muted_text, theme.background, 0.55), "width": 1}, "hoverinfo": "skip",
+        "type": "scatter",
+        "mode": "lines",
+        "xaxis": xaxis,
+        "x": x or [None],
+        "y": y or [None],
+        "line": {"color": blend(theme.muted_text, theme.background, 0.55), "width": 1},
+        "hoverinfo": "skip",
         "showlegend": False,
     }
 
@@ -445,12 +509,22 @@ def _text_trace(
 ) -> dict[str, Any]:
     values = [panel.to_values(x, y) for _, x, y in texts]
     return {
-        "type": "scatter", "mode": "text", "xaxis": xaxis, "hoverinfo": "skip", "showlegend": False,
-        "x": [x for x, _ in values], "y": [y for _, y in values], "text": [escape_for_plotly(words) for words, *_ in texts],
-        "textposition": "middle center", "textfont": {
-            "size": LABEL_SIZE, "color": colour, "shadow": ", ".join([f"0px 0px 2px {theme.background}"] * 4),
+        "type": "scatter",
+        "mode": "text",
+        "xaxis": xaxis,
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "x": [x for x, _ in values],
+        "y": [y for _, y in values],
+        "text": [escape_for_plotly(words) for words, *_ in texts],
+        "textposition": "middle center",
+        "textfont": {
+            "size": LABEL_SIZE,
+            "color": colour,
+            "shadow": ", ".join([f"0px 0px 2px {theme.background}"] * 4),
         },
-        "unselected": {"textfont": {"color": colour}}, "cliponaxis": False,
+        "unselected": {"textfont": {"color": colour}},
+        "cliponaxis": False,
     }
 
 
@@ -465,7 +539,11 @@ _CROWDED_POINTS: Final = 20
 
 
 def comparison_figure(
-    result: Comparison, theme: Theme, *, selected: str | None = None, style_indices: Mapping[str, int] | None = None
+    result: Comparison,
+    theme: Theme,
+    *,
+    selected: str | None = None,
+    style_indices: Mapping[str, int] | None = None,
 ) -> Figure:
     """The points with their intervals, sizes of one model joined, and the two curves where they apply.
 
@@ -476,10 +554,20 @@ def comparison_figure(
     """
     methods = list(dict.fromkeys(point.method for point in result.points))
     looks = point_styles(result, theme, style_indices or {})
-    view, height = axis_ranges(result), min(_MIN_PANEL_HEIGHT + _HEIGHT_PER_POINT * len(result.points), _MAX_PANEL_HEIGHT)
-    data = [*(reference_curves(view, theme) if result.has_reference_curves else ()), *_family_lines(result, theme)]
+    view, height = (
+        axis_ranges(result),
+        min(_MIN_PANEL_HEIGHT + _HEIGHT_PER_POINT * len(result.points), _MAX_PANEL_HEIGHT),
+    )
+    data = [
+        *(reference_curves(view, theme) if result.has_reference_curves else ()),
+        *_family_lines(result, theme),
+    ]
     data += [
-        legend_entry(METHODS[id_].title, "markers", marker=marker_style(theme.text, method_style(id_, theme).symbol, theme, 10))
+        legend_entry(
+            METHODS[id_].title,
+            "markers",
+            marker=marker_style(theme.text, method_style(id_, theme).symbol, theme, 10),
+        )
         for id_ in methods
     ]
     data += [_method_points(result, method, theme, looks) for method in methods]
@@ -494,9 +582,11 @@ def _comparison_layout(
 ) -> dict[str, Any]:
     top, alone = legend_margin(legend_names(data))
     layout = base_layout(theme, height=height + top + BOTTOM_MARGIN, top=top, one_per_line=alone)
-    words = [] if result.points else [
-        annotation(theme, broken(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
-    ]
+    words = (
+        []
+        if result.points
+        else [annotation(theme, broken(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)]
+    )
     axes = comparison_axes(result, ranges, theme) | name_set_axes(ranges)
     return layout | {"hovermode": "closest", "annotations": words, **axes}
 
@@ -508,12 +598,17 @@ def _method_points(
     pale = with_opacity(theme.muted_text, 0.65 if len(result.points) <= _CROWDED_POINTS else 0.35)
     marker = marker_style(theme.text, method_style(method, theme).symbol, theme, 10)
     return {
-        "type": "scatter", "mode": "markers", "showlegend": False, "cliponaxis": False,
-        "x": [round(point.x.value, 7) for point in own], "y": [round(point.y.value, 7) for point in own],
+        "type": "scatter",
+        "mode": "markers",
+        "showlegend": False,
+        "cliponaxis": False,
+        "x": [round(point.x.value, 7) for point in own],
+        "y": [round(point.y.value, 7) for point in own],
         "error_x": error_bars([point.x for point in own], pale, width=0, thickness=1.3),
         "error_y": error_bars([point.y for point in own], pale, width=0, thickness=1.3),
         "marker": marker | {"color": [styles[point.key].colour for point in own]},
-        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "unselected": {"marker": {"opacity": 1}},
+        "hoverinfo": "text",
         "hovertext": [_hover_text(point, result) for point in own],
         "customdata": [[point.key] for point in own],
     }
@@ -537,12 +632,18 @@ def _family_lines(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
     strength = 0.55 if len(result.points) <= _CROWDED_POINTS else 0.3
     for family in result.size_families:
         own = [points[key] for key in family]
-        traces.append({
-            "type": "scatter", "mode": "lines", "hoverinfo": "skip", "showlegend": False,
-            "x": [point.x.value for point in own], "y": [point.y.value for point in own],
-            "line": {"color": with_opacity(theme.muted_text, strength), "width": 1.5},
-            "meta": {"family": list(family)},
-        })
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "x": [point.x.value for point in own],
+                "y": [point.y.value for point in own],
+                "line": {"color": with_opacity(theme.muted_text, strength), "width": 1.5},
+                "meta": {"family": list(family)},
+            }
+        )
     if traces:
         line = {"color": theme.muted_text, "width": 1.6}
         traces.append(legend_entry("joined: one model by size", "lines", line=line, legendrank=1001))

@@ -106,7 +106,10 @@ def panel_grid(panels: int, *, top: int) -> PanelGrid:
             number=index + 1,
             x_domain=(right * (width + _COLUMN_GAP), right * (width + _COLUMN_GAP) + width),
             panel_domain=(1 - (above + _PANEL_HEIGHT) / plot, 1 - above / plot),
-            strip_domain=(max(0.0, 1 - (above + _PANEL_HEIGHT + _STRIP_GAP + _STRIP_HEIGHT) / plot), 1 - (above + _PANEL_HEIGHT + _STRIP_GAP) / plot),
+            strip_domain=(
+                max(0.0, 1 - (above + _PANEL_HEIGHT + _STRIP_GAP + _STRIP_HEIGHT) / plot),
+                1 - (above + _PANEL_HEIGHT + _STRIP_GAP) / plot,
+            ),
             is_leftmost=right == 0,
         )
 
@@ -114,7 +117,7 @@ def panel_grid(panels: int, *, top: int) -> PanelGrid:
 
 
 def layout_key(axis: str) -> str:
-    """"x2" → "xaxis2": the same axis as the layout says it."""
+    """ "x2" → "xaxis2": the same axis as the layout says it."""
     return f"{axis[0]}axis{axis[1:]}"
 
 
@@ -177,16 +180,28 @@ def _histogram_traces(
     ):
         labels = count_labels(part, theme, label_angle(table)) if labelled else {}
         traces.append(bar_trace(part, "share", **on, **labels, **more))
-    return [*traces, _fine_strip(result, theme, cell), hover_targets(table, "share", _hover_texts(table, result.unit), **on)]
+    return [
+        *traces,
+        _fine_strip(result, theme, cell),
+        hover_targets(table, "share", _hover_texts(table, result.unit), **on),
+    ]
 
 
 def _uniform_level(result: Concentration, theme: Theme, cell: PanelCell) -> dict[str, Any]:
     """A line behind the bars, so that it does not run through their counts."""
     each = 1 / max(result.n_bins, 1)
     return {
-        "type": "line", "xref": cell.x_axis, "yref": cell.y_axis, "x0": 0, "x1": 1, "y0": each, "y1": each,
-        "layer": "between", "line": {"color": theme.axis_line, "width": 1.5, "dash": "dot"},
-        "name": "all bins equally full", "showlegend": cell.number == 1,
+        "type": "line",
+        "xref": cell.x_axis,
+        "yref": cell.y_axis,
+        "x0": 0,
+        "x1": 1,
+        "y0": each,
+        "y1": each,
+        "layer": "between",
+        "line": {"color": theme.axis_line, "width": 1.5, "dash": "dot"},
+        "name": "all bins equally full",
+        "showlegend": cell.number == 1,
     }
 
 
@@ -198,15 +213,28 @@ def _fine_strip(result: Concentration, theme: Theme, cell: PanelCell) -> dict[st
     table = result.fine_histogram
     told = table.height <= MAX_HOVERED_BINS
     return {
-        "type": "scatter", "mode": "markers", "showlegend": False, "xaxis": cell.x_axis, "yaxis": cell.strip_y_axis,
+        "type": "scatter",
+        "mode": "markers",
+        "showlegend": False,
+        "xaxis": cell.x_axis,
+        "yaxis": cell.strip_y_axis,
         "x": rounded_values((table["low"] + table["high"]) / 2) or [None],
         "y": rounded_values(table["count"] / max(result.n_used, 1), 6) or [None],
-        **({"hoverinfo": "text", "hovertext": _fine_strip_hover_texts(result)} if told else {"hoverinfo": "skip"}),
+        **(
+            {"hoverinfo": "text", "hovertext": _fine_strip_hover_texts(result)}
+            if told
+            else {"hoverinfo": "skip"}
+        ),
         "marker": {"size": 1, "color": theme.series_colours[0]},
         "unselected": {"marker": {"opacity": 1}},
         "error_y": {
-            "type": "percent", "symmetric": False, "value": 0, "valueminus": 100,
-            "color": theme.series_colours[0], "thickness": 1, "width": 0,
+            "type": "percent",
+            "symmetric": False,
+            "value": 0,
+            "valueminus": 100,
+            "color": theme.series_colours[0],
+            "thickness": 1,
+            "width": 0,
         },
     }
 
@@ -232,7 +260,9 @@ def _range_text(low: float, high: float) -> str:
     return f"{low:.4g} to {high:.4g}" if low < high else f"{low:.4g}"
 
 
-def _histogram_axes(theme: Theme, cell: PanelCell, top: float, result: Concentration, *, single: bool) -> dict[str, Any]:
+def _histogram_axes(
+    theme: Theme, cell: PanelCell, top: float, result: Concentration, *, single: bool
+) -> dict[str, Any]:
     """Three axes; what is the same for the panels beside stands on the left of a row only.
 
     top: upper end of the panel's axis.
@@ -247,7 +277,9 @@ def _histogram_axes(theme: Theme, cell: PanelCell, top: float, result: Concentra
         layout_key(cell.x_axis): probability_axis(
             theme, "Confidence", standoff=6, anchor=cell.strip_y_axis, domain=cell.x_domain, **sparse
         ),
-        layout_key(cell.y_axis): axis(theme, title, anchor=cell.x_axis, showticklabels=cell.is_leftmost, **upper),
+        layout_key(cell.y_axis): axis(
+            theme, title, anchor=cell.x_axis, showticklabels=cell.is_leftmost, **upper
+        ),
         layout_key(cell.strip_y_axis): axis(theme, strip, anchor=cell.x_axis, **lower),
     }
 
@@ -257,25 +289,42 @@ def _panel_titles(results: Sequence[Concentration], theme: Theme, grid: PanelGri
         return []
     return [
         annotation(
-            theme, f"<b>{wrap_lines(result.title, _TITLE_WIDTH)}</b>", xref="paper", yref="paper", align="left",
-            x=cell.x_domain[0], xanchor="left", y=cell.panel_domain[1], yanchor="bottom",
+            theme,
+            f"<b>{wrap_lines(result.title, _TITLE_WIDTH)}</b>",
+            xref="paper",
+            yref="paper",
+            align="left",
+            x=cell.x_domain[0],
+            xanchor="left",
+            y=cell.panel_domain[1],
+            yanchor="bottom",
             font={"size": TEXT_SIZE, "color": theme.text},
         )
         for result, cell in zip(results, grid.cells, strict=True)
     ]
 
 
-def _strip_maximum_labels(results: Sequence[Concentration], theme: Theme, grid: PanelGrid) -> list[dict[str, Any]]:
+def _strip_maximum_labels(
+    results: Sequence[Concentration], theme: Theme, grid: PanelGrid
+) -> list[dict[str, Any]]:
     """Of several, how much the highest line of each strip is."""
     if len(results) < 2:
         return []
     return [
         annotation(
-            theme, format_percent(_largest_fine_share(result)), xref=f"{cell.x_axis} domain", yref=f"{cell.strip_y_axis} domain",
-            x=0, xanchor="left", xshift=2, y=1, yanchor="top",
+            theme,
+            format_percent(_largest_fine_share(result)),
+            xref=f"{cell.x_axis} domain",
+            yref=f"{cell.strip_y_axis} domain",
+            x=0,
+            xanchor="left",
+            xshift=2,
+            y=1,
+            yanchor="top",
             font={"size": LABEL_SIZE, "color": theme.muted_text},
         )
-        for result, cell in zip(results, grid.cells, strict=True) if result.n_used
+        for result, cell in zip(results, grid.cells, strict=True)
+        if result.n_used
     ]
 
 
@@ -290,7 +339,7 @@ def describe_histogram(results: Sequence[Concentration]) -> str:
 
 
 def two_fullest_text(result: Concentration) -> str:
-    """"the two fullest of 10 bins", or "the only bin"."""
+    """ "the two fullest of 10 bins", or "the only bin"."""
     return f"the two fullest of {result.n_bins} bins" if result.n_bins > 1 else "the only bin"
 
 
@@ -328,7 +377,10 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
     levels = sorted({result.n_bins for result in results if result.n_bins})
     looks = [method_style(result.method, theme) for result in results] if several else [_neutral_style(theme)]
     data = [
-        *(_cumulative_line(result, drawn, named=several) for result, drawn in zip(results, looks, strict=True)),
+        *(
+            _cumulative_line(result, drawn, named=several)
+            for result, drawn in zip(results, looks, strict=True)
+        ),
         *(_uniform_line(each, theme) for each in levels),
         _two_fullest_markers(results, theme),
     ]
@@ -336,16 +388,29 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
         dots = {"color": theme.muted_text, "width": 1.6, "dash": "dot"}
         data.append(legend_entry("effective number of bins", "lines", line=dots))
     top, alone = legend_margin(legend_names(data), one_per_line=several)
-    layout = base_layout(theme, height=(_CUMULATIVE_HEIGHT if several else _SINGLE_CUMULATIVE_HEIGHT) + top + BOTTOM_MARGIN, top=top, one_per_line=alone)
+    layout = base_layout(
+        theme,
+        height=(_CUMULATIVE_HEIGHT if several else _SINGLE_CUMULATIVE_HEIGHT) + top + BOTTOM_MARGIN,
+        top=top,
+        one_per_line=alone,
+    )
     return {
         "data": data,
-        "layout": layout | {
+        "layout": layout
+        | {
             "xaxis": axis(
-                theme, "Number of bins, fullest first", standoff=6, range=[0, bins], tickformat=",d",
+                theme,
+                "Number of bins, fullest first",
+                standoff=6,
+                range=[0, bins],
+                tickformat=",d",
                 **({"dtick": 1} if bins <= 12 else {"nticks": 11}),
             ),
             "yaxis": axis(
-                theme, f"Share of {results[0].unit}", range=[0, 1.04], tickformat=".0%",
+                theme,
+                f"Share of {results[0].unit}",
+                range=[0, 1.04],
+                tickformat=".0%",
                 tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
             ),
             "shapes": [
@@ -368,20 +433,28 @@ def _cumulative_line(result: Concentration, style: SeriesStyle, *, named: bool) 
     rest = [result.n_bins] if 0 < table.height < result.n_bins else []
     title = escape_for_plotly(result.title)
     return {
-        "type": "scatter", "mode": "lines+markers" if result.n_bins <= MAX_MARKED_BINS else "lines", "cliponaxis": False,
+        "type": "scatter",
+        "mode": "lines+markers" if result.n_bins <= MAX_MARKED_BINS else "lines",
+        "cliponaxis": False,
         "x": [0, *table["fullest"], *rest],
         "y": [0, *rounded_values(table["cumulative"]), *(1 for _ in rest)],
-        "name": title if named else "cumulative share", "text": title,
+        "name": title if named else "cumulative share",
+        "text": title,
         "hovertemplate": ("<b>%{text}</b><br>" if named else "")
         + f"%{{y:.1%}} of {result.unit}<extra></extra>",
-        "line": style.line(), "marker": {"size": 6, "symbol": style.symbol, "color": style.colour},
+        "line": style.line(),
+        "marker": {"size": 6, "symbol": style.symbol, "color": style.colour},
         "unselected": {"marker": {"opacity": 1}},
     }
 
 
 def _uniform_line(bins: int, theme: Theme) -> dict[str, Any]:
     return {
-        "type": "scatter", "mode": "lines", "x": [0, bins], "y": [0, 1], "hoverinfo": "skip",
+        "type": "scatter",
+        "mode": "lines",
+        "x": [0, bins],
+        "y": [0, 1],
+        "hoverinfo": "skip",
         "name": f"{bins:,} equally full bins",
         "line": {"color": theme.muted_text, "width": 1.3, "dash": "6px,5px"},
     }
@@ -389,14 +462,22 @@ def _uniform_line(bins: int, theme: Theme) -> dict[str, Any]:
 
 def _two_fullest_markers(results: Sequence[Concentration], theme: Theme) -> dict[str, Any]:
     known = [
-        (min(2, result.table.height), result.top_two_share) for result in results if result.top_two_share is not None
+        (min(2, result.table.height), result.top_two_share)
+        for result in results
+        if result.top_two_share is not None
     ]
     return {
-        "type": "scatter", "mode": "markers", "cliponaxis": False, "hoverinfo": "skip",
+        "type": "scatter",
+        "mode": "markers",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
         "name": "two fullest bins",
-        "x": [at for at, _ in known] or [None], "y": [round(share, 5) for _, share in known] or [None],
+        "x": [at for at, _ in known] or [None],
+        "y": [round(share, 5) for _, share in known] or [None],
         "marker": {
-            "size": 12, "symbol": "diamond", "color": theme.highlight,
+            "size": 12,
+            "symbol": "diamond",
+            "color": theme.highlight,
             "line": {"color": theme.highlight_outline, "width": 1.5},
         },
         "unselected": {"marker": {"opacity": 1}},
@@ -405,8 +486,15 @@ def _two_fullest_markers(results: Sequence[Concentration], theme: Theme) -> dict
 
 def _effective_bins_line(effective: float, colour: str) -> dict[str, Any]:
     return {
-        "type": "line", "xref": "x", "yref": "y domain", "x0": effective, "x1": effective,
-        "y0": 0, "y1": 1, "layer": "below", "line": {"color": colour, "width": 1.6, "dash": "dot"},
+        "type": "line",
+        "xref": "x",
+        "yref": "y domain",
+        "x0": effective,
+        "x1": effective,
+        "y0": 0,
+        "y1": 1,
+        "layer": "below",
+        "line": {"color": colour, "width": 1.6, "dash": "dot"},
     }
 
 
@@ -424,12 +512,22 @@ def _single_line_notes(result: Concentration, theme: Theme) -> list[dict[str, An
 
     return [
         annotation(
-            theme, f"<b>{name}<br>{format_percent(result.top_two_share)}</b>", **beside(two), y=result.top_two_share,
-            yanchor="top", yshift=sink, align="left", font={"size": 12, "color": theme.highlight_text},
+            theme,
+            f"<b>{name}<br>{format_percent(result.top_two_share)}</b>",
+            **beside(two),
+            y=result.top_two_share,
+            yanchor="top",
+            yshift=sink,
+            align="left",
+            font={"size": 12, "color": theme.highlight_text},
         ),
         annotation(
-            theme, f"{result.effective_bins:.1f} effective bins", **beside(result.effective_bins),
-            yref="y domain", y=0.03, yanchor="bottom",
+            theme,
+            f"{result.effective_bins:.1f} effective bins",
+            **beside(result.effective_bins),
+            yref="y domain",
+            y=0.03,
+            yanchor="bottom",
         ),
     ]
 

@@ -32,7 +32,9 @@ _DOT_HEIGHT: Final = 13
 """Pixels of a row, and of each dot in it."""
 
 
-def groups_figure(result: GroupResults, theme: Theme, style_indices: Mapping[str, int] | None = None) -> Figure:
+def groups_figure(
+    result: GroupResults, theme: Theme, style_indices: Mapping[str, int] | None = None
+) -> Figure:
     """The groups from top to bottom in their order, counts at the right edge.
 
     A dot has its interval as whiskers; one of few rows is hollow; a short upright stroke is where the number
@@ -52,20 +54,33 @@ def groups_figure(result: GroupResults, theme: Theme, style_indices: Mapping[str
     data += [_series_trace(result, own, looks[id_], spots) for id_, own in by_series.items() if own]
     top, alone = legend_margin(legend_names(data), one_per_line=True)
     row = max(_MIN_ROW_HEIGHT, 8 + _DOT_HEIGHT * (len(offsets) if any(offsets.values()) else 1))
-    layout = base_layout(theme, height=top + BOTTOM_MARGIN + row * max(len(names), 2), top=top, one_per_line=alone)
+    layout = base_layout(
+        theme, height=top + BOTTOM_MARGIN + row * max(len(names), 2), top=top, one_per_line=alone
+    )
     layout["legend"] |= {"y": 1, "yref": "paper", "yanchor": "bottom"}
     layout["margin"] |= {"l": 8, "r": 52}
     title = METRICS[result.metric].title
     return {
         "data": [*data, _count_axis_trace(names)] if names else [empty_trace()],
-        "layout": layout | {
+        "layout": layout
+        | {
             "hovermode": "closest",
-            "xaxis": axis(theme, title, standoff=6, range=_value_range(result), nticks=6, tickformat="~g",
-                          zeroline=True, zerolinecolor=theme.axis_line),
+            "xaxis": axis(
+                theme,
+                title,
+                standoff=6,
+                range=_value_range(result),
+                nticks=6,
+                tickformat="~g",
+                zeroline=True,
+                zerolinecolor=theme.axis_line,
+            ),
             "yaxis": _group_axis(theme, names),
             "yaxis2": _count_axis(theme, result, names),
             "shapes": _overall_lines(result, looks),
-            "annotations": [] if names else [
+            "annotations": []
+            if names
+            else [
                 annotation(theme, broken(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
             ],
         },
@@ -80,43 +95,66 @@ def _series_offsets(result: GroupResults) -> dict[str, float]:
     return {id_: 0.66 * (at - (series - 1) / 2) / series for at, id_ in enumerate(result.series)}
 
 
-def _series_styles(result: GroupResults, theme: Theme, style_indices: Mapping[str, int]) -> dict[str, SeriesStyle]:
+def _series_styles(
+    result: GroupResults, theme: Theme, style_indices: Mapping[str, int]
+) -> dict[str, SeriesStyle]:
     """Series → its colour and symbol."""
-    return {series: run_style(style_indices.get(series, at), theme) for at, series in enumerate(result.series)}
+    return {
+        series: run_style(style_indices.get(series, at), theme) for at, series in enumerate(result.series)
+    }
 
 
 def _is_finite(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _series_trace(result: GroupResults, groups: Sequence[Group], style: SeriesStyle, positions: Mapping[Group, float]) -> dict[str, Any]:
+def _series_trace(
+    result: GroupResults, groups: Sequence[Group], style: SeriesStyle, positions: Mapping[Group, float]
+) -> dict[str, Any]:
     """The dots of one series, with their whiskers."""
     colour, symbol = style.colour, style.symbol
     return {
-        "type": "scatter", "mode": "markers", "cliponaxis": False,
+        "type": "scatter",
+        "mode": "markers",
+        "cliponaxis": False,
         "name": escape_for_plotly(truncate_middle(result.series[groups[0].series], 46)),
-        "x": [round(group.value or 0.0, 7) for group in groups], "y": [positions[group] for group in groups],
+        "x": [round(group.value or 0.0, 7) for group in groups],
+        "y": [positions[group] for group in groups],
         "marker": {
-            "size": 10, "color": colour, "line": {"color": colour, "width": 1.6},
+            "size": 10,
+            "color": colour,
+            "line": {"color": colour, "width": 1.6},
             "symbol": [f"{symbol}-open" if group.small else symbol for group in groups],
         },
         "error_x": {
-            "type": "data", "symmetric": False, "color": colour, "thickness": 1.6, "width": 3,
+            "type": "data",
+            "symmetric": False,
+            "color": colour,
+            "thickness": 1.6,
+            "width": 3,
             "array": [_whisker_length(group.high, group.value) for group in groups],
             "arrayminus": [_whisker_length(group.value, group.low) for group in groups],
         },
-        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "unselected": {"marker": {"opacity": 1}},
+        "hoverinfo": "text",
         "hovertext": [_hover_text(group, result) for group in groups],
         "customdata": [[group.run, group.name] for group in groups],
     }
 
 
-def _null_median_trace(groups: Sequence[Group], theme: Theme, positions: Mapping[Group, float]) -> dict[str, Any]:
+def _null_median_trace(
+    groups: Sequence[Group], theme: Theme, positions: Mapping[Group, float]
+) -> dict[str, Any]:
     """Where the numbers would lie if the confidences were exactly right."""
     return {
-        "type": "scatter", "mode": "markers", "hoverinfo": "skip", "cliponaxis": False,
-        "x": [round(group.null_median or 0.0, 7) for group in groups], "y": [positions[group] for group in groups],
-        "name": "if calibrated: median", "legendrank": 1001,
+        "type": "scatter",
+        "mode": "markers",
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+        "x": [round(group.null_median or 0.0, 7) for group in groups],
+        "y": [positions[group] for group in groups],
+        "name": "if calibrated: median",
+        "legendrank": 1001,
         "marker": {"symbol": "line-ns", "size": 11, "line": {"color": theme.muted_text, "width": 2}},
         "unselected": {"marker": {"opacity": 1}},
     }
@@ -141,15 +179,24 @@ def _hover_text(group: Group, result: GroupResults) -> str:
 def _count_axis_trace(names: Sequence[str]) -> dict[str, Any]:
     """A trace that is nowhere, for the axis of the counts to be drawn."""
     return {
-        "type": "scatter", "mode": "markers", "x": [None] * len(names), "y": list(range(len(names))),
-        "yaxis": "y2", "hoverinfo": "skip", "showlegend": False,
+        "type": "scatter",
+        "mode": "markers",
+        "x": [None] * len(names),
+        "y": list(range(len(names))),
+        "yaxis": "y2",
+        "hoverinfo": "skip",
+        "showlegend": False,
     }
 
 
 def _group_axis(theme: Theme, names: Sequence[str]) -> dict[str, Any]:
     return axis(
-        theme, range=[len(names) - 0.4, -0.6], tickvals=list(range(len(names))), automargin=True,
-        ticktext=[escape_for_plotly(truncate_middle(name, _MAX_GROUP_NAME)) for name in names], ticks="",
+        theme,
+        range=[len(names) - 0.4, -0.6],
+        tickvals=list(range(len(names))),
+        automargin=True,
+        ticktext=[escape_for_plotly(truncate_middle(name, _MAX_GROUP_NAME)) for name in names],
+        ticks="",
     )
 
 
@@ -160,8 +207,15 @@ def _count_axis(theme: Theme, result: GroupResults, names: Sequence[str]) -> dic
         f"{min(own):,}" if min(own) == max(own) else f"{min(own):,}–{max(own):,}" for own in counts.values()
     ]
     return axis(
-        theme, range=[len(names) - 0.4, -0.6], overlaying="y", side="right", showgrid=False, ticks="",
-        tickvals=list(range(len(names))), ticktext=[f"n = {text}" for text in told], automargin=True,
+        theme,
+        range=[len(names) - 0.4, -0.6],
+        overlaying="y",
+        side="right",
+        showgrid=False,
+        ticks="",
+        tickvals=list(range(len(names))),
+        ticktext=[f"n = {text}" for text in told],
+        automargin=True,
     )
 
 
@@ -169,8 +223,15 @@ def _overall_lines(result: GroupResults, styles: Mapping[str, SeriesStyle]) -> l
     """An upright line at the value of each whole run, in that run's colour and dash."""
     return [
         {
-            "type": "line", "xref": "x", "yref": "y domain", "x0": value, "x1": value, "y0": 0, "y1": 1,
-            "layer": "below", "line": styles[series].line(1.6) | {"dash": "6px,4px"},
+            "type": "line",
+            "xref": "x",
+            "yref": "y domain",
+            "x0": value,
+            "x1": value,
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "line": styles[series].line(1.6) | {"dash": "6px,4px"},
         }
         for series in result.series
         if (value := result.overall.get(series)) is not None and math.isfinite(value)

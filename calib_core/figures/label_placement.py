@@ -152,7 +152,13 @@ class _LabelSearch:
     """The candidates of every label, and which of them are chosen: -1 where none is."""
 
     def __init__(
-        self, points: Sequence[LabelledPoint], width: float, height: float, font_size: float, obstacles: BoxArray, lines: BoxArray
+        self,
+        points: Sequence[LabelledPoint],
+        width: float,
+        height: float,
+        font_size: float,
+        obstacles: BoxArray,
+        lines: BoxArray,
     ) -> None:
         self.spots = np.array([(spot.x, spot.y) for spot in points])
         reach = np.array([MARKER_CLEARANCE, MARKER_CLEARANCE])
@@ -160,13 +166,17 @@ class _LabelSearch:
         self.sizes = np.array([(text_width(spot.text, font_size) + 2, 1.3 * font_size) for spot in points])
         self.panel = (width, height)
         self.lines = lines
-        self.candidates = [self._candidates_around(at, np.vstack([self.markers, obstacles])) for at in range(len(points))]
+        self.candidates = [
+            self._candidates_around(at, np.vstack([self.markers, obstacles])) for at in range(len(points))
+        ]
         self.chosen = np.full(len(points), -1)
         apart = np.abs(self.spots[:, None] - self.spots[None]) / np.array([70.0, 30.0])
         crowd = (apart.max(axis=2) < 1).sum(axis=1)
         self.order = sorted(range(len(points)), key=lambda at: (-crowd[at], -self.sizes[at, 0], at))
 
-    def _candidates_around(self, index: int, obstacles: BoxArray) -> tuple[BoxArray, NDArray[np.float64], BoxArray]:
+    def _candidates_around(
+        self, index: int, obstacles: BoxArray
+    ) -> tuple[BoxArray, NDArray[np.float64], BoxArray]:
         """Free boxes around a spot, what each costs by itself, and the line from the spot to it."""
         middles, cost = _candidate_ring(self.sizes[index])
         half = self.sizes[index] / 2
@@ -218,7 +228,10 @@ class _LabelSearch:
         x, y, end_x, end_y = map(float, self._leader(index))
         far = math.hypot(end_x - x, end_y - y) > MARKER_CLEARANCE + _LEADER_DISTANCE
         return LabelPosition(
-            (left + right) / 2, (top + bottom) / 2, right - left, bottom - top,
+            (left + right) / 2,
+            (top + bottom) / 2,
+            right - left,
+            bottom - top,
             (end_x, end_y) if far else None,
         )
 
@@ -231,8 +244,13 @@ def _candidate_ring(label_size: NDArray[np.float64]) -> tuple[NDArray[np.float64
     turn = 2 * np.pi * np.arange(_RING_DIRECTIONS) / _RING_DIRECTIONS
     way = np.stack([np.cos(turn), -np.sin(turn)], axis=1)  # y runs downward
     pushed = np.clip(1.7 * way, -1, 1) * label_size / 2  # the box touches the ring from outside
-    middles = np.concatenate([way * (MARKER_CLEARANCE + gap) * np.sqrt(1 + 0.4 * np.abs(way.prod(axis=1, keepdims=True)))
-                              + pushed for gap in _RING_GAPS])
+    middles = np.concatenate(
+        [
+            way * (MARKER_CLEARANCE + gap) * np.sqrt(1 + 0.4 * np.abs(way.prod(axis=1, keepdims=True)))
+            + pushed
+            for gap in _RING_GAPS
+        ]
+    )
     # Right above reads best, then right, then left above, below last; as the hand of a map-maker has it.
     liked = 1.5 - np.cos(turn - np.pi / 5) + np.where(np.abs(way[:, 0]) < 0.2, 1.5, 0.0)
     return middles, (np.array(_RING_GAPS)[:, None] + liked).ravel()

@@ -14,6 +14,7 @@ from calib_core.figures.text import escape_for_plotly
 
 # MERGED as_sent: What of a figure is sent, to a browser or into a file?
 
+
 def without_unset(figure: Mapping[str, Any]) -> dict[str, Any]:
     """The figure without the parts that are not set (None)."""
     return cast("dict[str, Any]", _without_unset_parts(figure))
@@ -25,7 +26,11 @@ def _without_unset_parts(part: object) -> object:
         return {name: _without_unset_parts(value) for name, value in named.items() if value is not None}
     if isinstance(part, list):
         parts = cast("list[object]", part)
-        return [_without_unset_parts(value) for value in parts] if any(isinstance(one, Mapping) for one in parts) else parts
+        return (
+            [_without_unset_parts(value) for value in parts]
+            if any(isinstance(one, Mapping) for one in parts)
+            else parts
+        )
     return part
 
 
@@ -72,11 +77,17 @@ def legend_names(data: Sequence[Mapping[str, Any]]) -> list[str]:
     return [trace["name"] for trace in sorted(named, key=lambda trace: trace.get("legendrank", 1000))]
 
 
-def legend_entry(name: str, mode: str, **style: Any) -> dict[str, Any]:
+def legend_entry(name: str, mode: str, **style: Any) -> dict[str, Any]:  # noqa: ANN401 (as plotly takes it)
     """An entry of the legend without anything in the picture: a trace that is nowhere."""
     return {
-        "type": "scatter", "mode": mode, "x": [None], "y": [None], "name": escape_for_plotly(name), "showlegend": True,
-        "hoverinfo": "skip", **style,
+        "type": "scatter",
+        "mode": mode,
+        "x": [None],
+        "y": [None],
+        "name": escape_for_plotly(name),
+        "showlegend": True,
+        "hoverinfo": "skip",
+        **style,
     }
 
 
@@ -130,7 +141,11 @@ def _legend_layout(theme: Theme, entry_width: float) -> dict[str, Any]:
 
 
 def axis(
-    theme: Theme, title: str | None = None, *, standoff: int | None = None, **options: Any
+    theme: Theme,
+    title: str | None = None,
+    *,
+    standoff: int | None = None,
+    **options: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
     """One axis that cannot be dragged; `more` is laid over it.
 
@@ -154,7 +169,7 @@ def axis(
     return drawn | options
 
 
-def probability_axis(theme: Theme, title: str | None = None, **options: Any) -> dict[str, Any]:
+def probability_axis(theme: Theme, title: str | None = None, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """An axis from 0 to 1."""
     whole: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], **options}
     return axis(theme, title, **whole)
@@ -163,15 +178,27 @@ def probability_axis(theme: Theme, title: str | None = None, **options: Any) -> 
 def unit_square_outline(theme: Theme) -> dict[str, Any]:
     """The outline of the square from 0 to 1, over bars that touch it."""
     return {
-        "type": "rect", "xref": "x", "yref": "y", "x0": 0, "x1": 1, "y0": 0, "y1": 1,
-        "layer": "between", "fillcolor": TRANSPARENT, "line": {"color": theme.axis_line, "width": 1},
+        "type": "rect",
+        "xref": "x",
+        "yref": "y",
+        "x0": 0,
+        "x1": 1,
+        "y0": 0,
+        "y1": 1,
+        "layer": "between",
+        "fillcolor": TRANSPARENT,
+        "line": {"color": theme.axis_line, "width": 1},
     }
 
 
 def empty_trace() -> dict[str, Any]:
     """A trace without a point, for a figure that would have none: no picture is drawn of an empty list."""
     return {
-        "type": "scatter", "mode": "markers", "x": [None], "y": [None], "hoverinfo": "skip",
+        "type": "scatter",
+        "mode": "markers",
+        "x": [None],
+        "y": [None],
+        "hoverinfo": "skip",
         "showlegend": False,
     }
 
@@ -198,7 +225,7 @@ def share_ticks(top: float, max_steps: int = 4) -> dict[str, Any]:
     return {"tickvals": [round(step * place, 6) for place in range(count + 1)], "tickformat": f".{decimals}%"}
 
 
-def annotation(theme: Theme, text: str, **position: Any) -> dict[str, Any]:
+def annotation(theme: Theme, text: str, **position: Any) -> dict[str, Any]:  # noqa: ANN401
     """Words in the picture, without an arrow; `text` is plotly's HTML, so escaped already."""
     return {"text": text, "showarrow": False, "font": {"size": SMALL_SIZE, "color": theme.text}} | position
 
@@ -249,6 +276,15 @@ def panel_heading(text: str, theme: Theme, stack: PanelStack, index: int = 0) ->
     """Words above the panel at this place, smaller where they would be wider than a telephone."""
     size = TEXT_SIZE if len(text) < _LONG_HEADING else SMALL_SIZE
     return annotation(
-        theme, f"<b>{escape_for_plotly(text)}</b>", font={"size": size, "color": theme.text}, xref="paper", yref="paper",
-        x=0, xanchor="left", align="left", y=stack.domains[index][1], yanchor="bottom", yshift=3,
+        theme,
+        f"<b>{escape_for_plotly(text)}</b>",
+        font={"size": size, "color": theme.text},
+        xref="paper",
+        yref="paper",
+        x=0,
+        xanchor="left",
+        align="left",
+        y=stack.domains[index][1],
+        yanchor="bottom",
+        yshift=3,
     )

@@ -36,7 +36,10 @@ from calib_core.wording import format_percent, format_short, format_signed, plur
 
 # MERGED lines_look: How is each line told from the others, where lines are runs, methods, or both?
 
-def styles_by_line(result: ReliabilityLines, style_indices: Mapping[str, int], theme: Theme) -> dict[str, SeriesStyle]:
+
+def styles_by_line(
+    result: ReliabilityLines, style_indices: Mapping[str, int], theme: Theme
+) -> dict[str, SeriesStyle]:
     """Key of a line → its colour, dash and symbol.
 
     places: key → place of the line's run among all at hand. Lines that are methods of one run look as these
@@ -67,7 +70,11 @@ _THIN_BIN_OPACITY: Final = 0.45
 
 
 def lines_figure(
-    result: ReliabilityLines, theme: Theme, *, style_indices: Mapping[str, int] | None = None, selected: str | None = None
+    result: ReliabilityLines,
+    theme: Theme,
+    *,
+    style_indices: Mapping[str, int] | None = None,
+    selected: str | None = None,
 ) -> Figure:
     """A square of accuracy against mean confidence, a point a non-empty bin, and the shares below it.
 
@@ -83,21 +90,33 @@ def lines_figure(
     data: list[dict[str, Any]] = [*_diagonal(theme), *entries]
     for line in result.lines:
         broad = 3.6 if line.key == selected else 2.2
-        data += [*_line_traces(line, looks[line.key], theme, broad), *_bin_points(result, line, looks[line.key], theme)]
+        data += [
+            *_line_traces(line, looks[line.key], theme, broad),
+            *_bin_points(result, line, looks[line.key], theme),
+        ]
         data += _share_outline(line, looks[line.key])
     top, alone = legend_margin(legend_names(data), one_per_line=True)
     layout = base_layout(theme, height=_PANELS_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=alone)
     words = [] if result.lines else [annotation(theme, broken(result.headline, 24), x=0.3, y=0.75)]
     return {
         "data": data if result.lines else [*data, empty_trace()],
-        "layout": layout | {
+        "layout": layout
+        | {
             "hovermode": "closest",
             "xaxis": probability_axis(
-                theme, "Mean confidence of the bin", standoff=6, anchor="y2", constrain="domain",
+                theme,
+                "Mean confidence of the bin",
+                standoff=6,
+                anchor="y2",
+                constrain="domain",
                 constraintoward="left",
             ),
             "yaxis": probability_axis(
-                theme, "Accuracy (share right)", domain=_SQUARE_DOMAIN, scaleanchor="x", constrain="domain",
+                theme,
+                "Accuracy (share right)",
+                domain=_SQUARE_DOMAIN,
+                scaleanchor="x",
+                constrain="domain",
                 constraintoward="bottom",
             ),
             "yaxis2": _share_axis(result, theme),
@@ -107,7 +126,9 @@ def lines_figure(
     }
 
 
-def _line_legend_entry(result: ReliabilityLines, line: ReliabilityLine, style: SeriesStyle, theme: Theme, width: float) -> dict[str, Any]:
+def _line_legend_entry(
+    result: ReliabilityLines, line: ReliabilityLine, style: SeriesStyle, theme: Theme, width: float
+) -> dict[str, Any]:
     """What tells the line from the others, and its number."""
     number = f" · {_metric_text(result, line)}"
     name = f"{truncate_middle(result.labels[line.key], _MAX_LEGEND_NAME - len(number))}{number}"
@@ -115,7 +136,7 @@ def _line_legend_entry(result: ReliabilityLines, line: ReliabilityLine, style: S
 
 
 def _metric_text(result: ReliabilityLines, line: ReliabilityLine) -> str:
-    """"ECE 0.0312"."""
+    """ "ECE 0.0312"."""
     value = line.result.score.value
     if value is None:
         return f"{METRICS[result.metric].title} –"
@@ -123,12 +144,22 @@ def _metric_text(result: ReliabilityLines, line: ReliabilityLine) -> str:
     return f"{METRICS[result.metric].title} {shown}"
 
 
-def _line_traces(line: ReliabilityLine, style: SeriesStyle, theme: Theme, width: float) -> list[dict[str, Any]]:
+def _line_traces(
+    line: ReliabilityLine, style: SeriesStyle, theme: Theme, width: float
+) -> list[dict[str, Any]]:
     """The whole line, pale where it has thin bins, and the parts between two others in full."""
     table = line.result.table
-    x, y, thin = rounded_values(table["confidence"]), rounded_values(table["accuracy"]), table["thin"].to_list()
+    x, y, thin = (
+        rounded_values(table["confidence"]),
+        rounded_values(table["accuracy"]),
+        table["thin"].to_list(),
+    )
     common: dict[str, Any] = {
-        "type": "scatter", "mode": "lines", "showlegend": False, "hoverinfo": "skip", "cliponaxis": False,
+        "type": "scatter",
+        "mode": "lines",
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "cliponaxis": False,
     }
     if not any(thin):
         return [{**common, "x": x or [None], "y": y or [None], "line": style.line(width)}]
@@ -144,9 +175,14 @@ def _line_traces(line: ReliabilityLine, style: SeriesStyle, theme: Theme, width:
     return traces
 
 
-def _bin_points(result: ReliabilityLines, line: ReliabilityLine, style: SeriesStyle, theme: Theme) -> list[dict[str, Any]]:
+def _bin_points(
+    result: ReliabilityLines, line: ReliabilityLine, style: SeriesStyle, theme: Theme
+) -> list[dict[str, Any]]:
     """A point a bin; of a thin one small and hollow."""
-    table, size = line.result.table, bar_detail(bins_across(line.result.table, line.result.scheme)).point_size + 1.5
+    table, size = (
+        line.result.table,
+        bar_detail(bins_across(line.result.table, line.result.scheme)).point_size + 1.5,
+    )
     name = f"<b>{escape_for_plotly(truncate_middle(line.run, 60))}</b><br>{escape_for_plotly(METHODS[line.method].title)}"
     traces: list[dict[str, Any]] = []
     for thin in (False, True):
@@ -156,17 +192,27 @@ def _bin_points(result: ReliabilityLines, line: ReliabilityLine, style: SeriesSt
         marker = marker_style(style.colour, style.symbol, theme, size)
         if thin:
             marker = {
-                "size": max(0.6 * size, 2), "symbol": f"{style.symbol}-open", "color": style.colour,
+                "size": max(0.6 * size, 2),
+                "symbol": f"{style.symbol}-open",
+                "color": style.colour,
                 "line": {"color": style.colour, "width": 1},
             }
-        traces.append({
-            "type": "scatter", "mode": "markers", "showlegend": False, "cliponaxis": False,
-            "x": rounded_values(part["confidence"]), "y": rounded_values(part["accuracy"]), "marker": marker,
-            "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
-            "hovertext": [f"{name}<br>{words}" for words in _hover_texts(line, part)],
-            "customdata": [[line.key, bin_] for bin_ in part["bin"]],
-            "meta": {"line": line.key, "thin": thin, "metric": result.metric},
-        })
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "showlegend": False,
+                "cliponaxis": False,
+                "x": rounded_values(part["confidence"]),
+                "y": rounded_values(part["accuracy"]),
+                "marker": marker,
+                "unselected": {"marker": {"opacity": 1}},
+                "hoverinfo": "text",
+                "hovertext": [f"{name}<br>{words}" for words in _hover_texts(line, part)],
+                "customdata": [[line.key, bin_] for bin_ in part["bin"]],
+                "meta": {"line": line.key, "thin": thin, "metric": result.metric},
+            }
+        )
     return traces
 
 
@@ -197,10 +243,19 @@ def _share_outline(line: ReliabilityLine, style: SeriesStyle) -> list[dict[str, 
             y += [0.0] * (2 if len(x) > 1 else 1)
         x += [round(low, 6), round(high, 6)]
         y += [share, share]
-    return [{
-        "type": "scatter", "mode": "lines", "yaxis": "y2", "showlegend": False, "hoverinfo": "skip",
-        "x": [*x, x[-1]], "y": [*y, 0.0], "line": style.line(1.4), "meta": {"shares": line.key},
-    }]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "yaxis": "y2",
+            "showlegend": False,
+            "hoverinfo": "skip",
+            "x": [*x, x[-1]],
+            "y": [*y, 0.0],
+            "line": style.line(1.4),
+            "meta": {"shares": line.key},
+        }
+    ]
 
 
 def _share_axis(result: ReliabilityLines, theme: Theme) -> dict[str, Any]:
@@ -214,11 +269,18 @@ def _share_axis(result: ReliabilityLines, theme: Theme) -> dict[str, Any]:
 
 def _diagonal(theme: Theme) -> list[dict[str, Any]]:
     """Confidence = accuracy."""
-    return [{
-        "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "hoverinfo": "skip",
-        "name": "perfect calibration", "legendrank": 1001,
-        "line": {"color": theme.muted_text, "width": 1.6, "dash": "6px,5px"},
-    }]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": [0, 1],
+            "y": [0, 1],
+            "hoverinfo": "skip",
+            "name": "perfect calibration",
+            "legendrank": 1001,
+            "line": {"color": theme.muted_text, "width": 1.6, "dash": "6px,5px"},
+        }
+    ]
 
 
 def describe_lines(result: ReliabilityLines) -> str:

@@ -32,27 +32,41 @@ def metric_line_style(metric: str, theme: Theme) -> dict[str, Any]:
     }
 
 
-
-
-
-
-def band_trace(x: list[float], low: list[float], high: list[float], colour: str, **options: Any) -> dict[str, Any]:
+def band_trace(
+    x: list[float],
+    low: list[float],
+    high: list[float],
+    colour: str,
+    **options: Any,  # noqa: ANN401
+) -> dict[str, Any]:
     """A pale area from low to high along x, deaf to hover and click; a single point becomes a short bar."""
     common = {"hoverinfo": "skip", "showlegend": False, **options}
     if len(x) == 1:
         return {
-            "type": "scatter", "mode": "markers", "x": x, "y": [(low[0] + high[0]) / 2],
+            "type": "scatter",
+            "mode": "markers",
+            "x": x,
+            "y": [(low[0] + high[0]) / 2],
             "marker": {"size": 0.1, "color": colour},
             "error_y": {
-                "type": "data", "array": [(high[0] - low[0]) / 2], "width": 0, "thickness": 14,
+                "type": "data",
+                "array": [(high[0] - low[0]) / 2],
+                "width": 0,
+                "thickness": 14,
                 "color": with_opacity(colour, BAND_OPACITY),
             },
             **common,
         }
     around = pl.Series([*low, *reversed(high)], dtype=pl.Float64)
     return {
-        "type": "scatter", "mode": "lines", "x": [*x, *reversed(x)], "y": rounded_values(around, 7),
-        "line": {"width": 0, "color": colour}, "fill": "toself", "fillcolor": with_opacity(colour, BAND_OPACITY), **common,
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*x, *reversed(x)],
+        "y": rounded_values(around, 7),
+        "line": {"width": 0, "color": colour},
+        "fill": "toself",
+        "fillcolor": with_opacity(colour, BAND_OPACITY),
+        **common,
     }
 
 
@@ -62,31 +76,52 @@ def band_legend_entry(theme: Theme, suffix: str = "") -> dict[str, Any]:
     return legend_entry(f"if calibrated: 5–95 %{suffix}", "lines", line=line, opacity=0.35)
 
 
-def error_bars(estimates: Sequence[MetricEstimate], colour: str, *, width: float, thickness: float) -> dict[str, Any]:
+def error_bars(
+    estimates: Sequence[MetricEstimate], colour: str, *, width: float, thickness: float
+) -> dict[str, Any]:
     """From the lower to the upper end of each interval, where there is one. width, thickness: in pixels."""
     return {
-        "type": "data", "symmetric": False, "width": width, "thickness": thickness, "color": colour,
+        "type": "data",
+        "symmetric": False,
+        "width": width,
+        "thickness": thickness,
+        "color": colour,
         "array": [0 if one.high is None else round(max(0.0, one.high - one.value), 7) for one in estimates],
-        "arrayminus": [0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in estimates],
+        "arrayminus": [
+            0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in estimates
+        ],
     }
 
 
 def selection_ring(x: float, y: float, theme: Theme) -> dict[str, Any]:
     """A ring around the chosen point, deaf to hover and click."""
     return {
-        "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
-        "cliponaxis": False, "x": [x], "y": [y],
+        "type": "scatter",
+        "mode": "markers",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "cliponaxis": False,
+        "x": [x],
+        "y": [y],
         "marker": {
-            "size": 19, "symbol": "circle-open", "color": theme.highlight_outline,
+            "size": 19,
+            "symbol": "circle-open",
+            "color": theme.highlight_outline,
             "line": {"color": theme.highlight_outline, "width": 3},
         },
         "unselected": {"marker": {"opacity": 1}},
     }
 
 
-def median_line(x: list[float], median: list[float], colour: str, **options: Any) -> dict[str, Any]:
+def median_line(x: list[float], median: list[float], colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """The thin line of a null's median, deaf to hover and click."""
     return {
-        "type": "scatter", "mode": "lines", "x": x, "y": median, "hoverinfo": "skip", "showlegend": False,
-        "line": {"color": colour, "width": 1.2, "dash": "dot"}, **options,
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": median,
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "line": {"color": colour, "width": 1.2, "dash": "dot"},
+        **options,
     }

@@ -139,14 +139,34 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 RUN_DASHES: Final = ("solid", "7px,4px", "2px,3px", "10px,3px,2px,3px", "16px,5px")
 RUN_SYMBOLS: Final = (
-    "circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "triangle-down", "cross",
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "x",
+    "star",
+    "hexagon",
+    "triangle-down",
+    "cross",
 )
 """Five and nine, which have no divisor in common: together they repeat after 45 places."""
 
 SYMBOL_CHARACTERS: Final = {
-    "circle": "●", "square": "■", "diamond": "◆", "triangle-up": "▲", "x": "✖", "star": "★", "hexagon": "⬢",
-    "triangle-down": "▼", "pentagon": "⬟", "cross": "✚", "star-diamond": "✦",
-    "triangle-left": "◀", "triangle-right": "▶", "hourglass": "⧗", "bowtie": "⧓",
+    "circle": "●",
+    "square": "■",
+    "diamond": "◆",
+    "triangle-up": "▲",
+    "x": "✖",
+    "star": "★",
+    "hexagon": "⬢",
+    "triangle-down": "▼",
+    "pentagon": "⬟",
+    "cross": "✚",
+    "star-diamond": "✦",
+    "triangle-left": "◀",
+    "triangle-right": "▶",
+    "hourglass": "⧗",
+    "bowtie": "⧓",
 }
 """Symbols as letters, for tables: those of methods too."""
 
@@ -167,7 +187,9 @@ def run_style(style_index: int, theme: Theme) -> SeriesStyle:
 # MERGED method_look: Which colour, symbol and dash has a confidence method, on every figure that tells methods apart?
 
 _SPARE: Final = (
-    (3, "triangle-left", "9px,2px"), (4, "triangle-right", "2px,6px"), (2, "hourglass", "6px,2px,2px,2px"),
+    (3, "triangle-left", "9px,2px"),
+    (4, "triangle-right", "2px,6px"),
+    (2, "hourglass", "6px,2px,2px,2px"),
     (0, "bowtie", "16px,3px,3px,3px"),
 )
 """Colour, symbol and dash of the methods that claim none, in the registry's order."""

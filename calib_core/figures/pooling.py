@@ -56,14 +56,20 @@ def pooling_figure(result: PairPools, theme: Theme) -> Figure:
             _classwise_bins(result, theme),
             *_pooled_bins(result, theme),
         ],
-        "layout": layout | {
+        "layout": layout
+        | {
             "hovermode": "closest",
             "clickmode": "none",
             "xaxis": probability_axis(theme, "Probability", standoff=6, anchor="y2"),
             "yaxis": _class_axis(result, theme, rows, 1 - rows * _CLASS_HEIGHT / plot),
             "yaxis2": axis(
-                theme, domain=[0, 2 * _POOL_HEIGHT / plot], range=[-0.5, 1.5], ticks="", tickvals=[0, 1],
-                ticktext=["ECE: 1 pair", f"Full-ECE: {compact_count(result.n_classes)}"], showgrid=False,
+                theme,
+                domain=[0, 2 * _POOL_HEIGHT / plot],
+                range=[-0.5, 1.5],
+                ticks="",
+                tickvals=[0, 1],
+                ticktext=["ECE: 1 pair", f"Full-ECE: {compact_count(result.n_classes)}"],
+                showgrid=False,
                 tickfont={"size": SMALL_SIZE, "color": theme.text},
             ),
             "shapes": _bin_edges(result, theme),
@@ -81,23 +87,35 @@ def _class_bars(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
     ]
     if result.n_hidden_classes:
         rest = f"{result.n_hidden_classes:,} more class{'es' if result.n_hidden_classes > 1 else ''} together"
-        traces.append({
-            "type": "bar", "orientation": "h", "name": rest, "x": [round(result.hidden_probability, 6)],
-            "y": [result.table.height], "marker": {"color": theme.count_bar}, "hoverinfo": "text",
-            "hovertext": [f"<b>{rest}</b><br>{result.hidden_probability:.4g}"], "width": 0.62,
-        })
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": rest,
+                "x": [round(result.hidden_probability, 6)],
+                "y": [result.table.height],
+                "marker": {"color": theme.count_bar},
+                "hoverinfo": "text",
+                "hovertext": [f"<b>{rest}</b><br>{result.hidden_probability:.4g}"],
+                "width": 0.62,
+            }
+        )
     return traces
 
 
-def _class_bar_trace(classes: pl.DataFrame, **options: Any) -> dict[str, Any]:
+def _class_bar_trace(classes: pl.DataFrame, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     return {
-        "type": "bar", "orientation": "h", "x": rounded_values(classes["prob"], 6) or [None],
-        "y": classes["at"].to_list() or [None], "hoverinfo": "text",
+        "type": "bar",
+        "orientation": "h",
+        "x": rounded_values(classes["prob"], 6) or [None],
+        "y": classes["at"].to_list() or [None],
+        "hoverinfo": "text",
         "hovertext": [
             f"<b>{escape_for_plotly(shorten(row['label']))}</b><br>{row['prob']:.4g}, in {row['interval']}"
             for row in classes.iter_rows(named=True)
         ],
-        "width": 0.62, **options,
+        "width": 0.62,
+        **options,
     }
 
 
@@ -105,8 +123,14 @@ def _classwise_bins(result: PairPools, theme: Theme) -> dict[str, Any]:
     """In each class' own row of bins the one that takes its pair."""
     low = (result.table["bin"] - 1) / result.n_bins
     return {
-        "type": "bar", "orientation": "h", "base": rounded_values(low, 6), "x": [1 / result.n_bins] * low.len(),
-        "y": list(range(low.len())), "width": 0.94, "hoverinfo": "skip", "name": "its bin under cw-ECE",
+        "type": "bar",
+        "orientation": "h",
+        "base": rounded_values(low, 6),
+        "x": [1 / result.n_bins] * low.len(),
+        "y": list(range(low.len())),
+        "width": 0.94,
+        "hoverinfo": "skip",
+        "name": "its bin under cw-ECE",
         "marker": {"color": TRANSPARENT, "line": {"color": theme.muted_text, "width": 1.2}},
     }
 
@@ -133,22 +157,36 @@ def _pool_row(
 ) -> dict[str, Any]:
     bins = sorted(counts)
     return {
-        "type": "bar", "orientation": "h", "yaxis": "y2", "showlegend": False,
-        "base": [round((bin_ - 1) / result.n_bins, 6) for bin_ in bins], "x": [1 / result.n_bins] * len(bins),
-        "y": [y] * len(bins), "width": 0.72, "hoverinfo": "text",
+        "type": "bar",
+        "orientation": "h",
+        "yaxis": "y2",
+        "showlegend": False,
+        "base": [round((bin_ - 1) / result.n_bins, 6) for bin_ in bins],
+        "x": [1 / result.n_bins] * len(bins),
+        "y": [y] * len(bins),
+        "width": 0.72,
+        "hoverinfo": "text",
         "hovertext": [
             f"<b>{'ECE' if y == 0 else 'Full-ECE'}, bin {bin_} of {result.n_bins}</b><br>"
             f"{plural(counts[bin_][0], 'pair')}, "
             f"{'one of them right' if counts[bin_][1] else 'none right'}{hover_suffix}"
             for bin_ in bins
         ],
-        "text": [compact_count(counts[bin_][0]) if result.n_bins <= MAX_BINS_WITH_COUNTS else "" for bin_ in bins],
-        "textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "constraintext": "none",
+        "text": [
+            compact_count(counts[bin_][0]) if result.n_bins <= MAX_BINS_WITH_COUNTS else "" for bin_ in bins
+        ],
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "constraintext": "none",
         "textfont": {"size": LABEL_SIZE, "color": theme.text},
         "marker": {
-            "color": [blend(theme.highlight if counts[b][1] else theme.bar, theme.background, 0.25) for b in bins],
+            "color": [
+                blend(theme.highlight if counts[b][1] else theme.bar, theme.background, 0.25) for b in bins
+            ],
             "line": {
-                "color": [theme.highlight_outline if counts[b][1] else theme.bar for b in bins], "width": 1.5,
+                "color": [theme.highlight_outline if counts[b][1] else theme.bar for b in bins],
+                "width": 1.5,
             },
         },
     }
@@ -160,10 +198,20 @@ def _class_axis(result: PairPools, theme: Theme, rows: int, low: float) -> dict[
         for label, prob, right in result.table.select("label", "prob", "right").iter_rows()
         if (name := escape_for_plotly(shorten(label, _MAX_CLASS_NAME)))
     ]
-    rest = [f"{result.n_hidden_classes:,} more  {result.hidden_probability:.2g}"] if result.n_hidden_classes else []
+    rest = (
+        [f"{result.n_hidden_classes:,} more  {result.hidden_probability:.2g}"]
+        if result.n_hidden_classes
+        else []
+    )
     return axis(
-        theme, domain=[low, 1], range=[rows - 0.4, -0.6], tickvals=list(range(rows)), ticks="",
-        ticktext=[*names, *rest], showgrid=False, tickfont={"size": SMALL_SIZE, "color": theme.text},
+        theme,
+        domain=[low, 1],
+        range=[rows - 0.4, -0.6],
+        tickvals=list(range(rows)),
+        ticks="",
+        ticktext=[*names, *rest],
+        showgrid=False,
+        tickfont={"size": SMALL_SIZE, "color": theme.text},
     )
 
 
@@ -173,8 +221,15 @@ def _bin_edges(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
         return []
     return [
         {
-            "type": "line", "xref": "x", "yref": "paper", "x0": edge / result.n_bins, "x1": edge / result.n_bins,
-            "y0": 0, "y1": 1, "layer": "below", "line": {"color": theme.grid_line, "width": 1},
+            "type": "line",
+            "xref": "x",
+            "yref": "paper",
+            "x0": edge / result.n_bins,
+            "x1": edge / result.n_bins,
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "line": {"color": theme.grid_line, "width": 1},
         }
         for edge in range(1, result.n_bins)
     ]

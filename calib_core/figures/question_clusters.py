@@ -39,11 +39,17 @@ def question_clusters_figure(result: QuestionClusters, theme: Theme) -> Figure:
     ticks: dict[str, Any] = {"dtick": 1} if most <= _MAX_UNIT_TICKS else {"nticks": 6}
     layout = base_layout(theme, height=58 + _ROW_HEIGHT * max(len(bars), 1), top=8)
     layout |= {
-        "hovermode": "closest", "bargap": 0.28,
+        "hovermode": "closest",
+        "bargap": 0.28,
         "xaxis": axis(theme, "Samples", standoff=4, range=[0, 1.12 * most], tickformat="d", **ticks),
         "yaxis": axis(
-            theme, range=[len(bars) - 0.5, -0.5], tickvals=list(range(len(bars))), automargin=True,
-            ticktext=[bar.name for bar in bars], ticks="", tickfont={"size": LABEL_SIZE, "color": theme.text},
+            theme,
+            range=[len(bars) - 0.5, -0.5],
+            tickvals=list(range(len(bars))),
+            automargin=True,
+            ticktext=[bar.name for bar in bars],
+            ticks="",
+            tickfont={"size": LABEL_SIZE, "color": theme.text},
         ),
     }
     return {"data": [_cluster_trace(bars, theme)] if bars else [empty_trace()], "layout": layout}
@@ -63,7 +69,9 @@ def _cluster_bars(result: QuestionClusters) -> list[_ClusterBar]:
     if rest:
         sizes = ", ".join(str(each.size) for each in rest)
         words = f"{len(rest)} smaller clusters<br>of {sizes} samples"
-        bars.append(_ClusterBar(f"{len(rest)} smaller clusters", sum(each.size for each in rest), words, "other"))
+        bars.append(
+            _ClusterBar(f"{len(rest)} smaller clusters", sum(each.size for each in rest), words, "other")
+        )
     if result.n_unparsed:
         words = f"<b>{_sample_count_text(result.n_unparsed)}</b> {result.unparsed_text}"
         bars.append(_ClusterBar(f"{result.n_unparsed} not parsed", result.n_unparsed, words, "unparsed"))
@@ -77,24 +85,38 @@ def _sample_count_text(count: int) -> str:
 def _cluster_trace(bars: list[_ClusterBar], theme: Theme) -> dict[str, Any]:
     """Chosen: full; tied: hatched in its colour; others: grey; not parsed: crossed out in grey."""
     colours = {
-        "chosen": theme.bar, "tied": theme.bar, "other": blend(theme.count_bar, theme.background, 0.75),
+        "chosen": theme.bar,
+        "tied": theme.bar,
+        "other": blend(theme.count_bar, theme.background, 0.75),
         "unparsed": theme.count_bar,
     }
     shapes = {"chosen": "", "tied": "/", "other": "", "unparsed": "x"}
     return {
-        "type": "bar", "orientation": "h", "x": [bar.size for bar in bars], "y": list(range(len(bars))),
-        "text": [str(bar.size) for bar in bars], "textposition": "outside", "cliponaxis": False,
-        "textfont": {"size": LABEL_SIZE, "color": theme.text}, "constraintext": "none",
-        "hoverinfo": "text", "hovertext": [bar.hover_text for bar in bars], "showlegend": False,
+        "type": "bar",
+        "orientation": "h",
+        "x": [bar.size for bar in bars],
+        "y": list(range(len(bars))),
+        "text": [str(bar.size) for bar in bars],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "textfont": {"size": LABEL_SIZE, "color": theme.text},
+        "constraintext": "none",
+        "hoverinfo": "text",
+        "hovertext": [bar.hover_text for bar in bars],
+        "showlegend": False,
         "unselected": {"marker": {"opacity": 1}},
         "marker": {
             "color": [colours[bar.kind] for bar in bars],
             "line": {"color": [colours[bar.kind] for bar in bars], "width": 1.5},
             "pattern": {
-                "shape": [shapes[bar.kind] for bar in bars], "fillmode": "replace", "size": 7,
+                "shape": [shapes[bar.kind] for bar in bars],
+                "fillmode": "replace",
+                "size": 7,
                 "solidity": 0.3,
                 "bgcolor": [
-                    blend(colours[bar.kind], theme.background, 0.14) if shapes[bar.kind] else colours[bar.kind]
+                    blend(colours[bar.kind], theme.background, 0.14)
+                    if shapes[bar.kind]
+                    else colours[bar.kind]
                     for bar in bars
                 ],
             },
@@ -106,6 +128,7 @@ def _cluster_trace(bars: list[_ClusterBar], theme: Theme) -> dict[str, Any]:
 def describe_question_clusters(result: QuestionClusters) -> str:
     """The bars in a few sentences, for who cannot see them: text, not HTML."""
     told = "; ".join(
-        f"{shorten(each.answer, _MAX_ANSWER_LENGTH)}: {_sample_count_text(each.size)}" for each in result.clusters[:MAX_CLUSTERS]
+        f"{shorten(each.answer, _MAX_ANSWER_LENGTH)}: {_sample_count_text(each.size)}"
+        for each in result.clusters[:MAX_CLUSTERS]
     )
     return f"Samples of question {shorten(result.title, 80)}. {told or 'No sample parses'}. {result.headline}"

@@ -56,11 +56,18 @@ def gap_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
     traces: list[dict[str, Any]] = []
     for part, opacity in split_thin_bins(table):
         over, under = part.filter(pl.col("gap") > 0), part.filter(pl.col("gap") < 0)
-        orange, green = unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH), unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH)
+        orange, green = (
+            unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH),
+            unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH),
+        )
         named = {"showlegend": opacity == 1}
         traces += [
-            filled_outline(over, "top", blend(orange, theme.background, opacity), name="over-confident gap", **named),
-            filled_outline(under, "top", blend(green, theme.background, opacity), name="under-confident gap", **named),
+            filled_outline(
+                over, "top", blend(orange, theme.background, opacity), name="over-confident gap", **named
+            ),
+            filled_outline(
+                under, "top", blend(green, theme.background, opacity), name="under-confident gap", **named
+            ),
             filled_outline(part, "solid", blend(theme.bar, theme.background, opacity)),
         ]
     return traces
@@ -74,7 +81,7 @@ def count_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
     ]
 
 
-def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any) -> dict[str, Any]:
+def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """Bars `height` (a column) tall as one filled outline, deaf to hover and click.
 
     Outside the bins it runs at FLOOR, which shows neither on a linear nor on a logarithmic axis.
@@ -87,10 +94,15 @@ def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any
         x += [begin, end] if ends else [begin]
         y += [tall, INVISIBLE_HEIGHT] if ends else [tall]
     drawn: dict[str, Any] = {
-        "type": "scatter", "mode": "lines", "hoverinfo": "skip", "showlegend": False,
+        "type": "scatter",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "showlegend": False,
         "x": rounded_values(pl.Series(x, dtype=pl.Float64)) or [None],
         "y": rounded_values(pl.Series(y, dtype=pl.Float64)) or [None],
-        "line": {"shape": "hv", "width": 0}, "fill": "tozeroy", "fillcolor": colour,
+        "line": {"shape": "hv", "width": 0},
+        "fill": "tozeroy",
+        "fillcolor": colour,
     }
     return drawn | options
 
@@ -131,17 +143,25 @@ def reliability_figure(
                 theme, "Confidence", standoff=6, anchor="y2", constrain="domain", constraintoward="left"
             ),
             "yaxis": probability_axis(
-                theme, "Accuracy (share right)", domain=_SQUARE_DOMAIN, scaleanchor="x", constrain="domain",
+                theme,
+                "Accuracy (share right)",
+                domain=_SQUARE_DOMAIN,
+                scaleanchor="x",
+                constrain="domain",
                 constraintoward="bottom",
             ),
             "yaxis2": _count_axis(table, theme, result.pair_unit, log=log_counts),
             "shapes": [*_selection_bands(chosen, theme), unit_square_outline(theme)],
-            "annotations": [] if table.height else [annotation(theme, wrap_lines(result.headline, 24), x=0.3, y=0.75)],
+            "annotations": []
+            if table.height
+            else [annotation(theme, wrap_lines(result.headline, 24), x=0.3, y=0.75)],
         },
     }
 
 
-def _bars_or_outlines(scheme: Scheme, table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
+def _bars_or_outlines(
+    scheme: Scheme, table: pl.DataFrame, theme: Theme, detail: BarDetail
+) -> list[dict[str, Any]]:
     """What rises from each panel's floor: bars, or at hundreds of bins of equal width their outlines."""
     if scheme.binning == "width" and not detail.hatched:
         return [*gap_outlines(table, theme), *count_outlines(table, theme)]
@@ -157,12 +177,22 @@ def _accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list
         traces += [
             bar_trace(part, "solid", opacity=opacity, marker=solid_bar_marker(theme, theme.bar, detail)),
             bar_trace(
-                over, "gap", base=rounded_values(over["accuracy"]), opacity=opacity, showlegend=opacity == 1,
-                name="over-confident gap", marker=gap_marker(theme, theme.overconfident, OVERCONFIDENT_HATCH, detail),
+                over,
+                "gap",
+                base=rounded_values(over["accuracy"]),
+                opacity=opacity,
+                showlegend=opacity == 1,
+                name="over-confident gap",
+                marker=gap_marker(theme, theme.overconfident, OVERCONFIDENT_HATCH, detail),
             ),
             bar_trace(
-                under, "gap", base=rounded_values(under["confidence"]), opacity=opacity, showlegend=opacity == 1,
-                name="under-confident gap", marker=gap_marker(theme, theme.underconfident, UNDERCONFIDENT_HATCH, detail),
+                under,
+                "gap",
+                base=rounded_values(under["confidence"]),
+                opacity=opacity,
+                showlegend=opacity == 1,
+                name="under-confident gap",
+                marker=gap_marker(theme, theme.underconfident, UNDERCONFIDENT_HATCH, detail),
             ),
         ]
     return traces
@@ -173,7 +203,10 @@ def _count_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail, scheme: Sc
     angle = label_angle(table)
     return [
         bar_trace(
-            part, "count", yaxis="y2", marker=solid_bar_marker(theme, blend(theme.count_bar, theme.background, opacity), detail),
+            part,
+            "count",
+            yaxis="y2",
+            marker=solid_bar_marker(theme, blend(theme.count_bar, theme.background, opacity), detail),
             **(count_labels(part, theme, angle) if bins_across(table, scheme) <= MAX_LABELLED_BARS else {}),
         )
         for part, opacity in split_thin_bins(table)
@@ -210,22 +243,31 @@ def _accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> li
     traces: list[dict[str, Any]] = []
     for part, opacity in split_thin_bins(table):
         trace: dict[str, Any] = {
-            "type": "scatter", "mode": "markers", "hoverinfo": "skip", "cliponaxis": False,
-            "x": rounded_values(part["confidence"]) or [None], "y": rounded_values(part["accuracy"]) or [None],
+            "type": "scatter",
+            "mode": "markers",
+            "hoverinfo": "skip",
+            "cliponaxis": False,
+            "x": rounded_values(part["confidence"]) or [None],
+            "y": rounded_values(part["accuracy"]) or [None],
             "name": "accuracy, 95 % Wilson" if known else "accuracy",
-            "opacity": opacity, "showlegend": opacity == 1,
+            "opacity": opacity,
+            "showlegend": opacity == 1,
             "marker": {
-                "size": detail.point_size, "color": theme.text,
+                "size": detail.point_size,
+                "color": theme.text,
                 "line": {"color": theme.background, "width": 1 if detail.whisker_cap else 0},
             },
             "unselected": {"marker": {"opacity": 1}},
         }
         if known:
             trace["error_y"] = {
-                "type": "data", "symmetric": False, "color": theme.text,
+                "type": "data",
+                "symmetric": False,
+                "color": theme.text,
                 "array": rounded_values(part["accuracy_high"] - part["accuracy"]),
                 "arrayminus": rounded_values(part["accuracy"] - part["accuracy_low"]),
-                "thickness": detail.whisker_width, "width": detail.whisker_cap,
+                "thickness": detail.whisker_width,
+                "width": detail.whisker_cap,
             }
         traces.append(trace)
     return traces
@@ -238,7 +280,8 @@ def _hover_texts(table: pl.DataFrame, unit: str, detail: BarDetail) -> list[str]
         f"confidence {row['confidence']:.3f}<br>accuracy {row['accuracy']:.3f}"
         + (
             f" ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})"
-            if detail.hatched and row["accuracy_low"] is not None else ""
+            if detail.hatched and row["accuracy_low"] is not None
+            else ""
         )
         + f"<br>gap {format_signed(row['gap'], '+.3f')}"
         for row in table.iter_rows(named=True)
@@ -256,16 +299,26 @@ def _selection_outline(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[st
     if not selected_bin.height:
         return []
     line = {"color": TRANSPARENT, "line": {"color": theme.highlight_outline, "width": 3}}
-    return [bar_trace(selected_bin, "top", marker=line), bar_trace(selected_bin, "count", yaxis="y2", marker=line)]
+    return [
+        bar_trace(selected_bin, "top", marker=line),
+        bar_trace(selected_bin, "count", yaxis="y2", marker=line),
+    ]
 
 
 def _selection_bands(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
     """A column of amber behind the selected bin, which shows where its bar is short too."""
     return [
         {
-            "type": "rect", "xref": "x", "yref": f"{panel} domain",
-            "x0": left, "x1": left + width, "y0": 0, "y1": 1, "layer": "below",
-            "line": {"width": 0}, "fillcolor": blend(theme.highlight, theme.background, 0.18),
+            "type": "rect",
+            "xref": "x",
+            "yref": f"{panel} domain",
+            "x0": left,
+            "x1": left + width,
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "line": {"width": 0},
+            "fillcolor": blend(theme.highlight, theme.background, 0.18),
         }
         for left, width in selected_bin.select(pl.col("at") - pl.col("wide") / 2, "wide").iter_rows()
         for panel in ("y", "y2")
@@ -282,7 +335,9 @@ def describe_reliability(result: Reliability) -> str:
     parts = [
         f"{METRICS[result.score.metric].title} {format_number(value)}" if value is not None else None,
         f"accuracy {format_percent(result.accuracy)}" if result.accuracy is not None else None,
-        f"mean confidence {format_percent(result.mean_confidence)}" if result.mean_confidence is not None else None,
+        f"mean confidence {format_percent(result.mean_confidence)}"
+        if result.mean_confidence is not None
+        else None,
         f"{plural(pairs, result.pair_unit[:-1])} in {plural(result.table.height, 'bin')}",
         f"widest gap {format_signed(widest['gap'], '+.3f')} in {widest['interval']}",
     ]
@@ -313,7 +368,9 @@ def small_reliability_figure(result: Reliability, theme: Theme) -> Figure:
     }
     return {
         "data": [trace | {"showlegend": False} for trace in whole["data"] if trace.get("yaxis") != "y2"],
-        "layout": layout | axes | {
+        "layout": layout
+        | axes
+        | {
             "showlegend": False,
             "shapes": [shape for shape in whole["layout"]["shapes"] if "y2" not in str(shape.get("yref"))],
             "annotations": whole["layout"]["annotations"],

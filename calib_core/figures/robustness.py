@@ -33,7 +33,7 @@ _MIN_TICK_DISTANCE: Final = 0.055
 """Ticks nearer than this part of the axis would have their numbers run into one another."""
 
 
-def bin_count_axis(theme: Theme, bin_counts: Sequence[int], **options: Any) -> dict[str, Any]:
+def bin_count_axis(theme: Theme, bin_counts: Sequence[int], **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """A logarithmic axis with a tick at each of these M (ascending, 1 or more), crowded ones left out."""
     low, high = math.log10(bin_counts[0]), math.log10(bin_counts[-1])
     room = max(0.06 * (high - low), 0.04)
@@ -42,8 +42,14 @@ def bin_count_axis(theme: Theme, bin_counts: Sequence[int], **options: Any) -> d
         if not ticks or math.log10(ticks[-1] / number) >= _MIN_TICK_DISTANCE * (high - low + 2 * room):
             ticks.append(number)
     return axis(
-        theme, "Number of bins M (log)", standoff=6, type="log", range=[low - room, high + room],
-        tickvals=ticks[::-1], ticktext=[f"{tick:,}" for tick in reversed(ticks)], **options,
+        theme,
+        "Number of bins M (log)",
+        standoff=6,
+        type="log",
+        range=[low - room, high + room],
+        tickvals=ticks[::-1],
+        ticktext=[f"{tick:,}" for tick in reversed(ticks)],
+        **options,
     )
 
 
@@ -116,15 +122,27 @@ def curve_line(
 ) -> dict[str, Any]:
     """The line of one curve, a point at each M; words: what the hover says of each, as plotly's HTML."""
     line = metric_line_style(run_curve.curve.metric, theme)
-    of = "" if run_curve.single_run else f"<br>{escape_for_plotly(truncate_middle(run_curve.run, _MAX_RUN_NAME))}"
+    of = (
+        ""
+        if run_curve.single_run
+        else f"<br>{escape_for_plotly(truncate_middle(run_curve.run, _MAX_RUN_NAME))}"
+    )
     name = f"<b>{escape_for_plotly(run_curve.title)}</b>{of}"
     return {
-        "type": "scatter", "mode": "lines+markers", "yaxis": yaxis, "cliponaxis": False, "showlegend": False,
-        "x": list(run_curve.curve.bins), "y": [None if value is None else round(value, 7) for value in values],
-        "line": line, "marker": run_curve.marker(line["color"], theme),
-        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "type": "scatter",
+        "mode": "lines+markers",
+        "yaxis": yaxis,
+        "cliponaxis": False,
+        "showlegend": False,
+        "x": list(run_curve.curve.bins),
+        "y": [None if value is None else round(value, 7) for value in values],
+        "line": line,
+        "marker": run_curve.marker(line["color"], theme),
+        "unselected": {"marker": {"opacity": 1}},
+        "hoverinfo": "text",
         "hovertext": [
-            f"{name}<br>M = {bins:,}<br>{told}" for bins, told in zip(run_curve.curve.bins, hover_texts, strict=True)
+            f"{name}<br>M = {bins:,}<br>{told}"
+            for bins, told in zip(run_curve.curve.bins, hover_texts, strict=True)
         ],
         "meta": {"metric": run_curve.curve.metric, "run": run_curve.run_index},
     }
@@ -142,7 +160,9 @@ def sweep_legend(curves: Sequence[RunCurve], theme: Theme, *, relative: bool) ->
         mode = "lines+markers" if curves[0].single_run else "lines"
         entries.append(legend_entry(f"{METRICS[metric].title}{rsd}", mode, line=line, **symbol))
     entries += [
-        legend_entry(truncate_middle(each.run, _MAX_RUN_NAME), "markers", marker=each.marker(theme.text, theme))
+        legend_entry(
+            truncate_middle(each.run, _MAX_RUN_NAME), "markers", marker=each.marker(theme.text, theme)
+        )
         for each in {each.run_index: each for each in curves if not each.single_run}.values()
     ]
     if not relative and any(each.curve.null for each in curves if each.run_index == 0):
@@ -152,7 +172,9 @@ def sweep_legend(curves: Sequence[RunCurve], theme: Theme, *, relative: bool) ->
 
 
 _SCALE_TITLES: Final[Mapping[str, str]] = {
-    "1": "scale 0 to 1", "2": "scale 0 to 2", "K": "divided by the K classes: scale 0 to 2/K",
+    "1": "scale 0 to 1",
+    "2": "scale 0 to 2",
+    "K": "divided by the K classes: scale 0 to 2/K",
 }
 
 MAX_CEILING_RATIO: Final = 1.6
@@ -221,8 +243,13 @@ def _bounds_trace(curve: SweepCurve, colour: str, yaxis: str) -> dict[str, Any]:
     """From the lower to the upper bound, with caps and without a point: nobody knows where between."""
     ends = sorted(curve.bounds.items())
     return {
-        "type": "scatter", "mode": "markers", "yaxis": yaxis, "showlegend": False, "hoverinfo": "text",
-        "x": [bins for bins, _ in ends], "y": [round((low + high) / 2, 7) for _, (low, high) in ends],
+        "type": "scatter",
+        "mode": "markers",
+        "yaxis": yaxis,
+        "showlegend": False,
+        "hoverinfo": "text",
+        "x": [bins for bins, _ in ends],
+        "y": [round((low + high) / 2, 7) for _, (low, high) in ends],
         "hovertext": [
             f"<b>{METRICS[curve.metric].title}</b><br>M = {bins:,}<br>between {low:.4g} and {high:.4g}"
             for bins, (low, high) in ends
@@ -230,8 +257,11 @@ def _bounds_trace(curve: SweepCurve, colour: str, yaxis: str) -> dict[str, Any]:
         "marker": {"size": 16, "opacity": 0, "color": colour},
         "unselected": {"marker": {"opacity": 0}},
         "error_y": {
-            "type": "data", "array": [(high - low) / 2 for _, (low, high) in ends], "color": colour,
-            "thickness": 4, "width": 7,
+            "type": "data",
+            "array": [(high - low) / 2 for _, (low, high) in ends],
+            "color": colour,
+            "thickness": 4,
+            "width": 7,
         },
         "meta": {"metric": curve.metric, "bounds": True},
     }
@@ -256,20 +286,35 @@ def _ceiling_lines(
     curves: Sequence[RunCurve], theme: Theme, yaxis: str, top: float
 ) -> tuple[list[Figure], list[Figure]]:
     """A line and its label for the first run's ceiling in view; that of Full-ECE and K·cw-ECE is one."""
-    found = {c for each in curves if each.run_index == 0 and (c := each.curve.ceiling) is not None and c <= top}
+    found = {
+        c for each in curves if each.run_index == 0 and (c := each.curve.ceiling) is not None and c <= top
+    }
     whose = "" if all(each.single_run for each in curves) else " (first run)"
     lines = [
         {
-            "type": "line", "xref": "x domain", "yref": yaxis, "x0": 0, "x1": 1,
-            "y0": ceiling, "y1": ceiling, "layer": "below",
+            "type": "line",
+            "xref": "x domain",
+            "yref": yaxis,
+            "x0": 0,
+            "x1": 1,
+            "y0": ceiling,
+            "y1": ceiling,
+            "layer": "below",
             "line": {"color": theme.muted_text, "width": 1.4, "dash": "6px,5px"},
         }
         for ceiling in sorted(found)
     ]
     labels = [
         annotation(
-            theme, f"ceiling 2·mean(1 − p) = {ceiling:.3g}{whose}", xref="x domain", x=0.01, xanchor="left",
-            yref=yaxis, y=ceiling, yanchor="top", font={"size": LABEL_SIZE, "color": theme.muted_text},
+            theme,
+            f"ceiling 2·mean(1 − p) = {ceiling:.3g}{whose}",
+            xref="x domain",
+            x=0.01,
+            xanchor="left",
+            yref=yaxis,
+            y=ceiling,
+            yanchor="top",
+            font={"size": LABEL_SIZE, "color": theme.muted_text},
         )
         for ceiling in sorted(found)
     ]
@@ -311,7 +356,9 @@ def _curve_text(run_curve: RunCurve) -> str:
 NO_MEAN: Final = "No metric has a mean to be divided by"
 
 
-def relative_values_figure(results: Sequence[Sweep], theme: Theme, style_indices: Sequence[int] = ()) -> Figure:
+def relative_values_figure(
+    results: Sequence[Sweep], theme: Theme, style_indices: Sequence[int] = ()
+) -> Figure:
     """Each metric divided by its own mean over M (log), with the RSD in the legend.
 
     A metric of which some M has no exact value has no mean, and no line here; nor has K·cw-ECE beside cw-ECE.
@@ -327,13 +374,26 @@ def relative_values_figure(results: Sequence[Sweep], theme: Theme, style_indices
         highest = max(highest, *shares)
         data.append(curve_line(each, theme, "y", shares, [f"{share:.2f} × its mean" for share in shares]))
     layout["yaxis"] = axis(
-        theme, "Value / own mean over M", domain=stack.domains[0], range=[0, 1.1 * highest], nticks=6,
+        theme,
+        "Value / own mean over M",
+        domain=stack.domains[0],
+        range=[0, 1.1 * highest],
+        nticks=6,
         tickformat="~g",
     )
-    layout["shapes"] = [{
-        "type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": 1, "y1": 1,
-        "layer": "below", "line": {"color": theme.axis_line, "width": 1.5},
-    }]
+    layout["shapes"] = [
+        {
+            "type": "line",
+            "xref": "x domain",
+            "yref": "y",
+            "x0": 0,
+            "x1": 1,
+            "y0": 1,
+            "y1": 1,
+            "layer": "below",
+            "line": {"color": theme.axis_line, "width": 1.5},
+        }
+    ]
     if not drawn:
         layout["annotations"].append(panel_heading(NO_MEAN, theme, stack))
     return {"data": [*entries, *data] or [empty_trace()], "layout": layout}
@@ -358,6 +418,9 @@ def describe_relative_values(results: Sequence[Sweep]) -> str:
 
 
 def _relative_curve_text(run_curve: RunCurve) -> str:
-    shares, name = _values_over_mean(run_curve), run_curve.title if run_curve.single_run else f"{run_curve.title}, {run_curve.run}"
+    shares, name = (
+        _values_over_mean(run_curve),
+        run_curve.title if run_curve.single_run else f"{run_curve.title}, {run_curve.run}",
+    )
     rsd = format_percent(run_curve.curve.rsd or 0.0)
     return f"{name}: from {min(shares):.2f} to {max(shares):.2f} times its mean, RSD {rsd}"

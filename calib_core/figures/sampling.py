@@ -63,8 +63,14 @@ def baseline_lines(levels: Sequence[LabelledLevel], theme: Theme) -> list[Figure
     """Dashed lines across the upper panel, as far as the labels."""
     return [
         {
-            "type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1 - LABEL_SHARE, "y0": level.value,
-            "y1": level.value, "layer": "below",
+            "type": "line",
+            "xref": "x domain",
+            "yref": "y",
+            "x0": 0,
+            "x1": 1 - LABEL_SHARE,
+            "y0": level.value,
+            "y1": level.value,
+            "layer": "below",
             "line": {"color": theme.muted_text, "width": 1.5, "dash": "9px,4px"},
         }
         for level in levels
@@ -72,7 +78,11 @@ def baseline_lines(levels: Sequence[LabelledLevel], theme: Theme) -> list[Figure
 
 
 def level_labels(
-    levels: Sequence[LabelledLevel], theme: Theme, axis_range: tuple[float, float], height: float, yref: str = "y"
+    levels: Sequence[LabelledLevel],
+    theme: Theme,
+    axis_range: tuple[float, float],
+    height: float,
+    yref: str = "y",
 ) -> list[Figure]:
     """A label at the right end of each line, moved up where the one below it would touch it.
 
@@ -82,15 +92,27 @@ def level_labels(
     least = _LABEL_SPACING / 2
     for place, level in enumerate(levels):
         own = (level.value - axis_range[0]) / (axis_range[1] - axis_range[0]) * height
-        above = (len(levels) - place - 0.5) * _LABEL_SPACING  # room for this one and those that are still to come
+        above = (
+            len(levels) - place - 0.5
+        ) * _LABEL_SPACING  # room for this one and those that are still to come
         at = max(least, min(own, height - above))
         least = at + _LABEL_SPACING
-        labels.append(annotation(
-            theme, wrap_lines(level.name, _LABEL_LINE_LENGTH) + (f"<br>{level.value:.4f}" if level.has_line else ""),
-            xref="x domain", x=1 - LABEL_SHARE + 0.015, xanchor="left", align="left",
-            yref=yref, y=level.value, yanchor="middle", yshift=round(at - own),
-            font={"size": LABEL_SIZE, "color": theme.muted_text},
-        ))
+        labels.append(
+            annotation(
+                theme,
+                wrap_lines(level.name, _LABEL_LINE_LENGTH)
+                + (f"<br>{level.value:.4f}" if level.has_line else ""),
+                xref="x domain",
+                x=1 - LABEL_SHARE + 0.015,
+                xanchor="left",
+                align="left",
+                yref=yref,
+                y=level.value,
+                yanchor="middle",
+                yshift=round(at - own),
+                font={"size": LABEL_SIZE, "color": theme.muted_text},
+            )
+        )
     return labels
 
 
@@ -109,30 +131,48 @@ def mean_confidence_lines(result: SampleSizeSweep, theme: Theme) -> list[dict[st
         most = [(size - 1) / size for size in x]
         colour = method_style("cluster_number", theme).colour
         words = [f"F_CN is at most<br>1 − 1/{size} = {end:.4g}" for size, end in zip(x, most, strict=True)]
-        traces.append(common | {
-            "mode": "lines+markers", "y": most, "hovertext": words, "meta": {"ceiling": True},
-            "line": {"color": colour, "width": 1.4, "dash": "6px,5px"},
-            "marker": {"symbol": "line-ew-open", "size": 16, "color": colour, "line": {"width": 2}},
-        })
-    traces.append(common | {
-        "mode": "lines" if len(x) > 1 else "markers", "marker": {"color": theme.muted_text, "size": 7},
-        "y": [rounded(right) for right in result.accuracy], "meta": {"accuracy": True},
-        "line": {"color": theme.muted_text, "width": 2, "dash": "2px,3px"},
-        "hovertext": [
-            f"accuracy of the majority<br>N' = {size}: {four_decimals(value)}"
-            for size, value in zip(x, result.accuracy, strict=True)
-        ],
-    })
+        traces.append(
+            common
+            | {
+                "mode": "lines+markers",
+                "y": most,
+                "hovertext": words,
+                "meta": {"ceiling": True},
+                "line": {"color": colour, "width": 1.4, "dash": "6px,5px"},
+                "marker": {"symbol": "line-ew-open", "size": 16, "color": colour, "line": {"width": 2}},
+            }
+        )
+    traces.append(
+        common
+        | {
+            "mode": "lines" if len(x) > 1 else "markers",
+            "marker": {"color": theme.muted_text, "size": 7},
+            "y": [rounded(right) for right in result.accuracy],
+            "meta": {"accuracy": True},
+            "line": {"color": theme.muted_text, "width": 2, "dash": "2px,3px"},
+            "hovertext": [
+                f"accuracy of the majority<br>N' = {size}: {four_decimals(value)}"
+                for size, value in zip(x, result.accuracy, strict=True)
+            ],
+        }
+    )
     for method, said in result.mean_confidence.items():
         own = method_style(method, theme)
-        traces.append(common | {
-            "mode": "lines+markers", "y": [rounded(value) for value in said], "cliponaxis": False,
-            "line": own.line(), "marker": own.marker(theme, 8), "meta": {"said": method},
-            "hovertext": [
-                f"<b>{METHOD_SYMBOLS[method]}</b><br>N' = {size}<br>mean confidence {four_decimals(value)}"
-                for size, value in zip(x, said, strict=True)
-            ],
-        })
+        traces.append(
+            common
+            | {
+                "mode": "lines+markers",
+                "y": [rounded(value) for value in said],
+                "cliponaxis": False,
+                "line": own.line(),
+                "marker": own.marker(theme, 8),
+                "meta": {"said": method},
+                "hovertext": [
+                    f"<b>{METHOD_SYMBOLS[method]}</b><br>N' = {size}<br>mean confidence {four_decimals(value)}"
+                    for size, value in zip(x, said, strict=True)
+                ],
+            }
+        )
     return traces
 
 
@@ -175,7 +215,10 @@ def sampling_figure(result: SampleSizeSweep, metric: str, theme: Theme) -> Figur
     ceiling 1 − 1/N' is in the lower one. metric: one that the result has.
     """
     curves = _plotted_curves(result, metric)
-    entries = [*(_curve_legend_entry(result, curve, theme, len(curves)) for curve in curves), *_greyed_legend_entry(result, theme)]
+    entries = [
+        *(_curve_legend_entry(result, curve, theme, len(curves)) for curve in curves),
+        *_greyed_legend_entry(result, theme),
+    ]
     top, alone = legend_margin(legend_names(entries), one_per_line=True)
     stack = stack_panels(2, top=top, panel_height=PANEL_HEIGHT)
     layout = base_layout(theme, height=stack.height, top=top, one_per_line=alone)
@@ -186,7 +229,10 @@ def sampling_figure(result: SampleSizeSweep, metric: str, theme: Theme) -> Figur
         "xaxis": _sample_size_axis(result, theme, stack),
         "yaxis": axis(theme, METRICS[metric].title, domain=stack.domains[0], range=[low, high], nticks=7),
         "yaxis2": axis(
-            theme, "Mean confidence", domain=stack.domains[1], range=list(CONFIDENCE_AXIS_RANGE),
+            theme,
+            "Mean confidence",
+            domain=stack.domains[1],
+            range=list(CONFIDENCE_AXIS_RANGE),
             tickvals=[0, 0.25, 0.5, 0.75, 1],
         ),
         "shapes": [*_greyed_ground(result, theme), *baseline_lines(levels, theme)],
@@ -198,7 +244,10 @@ def sampling_figure(result: SampleSizeSweep, metric: str, theme: Theme) -> Figur
         ],
     }
     data = [trace for curve in curves for trace in _curve_traces(result, curve, theme)]
-    return {"data": [*entries, *data, *mean_confidence_lines(result, theme)] or [empty_trace()], "layout": layout}
+    return {
+        "data": [*entries, *data, *mean_confidence_lines(result, theme)] or [empty_trace()],
+        "layout": layout,
+    }
 
 
 def _plotted_curves(result: SampleSizeSweep, metric: str) -> list[SampleSizeCurve]:
@@ -207,7 +256,9 @@ def _plotted_curves(result: SampleSizeSweep, metric: str) -> list[SampleSizeCurv
     return curves[:1] if metric == "accuracy" else curves
 
 
-def _curve_legend_entry(result: SampleSizeSweep, curve: SampleSizeCurve, theme: Theme, n_curves: int) -> dict[str, Any]:
+def _curve_legend_entry(
+    result: SampleSizeSweep, curve: SampleSizeCurve, theme: Theme, n_curves: int
+) -> dict[str, Any]:
     own = method_style(curve.method, theme)
     alone = n_curves == 1 and curve.metric == "accuracy"
     enough = next((each.size for each in result.sufficient_sizes if each.method == curve.method), None)
@@ -232,24 +283,42 @@ def _curve_traces(result: SampleSizeSweep, curve: SampleSizeCurve, theme: Theme)
     pale = [at for at in range(len(result.sizes)) if at not in clear]
     if pale:
         joined = [*clear[-1:], *pale]
-        faint = {"color": blend(line["color"], theme.background, _GREYED_OPACITY), "width": 1.6, "dash": "dot"}
+        faint = {
+            "color": blend(line["color"], theme.background, _GREYED_OPACITY),
+            "width": 1.6,
+            "dash": "dot",
+        }
         traces.append(_points_trace(result, curve, joined, faint, symbol, theme) | {"mode": "lines"})
-        traces.append(_points_trace(result, curve, pale, faint, f"{symbol}-open", theme) | {"mode": "markers"})
+        traces.append(
+            _points_trace(result, curve, pale, faint, f"{symbol}-open", theme) | {"mode": "markers"}
+        )
     if clear:
         traces.append(_points_trace(result, curve, clear, line, symbol, theme))
     return traces
 
 
 def _points_trace(
-    result: SampleSizeSweep, curve: SampleSizeCurve, indices: Sequence[int], line: dict[str, Any], symbol: str, theme: Theme
+    result: SampleSizeSweep,
+    curve: SampleSizeCurve,
+    indices: Sequence[int],
+    line: dict[str, Any],
+    symbol: str,
+    theme: Theme,
 ) -> dict[str, Any]:
     marker = marker_style(line["color"], symbol, theme)
     if symbol.endswith("-open"):
         marker["line"] = {"color": line["color"], "width": 1.8}
     return {
-        "type": "scatter", "mode": "lines+markers", "cliponaxis": False, "showlegend": False,
-        "x": [result.sizes[at] for at in indices], "y": [rounded(curve.mean[at]) for at in indices],
-        "line": line, "marker": marker, "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
+        "type": "scatter",
+        "mode": "lines+markers",
+        "cliponaxis": False,
+        "showlegend": False,
+        "x": [result.sizes[at] for at in indices],
+        "y": [rounded(curve.mean[at]) for at in indices],
+        "line": line,
+        "marker": marker,
+        "unselected": {"marker": {"opacity": 1}},
+        "hoverinfo": "text",
         "hovertext": [_hover_text(result, curve, at) for at in indices],
         "meta": {"method": curve.method, "metric": curve.metric, "greyed": symbol.endswith("-open")},
     }
@@ -260,7 +329,11 @@ def _hover_text(result: SampleSizeSweep, curve: SampleSizeCurve, index: int) -> 
     size, mean, std = result.sizes[index], curve.mean[index], curve.std[index]
     spread = "" if std is None else f" ± {std:.4f} over {result.draws[size]:,} draws"
     title = METRICS[curve.metric].title
-    words = [f"<b>{METHOD_SYMBOLS[curve.method]}</b>", f"N' = {size}", f"{title} {four_decimals(mean)}{spread}"]
+    words = [
+        f"<b>{METHOD_SYMBOLS[curve.method]}</b>",
+        f"N' = {size}",
+        f"{title} {four_decimals(mean)}{spread}",
+    ]
     if (gap := result.brier_differences[curve.method].get(size)) and curve.metric == "brier":
         ends = format_interval(gap.low, gap.high, "+.4f")
         words.append(f"to N' = {result.reference_size}: {format_signed(gap.value)} ({ends})")
@@ -269,7 +342,9 @@ def _hover_text(result: SampleSizeSweep, curve: SampleSizeCurve, index: int) -> 
     return "<br>".join(words)
 
 
-def _value_range(result: SampleSizeSweep, curves: Sequence[SampleSizeCurve], metric: str) -> tuple[float, float]:
+def _value_range(
+    result: SampleSizeSweep, curves: Sequence[SampleSizeCurve], metric: str
+) -> tuple[float, float]:
     """The ends of the upper axis: around everything that is drawn, not from 0, as nothing is a bar."""
     known = [
         max(mean + side * (std or 0.0), _metric_minimum(metric))
@@ -302,8 +377,14 @@ def _sample_size_axis(result: SampleSizeSweep, theme: Theme, stack: PanelStack) 
     """N' at equal steps a doubling, a tick at each."""
     left, _, right = _log_axis_ends(result)
     return axis(
-        theme, "Number of samples N' (log)", standoff=6, type="log", range=[left, right],
-        tickvals=list(result.sizes), ticktext=[f"{size:,}" for size in result.sizes], anchor=stack.bottom_axis,
+        theme,
+        "Number of samples N' (log)",
+        standoff=6,
+        type="log",
+        range=[left, right],
+        tickvals=list(result.sizes),
+        ticktext=[f"{size:,}" for size in result.sizes],
+        anchor=stack.bottom_axis,
     )
 
 
@@ -316,8 +397,16 @@ def _greyed_ground(result: SampleSizeSweep, theme: Theme) -> list[Figure]:
     border = (math.log10(min(result.spread_caveats)) + math.log10(clear[-1])) / 2 if clear else left
     return [
         {
-            "type": "rect", "xref": "x", "yref": f"{yref} domain", "layer": "below", "line": {"width": 0},
-            "x0": 10**border, "x1": 10**right, "y0": 0, "y1": 1, "fillcolor": with_opacity(theme.axis_line, _GREYED_GROUND_OPACITY),
+            "type": "rect",
+            "xref": "x",
+            "yref": f"{yref} domain",
+            "layer": "below",
+            "line": {"width": 0},
+            "x0": 10**border,
+            "x1": 10**right,
+            "y0": 0,
+            "y1": 1,
+            "fillcolor": with_opacity(theme.axis_line, _GREYED_GROUND_OPACITY),
         }
         for yref in ("y", "y2")
     ]
@@ -328,7 +417,9 @@ def _greyed_legend_entry(result: SampleSizeSweep, theme: Theme) -> list[dict[str
     if not result.spread_caveats:
         return []
     marker = {
-        "symbol": "square", "size": 13, "color": with_opacity(theme.axis_line, 2 * _GREYED_GROUND_OPACITY),
+        "symbol": "square",
+        "size": 13,
+        "color": with_opacity(theme.axis_line, 2 * _GREYED_GROUND_OPACITY),
         "line": {"color": theme.muted_text, "width": 1},
     }
     return [legend_entry("grey ground: N' > N/2", "markers", marker=marker)]

@@ -30,7 +30,9 @@ def sparkline(run_summary: RunSummary, theme: Theme) -> str:
     bins = run_summary.curve.rows(named=True)
     parts = [
         f'<path d="M{_x(0)} {_y(0)}L{_x(1)} {_y(1)}" stroke="{theme.axis_line}" stroke-dasharray="3 2.5"/>',
-        *_gap_stems(bins, theme), *_segments(bins, theme), *_points(bins, theme),
+        *_gap_stems(bins, theme),
+        *_segments(bins, theme),
+        *_points(bins, theme),
     ]
     drawn = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{SPARKLINE_WIDTH}" height="{SPARKLINE_HEIGHT}" '

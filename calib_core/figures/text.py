@@ -17,7 +17,8 @@ def escape_invisible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        letter if unicodedata.category(letter) not in _INVISIBLE_CATEGORIES or letter in _ALLOWED_INVISIBLE
+        letter
+        if unicodedata.category(letter) not in _INVISIBLE_CATEGORIES or letter in _ALLOWED_INVISIBLE
         else letter.encode("unicode_escape").decode()
         for letter in text
     )

@@ -57,9 +57,14 @@ def single_answer_figure(result: SingleAnswer, theme: Theme) -> Figure:
     layout = base_layout(theme, height=64 + _OPTION_HEIGHT * len(options), top=14)
     layout["margin"] |= {"l": 14}
     layout |= {
-        "hovermode": "closest", "bargap": 0.5,
+        "hovermode": "closest",
+        "bargap": 0.5,
         "xaxis": axis(
-            theme, "Confidence", standoff=6, range=[0, 1.14], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
+            theme,
+            "Confidence",
+            standoff=6,
+            range=[0, 1.14],
+            tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
             tickformat=".0%",
         ),
         "yaxis": axis(
@@ -67,7 +72,13 @@ def single_answer_figure(result: SingleAnswer, theme: Theme) -> Figure:
         ),
         "annotations": [
             annotation(
-                theme, _option_label(option), x=0, xanchor="left", y=at - 0.38, yanchor="middle", align="left",
+                theme,
+                _option_label(option),
+                x=0,
+                xanchor="left",
+                y=at - 0.38,
+                yanchor="middle",
+                align="left",
                 font={"size": TEXT_SIZE, "color": theme.text},
             )
             for at, option in enumerate(options)
@@ -85,7 +96,10 @@ def _shown_options(options: tuple[AnswerOption, ...]) -> list[AnswerOption]:
     rest = [options[at] for at in order[MAX_OPTIONS - 1 :]]
     right = any(option.right for option in rest)
     mass = sum(option.confidence for option in rest)
-    return [*(options[at] for at in kept), AnswerOption(f"{len(rest)} others", mass, chosen=False, right=right)]
+    return [
+        *(options[at] for at in kept),
+        AnswerOption(f"{len(rest)} others", mass, chosen=False, right=right),
+    ]
 
 
 def _option_label(option: AnswerOption) -> str:
@@ -97,13 +111,22 @@ def _option_label(option: AnswerOption) -> str:
 def _option_bars(options: list[AnswerOption], theme: Theme) -> dict[str, Any]:
     quiet = blend(theme.count_bar, theme.background, 0.75)
     return {
-        "type": "bar", "orientation": "h", "x": [round(option.confidence, 5) for option in options],
-        "y": [at + 0.08 for at in range(len(options))], "width": 0.42, "showlegend": False,
-        "text": [format_percent(option.confidence) for option in options], "textposition": "outside",
-        "textfont": {"size": TEXT_SIZE, "color": theme.text}, "constraintext": "none", "cliponaxis": False,
-        "hoverinfo": "text", "unselected": {"marker": {"opacity": 1}},
+        "type": "bar",
+        "orientation": "h",
+        "x": [round(option.confidence, 5) for option in options],
+        "y": [at + 0.08 for at in range(len(options))],
+        "width": 0.42,
+        "showlegend": False,
+        "text": [format_percent(option.confidence) for option in options],
+        "textposition": "outside",
+        "textfont": {"size": TEXT_SIZE, "color": theme.text},
+        "constraintext": "none",
+        "cliponaxis": False,
+        "hoverinfo": "text",
+        "unselected": {"marker": {"opacity": 1}},
         "hovertext": [
-            f"<b>{escape_for_plotly(shorten(option.text, 80))}</b><br>{format_percent(option.confidence)}" for option in options
+            f"<b>{escape_for_plotly(shorten(option.text, 80))}</b><br>{format_percent(option.confidence)}"
+            for option in options
         ],
         "marker": {"color": [theme.bar if option.chosen else quiet for option in options]},
     }
@@ -112,7 +135,8 @@ def _option_bars(options: list[AnswerOption], theme: Theme) -> dict[str, Any]:
 def describe_single_answer(result: SingleAnswer) -> str:
     """The bars in words, for who cannot see them: text, not HTML."""
     told = "; ".join(
-        f"{shorten(option.text, _MAX_OPTION_NAME)}: {format_percent(option.confidence)}" for option in _shown_options(result.options)
+        f"{shorten(option.text, _MAX_OPTION_NAME)}: {format_percent(option.confidence)}"
+        for option in _shown_options(result.options)
     )
     judged = "right" if result.right else "wrong"
     return f"One answer, {judged}, confidence {format_percent(result.confidence)}. {told}."
@@ -124,7 +148,9 @@ _PAIR_HEIGHT: Final = 104
 """Pixels of one pair with its name above it."""
 _MAX_PAIR_NAME: Final = 46
 _SHARE_AXIS: Final[dict[str, Any]] = {
-    "range": [0, 1.17], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "tickformat": ".0%",
+    "range": [0, 1.17],
+    "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1],
+    "tickformat": ".0%",
 }
 """Room beyond 100 % for the number at a bar's end."""
 
@@ -140,19 +166,31 @@ def confidence_accuracy_figure(result: ConfidenceAccuracyPairs, theme: Theme) ->
         "yaxis": axis(theme, range=[len(pairs) - 0.5, -0.5], showticklabels=False, ticks="", showgrid=False),
         "annotations": [
             annotation(
-                theme, f"<b>{escape_for_plotly(shorten(pair.name, _MAX_PAIR_NAME))}</b>", x=0, xanchor="left", y=at - 0.45,
-                yanchor="middle", align="left", font={"size": SMALL_SIZE, "color": theme.text},
+                theme,
+                f"<b>{escape_for_plotly(shorten(pair.name, _MAX_PAIR_NAME))}</b>",
+                x=0,
+                xanchor="left",
+                y=at - 0.45,
+                yanchor="middle",
+                align="left",
+                font={"size": SMALL_SIZE, "color": theme.text},
             )
             for at, pair in enumerate(pairs)
         ],
     }
-    data = [_confidence_bars(pairs, theme), _accuracy_bars(pairs, theme, result.unit), _bar_values(pairs, theme)]
+    data = [
+        _confidence_bars(pairs, theme),
+        _accuracy_bars(pairs, theme, result.unit),
+        _bar_values(pairs, theme),
+    ]
     return {"data": data, "layout": layout}
 
 
 def _confidence_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dict[str, Any]:
     return _share_bars(
-        [pair.mean_confidence for pair in pairs], -0.16, name="says",
+        [pair.mean_confidence for pair in pairs],
+        -0.16,
+        name="says",
         marker={
             "color": blend(theme.highlight, theme.background, 0.35),
             "line": {"color": theme.highlight_outline, "width": 1.5},
@@ -163,7 +201,10 @@ def _confidence_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dic
 
 def _accuracy_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme, unit: str) -> dict[str, Any]:
     drawn = _share_bars(
-        [pair.accuracy for pair in pairs], 0.18, name="is right, 95 % Wilson", marker={"color": theme.bar},
+        [pair.accuracy for pair in pairs],
+        0.18,
+        name="is right, 95 % Wilson",
+        marker={"color": theme.bar},
         hovertext=[
             f"{plural(pair.count, unit[:-1])}<br>right {format_percent(pair.accuracy)} ({format_percent(pair.low)} to "
             f"{format_percent(pair.high)})"
@@ -171,7 +212,11 @@ def _accuracy_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme, unit: st
         ],
     )
     drawn["error_x"] = {
-        "type": "data", "symmetric": False, "color": theme.text, "thickness": 1.6, "width": 5,
+        "type": "data",
+        "symmetric": False,
+        "color": theme.text,
+        "thickness": 1.6,
+        "width": 5,
         "array": [round(pair.high - pair.accuracy, 5) for pair in pairs],
         "arrayminus": [round(pair.accuracy - pair.low, 5) for pair in pairs],
     }
@@ -183,18 +228,30 @@ def _bar_values(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dict[str
     ends = [(pair.mean_confidence, at - 0.16, pair.mean_confidence) for at, pair in enumerate(pairs)]
     ends += [(pair.high, at + 0.18, pair.accuracy) for at, pair in enumerate(pairs)]
     return {
-        "type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False, "cliponaxis": False,
-        "x": [round(end + 0.012, 5) for end, _, _ in ends], "y": [at for _, at, _ in ends],
-        "text": [format_percent(share) for _, _, share in ends], "textposition": "middle right",
+        "type": "scatter",
+        "mode": "text",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "cliponaxis": False,
+        "x": [round(end + 0.012, 5) for end, _, _ in ends],
+        "y": [at for _, at, _ in ends],
+        "text": [format_percent(share) for _, _, share in ends],
+        "textposition": "middle right",
         "textfont": {"size": TEXT_SIZE, "color": theme.text},
     }
 
 
-def _share_bars(shares: list[float], offset: float, **options: Any) -> dict[str, Any]:
+def _share_bars(shares: list[float], offset: float, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     return {
-        "type": "bar", "orientation": "h", "x": [round(share, 5) for share in shares], "width": 0.3,
-        "y": [at + offset for at in range(len(shares))], "hoverinfo": "text", "cliponaxis": False,
-        "unselected": {"marker": {"opacity": 1}}, **options,
+        "type": "bar",
+        "orientation": "h",
+        "x": [round(share, 5) for share in shares],
+        "width": 0.3,
+        "y": [at + offset for at in range(len(shares))],
+        "hoverinfo": "text",
+        "cliponaxis": False,
+        "unselected": {"marker": {"opacity": 1}},
+        **options,
     }
 
 
@@ -227,21 +284,40 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
     highest = max((point.brier.high or point.brier.value for point in points), default=1.0)
     headings = ("<b>Accuracy</b><br>↑ is better", "<b>Brier score</b><br>↓ is better")
     layout |= {
-        "hovermode": "closest", "showlegend": False,
+        "hovermode": "closest",
+        "showlegend": False,
         "xaxis": axis(
-            theme, domain=_PANEL_DOMAINS[0], range=[0, 1], tickvals=[0, 0.5, 1], ticktext=["0", "50 %", ""],
+            theme,
+            domain=_PANEL_DOMAINS[0],
+            range=[0, 1],
+            tickvals=[0, 0.5, 1],
+            ticktext=["0", "50 %", ""],
             tickangle=0,
         ),
-        "xaxis2": axis(theme, domain=_PANEL_DOMAINS[1], range=[0, 1.15 * highest or 1], nticks=4, anchor="y2"),
+        "xaxis2": axis(
+            theme, domain=_PANEL_DOMAINS[1], range=[0, 1.15 * highest or 1], nticks=4, anchor="y2"
+        ),
         "yaxis": _run_axis(
-            theme, points, automargin=True, tickfont={"size": TEXT_SIZE, "color": theme.text},
+            theme,
+            points,
+            automargin=True,
+            tickfont={"size": TEXT_SIZE, "color": theme.text},
             ticktext=[escape_for_plotly(truncate_middle(point.name, _MAX_RANKED_NAME)) for point in points],
         ),
         "yaxis2": _run_axis(theme, points, anchor="x2", matches="y", showticklabels=False),
         "annotations": [
             annotation(
-                theme, text, xref="paper", yref="paper", x=across[0], xanchor="left", y=1,
-                yanchor="bottom", yshift=10, align="left", font={"size": TEXT_SIZE, "color": theme.text},
+                theme,
+                text,
+                xref="paper",
+                yref="paper",
+                x=across[0],
+                xanchor="left",
+                y=1,
+                yanchor="bottom",
+                yshift=10,
+                align="left",
+                font={"size": TEXT_SIZE, "color": theme.text},
             )
             for text, across in zip(headings, _PANEL_DOMAINS, strict=True)
         ],
@@ -256,7 +332,7 @@ def ranked_points(result: Comparison) -> Sequence[ComparisonPoint]:
     return result.points_by_brier[:MAX_RANKED_RUNS]
 
 
-def _run_axis(theme: Theme, points: Sequence[ComparisonPoint], **options: Any) -> dict[str, Any]:
+def _run_axis(theme: Theme, points: Sequence[ComparisonPoint], **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """A line a run, which leads from its name to its two dots."""
     places = list(range(len(points)))
     return axis(theme, range=[max(len(points), 1) - 0.5, -0.5], tickvals=places, ticks="", **options)
@@ -266,8 +342,12 @@ def _estimate_dots(
     estimates: Sequence[MetricEstimate], points: Sequence[ComparisonPoint], theme: Theme, symbol: str
 ) -> dict[str, Any]:
     return {
-        "type": "scatter", "mode": "markers", "cliponaxis": False, "hoverinfo": "text",
-        "x": [round(one.value, 7) for one in estimates], "y": list(range(len(estimates))),
+        "type": "scatter",
+        "mode": "markers",
+        "cliponaxis": False,
+        "hoverinfo": "text",
+        "x": [round(one.value, 7) for one in estimates],
+        "y": list(range(len(estimates))),
         "marker": points_of(theme.bar, symbol, theme, 9),
         "unselected": {"marker": {"opacity": 1}},
         "error_x": error_bars(estimates, theme.bar, width=6, thickness=2),
@@ -364,7 +444,9 @@ def describe_tour(picture: TourPicture) -> str:
 
 
 # Each function takes the kind of picture it stands beside, which a dict has no type for.
-_DRAW_AND_DESCRIBE: Final[Mapping[type[TourPicture], tuple[Callable[[Any, Theme], Figure], Callable[[Any], str]]]] = {
+_DRAW_AND_DESCRIBE: Final[
+    Mapping[type[TourPicture], tuple[Callable[[Any, Theme], Figure], Callable[[Any], str]]]
+] = {
     SingleAnswer: (single_answer_figure, describe_single_answer),
     ConfidenceAccuracyPairs: (confidence_accuracy_figure, describe_confidence_accuracy),
     Reliability: (reliability_figure, describe_reliability),

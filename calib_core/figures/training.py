@@ -33,7 +33,7 @@ _MIN_TICK_DISTANCE: Final = 0.13
 
 
 def progress_text(progress: float) -> str:
-    """"8,000", "12.3k", "300B": a step or a number of tokens in four digits at most."""
+    """ "8,000", "12.3k", "300B": a step or a number of tokens in four digits at most."""
     return compact_count(round(progress))
 
 
@@ -62,8 +62,12 @@ def training_axis(theme: Theme, title: str, positions: dict[float, float]) -> di
         if not ticks or positions[ticks[-1]] - positions[at] >= _MIN_TICK_DISTANCE * (high - low + 2 * room):
             ticks.append(at)
     return axis(
-        theme, f"{title} (log)" if log else title, standoff=6, range=[low - room, high + room],
-        tickvals=[positions[at] for at in reversed(ticks)], ticktext=[progress_text(at) for at in reversed(ticks)],
+        theme,
+        f"{title} (log)" if log else title,
+        standoff=6,
+        range=[low - room, high + room],
+        tickvals=[positions[at] for at in reversed(ticks)],
+        ticktext=[progress_text(at) for at in reversed(ticks)],
     )
 
 
@@ -75,7 +79,11 @@ _MAX_LINE_NAME: Final = 46
 
 
 def training_figure(
-    result: Training, theme: Theme, *, selected: str | None = None, style_indices: Mapping[str, int] | None = None
+    result: Training,
+    theme: Theme,
+    *,
+    selected: str | None = None,
+    style_indices: Mapping[str, int] | None = None,
 ) -> Figure:
     """The metric against tokens seen or step, with the null band of each line below it.
 
@@ -97,14 +105,21 @@ def training_figure(
     layout = base_layout(theme, height=_PANEL_HEIGHT + top, top=top, one_per_line=alone)
     return {
         "data": data or [empty_trace()],
-        "layout": layout | {
+        "layout": layout
+        | {
             "hovermode": "closest",
             "xaxis": training_axis(theme, result.axis, across),
             "yaxis": _value_axis(result, theme, drawn),
-            "annotations": [] if drawn else [
+            "annotations": []
+            if drawn
+            else [
                 annotation(
-                    theme, broken(result.headline or "No checkpoint.", 40), xref="x domain", yref="y domain",
-                    x=0.5, y=0.6,
+                    theme,
+                    broken(result.headline or "No checkpoint.", 40),
+                    xref="x domain",
+                    yref="y domain",
+                    x=0.5,
+                    y=0.6,
                 )
             ],
         },
@@ -115,7 +130,9 @@ def _points_with_null(line: TrainingLine) -> list[Checkpoint]:
     return [point for point in line.points if point.null_median is not None]
 
 
-def _line_traces(line: TrainingLine, theme: Theme, style: SeriesStyle, positions: dict[float, float]) -> list[dict[str, Any]]:
+def _line_traces(
+    line: TrainingLine, theme: Theme, style: SeriesStyle, positions: dict[float, float]
+) -> list[dict[str, Any]]:
     """Null band and median below, then the points, joined."""
     traces: list[dict[str, Any]] = []
     if known := _points_with_null(line):
@@ -125,15 +142,22 @@ def _line_traces(line: TrainingLine, theme: Theme, style: SeriesStyle, positions
         traces.append(band_trace(x, low, high, style.colour))
         traces.append(median_line(x, [point.null_median or 0.0 for point in known], style.colour))
     own = [point for point in line.points if point.value is not None and math.isfinite(point.value)]
-    traces.append({
-        "type": "scatter", "mode": "lines+markers", "cliponaxis": False, "name": escape_for_plotly(_short_title(line.title)),
-        "x": [positions[point.at] for point in own] or [None],
-        "y": [round(point.value or 0.0, 7) for point in own] or [None],
-        "line": style.line(), "marker": style.marker(theme, 10),
-        "unselected": {"marker": {"opacity": 1}}, "hoverinfo": "text",
-        "hovertext": [_hover_text(line, point) for point in own],
-        "customdata": [[point.run] for point in own],
-    })
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "cliponaxis": False,
+            "name": escape_for_plotly(_short_title(line.title)),
+            "x": [positions[point.at] for point in own] or [None],
+            "y": [round(point.value or 0.0, 7) for point in own] or [None],
+            "line": style.line(),
+            "marker": style.marker(theme, 10),
+            "unselected": {"marker": {"opacity": 1}},
+            "hoverinfo": "text",
+            "hovertext": [_hover_text(line, point) for point in own],
+            "customdata": [[point.run] for point in own],
+        }
+    )
     return traces
 
 
@@ -167,8 +191,13 @@ def _value_axis(result: Training, theme: Theme, lines: Sequence[TrainingLine]) -
     scale = " (scale 0 to 2)" if metric.high == 2 else ""
     below = low - room if low < 0 else 0.0
     return axis(
-        theme, f"{metric.title}{scale}", range=[below, high + room], nticks=7, tickformat="~g",
-        zeroline=low < 0, zerolinecolor=theme.axis_line,
+        theme,
+        f"{metric.title}{scale}",
+        range=[below, high + room],
+        nticks=7,
+        tickformat="~g",
+        zeroline=low < 0,
+        zerolinecolor=theme.axis_line,
     )
 
 
@@ -184,12 +213,14 @@ def describe_training(result: Training) -> str:
 
 
 def _first_to_last(line: TrainingLine, axis_title: str) -> str:
-    """"0.3000 at step 10 to 0.0500 at step 100"; of one checkpoint its number."""
+    """ "0.3000 at step 10 to 0.0500 at step 100"; of one checkpoint its number."""
     ends = line.points[:: max(len(line.points) - 1, 1)]
     return " to ".join(_checkpoint_text(point, axis_title) for point in ends)
 
 
 def _checkpoint_text(point: Checkpoint, axis_title: str) -> str:
     value = format_number(point.value, missing=NOT_DEFINED)
-    where = f"step {progress_text(point.at)}" if axis_title == STEPS_AXIS else f"{progress_text(point.at)} tokens"
+    where = (
+        f"step {progress_text(point.at)}" if axis_title == STEPS_AXIS else f"{progress_text(point.at)} tokens"
+    )
     return f"{value} at {where}"

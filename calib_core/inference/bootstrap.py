@@ -23,7 +23,11 @@ _MAX_WEIGHTS: Final = 4_000_000
 
 def equal_weight_draws(n: int, n_draws: int, seed: int) -> Iterable[NDArray[np.float64]]:
     """As `weighted`, of n units with equal shares: the same ones for every run of n rows."""
-    return _cached_equal_weight_draws(n, n_draws, seed) if n * n_draws <= _MAX_WEIGHTS else multinomial_draws(np.full(n, 1 / n), n, n_draws, seed)
+    return (
+        _cached_equal_weight_draws(n, n_draws, seed)
+        if n * n_draws <= _MAX_WEIGHTS
+        else multinomial_draws(np.full(n, 1 / n), n, n_draws, seed)
+    )
 
 
 @lru_cache(maxsize=4)
@@ -112,7 +116,9 @@ def interval_method_text(n_draws: int, seed: int, unit: str) -> str:
     return f"basic bootstrap 95 % over {unit}, {n_draws} draws, seed {seed}, approximate"
 
 
-def resampling_units(pairs: Pairs, scheme: Scheme, cell: NDArray[np.intp]) -> tuple[BootstrapUnits, NDArray[np.intp]]:
+def resampling_units(
+    pairs: Pairs, scheme: Scheme, cell: NDArray[np.intp]
+) -> tuple[BootstrapUnits, NDArray[np.intp]]:
     """Pairs added up by bin and cell, and the unit of each pair.
 
     cell: of each pair, shape (pairs,): pairs of one bin and one cell are one unit.
@@ -125,7 +131,5 @@ def resampling_units(pairs: Pairs, scheme: Scheme, cell: NDArray[np.intp]) -> tu
     count = np.diff(first, append=order.size)
     unit = np.empty(order.size, np.intp)
     unit[order] = np.repeat(np.arange(first.size), count)
-    gaps, squares, rights = (
-        np.bincount(unit, values, first.size) / count for values in (gap, gap**2, right)
-    )
+    gaps, squares, rights = (np.bincount(unit, values, first.size) / count for values in (gap, gap**2, right))
     return BootstrapUnits(count, gaps, squares, rights, segment_starts(bin_[order][first])), unit

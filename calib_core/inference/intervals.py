@@ -22,7 +22,11 @@ def interval_contains(low: float, high: float, value: float) -> bool:
 
 def coverage_note(metric_ids: Collection[str]) -> str:
     """How often bootstrap intervals of these metrics held the truth; of those simulated where none was."""
-    held = {id_: (metric.name, *metric.bootstrap_coverage) for id_, metric in METRICS.items() if metric.bootstrap_coverage}
+    held = {
+        id_: (metric.name, *metric.bootstrap_coverage)
+        for id_, metric in METRICS.items()
+        if metric.bootstrap_coverage
+    }
     own = [id_ for id_ in held if id_ in metric_ids] or list(held)
     told = [
         f"{least} to {most} % of data sets for {name}" for name, least, most in (held[id_] for id_ in own)

@@ -27,6 +27,7 @@ from calib_core.wording import ROUNDING_TOLERANCE
 # Draws are kept cell by cell; here they are added up into the bins of one scheme, so that a metric is read
 # off a draw by the very function that reads it off the data.
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class NullDrawSums:
     """One draw as sums of one scheme: the bins of the data, with outcomes drawn anew."""
@@ -85,7 +86,10 @@ class ConfidenceMoments:
 
     @classmethod
     def from_sums(
-        cls, n: NDArray[np.int64], confidence_sum: NDArray[np.float64], squared_confidence_sum: NDArray[np.float64]
+        cls,
+        n: NDArray[np.int64],
+        confidence_sum: NDArray[np.float64],
+        squared_confidence_sum: NDArray[np.float64],
     ) -> ConfidenceMoments:
         """From n, Σc and Σc² of each cell of the finest grid: drawn is a pair as often as it is confident.
 
@@ -143,13 +147,19 @@ def sum_draws(
     start = np.searchsorted(bin_position[order], np.arange(binned.size))
     correct_counts = correct_counts[:, order]
     right = np.add.reduceat(correct_counts, start, axis=1) if binned.size else correct_counts[:, :0]
-    weighed = np.add.reduceat(correct_counts * moments.mean[order], start, axis=1) if binned.size else right * 1.0
+    weighed = (
+        np.add.reduceat(correct_counts * moments.mean[order], start, axis=1) if binned.size else right * 1.0
+    )
 
     def bins_of_draw(draw: int) -> Binned:
         correct = right[draw].astype(np.int64)
         return binned.with_outcomes(correct, weighed[draw])
 
-    lacking = np.bincount(bin_position[order], correct_counts.mean(axis=0) * moments.variance_bound[order], minlength=binned.size)
+    lacking = np.bincount(
+        bin_position[order],
+        correct_counts.mean(axis=0) * moments.variance_bound[order],
+        minlength=binned.size,
+    )
     blur = float(np.sqrt(lacking).sum()) / max(sums.rows, 1)
     return BinnedNullDraws(binned, sums.rows, sums.groups, correct_counts.shape[0], seed, bins_of_draw, blur)
 
@@ -171,7 +181,9 @@ def sum_sparse_draws(
 
     def bins_of_draw(draw: int) -> Binned:
         part = slice(int(start[draw]), int(start[draw + 1]))
-        correct = np.bincount(bin_position[part], correct_counts[part], minlength=binned.size).astype(np.int64)
+        correct = np.bincount(bin_position[part], correct_counts[part], minlength=binned.size).astype(
+            np.int64
+        )
         return binned.with_outcomes(correct, np.full(binned.size, np.nan))
 
     return BinnedNullDraws(binned, sums.rows, sums.groups, n_draws, seed, bins_of_draw)
@@ -290,7 +302,9 @@ class CategoricalDraws:
             return sum_draws(binned, sums, NULL_SEED, tally.pooled_counts, place, tally.moments)
         key = binned.group * np.int64(scheme.bins) + binned.index
         place = np.searchsorted(key, tally.group * np.int64(scheme.bins) + tally.bin // step)
-        return sum_sparse_draws(binned, sums, NULL_SEED, N_DRAWS, tally.draw_index, place[tally.drawn_cell], tally.count)
+        return sum_sparse_draws(
+            binned, sums, NULL_SEED, N_DRAWS, tally.draw_index, place[tally.drawn_cell], tally.count
+        )
 
     @cached_property
     def _fine_draws(self) -> CellDraws:
@@ -482,13 +496,9 @@ def monte_carlo_p_value(draws: NDArray[np.float64], observed: float) -> float:
     return (1 + int(np.count_nonzero(draws >= observed - ROUNDING_TOLERANCE))) / (1 + draws.size)
 
 
-
-
-
-
-
-
-def _draws_of_scheme(evidence: NullSource, metric: Metric, scheme: Scheme) -> tuple[int, NDArray[np.float64]] | None:
+def _draws_of_scheme(
+    evidence: NullSource, metric: Metric, scheme: Scheme
+) -> tuple[int, NDArray[np.float64]] | None:
     """Seed and the metric of every draw; kept with the evidence."""
     key = (metric.id, scheme)
     if key not in evidence.null_cache:
@@ -496,7 +506,9 @@ def _draws_of_scheme(evidence: NullSource, metric: Metric, scheme: Scheme) -> tu
         if redrawn is None:
             return None
         values = np.array([metric.compute(outcome, scheme) for outcome in redrawn], np.float64)
-        if metric.required_sums == "squares" and redrawn.missing_spread > MAX_MISSING_SPREAD * np.median(values):
+        if metric.required_sums == "squares" and redrawn.missing_spread > MAX_MISSING_SPREAD * np.median(
+            values
+        ):
             return None
         values.flags.writeable = False
         evidence.null_cache[key] = (redrawn.seed, values)

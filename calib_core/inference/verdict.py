@@ -28,10 +28,15 @@ VerdictKind = Literal["few", "neither", "mixed", "over", "under"]
 
 WITHIN_CHANCE: Final = "within chance"
 
-VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType({
-    "over": "over-confident", "under": "under-confident", "mixed": "close on average only",
-    "neither": WITHIN_CHANCE, "few": "too few rows to say",
-})
+VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
+    {
+        "over": "over-confident",
+        "under": "under-confident",
+        "mixed": "close on average only",
+        "neither": WITHIN_CHANCE,
+        "few": "too few rows to say",
+    }
+)
 """What a run, a line or a step is called; in the order in which they are counted."""
 
 
@@ -72,20 +77,20 @@ def judge_calibration(binned: Binned, n_verdicts: int = 1, design_effect: float 
 
 
 def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
-    """"9 are over-confident, 1 is under-confident and 4 have too few rows to say"; at least one kind."""
-    told = [f"{count} {verdict_phrase(kind, count)}" for kind in VERDICT_WORDS if (count := kinds.count(kind))]
+    """ "9 are over-confident, 1 is under-confident and 4 have too few rows to say"; at least one kind."""
+    told = [
+        f"{count} {verdict_phrase(kind, count)}" for kind in VERDICT_WORDS if (count := kinds.count(kind))
+    ]
     return join_names(told)
 
 
 def verdict_phrase(kind: VerdictKind, count: int) -> str:
-    """"is over-confident", or what several are: "have too few rows to say"."""
+    """ "is over-confident", or what several are: "have too few rows to say"."""
     one, several = ("has", "have") if kind == "few" else ("is", "are")
     return f"{one if count == 1 else several} {VERDICT_WORDS[kind]}"
 
 
-def _mean_gap_limit(
-    binned: Binned, variance: NDArray[np.float64], signed_gap: float, n_tests: int
-) -> float:
+def _mean_gap_limit(binned: Binned, variance: NDArray[np.float64], signed_gap: float, n_tests: int) -> float:
     """How far apart Σc and Σy may be by chance, in groups of like pairs, towards the side of `excess`.
 
     Bonferroni's normal quantile z of σ, and the Cornish-Fisher term (z² − 1)/6 of the skew where it lengthens

@@ -27,6 +27,7 @@ from calib_core.runs import AnswerRun
 
 # MERGED choices: What does a row of choices say: which choice is right, and how probable is each?
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ChoiceRows:
     """The usable rows of a run of choices: positions, the right choice of each, and what is missing."""
@@ -36,7 +37,9 @@ class ChoiceRows:
     missing: Mapping[str, int]
 
 
-def choice_rows(run: AnswerRun, values: pl.Series, quantity: str, *reasons: tuple[str, pl.Series]) -> ChoiceRows:
+def choice_rows(
+    run: AnswerRun, values: pl.Series, quantity: str, *reasons: tuple[str, pl.Series]
+) -> ChoiceRows:
     """The rows with a number for every choice and one right choice, by the position its reader found.
 
     values: List of floats, shape (rows,); what: their name ("log-probability"); more: further reasons
@@ -64,8 +67,6 @@ def is_complete(values: pl.Series) -> pl.Series:
     """Whether each row has a number for every one of its choices: Boolean, never null."""
     count = values.list.len()
     return ((count > 0) & (values.list.drop_nulls().list.len() == count)).fill_null(value=False)
-
-
 
 
 def softmax(scores: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -99,6 +100,7 @@ def top_label_confidences(
 # probable as the last of the list, and at most what the list leaves over. Where that is less than the likeliest
 # choice has, the top label is certain and its share has bounds; the whole distribution stays unknown.
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CompletedChoices:
     """Log-probabilities of the choices, those not listed taken for impossible where the top label is certain.
@@ -114,14 +116,16 @@ class CompletedChoices:
 def complete_unlisted(run: AnswerRun, logprobs: pl.Series) -> CompletedChoices:
     """The log-probabilities of a run whose file says how probable an unlisted choice can be at most."""
     probs = logprobs.list.eval(pl.element().exp())
-    frame = pl.DataFrame({
-        "logprobs": logprobs,
-        "unlisted": probs.list.len() - probs.list.drop_nulls().list.len(),
-        "known": probs.list.sum(),
-        "top": probs.list.max(),
-        "floor": column(run, "choice_logprob_floor").cast(pl.Float64).exp(),
-        "other": column(run, "choice_other_mass").cast(pl.Float64).fill_null(0.0),
-    })
+    frame = pl.DataFrame(
+        {
+            "logprobs": logprobs,
+            "unlisted": probs.list.len() - probs.list.drop_nulls().list.len(),
+            "known": probs.list.sum(),
+            "top": probs.list.max(),
+            "floor": column(run, "choice_logprob_floor").cast(pl.Float64).exp(),
+            "other": column(run, "choice_other_mass").cast(pl.Float64).fill_null(0.0),
+        }
+    )
     rest = (1 - pl.col("known") - pl.col("other")).clip(lower_bound=0.0)
     more = pl.min_horizontal(pl.col("unlisted") * pl.col("floor"), rest)
     certain = (pl.col("unlisted") > 0) & (pl.min_horizontal("floor", rest) < pl.col("top"))
@@ -159,6 +163,7 @@ def remark_unlisted(confidences: Confidences, max_excess: pl.Series, rows: NDArr
 
 # MERGED choice_softmax: How probable is each choice, among the choices?
 
+
 def _softmax_confidences(run: AnswerRun, _options: MethodOptions) -> Confidences:
     """Softmax of choice_logprobs; choice_probs as stored in a row that lacks one of them.
 
@@ -168,7 +173,9 @@ def _softmax_confidences(run: AnswerRun, _options: MethodOptions) -> Confidences
         lack = missing_columns_phrase(run, "choice_logprobs", "choice_probs")
         raise Unavailable(f"{lack}: a number for every choice is needed")
     raw, own = as_float64(column(run, "choice_logprobs")), column(run, "choice_probs")
-    listed = complete_unlisted(run, raw) if run.has_columns("choice_logprobs", "choice_logprob_floor") else None
+    listed = (
+        complete_unlisted(run, raw) if run.has_columns("choice_logprobs", "choice_logprob_floor") else None
+    )
     raw = raw if listed is None else listed.logprobs
     stored = ~is_complete(raw) & is_complete(own)
     chosen = choice_rows(
@@ -242,7 +249,9 @@ def _length_normalised_confidences(run: AnswerRun, options: MethodOptions) -> Co
     normalised = options.renormalise is not False
     # Softmax of the quotients is exp(quotient) renormalised, and does not underflow.
     probs = softmax(scores, sizes) if normalised else np.exp(scores)
-    distribution = Distribution(probs, sizes, chosen.target, chosen.rows, computed=True, normalised=normalised)
+    distribution = Distribution(
+        probs, sizes, chosen.target, chosen.rows, computed=True, normalised=normalised
+    )
     recipe = (phrase, "renormalised" if normalised else "not renormalised")
     return top_label_confidences(run, distribution, chosen.missing, recipe)
 

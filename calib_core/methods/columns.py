@@ -87,6 +87,7 @@ def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], M
 
 # MERGED choices__to__columns: moved.
 
+
 def flatten_rows(values: pl.Series, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The numbers of some rows laid end to end, and how many each row has; the dtype is kept.
 

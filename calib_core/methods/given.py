@@ -15,7 +15,9 @@ from calib_core.runs import AnswerRun
 def _given_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """The column `confidence` as it stands."""
     if not run.has_columns("confidence"):
-        raise Unavailable(f"{missing_columns_phrase(run, 'confidence')}: one number from 0 to 1 a question is needed")
+        raise Unavailable(
+            f"{missing_columns_phrase(run, 'confidence')}: one number from 0 to 1 a question is needed"
+        )
     scalar = RowConfidences(run.rows["confidence"], ("as given",), computed=False)
     return pair_with_outcomes(run, scalar, answer_outcomes(run, "greedy", options))
 

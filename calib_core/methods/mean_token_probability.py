@@ -24,7 +24,10 @@ from calib_core.runs import AnswerRun
 
 # MERGED token_means: What is the mean probability of the tokens in a list of log-probabilities?
 
-def mean_token_confidences(run: AnswerRun, logprobs: pl.Series, mean_column: str, options: MethodOptions) -> Confidences:
+
+def mean_token_confidences(
+    run: AnswerRun, logprobs: pl.Series, mean_column: str, options: MethodOptions
+) -> Confidences:
     """The mean token probability of each row; where its tokens are not known, the column `mean` as stored.
 
     logprobs: as in `mean_probability`. Raises Unavailable where no row has either, or an outcome.
@@ -67,6 +70,7 @@ def mean_token_probability(logprobs: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 # MERGED logit_path: How probable are the tokens of the whole answer, its reasoning included?
+
 
 def _path_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """Mean probability of the path's tokens; the stored mean in a row without a list of them."""
@@ -116,8 +120,7 @@ LOGIT_ANSWER: Final = Method(
     id="logit_answer",
     title="logit w/ Answer",
     meaning=(
-        "The mean probability of the tokens of the answer alone, as the model gave them when it wrote "
-        "them."
+        "The mean probability of the tokens of the answer alone, as the model gave them when it wrote them."
     ),
     source="mean of p(token) over the answer's tokens; Wang et al., arXiv 2403.09849",
     needs="token log-probabilities of the answer (answer_logprobs, or answer_start and answer_end in "

@@ -20,7 +20,9 @@ ALREADY_DIVIDED: Final = "true_false"
 def _p_true_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """P(True) as stored, or its share of P(True) + P(False) where that is asked for."""
     if not run.has_columns("p_true"):
-        raise Unavailable(f"{missing_columns_phrase(run, 'p_true')}: the probability of the answer True is needed")
+        raise Unavailable(
+            f"{missing_columns_phrase(run, 'p_true')}: the probability of the answer True is needed"
+        )
     p_true = run.rows["p_true"]
     divided = (column(run, "p_true_norm") == ALREADY_DIVIDED).fill_null(value=False)
     count = int((divided & p_true.is_not_null()).sum())
@@ -29,9 +31,13 @@ def _p_true_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
         scalar = RowConfidences(p_true, ("P(True) of the two, divided in the file",), computed=False)
     elif options.renormalise is True:
         if not run.has_columns("p_false"):
-            raise Unavailable(f"{missing_columns_phrase(run, 'p_false')}: the share of P(True) + P(False) needs both")
+            raise Unavailable(
+                f"{missing_columns_phrase(run, 'p_false')}: the share of P(True) + P(False) needs both"
+            )
         shares, why = _share_of_true(p_true, run.rows["p_false"], divided)
-        scalar = RowConfidences(shares, ("P(True) of the two",), computed=True, missing_reason=why, remarks=remarks)
+        scalar = RowConfidences(
+            shares, ("P(True) of the two",), computed=True, missing_reason=why, remarks=remarks
+        )
     else:
         scalar = RowConfidences(p_true, ("P(True) as stored",), computed=False, remarks=remarks)
     return pair_with_outcomes(run, scalar, answer_outcomes(run, run.info.p_true_of, options))
@@ -53,8 +59,7 @@ P_TRUE: Final = Method(
     id="p_true",
     title="p(True)",
     meaning=(
-        "The probability that the model gives to “true” when it is asked whether its own answer is "
-        "true."
+        "The probability that the model gives to “true” when it is asked whether its own answer is true."
     ),
     source="P(True) after asking the model whether its answer is true; Kadavath et al. 2022, "
     "Wang et al., arXiv 2403.09849",

@@ -37,8 +37,6 @@ def _no_remarks(_clusters: Clusters, _rows: NDArray[np.intp]) -> tuple[str, ...]
     return ()
 
 
-
-
 def self_consistency(
     run: AnswerRun, options: MethodOptions, formula: ConfidenceFormula, remark: RemarkFormula = _no_remarks
 ) -> Confidences:
@@ -47,7 +45,9 @@ def self_consistency(
     Raises Unavailable where the run has no samples, or no row has enough of them or an outcome.
     """
     if not has_samples(run):
-        raise Unavailable(f"{missing_columns_phrase(run, 'samples')}: several sampled answers a question are needed")
+        raise Unavailable(
+            f"{missing_columns_phrase(run, 'samples')}: several sampled answers a question are needed"
+        )
     normaliser, clusters, outcome = _cached_clusters(run, options.unparseable)
     why = _missing_reasons(run, normaliser, clusters)
     require_known(outcome)
@@ -56,7 +56,11 @@ def self_consistency(
     values[rows] = formula(clusters, rows)
     scalar = RowConfidences(
         pl.Series("confidence", values, nan_to_null=True),
-        (_sample_count_phrase(clusters.n_counted[rows]), *_equality_phrases(normaliser, clusters, rows), UNPARSEABLE_PHRASES[options.unparseable]),
+        (
+            _sample_count_phrase(clusters.n_counted[rows]),
+            *_equality_phrases(normaliser, clusters, rows),
+            UNPARSEABLE_PHRASES[options.unparseable],
+        ),
         computed=True,
         missing_reason=why,
         remarks=(*_cluster_remarks(clusters, rows), *remark(clusters, rows)),
@@ -65,7 +69,9 @@ def self_consistency(
 
 
 @lru_cache(maxsize=1)
-def _cached_clusters(run: AnswerRun, unparseable: UnparseableRule) -> tuple[AnswerNormaliser, Clusters, Outcomes]:
+def _cached_clusters(
+    run: AnswerRun, unparseable: UnparseableRule
+) -> tuple[AnswerNormaliser, Clusters, Outcomes]:
     # The three methods ask for the same clusters one after the other: the last run's are kept.
     normaliser = AnswerNormaliser.for_run(run)
     clusters = cluster_samples(run, normaliser, unparseable)
@@ -102,7 +108,9 @@ def _sample_count_phrase(n_counted: NDArray[np.int64]) -> str:
     return f"N={low}" if low == high else f"N={low}–{high}"
 
 
-def _equality_phrases(normaliser: AnswerNormaliser, clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
+def _equality_phrases(
+    normaliser: AnswerNormaliser, clusters: Clusters, rows: NDArray[np.intp]
+) -> tuple[str, ...]:
     """What makes two samples equal."""
     if clusters.has_labels[rows].all():
         return ("clusters as labelled in the file",)
@@ -124,6 +132,7 @@ def _cluster_remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, .
 
 
 # MERGED cluster_number: Into how few clusters do the sampled answers fall?
+
 
 def _f_cn(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     # (N − |C|)/N and not 1 − |C|/N: one rounding of a quotient of whole numbers.
@@ -162,6 +171,7 @@ CLUSTER_NUMBER: Final = Method(
 
 # MERGED cluster_size: Which share of the sampled answers is in the majority?
 
+
 def _f_cs(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     return clusters.majority_size[rows] / clusters.n_counted[rows]
 
@@ -188,6 +198,7 @@ CLUSTER_SIZE: Final = Method(
 
 
 # MERGED pairwise: How clearly does the majority win against each other answer?
+
 
 def _f_pc(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """One quotient of whole numbers a row, so equal clusterings have bitwise equal confidences."""

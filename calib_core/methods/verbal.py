@@ -15,7 +15,9 @@ from calib_core.runs import AnswerRun
 def _verbal_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """The confidence the model wrote, as parsed from its words by whoever made the file."""
     if not run.has_columns("verbal_confidence"):
-        raise Unavailable(f"{missing_columns_phrase(run, 'verbal_confidence')}: a confidence that the model wrote is needed")
+        raise Unavailable(
+            f"{missing_columns_phrase(run, 'verbal_confidence')}: a confidence that the model wrote is needed"
+        )
     scalar = RowConfidences(run.rows["verbal_confidence"], ("as stated",), computed=False)
     return pair_with_outcomes(run, scalar, answer_outcomes(run, "greedy", options))
 

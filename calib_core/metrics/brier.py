@@ -54,6 +54,7 @@ BRIER: Final = Metric(
 
 # MERGED brier_multi: How far is the whole distribution over the choices from the right answer, squared?
 
+
 def brier_multi(sums: Sums, _scheme: Scheme) -> float | None:
     """Σ_i Σ_k (p_ik − [y_i = k])² / N, in [0, 2]; None without rows."""
     return sums.squared_error_sum / sums.rows if sums.n_pairs else None

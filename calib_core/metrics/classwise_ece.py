@@ -10,6 +10,7 @@ from calib_core.metrics.metric import Metric
 
 # MERGED cw_ece: How far is each choice's probability from how often that choice is right, class by class?
 
+
 def cw_ece(sums: Sums, scheme: Scheme) -> float | None:
     """Σ_k Σ_b |Y_kb − C_kb| / (N·K), in [0, 2/K]; None without rows. Full-ECE paper eq. 7.
 

@@ -45,6 +45,7 @@ FULL_ECE: Final = Metric(
 
 # MERGED full_ece_mass: How far off is the probability of an answer that is drawn from the model's own distribution?
 
+
 def full_ece_mass(sums: Sums, scheme: Scheme) -> float | None:
     """Σ_b |Σ p·y − Σ p²| / N over the pairs of every class, in [0, 1]; None without rows.
 

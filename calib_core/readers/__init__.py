@@ -31,9 +31,21 @@ from calib_core.readers.token.topk import TOPK
 
 __all__ = ["FORMATS", "Format", "Reading", "list_files", "list_folder", "read", "read_in_this_process"]
 
-FORMATS: Final[dict[str, Format]] = {format_.id: format_ for format_ in (
-    TOPK, SUMS, NPZ, INSPECT, LM_EVAL, HELM, OPENAI, TGI, CANONICAL, TABLE,
-)}
+FORMATS: Final[dict[str, Format]] = {
+    format_.id: format_
+    for format_ in (
+        TOPK,
+        SUMS,
+        NPZ,
+        INSPECT,
+        LM_EVAL,
+        HELM,
+        OPENAI,
+        TGI,
+        CANONICAL,
+        TABLE,
+    )
+}
 """Format id → format; the first that recognises a file reads it."""
 
 
@@ -41,7 +53,7 @@ def read(
     path: Path,
     *,
     name: str | None = None,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002  the word people use on the command line
     columns: Mapping[str, str] | None = None,
     gold: Path | None = None,
     root: Path | None = None,
@@ -77,7 +89,7 @@ def read_in_this_process(
     path: Path,
     *,
     file: str,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002  the word people use on the command line
     columns: Mapping[str, str] | None = None,
     companions: Mapping[str, Path] | None = None,
     gold: Path | None = None,

@@ -75,7 +75,9 @@ def open_archive(stream: BinaryIO, file: str, max_members: int = MAX_MEMBERS) ->
     try:
         opened = zipfile.ZipFile(stream)
     except (*_ZIP_ERRORS, OSError) as error:
-        raise Refused(f"{file} is an archive that cannot be opened ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}") from None
+        raise Refused(
+            f"{file} is an archive that cannot be opened ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}"
+        ) from None
     with opened:
         yield opened
 
@@ -122,7 +124,9 @@ def translate_unpack_errors(file: str, name: str) -> Generator[None]:
         yield
     except _ZIP_ERRORS as error:
         shown = repr(shorten(name))
-        raise Refused(f"{file}: {shown} in it cannot be unpacked ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}") from None
+        raise Refused(
+            f"{file}: {shown} in it cannot be unpacked ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}"
+        ) from None
 
 
 def escapes_archive(name: str) -> bool:

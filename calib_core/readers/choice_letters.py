@@ -30,7 +30,9 @@ _ANSWER_PATTERN: Final = re.compile(
     rf"(?<![A-Za-z])(?i:answers?)(?![A-Za-z]|_[A-Za-z]){_CUE_GROUP}?{_BEFORE_ANSWER}"
     rf"(?:(?i:(?:the\s+)?(?:option|choice)\s+){_BEFORE_ANSWER})?{_ANSWER_GROUP}"
 )
-_OPTION_PATTERN: Final = re.compile(rf"(?<![A-Za-z])(?i:option|choice)(?![A-Za-z]|_[A-Za-z]){_CUE_GROUP}{_BEFORE_ANSWER}{_ANSWER_GROUP}")
+_OPTION_PATTERN: Final = re.compile(
+    rf"(?<![A-Za-z])(?i:option|choice)(?![A-Za-z]|_[A-Za-z]){_CUE_GROUP}{_BEFORE_ANSWER}{_ANSWER_GROUP}"
+)
 _LEADING_PATTERN: Final = re.compile(
     r"[\W_]*(?:(?i:option|choice)\s+[*_(\[\"']*)?(?P<said>[A-Za-z]+|\d{1,3})"
     r"(?:[).:\]*_`\"\n}]|'(?![A-Za-z])|,(?!\s*[A-Za-z]\b)|\s*$)"
@@ -95,7 +97,7 @@ letter_of_token: Final = symbol_among(frozenset(LETTERS))
 
 
 def truth_of_token(token: str) -> str | None:
-    """"true" or "false" where a token is one of the two words, in whatever case."""
+    """ "true" or "false" where a token is one of the two words, in whatever case."""
     found = strip_around_letter(token).lower()
     return found if found in TRUTH_WORDS else None
 
@@ -103,7 +105,8 @@ def truth_of_token(token: str) -> str | None:
 def parse_positions(content: object) -> tuple[TokenPosition, ...]:
     """The tokens in a list of objects with `token`, `logprob` and `top_logprobs`; () where it is none."""
     return tuple(
-        TokenPosition(_token_text(part), part.get("logprob"), _top_tokens(part)) for part in map(as_object, as_list(content))
+        TokenPosition(_token_text(part), part.get("logprob"), _top_tokens(part))
+        for part in map(as_object, as_list(content))
     )
 
 
@@ -117,7 +120,9 @@ def path_logprobs(positions: Sequence[TokenPosition]) -> list[object] | None:
 
 def invalid_top_logprobs(positions: Iterable[TokenPosition]) -> tuple[object, ...]:
     """Values in the lists of likely tokens that are no log-probabilities."""
-    return tuple(value for position in positions for _, value in position.top_tokens if is_invalid_logprob(value))
+    return tuple(
+        value for position in positions for _, value in position.top_tokens if is_invalid_logprob(value)
+    )
 
 
 def find_answers(text: str, symbol_of: SymbolParser) -> list[tuple[int, str | None]]:
@@ -134,7 +139,9 @@ def find_answers(text: str, symbol_of: SymbolParser) -> list[tuple[int, str | No
     return [] if match is None or said is None else [(match.start("said"), said)]
 
 
-def find_answer_tokens(positions: Sequence[TokenPosition], symbol_of: SymbolParser) -> list[tuple[int, str | None]]:
+def find_answer_tokens(
+    positions: Sequence[TokenPosition], symbol_of: SymbolParser
+) -> list[tuple[int, str | None]]:
     """The tokens at which the answer is named: as `answers_in`, and None also of a longer token."""
     there = [at for at, position in enumerate(positions) if strip_around_letter(position.token)]
     if len(there) == 1:
@@ -143,7 +150,9 @@ def find_answer_tokens(positions: Sequence[TokenPosition], symbol_of: SymbolPars
     ends = token_ends([position.token for position in positions])
     whole = "".join(position.token for position in positions).translate(_TOKENIZER_SPACES)
     found = [(token_at(ends, at), said) for at, said in find_answers(whole, symbol_of)]
-    return [(at, said if _symbol_of_text(positions[at].token, symbol_of) == said else None) for at, said in found]
+    return [
+        (at, said if _symbol_of_text(positions[at].token, symbol_of) == said else None) for at, said in found
+    ]
 
 
 def symbol_masses(position: TokenPosition, symbol_of: SymbolParser) -> SymbolMasses:
@@ -181,7 +190,9 @@ def choice_fields(masses: SymbolMasses, letters: Sequence[str]) -> dict[str, obj
         return {}
     unlisted = -math.inf if masses.listed_mass >= 1 else None
     inside = math.fsum(masses.probability_of(letter) or 0.0 for letter in letters)
-    told: dict[str, object] = {"choice_logprobs": [masses.logprobs.get(letter, unlisted) for letter in letters]}
+    told: dict[str, object] = {
+        "choice_logprobs": [masses.logprobs.get(letter, unlisted) for letter in letters]
+    }
     if masses.floor is not None:
         told["choice_logprob_floor"] = masses.floor
     return told | {"choice_other_mass": min(max(masses.listed_mass - inside, 0.0), 1.0)}

@@ -52,7 +52,11 @@ class ArrayFiles:
 
 def is_companion(path: Path) -> bool:
     """Whether a file is only the target, metadata, sums by class or results of a file beside it."""
-    return main_file_of(path) is not None or _stem_before(path, COLUMN_SUMS_SUFFIX) is not None or _has_samples_file(path)
+    return (
+        main_file_of(path) is not None
+        or _stem_before(path, COLUMN_SUMS_SUFFIX) is not None
+        or _has_samples_file(path)
+    )
 
 
 def main_file_of(path: Path) -> Path | None:
@@ -64,7 +68,11 @@ def main_file_of(path: Path) -> Path | None:
         if (stem := _stem_before(path, ending)) is not None:
             names = (path.with_name(f"{stem}{scale}.npy") for scale in ARRAY_SCALES)
             return next((name for name in names if file_exists(name)), None)
-    leading = (HELM_SCENARIO_STATE, HELM_INSTANCE_STATS) if path.name in HELM_FILES_WITHOUT_PREDICTIONS else (HELM_SCENARIO_STATE,)
+    leading = (
+        (HELM_SCENARIO_STATE, HELM_INSTANCE_STATS)
+        if path.name in HELM_FILES_WITHOUT_PREDICTIONS
+        else (HELM_SCENARIO_STATE,)
+    )
     if path.name in (*HELM_FILES_WITHOUT_PREDICTIONS, HELM_INSTANCE_STATS):
         return next((main for name in leading if file_exists(main := path.with_name(name))), None)
     return None
@@ -105,7 +113,9 @@ def existing_companions(path: Path) -> dict[str, Path]:
 
 def _column_sums_files(path: Path) -> list[Path]:
     try:
-        sums = [other for other in path.parent.iterdir() if _stem_before(other, COLUMN_SUMS_SUFFIX) is not None]
+        sums = [
+            other for other in path.parent.iterdir() if _stem_before(other, COLUMN_SUMS_SUFFIX) is not None
+        ]
     except (OSError, ValueError):
         return []
     sums.sort(key=lambda other: (-_common_prefix_length(other.name, path.name), other.name))
@@ -127,7 +137,9 @@ def array_files_of(path: Path, file: str) -> ArrayFiles:
         if (stem := _stem_before(path, f"{scale}.npy")) is not None:
             target, meta = path.with_name(stem + TARGET_SUFFIX), path.with_name(stem + METADATA_SUFFIX)
             if not is_in_same_folder(path, target):
-                raise Refused(f"{file} needs the file {target.name} beside it, which is not there. {_SAVE_ADVICE}")
+                raise Refused(
+                    f"{file} needs the file {target.name} beside it, which is not there. {_SAVE_ADVICE}"
+                )
             return ArrayFiles(scale, path, target, meta if is_in_same_folder(path, meta) else None)
     if (main := main_file_of(path)) is not None:
         raise Refused(f"{file} belongs to {main.name}: open that file, and this one is read with it.")

@@ -262,7 +262,10 @@ def _find_non_text(content: Content, progress: ReadProgress) -> tuple[int | None
 
 def _line_number_at(content: Content, offset: int) -> int:
     """The line, from 1, on which a byte stands."""
-    return 1 + sum(content.read(start, min(CHUNK_BYTES, offset - start)).count(b"\n") for start in range(0, offset, CHUNK_BYTES))
+    return 1 + sum(
+        content.read(start, min(CHUNK_BYTES, offset - start)).count(b"\n")
+        for start in range(0, offset, CHUNK_BYTES)
+    )
 
 
 def _json_list_head(content: Content, file: str) -> Head:
@@ -272,7 +275,9 @@ def _json_list_head(content: Content, file: str) -> Head:
     elements = tuple(cast("list[object]", records))
     if not elements:
         raise Refused(f"{file} holds an empty JSON list: there are no rows in it.")
-    objects = [cast("Mapping[str, object]", part) for part in elements[:N_FIRST_OBJECTS] if isinstance(part, dict)]
+    objects = [
+        cast("Mapping[str, object]", part) for part in elements[:N_FIRST_OBJECTS] if isinstance(part, dict)
+    ]
     if not objects:
         raise Refused(
             f"{file}: a JSON list of objects is expected, and its first element is "

@@ -36,6 +36,7 @@ from calib_core.runs import ReportedMetric, Run, RunInfo, TokenRun
 
 # MERGED logged: Which records does a log in JSON hold, one after the other?  Lines, one list, or a list in an object.
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LogRecord:
     """One record. line: the physical line it begins on, None where it has none; share: of the file read."""
@@ -70,7 +71,9 @@ def _records_of_lines(head: Head) -> Iterator[LogRecord]:
             ) from None
         except (ValueError, RecursionError):
             fix = "Mend the line, or take it out; the file may be half written."
-            value = BrokenRecord(0, "not JSON", "", "one JSON object on the line", shorten(line.decode()), fix)
+            value = BrokenRecord(
+                0, "not JSON", "", "one JSON object on the line", shorten(line.decode()), fix
+            )
         yield LogRecord(value, number, end / size)
 
 
@@ -78,7 +81,9 @@ def _object_or_broken(value: object) -> Mapping[str, object] | BrokenRecord:
     if isinstance(value, dict):
         return cast("Mapping[str, object]", value)
     expected = "a JSON object with named values"
-    return BrokenRecord(0, "not an object", "", expected, shorten(as_json_text(value) or "null"), "Take it out.")
+    return BrokenRecord(
+        0, "not an object", "", expected, shorten(as_json_text(value) or "null"), "Take it out."
+    )
 
 
 def _list_or_empty(value: object) -> Sequence[object]:
@@ -119,7 +124,9 @@ class LogTable:
     entries: Iterable[LogEntry]
     column_roles: Mapping[str, str]
     info: RunInfo = field(default_factory=RunInfo)
-    reported: Mapping[str, tuple[ReportedMetric, ...]] = field(default_factory=dict[str, tuple[ReportedMetric, ...]])
+    reported: Mapping[str, tuple[ReportedMetric, ...]] = field(
+        default_factory=dict[str, tuple[ReportedMetric, ...]]
+    )
     notes: Sequence[str] = ()
     part_of: str | None = None
     n_records: int | None = None
@@ -140,7 +147,9 @@ def read_log_table(
     reading = read_table(table, head, groups, progress, Origin(head.file, format_id, log.info))
     runs = tuple(_with_log_metadata(run, log) for run in reading.good_runs)
     rows = reading.n_rows if log.n_records is None else log.n_records
-    return replace(reading, n_rows=rows, good_runs=runs, proposed_mapping={}, notes=(*reading.notes, *log.notes))
+    return replace(
+        reading, n_rows=rows, good_runs=runs, proposed_mapping={}, notes=(*reading.notes, *log.notes)
+    )
 
 
 def _with_log_metadata(run: Run, log: LogTable) -> Run:
@@ -152,7 +161,9 @@ def _with_log_metadata(run: Run, log: LogTable) -> Run:
     return replace(run, row_counts=ledger, reported_metrics=reported, evaluation=log.part_of)
 
 
-def _entry_slices(entries: Iterable[LogEntry], is_used: ColumnFilter, found_keys: dict[str, None]) -> Iterator[Slice]:
+def _entry_slices(
+    entries: Iterable[LogEntry], is_used: ColumnFilter, found_keys: dict[str, None]
+) -> Iterator[Slice]:
     batch = Batch[RowFields]()
     share = 0.0
     for entry in entries:

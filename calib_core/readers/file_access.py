@@ -82,7 +82,9 @@ def open_handle(path: Path, file: str, root: Path | None = None) -> int:
     return handle
 
 
-LINK_LEAVES_FOLDER: Final = "leads out of the folder, and only what lies in it is read: copy the file itself there."
+LINK_LEAVES_FOLDER: Final = (
+    "leads out of the folder, and only what lies in it is read: copy the file itself there."
+)
 BROKEN_LINK: Final = "is a link that leads nowhere."
 
 

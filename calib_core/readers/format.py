@@ -14,6 +14,7 @@ from calib_core.runs import Run
 
 # MERGED reading: What did one file hold, and which runs does it give once somebody has chosen about its bad rows?
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """One file, read once.

@@ -143,7 +143,9 @@ def split_last_object(text: str | None) -> tuple[str | None, str | None]:
         told = as_object(parse_json(bare))
     except (ValueError, RecursionError, RepeatedKeyError):
         return None, None
-    values = [_value_as_written(told[key]) for key in told if key.strip().lower().replace(" ", "_") in _ANSWER_KEYS]
+    values = [
+        _value_as_written(told[key]) for key in told if key.strip().lower().replace(" ", "_") in _ANSWER_KEYS
+    ]
     found = values[0] if len(set(values)) == 1 else None
     return (None, None) if found is None else (before, found)
 

@@ -201,7 +201,9 @@ def _add_part(merged: MergedTokenRun, part: TokenRun) -> MergedTokenRun:
             f"{one.classes:,} classes, the other {other.classes:,}. If they are different runs, give each "
             f"its own metadata."
         )
-    run = replace(merged.run, sums=one.merge(other), row_counts=_add_ledgers(merged.run.row_counts, part.row_counts))
+    run = replace(
+        merged.run, sums=one.merge(other), row_counts=_add_ledgers(merged.run.row_counts, part.row_counts)
+    )
     return MergedTokenRun(run, tuple(dict.fromkeys((*merged.files, part.file))))
 
 

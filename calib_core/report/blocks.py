@@ -46,8 +46,13 @@ class ReportFigure:
 
     @classmethod
     def from_drawing(
-        cls, draw: Callable[[Theme], Mapping[str, Any]], alt: str, title: str = "", *,
-        narrow: bool = False, note: str = "",
+        cls,
+        draw: Callable[[Theme], Mapping[str, Any]],
+        alt: str,
+        title: str = "",
+        *,
+        narrow: bool = False,
+        note: str = "",
     ) -> ReportFigure:
         """Both forms of a figure; draw: theme → figure."""
         light, dark = (without_unset(draw(theme)) for theme in (LIGHT, DARK))

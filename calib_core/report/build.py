@@ -42,7 +42,12 @@ def selected_pages(requested: Sequence[str]) -> tuple[str, ...]:
     return tuple(id_ for id_ in SECTIONS if not requested or id_ in requested)
 
 
-def build_report(report_input: ReportInput, pages: Sequence[str], provenance: Provenance, progress: ProgressCallback = _ignore_progress) -> Report:
+def build_report(
+    report_input: ReportInput,
+    pages: Sequence[str],
+    provenance: Provenance,
+    progress: ProgressCallback = _ignore_progress,
+) -> Report:
     """The report of these pages; one that has nothing to say of these runs is left out, with the reason.
 
     pages: ids of SECTIONS. Raises Refused for an unknown page, or where none has anything to say.

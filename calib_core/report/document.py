@@ -83,7 +83,9 @@ class BodyWriter:
 
     def section_html(self, section: Section) -> str:
         """One section: its question, then its blocks."""
-        blocks = "".join(self._block_html(block, block_anchor(section, at)) for at, block in enumerate(section.blocks))
+        blocks = "".join(
+            self._block_html(block, block_anchor(section, at)) for at, block in enumerate(section.blocks)
+        )
         head = paragraphs("kicker", [section.title]) + tag("h2", escape_text(section.question))
         return tag("section", head + blocks, id=section.id)
 
@@ -107,29 +109,45 @@ class BodyWriter:
         figures = [self._figure_html(drawn) for drawn in block.figures]
         tables = [html_table(made) for made in block.tables]
         halves = [figure for figure, drawn in zip(figures, block.figures, strict=True) if drawn.narrow]
-        beside = len(halves) == 1 and bool(tables) and all(_table_width(made) < _HALF_PAGE_WIDTH for made in block.tables)
+        beside = (
+            len(halves) == 1
+            and bool(tables)
+            and all(_table_width(made) < _HALF_PAGE_WIDTH for made in block.tables)
+        )
         if beside:
-            return tag("div", halves[0] + tag("div", "".join(tables)), class_="pair") + _remaining(figures, halves)
+            return tag("div", halves[0] + tag("div", "".join(tables)), class_="pair") + _remaining(
+                figures, halves
+            )
         paired = tag("div", "".join(halves), class_="pair") if halves else ""
         return paired + _remaining(figures, halves) + "".join(tables)
 
     def _small_figures(self, block: Block) -> str:
         """Small figures in rows of as many as fit."""
         panels = "".join(map(self._figure_html, block.small_figures))
-        return tag("h4", escape_text(block.small_figures_heading)) + tag("div", panels, class_="panels") if panels else ""
+        return (
+            tag("h4", escape_text(block.small_figures_heading)) + tag("div", panels, class_="panels")
+            if panels
+            else ""
+        )
 
     def _figure_html(self, figure: ReportFigure) -> str:
         number = len(self.figures)
         self.figures.append({"light": figure.light, "dark": colour_changes(figure.light, figure.dark)})
         height = figure.light["layout"]["height"]
         canvas = tag(
-            "div", "", class_="canvas", data_figure=str(number), aria_hidden="true",
+            "div",
+            "",
+            class_="canvas",
+            data_figure=str(number),
+            aria_hidden="true",
             style=f"min-height:{height}px",
         )
         above = paragraphs("name", [figure.title]) + paragraphs("note", [figure.note])
         return tag(
-            "figure", above + canvas + paragraphs("alt", [figure.alt]),
-            class_="narrow" if figure.narrow else None, id=f"figure-{number + 1}",
+            "figure",
+            above + canvas + paragraphs("alt", [figure.alt]),
+            class_="narrow" if figure.narrow else None,
+            id=f"figure-{number + 1}",
         )
 
 
@@ -153,26 +171,29 @@ def block_anchor(section: Section, index: int) -> str:
 
 def table_of_contents(sections: Sequence[Section]) -> str:
     """Every section, and of one with titled blocks these, folded where they are many."""
-    items = "".join(
-        tag("li", _section_link(own) + _block_links(own))
-        for own in sections
-    )
+    items = "".join(tag("li", _section_link(own) + _block_links(own)) for own in sections)
     items += tag("li", tag("a", "What do the numbers mean?", href="#terms"))
     items += tag("li", tag("a", "How is this report made again?", href="#again"))
     return tag("nav", tag("h2", "Contents") + tag("ol", items), aria_label="Contents")
 
 
 def _section_link(section: Section) -> str:
-    return tag("a", escape_text(section.question), href=f"#{section.id}") + tag("span", f" {escape_text(section.title)}")
+    return tag("a", escape_text(section.question), href=f"#{section.id}") + tag(
+        "span", f" {escape_text(section.title)}"
+    )
 
 
 def _block_links(section: Section) -> str:
     titled = [(at, block.title) for at, block in enumerate(section.blocks) if block.title]
     if len(titled) < 2:
         return ""
-    listed = "".join(tag("li", tag("a", escape_text(title), href=f"#{block_anchor(section, at)}")) for at, title in titled)
+    listed = "".join(
+        tag("li", tag("a", escape_text(title), href=f"#{block_anchor(section, at)}")) for at, title in titled
+    )
     summary = tag("summary", f"{len(titled)} parts")
-    return tag("details", summary + tag("ul", listed), open="" if len(titled) < _MAX_UNFOLDED_BLOCKS else None)
+    return tag(
+        "details", summary + tag("ul", listed), open="" if len(titled) < _MAX_UNFOLDED_BLOCKS else None
+    )
 
 
 _FOLDER: Final = Path(__file__).parent
@@ -184,14 +205,25 @@ MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins,
 
 
 def render_document(
-    report_input: ReportInput, sections: Sequence[Section], left_out: Mapping[str, str], provenance: Provenance
+    report_input: ReportInput,
+    sections: Sequence[Section],
+    left_out: Mapping[str, str],
+    provenance: Provenance,
 ) -> str:
     """The whole file as text, to be written as UTF-8. left_out: page id → why it has nothing to say."""
     body = BodyWriter()
-    inside = "".join(body.section_html(own) for own in sections) + _glossary_html() + _reproduction_html(provenance)
+    inside = (
+        "".join(body.section_html(own) for own in sections)
+        + _glossary_html()
+        + _reproduction_html(provenance)
+    )
     main = tag("main", inside)
     script = (_FOLDER / "document.js").read_text(encoding="utf-8")
-    sheet = tag("div", _header_html(report_input, sections, left_out, provenance) + table_of_contents(sections) + main, class_="sheet")
+    sheet = tag(
+        "div",
+        _header_html(report_input, sections, left_out, provenance) + table_of_contents(sections) + main,
+        class_="sheet",
+    )
     figures = _gzip_base64(json.dumps(body.figures, allow_nan=False, separators=(",", ":")))
     data = "".join(
         tag("script", packed, type="application/octet-stream", id=id_)
@@ -234,8 +266,14 @@ def _style_sheet() -> str:
 
 def _colour_variables(theme: Theme) -> str:
     said = {
-        "page": theme.background, "text": theme.text, "muted": theme.muted_text, "line": theme.axis_line, "grid": theme.grid_line,
-        "over": theme.overconfident, "link": _LINK_COLOURS[theme.name], "raised": _RAISED_COLOURS[theme.name],
+        "page": theme.background,
+        "text": theme.text,
+        "muted": theme.muted_text,
+        "line": theme.axis_line,
+        "grid": theme.grid_line,
+        "over": theme.overconfident,
+        "link": _LINK_COLOURS[theme.name],
+        "raised": _RAISED_COLOURS[theme.name],
     }
     return " ".join(f"--{name}: {colour};" for name, colour in said.items())
 
@@ -258,13 +296,18 @@ def _sha256_base64(script: str) -> str:
 
 
 def _header_html(
-    report_input: ReportInput, sections: Sequence[Section], left_out: Mapping[str, str], provenance: Provenance
+    report_input: ReportInput,
+    sections: Sequence[Section],
+    left_out: Mapping[str, str],
+    provenance: Provenance,
 ) -> str:
     """Title, what all runs come to, what it is of, date, and which pages had nothing to say."""
     files = {run.report.run.file for run in report_input.runs}
     sets = list(dict.fromkeys(run.report.run.info.dataset for run in report_input.runs))
     named = ", ".join(name for name in sets[:8] if name)
-    of = f"{plural(len(report_input.runs), 'run')} of {plural(len(files), 'file')}" + (f": {named}" if named else "")
+    of = f"{plural(len(report_input.runs), 'run')} of {plural(len(files), 'file')}" + (
+        f": {named}" if named else ""
+    )
     buttons = tag("button", "Dark colours", type="button", id="theme") + tag(
         "button", "Print or save as PDF", type="button", id="print"
     )
@@ -275,8 +318,10 @@ def _header_html(
     trouble = "This browser cannot unpack the figures: the sentence in the place of each has its numbers."
     return tag(
         "header",
-        tag("div", buttons, class_="tools") + tag("h1", DOCUMENT_TITLE)
-        + "".join(paragraphs("lead", own.lead) for own in sections) + paragraphs("byline", lines)
+        tag("div", buttons, class_="tools")
+        + tag("h1", DOCUMENT_TITLE)
+        + "".join(paragraphs("lead", own.lead) for own in sections)
+        + paragraphs("byline", lines)
         + tag("p", trouble, id="trouble", hidden=""),
         class_="top",
     )
@@ -289,17 +334,25 @@ def first_sentence(reason: str) -> str:
 
 def _glossary_html() -> str:
     """What each number and each confidence is, in a sentence."""
-    numbers = ReportTable.from_rows("Numbers", [
-        {"Name": metric.title, "Meaning": metric.meaning, "Source": metric.source}
-        for metric in METRICS.values()
-    ])
-    confidences = ReportTable.from_rows("Confidence methods", [
-        {
-            "Name": method.title, "Meaning": method.meaning, "Computed from": method.needs,
-            "Source": method.source,
-        }
-        for method in METHODS.values()
-    ])
+    numbers = ReportTable.from_rows(
+        "Numbers",
+        [
+            {"Name": metric.title, "Meaning": metric.meaning, "Source": metric.source}
+            for metric in METRICS.values()
+        ],
+    )
+    confidences = ReportTable.from_rows(
+        "Confidence methods",
+        [
+            {
+                "Name": method.title,
+                "Meaning": method.meaning,
+                "Computed from": method.needs,
+                "Source": method.source,
+            }
+            for method in METHODS.values()
+        ],
+    )
     inside = tag("h2", "What do the numbers mean?") + html_table(numbers) + html_table(confidences)
     return tag("section", inside, id="terms")
 
@@ -310,6 +363,8 @@ def _reproduction_html(provenance: Provenance) -> str:
         tag("h2", "How is this report made again?")
         + paragraphs("note", [provenance.where_to_run])
         + code_block([provenance.command])
-        + paragraphs("note", [f"With {program_versions()}. The files' checksums stand under Files.", MORE_IN_APP])
+        + paragraphs(
+            "note", [f"With {program_versions()}. The files' checksums stand under Files.", MORE_IN_APP]
+        )
     )
     return tag("section", inside, id="again")

@@ -101,7 +101,9 @@ def _transposed(table: EceBrierTable) -> EceBrierTable:
             for run, names in table.columns.items()
         },
         entries={(row, column): entry for (column, row), entry in table.entries.items()},
-        column_notes=table.row_notes, row_notes=table.column_notes, row_heading="Run",
+        column_notes=table.row_notes,
+        row_notes=table.column_notes,
+        row_heading="Run",
     )
 
 
@@ -120,7 +122,7 @@ def _table_cell(cell: MethodsCell, *, shared: tuple[bool, bool]) -> EceBrierCell
 
 
 def _short_judged(judged: str) -> str:
-    """"greedy", "majority", "own top label": the judged answer in the fewest words."""
+    """ "greedy", "majority", "own top label": the judged answer in the fewest words."""
     return judged.removesuffix(" answer").removeprefix("its ")
 
 

@@ -58,7 +58,8 @@ def tile_list(values: Sequence[Tile]) -> str:
     inside = "".join(
         tag(
             "div",
-            tag("dt", escape_text(tile.label)) + tag("dd", escape_text(tile.value), class_="value")
+            tag("dt", escape_text(tile.label))
+            + tag("dd", escape_text(tile.value), class_="value")
             + (tag("dd", escape_text(tile.below), class_="below") if tile.below else ""),
             title=tile.help or None,
         )
@@ -82,7 +83,11 @@ def html_table(table: ReportTable) -> str:
     if table.title:
         inside = tag("caption", escape_text(table.title)) + inside
     box = tag(
-        "div", tag("table", inside), class_="scroll", role="region", tabindex="0",
+        "div",
+        tag("table", inside),
+        class_="scroll",
+        role="region",
+        tabindex="0",
         aria_label=table.title or "Table",
     )
     return box + paragraphs("note", [table.note])
@@ -113,6 +118,7 @@ def _is_numeric_column(column: pl.Series) -> bool:
 
 
 # MERGED table_html: How does a table of ECE and Brier become HTML in which every text of a file is only text?
+
 
 def ece_brier_html(table: EceBrierTable) -> str:
     """One `<table class="paired">` in a box that scrolls sideways by itself; no style of its own.
@@ -147,7 +153,9 @@ def _ece_brier_row(table: EceBrierTable, method: str, title: str) -> str:
     deep = any(entry is not None and entry.small_print for entry in entries)
     span = ' rowspan="2"' if deep else ""
     numbers = "".join(_number_cells(entry) for entry in entries)
-    below = "".join(f'<td colspan="2">{escape_text(entry.small_print) if entry else ""}</td>' for entry in entries)
+    below = "".join(
+        f'<td colspan="2">{escape_text(entry.small_print) if entry else ""}</td>' for entry in entries
+    )
     second = f'<tr class="below">{below}</tr>' if deep else ""
     head = f"<span>{escape_text(title)}</span>{_small_print(table.row_notes.get(method))}"
     return f'<tr><th scope="row"{span}>{head}</th>{numbers}</tr>{second}'
@@ -161,7 +169,11 @@ def _small_print(note: str | None) -> str:
 def _number_cells(entry: EceBrierCell | None) -> str:
     if entry is None:
         return '<td title="not available">–</td>' * 2
-    flag = f'<span class="flag" title="{escape_text(entry.warning)}">{FEW_BINS_MARK}</span>' if entry.warning else ""
+    flag = (
+        f'<span class="flag" title="{escape_text(entry.warning)}">{FEW_BINS_MARK}</span>'
+        if entry.warning
+        else ""
+    )
     return (
         f"<td>{_bold(entry.ece, bold=entry.best_ece)}{flag}</td>"
         f"<td>{_bold(entry.brier, bold=entry.best_brier)}</td>"

@@ -192,6 +192,4 @@ def select_runs(runs: Sequence[ReportRun], names: Sequence[str]) -> tuple[Report
         if not any(name in (run.title, run.report.run.label) for run in runs):
             listed = "; ".join(run.title for run in runs[:20]) + ("; …" if len(runs) > 20 else "")
             raise Refused(f"--run: there is no run {shorten(name)!r}. Runs: {listed}")
-    return tuple(
-        run for run in runs if not names or run.title in names or run.report.run.label in names
-    )
+    return tuple(run for run in runs if not names or run.title in names or run.report.run.label in names)

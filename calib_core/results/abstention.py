@@ -107,7 +107,9 @@ class AbstentionCurve:
         if not reached:
             return OperatingPoint(threshold, 0, 0, self.n_used, None, None, None)
         step = self.at_step(reached - 1)
-        return OperatingPoint(threshold, step.n_answered, step.n_correct, step.n_rows, step.accuracy, step.low, step.high)
+        return OperatingPoint(
+            threshold, step.n_answered, step.n_correct, step.n_rows, step.accuracy, step.low, step.high
+        )
 
     def for_accuracy(self, target: float) -> OperatingPoint | None:
         """The step that answers most among those of at least this accuracy; None where there is none."""
@@ -127,7 +129,9 @@ class AbstentionCurve:
     def _shortest_threshold(self, step: int) -> float:
         """The shortest decimal number from _DECIMALS on that exactly the rows of this step reach."""
         exact = float(self.threshold[step])
-        for decimals in range(min(_MIN_DECIMALS, self.dtype.itemsize + 1), 16):  # float16 has no more than three
+        for decimals in range(
+            min(_MIN_DECIMALS, self.dtype.itemsize + 1), 16
+        ):  # float16 has no more than three
             near = round(exact, decimals)
             for number in (near, near - 10**-decimals):
                 if number >= 0 and self._steps_reached(number) == step + 1:
@@ -137,22 +141,31 @@ class AbstentionCurve:
     def at_step(self, step: int) -> OperatingPoint:
         """The step at this position, from 0: the surest."""
         return OperatingPoint(
-            self._shortest_threshold(step), int(self.n_answered[step]), int(self.n_correct[step]), self.n_used,
-            float(self.accuracy[step]), float(self.accuracy_interval[0][step]), float(self.accuracy_interval[1][step]),
+            self._shortest_threshold(step),
+            int(self.n_answered[step]),
+            int(self.n_correct[step]),
+            self.n_used,
+            float(self.accuracy[step]),
+            float(self.accuracy_interval[0][step]),
+            float(self.accuracy_interval[1][step]),
         )
 
     def to_frame(self) -> pl.DataFrame:
         """One row a step: run, method, threshold, answered, correct, share, accuracy, its ends, recipe."""
-        return pl.DataFrame({
-            "threshold": self.threshold,
-            "answered": self.n_answered,
-            "correct": self.n_correct,
-            "share": self.coverage,
-            "accuracy": self.accuracy,
-            "accuracy_low": self.accuracy_interval[0],
-            "accuracy_high": self.accuracy_interval[1],
-        }).select(
-            pl.lit(self.run).alias("run"), pl.lit(self.method).alias("method"), pl.all(),
+        return pl.DataFrame(
+            {
+                "threshold": self.threshold,
+                "answered": self.n_answered,
+                "correct": self.n_correct,
+                "share": self.coverage,
+                "accuracy": self.accuracy,
+                "accuracy_low": self.accuracy_interval[0],
+                "accuracy_high": self.accuracy_interval[1],
+            }
+        ).select(
+            pl.lit(self.run).alias("run"),
+            pl.lit(self.method).alias("method"),
+            pl.all(),
             pl.lit(self.recipe).alias("recipe"),
         )
 
@@ -194,12 +207,12 @@ IN_SAMPLE_NOTE = (
 
 
 def target_text(target_accuracy: float) -> str:
-    """"90 %", "92.5 %": as it was typed."""
+    """ "90 %", "92.5 %": as it was typed."""
     return f"{100 * target_accuracy:.6g} %"
 
 
 def threshold_text(threshold: float) -> str:
-    """"0.9375", "0.5": every digit that is needed, and no more."""
+    """ "0.9375", "0.5": every digit that is needed, and no more."""
     return f"{threshold:.15g}"
 
 
@@ -217,7 +230,8 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
     title = f"“{METHODS[curve.method].title}”"
     others = [
         f"“{METHODS[one.method].title}”"
-        for one, answering in found if one is not curve and answering.coverage == most.coverage
+        for one, answering in found
+        if one is not curve and answering.coverage == most.coverage
     ]
     beside = f", and as many by {join_names(others)}" if others else ""
     if most.n_answered == most.n_rows:
@@ -229,7 +243,7 @@ def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: floa
 
 
 def operating_point_text(point: OperatingPoint) -> str:
-    """"41.2 % answered, right 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)"; of few it is said."""
+    """ "41.2 % answered, right 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)"; of few it is said."""
     if point.accuracy is None or point.low is None or point.high is None:
         return "nothing answered"
     few = ", too few to rely on" if point.n_answered < MIN_ROWS else ""

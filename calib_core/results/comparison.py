@@ -42,6 +42,7 @@ from calib_core.wording import (
 
 # MERGED comparison_points: What is one point of a comparison?  One run seen by one method → two metrics, each with its interval.
 
+
 @dataclass(frozen=True, slots=True)
 class MetricEstimate:
     """A metric's number. low, high: its 95 % interval; how: what kind of; None where there is none."""
@@ -143,11 +144,12 @@ def comparison_point(
 
 
 def _estimate_recipe(estimate: MetricEstimate) -> str:
-    """"accuracy (Wilson 95 %)"."""
+    """ "accuracy (Wilson 95 %)"."""
     return f"{METRICS[estimate.metric].recipe_name} ({estimate.interval_method or 'no interval'})"
 
 
 # MERGED comparison_reading: Which point is the most accurate, which has the lowest Brier score, and is it alone in that?  In words.
+
 
 def most_accurate(points: Sequence[ComparisonPoint]) -> list[ComparisonPoint]:
     """The points of the highest accuracy, in their order; of few rows only where all are."""
@@ -209,7 +211,7 @@ def _has_or_have(points: Sequence[ComparisonPoint]) -> str:
 
 
 def runs_with_methods_text(points: Sequence[ComparisonPoint]) -> str:
-    """"A by “p(True)”", "A by “p(True)” and “stated confidence” alike", "A and B by “p(True)” alike"."""
+    """ "A by “p(True)”", "A by “p(True)” and “stated confidence” alike", "A and B by “p(True)” alike"."""
     names = list(dict.fromkeys(point.name for point in points))
     methods = [f"“{METHODS[id_].title}”" for id_ in dict.fromkeys(point.method for point in points)]
     if len(points) == 1:
@@ -222,7 +224,7 @@ def runs_with_methods_text(points: Sequence[ComparisonPoint]) -> str:
 
 
 def runs_text(points: Sequence[ComparisonPoint]) -> str:
-    """"A", "A and B alike": their runs, whatever the methods."""
+    """ "A", "A and B alike": their runs, whatever the methods."""
     return _listed_alike(list(dict.fromkeys(point.name for point in points)))
 
 
@@ -231,7 +233,7 @@ def _listed_alike(names: Sequence[str]) -> str:
 
 
 def _abbreviated_list(names: Sequence[str]) -> str:
-    """"A, B and C"; of more than three, how many more than two there are."""
+    """ "A, B and C"; of more than three, how many more than two there are."""
     return join_names(names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"])
 
 
@@ -243,6 +245,7 @@ def _overlap_clause(others: int) -> str:
 
 
 # MERGED comparison_trend: Do accuracy and Brier score go together over the models, and how much of it is a(1−a) alone?
+
 
 @dataclass(frozen=True, slots=True)
 class BrierChange:
@@ -285,7 +288,9 @@ class Trend:
         return self.n_points == self.n_models
 
 
-def comparison_trend(x: str, y: str, points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]) -> Trend:
+def comparison_trend(
+    x: str, y: str, points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]
+) -> Trend:
     """The trend over points of one method and data set, at least one; infos: by key, of others as well."""
     own = {point.key: infos[point.key] for point in points}
     dataset = infos[points[0].key].dataset
@@ -335,7 +340,12 @@ def _brier_change(points: Sequence[ComparisonPoint]) -> BrierChange:
     least, most = ordered[0], ordered[-1]
     low, high = _newcombe_interval(least.brier, most.brier)
     return BrierChange(
-        least.key, most.key, most.brier.value - least.brier.value, low, high, most.constant_brier - least.constant_brier
+        least.key,
+        most.key,
+        most.brier.value - least.brier.value,
+        low,
+        high,
+        most.constant_brier - least.constant_brier,
     )
 
 
@@ -386,13 +396,15 @@ def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint])
         clear = not interval_contains(change.low, change.high, 0)
     alone = f"a(1−a) alone would {_change_verb_phrase(change.constant_brier_change)}"
     if not clear:
-        return f"{between} does not change clearly, {format_signed(change.brier_change, '+.3f')}{ends}; {alone}."
+        return (
+            f"{between} does not change clearly, {format_signed(change.brier_change, '+.3f')}{ends}; {alone}."
+        )
     way = "falls" if change.brier_change < 0 else "rises"
     return f"{between} {way} by {abs(change.brier_change):.3f}{ends}; {alone}."
 
 
 def _change_verb_phrase(change: float) -> str:
-    """"let it rise by 0.040"; as much below ½ as above it, a(1−a) is the same."""
+    """ "let it rise by 0.040"; as much below ½ as above it, a(1−a) is the same."""
     if abs(change) < 0.0005:
         return "leave it as it is"
     return f"let it {'fall' if change < 0 else 'rise'} by {abs(change):.3f}"
@@ -460,7 +472,9 @@ def compare_runs(
     for id_ in (x, y):
         get_metric(id_)
     scheme = scheme or Scheme()
-    called = _full_and_short_names(evidences, titles or {key: evidence.run.label for key, evidence in evidences.items()})
+    called = _full_and_short_names(
+        evidences, titles or {key: evidence.run.label for key, evidence in evidences.items()}
+    )
     points: list[ComparisonPoint] = []
     refused: dict[str, str] = {}
     for key, evidence in evidences.items():
@@ -472,8 +486,13 @@ def compare_runs(
     named = [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
     alike = _points_by_method_and_dataset(named, infos)
     return Comparison(
-        x=x, y=y, scheme=scheme, points=tuple(points),
-        size_families=tuple(kin for own in alike for kin in size_families({one.key: infos[one.key] for one in own})),
+        x=x,
+        y=y,
+        scheme=scheme,
+        points=tuple(points),
+        size_families=tuple(
+            kin for own in alike for kin in size_families({one.key: infos[one.key] for one in own})
+        ),
         trends=tuple(comparison_trend(x, y, own, infos) for own in alike),
         unavailable=refused,
         headline=comparison_headline(named, available_methods),
@@ -482,7 +501,9 @@ def compare_runs(
     )
 
 
-def _points_by_method_and_dataset(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]) -> list[list[ComparisonPoint]]:
+def _points_by_method_and_dataset(
+    points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]
+) -> list[list[ComparisonPoint]]:
     """The points of each method on each data set."""
     found: dict[tuple[str, str | None], list[ComparisonPoint]] = defaultdict(list)
     for point in points:
@@ -490,7 +511,9 @@ def _points_by_method_and_dataset(points: Sequence[ComparisonPoint], infos: Mapp
     return list(found.values())
 
 
-def _full_and_short_names(evidences: Mapping[str, Evidence], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+def _full_and_short_names(
+    evidences: Mapping[str, Evidence], titles: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
     """What each evidence's run is called, in full and for short; two methods of one run call it the same."""
     infos: dict[str, RunInfo] = {titles[key]: evidence.run.info for key, evidence in evidences.items()}
     names = short_run_names(infos, {title: title for title in infos})
@@ -521,7 +544,7 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
 
 
 def _comparison_recipe(points: Sequence[ComparisonPoint], axes: tuple[str, str], scheme: Scheme) -> str:
-    """"accuracy (Wilson 95 %) against Brier (basic bootstrap …), top label, n=1000/1000"."""
+    """ "accuracy (Wilson 95 %) against Brier (basic bootstrap …), top label, n=1000/1000"."""
     parts = [_axis_recipe(points, at, id_, scheme) for at, id_ in enumerate(axes)]
     rows = sorted({(point.n_used, point.n_total) for point in points})
     if not rows:
@@ -547,8 +570,14 @@ def _point_row(point: ComparisonPoint, other_metrics: Sequence[str]) -> dict[str
         for name, value in ((id_, own.value), (f"{id_}_low", own.low), (f"{id_}_high", own.high))
     }
     return {
-        "run": point.run, "method": point.method, **spread, "skill": point.brier_skill, "ece_10": point.ece_10,
-        "n_used": point.n_used, "n_total": point.n_total, "judged": point.judged,
+        "run": point.run,
+        "method": point.method,
+        **spread,
+        "skill": point.brier_skill,
+        "ece_10": point.ece_10,
+        "n_used": point.n_used,
+        "n_total": point.n_total,
+        "judged": point.judged,
         "recipe": point.recipe,
     }
 
@@ -556,7 +585,13 @@ def _point_row(point: ComparisonPoint, other_metrics: Sequence[str]) -> dict[str
 def _frame_schema(other_metrics: Sequence[str]) -> dict[str, type[pl.DataType]]:
     numbers = [f"{id_}{end}" for id_ in (*BASE_METRICS, *other_metrics) for end in ("", "_low", "_high")]
     return {
-        "run": pl.String, "method": pl.String, **dict.fromkeys(numbers, pl.Float64), "skill": pl.Float64,
-        "ece_10": pl.Float64, "n_used": pl.Int64, "n_total": pl.Int64, "judged": pl.String,
+        "run": pl.String,
+        "method": pl.String,
+        **dict.fromkeys(numbers, pl.Float64),
+        "skill": pl.Float64,
+        "ece_10": pl.Float64,
+        "n_used": pl.Int64,
+        "n_total": pl.Int64,
+        "judged": pl.String,
         "recipe": pl.String,
     }

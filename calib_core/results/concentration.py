@@ -130,7 +130,8 @@ def _concentration_bins(binned: Binned, share: NDArray[np.float64]) -> pl.DataFr
 def concentration_headline(results: Sequence[Concentration]) -> str:
     """What the page shows in one sentence; results: one or more methods, those without rows passed over."""
     known = sorted(
-        ((result.top_two_share, result) for result in results if result.top_two_share is not None), key=itemgetter(0)
+        ((result.top_two_share, result) for result in results if result.top_two_share is not None),
+        key=itemgetter(0),
     )
     if not known:
         return f"No {results[0].unit[:-1]} has both a confidence and an outcome."
@@ -170,7 +171,9 @@ def concentration_table(results: Sequence[Concentration]) -> pl.DataFrame:
     )
 
 
-def _low_ece_warning(ece: float, top_shares: NDArray[np.float64], scheme: Scheme, unit: RowUnit) -> str | None:
+def _low_ece_warning(
+    ece: float, top_shares: NDArray[np.float64], scheme: Scheme, unit: RowUnit
+) -> str | None:
     """The self-consistency paper's point about p(True): a low ECE may rest on one or two bins.
 
     two: shares of the fullest bins, fullest first, shape (1,) or (2,). Nothing is said where no more

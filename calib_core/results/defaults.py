@@ -15,7 +15,9 @@ MAX_DEFAULT_METHODS: Final = 3
 """So many at first: more are a tangle."""
 
 
-def default_methods(usable: Collection[str], preference: Sequence[str] = METHOD_PREFERENCE, limit: int = MAX_DEFAULT_METHODS) -> list[str]:
+def default_methods(
+    usable: Collection[str], preference: Sequence[str] = METHOD_PREFERENCE, limit: int = MAX_DEFAULT_METHODS
+) -> list[str]:
     """The first `most` of `among` that are usable, in the registry's order."""
     able = [id_ for id_ in dict.fromkeys(preference) if id_ in usable][:limit]
     return [id_ for id_ in METHODS if id_ in able]

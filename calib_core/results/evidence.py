@@ -230,6 +230,7 @@ def bins_all_classes(metric: Metric) -> bool:
 
 # MERGED answer_evidence: What does one method say of one run of answers?
 
+
 @dataclass(frozen=True, eq=False)
 class AnswerEvidence(Evidence):
     """The pairs of a run of answers, and their sums. confidences: what the method says of every row."""
@@ -396,7 +397,9 @@ class AnswerEvidence(Evidence):
 
 # MERGED token_evidence: What does a token-level run say?  Everything is read off the sums that were kept of its positions.
 
-NO_ANSWER_METHODS: Final = "a token-level run holds the distribution at each position of a text, and no answers"
+NO_ANSWER_METHODS: Final = (
+    "a token-level run holds the distribution at each position of a text, and no answers"
+)
 """Why a token-level run gives none of the methods for answers."""
 
 NO_SQUARED_SUMS: Final = (
@@ -493,7 +496,11 @@ class TokenEvidence(Evidence):
             return reason
         if metric.required_sums == "classes" and sums.by_class is None:
             return sums.no_class_sums_reason
-        if metric.required_sums == "classes" and sums.unstored is not None and sums.unstored.n_ambiguous[scheme.bins]:
+        if (
+            metric.required_sums == "classes"
+            and sums.unstored is not None
+            and sums.unstored.n_ambiguous[scheme.bins]
+        ):
             return (
                 f"Entries that are not stored may lie above the first of {scheme.bins} bins; sums by class "
                 f"are exact up to M = {largest_exact_bins(sums)}."
@@ -563,7 +570,11 @@ class TokenEvidence(Evidence):
         if metric.required_sums == "classes":
             return self._null_draws_by_class(scheme)
         pooled = metric.needs == "distribution" or self.options.labels == "all"
-        grid, drawn = (self.run.sums.all_labels, draws.all_labels) if pooled else (self.run.sums.top_label, draws.top_label)
+        grid, drawn = (
+            (self.run.sums.all_labels, draws.all_labels)
+            if pooled
+            else (self.run.sums.top_label, draws.top_label)
+        )
         binned = grid.binned(scheme)
         place = np.searchsorted(binned.index, grid.cell // (GRID_CELLS // scheme.bins))
         likely = ConfidenceMoments.from_sums(grid.count, grid.confidence, grid.squared)
@@ -588,7 +599,9 @@ class TokenEvidence(Evidence):
         if grid is None or draws is None or draws.by_class is None:
             return np.zeros(0, np.intp)
         group, cell = draws.by_class[:, 1], draws.by_class[:, 2]
-        return np.searchsorted(grid.group * np.int64(GRID_CELLS) + grid.cell, group * np.int64(GRID_CELLS) + cell)
+        return np.searchsorted(
+            grid.group * np.int64(GRID_CELLS) + grid.cell, group * np.int64(GRID_CELLS) + cell
+        )
 
 
 def get_method(method_id: str) -> Method:
@@ -606,7 +619,9 @@ def get_metric(metric_id: str) -> Metric:
 
 
 @overload
-def gather_evidence(run: AnswerRun, method_id: str, options: MethodOptions | None = None) -> AnswerEvidence: ...
+def gather_evidence(
+    run: AnswerRun, method_id: str, options: MethodOptions | None = None
+) -> AnswerEvidence: ...
 @overload
 def gather_evidence(run: TokenRun, method_id: str, options: MethodOptions | None = None) -> TokenEvidence: ...
 @overload
@@ -666,7 +681,9 @@ def restrict_rows(evidence: AnswerEvidence, positions: NDArray[np.intp]) -> Answ
     run = replace(
         whole,
         rows=whole.rows[pl.Series(positions, dtype=pl.UInt32)],
-        group_columns=whole.group_columns[pl.Series(positions, dtype=pl.UInt32)] if whole.group_columns.width else whole.group_columns,
+        group_columns=whole.group_columns[pl.Series(positions, dtype=pl.UInt32)]
+        if whole.group_columns.width
+        else whole.group_columns,
         row_counts=RowCounts(n_rows=positions.size, notes=whole.row_counts.notes),
     )
     confidences = replace(

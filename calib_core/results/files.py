@@ -72,9 +72,7 @@ class RunReport:
     def missing(self) -> dict[str, dict[str, int]]:
         """Method id → reason → rows without this confidence."""
         return {
-            id_: dict(evidence.missing)
-            for id_, evidence in self.survey.usable.items()
-            if evidence.missing
+            id_: dict(evidence.missing) for id_, evidence in self.survey.usable.items() if evidence.missing
         }
 
 
@@ -118,14 +116,16 @@ class FileReport:
         return pl.DataFrame(records, schema=_REPORT_SCHEMA)
 
 
-_REPORT_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
-    "run": pl.String,
-    "method": pl.String,
-    "used": pl.Int64,
-    "missing": pl.Int64,
-    "left_out": pl.Int64,
-    "reason": pl.String,
-})
+_REPORT_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
+    {
+        "run": pl.String,
+        "method": pl.String,
+        "used": pl.Int64,
+        "missing": pl.Int64,
+        "left_out": pl.Int64,
+        "reason": pl.String,
+    }
+)
 
 
 def check_file(reading: Reading, options: MethodOptions | None = None) -> FileReport:
@@ -137,7 +137,9 @@ def check_file(reading: Reading, options: MethodOptions | None = None) -> FileRe
         file=reading.file,
         format=reading.format,
         status=status,
-        message=shorten(_reading_summary(reading) if usable else _unusable_message(reading, runs), MAX_MESSAGE_CHARS),
+        message=shorten(
+            _reading_summary(reading) if usable else _unusable_message(reading, runs), MAX_MESSAGE_CHARS
+        ),
         rows=reading.n_rows,
         bad_rows=reading.n_bad_rows,
         problems=reading.problems,
@@ -177,7 +179,9 @@ def run_report(run: Run, options: MethodOptions | None = None) -> RunReport:
         run=run,
         survey=surveyed,
         accuracy=_run_accuracy(run),
-        spikes={id_: found for id_, evidence in surveyed.usable.items() if (found := _confidence_spikes(evidence))},
+        spikes={
+            id_: found for id_, evidence in surveyed.usable.items() if (found := _confidence_spikes(evidence))
+        },
     )
 
 

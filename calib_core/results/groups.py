@@ -40,7 +40,11 @@ COLUMN_PREFIX: Final = "column:"
 """Before the file's own name of a column, in a grouping's id."""
 
 RUN_FACTS: Final[Mapping[str, str]] = {
-    "shots": "shots", "params": "parameters", "tuning": "tuning", "model": "model", "dataset": "data set",
+    "shots": "shots",
+    "params": "parameters",
+    "tuning": "tuning",
+    "model": "model",
+    "dataset": "data set",
 }
 _FACT_FIELDS: Final[Mapping[str, str]] = {"params": "params_b"}
 
@@ -62,7 +66,8 @@ def group_by_choices(runs: Mapping[str, AnswerRun]) -> dict[str, GroupBy]:
     found: dict[str, GroupBy] = {}
     names = dict.fromkeys(name for run in runs.values() for name in run.group_columns.columns)
     by_rows = [
-        GroupBy(SUBJECT_ID, "subject", "rows"), GroupBy(CATEGORY_ID, "category", "rows"),
+        GroupBy(SUBJECT_ID, "subject", "rows"),
+        GroupBy(CATEGORY_ID, "category", "rows"),
         *(GroupBy(f"{COLUMN_PREFIX}{name}", name, "rows") for name in names),
     ]
     for grouping in by_rows:
@@ -166,8 +171,7 @@ def paired_contrasts(
     found: list[Contrast] = []
     for level in (level for level in levels if level != base):
         pairs = tuple(
-            (own[base][0], own[level][0]) for own in rest.values()
-            if len(own[base]) == len(own[level]) == 1
+            (own[base][0], own[level][0]) for own in rest.values() if len(own[base]) == len(own[level]) == 1
         )
         found.append(_paired_contrast(evidences, fact, base, level, pairs, (metric_id, scheme)))
     return tuple(found)
@@ -182,9 +186,13 @@ def _paired_contrast(
     metric: tuple[str, Scheme | None],
 ) -> Contrast:
     if not run_pairs:
-        return Contrast(reference, level, (), None, DIFFERENT_QUESTIONS if fact == "dataset" else NO_COMPARABLE_RUNS)
+        return Contrast(
+            reference, level, (), None, DIFFERENT_QUESTIONS if fact == "dataset" else NO_COMPARABLE_RUNS
+        )
     try:
-        value = paired_difference([(evidences[first], evidences[second]) for first, second in run_pairs], *metric)
+        value = paired_difference(
+            [(evidences[first], evidences[second]) for first, second in run_pairs], *metric
+        )
     except Unavailable as reason:
         return Contrast(reference, level, run_pairs, None, str(reason))
     return Contrast(reference, level, run_pairs, value, None)
@@ -263,7 +271,8 @@ def chance_expectation(
 ) -> ChanceExpectation | None:
     """groups: (low, high, value of the whole run) of each group; None with fewer than two intervals."""
     known = [
-        (low, high, whole) for low, high, whole in groups
+        (low, high, whole)
+        for low, high, whole in groups
         if low is not None and high is not None and whole is not None
     ]
     if len(known) < 2:
@@ -285,7 +294,9 @@ def groups_headline(
     whole run.
     """
     known = [
-        (value, name, titles[key], n) for key, own in groups.items() for name, value, n in own
+        (value, name, titles[key], n)
+        for key, own in groups.items()
+        for name, value, n in own
         if value is not None
     ]
     if not known:
@@ -314,7 +325,11 @@ def contrasts_headline(metric: Metric, contrasts: Sequence[Contrast], models: Co
     told = [
         f"{contrast.level} − {contrast.reference}{of}: {metric.title} {format_signed(found.value)} "
         f"({format_interval(found.low, found.high, '+.4f')}) on {plural(found.n_questions, 'question')}; "
-        + ("the interval holds 0." if interval_contains(found.low, found.high, 0) else "the interval does not hold 0.")
+        + (
+            "the interval holds 0."
+            if interval_contains(found.low, found.high, 0)
+            else "the interval does not hold 0."
+        )
         for contrast in contrasts
         if (found := contrast.difference) is not None
     ]
@@ -405,7 +420,9 @@ class GroupResults:
                 used = [group.n_used for group in self.groups]
                 told.append(f"n={min(used)} to {max(used)}" if min(used) < max(used) else f"n={used[0]}")
         differing = dict.fromkeys(
-            part for parts in made for part in parts
+            part
+            for parts in made
+            for part in parts
             if part not in told and part.partition(" (")[0] not in told and not part.startswith("n=")
         )
         tail = f"; differing: {', '.join(differing)}" if differing else ""
@@ -439,10 +456,23 @@ def _sort_key(leader: Group, order: GroupOrder) -> tuple[float, str]:
 
 
 _GROUP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "run": pl.String, "series": pl.String, "name": pl.String, "value": pl.Float64, "low": pl.Float64,
-    "high": pl.Float64, "how": pl.String, "n_used": pl.Int64, "n_total": pl.Int64, "accuracy": pl.Float64,
-    "mean_confidence": pl.Float64, "bias": pl.Float64, "null_median": pl.Float64, "p": pl.Float64,
-    "draws": pl.Int64, "small": pl.Boolean, "recipe": pl.String,
+    "run": pl.String,
+    "series": pl.String,
+    "name": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "how": pl.String,
+    "n_used": pl.Int64,
+    "n_total": pl.Int64,
+    "accuracy": pl.Float64,
+    "mean_confidence": pl.Float64,
+    "bias": pl.Float64,
+    "null_median": pl.Float64,
+    "p": pl.Float64,
+    "draws": pl.Int64,
+    "small": pl.Boolean,
+    "recipe": pl.String,
 }
 
 
@@ -479,7 +509,10 @@ def groups_of_rows(
     for at, (key, evidence) in enumerate(evidences.items()):
         try:
             own = _groups_of_one_run(
-                key, evidence, group_by, (metric, scheme),
+                key,
+                evidence,
+                group_by,
+                (metric, scheme),
                 lambda share, at=at: progress((at + share) / len(evidences)),
             )
         except Unavailable as why:
@@ -490,7 +523,15 @@ def groups_of_rows(
         without[key] = evidence.n_used - sum(group.n_used for group in own)
     series = {key: names[key] for key in evidences if key not in refused}
     return GroupResults(
-        metric_id, scheme, group_by, series, tuple(groups), overall, without, refused, (),
+        metric_id,
+        scheme,
+        group_by,
+        series,
+        tuple(groups),
+        overall,
+        without,
+        refused,
+        (),
         chance_expectation(metric, [(group.low, group.high, overall[group.run]) for group in groups]),
         _row_groups_headline(metric, group_by, _names_with_models(series, evidences), groups, overall),
     ).sorted_by(order)
@@ -528,8 +569,16 @@ def groups_of_runs(
     levels = ordered_levels({key: infos[key] for key in shown}, group_by.id)
     compared = paired_contrasts(shown, group_by.id, metric_id, scheme, reference=reference)
     return GroupResults(
-        metric_id, scheme, group_by, {level: level for level in levels}, tuple(groups), {},
-        {}, refused, compared, None,
+        metric_id,
+        scheme,
+        group_by,
+        {level: level for level in levels},
+        tuple(groups),
+        {},
+        {},
+        refused,
+        compared,
+        None,
         contrasts_headline(metric, compared, {infos[key].model or names[key] for key in shown}),
     ).sorted_by(order)
 
@@ -546,7 +595,9 @@ def _row_groups_headline(
     return groups_headline(metric, group_by.title, titles, dots, overall)
 
 
-def _group_run_names(evidences: Mapping[str, AnswerEvidence], titles: Mapping[str, str] | None) -> dict[str, str]:
+def _group_run_names(
+    evidences: Mapping[str, AnswerEvidence], titles: Mapping[str, str] | None
+) -> dict[str, str]:
     """What each run is called for short."""
     infos = {key: evidence.run.info for key, evidence in evidences.items()}
     return short_run_names(infos, titles or {key: evidence.run.label for key, evidence in evidences.items()})
@@ -593,11 +644,17 @@ def _measure_group(
     ends = metric_interval(evidence, metric.id, scheme)
     said, right = evidence.mean_confidence, evidence.accuracy
     return Group(
-        run=run, series=series, name=name, value=number.value,
+        run=run,
+        series=series,
+        name=name,
+        value=number.value,
         low=None if ends is None else ends.low,
         high=None if ends is None else ends.high,
         how=None if ends is None else ends.interval_method,
-        n_used=evidence.n_used, n_total=evidence.n_total, accuracy=right, mean_confidence=said,
+        n_used=evidence.n_used,
+        n_total=evidence.n_total,
+        accuracy=right,
+        mean_confidence=said,
         bias=None if said is None or right is None else said - right,
         null_median=number.null_median,
         p=number.p,

@@ -28,6 +28,7 @@ from calib_core.wording import both_or_all, format_short, join_names
 
 # MERGED lines_result: What is one line of a diagram with several, and what tells it from the others?
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReliabilityLine:
     """One run seen by one method.
@@ -57,7 +58,9 @@ def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> t
     return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in labels.items()}, common
 
 
-def _labels_and_common(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> tuple[dict[str, str], str]:
+def _labels_and_common(
+    lines: Sequence[ReliabilityLine], names: Mapping[str, str]
+) -> tuple[dict[str, str], str]:
     runs = {line.run for line in lines}
     methods = {line.method for line in lines}
     if len(lines) > 1 and len(runs) == 1:
@@ -89,11 +92,13 @@ def lines_headline(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], 
         return "None of the chosen lines can be drawn."
     if len(lines) == 1:
         return _single_line_headline(labels[lines[0].key], lines[0].result.headline)
-    return " ".join(text for text in (_extremes_sentence(lines, labels, metric), _verdicts_sentence(lines)) if text)
+    return " ".join(
+        text for text in (_extremes_sentence(lines, labels, metric), _verdicts_sentence(lines)) if text
+    )
 
 
 def _single_line_headline(label: str, reading: str) -> str:
-    """"A says 75.0 % …", "5 rows are too few to judge by: A says …"; what says nothing after "A: "."""
+    """ "A says 75.0 % …", "5 rows are too few to judge by: A says …"; what says nothing after "A: "."""
     before, says, rest = reading.replace("Says ", "says ", 1).partition("says ")
     return f"{before}{label} {says}{rest}" if says else f"{label}: {reading}"
 
@@ -108,9 +113,13 @@ def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, st
         told = f" It is not known, or infinite, for {lacking} of the {len(lines)}."
     shown = {key: format_short(value) for key, value in values.items()}
     if len(set(shown.values())) == 1:
-        return f"{_same_value_opening(values, labels, metric, len(lines))} {next(iter(shown.values()))}.{told}"
-    far = {key: -value if metric.direction == "higher" else abs(value) if metric.direction == "zero" else value
-           for key, value in values.items()}
+        return (
+            f"{_same_value_opening(values, labels, metric, len(lines))} {next(iter(shown.values()))}.{told}"
+        )
+    far = {
+        key: -value if metric.direction == "higher" else abs(value) if metric.direction == "zero" else value
+        for key, value in values.items()
+    }
     best, worst = min(far, key=far.__getitem__), max(far, key=far.__getitem__)
     first, last = _EXTREME_WORDS[metric.direction]
     opening = first.format(metric.title_in_sentence)
@@ -120,7 +129,9 @@ def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, st
     )
 
 
-def _same_value_opening(values: Mapping[str, float], labels: Mapping[str, str], metric: Metric, n_lines: int) -> str:
+def _same_value_opening(
+    values: Mapping[str, float], labels: Mapping[str, str], metric: Metric, n_lines: int
+) -> str:
     """The beginning of a sentence on lines that have one number."""
     if len(values) == 1:
         return f"{labels[next(iter(values))]}: {metric.title}"
@@ -154,16 +165,20 @@ def line_caveats(
         told.append(f"The lines judge different answers: {_groups_text(judged, labels)}.")
     datasets = _keys_by_value({line.key: infos[line.key].dataset or "not named" for line in lines})
     if len(datasets) > 1:
-        told.append(f"The lines are of {len(datasets)} data sets, so of different questions: "
-                    f"{_groups_text(datasets, labels)}.")
+        told.append(
+            f"The lines are of {len(datasets)} data sets, so of different questions: "
+            f"{_groups_text(datasets, labels)}."
+        )
     pooled = _keys_by_value({line.key: line.pooling_text for line in lines})
     if len(pooled) > 1:
         told.append(f"What is pooled differs: {_groups_text(pooled, labels)}.")
     counts = sorted(line.result.score.n_used for line in lines)
     if counts and counts[-1] >= UNEQUAL_ROWS_RATIO * max(counts[0], 1):
-        chance = f": on fewer, {metric.title} is larger by chance alone" if (
-            metric.binned and metric.direction == "lower"
-        ) else ""
+        chance = (
+            f": on fewer, {metric.title} is larger by chance alone"
+            if (metric.binned and metric.direction == "lower")
+            else ""
+        )
         told.append(f"The lines stand on {counts[0]:,} to {counts[-1]:,} rows or positions{chance}.")
     return tuple(told)
 
@@ -177,7 +192,7 @@ def _keys_by_value(values: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _groups_text(keys_by_value: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> str:
-    """"greedy answer (A, B); majority answer (C)"."""
+    """ "greedy answer (A, B); majority answer (C)"."""
     return "; ".join(
         f"{value} ({' / '.join(labels[key] for key in keys)})" for value, keys in keys_by_value.items()
     )
@@ -251,7 +266,11 @@ def reliability_lines(
             refused[key] = TOO_MANY_LINES
             continue
         try:
-            made.append(_reliability_line(key, called[key], evidence, metric_id, scheme, min(len(evidences), MAX_LINES)))
+            made.append(
+                _reliability_line(
+                    key, called[key], evidence, metric_id, scheme, min(len(evidences), MAX_LINES)
+                )
+            )
         except Unavailable as reason:
             refused[key] = str(reason)
     infos = {line.key: evidences[line.key].run.info for line in made}
@@ -289,14 +308,16 @@ def _reliability_line(
         run=title,
         method=evidence.method.id,
         result=result,
-        verdict=None if dependent else judge_calibration(evidence.binned(metric, scheme), n_verdicts, evidence.design_effect).kind,
+        verdict=None
+        if dependent
+        else judge_calibration(evidence.binned(metric, scheme), n_verdicts, evidence.design_effect).kind,
         pooling_text=_pooling_text(evidence, dependent=dependent, all_classes=bins_all_classes(metric)),
         recipe=result.score.recipe if metric.binned else result.recipe,
     )
 
 
 def _pooling_text(evidence: Evidence, *, dependent: bool, all_classes: bool) -> str:
-    """"the top label of each question", "every class of each position (all classes, K=27)"."""
+    """ "the top label of each question", "every class of each position (all classes, K=27)"."""
     of = "question" if evidence.unit == "rows" else "position of a text"
     if not dependent:
         return f"one pair a {of}"
@@ -306,17 +327,40 @@ def _pooling_text(evidence: Evidence, *, dependent: bool, all_classes: bool) -> 
 def _summary_row(line: ReliabilityLine) -> dict[str, Any]:
     result, score = line.result, line.result.score
     return {
-        "run": line.run, "method": line.method, "metric": score.metric, "value": score.value, "p": score.p,
-        "brier": result.brier, "accuracy": result.accuracy, "mean_confidence": result.mean_confidence,
-        "bins": result.table.height, "thin": result.n_thin_bins, "n_used": score.n_used, "n_total": score.n_total,
-        "judged": result.judged, "reading": result.headline, "remarks": "; ".join(result.remarks),
+        "run": line.run,
+        "method": line.method,
+        "metric": score.metric,
+        "value": score.value,
+        "p": score.p,
+        "brier": result.brier,
+        "accuracy": result.accuracy,
+        "mean_confidence": result.mean_confidence,
+        "bins": result.table.height,
+        "thin": result.n_thin_bins,
+        "n_used": score.n_used,
+        "n_total": score.n_total,
+        "judged": result.judged,
+        "reading": result.headline,
+        "remarks": "; ".join(result.remarks),
         "recipe": line.recipe,
     }
 
 
 _SUMMARY_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "run": pl.String, "method": pl.String, "metric": pl.String, "value": pl.Float64, "p": pl.Float64,
-    "brier": pl.Float64, "accuracy": pl.Float64, "mean_confidence": pl.Float64, "bins": pl.Int64,
-    "thin": pl.Int64, "n_used": pl.Int64, "n_total": pl.Int64, "judged": pl.String, "reading": pl.String,
-    "remarks": pl.String, "recipe": pl.String,
+    "run": pl.String,
+    "method": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "p": pl.Float64,
+    "brier": pl.Float64,
+    "accuracy": pl.Float64,
+    "mean_confidence": pl.Float64,
+    "bins": pl.Int64,
+    "thin": pl.Int64,
+    "n_used": pl.Int64,
+    "n_total": pl.Int64,
+    "judged": pl.String,
+    "reading": pl.String,
+    "remarks": pl.String,
+    "recipe": pl.String,
 }

@@ -208,16 +208,28 @@ class MethodsTable:
     def to_frame(self) -> pl.DataFrame:
         """One row a cell, runs side by side in order: the fields of `Cell`."""
         rows = [
-            asdict(cell) for run in self.runs for method in self.methods
+            asdict(cell)
+            for run in self.runs
+            for method in self.methods
             if (cell := self.cells.get((run, method)))
         ]
         return pl.DataFrame(rows, schema=_CELL_SCHEMA)
 
 
 _CELL_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "run": pl.String, "method": pl.String, "ece": pl.Float64, "brier": pl.Float64, "accuracy": pl.Float64,
-    "mean_confidence": pl.Float64, "p": pl.Float64, "n_used": pl.Int64, "n_total": pl.Int64,
-    "judged": pl.String, "warning": pl.String, "recipe": pl.String, "best_ece": pl.Boolean,
+    "run": pl.String,
+    "method": pl.String,
+    "ece": pl.Float64,
+    "brier": pl.Float64,
+    "accuracy": pl.Float64,
+    "mean_confidence": pl.Float64,
+    "p": pl.Float64,
+    "n_used": pl.Int64,
+    "n_total": pl.Int64,
+    "judged": pl.String,
+    "warning": pl.String,
+    "recipe": pl.String,
+    "best_ece": pl.Boolean,
     "best_brier": pl.Boolean,
 }
 
@@ -238,7 +250,9 @@ def compare_methods(
     cells: dict[tuple[str, str], MethodsCell] = {}
     refused: dict[tuple[str, str], str] = {}
     for run, evidences in evidences_by_run.items():
-        counted = [with_unparsed_as_wrong(each) for each in evidences] if unparsed == "wrong" else list(evidences)
+        counted = (
+            [with_unparsed_as_wrong(each) for each in evidences] if unparsed == "wrong" else list(evidences)
+        )
         if rows == "common":
             counted = _on_common_rows(counted, evidences)
         column = [_methods_cell(run, each, scheme) for each in counted if each.n_used]
@@ -246,7 +260,13 @@ def compare_methods(
         for cell in _mark_best(column, counted):
             cells[run, cell.method] = cell
     return MethodsTable(
-        scheme, rows, unparsed, tuple(evidences_by_run), tuple({method for _, method in cells}), cells, refused,
+        scheme,
+        rows,
+        unparsed,
+        tuple(evidences_by_run),
+        tuple({method for _, method in cells}),
+        cells,
+        refused,
         _methods_headline(cells, tuple(evidences_by_run)),
     ).ordered(order)
 
@@ -309,7 +329,8 @@ def _mark_best(cells: Sequence[MethodsCell], evidences: Sequence[AnswerEvidence]
         return list(cells)
     ece, brier = _lowest([cell.ece for cell in cells]), _lowest([cell.brier for cell in cells])
     return [
-        replace(cell, best_ece=_equals_lowest(cell.ece, ece), best_brier=_equals_lowest(cell.brier, brier)) for cell in cells
+        replace(cell, best_ece=_equals_lowest(cell.ece, ece), best_brier=_equals_lowest(cell.brier, brier))
+        for cell in cells
     ]
 
 
@@ -328,21 +349,22 @@ def _one_method_per_run(cells: Collection[tuple[str, str]]) -> bool:
 
 def _methods_headline(cells: Mapping[tuple[str, str], MethodsCell], runs: Sequence[str]) -> str:
     """Which method has the lowest Brier, on how many of the runs that can be compared within."""
-    best = {
-        run: [cell for (of, _), cell in cells.items() if of == run and cell.best_brier] for run in runs
-    }
+    best = {run: [cell for (of, _), cell in cells.items() if of == run and cell.best_brier] for run in runs}
     compared = {run: found for run, found in best.items() if found}
     if not cells:
         return "No run here has a confidence and an outcome for every method shown."
     if not compared:
-        told = "each run has one method" if _one_method_per_run(cells) else "the methods stand on different rows"
+        told = (
+            "each run has one method" if _one_method_per_run(cells) else "the methods stand on different rows"
+        )
         return f"Nothing is compared: {told}."
     if len(compared) == 1:
         (found,) = compared.values()
         names = join_names([f"“{METHODS[cell.method].title}”" for cell in found])
         return f"Lowest Brier score: {names}, {found[0].brier:.4f} on {plural(found[0].n_used, 'row')}."
-    wins = {id_: sum(any(cell.method == id_ for cell in found) for found in compared.values())
-            for id_ in METHODS}
+    wins = {
+        id_: sum(any(cell.method == id_ for cell in found) for found in compared.values()) for id_ in METHODS
+    }
     ranked = sorted((id_ for id_ in METHODS if wins[id_]), key=lambda id_: -wins[id_])
     told = "; ".join(f"“{METHODS[id_].title}” in {wins[id_]}" for id_ in ranked)
     return f"Lowest Brier score among {len(compared)} runs: {told}."

@@ -24,6 +24,7 @@ from calib_core.wording import ROUNDING_TOLERANCE, both_or_all, format_percent, 
 
 # MERGED overview_look: How does one run look at first sight: how sure, how often right, over- or under-confident?
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RunSummary:
     """One run seen by one method, by its top label.
@@ -70,6 +71,7 @@ def run_summary(name: str, evidence: Evidence, n_verdicts: int) -> RunSummary:
 
 # MERGED overview_reading: What do the runs at hand come to, in a headline and a sentence or two?
 
+
 def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
     """What can be said of how many runs, and which is furthest off, nearest, and most often right.
 
@@ -84,7 +86,7 @@ def overview_headline(summaries: Sequence[RunSummary]) -> tuple[str, str]:
 
 
 def _verdicts_sentence(kinds: Sequence[VerdictKind]) -> str:
-    """"Of 3 runs, 2 are over-confident and 1 is under-confident.", or "Both runs are over-confident."."""
+    """ "Of 3 runs, 2 are over-confident and 1 is under-confident.", or "Both runs are over-confident."."""
     if len(set(kinds)) == 1:
         return f"{both_or_all(len(kinds)).capitalize()} runs {verdict_phrase(kinds[0], len(kinds))}."
     return f"Of {len(kinds)} runs, {count_verdicts(kinds)}."
@@ -100,7 +102,7 @@ def _too_few_rows_text(summaries: Sequence[RunSummary]) -> str:
 
 
 def _single_run_headline(summary: RunSummary) -> str:
-    """"model · quiz says 71.2 % on average and is right 60.0 % of the time: over-confident."."""
+    """ "model · quiz says 71.2 % on average and is right 60.0 % of the time: over-confident."."""
     by = f" with {summary.used:,} {summary.unit}" if summary.verdict == "neither" else ""
     return f"{summary.run} {_stated_and_observed(summary)}: {VERDICT_WORDS[summary.verdict]}{by}."
 
@@ -142,7 +144,7 @@ def _beats(summary: RunSummary, lowest_ece: RunSummary, most_accurate: RunSummar
 
 
 def _stated_and_observed(summary: RunSummary) -> str:
-    """"says 71.2 % on average and is right 60.0 % of the time"."""
+    """ "says 71.2 % on average and is right 60.0 % of the time"."""
     return (
         f"says {format_percent(summary.confidence or 0.0)} on average and is right {format_percent(summary.accuracy or 0.0)} of "
         "the time"
@@ -193,15 +195,26 @@ def overview_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
     return pl.DataFrame([_overview_row(look) for look in summaries], schema=_OVERVIEW_SCHEMA)
 
 
-_OVERVIEW_SCHEMA: Final = pl.Schema({
-    "run": pl.String(), "method": pl.String(), "title": pl.String(), "rows": pl.Int64(), "used": pl.Int64(),
-    "confidence": pl.Float64(), "accuracy": pl.Float64(), "brier": pl.Float64(), "ece": pl.Float64(),
-    "verdict": pl.String(),
-})
+_OVERVIEW_SCHEMA: Final = pl.Schema(
+    {
+        "run": pl.String(),
+        "method": pl.String(),
+        "title": pl.String(),
+        "rows": pl.Int64(),
+        "used": pl.Int64(),
+        "confidence": pl.Float64(),
+        "accuracy": pl.Float64(),
+        "brier": pl.Float64(),
+        "ece": pl.Float64(),
+        "verdict": pl.String(),
+    }
+)
 
 
 def _overview_row(summary: RunSummary) -> dict[str, object]:
-    named: dict[str, object] = {name: getattr(summary, name) for name in _OVERVIEW_SCHEMA if name != "verdict"}
+    named: dict[str, object] = {
+        name: getattr(summary, name) for name in _OVERVIEW_SCHEMA if name != "verdict"
+    }
     return named | {"verdict": VERDICT_WORDS[summary.verdict]}
 
 
@@ -210,7 +223,7 @@ def _worst_first(summaries: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
 
 
 def _overview_recipe(n_verdicts: int) -> str:
-    """"ECE-L1, equal width, M=10, right-closed, top label; over- or under-confident: …"."""
+    """ "ECE-L1, equal width, M=10, right-closed, top label; over- or under-confident: …"."""
     together = "" if n_verdicts < 2 else f", {both_or_all(n_verdicts)} verdicts together (Bonferroni)"
     return (
         f"accuracy; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}, top label; over- or under-confident: "

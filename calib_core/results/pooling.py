@@ -34,7 +34,11 @@ def class_occurrence_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
     occurrences: positions at which each class is the right one, shape (K,), K ≥ 1.
     """
     never, often = occurrences == 0, occurrences > MAX_RARE_OCCURRENCES
-    kinds = {"never": never, f"1 to {MAX_RARE_OCCURRENCES} times": ~(never | often), f"more than {MAX_RARE_OCCURRENCES} times": often}
+    kinds = {
+        "never": never,
+        f"1 to {MAX_RARE_OCCURRENCES} times": ~(never | often),
+        f"more than {MAX_RARE_OCCURRENCES} times": often,
+    }
     return pl.DataFrame(
         {
             "occurs": list(kinds),
@@ -190,16 +194,19 @@ def _build_pools(
 ) -> PairPools:
     """probs: largest first but for a right class that is none of the largest, which stands last."""
     at = bin_of(probs, bins)
-    table = pl.DataFrame({
-        "label": labels,
-        "prob": probs.astype(np.float64),
-        "right": [place == right for place in range(len(labels))],
-        "bin": at + 1,
-        "interval": [_bin_text(int(bin_), bins) for bin_ in at],
-        "ece": [place == 0 for place in range(len(labels))],
-        "cw": [True] * len(labels),
-        "full": [True] * len(labels),
-    }, schema_overrides={"label": pl.String, "bin": pl.Int64})
+    table = pl.DataFrame(
+        {
+            "label": labels,
+            "prob": probs.astype(np.float64),
+            "right": [place == right for place in range(len(labels))],
+            "bin": at + 1,
+            "interval": [_bin_text(int(bin_), bins) for bin_ in at],
+            "ece": [place == 0 for place in range(len(labels))],
+            "cw": [True] * len(labels),
+            "full": [True] * len(labels),
+        },
+        schema_overrides={"label": pl.String, "bin": pl.Int64},
+    )
     made = PairPools(run, title, table, rest, classes - len(labels), classes, bins, sentences="")
     return replace(made, sentences=_pools_sentences(made))
 

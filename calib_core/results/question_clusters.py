@@ -34,11 +34,13 @@ _OUTCOME_OF_CODE: Final[Mapping[int, bool]] = MappingProxyType({0: False, 1: Tru
 _MAX_TITLE_LETTERS: Final = 60
 """Letters of a question in its title."""
 
-_UNPARSED_TEXT: Final[Mapping[UnparseableRule, tuple[str, str]]] = MappingProxyType({
-    "own": ("does not parse, a cluster by itself", "do not parse, each a cluster by itself"),
-    "one": ("does not parse, a cluster by itself", "do not parse, one cluster together"),
-    "drop": ("does not parse, left out of N", "do not parse, left out of N"),
-})
+_UNPARSED_TEXT: Final[Mapping[UnparseableRule, tuple[str, str]]] = MappingProxyType(
+    {
+        "own": ("does not parse, a cluster by itself", "do not parse, each a cluster by itself"),
+        "one": ("does not parse, a cluster by itself", "do not parse, one cluster together"),
+        "drop": ("does not parse, left out of N", "do not parse, left out of N"),
+    }
+)
 """What becomes of a sample that does not parse, and of several."""
 
 
@@ -100,12 +102,19 @@ def sampled_question_titles(run: AnswerRun, sample_codes: SampleMatrix) -> tuple
     A title has what one looks for: how many agree, a tie, samples that do not parse.
     """
     places = np.flatnonzero(sample_codes.n_samples > 0)[:MAX_OFFERED_QUESTIONS].tolist()
-    return places, [f"{_title_of_question(run, place)} · {_agreement_summary(sample_codes, place)}" for place in places]
+    return places, [
+        f"{_title_of_question(run, place)} · {_agreement_summary(sample_codes, place)}" for place in places
+    ]
 
 
 def typical_question(sample_codes: SampleMatrix, positions: Sequence[int]) -> int:
     """Which of these (from 0) to open on: the first whose agreement is nearest to the average of all."""
-    agreed = np.array([max(_cluster_sizes(sample_codes, at)[0], default=0) / int(sample_codes.n_samples[at]) for at in positions])
+    agreed = np.array(
+        [
+            max(_cluster_sizes(sample_codes, at)[0], default=0) / int(sample_codes.n_samples[at])
+            for at in positions
+        ]
+    )
     return int(np.argmin(np.abs(agreed - agreed.mean()))) if positions else 0
 
 
@@ -115,7 +124,7 @@ def _title_of_question(run: AnswerRun, position: int) -> str:
 
 
 def _agreement_summary(sample_codes: SampleMatrix, position: int) -> str:
-    """"9 of 16 agree, a tie, 2 do not parse"."""
+    """ "9 of 16 agree, a tie, 2 do not parse"."""
     sizes, unparsed, _ = _cluster_sizes(sample_codes, position)
     most = max(sizes, default=0)
     words = [f"{most} of {int(sample_codes.n_samples[position])} agree"]
@@ -145,7 +154,11 @@ def question_clusters(
     texts = [] if held is None else held.to_list()
     order = sorted(range(len(sizes)), key=lambda at: -sizes[at])
     clusters = tuple(
-        AnswerCluster(_cluster_answer(texts, first[at], at), sizes[at], _OUTCOME_OF_CODE.get(int(sample_codes.cluster_correct[position, at])))
+        AnswerCluster(
+            _cluster_answer(texts, first[at], at),
+            sizes[at],
+            _OUTCOME_OF_CODE.get(int(sample_codes.cluster_correct[position, at])),
+        )
         for at in order
     )
     alone = {"own": [1] * unparsed, "one": [unparsed] if unparsed else [], "drop": []}[unparseable]
@@ -185,7 +198,7 @@ def _gold_text(run: AnswerRun, position: int) -> str | None:
 
 
 def _sizes_text(n_samples: int, n_clusters: int, largest: int, others: Sequence[int]) -> str:
-    """"N = 16, |C| = 4, n_i = 9 (chosen), n_j = 5, 1 (twice)"."""
+    """ "N = 16, |C| = 4, n_i = 9 (chosen), n_j = 5, 1 (twice)"."""
     often = {1: "", 2: " (twice)"}
     apart = [
         f"{size}{often.get(times, f' ({times} times)')}"
@@ -202,7 +215,9 @@ def _worked_confidences(
     """Each method's confidence and how it follows; largest: n_i, 0 where there is no confidence."""
     if not largest:
         why = "no sample parses" if n_samples != 1 else "one sample only"
-        return dict.fromkeys(SELF_CONSISTENCY_METHODS), dict.fromkeys(SELF_CONSISTENCY_METHODS, f"no confidence: {why}")
+        return dict.fromkeys(SELF_CONSISTENCY_METHODS), dict.fromkeys(
+            SELF_CONSISTENCY_METHODS, f"no confidence: {why}"
+        )
     number = 1 + len(others)
     product = math.prod((Fraction(largest, largest + size) for size in others), start=Fraction(1))
     exact = (Fraction(n_samples - number, n_samples), Fraction(largest, n_samples), product)
@@ -219,7 +234,7 @@ def _worked_confidences(
 
 
 def _pairwise_product_text(largest: int, others: Sequence[int]) -> str:
-    """"9/(9+4) · (9/(9+1))^3": equal factors are told once."""
+    """ "9/(9+4) · (9/(9+1))^3": equal factors are told once."""
     if not others:
         return "the empty product, as there is one cluster only"
     factors = [
@@ -230,13 +245,17 @@ def _pairwise_product_text(largest: int, others: Sequence[int]) -> str:
 
 
 def _equals_text(value: Fraction) -> str:
-    """"= 0.5625", "≈ 0.4248", or three digits of a value that has no four decimals."""
+    """ "= 0.5625", "≈ 0.4248", or three digits of a value that has no four decimals."""
     told = f"{float(value):.4f}" if value == 0 or value >= Fraction(1, 1000) else f"{float(value):.3g}"
     return f"{'=' if Fraction(told) == value else '≈'} {told}"
 
 
 def _clusters_headline(
-    clusters: Sequence[AnswerCluster], n_tied: int, n_unparsed: int, n_samples: int, unparseable: UnparseableRule
+    clusters: Sequence[AnswerCluster],
+    n_tied: int,
+    n_unparsed: int,
+    n_samples: int,
+    unparseable: UnparseableRule,
 ) -> str:
     """What was chosen, whether it is right, ties, and what does not parse."""
     rest = f" {n_unparsed} {_UNPARSED_TEXT[unparseable][n_unparsed > 1]}." if n_unparsed else ""

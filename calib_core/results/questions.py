@@ -22,7 +22,7 @@ MAX_SHOWN_QUESTIONS: Final = 1000
 
 
 def question_title(row: int, text: str | None, max_letters: int) -> str:
-    """"12: How many are …", or "Row 12" where the file has no text; limit: letters of the text."""
+    """ "12: How many are …", or "Row 12" where the file has no text; limit: letters of the text."""
     return f"{row}: {single_line(text, max_letters)}" if text else f"Row {row}"
 
 
@@ -69,7 +69,9 @@ def questions_in_bin(
     pairs = evidence.diagram_pairs(metric)
     inside = np.arange(pairs.n)
     if bin_number is not None:
-        inside = np.flatnonzero(assign_bins(pairs.confidence, scheme, computed=pairs.computed) == bin_number - 1)
+        inside = np.flatnonzero(
+            assign_bins(pairs.confidence, scheme, computed=pairs.computed) == bin_number - 1
+        )
     rows = evidence.run.rows
     known = [name for name in ("file", "row", "id", "subject", "question", "gold") if name in rows.columns]
     frame = rows.select(known)[pairs.rows[inside]]

@@ -11,7 +11,7 @@ from calib_core.wording import plural
 
 
 def scheme_text(scheme: Scheme, n_realised: int | None = None, swept_bins: Sequence[int] = ()) -> str:
-    """"equal width, M=10, right-closed", "equal mass, M=10 (8 realised)", "natural bins (11 values)".
+    """ "equal width, M=10, right-closed", "equal mass, M=10 (8 realised)", "natural bins (11 values)".
 
     swept: every M of a sweep, where the scheme is the first of several.
     """
@@ -27,7 +27,7 @@ def scheme_text(scheme: Scheme, n_realised: int | None = None, swept_bins: Seque
 
 
 def rows_text(evidence: Evidence, n_used: int | None = None) -> str:
-    """"n=1300/1319, 3 bad rows left out"; used: of its rows, all if not said."""
+    """ "n=1300/1319, 3 bad rows left out"; used: of its rows, all if not said."""
     left_out = evidence.run.row_counts.n_left_out
     tail = f", {plural(left_out, 'bad row')} left out" if left_out else ""
     return f"n={evidence.n_used if n_used is None else n_used}/{evidence.n_total}{tail}"
@@ -45,7 +45,7 @@ def recipe_text(
     n_realised: int | None = None,
     swept_bins: Sequence[int] = (),
 ) -> str:
-    """"ECE-L1, equal width, M=10, right-closed, top label, n=1319/1319".
+    """ "ECE-L1, equal width, M=10, right-closed, top label, n=1319/1319".
 
     metric: None for a picture of the confidences alone; scheme: None where nothing is binned; swept: as
     in `scheme_text`.

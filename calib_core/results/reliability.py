@@ -24,7 +24,9 @@ MOST_OF_GAP: Final = 2 / 3
 """Bins that carry this part of the gap are said to carry most of it."""
 
 
-def reliability_headline(binned: Binned, *, dependent: bool, unit: RowUnit = "rows", design_effect: float = 1.0) -> str:
+def reliability_headline(
+    binned: Binned, *, dependent: bool, unit: RowUnit = "rows", design_effect: float = 1.0
+) -> str:
     """One sentence on the whole, and where the gap lies.
 
     dependent: the pairs are all choices of each row, whose mean confidence and share of right ones
@@ -42,7 +44,7 @@ def reliability_headline(binned: Binned, *, dependent: bool, unit: RowUnit = "ro
 
 
 def stated_and_observed(binned: Binned) -> str:
-    """"says 75.0 % on average, is right 51.6 % of the time": a verb's part of a sentence on some pairs."""
+    """ "says 75.0 % on average, is right 51.6 % of the time": a verb's part of a sentence on some pairs."""
     n = int(binned.count.sum())
     said, right = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
     return f"says {format_percent(said)} on average, is right {format_percent(right)} of the time"
@@ -109,13 +111,13 @@ def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
 
 
 def _bin_phrase(binned: Binned, bin_index: int) -> str:
-    """"in (0.8, 0.9]", or "at 0.9" where the bin is a single value."""
+    """ "in (0.8, 0.9]", or "at 0.9" where the bin is a single value."""
     name = bin_name(binned, bin_index)
     return f"in {name}" if name.endswith("]") else f"at {name}"
 
 
 def bin_name(binned: Binned, bin_index: int) -> str:
-    """"(0.8, 0.9]" for equal width, "[0.62, 0.71]" or "0.9375" for bins of found values."""
+    """ "(0.8, 0.9]" for equal width, "[0.62, 0.71]" or "0.9375" for bins of found values."""
     low, high = float(binned.low[bin_index]), float(binned.high[bin_index])
     # Three digits, or as many more as it takes to tell the two ends apart.
     digits = next((digits for digits in range(3, 17) if f"{low:.{digits}g}" != f"{high:.{digits}g}"), 3)
@@ -184,7 +186,9 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
         scheme=scheme,
         table=bin_table(binned, with_intervals=not dependent, design_effect=evidence.design_effect),
         pair_unit="labels" if dependent else evidence.unit,
-        headline=reliability_headline(binned, dependent=dependent, unit=evidence.unit, design_effect=evidence.design_effect),
+        headline=reliability_headline(
+            binned, dependent=dependent, unit=evidence.unit, design_effect=evidence.design_effect
+        ),
         recipe=recipe_text(evidence, metric if metric.binned else None, scheme, binned.size),
         judged=evidence.judged,
         remarks=evidence.remarks,
@@ -195,7 +199,9 @@ def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.
     """The per-bin table of `Reliability`, from bins of any scheme; alike: as in `intervals.wilson`."""
     total = binned.absolute_gap.sum()
     share = binned.absolute_gap / total if total > 0 else np.zeros_like(binned.absolute_gap)
-    low, high = wilson_interval(binned.correct, binned.count, design_effect) if with_intervals else (None, None)
+    low, high = (
+        wilson_interval(binned.correct, binned.count, design_effect) if with_intervals else (None, None)
+    )
     return binned.to_frame().with_columns(
         pl.lit(None, pl.Float64).alias("accuracy_low") if low is None else pl.Series("accuracy_low", low),
         pl.lit(None, pl.Float64).alias("accuracy_high") if high is None else pl.Series("accuracy_high", high),

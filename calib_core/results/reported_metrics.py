@@ -51,8 +51,15 @@ def compare_reported_metrics(run: Run, usable: Mapping[str, Evidence]) -> tuple[
 def reported_metrics_frame(comparisons: Sequence[ReportedComparison]) -> pl.DataFrame:
     """One row a number: name, subject, theirs, rows, ours, n, ours_is, agrees, why."""
     schema = {
-        "name": pl.String, "subject": pl.String, "theirs": pl.Float64, "rows": pl.Int64, "ours": pl.Float64,
-        "n": pl.Int64, "ours_is": pl.String, "agrees": pl.Boolean, "why": pl.String,
+        "name": pl.String,
+        "subject": pl.String,
+        "theirs": pl.Float64,
+        "rows": pl.Int64,
+        "ours": pl.Float64,
+        "n": pl.Int64,
+        "ours_is": pl.String,
+        "agrees": pl.Boolean,
+        "why": pl.String,
     }
     return pl.DataFrame(
         [
@@ -73,7 +80,9 @@ def reported_metrics_frame(comparisons: Sequence[ReportedComparison]) -> pl.Data
     )
 
 
-def _compare_metric(run: AnswerRun, reported: ReportedMetric, usable: Mapping[str, Evidence]) -> ReportedComparison:
+def _compare_metric(
+    run: AnswerRun, reported: ReportedMetric, usable: Mapping[str, Evidence]
+) -> ReportedComparison:
     if reported.method is None or reported.method not in {GREEDY_METHOD, *METHODS}:
         why = reported.why or "No number here is meant to be this one."
         return ReportedComparison(reported, None, 0, "", None, why)

@@ -52,7 +52,9 @@ def sweep_remarks(
                 f"Nearly all gaps have one sign and do not cancel, so {metric.title} is nearly the same at "
                 "every M: an RSD near 0 shows that, and not that the number is a good one."
             )
-    alone = next((bins for bins, scheme in schemes.items() if _one_value_per_bin(evidence, metric, scheme)), None)
+    alone = next(
+        (bins for bins, scheme in schemes.items() if _one_value_per_bin(evidence, metric, scheme)), None
+    )
     if alone is not None:
         told.append(
             f"From M = {alone} on, every distinct confidence has a bin of its own: more bins change nothing."
@@ -70,13 +72,17 @@ def _one_value_per_bin(evidence: Evidence, metric: Metric, scheme: Scheme) -> bo
     return bool(binned.size) and bool(binned.has_single_value.all())
 
 
-def sweep_headline(title: str, bins: Sequence[int], values: Sequence[float], null: NullDistribution | None) -> str:
+def sweep_headline(
+    title: str, bins: Sequence[int], values: Sequence[float], null: NullDistribution | None
+) -> str:
     """One sentence on one curve: what the number does over M, and whether that is more than chance.
 
     Judged at the first and the last M alone, each at half of CLEAR, so that more M bring no more chances.
     """
     told, ends = [format_short(value) for value in values], (f"M = {bins[0]}", f"M = {bins[-1]}")
-    judged = [] if null is None else [BEYOND_CHANCE if each else WITHIN_CHANCE for each in _significant_ends(null)]
+    judged = (
+        [] if null is None else [BEYOND_CHANCE if each else WITHIN_CHANCE for each in _significant_ends(null)]
+    )
     if len(set(told)) == 1:
         where = ends[0] if len(bins) == 1 else "every M"
         said = f", {judged[0]}" if judged else ""
@@ -90,25 +96,32 @@ def sweep_headline(title: str, bins: Sequence[int], values: Sequence[float], nul
     return f"{title} is {told[0]} at {ends[0]}, {judged[0]}, and {told[-1]} at {ends[1]}, {judged[1]}."
 
 
-def _change_clause(value_texts: Sequence[str], ends: tuple[str, str], change: float, null: NullDistribution | None) -> str:
-    """"rises from 0.2348 (M = 5) to 0.3012 (M = 500), no more than thinner bins bring by chance"."""
+def _change_clause(
+    value_texts: Sequence[str], ends: tuple[str, str], change: float, null: NullDistribution | None
+) -> str:
+    """ "rises from 0.2348 (M = 5) to 0.3012 (M = 500), no more than thinner bins bring by chance"."""
     same = value_texts[0] == value_texts[-1]
     verb = "rises" if change > 0 else "falls"
     opening = (
-        f"is {value_texts[0]} at {ends[0]} as at {ends[1]}" if same
+        f"is {value_texts[0]} at {ends[0]} as at {ends[1]}"
+        if same
         else f"{verb} from {value_texts[0]} ({ends[0]}) to {value_texts[-1]} ({ends[1]})"
     )
     if null is None:
         return opening
     if change > 0 and not same:
-        return f"{opening}, {'more' if _rise_significant(null) else 'no more'} than thinner bins bring by chance"
+        return (
+            f"{opening}, {'more' if _rise_significant(null) else 'no more'} than thinner bins bring by chance"
+        )
     by_chance = null.median[-1] - null.median[0]
     if abs(by_chance) <= ROUNDING_TOLERANCE:
         return f"{opening}; by chance it would not change"
     return f"{opening}; by chance it would {'rise' if by_chance > 0 else 'fall'} by {format_short(abs(by_chance))}"
 
 
-def sweep_chance_note(bins: Sequence[int], values: Sequence[float], null: NullDistribution | None, rows_text: str) -> str:
+def sweep_chance_note(
+    bins: Sequence[int], values: Sequence[float], null: NullDistribution | None, rows_text: str
+) -> str:
     """What chance alone would give, and what of number and change is more; counted: "1,319 rows"."""
     if null is None:
         return "How much of it is chance is not known here."
@@ -116,7 +129,9 @@ def sweep_chance_note(bins: Sequence[int], values: Sequence[float], null: NullDi
     opening = f"Confidences that are exactly right would give about {' and '.join(medians)} on {rows_text}"
     if len(bins) == 1:
         return f"{opening}{_p_text(null, null.p[0])}."
-    change = "" if format_short(values[0]) == format_short(values[-1]) else format_short(values[-1] - values[0])
+    change = (
+        "" if format_short(values[0]) == format_short(values[-1]) else format_short(values[-1] - values[0])
+    )
     return f"{opening}. {_ends_sentence(bins, null, change)}"
 
 
@@ -124,7 +139,9 @@ def _significant_ends(null: NullDistribution) -> list[bool]:
     """Whether the number is more than chance gives: of one M, or of the first and the last."""
     if len(null.p) == 1:
         return [null.p[0] is not None and null.p[0] <= SIGNIFICANCE_LEVEL]
-    limit = max(SIGNIFICANCE_LEVEL / 2, 1 / (1 + null.n_draws))  # of few draws the smallest p there is stands out
+    limit = max(
+        SIGNIFICANCE_LEVEL / 2, 1 / (1 + null.n_draws)
+    )  # of few draws the smallest p there is stands out
     return [p is not None and p <= limit for p in (null.p[0], null.p[-1])]
 
 
@@ -155,7 +172,7 @@ def _ends_sentence(bins: Sequence[int], null: NullDistribution, change: str) -> 
 
 
 def _p_text(null: NullDistribution, *chances: float | None) -> str:
-    """" (p ≤ 0.005, p = 0.010)"."""
+    """ " (p ≤ 0.005, p = 0.010)"."""
     told = [p_value_phrase(p, null.n_draws) for p in chances if p is not None]
     return f" ({', '.join(dict.fromkeys(told))})" if told else ""
 
@@ -235,12 +252,25 @@ class Sweep:
         return pl.DataFrame(records, schema=_SWEEP_SCHEMA)
 
 
-_SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
-    "run": pl.String, "method": pl.String, "metric": pl.String, "bins": pl.Int64, "value": pl.Float64,
-    "low": pl.Float64, "high": pl.Float64, "null_median": pl.Float64, "null_low": pl.Float64,
-    "null_high": pl.Float64, "p": pl.Float64, "draws": pl.Int64, "rsd": pl.Float64, "ddof": pl.Int64,
-    "recipe": pl.String,
-})
+_SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
+    {
+        "run": pl.String,
+        "method": pl.String,
+        "metric": pl.String,
+        "bins": pl.Int64,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "null_median": pl.Float64,
+        "null_low": pl.Float64,
+        "null_high": pl.Float64,
+        "p": pl.Float64,
+        "draws": pl.Int64,
+        "rsd": pl.Float64,
+        "ddof": pl.Int64,
+        "recipe": pl.String,
+    }
+)
 
 
 def _curve_rows(curve: SweepCurve) -> list[dict[str, object]]:
@@ -249,10 +279,19 @@ def _curve_rows(curve: SweepCurve) -> list[dict[str, object]]:
     band = (null.median, null.low, null.high, null.p) if null else (nothing,) * 4
     return [
         {
-            "metric": curve.metric, "bins": bins, "value": value,
-            "low": curve.bounds.get(bins, (None, None))[0], "high": curve.bounds.get(bins, (None, None))[1],
-            "null_median": median, "null_low": low, "null_high": high, "p": p,
-            "draws": null and null.n_draws, "rsd": curve.rsd, "ddof": curve.ddof, "recipe": curve.recipe,
+            "metric": curve.metric,
+            "bins": bins,
+            "value": value,
+            "low": curve.bounds.get(bins, (None, None))[0],
+            "high": curve.bounds.get(bins, (None, None))[1],
+            "null_median": median,
+            "null_low": low,
+            "null_high": high,
+            "p": p,
+            "draws": null and null.n_draws,
+            "rsd": curve.rsd,
+            "ddof": curve.ddof,
+            "recipe": curve.recipe,
         }
         for bins, value, median, low, high, p in zip(curve.bins, curve.values, *band, strict=True)
     ]
@@ -310,15 +349,17 @@ def _sweep_sentences(evidence: Evidence, curve: SweepCurve) -> tuple[str, str]:
     )
 
 
-def _sweep_curve(evidence: Evidence, metric: Metric, bins: tuple[int, ...], ddof: int, binning: Binning) -> SweepCurve:
+def _sweep_curve(
+    evidence: Evidence, metric: Metric, bins: tuple[int, ...], ddof: int, binning: Binning
+) -> SweepCurve:
     schemes = {number: effective_scheme(metric, Scheme(binning, number)) for number in bins}
     refused = {
-        number: why for number, scheme in schemes.items() if (why := evidence.unavailable_reason(metric, scheme))
+        number: why
+        for number, scheme in schemes.items()
+        if (why := evidence.unavailable_reason(metric, scheme))
     }
     served = {number: scheme for number, scheme in schemes.items() if number not in refused}
-    bounds = {
-        number: ends for number, scheme in served.items() if (ends := evidence.bounds(metric, scheme))
-    }
+    bounds = {number: ends for number, scheme in served.items() if (ends := evidence.bounds(metric, scheme))}
     values = tuple(
         metric.compute(evidence.sums_for(metric, served[number]), served[number])
         if number in served and number not in bounds
@@ -357,9 +398,13 @@ def _metric_ceiling(evidence: Evidence) -> float | None:
 
 
 def _sweep_recipe(
-    evidence: Evidence, metric: Metric, schemes: Mapping[int, Scheme], ddof: int, null: NullDistribution | None
+    evidence: Evidence,
+    metric: Metric,
+    schemes: Mapping[int, Scheme],
+    ddof: int,
+    null: NullDistribution | None,
 ) -> str:
-    """"ECE-L1, equal width, M=5, 10, 20, right-closed, top label, n=5/5, RSD with ddof=0, p over …"."""
+    """ "ECE-L1, equal width, M=5, 10, 20, right-closed, top label, n=5/5, RSD with ddof=0, p over …"."""
     how = recipe_text(evidence, metric, next(iter(schemes.values())), swept_bins=tuple(schemes))
     return f"{how}, RSD with ddof={ddof}" + (f", {null.recipe_text}" if null else "")
 
@@ -375,7 +420,11 @@ def relative_standard_deviation(values: NDArray[np.float64], ddof: int = 0) -> N
 
 
 def with_rsd(
-    null: NullDistribution, evidence: NullSource, metric: Metric, schemes: Sequence[Scheme], observed: Sequence[float],
+    null: NullDistribution,
+    evidence: NullSource,
+    metric: Metric,
+    schemes: Sequence[Scheme],
+    observed: Sequence[float],
     ddof: int,
 ) -> NullDistribution:
     """The null of the same schemes with the RSD over them, and the rise from the first to the last.
@@ -389,7 +438,10 @@ def with_rsd(
 def _rsd_null(draws: NDArray[np.float64], observed: Sequence[float], ddof: int) -> dict[str, float]:
     """The RSD part of a Null, and the rise from the first M to the last."""
     told = {"change_p": monte_carlo_p_value(draws[-1] - draws[0], observed[-1] - observed[0])}
-    own, drawn = float(relative_standard_deviation(np.array(observed), ddof)), relative_standard_deviation(draws, ddof)
+    own, drawn = (
+        float(relative_standard_deviation(np.array(observed), ddof)),
+        relative_standard_deviation(draws, ddof),
+    )
     if np.isnan(drawn).any() or np.isnan(own):
         return told
     median, low, high = np.quantile(drawn, NULL_QUANTILES).tolist()

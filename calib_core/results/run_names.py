@@ -55,10 +55,12 @@ def count_models(infos: Mapping[str, RunInfo]) -> int:
     A model is told by name, size, tuning and checkpoint: asked with more shots or about another data set it
     is the same.
     """
-    return len({
-        (key,) if info.model is None else (info.model, info.params_b, info.tuning, info.checkpoint)
-        for key, info in infos.items()
-    })
+    return len(
+        {
+            (key,) if info.model is None else (info.model, info.params_b, info.tuning, info.checkpoint)
+            for key, info in infos.items()
+        }
+    )
 
 
 def short_run_names(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, str]:
@@ -119,6 +121,7 @@ def _fact_text(field: str, info: RunInfo) -> str:
 
 # MERGED run_places: Which place has each run among all at hand?  It is what gives a run its look, the same on every page.
 
+
 def run_order(infos: Sequence[RunInfo]) -> list[int]:
     """The place of each run, from 0, each once: data set by data set, and there in the order given.
 
@@ -147,7 +150,9 @@ def _training_progress(info: RunInfo) -> int:
     return info.tokens_seen or checkpoint_step(info.checkpoint) or 0
 
 
-_STEP_PATTERN: Final = re.compile(r"(?:^|[^a-z])(?:step|checkpoint|ckpt|iter)[-_ ]?(\d{1,15})(?!\d)", re.IGNORECASE)
+_STEP_PATTERN: Final = re.compile(
+    r"(?:^|[^a-z])(?:step|checkpoint|ckpt|iter)[-_ ]?(\d{1,15})(?!\d)", re.IGNORECASE
+)
 
 
 _DIGITS_PATTERN: Final = re.compile(r"\d{1,15}")

@@ -122,6 +122,7 @@ def _overlap_caveat(size: int, fewest: int, most: int) -> str:
 SELF_CONSISTENCY_METHODS: Final = SubsampleConfidences._fields
 """The three self-consistency methods, in the order in which `confidences_of` gives them."""
 
+
 def _over_samples(*how: SamplingDefault) -> tuple[str, ...]:
     """Metrics given so, the proper scores first: the other numbers can fall while confidences get worse."""
     metrics = sorted(METRICS.values(), key=lambda metric: not metric.is_proper)
@@ -358,14 +359,18 @@ def _bootstrap_means(
     return [(float(value), float(below), float(above)) for value, below, above in ends]
 
 
-def sufficient_size(method: str, differences: Mapping[int, BrierDifference], reference_size: int, tolerance: float) -> SufficientSize:
+def sufficient_size(
+    method: str, differences: Mapping[int, BrierDifference], reference_size: int, tolerance: float
+) -> SufficientSize:
     """The smallest size whose gap is within; within: above 0."""
     size = next((size for size, gap in sorted(differences.items()) if gap.within_tolerance(tolerance)), None)
     return SufficientSize(method, size, reference_size, tolerance)
 
 
 def sufficient_size_headline(
-    sufficient_sizes: Sequence[SufficientSize], differences: Mapping[str, Mapping[int, BrierDifference]], names: Mapping[str, str]
+    sufficient_sizes: Sequence[SufficientSize],
+    differences: Mapping[str, Mapping[int, BrierDifference]],
+    names: Mapping[str, str],
 ) -> str:
     """What is enough, in one sentence; gaps: by method and size; names: method → "F_CS"."""
     if not sufficient_sizes:
@@ -378,7 +383,9 @@ def sufficient_size_headline(
         if each.size is not None:
             whom.setdefault(each.size, []).append(names[each.method])
     parts = [f"{size} samples are enough for {join_names(methods)}" for size, methods in sorted(whom.items())]
-    lower = _sizes_with_lower_brier([each for each in sufficient_sizes if each.size is None], differences, names)
+    lower = _sizes_with_lower_brier(
+        [each for each in sufficient_sizes if each.size is None], differences, names
+    )
     parts += [
         f"{join_names(methods)} {'do' if len(methods) > 1 else 'does'} better with {size} than with {against}"
         for size, methods in lower.items()
@@ -392,7 +399,10 @@ def sufficient_size_headline(
 
 
 def sufficiency_definition(
-    sufficient_sizes: Sequence[SufficientSize], differences: Mapping[str, Mapping[int, BrierDifference]], names: Mapping[str, str], n_questions: int
+    sufficient_sizes: Sequence[SufficientSize],
+    differences: Mapping[str, Mapping[int, BrierDifference]],
+    names: Mapping[str, str],
+    n_questions: int,
 ) -> str:
     """What `read_enough` calls enough, over how many questions, and where fewer samples do better."""
     if not any(differences.values()) or not sufficient_sizes:
@@ -408,7 +418,9 @@ def sufficiency_definition(
 
 
 def _sizes_with_lower_brier(
-    sufficient_sizes: Sequence[SufficientSize], differences: Mapping[str, Mapping[int, BrierDifference]], names: Mapping[str, str]
+    sufficient_sizes: Sequence[SufficientSize],
+    differences: Mapping[str, Mapping[int, BrierDifference]],
+    names: Mapping[str, str],
 ) -> dict[int, list[str]]:
     """Where fewer samples do better than the reference: the smallest such N' of each method, ascending."""
     whom: dict[int, list[str]] = {}
@@ -442,7 +454,11 @@ class Baseline:
 
 
 def baselines_on_rows(
-    run: AnswerRun, options: MethodOptions, rows: NDArray[np.intp], metrics: Sequence[Metric], scheme: Scheme,
+    run: AnswerRun,
+    options: MethodOptions,
+    rows: NDArray[np.intp],
+    metrics: Sequence[Metric],
+    scheme: Scheme,
 ) -> tuple[tuple[Baseline, ...], dict[str, str]]:
     """The baselines that the run has on these rows, and method → why it lacks another.
 
@@ -537,11 +553,17 @@ class SampleSizeSweep:
         against = self.reference_size
         methods = dict.fromkeys(curve.method for curve in self.curves)
         found = tuple(
-            sufficient_size(method, self.brier_differences[method], against, tolerance) for method in methods if against is not None
+            sufficient_size(method, self.brier_differences[method], against, tolerance)
+            for method in methods
+            if against is not None
         )
         return replace(
-            self, sufficient_sizes=found, headline=sufficient_size_headline(found, self.brier_differences, METHOD_SYMBOLS),
-            sufficiency_definition=sufficiency_definition(found, self.brier_differences, METHOD_SYMBOLS, self.n_used),
+            self,
+            sufficient_sizes=found,
+            headline=sufficient_size_headline(found, self.brier_differences, METHOD_SYMBOLS),
+            sufficiency_definition=sufficiency_definition(
+                found, self.brier_differences, METHOD_SYMBOLS, self.n_used
+            ),
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -554,8 +576,12 @@ class SampleSizeSweep:
         records = [record for curve in self.curves for record in self._curve_rows(curve)]
         records += [
             {
-                "method": each.method, "metric": each.metric, "mean": each.value, "n": each.n_questions,
-                "judged": each.judged, "recipe": each.recipe,
+                "method": each.method,
+                "metric": each.metric,
+                "mean": each.value,
+                "n": each.n_questions,
+                "judged": each.judged,
+                "recipe": each.recipe,
             }
             for each in self.baselines
         ]
@@ -569,25 +595,58 @@ class SampleSizeSweep:
         records: list[dict[str, object]] = []
         for at, size in enumerate(self.sizes):
             gap = self.brier_differences.get(curve.method, {}).get(size)
-            records.append({
-                "method": curve.method, "metric": curve.metric, "size": size, "mean": curve.mean[at],
-                "std": curve.std[at], "draws": self.draws[size], "absent": self.n_without_confidence[size],
-                "n": self.n_used, "greyed": self.spread_caveats.get(size), "f_cn_most": (size - 1) / size,
-                "gap": gap and gap.value, "gap_low": gap and gap.low, "gap_high": gap and gap.high,
-                "against": self.reference_size, "within": enough and enough.tolerance,
-                "enough": enough and enough.size, "said": self.mean_confidence[curve.method][at],
-                "right": self.accuracy[at], "judged": self.judged, "recipe": curve.recipe,
-            })
+            records.append(
+                {
+                    "method": curve.method,
+                    "metric": curve.metric,
+                    "size": size,
+                    "mean": curve.mean[at],
+                    "std": curve.std[at],
+                    "draws": self.draws[size],
+                    "absent": self.n_without_confidence[size],
+                    "n": self.n_used,
+                    "greyed": self.spread_caveats.get(size),
+                    "f_cn_most": (size - 1) / size,
+                    "gap": gap and gap.value,
+                    "gap_low": gap and gap.low,
+                    "gap_high": gap and gap.high,
+                    "against": self.reference_size,
+                    "within": enough and enough.tolerance,
+                    "enough": enough and enough.size,
+                    "said": self.mean_confidence[curve.method][at],
+                    "right": self.accuracy[at],
+                    "judged": self.judged,
+                    "recipe": curve.recipe,
+                }
+            )
         return records
 
 
-_SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
-    "run": pl.String, "method": pl.String, "metric": pl.String, "size": pl.Int64, "mean": pl.Float64,
-    "std": pl.Float64, "draws": pl.Int64, "absent": pl.Int64, "n": pl.Int64, "greyed": pl.String,
-    "f_cn_most": pl.Float64, "gap": pl.Float64, "gap_low": pl.Float64, "gap_high": pl.Float64,
-    "against": pl.Int64, "within": pl.Float64, "enough": pl.Int64, "said": pl.Float64, "right": pl.Float64,
-    "judged": pl.String, "recipe": pl.String,
-})
+_SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
+    {
+        "run": pl.String,
+        "method": pl.String,
+        "metric": pl.String,
+        "size": pl.Int64,
+        "mean": pl.Float64,
+        "std": pl.Float64,
+        "draws": pl.Int64,
+        "absent": pl.Int64,
+        "n": pl.Int64,
+        "greyed": pl.String,
+        "f_cn_most": pl.Float64,
+        "gap": pl.Float64,
+        "gap_low": pl.Float64,
+        "gap_high": pl.Float64,
+        "against": pl.Int64,
+        "within": pl.Float64,
+        "enough": pl.Int64,
+        "said": pl.Float64,
+        "right": pl.Float64,
+        "judged": pl.String,
+        "recipe": pl.String,
+    }
+)
 
 
 def _no_progress(_share: float, _text: str) -> None:
@@ -612,7 +671,10 @@ def sample_size_sweep(
     plan, options = plan or SamplingPlan(), options or MethodOptions()
     if plan.repeats < 1 or plan.seed < 0 or not tolerance > 0:
         raise ValueError("a sweep over N' needs 1 repeat or more, a seed of 0 or more, and a within above 0")
-    methods, metrics = _ordered_methods(plan.methods), [_pair_metric(id_) for id_ in dict.fromkeys(plan.metrics)]
+    methods, metrics = (
+        _ordered_methods(plan.methods),
+        [_pair_metric(id_) for id_ in dict.fromkeys(plan.metrics)],
+    )
     evidence = gather_evidence(run, SELF_CONSISTENCY_METHODS[0], options)
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("A token-level run has no sampled answers.")
@@ -650,7 +712,9 @@ def _assemble_sweep(
     """Everything but what depends on `within`."""
     how = _sampling_recipe(evidence, available, plan)
     gaps = _differences_to_reference(draws_by_size, available, plan.seed)
-    baselines, lacking = baselines_on_rows(evidence.run, evidence.options, available.question_rows, metrics, scheme)
+    baselines, lacking = baselines_on_rows(
+        evidence.run, evidence.options, available.question_rows, metrics, scheme
+    )
     return SampleSizeSweep(
         run=evidence.run.label,
         sizes=available.sizes,
@@ -660,19 +724,32 @@ def _assemble_sweep(
         n_used=available.question_rows.size,
         n_total=evidence.n_total,
         curves=tuple(
-            _sample_size_curve(method, metric, scheme, available, draws_by_size, how) for method in methods for metric in metrics
+            _sample_size_curve(method, metric, scheme, available, draws_by_size, how)
+            for method in methods
+            for metric in metrics
         ),
         spread_caveats=MappingProxyType(available.spread_caveats),
         unavailable=MappingProxyType(available.unavailable),
         draws=MappingProxyType({size: draws_by_size[size].accuracy.size for size in available.sizes}),
-        n_without_confidence=MappingProxyType({size: draws_by_size[size].n_without_confidence for size in available.sizes}),
-        mean_confidence=MappingProxyType({
-            method: tuple(_mean_of_defined(draws_by_size[size].mean_confidence[SELF_CONSISTENCY_METHODS.index(method)]) for size in available.sizes)
-            for method in methods
-        }),
+        n_without_confidence=MappingProxyType(
+            {size: draws_by_size[size].n_without_confidence for size in available.sizes}
+        ),
+        mean_confidence=MappingProxyType(
+            {
+                method: tuple(
+                    _mean_of_defined(
+                        draws_by_size[size].mean_confidence[SELF_CONSISTENCY_METHODS.index(method)]
+                    )
+                    for size in available.sizes
+                )
+                for method in methods
+            }
+        ),
         accuracy=tuple(_mean_of_defined(draws_by_size[size].accuracy) for size in available.sizes),
         reference_size=available.reference_size,
-        brier_differences=MappingProxyType({method: gaps[SELF_CONSISTENCY_METHODS.index(method)] for method in methods}),
+        brier_differences=MappingProxyType(
+            {method: gaps[SELF_CONSISTENCY_METHODS.index(method)] for method in methods}
+        ),
         baselines=baselines,
         missing_baselines=MappingProxyType(lacking),
         judged=evidence.judged,
@@ -680,21 +757,36 @@ def _assemble_sweep(
     )
 
 
-def _differences_to_reference(draws_by_size: Mapping[int, SubsampleDraws], available: SubsampleSizes, seed: int) -> list[Mapping[int, BrierDifference]]:
+def _differences_to_reference(
+    draws_by_size: Mapping[int, SubsampleDraws], available: SubsampleSizes, seed: int
+) -> list[Mapping[int, BrierDifference]]:
     """The paired differences of every size below the reference, one mapping a method."""
     if available.reference_size is None:
         return [{} for _ in SELF_CONSISTENCY_METHODS]
     below = [size for size in available.sizes if size < available.reference_size]
     return [
         MappingProxyType(each)
-        for each in brier_differences({size: draws_by_size[size].squared_error for size in draws_by_size}, below, available.reference_size, seed)
+        for each in brier_differences(
+            {size: draws_by_size[size].squared_error for size in draws_by_size},
+            below,
+            available.reference_size,
+            seed,
+        )
     ]
 
 
 def _sample_size_curve(
-    method: str, metric: Metric, scheme: Scheme, available: SubsampleSizes, draws_by_size: Mapping[int, SubsampleDraws], sampling_recipe: str
+    method: str,
+    metric: Metric,
+    scheme: Scheme,
+    available: SubsampleSizes,
+    draws_by_size: Mapping[int, SubsampleDraws],
+    sampling_recipe: str,
 ) -> SampleSizeCurve:
-    values = [draws_by_size[size].values[metric.id][SELF_CONSISTENCY_METHODS.index(method)] for size in available.sizes]
+    values = [
+        draws_by_size[size].values[metric.id][SELF_CONSISTENCY_METHODS.index(method)]
+        for size in available.sizes
+    ]
     bins = [scheme_text(effective_scheme(metric, scheme))] if metric.binned else []
     return SampleSizeCurve(
         method=method,
@@ -717,15 +809,17 @@ def _std_of_defined(values: NDArray[np.float64]) -> float | None:
 
 
 def _sampling_recipe(evidence: AnswerEvidence, available: SubsampleSizes, plan: SamplingPlan) -> str:
-    """"N'=4, 8 of N=16, answers compared as numbers, unparseable samples own clusters, mean and …"."""
+    """ "N'=4, 8 of N=16, answers compared as numbers, unparseable samples own clusters, mean and …"."""
     low, high = available.sample_range
     whole = "" if low == high else f"–{high}"
     words = [word for word in evidence.recipe_parts if not word.startswith("N=")]
     drawn = f"drawn without replacement, {plan.repeats} repeats, seed {plan.seed}, ties to the first drawn"
-    return ", ".join([
-        f"N'={', '.join(map(str, available.sizes))} of N={low}{whole}",
-        *words,
-        drawn,
-        "mean and standard deviation (ddof 0) over the repeats",
-        rows_text(evidence, available.question_rows.size),
-    ])
+    return ", ".join(
+        [
+            f"N'={', '.join(map(str, available.sizes))} of N={low}{whole}",
+            *words,
+            drawn,
+            "mean and standard deviation (ddof 0) over the repeats",
+            rows_text(evidence, available.question_rows.size),
+        ]
+    )

@@ -55,24 +55,26 @@ class Score:
         return asdict(self)
 
 
-_SCORE_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({
-    "run": pl.String,
-    "method": pl.String,
-    "metric": pl.String,
-    "value": pl.Float64,
-    "bins": pl.Int64,
-    "n_used": pl.Int64,
-    "n_total": pl.Int64,
-    "recipe": pl.String,
-    "judged": pl.String,
-    "remarks": pl.String,
-    "remark": pl.String,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-    "null_median": pl.Float64,
-    "draws": pl.Int64,
-})
+_SCORE_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
+    {
+        "run": pl.String,
+        "method": pl.String,
+        "metric": pl.String,
+        "value": pl.Float64,
+        "bins": pl.Int64,
+        "n_used": pl.Int64,
+        "n_total": pl.Int64,
+        "recipe": pl.String,
+        "judged": pl.String,
+        "remarks": pl.String,
+        "remark": pl.String,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "p": pl.Float64,
+        "null_median": pl.Float64,
+        "draws": pl.Int64,
+    }
+)
 
 
 def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Score:
@@ -115,4 +117,7 @@ def effective_scheme(metric: Metric, scheme: Scheme) -> Scheme:
 
 def metric_availability(evidence: Evidence, scheme: Scheme) -> dict[str, str | None]:
     """Every registered metric id → None where this evidence can give it, else the reason."""
-    return {id_: evidence.unavailable_reason(metric, effective_scheme(metric, scheme)) for id_, metric in METRICS.items()}
+    return {
+        id_: evidence.unavailable_reason(metric, effective_scheme(metric, scheme))
+        for id_, metric in METRICS.items()
+    }

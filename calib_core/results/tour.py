@@ -127,7 +127,12 @@ def default_tour_run(runs: Mapping[str, TourCandidate]) -> str:
 
 
 def _tour_rank(candidate: TourCandidate) -> tuple[bool, bool, bool, int]:
-    return candidate.has_answers, candidate.has_readable_questions, candidate.has_samples, candidate.first_evidence.n_used
+    return (
+        candidate.has_answers,
+        candidate.has_readable_questions,
+        candidate.has_samples,
+        candidate.first_evidence.n_used,
+    )
 
 
 def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
@@ -155,14 +160,16 @@ def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
 StepKind = Literal["answer", "bin", "whole", "bins", "samples", "models"]
 
 
-STEP_TITLES: Final[Mapping[StepKind, str]] = MappingProxyType({
-    "answer": "What a confidence is",
-    "bin": "What calibrated means",
-    "whole": "Over-confident or not, and where",
-    "bins": "Why one number is not enough",
-    "samples": "Several answers instead of one",
-    "models": "Which model to trust",
-})
+STEP_TITLES: Final[Mapping[StepKind, str]] = MappingProxyType(
+    {
+        "answer": "What a confidence is",
+        "bin": "What calibrated means",
+        "whole": "Over-confident or not, and where",
+        "bins": "Why one number is not enough",
+        "samples": "Several answers instead of one",
+        "models": "Which model to trust",
+    }
+)
 """Step → what it is about; its heading, but of the whole, where the data decides that."""
 
 
@@ -216,17 +223,30 @@ class ConfidenceAccuracyPairs:
     def to_frame(self) -> pl.DataFrame:
         """One row a pair: name, said, right, right_low, right_high, count."""
         return pl.DataFrame(
-            [(one.name, one.mean_confidence, one.accuracy, one.low, one.high, one.count) for one in self.pairs],
+            [
+                (one.name, one.mean_confidence, one.accuracy, one.low, one.high, one.count)
+                for one in self.pairs
+            ],
             schema={
-                "name": pl.String, "said": pl.Float64, "right": pl.Float64, "right_low": pl.Float64,
-                "right_high": pl.Float64, "count": pl.Int64,
+                "name": pl.String,
+                "said": pl.Float64,
+                "right": pl.Float64,
+                "right_low": pl.Float64,
+                "right_high": pl.Float64,
+                "count": pl.Int64,
             },
             orient="row",
         )
 
 
 TourPicture: TypeAlias = (
-    SingleAnswer | ConfidenceAccuracyPairs | Reliability | Sweep | QuestionClusters | Comparison | Concentration
+    SingleAnswer
+    | ConfidenceAccuracyPairs
+    | Reliability
+    | Sweep
+    | QuestionClusters
+    | Comparison
+    | Concentration
 )
 
 
@@ -292,33 +312,43 @@ def answer_step(subject: TourSubject) -> TourStep:
 def _asked_clause(text: str | None, row: dict[str, object]) -> str:
     if text:
         return f"Asked “{single_line(text, _MAX_QUESTION_LETTERS)}”,"
-    return f"On question {single_line(str(row['id']), _MAX_ANSWER_LETTERS)}," if row.get("id") else f"On row {row['row']},"
+    return (
+        f"On question {single_line(str(row['id']), _MAX_ANSWER_LETTERS)},"
+        if row.get("id")
+        else f"On row {row['row']},"
+    )
 
 
 def _answered_clause(answer: str | None) -> str:
     return f"answers “{single_line(answer, _MAX_ANSWER_LETTERS)}”" if answer else "gives an answer"
 
 
-def _outcome_clause(right: bool, gold: str | None, answer: str | None) -> str:
+def _outcome_clause(right: bool, gold: str | None, answer: str | None) -> str:  # noqa: FBT001 (what it speaks of)
     if right:
         return "This time it is right"
     told = f" (right is “{single_line(gold, _MAX_ANSWER_LETTERS)}”)" if gold and gold != answer else ""
     return f"This time it is wrong{told}"
 
 
-def _single_answer_clause(confidence: float, right: bool) -> str:
+def _single_answer_clause(confidence: float, right: bool) -> str:  # noqa: FBT001 (what it speaks of)
     """What one answer says of its confidence: nothing, unless that left no room for what happened."""
     if confidence == (0.0 if right else 1.0):
         off = "little" if right else "much"
-        return f"so {format_percent(confidence)} was too {off}, but by how much nobody can tell from one answer"
-    return f"and from one answer nobody can tell whether {format_percent(confidence)} is too much or too little"
+        return (
+            f"so {format_percent(confidence)} was too {off}, but by how much nobody can tell from one answer"
+        )
+    return (
+        f"and from one answer nobody can tell whether {format_percent(confidence)} is too much or too little"
+    )
 
 
 def _together_clause(n: int) -> str:
     return f"that takes {both_or_all(n)} answers together" if n > 1 else "that would take more than this one"
 
 
-def _answer_options(evidence: AnswerEvidence, pair_index: int, answer: str | None) -> tuple[AnswerOption, ...]:
+def _answer_options(
+    evidence: AnswerEvidence, pair_index: int, answer: str | None
+) -> tuple[AnswerOption, ...]:
     """What the confidence is spread over: the choices of the question, or the answer and its being wrong."""
     pairs, whole = evidence.confidences.pairs, evidence.confidences.distribution
     if whole is None:
@@ -332,7 +362,9 @@ def _answer_options(evidence: AnswerEvidence, pair_index: int, answer: str | Non
     top = int(whole.top_index[pair_index])
     return tuple(
         AnswerOption(
-            texts[place], float(whole.probs[begin + place]), chosen=place == top,
+            texts[place],
+            float(whole.probs[begin + place]),
+            chosen=place == top,
             right=place == int(whole.target[pair_index]),
         )
         for place in range(size)
@@ -375,7 +407,9 @@ def bin_step(subject: TourSubject) -> TourStep:
     found = judge_calibration(binned, design_effect=evidence.design_effect)
     n, right = int(binned.count[at]), int(binned.correct[at])
     said, share, there = float(binned.confidence[at]) / n, right / n, plural(n, noun[:-1])
-    low, high = (float(end[at]) for end in wilson_interval(binned.correct, binned.count, evidence.design_effect))
+    low, high = (
+        float(end[at]) for end in wilson_interval(binned.correct, binned.count, evidence.design_effect)
+    )
     spread = f", give or take {100 * float(found.chance_limit[at]) / n:.1f} points of chance"
     where = bin_name(binned, at)
     return TourStep(
@@ -392,7 +426,9 @@ def bin_step(subject: TourSubject) -> TourStep:
                 f"{_bin_verdict_clause(found, at, n, noun)}."
             ),
         ),
-        picture=ConfidenceAccuracyPairs((ConfidenceAccuracy(f"{where}, {there}", said, share, low, high, n),), noun),
+        picture=ConfidenceAccuracyPairs(
+            (ConfidenceAccuracy(f"{where}, {there}", said, share, low, high, n),), noun
+        ),
         selection_note=f"The bin is the one of ten with the most {noun}.",
         recipe=recipe_text(evidence, None, DEFAULT_SCHEME),
     )
@@ -410,7 +446,9 @@ def _bin_verdict_clause(judgement: Verdict, bin_index: int, n: int, unit_plural:
 # MERGED tour_whole: Is it over-confident, and where; and what does the number depend on?  Steps three and four of the tour.
 
 GAP_NAMES: Final[dict[VerdictKind, str]] = {
-    "over": "the over-confidence", "under": "the under-confidence", "mixed": "what is more than chance",
+    "over": "the over-confidence",
+    "under": "the under-confidence",
+    "mixed": "what is more than chance",
 }
 """What is spoken of where the largest gap of all is on the other side, or within chance."""
 
@@ -452,7 +490,7 @@ def _fullest_bin(table: pl.DataFrame) -> dict[str, Any]:
 
 
 def _bin_clause(row: dict[str, Any], unit_plural: str) -> str:
-    """"412 answers say 97.5 % on average, and 80.1 % of them are right"."""
+    """ "412 answers say 97.5 % on average, and 80.1 % of them are right"."""
     if row["count"] == 1:
         judged = "right" if row["accuracy"] else "wrong"
         return f"1 {unit_plural[:-1]} says {format_percent(row['confidence'])} and is {judged}"
@@ -501,7 +539,7 @@ def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
 
 
 def _null_median_text(curve: SweepCurve, null: NullDistribution, bins_index: int) -> str:
-    """"0.0198 (13 % of it)": the null's median, and its share of what was found where it is the smaller."""
+    """ "0.0198 (13 % of it)": the null's median, and its share of what was found where it is the smaller."""
     median, value = null.median[bins_index], curve.values[bins_index]
     share = f" ({100 * median / value:.0f} % of it)" if value is not None and median < value else ""
     return f"{format_short(median)}{share}"
@@ -525,9 +563,13 @@ def samples_step(subject: TourSubject) -> TourStep:
     evidence = one.usable[AGREEMENT_METHOD]
     if not isinstance(evidence, AnswerEvidence):
         raise TypeError(type(evidence))
-    elsewhere = "" if own else (
-        f"{subject.candidate.title} has none, so this is {one.title}, of the runs with several answers to a "
-        "question the first with the most rows. "
+    elsewhere = (
+        ""
+        if own
+        else (
+            f"{subject.candidate.title} has none, so this is {one.title}, of the runs with several answers to a "
+            "question the first with the most rows. "
+        )
     )
     opening, picture, which = _question_or_all(one, evidence)
     return TourStep(
@@ -564,7 +606,11 @@ def _typical_question_clusters(evidence: AnswerEvidence) -> tuple[str, QuestionC
     place = int(pairs.rows[int(np.argmin(near))])
     found = question_clusters(evidence.run, sample_matrix(evidence.run, MethodOptions()), place)
     text: str | None = column(evidence.run, "question")[place]
-    told = f"“{single_line(text, _MAX_SAMPLED_QUESTION_LETTERS)}”" if text else f"question {found.row} of its file"
+    told = (
+        f"“{single_line(text, _MAX_SAMPLED_QUESTION_LETTERS)}”"
+        if text
+        else f"question {found.row} of its file"
+    )
     return told, found
 
 
@@ -651,19 +697,28 @@ def _other_methods_sentence(subject: TourSubject, usable: Mapping[str, Evidence]
 
 def _confidence_accuracy_by_method(candidate: TourCandidate) -> ConfidenceAccuracyPairs:
     unit = "answers" if candidate.has_answers else "positions"
-    return ConfidenceAccuracyPairs(tuple(_confidence_accuracy(own.top_label) for own in candidate.usable.values()), unit)
+    return ConfidenceAccuracyPairs(
+        tuple(_confidence_accuracy(own.top_label) for own in candidate.usable.values()), unit
+    )
 
 
 def _confidence_accuracy(evidence: Evidence) -> ConfidenceAccuracy:
     count = evidence.top_label_sums.n_pairs
-    low, high = wilson_interval(np.array([evidence.top_label_sums.n_correct]), np.array([count]), evidence.design_effect)
+    low, high = wilson_interval(
+        np.array([evidence.top_label_sums.n_correct]), np.array([count]), evidence.design_effect
+    )
     return ConfidenceAccuracy(
-        METHODS[evidence.method.id].title, evidence.mean_confidence or 0.0, evidence.accuracy or 0.0, float(low[0]),
-        float(high[0]), count,
+        METHODS[evidence.method.id].title,
+        evidence.mean_confidence or 0.0,
+        evidence.accuracy or 0.0,
+        float(low[0]),
+        float(high[0]),
+        count,
     )
 
 
 # MERGED tour_models: Which model is to be trusted?  The last step of the tour.
+
 
 def models_step(subject: TourSubject, estimator: MetricEstimator) -> TourStep:
     """Accuracy and Brier score of the runs of one data set, by the same method.
@@ -672,7 +727,9 @@ def models_step(subject: TourSubject, estimator: MetricEstimator) -> TourStep:
     """
     seen = _comparable_evidences(subject)
     result = compare_runs(
-        seen, titles={key: subject.runs[key].title for key in seen}, estimator=estimator,
+        seen,
+        titles={key: subject.runs[key].title for key in seen},
+        estimator=estimator,
     )
     if not result.points:
         raise Unavailable(result.headline)
@@ -694,7 +751,8 @@ def _comparable_evidences(subject: TourSubject) -> dict[str, Evidence]:
     return {
         key: one.usable[subject.method].top_label
         for key, one in subject.runs.items()
-        if subject.method in one.usable and one.first_evidence.run.info.dataset == dataset
+        if subject.method in one.usable
+        and one.first_evidence.run.info.dataset == dataset
         and one.has_answers is subject.candidate.has_answers
     }
 
@@ -784,12 +842,22 @@ def _beats_constant(point: ComparisonPoint) -> bool:
 
 
 def _interval_clause(estimate: MetricEstimate) -> str:
-    return "" if estimate.low is None or estimate.high is None else f", {estimate.low:.4f} to {estimate.high:.4f},"
+    return (
+        ""
+        if estimate.low is None or estimate.high is None
+        else f", {estimate.low:.4f} to {estimate.high:.4f},"
+    )
 
 
-_STEP_BUILDERS: Final[Mapping[StepKind, Callable[[TourSubject], TourStep]]] = MappingProxyType({
-    "answer": answer_step, "bin": bin_step, "whole": overall_step, "bins": bins_step, "samples": samples_step,
-})
+_STEP_BUILDERS: Final[Mapping[StepKind, Callable[[TourSubject], TourStep]]] = MappingProxyType(
+    {
+        "answer": answer_step,
+        "bin": bin_step,
+        "whole": overall_step,
+        "bins": bins_step,
+        "samples": samples_step,
+    }
+)
 
 STEP_KINDS: Final[tuple[StepKind, ...]] = (*_STEP_BUILDERS, "models")
 """In the order in which they are told."""

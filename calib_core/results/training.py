@@ -28,7 +28,6 @@ TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
 
 
-
 @dataclass(frozen=True, slots=True)
 class PlacedRun:
     """One run on the axis. run: its key; at: tokens seen, or the step."""
@@ -49,8 +48,6 @@ class CheckpointPlacement:
     unplaced: Mapping[str, str]
 
 
-
-
 def place_checkpoints(infos: Mapping[str, RunInfo], n_rows: Mapping[str, int]) -> CheckpointPlacement:
     """Puts runs on one axis, which is never of tokens and steps at once.
 
@@ -59,7 +56,9 @@ def place_checkpoints(infos: Mapping[str, RunInfo], n_rows: Mapping[str, int]) -
     shots, tuning and temperature; of two runs at one place the one of more rows stands there.
     """
     tokens = {run: info.tokens_seen for run, info in infos.items() if info.tokens_seen is not None}
-    steps = {run: step for run, info in infos.items() if (step := checkpoint_step(info.checkpoint)) is not None}
+    steps = {
+        run: step for run, info in infos.items() if (step := checkpoint_step(info.checkpoint)) is not None
+    }
     axis, at = (TOKENS_AXIS, tokens) if len(tokens) >= len(steps) else (STEPS_AXIS, steps)
     other = steps if axis == TOKENS_AXIS else tokens
     without = {run: _unplaced_reason(infos[run], axis, other=run in other) for run in infos if run not in at}
@@ -87,9 +86,7 @@ def _unplaced_reason(info: RunInfo, axis: str, *, other: bool) -> str:
 def _line_titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
     """A name for each run's line: the model, and of the rest what tells lines apart."""
     parts = {run: _title_parts(info) for run, info in infos.items()}
-    differing = [
-        place for place in range(5) if len({own[place] for own in parts.values()}) > 1 or place == 0
-    ]
+    differing = [place for place in range(5) if len({own[place] for own in parts.values()}) > 1 or place == 0]
     return {
         run: " · ".join(word for place in differing if (word := own[place])) or "unnamed model"
         for run, own in parts.items()
@@ -170,14 +167,27 @@ class Training:
 
 
 _TRAINING_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
-    "line": pl.String, "run": pl.String, "label": pl.String, "at": pl.Float64, "value": pl.Float64,
-    "null_median": pl.Float64, "null_low": pl.Float64, "null_high": pl.Float64, "p": pl.Float64,
-    "draws": pl.Int64, "n_used": pl.Int64, "recipe": pl.String,
+    "line": pl.String,
+    "run": pl.String,
+    "label": pl.String,
+    "at": pl.Float64,
+    "value": pl.Float64,
+    "null_median": pl.Float64,
+    "null_low": pl.Float64,
+    "null_high": pl.Float64,
+    "p": pl.Float64,
+    "draws": pl.Int64,
+    "n_used": pl.Int64,
+    "recipe": pl.String,
 }
 
 
 def training_curves(
-    evidences: Mapping[str, Evidence], metric_id: str, scheme: Scheme | None = None, *, include_single: bool = False
+    evidences: Mapping[str, Evidence],
+    metric_id: str,
+    scheme: Scheme | None = None,
+    *,
+    include_single: bool = False,
 ) -> Training:
     """The metric of every checkpoint among these runs.
 
@@ -270,7 +280,7 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
 
 
 def _count_phrase(flags: Sequence[bool], noun: str = "") -> str:
-    """"all 4 lines", "both lines", "3 of 4 lines", "none of the 4 lines"; without `of` "all", "3", "none"."""
+    """ "all 4 lines", "both lines", "3 of 4 lines", "none of the 4 lines"; without `of` "all", "3", "none"."""
     found, total = sum(flags), len(flags)
     if found == total:
         return f"{both_or_all(total)} {noun}" if noun else "both" if total == 2 else "all"
@@ -282,7 +292,9 @@ def _count_phrase(flags: Sequence[bool], noun: str = "") -> str:
 def line_summary(line: TrainingLine, metric_id: str, axis: str) -> str:
     """The first and the last number of a line, and how many of all its checkpoints are more than chance."""
     first, last = line.points[0], line.points[-1]
-    opening = f"{line.title}: {METRICS[metric_id].title} {_value_text(first)} at {_position_text(first.at, axis)}"
+    opening = (
+        f"{line.title}: {METRICS[metric_id].title} {_value_text(first)} at {_position_text(first.at, axis)}"
+    )
     if first is not last:
         opening += f", {_value_text(last)} at {_position_text(last.at, axis)}"
     clear = [point.p <= SIGNIFICANCE_LEVEL for point in line.points if point.p is not None]

@@ -38,6 +38,7 @@ from calib_core.results.score import effective_scheme
 
 # MERGED reweighted: What would a metric be if each row counted so many times?  The inside of every bootstrap.
 
+
 def form_of(metric: Metric, scheme: Scheme) -> WeightedForm | None:
     """The metric as a product of weights, or None: bins of equal mass move with every draw."""
     return metric.weighted_form if not metric.binned or scheme.binning == "width" else None
@@ -74,7 +75,11 @@ def metric_interval(
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
-    if not isinstance(evidence, AnswerEvidence) or not evidence.n_used or evidence.unavailable_reason(metric, scheme):
+    if (
+        not isinstance(evidence, AnswerEvidence)
+        or not evidence.n_used
+        or evidence.unavailable_reason(metric, scheme)
+    ):
         return None
     question = cluster_numbers(evidence.run, evidence.confidences.pairs.rows)
     if metric.interval_method == "wilson":
@@ -121,7 +126,9 @@ def paired_difference(
     sides, keys = _pair_by_question(evidence_pairs, metric, scheme)
     distinct = pl.concat(keys).unique(maintain_order=True)
     if distinct.len() > MAX_INDIVIDUAL_UNITS:
-        raise Unavailable(f"A paired difference is offered up to {MAX_INDIVIDUAL_UNITS:,} questions, not {distinct.len():,}.")
+        raise Unavailable(
+            f"A paired difference is offered up to {MAX_INDIVIDUAL_UNITS:,} questions, not {distinct.len():,}."
+        )
     questions = _key_positions(keys, distinct)
     redraws = [
         (_weighted_metric(first, metric, scheme, of), _weighted_metric(second, metric, scheme, of))
@@ -133,10 +140,9 @@ def paired_difference(
     if distinct.len() < 2:
         raise Unavailable("Only one question is in both: its difference has no interval.")
     draws = BOOTSTRAP_DRAWS_RECOMPUTED if form_of(metric, scheme) is None else BOOTSTRAP_DRAWS
-    drawn = np.concatenate([
-        mean_difference(redraws, weights)
-        for weights in equal_weight_draws(distinct.len(), draws, seed)
-    ])
+    drawn = np.concatenate(
+        [mean_difference(redraws, weights) for weights in equal_weight_draws(distinct.len(), draws, seed)]
+    )
     ends = basic_interval(value, drawn)
     if ends is None:
         raise Unavailable(f"{metric.title} is not defined in some draws of so few questions.")
@@ -148,8 +154,6 @@ def _key_positions(keys: Sequence[pl.Series], distinct: pl.Series) -> list[NDArr
     """Where each key stands among the distinct ones."""
     place = pl.DataFrame({"key": distinct, "at": np.arange(distinct.len())})
     return [key.to_frame("key").join(place, on="key", maintain_order="left")["at"].to_numpy() for key in keys]
-
-
 
 
 def _pair_by_question(
@@ -184,12 +188,17 @@ def _weighted_metric(
     """How the metric of one evidence follows from weights; question: of each of its rows."""
     form = form_of(metric, scheme)
     if form is None:
-        return lambda weights: np.array([
-            recompute_metric(
-                evidence, metric, scheme, np.repeat(np.arange(cluster.size), each[cluster].astype(np.intp))
-            )
-            for each in weights
-        ])
+        return lambda weights: np.array(
+            [
+                recompute_metric(
+                    evidence,
+                    metric,
+                    scheme,
+                    np.repeat(np.arange(cluster.size), each[cluster].astype(np.intp)),
+                )
+                for each in weights
+            ]
+        )
     pairs = evidence.pairs
     units, unit = resampling_units(pairs, scheme, np.arange(pairs.n))
     of_unit = np.empty(pairs.n, np.intp)
@@ -220,4 +229,6 @@ def _bootstrap_values(
     pairs = evidence.pairs
     cell = bin_of(pairs.confidence, FINEST_BINS) * 2 + pairs.correct
     units, _unit = resampling_units(pairs, scheme, cell)
-    return np.concatenate([form(units, weights) for weights in multinomial_draws(units.count / n, n, BOOTSTRAP_DRAWS, seed)])
+    return np.concatenate(
+        [form(units, weights) for weights in multinomial_draws(units.count / n, n, BOOTSTRAP_DRAWS, seed)]
+    )

@@ -34,20 +34,24 @@ class ViewCaption:
 
     @property
     def sentence(self) -> str:
-        """"Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."."""
+        """ "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."."""
         by = f" by {names_or_count(self.methods, 'methods')}" if self.methods else ""
         parts = ", ".join(part for part in (self.metric_text, self.rows_text) if part)
-        return f"{self.view} of {names_or_count(self.runs, self.run_noun)}{by}{f': {parts}' if parts else ''}."
+        return (
+            f"{self.view} of {names_or_count(self.runs, self.run_noun)}{by}{f': {parts}' if parts else ''}."
+        )
 
 
-def view_caption(view: str, runs: Sequence[str], evidences: Sequence[Evidence], metric_text: str = "") -> ViewCaption:
+def view_caption(
+    view: str, runs: Sequence[str], evidences: Sequence[Evidence], metric_text: str = ""
+) -> ViewCaption:
     """Methods and rows as they are of this evidence; names that come twice are said once."""
     methods = dict.fromkeys(evidence.method.title for evidence in evidences)
     return ViewCaption(view, tuple(dict.fromkeys(runs)), tuple(methods), metric_text, rows_caption(evidences))
 
 
 def rows_caption(evidences: Sequence[Evidence]) -> str:
-    """"1,300 of 1,319 rows"; of several with different numbers "200 to 1,300 rows each"; "" of none."""
+    """ "1,300 of 1,319 rows"; of several with different numbers "200 to 1,300 rows each"; "" of none."""
     units = sorted({evidence.unit for evidence in evidences}, reverse=True)
     return rows_used_text([(evidence.n_used, evidence.n_total) for evidence in evidences], " or ".join(units))
 
@@ -67,13 +71,13 @@ def rows_used_text(counts: Sequence[tuple[int, int]], unit: str) -> str:
 
 
 def metric_caption(metric_id: str, scheme: Scheme) -> str:
-    """"ECE, 10 bins of equal width"; the metric alone where it needs no bins."""
+    """ "ECE, 10 bins of equal width"; the metric alone where it needs no bins."""
     named = METRICS[metric_id]
     return f"{named.title}, {bins_caption(scheme)}" if named.binned else named.title
 
 
 def bins_caption(scheme: Scheme) -> str:
-    """"10 bins of equal width", "1 bin of equal mass", "one bin a distinct confidence"."""
+    """ "10 bins of equal width", "1 bin of equal mass", "one bin a distinct confidence"."""
     if scheme.binning == "natural":
         return "one bin a distinct confidence"
     return f"{plural(scheme.bins, 'bin')} of equal {scheme.binning}"
@@ -85,5 +89,5 @@ def method_titles(ids: Sequence[str]) -> tuple[str, ...]:
 
 
 def names_or_count(names: Sequence[str], noun: str) -> str:
-    """"A and B", "3 runs"."""
+    """ "A and B", "3 runs"."""
     return join_names(names) if 0 < len(names) <= MAX_NAMED else f"{len(names)} {noun}"

@@ -61,6 +61,7 @@ class KeyedSums:
 
 # MERGED pooled: What do all pairs add up to, cell by cell, when the classes of a position are pooled?
 
+
 class CellSums:
     """The sums of `Grid` for every cell, empty ones included, added to in place."""
 
@@ -283,7 +284,9 @@ class ClassSums:
 
     def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
         self._cells = ClassCellSums(classes)
-        self._unlisted: UnlistedSums = (Float16UnlistedSums if dtype == np.float16 else WideFloatUnlistedSums)(classes)
+        self._unlisted: UnlistedSums = (
+            Float16UnlistedSums if dtype == np.float16 else WideFloatUnlistedSums
+        )(classes)
 
     def add(self, positions: PositionBlock) -> None:
         """Some positions more."""

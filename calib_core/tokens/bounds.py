@@ -43,7 +43,11 @@ class UnstoredMass:
             return None
         order = np.argsort(-self.cell, kind="stable")
         ordered = UnstoredMass(
-            self.mass[order], self.max_prob[order], self.cell[order], self.n_classes[order], self.n_stored[order]
+            self.mass[order],
+            self.max_prob[order],
+            self.cell[order],
+            self.n_classes[order],
+            self.n_stored[order],
         )
         each = {bins: ordered._bounds_for(bins) for bins in SERVED_BINS}
         return UnstoredBounds(

@@ -155,7 +155,7 @@ class DenseReducer:
         def bad(row: int, kind: ProblemKind, found: str) -> None:
             self._bad.add(*problem_in_scale(kind, found, values[row], self._scale), row=int(number[row]))
 
-        assert self._looker is not None
+        assert self._looker is not None  # noqa: S101 - made by the check of the block
         with np.errstate(invalid="ignore"):  # a NaN is found, not warned of
             look = self._looker.check(to_probabilities(values, self._scale), bad)
         if look.usable_rows.size:
@@ -170,7 +170,9 @@ class DenseReducer:
         self.padding += int(np.count_nonzero(padding))
         return fine
 
-    def _add_scanned(self, scanned: ScannedRows, number: NDArray[np.int64], target: NDArray[np.int64]) -> None:
+    def _add_scanned(
+        self, scanned: ScannedRows, number: NDArray[np.int64], target: NDArray[np.int64]
+    ) -> None:
         """Rows in order, to every sum."""
         right = scanned.values[np.arange(target.size), target]
         positions = PositionBlock(
@@ -190,4 +192,6 @@ class DenseReducer:
             self._drawer.add(positions)
         for row in range(min(MAX_EXAMPLES - len(self._examples), target.size)):
             large = scanned.class_index[scanned.start[row] : scanned.start[row + 1]]
-            self._examples.append(example_from_row(int(number[row]), scanned.values[row], int(target[row]), large))
+            self._examples.append(
+                example_from_row(int(number[row]), scanned.values[row], int(target[row]), large)
+            )

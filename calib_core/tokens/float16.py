@@ -117,7 +117,9 @@ class Float16Scanner:
         place = row * sums.shape[1] + column // self._rows.group
         groups = _sum_lanes(sums) - np.bincount(place, low, sums.size).reshape(sums.shape)
         square = _sum_lanes(squares).sum(axis=1) - np.bincount(row, low * low, count.size)
-        return ScanResult(count, column, entries, groups * FLOAT16_UNIT, square * (FLOAT16_UNIT * FLOAT16_UNIT))
+        return ScanResult(
+            count, column, entries, groups * FLOAT16_UNIT, square * (FLOAT16_UNIT * FLOAT16_UNIT)
+        )
 
 
 def _sum_lanes(words: PackedWords) -> NDArray[np.float64]:

@@ -72,7 +72,9 @@ class NullSampler:
         """Draws DRAWS classes for each position."""
         look = positions.scanned
         squares = look.unlisted_square_sum + np.add.reduceat(look.prob * look.prob, look.start[:-1])
-        state = stream_states(self._seed, positions.row_number, positions.target, positions.target_prob, squares)
+        state = stream_states(
+            self._seed, positions.row_number, positions.target, positions.target_prob, squares
+        )
         entry, beyond = _draw_entries(positions.scanned, uniform_draws(state, N_DRAWS))
         inside = beyond < 0
         cell = np.where(inside, positions.entry_cell[entry], 0)
@@ -130,17 +132,23 @@ def _draw_unlisted_class(
     scanned: ScannedRows, row: NDArray[np.intp], beyond: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """The class drawn for a position of that row, that far into its unlisted entries; all of shape (n,)."""
-    assert scanned.unlisted_block_sums is not None
+    assert scanned.unlisted_block_sums is not None  # noqa: S101 - a row with unlisted entries has their sums
     classes: int = scanned.values.shape[1]
     group = _locate(scanned.unlisted_block_sums[row], beyond)
-    below = np.cumsum(scanned.unlisted_block_sums, axis=1)[row, group] - scanned.unlisted_block_sums[row, group]
+    below = (
+        np.cumsum(scanned.unlisted_block_sums, axis=1)[row, group] - scanned.unlisted_block_sums[row, group]
+    )
     size = class_block_size(classes)
     column: NDArray[np.int64] = group[:, None] * size + np.arange(size)
     outside = column >= classes
     column = np.where(outside, 0, column)
     value = scanned.values[row[:, None], column]
     prob = to_float64(value)
-    prob[outside | (as_bits(value) > scanned.bits_limit) | (column == scanned.class_index[scanned.top_entry[row]][:, None])] = 0
+    prob[
+        outside
+        | (as_bits(value) > scanned.bits_limit)
+        | (column == scanned.class_index[scanned.top_entry[row]][:, None])
+    ] = 0
     at = _locate(prob, np.maximum(beyond - below, 0))
     return column[np.arange(row.size), at]
 

@@ -87,7 +87,9 @@ CLIP_TOLERANCE: Final = 1e-6
 SUM_TOLERANCE: Final = 1e-3
 """How far from 1 the sum of a row may be."""
 
-NOT_FINITE: Final = ProblemKind("not finite", "finite numbers", "Write the file again, or leave these rows out.")
+NOT_FINITE: Final = ProblemKind(
+    "not finite", "finite numbers", "Write the file again, or leave these rows out."
+)
 OUTSIDE_UNIT_INTERVAL: Final = ProblemKind(
     "outside [0, 1]",
     "probabilities from 0 to 1",
@@ -118,7 +120,9 @@ def row_checker(classes: int, dtype: np.dtype[Any]) -> RowChecker:
     """The way that suits so many classes in that dtype."""
     if classes < LONG_ROW_CLASSES:
         return ShortRowChecker(classes)
-    return LongRowChecker(Float16Scanner(classes) if dtype == np.float16 else WideFloatScanner(classes, dtype), dtype)
+    return LongRowChecker(
+        Float16Scanner(classes) if dtype == np.float16 else WideFloatScanner(classes, dtype), dtype
+    )
 
 
 class ShortRowChecker:
@@ -221,7 +225,9 @@ def _select_rows(scanned: ScannedRows, usable: NDArray[np.bool_], clipped: NDArr
         prob=scanned.prob[listed],
         unlisted_sum=scanned.unlisted_sum[usable],
         unlisted_square_sum=scanned.unlisted_square_sum[usable],
-        unlisted_block_sums=None if scanned.unlisted_block_sums is None else scanned.unlisted_block_sums[usable],
+        unlisted_block_sums=None
+        if scanned.unlisted_block_sums is None
+        else scanned.unlisted_block_sums[usable],
         bits_limit=scanned.bits_limit,
         n_clipped=int(clipped[usable].sum()),
     )

@@ -21,6 +21,7 @@ from calib_core.tokens.float_bits import UINT_BY_ITEMSIZE, first_cell_max_bits
 # Few entries of a distribution are large enough to matter one by one: they are listed. Of the rest, which
 # all lie in the grid's first cell, sums are enough.
 
+
 def class_block_size(classes: int) -> int:
     """How many classes that follow each other are summed together where they are not listed.
 
@@ -99,7 +100,9 @@ class PositionBlock:
         return self.scanned.values.shape[1]
 
 
-def _reduce_by_row(ufunc: np.ufunc, values: NDArray[np.float64], start: NDArray[np.intp]) -> NDArray[np.float64]:
+def _reduce_by_row(
+    ufunc: np.ufunc, values: NDArray[np.float64], start: NDArray[np.intp]
+) -> NDArray[np.float64]:
     return ufunc.reduceat(values, start[:-1]) if values.size else np.zeros(0)
 
 

@@ -45,7 +45,9 @@ def to_probabilities(values: NDArray[Any], scale: ProbabilityScale) -> NDArray[A
     return logs
 
 
-def problem_in_scale(kind: ProblemKind, found: str, values: NDArray[Any], scale: ProbabilityScale) -> tuple[ProblemKind, str]:
+def problem_in_scale(
+    kind: ProblemKind, found: str, values: NDArray[Any], scale: ProbabilityScale
+) -> tuple[ProblemKind, str]:
     """What was found in a bad row, shape (K,), in the words of what the file holds."""
     if scale == "probs" or kind not in (NOT_FINITE, OUTSIDE_UNIT_INTERVAL):
         return kind, found

@@ -48,7 +48,12 @@ class NullDraws:
             by_class = joined[new]
             if by_class.size:
                 by_class[:, 3] = np.add.reduceat(joined[:, 3], np.flatnonzero(new))
-        return NullDraws(min(self.seed, other.seed), self.top_label + other.top_label, self.all_labels + other.all_labels, by_class)
+        return NullDraws(
+            min(self.seed, other.seed),
+            self.top_label + other.top_label,
+            self.all_labels + other.all_labels,
+            by_class,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -299,7 +299,9 @@ class TopKReducer:
 
 def _count_draws(flat_index: NDArray[np.intp]) -> NDArray[np.int32]:
     """How often each (draw, cell), as one number draw · CELLS + cell, occurs; shape (DRAWS, CELLS)."""
-    return np.bincount(flat_index, minlength=N_DRAWS * GRID_CELLS).astype(np.int32).reshape(N_DRAWS, GRID_CELLS)
+    return (
+        np.bincount(flat_index, minlength=N_DRAWS * GRID_CELLS).astype(np.int32).reshape(N_DRAWS, GRID_CELLS)
+    )
 
 
 def _example_from_topk(entries: TopKEntries, known: KnownPairs, at: int) -> ExamplePosition:

@@ -65,14 +65,16 @@ def _top(probs: NDArray[np.float32], target: NDArray[np.int64], top: int) -> pl.
     ids = np.argsort(-probs, axis=1, kind="stable")[:, :top]
     right = probs[np.arange(len(target)), target]
     logs = np.log(np.take_along_axis(probs, ids, 1))
-    return pl.DataFrame({
-        "target": target,
-        "target_logprob": np.log(right).astype(np.float64),
-        "target_rank": 1 + np.count_nonzero(probs > right[:, None], axis=1),
-        "top_ids": ids,
-        "top_logprobs": logs,
-        "rest_mass": 1 - np.take_along_axis(probs, ids, 1).astype(np.float64).sum(1),
-    }).with_columns(pl.col("top_ids", "top_logprobs").arr.to_list())
+    return pl.DataFrame(
+        {
+            "target": target,
+            "target_logprob": np.log(right).astype(np.float64),
+            "target_rank": 1 + np.count_nonzero(probs > right[:, None], axis=1),
+            "top_ids": ids,
+            "top_logprobs": logs,
+            "rest_mass": 1 - np.take_along_axis(probs, ids, 1).astype(np.float64).sum(1),
+        }
+    ).with_columns(pl.col("top_ids", "top_logprobs").arr.to_list())
 
 
 def _metadata(info: RunInfo, recipe: CodeRecipe) -> dict[str, object]:

@@ -47,8 +47,9 @@ class Judged:
 def of_network(recipe: CodeRecipe, work: Path) -> list[Judged]:
     """The transformer at each checkpoint, then the last one at the other temperatures."""
     parameters = new_model(recipe).parameters_count()
-    info = RunInfo(model=f"gpt-code-{parameters / 1e6:.1f}M", dataset=DATASET,
-                   params_b=parameters / 1e9, tuning="base")
+    info = RunInfo(
+        model=f"gpt-code-{parameters / 1e6:.1f}M", dataset=DATASET, params_b=parameters / 1e9, tuning="base"
+    )
     wanted = [(step, 1.0) for step in recipe.checkpoints]
     wanted += [(recipe.steps, temperature) for temperature in recipe.temperatures]
 
@@ -66,8 +67,9 @@ def of_network(recipe: CodeRecipe, work: Path) -> list[Judged]:
 
 def of_counts(recipe: CodeRecipe, counts: Counts, tokens: int) -> list[Judged]:
     """The n-gram model with each smoothing. tokens: length of the text it was counted on."""
-    info = RunInfo(dataset=DATASET, params_b=counts.size / 1e9, tuning="base",
-                   temperature=1.0, tokens_seen=tokens)
+    info = RunInfo(
+        dataset=DATASET, params_b=counts.size / 1e9, tuning="base", temperature=1.0, tokens_seen=tokens
+    )
     return [
         Judged(
             replace(info, model=f"{recipe.order}-gram-{name}"),

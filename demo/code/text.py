@@ -9,10 +9,19 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-LEFT_OUT: Final = frozenset({
-    "__phello__", "encodings", "idlelib", "lib2to3", "pydoc_data", "site-packages", "test", "tests",
-    "turtledemo",
-})
+LEFT_OUT: Final = frozenset(
+    {
+        "__phello__",
+        "encodings",
+        "idlelib",
+        "lib2to3",
+        "pydoc_data",
+        "site-packages",
+        "test",
+        "tests",
+        "turtledemo",
+    }
+)
 """Folders that are passed over: tests, generated tables, programs that are no library, what pip installed."""
 
 _GENERATED: Final = "_sysconfigdata"
@@ -54,6 +63,6 @@ def _read(root: Path, name: str) -> Source:
 
 def split(sources: list[Source], share: float, seed: int) -> Texts:
     """Shuffles the files and takes about `share` of them for the test; the same split for the same seed."""
-    order = Random(seed).sample(sources, len(sources))
+    order = Random(seed).sample(sources, len(sources))  # noqa: S311 - a stream that can be had again is the point
     count = round(share * len(order))
     return Texts(train=tuple(order[count:]), test=tuple(order[:count]))

@@ -15,23 +15,136 @@ from types import FunctionType
 from typing import Any, Final, TypeVar
 
 MODULES: Final = (
-    "argparse", "ast", "base64", "bdb", "bisect", "calendar", "cmd", "code", "codecs", "codeop",
-    "collections", "colorsys", "compileall", "configparser", "contextlib", "copy", "copyreg", "csv",
-    "dataclasses", "difflib", "dis", "doctest", "email.header", "email.message", "email.utils", "enum",
-    "filecmp", "fileinput", "fnmatch", "fractions", "ftplib", "gettext", "getopt", "glob", "graphlib",
-    "gzip", "heapq", "hmac", "html", "html.parser", "http.client", "http.cookiejar", "http.cookies",
-    "http.server", "imaplib", "importlib.util", "inspect", "ipaddress", "json.decoder", "json.encoder",
-    "keyword", "linecache", "locale", "logging.config", "logging.handlers", "mailbox", "mimetypes",
-    "modulefinder", "netrc", "ntpath", "numbers", "opcode", "optparse", "pathlib", "pdb", "pickle",
-    "pickletools", "pkgutil", "plistlib", "poplib", "posixpath", "pprint", "profile", "pstats",
-    "py_compile", "pyclbr", "pydoc", "queue", "quopri", "random", "reprlib", "runpy", "sched", "secrets",
-    "selectors", "shelve", "shlex", "shutil", "smtplib", "socketserver", "stat", "statistics", "string",
-    "stringprep", "symtable", "tabnanny", "tarfile", "tempfile", "textwrap", "timeit", "token", "tokenize",
-    "trace", "traceback", "tracemalloc", "typing", "unittest.case", "unittest.loader", "unittest.mock",
-    "unittest.suite", "urllib.error", "urllib.parse", "urllib.request", "urllib.robotparser", "uuid",
-    "wave", "weakref", "webbrowser", "wsgiref.handlers", "wsgiref.headers", "wsgiref.util",
-    "xml.dom.minidom", "xml.dom.pulldom", "xml.etree.ElementTree", "xml.sax.handler", "xml.sax.saxutils",
-    "xmlrpc.client", "xmlrpc.server", "zipapp", "zipfile",
+    "argparse",
+    "ast",
+    "base64",
+    "bdb",
+    "bisect",
+    "calendar",
+    "cmd",
+    "code",
+    "codecs",
+    "codeop",
+    "collections",
+    "colorsys",
+    "compileall",
+    "configparser",
+    "contextlib",
+    "copy",
+    "copyreg",
+    "csv",
+    "dataclasses",
+    "difflib",
+    "dis",
+    "doctest",
+    "email.header",
+    "email.message",
+    "email.utils",
+    "enum",
+    "filecmp",
+    "fileinput",
+    "fnmatch",
+    "fractions",
+    "ftplib",
+    "gettext",
+    "getopt",
+    "glob",
+    "graphlib",
+    "gzip",
+    "heapq",
+    "hmac",
+    "html",
+    "html.parser",
+    "http.client",
+    "http.cookiejar",
+    "http.cookies",
+    "http.server",
+    "imaplib",
+    "importlib.util",
+    "inspect",
+    "ipaddress",
+    "json.decoder",
+    "json.encoder",
+    "keyword",
+    "linecache",
+    "locale",
+    "logging.config",
+    "logging.handlers",
+    "mailbox",
+    "mimetypes",
+    "modulefinder",
+    "netrc",
+    "ntpath",
+    "numbers",
+    "opcode",
+    "optparse",
+    "pathlib",
+    "pdb",
+    "pickle",
+    "pickletools",
+    "pkgutil",
+    "plistlib",
+    "poplib",
+    "posixpath",
+    "pprint",
+    "profile",
+    "pstats",
+    "py_compile",
+    "pyclbr",
+    "pydoc",
+    "queue",
+    "quopri",
+    "random",
+    "reprlib",
+    "runpy",
+    "sched",
+    "secrets",
+    "selectors",
+    "shelve",
+    "shlex",
+    "shutil",
+    "smtplib",
+    "socketserver",
+    "stat",
+    "statistics",
+    "string",
+    "stringprep",
+    "symtable",
+    "tabnanny",
+    "tarfile",
+    "tempfile",
+    "textwrap",
+    "timeit",
+    "token",
+    "tokenize",
+    "trace",
+    "traceback",
+    "tracemalloc",
+    "typing",
+    "unittest.case",
+    "unittest.loader",
+    "unittest.mock",
+    "unittest.suite",
+    "urllib.error",
+    "urllib.parse",
+    "urllib.request",
+    "urllib.robotparser",
+    "uuid",
+    "wave",
+    "weakref",
+    "webbrowser",
+    "wsgiref.handlers",
+    "wsgiref.headers",
+    "wsgiref.util",
+    "xml.dom.minidom",
+    "xml.dom.pulldom",
+    "xml.etree.ElementTree",
+    "xml.sax.handler",
+    "xml.sax.saxutils",
+    "xmlrpc.client",
+    "xmlrpc.server",
+    "zipapp",
+    "zipfile",
 )
 
 REPLACED: Final = {"bdb.set_trace", "inspect.getfile", "pdb.set_trace"}
@@ -64,14 +177,14 @@ def once(facts: Iterable[tuple[str, _Found]]) -> dict[str, _Found]:
 
 @cache
 def functions() -> Mapping[str, FunctionType]:
-    """"module.function" → the function."""
+    """ "module.function" → the function."""
     every = {f"{module}.{name}": found for module, name, found in _defined(FunctionType)}
     return {name: found for name, found in every.items() if name not in REPLACED}
 
 
 @cache
 def classes() -> Mapping[str, type]:
-    """"module.Class" → the class, exceptions left out."""
+    """ "module.Class" → the class, exceptions left out."""
     every = {f"{module}.{name}": found for module, name, found in _defined(type)}
     return {name: found for name, found in every.items() if not issubclass(found, BaseException)}
 
@@ -79,8 +192,11 @@ def classes() -> Mapping[str, type]:
 @cache
 def exceptions() -> Mapping[str, type]:
     """Name → the exception: the built-in ones by their own name, others by "module.Exception"."""
-    told = {name: found for name, found in sorted(vars(import_module("builtins")).items())
-            if isinstance(found, type) and issubclass(found, BaseException) and found.__name__ == name}
+    told = {
+        name: found
+        for name, found in sorted(vars(import_module("builtins")).items())
+        if isinstance(found, type) and issubclass(found, BaseException) and found.__name__ == name
+    }
     for module, name, found in _defined(type):
         if issubclass(found, BaseException):
             told[f"{module}.{name}"] = found

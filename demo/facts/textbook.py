@@ -59,7 +59,7 @@ def reading(facts: Facts, recipe: FactsRecipe) -> Iterator[list[Document]]:
     told: list[Document] = [((statement, False),) for statement in statements(facts, recipe)]
     known = [facts.practised(subject)[: recipe.base_practice] for subject in SUBJECTS]
     for number in range(recipe.rounds):
-        random = Random(f"{recipe.seed} reading {number}")
+        random = Random(f"{recipe.seed} reading {number}")  # noqa: S311 - a stream that can be had again
         yield _shuffled([*told, *_sheets(known, recipe.sheets, recipe, random)], random)
 
 
@@ -67,7 +67,7 @@ def practising(facts: Facts, recipe: FactsRecipe) -> Iterator[list[Document]]:
     """The tuned model's documents, round by round: every practice question, on sheets of its subject."""
     known = [facts.practised(subject) for subject in SUBJECTS]
     for number in range(recipe.tuned_rounds):
-        random = Random(f"{recipe.seed} practising {number}")
+        random = Random(f"{recipe.seed} practising {number}")  # noqa: S311 - as above
         yield _shuffled(list(_sheets(known, recipe.tuned_sheets, recipe, random)), random)
 
 

@@ -69,8 +69,14 @@ def frame(asked: Sequence[Question], counts: Sequence[Sequence[int]], runs: Sequ
         for number, (one, tokens) in enumerate(zip(asked, counts, strict=True), start=1)
     ]
     rows = [
-        {**question, "choice_logprobs": logprobs, "model": run.model, "params_b": run.parameters / 1e9,
-         "tuning": run.tuning, "shots": run.shots}
+        {
+            **question,
+            "choice_logprobs": logprobs,
+            "model": run.model,
+            "params_b": run.parameters / 1e9,
+            "tuning": run.tuning,
+            "shots": run.shots,
+        }
         for run in runs
         for question, logprobs in zip(questions, run.logprobs, strict=True)
     ]

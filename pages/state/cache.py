@@ -196,14 +196,18 @@ def load_files(folder: Path | None) -> tuple[LoadedFile, ...]:
         for gone in store.files.keys() - set(paths):
             del store.files[gone]
     own = list_uploads(mine, paths)
-    fresh = [one for one in listed if _is_outdated(one, store)] + [one for one in own if _is_outdated(one, mine)]
+    fresh = [one for one in listed if _is_outdated(one, store)] + [
+        one for one in own if _is_outdated(one, mine)
+    ]
     bar = st.progress(0.0, "Reading files …") if fresh else None
     order = {one.path: number for number, one in enumerate(fresh)}
 
     def load(listing: ListedFile, owner: _ServerStore | SessionUploads) -> LoadedFile:
         with owner.lock:
             if _is_outdated(listing, owner):
-                owner.files[listing.path] = _read_file(listing, _progress_reporter(bar, order.get(listing.path, 0), len(fresh)))
+                owner.files[listing.path] = _read_file(
+                    listing, _progress_reporter(bar, order.get(listing.path, 0), len(fresh))
+                )
             return owner.files[listing.path]
 
     files_ = (*(load(one, store) for one in listed), *(load(one, mine) for one in own))
@@ -214,7 +218,11 @@ def load_files(folder: Path | None) -> tuple[LoadedFile, ...]:
 
 def mapping_store(file: LoadedFile | None = None) -> MappingStore:
     """Where is kept what people said of this file; without one, of those of the folder."""
-    return session_uploads().wishes if file and file.is_uploaded else CachedMappings(user_cache_folder() / "wishes")
+    return (
+        session_uploads().wishes
+        if file and file.is_uploaded
+        else CachedMappings(user_cache_folder() / "wishes")
+    )
 
 
 def _is_outdated(listing: ListedFile, owner: _ServerStore | SessionUploads) -> bool:
@@ -239,7 +247,9 @@ def _read_file(listing: ListedFile, progress: Callable[[float, str], None]) -> L
         refusal = report.message if report.status == "refused" else None
     except CalibError as refused:
         refusal = str(refused)
-    if not listing.mapping or (report is not None and listing.mapping.applies_to(report.columns) and refusal is None):
+    if not listing.mapping or (
+        report is not None and listing.mapping.applies_to(report.columns) and refusal is None
+    ):
         return LoadedFile(listing, report, refusal)
     try:
         unwished = _read_report(listing, _fallback_mapping(listing.mapping), progress)
@@ -258,17 +268,21 @@ def _fallback_mapping(mapping: FileMapping) -> FileMapping:
     return FileMapping(mapping.format) if mapping.gold else FileMapping()
 
 
-def _read_report(listing: ListedFile, mapping: FileMapping, progress: Callable[[float, str], None]) -> FileReport:
+def _read_report(
+    listing: ListedFile, mapping: FileMapping, progress: Callable[[float, str], None]
+) -> FileReport:
     """Raises CalibError where the file cannot be read so."""
-    return check_file(readers.read(
-        listing.path,
-        name=listing.name,
-        format=mapping.format,
-        columns=dict(mapping.columns),
-        gold=listing.gold if mapping.gold else None,
-        root=listing.root,
-        progress=progress,
-    ))
+    return check_file(
+        readers.read(
+            listing.path,
+            name=listing.name,
+            format=mapping.format,
+            columns=dict(mapping.columns),
+            gold=listing.gold if mapping.gold else None,
+            root=listing.root,
+            progress=progress,
+        )
+    )
 
 
 def cached_evidence(run: Run, stamp: FileStamp, method: str, options: MethodOptions) -> Evidence:
@@ -287,7 +301,9 @@ def run_evidence(report: RunReport, stamp: FileStamp, method: str, options: Meth
     return cached_evidence(report.run, stamp, method, options)
 
 
-def cached_result(key: tuple[Hashable, ...], compute: Callable[[], ResultT], max_results: int = MAX_RESULTS) -> ResultT:
+def cached_result(
+    key: tuple[Hashable, ...], compute: Callable[[], ResultT], max_results: int = MAX_RESULTS
+) -> ResultT:
     """The result under this key, computed now if it is not kept.
 
     key: begins with the kind of result, a text; most: how many of that kind are kept, the least recently

@@ -97,8 +97,12 @@ class CachedMappings:
         """Written whole or not at all: into another file first, which is then renamed."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = {
-            "version": FORMAT_VERSION, "file": os.path.realpath(path), "format": mapping.format,
-            "columns": [list(pair) for pair in mapping.columns], "gold": mapping.gold, "seen": mapping.columns_fingerprint,
+            "version": FORMAT_VERSION,
+            "file": os.path.realpath(path),
+            "format": mapping.format,
+            "columns": [list(pair) for pair in mapping.columns],
+            "gold": mapping.gold,
+            "seen": mapping.columns_fingerprint,
         }
         handle, name = tempfile.mkstemp(prefix=".wish-", dir=self.folder)
         try:

@@ -11,22 +11,24 @@ from typing import Final, TypeVar
 import streamlit as st
 
 ItemT = TypeVar("ItemT")
-MESSAGES: Final = MappingProxyType({
-    "overview": "Looking at every run …",
-    "reliability": "Counting what is in each bin, and what chance would put there …",
-    "concentration": "Counting what is in each bin …",
-    "sweep": "Drawing what chance alone would give at every M …",
-    "methods": "Reading every method of every run …",
-    "lines": "Drawing the lines …",
-    "abstention": "Sorting the answers by confidence …",
-    "panels": "Drawing the small diagrams …",
-    "training": "Reading every checkpoint, and what chance would give there …",
-    "tour": "Making this step of the tour …",
-    "questions": "Looking for the questions …",
-    "united": "Making one run of several files …",
-    "evidence": "Reading the confidences off the rows …",
-    "codes": "Looking for equal answers …",
-})
+MESSAGES: Final = MappingProxyType(
+    {
+        "overview": "Looking at every run …",
+        "reliability": "Counting what is in each bin, and what chance would put there …",
+        "concentration": "Counting what is in each bin …",
+        "sweep": "Drawing what chance alone would give at every M …",
+        "methods": "Reading every method of every run …",
+        "lines": "Drawing the lines …",
+        "abstention": "Sorting the answers by confidence …",
+        "panels": "Drawing the small diagrams …",
+        "training": "Reading every checkpoint, and what chance would give there …",
+        "tour": "Making this step of the tour …",
+        "questions": "Looking for the questions …",
+        "united": "Making one run of several files …",
+        "evidence": "Reading the confidences off the rows …",
+        "codes": "Looking for equal answers …",
+    }
+)
 """Kind of result → what a person who waits for it is told; of other kinds, `OTHERWISE`."""
 DEFAULT_MESSAGE: Final = "Computing …"
 DELAY_SECONDS: Final = 0.5

@@ -148,7 +148,7 @@ def remove_abandoned_folders() -> None:
 
 def remove_server_folder() -> None:
     """Removes every uploaded file of this server."""
-    global _server_path
+    global _server_path  # noqa: PLW0603 (one folder a process)
     with _FOLDER_LOCK:
         if _server_path is not None and os.getpid() == _owner_pid:  # a forked child ends as well
             shutil.rmtree(_server_path, ignore_errors=True)
@@ -161,7 +161,9 @@ def _server_folder() -> Path:
     with _FOLDER_LOCK:
         if _server_path is None or not _server_path.is_dir():
             _server_path, _owner_pid = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX)), os.getpid()
-            handle = os.open(_server_path / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)  # open until the process ends
+            handle = os.open(
+                _server_path / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600
+            )  # open until the process ends
             if fcntl is not None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             atexit.register(remove_server_folder)
@@ -235,7 +237,7 @@ def _on_disconnect(hold: _SessionHold, *, reconnected: bool = False) -> None:
     wait.start()
 
 
-def _end_session(hold: _SessionHold, reconnected: bool) -> None:
+def _end_session(hold: _SessionHold, reconnected: bool) -> None:  # noqa: FBT001 (the timer passes it so)
     """Gives everything up where nobody is there; of one who came back and left again, after another wait."""
     there = exists() and get_instance().is_active_session(hold.session)
     if there or reconnected:
@@ -245,5 +247,5 @@ def _end_session(hold: _SessionHold, reconnected: bool) -> None:
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_on_disconnect)
-def _hold_session(token: str, _hold: _SessionHold) -> _SessionHold:
+def _hold_session(token: str, _hold: _SessionHold) -> _SessionHold:  # noqa: ARG001 (the token is the key)
     return _hold

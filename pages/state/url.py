@@ -43,7 +43,9 @@ def short_id(id_: str) -> str:
     return f"{id_[:_PREFIX_LENGTH].rstrip('-.')}_{letters}"
 
 
-def encode_ids(selected: Sequence[str], allowed: Sequence[str], names: Mapping[str, str] | None = None) -> str:
+def encode_ids(
+    selected: Sequence[str], allowed: Sequence[str], names: Mapping[str, str] | None = None
+) -> str:
     """The list as it stands in the address.
 
     names: id → what it is called there, itself if not said.
@@ -67,7 +69,9 @@ def decode_ids(
     """The ids that a list in the address means, each once, and what of it is not among those allowed."""
     called = names or {}
     full = {id_: called.get(id_, id_) for id_ in allowed}
-    known = {short_: id_ for id_, short_ in _short_names(full).items()} | {own: id_ for id_, own in full.items()}
+    known = {short_: id_ for id_, short_ in _short_names(full).items()} | {
+        own: id_ for id_, own in full.items()
+    }
     known |= {id_: id_ for id_ in allowed}
     words = [word for word in text.removeprefix(_ALL_EXCEPT).split(",") if word]
     found = list(dict.fromkeys(known[word] for word in words if word in known))

@@ -34,7 +34,10 @@ def pick_binning(url_state: UrlState, evidence: Evidence) -> Scheme:
     if not evidence.offers_natural_bins and "natural" in allowed:
         allowed.remove("natural")
     binning = pick_segment(
-        url_state, "binning", {id_: BINNING_TITLES[id_] for id_ in allowed}, label="Binning",
+        url_state,
+        "binning",
+        {id_: BINNING_TITLES[id_] for id_ in allowed},
+        label="Binning",
         help_="Equal width: edges at m/M. Equal mass: bins of as many rows each, ties never cut. "
         f"Natural: one bin a distinct confidence, offered up to {MAX_NATURAL_BINS} of them."
         + (" Token-level sums serve equal width only." if on_grid else ""),

@@ -22,53 +22,55 @@ from pages.state.markdown import escape_markdown
 
 # MERGED meanings: What does each name that a column can be read as stand for, in a few words?  For the mapping on Files.
 
-COLUMN_MEANINGS: Final = MappingProxyType[str, str]({
-    "confidence": "how sure the model is, 0 to 1",
-    "correct": "whether the answer is right",
-    "gold": "the right answer: text, letter or index from 0",
-    "gold_index": "the right choice, counted from 0",
-    "gold_all": "list: every right answer",
-    "prediction": "the model's answer",
-    "prediction_index": "the choice it takes, counted from 0",
-    "prediction_text": "the whole output it answers with",
-    "verbal_confidence": "the confidence it states",
-    "p_true": "probability of “true” for its own answer",
-    "p_false": "probability of “false”",
-    "p_true_norm": "how p_true was made from both",
-    "trial_of": "the question that a row asks again",
-    "choices": "list: the choices' texts",
-    "choice_logprobs": "list: a log-probability a choice",
-    "choice_probs": "list: a probability a choice",
-    "choice_logprob_floor": "what an unlisted choice has at most",
-    "choice_other_mass": "probability of anything but the choices",
-    "choice_token_counts": "list: tokens of each choice",
-    "choice_char_counts": "list: characters of each choice",
-    "choice_byte_counts": "list: bytes of each choice",
-    "samples": "list: sampled answers, or whole outputs",
-    "samples_parsed": "list: sampled answers, found already",
-    "sample_correct": "list: whether each sample is right",
-    "sample_cluster": "list: which samples are equal",
-    "correct_majority": "whether the majority's answer is right",
-    "path_logprobs": "list: a log-probability a token of the output",
-    "path_mean_prob": "mean probability of its tokens",
-    "answer_start": "first token of the answer in the output",
-    "answer_end": "first token after the answer",
-    "answer_logprobs": "list: a log-probability a token of the answer",
-    "answer_mean_prob": "mean probability of the answer's tokens",
-    "id": "which question it is",
-    "question": "the question's text",
-    "subject": "its subject",
-    "status": "whether the request failed",
-    "answer_kind": "number, text or choice",
-    "model": "which model answered",
-    "dataset": "which data set",
-    "shots": "examples in the prompt",
-    "checkpoint": "step of the training",
-    "params_b": "size in billions of parameters",
-    "tuning": "base, instruct …",
-    "temperature": "of the sampling",
-    "tokens_seen": "tokens trained on so far",
-})
+COLUMN_MEANINGS: Final = MappingProxyType[str, str](
+    {
+        "confidence": "how sure the model is, 0 to 1",
+        "correct": "whether the answer is right",
+        "gold": "the right answer: text, letter or index from 0",
+        "gold_index": "the right choice, counted from 0",
+        "gold_all": "list: every right answer",
+        "prediction": "the model's answer",
+        "prediction_index": "the choice it takes, counted from 0",
+        "prediction_text": "the whole output it answers with",
+        "verbal_confidence": "the confidence it states",
+        "p_true": "probability of “true” for its own answer",
+        "p_false": "probability of “false”",
+        "p_true_norm": "how p_true was made from both",
+        "trial_of": "the question that a row asks again",
+        "choices": "list: the choices' texts",
+        "choice_logprobs": "list: a log-probability a choice",
+        "choice_probs": "list: a probability a choice",
+        "choice_logprob_floor": "what an unlisted choice has at most",
+        "choice_other_mass": "probability of anything but the choices",
+        "choice_token_counts": "list: tokens of each choice",
+        "choice_char_counts": "list: characters of each choice",
+        "choice_byte_counts": "list: bytes of each choice",
+        "samples": "list: sampled answers, or whole outputs",
+        "samples_parsed": "list: sampled answers, found already",
+        "sample_correct": "list: whether each sample is right",
+        "sample_cluster": "list: which samples are equal",
+        "correct_majority": "whether the majority's answer is right",
+        "path_logprobs": "list: a log-probability a token of the output",
+        "path_mean_prob": "mean probability of its tokens",
+        "answer_start": "first token of the answer in the output",
+        "answer_end": "first token after the answer",
+        "answer_logprobs": "list: a log-probability a token of the answer",
+        "answer_mean_prob": "mean probability of the answer's tokens",
+        "id": "which question it is",
+        "question": "the question's text",
+        "subject": "its subject",
+        "status": "whether the request failed",
+        "answer_kind": "number, text or choice",
+        "model": "which model answered",
+        "dataset": "which data set",
+        "shots": "examples in the prompt",
+        "checkpoint": "step of the training",
+        "params_b": "size in billions of parameters",
+        "tuning": "base, instruct …",
+        "temperature": "of the sampling",
+        "tokens_seen": "tokens trained on so far",
+    }
+)
 """Contract name → its meaning; what is asked for most comes first."""
 
 
@@ -85,7 +87,9 @@ def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -
         return
     where = "for this session" if file.is_uploaded else "on this machine"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f":material/push_pin: **Your mapping, kept {where}**: {_mapping_text(file.mapping, files)}.")
+        st.caption(
+            f":material/push_pin: **Your mapping, kept {where}**: {_mapping_text(file.mapping, files)}."
+        )
         st.button("Forget it", key=f"forget_{key}", on_click=delete_mapping, args=(file, key))
     if file.mapping_is_stale:
         st.warning(
@@ -136,11 +140,19 @@ def save_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
 def files_with_same_columns(file: LoadedFile, files: Sequence[LoadedFile]) -> tuple[LoadedFile, ...]:
     """The file and others that were refused with the very same columns, and of which nothing was said yet."""
     own = _file_columns(file)
-    return (file, *(
-        other for other in files
-        if other is not file and other.refusal is not None and not other.mapping
-        and other.is_uploaded == file.is_uploaded and own and _file_columns(other) == own
-    ))
+    return (
+        file,
+        *(
+            other
+            for other in files
+            if other is not file
+            and other.refusal is not None
+            and not other.mapping
+            and other.is_uploaded == file.is_uploaded
+            and own
+            and _file_columns(other) == own
+        ),
+    )
 
 
 def _file_columns(file: LoadedFile) -> Sequence[str]:
@@ -223,7 +235,9 @@ def show_mapping_controls(file: LoadedFile, files: Sequence[LoadedFile], key: st
         st.caption(f"Proposed, and not read so until you apply it: {columns_text(proposed)}.")
     asked = _opens_by_default(file, files, proposed)
     if not st.toggle(
-        "Read it otherwise: columns, right answers, format", value=asked, key=f"reread_{key}",
+        "Read it otherwise: columns, right answers, format",
+        value=asked,
+        key=f"reread_{key}",
         help="Say what its columns mean, where its right answers are, or which format it has.",
     ):
         return
@@ -244,7 +258,11 @@ def _opens_by_default(file: LoadedFile, files: Sequence[LoadedFile], proposed: M
     base = file.report_without_mapping or file.report
     # Where rows are bad its columns were understood, and the values in them are to be mended.
     unsaid = base is not None and base.format in TABLE_FORMATS and not base.bad_rows
-    return bool(proposed) or unsaid or (missing_information(file) == NEEDS_GOLD and bool(_gold_tables(file, files)))
+    return (
+        bool(proposed)
+        or unsaid
+        or (missing_information(file) == NEEDS_GOLD and bool(_gold_tables(file, files)))
+    )
 
 
 def missing_information(file: LoadedFile) -> str | None:
@@ -295,7 +313,9 @@ def _pick_format(file: LoadedFile, key: str) -> str | None:
     )
 
 
-def _pick_gold_table(file: LoadedFile, base: FileReport | None, files: Sequence[LoadedFile], key: str) -> str | None:
+def _pick_gold_table(
+    file: LoadedFile, base: FileReport | None, files: Sequence[LoadedFile], key: str
+) -> str | None:
     """The table that its right answers come from; asked of a log in which nothing can be used."""
     log = base is not None and base.format not in ARRAY_FORMATS | TABLE_FORMATS
     if not file.mapping.gold and (file.refusal is None or not log):
@@ -337,7 +357,9 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
     chosen = st.multiselect(
         "Columns",
         base.columns[:MAX_OFFERED_COLUMNS],
-        default=[column for column in base.columns[:MAX_OFFERED_COLUMNS] if column in draft][:MAX_MAPPED_COLUMNS],
+        default=[column for column in base.columns[:MAX_OFFERED_COLUMNS] if column in draft][
+            :MAX_MAPPED_COLUMNS
+        ],
         key=f"columns_{key}",
         max_selections=MAX_MAPPED_COLUMNS,
         placeholder="Choose the columns that mean something else",
@@ -362,8 +384,11 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
                 help="What the column means.",
             )
     ordered = sorted(columns, key=base.columns.index)
-    return {column: "" if columns[column] == IGNORED else columns[column] for column in ordered
-            if columns[column] != UNCHANGED}
+    return {
+        column: "" if columns[column] == IGNORED else columns[column]
+        for column in ordered
+        if columns[column] != UNCHANGED
+    }
 
 
 def _option_label(name: str, now: str | None) -> str:
@@ -399,20 +424,30 @@ def _mapping_buttons(file: LoadedFile, mapping: FileMapping, files: Sequence[Loa
     times = Counter(name for _, name in mapping.columns if name and name not in LIST_COLUMNS)
     twice = [name for name, count in times.items() if count > 1]
     if twice:
-        st.warning(f"Two columns are to be read as {', '.join(map(escape_markdown, twice))}: choose one of them.")
+        st.warning(
+            f"Two columns are to be read as {', '.join(map(escape_markdown, twice))}: choose one of them."
+        )
     with st.container(horizontal=True):
         st.button(
-            "Apply", key=f"apply_{key}", type="primary", disabled=bool(twice) or (mapping == file.mapping),
-            on_click=save_mapping, args=(file, mapping, key),
+            "Apply",
+            key=f"apply_{key}",
+            type="primary",
+            disabled=bool(twice) or (mapping == file.mapping),
+            on_click=save_mapping,
+            args=(file, mapping, key),
         )
         alike = files_with_same_columns(file, files) if mapping.columns and not mapping.gold else ()
         if len(alike) > 1:
             st.button(
-                f"Apply to all {len(alike)} files with these columns", key=f"apply_all_{key}",
-                disabled=bool(twice), on_click=save_mapping_for_all, args=(alike, mapping, key),
+                f"Apply to all {len(alike)} files with these columns",
+                key=f"apply_all_{key}",
+                disabled=bool(twice),
+                on_click=save_mapping_for_all,
+                args=(alike, mapping, key),
             )
         st.button("Reset", key=f"reset_{key}", on_click=reset_controls, args=(key,))
     st.caption(
-        "It is forgotten when the session ends." if file.is_uploaded
+        "It is forgotten when the session ends."
+        if file.is_uploaded
         else "It is kept in your cache folder and used again at the next start; the file stays as it is."
     )

@@ -20,6 +20,7 @@ from pages.state.runs import slug
 
 # MERGED as_shown: What does a table's file say that is to be read?  The headings and the numbers as the page shows them.
 
+
 def as_displayed(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
     """The frame with the headings and number formats of its columns' configuration.
 
@@ -107,13 +108,17 @@ PICTURE_TYPES: Final[Mapping[PictureFormat, _FileType]] = {
 }
 TABLE_TYPES: Final[Mapping[str, _FileType]] = {
     "csv": _FileType(
-        "CSV", "text/csv",
+        "CSV",
+        "text/csv",
         "The numbers in full. Text that a spreadsheet would run as a formula has an apostrophe in front.",
     ),
-    "parquet": _FileType("Parquet", "application/vnd.apache.parquet", "The numbers in full, with their types."),
+    "parquet": _FileType(
+        "Parquet", "application/vnd.apache.parquet", "The numbers in full, with their types."
+    ),
     "md": _FileType("Markdown", "text/markdown", "The table as it is to be read, rounded."),
     "tex": _FileType(
-        "LaTeX", "text/x-tex",
+        "LaTeX",
+        "text/x-tex",
         "The table as it is to be read, rounded; for a document with \\usepackage{booktabs}.",
     ),
 }
@@ -179,8 +184,11 @@ def _export_menu(export: Export, key: str, body: Callable[[], None]) -> None:
     with st.container(horizontal=True, horizontal_alignment="right", key=f"menu_{key}"):
         # The words in bold are for the ear: the style sheet hides them from the eye.
         menu = st.popover(
-            f"Export **{escape_markdown(export.content)}**", icon=":material/download:", key=f"export_{key}",
-            type="tertiary", on_change="rerun",
+            f"Export **{escape_markdown(export.content)}**",
+            icon=":material/download:",
+            key=f"export_{key}",
+            type="tertiary",
+            on_change="rerun",
         )
     if menu.open:
         with menu:
@@ -192,8 +200,13 @@ def _table_download(export: Export, key: str, extension: str, build: Callable[[]
     """A file that is made when it is asked for."""
     kind = TABLE_TYPES[extension]
     st.download_button(
-        kind.label, data=build, file_name=f"{export.file_stem}.{extension}", mime=kind.mime, key=f"save_{key}",
-        on_click="ignore", help=kind.help,
+        kind.label,
+        data=build,
+        file_name=f"{export.file_stem}.{extension}",
+        mime=kind.mime,
+        key=f"save_{key}",
+        on_click="ignore",
+        help=kind.help,
     )
 
 
@@ -218,9 +231,14 @@ def _offer_picture(draw: DrawFunction, export: Export, key: str, picture_format:
         st.error(escape_markdown(str(reason)))
         return
     st.download_button(
-        f"Save the {PICTURE_TYPES[picture_format].label} ({len(made) / 1000:,.0f} kB)", data=made,
-        file_name=f"{export.file_stem}.{picture_format}", mime=PICTURE_TYPES[picture_format].mime, key=f"save_{key}_{picture_format}",
-        on_click="ignore", type="primary", icon=":material/download:",
+        f"Save the {PICTURE_TYPES[picture_format].label} ({len(made) / 1000:,.0f} kB)",
+        data=made,
+        file_name=f"{export.file_stem}.{picture_format}",
+        mime=PICTURE_TYPES[picture_format].mime,
+        key=f"save_{key}_{picture_format}",
+        on_click="ignore",
+        type="primary",
+        icon=":material/download:",
     )
 
 

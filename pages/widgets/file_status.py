@@ -146,7 +146,9 @@ def show_file_table(files: Sequence[LoadedFile], loaded: Collection[LoadedFile])
     return {file: key for file, key in every.items() if file in asking}
 
 
-def _file_row(file: LoadedFile, loaded: Collection[LoadedFile], files: Sequence[LoadedFile]) -> dict[str, str | int | None]:
+def _file_row(
+    file: LoadedFile, loaded: Collection[LoadedFile], files: Sequence[LoadedFile]
+) -> dict[str, str | int | None]:
     report = file.report
     return {
         "State": file_state(file, loaded, files),  # first: of a long name only a part is seen on a phone
@@ -188,7 +190,9 @@ def open_files(
     return frozenset({*asking, *(file for file, key in shown.items() if key in decided_keys())})
 
 
-def _format_and_state(file: LoadedFile, loaded: Collection[LoadedFile], files: Sequence[LoadedFile]) -> tuple[str, str]:
+def _format_and_state(
+    file: LoadedFile, loaded: Collection[LoadedFile], files: Sequence[LoadedFile]
+) -> tuple[str, str]:
     """Format and state; "" for a file that is of no format."""
     return file.report.format if file.report else "", file_state(file, loaded, files)
 
@@ -257,7 +261,7 @@ def show_empty_folder() -> None:
 
 
 def _not_loaded_text(files: Sequence[LoadedFile]) -> str:
-    """"None of the 48 files in the data folder is loaded: all 48 need their columns named. …"."""
+    """ "None of the 48 files in the data folder is loaded: all 48 need their columns named. …"."""
     states = Counter(file_state(file, (), files) for file in files).most_common()
     if len(files) == 1:
         told = f"The one file in the data folder is not loaded: it {STATE_PHRASES[states[0][0]][0]}"
@@ -271,9 +275,10 @@ def _not_loaded_text(files: Sequence[LoadedFile]) -> str:
 
 
 def _state_counts_text(states: Sequence[tuple[str, int]], n_files: int) -> str:
-    """"47 need their columns named and 1 is refused", "all 48 need their columns named"."""
+    """ "47 need their columns named and 1 is refused", "all 48 need their columns named"."""
     counts = [
-        f"{both_or_all(n_files) if times == n_files else f'{times:,}'} {STATE_PHRASES[state][times > 1]}" for state, times in states
+        f"{both_or_all(n_files) if times == n_files else f'{times:,}'} {STATE_PHRASES[state][times > 1]}"
+        for state, times in states
     ]
     return f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
 

@@ -42,7 +42,12 @@ def multiselect(
 ) -> list[str]:
     """A list of ids under `key`, with commas in the address; the default where nothing of it is possible."""
     return limited_multiselect(
-        url_state, MultiselectOffer(key, allowed), label=label, title_of=title_of, default=default, help_=help_,
+        url_state,
+        MultiselectOffer(key, allowed),
+        label=label,
+        title_of=title_of,
+        default=default,
+        help_=help_,
         placeholder=placeholder,
     )
 
@@ -77,10 +82,19 @@ def limited_multiselect(
     if not allowed:
         return []
     url_state.set_widget(widget, kept, allowed)
-    return st.multiselect(
-        label, allowed, key=widget, format_func=title_of, on_change=_mark_changed, args=(changed,), help=help_,
-        placeholder=placeholder,
-    ) or standard
+    return (
+        st.multiselect(
+            label,
+            allowed,
+            key=widget,
+            format_func=title_of,
+            on_change=_mark_changed,
+            args=(changed,),
+            help=help_,
+            placeholder=placeholder,
+        )
+        or standard
+    )
 
 
 def _within_limit(selected: list[str], offer: MultiselectOffer, title_of: Callable[[str], str]) -> list[str]:
@@ -88,7 +102,9 @@ def _within_limit(selected: list[str], offer: MultiselectOffer, title_of: Callab
     if offer.limit is None or len(selected) <= offer.limit[0]:
         return selected
     most, why = offer.limit
-    st.caption(f":material/block: {escape_markdown(', '.join(map(title_of, selected[most:])))} not added: {why}")
+    st.caption(
+        f":material/block: {escape_markdown(', '.join(map(title_of, selected[most:])))} not added: {why}"
+    )
     return selected[:most]
 
 

@@ -33,7 +33,7 @@ def number_list_input(url_state: UrlState, key: str, spec: NumberListSpec) -> tu
     typed = url_state.pick(key, None, _joined(spec.default))
     known = {word: parse_whole_number(word, 1, spec.maximum) for word in re.findall(r"[^\s,;]+", typed)}
     every = sorted({number for number in known.values() if number is not None})
-    numbers = tuple(every[:spec.max_numbers]) or spec.default
+    numbers = tuple(every[: spec.max_numbers]) or spec.default
     url_state.set_widget(key, _joined(numbers))
     url_state.remember(key, _joined(numbers).replace(" ", ""), _joined(spec.default).replace(" ", ""))
     st.text_input(spec.label, key=key, placeholder=spec.placeholder, help=spec.help)

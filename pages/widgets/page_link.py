@@ -11,8 +11,14 @@ from streamlit.errors import StreamlitPageNotFoundError
 
 
 def page_link(
-    script: str, label: str, icon: str, query: Mapping[str, str] | None = None, *,
-    into: DeltaGenerator | None = None, width: Literal["content", "stretch"] = "content", large: bool = False,
+    script: str,
+    label: str,
+    icon: str,
+    query: Mapping[str, str] | None = None,
+    *,
+    into: DeltaGenerator | None = None,
+    width: Literal["content", "stretch"] = "content",
+    large: bool = False,
 ) -> None:
     """A link to a page. query: what its address says; into: where it stands; large: one of the ways on."""
     place = st if into is None else into

@@ -31,7 +31,10 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
     """The control of the run; below it what the box may cut off, and how large the run is."""
     id_ = url_state.pick("run", list(runs), default)
     st.selectbox(
-        "Run", list(runs), key="run", format_func=lambda id_: runs[id_].title,
+        "Run",
+        list(runs),
+        key="run",
+        format_func=lambda id_: runs[id_].title,
         help="The answers of one model on one data set; type to search. The page Files says what was loaded.",
     )
     run = runs[id_]
@@ -41,7 +44,7 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
 
 
 def run_size_text(run: LoadedRun) -> str:
-    """"1,319 rows", or "16,384 positions" of a text."""
+    """ "1,319 rows", or "16,384 positions" of a text."""
     return plural(run.report.run.n_total, "position" if isinstance(run.report.run, TokenRun) else "row")
 
 
@@ -49,7 +52,10 @@ def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str
     """The control of the confidence method."""
     picked = url_state.pick("method", usable, default)
     st.selectbox(
-        "Confidence method", usable, key="method", format_func=lambda id_: METHODS[id_].title,
+        "Confidence method",
+        usable,
+        key="method",
+        format_func=lambda id_: METHODS[id_].title,
         help=METHODS[picked].help,
     )
     return picked
@@ -154,7 +160,9 @@ def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
     """The control of samples in which no answer is found."""
     wanted = url_state.pick("unparseable", list(UNPARSEABLE_TITLES), "own")
     st.selectbox(
-        "Samples that do not parse", list(UNPARSEABLE_TITLES), key="unparseable",
+        "Samples that do not parse",
+        list(UNPARSEABLE_TITLES),
+        key="unparseable",
         format_func=lambda id_: UNPARSEABLE_TITLES[id_],
         help="What a sample counts as in which no answer is found; N is the number of samples.",
     )

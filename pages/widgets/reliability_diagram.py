@@ -17,12 +17,14 @@ from pages.widgets.summary import show_recipe
 
 # MERGED bin_by_bin: What does one point of a figure look like, bin by bin, and where is there more of it?
 
+
 def show_reliability_diagram(choice: RunChoice, title: str, label: str, script: str) -> None:
     """The reliability diagram of a point, under its title; label: of the link to the page `script`."""
     st.header(escape_markdown(title), anchor=False)
     try:
         result = cached_result(
-            ("reliability", *choice.cache_key()), lambda: reliability_diagram(choice.evidence, choice.metric, choice.scheme)
+            ("reliability", *choice.cache_key()),
+            lambda: reliability_diagram(choice.evidence, choice.metric, choice.scheme),
         )
     except Unavailable as reason:
         st.info(escape_markdown(str(reason)))
@@ -31,8 +33,10 @@ def show_reliability_diagram(choice: RunChoice, title: str, label: str, script: 
         drawn, words = st.container(), st.container()
     with drawn:
         show_figure(
-            lambda theme: reliability_figure(result, theme, log_counts=choice.first_bin_dominates), key="reliability",
-            alt=describe_reliability(result), export=bins_export(choice, result, "Reliability diagram"),
+            lambda theme: reliability_figure(result, theme, log_counts=choice.first_bin_dominates),
+            key="reliability",
+            alt=describe_reliability(result),
+            export=bins_export(choice, result, "Reliability diagram"),
         )
     with words:
         st.markdown(escape_markdown(result.headline))
@@ -43,8 +47,11 @@ def show_reliability_diagram(choice: RunChoice, title: str, label: str, script: 
 def _reliability_link(choice: RunChoice, label: str, script: str) -> None:
     """The same run, method, metric and bins on the other page."""
     query = {
-        "run": choice.run.id, "method": choice.evidence.method.id, "metric": choice.metric,
-        "m": str(choice.scheme.bins), "binning": choice.scheme.binning,
+        "run": choice.run.id,
+        "method": choice.evidence.method.id,
+        "metric": choice.metric,
+        "m": str(choice.scheme.bins),
+        "binning": choice.scheme.binning,
     }
     page_link(script, label, ":material/show_chart:", query)
 

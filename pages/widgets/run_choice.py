@@ -46,16 +46,26 @@ class SweepChoice:
     other_runs: tuple[tuple[LoadedRun, Evidence], ...]
 
 
-def pick_sweep(url_state: UrlState, run: LoadedRun, evidence: Evidence, runs: Sequence[LoadedRun]) -> SweepChoice:
+def pick_sweep(
+    url_state: UrlState, run: LoadedRun, evidence: Evidence, runs: Sequence[LoadedRun]
+) -> SweepChoice:
     """The controls of the Robustness page below run and method."""
     beside = _pick_other_runs(url_state, run, evidence, runs)
     metrics = multiselect(
-        url_state, "metrics", SWEEPABLE_METRICS, label="Metrics", title_of=lambda id_: METRICS[id_].title, default=SWEPT_METRICS,
+        url_state,
+        "metrics",
+        SWEEPABLE_METRICS,
+        label="Metrics",
+        title_of=lambda id_: METRICS[id_].title,
+        default=SWEPT_METRICS,
         help_="A curve each: those that count bins of equal width.",
     )
     bins = _pick_bin_counts(url_state)
     ddof = pick_segment(
-        url_state, "ddof", DDOF_TITLES, label="Spread for the RSD",
+        url_state,
+        "ddof",
+        DDOF_TITLES,
+        label="Spread for the RSD",
         help_="Divide the squared differences from the mean by the number of M, or by one less.",
     )
     return SweepChoice(bins, tuple(metrics), int(ddof), beside)
@@ -68,7 +78,11 @@ def _pick_other_runs(
     method = evidence.method.id
     able = {other.id: other for other in runs if other is not run and method in other.report.survey.usable}
     chosen = multiselect(
-        url_state, "runs", list(able), label="Side by side with", title_of=lambda id_: able[id_].title,
+        url_state,
+        "runs",
+        list(able),
+        label="Side by side with",
+        title_of=lambda id_: able[id_].title,
         placeholder="other runs",
         help_="Other runs that give the same confidence, each with curves of its own.",
     )
@@ -85,10 +99,18 @@ def _pick_other_runs(
 
 def _pick_bin_counts(url_state: UrlState) -> tuple[int, ...]:
     """The set of M."""
-    return number_list_input(url_state, "ms", NumberListSpec(
-        "Set of M", "a number of bins", MAX_BINS, MAX_BIN_COUNTS,
-        f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: {PAPER_BINS_TEXT}.", PAPER_BINS,
-    ))
+    return number_list_input(
+        url_state,
+        "ms",
+        NumberListSpec(
+            "Set of M",
+            "a number of bins",
+            MAX_BINS,
+            MAX_BIN_COUNTS,
+            f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: {PAPER_BINS_TEXT}.",
+            PAPER_BINS,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -83,10 +83,18 @@ def pick_run_selection(
     by_id = {run.id: run for run in fit}
     chosen = _pick_run_ids(url_state, list(by_id), short_names_by_id(fit), run_limit(fit))
     able = [id_ for id_ in methods if any(id_ in can[run] for run in chosen)]
-    shown = able if len(methods) == 1 else multiselect(
-        url_state, "methods", [id_ for id_ in METHODS if id_ in able], label="Confidence methods",
-        title_of=lambda id_: METHODS[id_].title, default=[id_ for id_ in METHODS if id_ in able[:max_methods]],
-        help_=METHODS_HELP,
+    shown = (
+        able
+        if len(methods) == 1
+        else multiselect(
+            url_state,
+            "methods",
+            [id_ for id_ in METHODS if id_ in able],
+            label="Confidence methods",
+            title_of=lambda id_: METHODS[id_].title,
+            default=[id_ for id_ in METHODS if id_ in able[:max_methods]],
+            help_=METHODS_HELP,
+        )
     )
     ordered, runs = [id_ for id_ in METHODS if id_ in shown], [run for run in fit if run.id in chosen]
     made = any(id_ in extra_methods.get(run.id, ()) for run in runs for id_ in ordered)
@@ -100,12 +108,21 @@ def _pick_run_ids(
     most, why = limit or (len(ids), "")
     if len(ids) <= most:
         return multiselect(
-            url_state, "runs", ids, label="Runs", title_of=lambda id_: names[id_], default=ids,
+            url_state,
+            "runs",
+            ids,
+            label="Runs",
+            title_of=lambda id_: names[id_],
+            default=ids,
             help_="Those that are compared; none chosen means all.",
         )
     chosen = limited_multiselect(
-        url_state, MultiselectOffer("runs", ids, limit=limit), label="Runs", title_of=lambda id_: names[id_],
-        default=ids[:most], help_=f"Those that are compared; none chosen means the first {most}.",
+        url_state,
+        MultiselectOffer("runs", ids, limit=limit),
+        label="Runs",
+        title_of=lambda id_: names[id_],
+        default=ids[:most],
+        help_=f"Those that are compared; none chosen means the first {most}.",
     )
     st.caption(f"{len(chosen)} of {len(ids)}, {most} at most: {why}")
     return chosen
@@ -125,12 +142,18 @@ def _pick_dataset(
         return next(iter(names.values())), list(runs)
     titles = {slug(name): name for name in names.values() if name is not None}
     of = {id_: [run for run in runs if names[run.id] == name] for id_, name in titles.items()}
-    likely = max(of, key=lambda id_: _model_and_run_counts(of[id_]) if prefer_most == "models" else (len(of[id_]), 0))
+    likely = max(
+        of, key=lambda id_: _model_and_run_counts(of[id_]) if prefer_most == "models" else (len(of[id_]), 0)
+    )
     picked = url_state.pick("dataset", [*titles, ALL_DATASETS], likely)
     if url_state.held.get("dataset") == picked:
-        url_state.remember("dataset", picked, "")  # the default here, it may be none on the page it was chosen on
+        url_state.remember(
+            "dataset", picked, ""
+        )  # the default here, it may be none on the page it was chosen on
     st.selectbox(
-        "Data set", [*titles, ALL_DATASETS], key="dataset",
+        "Data set",
+        [*titles, ALL_DATASETS],
+        key="dataset",
         format_func=lambda id_: f"all ({len(runs)} runs)" if id_ == ALL_DATASETS else titles[str(id_)],
         help="Numbers of different data sets stand on different questions: compare within one.",
     )
@@ -145,7 +168,12 @@ def _model_and_run_counts(runs: Sequence[LoadedRun]) -> tuple[int, int]:
 
 
 def _gather_selection(
-    dataset: str | None, runs: Sequence[LoadedRun], methods: Sequence[str], options: MethodOptions, *, allow_empty: bool
+    dataset: str | None,
+    runs: Sequence[LoadedRun],
+    methods: Sequence[str],
+    options: MethodOptions,
+    *,
+    allow_empty: bool,
 ) -> RunSelection:
     seen: list[RunEvidence] = []
     refused: dict[tuple[str, str], str] = {}
@@ -167,6 +195,11 @@ def _gather_selection(
 def show_not_drawn(selection: RunSelection) -> None:
     """What is not drawn, each with its reason."""
     titles = {run.id: run.title for run in selection.runs}
-    show_reasons("Not drawn", {
-        f"{titles[run]}, {METHODS[method].title}": why for (run, method), why in selection.unavailable.items()
-    }, key="not_drawn")
+    show_reasons(
+        "Not drawn",
+        {
+            f"{titles[run]}, {METHODS[method].title}": why
+            for (run, method), why in selection.unavailable.items()
+        },
+        key="not_drawn",
+    )

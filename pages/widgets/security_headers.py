@@ -26,21 +26,23 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 _INLINE_SCRIPT: Final = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 
-_POLICY_SOURCES: Final = MappingProxyType({
-    "default-src": "'none'",
-    "style-src": "'self' 'unsafe-inline'",  # the interface writes its styles into the page
-    "img-src": "'self' data: blob:",
-    "media-src": "'self' data: blob:",
-    "font-src": "'self' data:",
-    "connect-src": "'self'",
-    "worker-src": "'self' blob:",
-    "frame-src": "'self' blob:",
-    "manifest-src": "'self'",
-    "form-action": "'self'",
-    "base-uri": "'self'",
-    "object-src": "'none'",
-    "frame-ancestors": "'none'",
-})
+_POLICY_SOURCES: Final = MappingProxyType(
+    {
+        "default-src": "'none'",
+        "style-src": "'self' 'unsafe-inline'",  # the interface writes its styles into the page
+        "img-src": "'self' data: blob:",
+        "media-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self'",
+        "worker-src": "'self' blob:",
+        "frame-src": "'self' blob:",
+        "manifest-src": "'self'",
+        "form-action": "'self'",
+        "base-uri": "'self'",
+        "object-src": "'none'",
+        "frame-ancestors": "'none'",
+    }
+)
 """What a page may load, from where, scripts apart."""
 
 WRONG_HOST: Final = (
@@ -54,15 +56,17 @@ def security_headers() -> Mapping[str, str]:
     """Header → value, the same for every answer."""
     scripts = " ".join(("script-src 'self'", *_inline_script_hashes()))
     policy = [scripts, *(f"{what} {where}" for what, where in _POLICY_SOURCES.items())]
-    return MappingProxyType({
-        "Content-Security-Policy": "; ".join(policy),
-        "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "DENY",
-        "Referrer-Policy": "no-referrer",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Cross-Origin-Resource-Policy": "same-origin",
-        "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    })
+    return MappingProxyType(
+        {
+            "Content-Security-Policy": "; ".join(policy),
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "DENY",
+            "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        }
+    )
 
 
 def _inline_script_hashes() -> tuple[str, ...]:

@@ -25,15 +25,17 @@ from pages.widgets.page_link import page_link
 
 # MERGED sharing: How does a person hand on what they see?  The link to this page with this choice, ready to be copied.
 
-BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
-    "start": ("every",),
-    "tour": ("step", "large"),
-    "reliability": ("bin", "log", "search"),
-    "robustness": ("place",),
-    "comparison": ("at",),
-    "sampling": ("place",),
-    "training": ("at", "alone"),
-})
+BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "start": ("every",),
+        "tour": ("step", "large"),
+        "reliability": ("bin", "log", "search"),
+        "robustness": ("place",),
+        "comparison": ("at",),
+        "sampling": ("place",),
+        "training": ("at", "alone"),
+    }
+)
 """Page → what of its choice is made in its body, and not in the sidebar."""
 
 FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset")
@@ -57,7 +59,9 @@ def show_copy_link(page: str, url_state: UrlState) -> None:
 
 def share_link(page: str, url_state: UrlState) -> str:
     """This page's address with its own part of the choice alone: what other pages keep would make it long."""
-    shown = {key: str(st.session_state.get(key, "")) for key in FOLDER_DEPENDENT_KEYS if key in url_state.picked}
+    shown = {
+        key: str(st.session_state.get(key, "")) for key in FOLDER_DEPENDENT_KEYS if key in url_state.picked
+    }
     choice = shared_values(page, {**shown, **url_state.now}, url_state.picked)
     query = urlencode(choice, quote_via=quote, safe=",:~*-")
     return f"{page_url(page)}{f'?{query}' if query else ''}"
@@ -72,7 +76,9 @@ def page_url(page: str) -> str:
 def shared_values(page: str, values: Mapping[str, str], used_keys: set[str]) -> dict[str, str]:
     """The part of the choice that this page shows; good: whether rows are left out decides on every page."""
     own = {*used_keys, *BODY_KEYS.get(page, ()), "good"}
-    return {key: value for key, value in values.items() if value and (key in own or page in PAGES_SHARING_ALL)}
+    return {
+        key: value for key, value in values.items() if value and (key in own or page in PAGES_SHARING_ALL)
+    }
 
 
 ChoiceT = TypeVar("ChoiceT")
@@ -103,11 +109,19 @@ def _report_pages(icons: dict[str, str]) -> dict[str, PageInfo]:
 PAGES: Final = {
     "start": PageInfo("app.py", "Start", "What is here, and where to begin?", ":material/home:"),
     "tour": PageInfo("pages/tour.py", "Tour", "What is calibration, on this data?", ":material/tour:"),
-    **_report_pages({
-        "reliability": "show_chart", "concentration": "bar_chart", "robustness": "tune",
-        "comparison": "scatter_plot", "abstention": "front_hand", "sampling": "casino",
-        "methods": "table_chart", "groups": "category", "training": "timeline",
-    }),
+    **_report_pages(
+        {
+            "reliability": "show_chart",
+            "concentration": "bar_chart",
+            "robustness": "tune",
+            "comparison": "scatter_plot",
+            "abstention": "front_hand",
+            "sampling": "casino",
+            "methods": "table_chart",
+            "groups": "category",
+            "training": "timeline",
+        }
+    ),
     "report": PageInfo("pages/report.py", "Report", "What can I send?", ":material/summarize:"),
     **_report_pages({"files": "folder_open"}),
 }
@@ -187,7 +201,9 @@ def _warn_rejected(url_state: UrlState) -> None:
     if not url_state.lost:
         return
     asked = ", ".join(f"{key} “{escape_markdown(shorten(value))}”" for key, value in url_state.lost.items())
-    shown = ", ".join(f"{key} {escape_markdown(shorten(_shown_instead(url_state, key)))}" for key in url_state.lost)
+    shown = ", ".join(
+        f"{key} {escape_markdown(shorten(_shown_instead(url_state, key)))}" for key in url_state.lost
+    )
     which = "which is not here" if len(url_state.lost) == 1 else "which are not here"
     st.warning(f"The link asks for {asked}, {which}. Shown: {shown}.", icon=":material/link_off:")
 
@@ -205,7 +221,9 @@ def _show_bad_rows(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]
             continue
         bad = bad_rows_phrase(file.report.bad_rows, file.report.rows)
         if file_id(file) in accepted_file_ids:
-            st.info(f"**{escape_markdown(file.name)}**: {bad} and left out. See Files.", icon=":material/rule:")
+            st.info(
+                f"**{escape_markdown(file.name)}**: {bad} and left out. See Files.", icon=":material/rule:"
+            )
         else:
             st.warning(
                 f"**{escape_markdown(file.name)}** is not loaded: {bad}. Decide on the page Files.",

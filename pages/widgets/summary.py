@@ -14,9 +14,6 @@ from pages.state.markdown import escape_markdown
 number, percent = format_number, format_percent
 
 
-
-
-
 def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
     """(label, value, help, what stands below the value) in rows of at most five that are about as long.
 
@@ -27,7 +24,13 @@ def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]
         for label, value, help_, *below in values:
             note = below[0] if below and below[0] else None
             st.metric(
-                label, value, note, help=help_, border=True, height="stretch", delta_color="off",
+                label,
+                value,
+                note,
+                help=help_,
+                border=True,
+                height="stretch",
+                delta_color="off",
                 delta_arrow="off",
             )
 

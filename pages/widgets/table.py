@@ -77,12 +77,6 @@ def fit_column_widths(
     return {**columns, **{name: {**columns.get(name, {}), **width} for name, width in widths.items()}}
 
 
-
-
-
-
-
-
 def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
     """A table to read and to scroll, with its menu of files; shares are shown in percent.
 

@@ -36,14 +36,19 @@ def show_uploader(files: Sequence[LoadedFile]) -> None:
     if session_uploads():
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"{plural(own, 'file')} uploaded: marked so on every page.")
-            st.button("Remove all uploaded files", key="remove_uploads", on_click=session_uploads().remove_all)
+            st.button(
+                "Remove all uploaded files", key="remove_uploads", on_click=session_uploads().remove_all
+            )
 
 
 def show_remove_button(file: LoadedFile, key: str) -> None:
     """The button that removes one uploaded file."""
     st.button(
-        "Remove this file", key=f"remove_{key}", icon=":material/delete:",
-        on_click=session_uploads().remove, args=(file.name,),
+        "Remove this file",
+        key=f"remove_{key}",
+        icon=":material/delete:",
+        on_click=session_uploads().remove,
+        args=(file.name,),
     )
 
 

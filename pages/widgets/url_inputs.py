@@ -43,7 +43,7 @@ def url_toggle(key: str, label: str, help_: str, *, default: bool = False) -> bo
     return st.toggle(label, key=widget, help=help_, on_change=_on_toggle, args=(key, widget, default))
 
 
-def _on_toggle(key: str, widget: str, default: bool) -> None:
+def _on_toggle(key: str, widget: str, default: bool) -> None:  # noqa: FBT001 (Streamlit passes it so)
     wanted: bool = st.session_state[widget]
     if wanted == default:
         st.query_params.pop(key, None)

@@ -14,8 +14,13 @@ from screens import Visit, said, tiles
 
 NUMBER = re.compile(r"(?<![\w.])[+−-]?\d[\d,]*(?:\.\d+)?(?![\w.]*\d)")
 PAGES = {
-    "reliability": {}, "concentration": {}, "robustness": {}, "comparison": {}, "abstention": {},
-    "sampling": {"run": "ten"}, "groups": {"run": "four"},
+    "reliability": {},
+    "concentration": {},
+    "robustness": {},
+    "comparison": {},
+    "abstention": {},
+    "sampling": {"run": "ten"},
+    "groups": {"run": "four"},
 }
 
 

@@ -12,7 +12,14 @@ import pytest
 from screens import Visit
 
 PAGES = (
-    "reliability", "concentration", "robustness", "comparison", "abstention", "sampling", "methods", "groups",
+    "reliability",
+    "concentration",
+    "robustness",
+    "comparison",
+    "abstention",
+    "sampling",
+    "methods",
+    "groups",
 )
 
 
@@ -35,9 +42,7 @@ def test_what_is_sent_is_a_figure(folder: Path, visit: Visit, page: str) -> None
         assert len(go.Figure(sent).data) == len(sent["data"]) > 0
 
 
-def test_plotly_does_not_build_it_again(
-    folder: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plotly_does_not_build_it_again(folder: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which took half of a page's time."""
     assert folder.is_dir()
 

@@ -19,7 +19,10 @@ def test_a_link_shows_what_it_says(folder: Path, visit: Visit) -> None:
     params = {"run": "green", "method": "given", "metric": "mce", "m": "17", "binning": "mass"}
     at = visit("reliability", **params)
     assert [control(at, key).value for key in ("run", "method", "metric", "binning")] == [
-        "green", "given", "mce", "mass",
+        "green",
+        "given",
+        "mce",
+        "mass",
     ]
     assert control(at, "m_step").value == control(at, "m_typed").value == 17
     green = calib_core.load(folder / "quiz.csv")[1]
@@ -54,12 +57,29 @@ def test_parameters_of_others_are_left_alone(folder: Path, visit: Visit) -> None
     assert address(at) == {"lang": "en", "m": "20"}
 
 
-@pytest.mark.parametrize(("key", "value"), [
-    ("run", "nobody"), ("method", "magic"), ("method", "given"), ("metric", "rouge"),
-    ("m", "0"), ("m", "1001"), ("m", "ten"), ("m", "-5"), ("m", "10.0"), ("m", "९"), ("m", "9" * 5000),
-    ("binning", "log"), ("binning", "natural"), ("labels", "some"), ("renormalise", "perhaps"),
-    ("with", "magic"), ("with", "p_true,given"), ("with", "p_true,p_true,magic"),
-])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("run", "nobody"),
+        ("method", "magic"),
+        ("method", "given"),
+        ("metric", "rouge"),
+        ("m", "0"),
+        ("m", "1001"),
+        ("m", "ten"),
+        ("m", "-5"),
+        ("m", "10.0"),
+        ("m", "९"),
+        ("m", "9" * 5000),
+        ("binning", "log"),
+        ("binning", "natural"),
+        ("labels", "some"),
+        ("renormalise", "perhaps"),
+        ("with", "magic"),
+        ("with", "p_true,given"),
+        ("with", "p_true,p_true,magic"),
+    ],
+)
 def test_an_impossible_link_says_so_and_shows_the_rest(
     key: str, value: str, folder: Path, visit: Visit
 ) -> None:
@@ -170,8 +190,14 @@ def test_a_choice_made_on_one_page_is_made_on_all(folder: Path, visit: Visit) ->
 
 def test_another_m_closes_the_bin(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
-    for key, value in (("m_step", 20), ("m_typed", 11), ("binning", "mass"), ("method", "p_true"),
-                       ("run", "red"), ("metric", "mce")):
+    for key, value in (
+        ("m_step", 20),
+        ("m_typed", 11),
+        ("binning", "mass"),
+        ("method", "p_true"),
+        ("run", "red"),
+        ("metric", "mce"),
+    ):
         at = visit("reliability", bin="6")
         assert "Questions in" in said(at)
         choose(at, key, value)
@@ -206,7 +232,12 @@ def test_every_control_says_what_it_does(page: str, everything: Path, visit: Vis
     assert everything.is_dir()
     at = visit(page)
     boxes = [
-        *at.selectbox, *at.multiselect, *at.toggle, *at.text_input, *at.number_input, *at.select_slider,
+        *at.selectbox,
+        *at.multiselect,
+        *at.toggle,
+        *at.text_input,
+        *at.number_input,
+        *at.select_slider,
         *at.get("button_group"),
     ]
     shown = [box for box in boxes if box.proto.label_visibility.value == 0]

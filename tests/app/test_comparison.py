@@ -43,14 +43,18 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
     assert screens.plain(at.header[0].value) == wanted.headline
     assert at.code[0].value == wanted.recipe
     assert tiles(at) == {
-        "Points": "6", "Lowest Brier score": f"{wanted.points_by_brier[0].brier.value:.4f}",
+        "Points": "6",
+        "Lowest Brier score": f"{wanted.points_by_brier[0].brier.value:.4f}",
         "Most accurate": f"{100 * max(point.accuracy.value for point in wanted.points):.1f} %",
         "Below a(1−a)": f"{sum((point.brier_skill or 0) > 0 for point in wanted.points)} of 6",
     }
     shown = table(at)
     assert shown["brier"].to_list() == pytest.approx([point.brier.value for point in wanted.points_by_brier])
     assert shown["skill"].to_list() == pytest.approx([point.brier_skill for point in wanted.points_by_brier])
-    assert shown["used"].to_list()[0] == f"{wanted.points_by_brier[0].n_used} / {wanted.points_by_brier[0].n_total}"
+    assert (
+        shown["used"].to_list()[0]
+        == f"{wanted.points_by_brier[0].n_used} / {wanted.points_by_brier[0].n_total}"
+    )
 
 
 def test_names_stand_beside_the_points_and_sizes_are_joined(models: Path, visit: Visit) -> None:
@@ -75,12 +79,16 @@ def test_one_model_says_why_there_is_no_correlation(data: Path, visit: Visit) ->
 @pytest.fixture
 def course(data: Path) -> Path:
     """course.csv: five checkpoints of one model."""
-    return write_csv(data / "course.csv", [
-        {**row, "subject": "law" if at % 2 else "art"} for step in range(5)
-        for at, row in enumerate(
-            quiz(40, seed=step, model="other", dataset="course", checkpoint=f"step{step}")
-        )
-    ])
+    return write_csv(
+        data / "course.csv",
+        [
+            {**row, "subject": "law" if at % 2 else "art"}
+            for step in range(5)
+            for at, row in enumerate(
+                quiz(40, seed=step, model="other", dataset="course", checkpoint=f"step{step}")
+            )
+        ],
+    )
 
 
 def test_it_opens_on_the_data_set_of_the_most_models(models: Path, course: Path, visit: Visit) -> None:
@@ -91,9 +99,7 @@ def test_it_opens_on_the_data_set_of_the_most_models(models: Path, course: Path,
     assert len(points(at)) == 3
 
 
-def test_the_chosen_data_set_stays_where_a_page_opens_on_it(
-    models: Path, course: Path, visit: Visit
-) -> None:
+def test_the_chosen_data_set_stays_where_a_page_opens_on_it(models: Path, course: Path, visit: Visit) -> None:
     assert models.exists()
     assert course.exists()
     assert screens.control(visit("groups", method="given"), "dataset").value == "course"
@@ -110,8 +116,11 @@ def test_the_chosen_point_shows_its_diagram(models: Path, visit: Visit) -> None:
     at = visit("comparison", at="small-7b-quiz:verbal")
     assert "small-7b · quiz, stated confidence" in [screens.plain(element.value) for element in at.header]
     assert sum(count for _, count in screens.targets(at)) == 160
-    rings = [trace for trace in figure(at, "comparison")["data"]
-             if trace.get("marker", {}).get("symbol") == "circle-open"]
+    rings = [
+        trace
+        for trace in figure(at, "comparison")["data"]
+        if trace.get("marker", {}).get("symbol") == "circle-open"
+    ]
     assert len(rings) == 1
     links = [node.proto for node in screens.walk(at.main) if isinstance(node, screens.PageLink)]
     (link,) = [link for link in links if link.label == "Open this run on the page Reliability"]

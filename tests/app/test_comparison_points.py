@@ -20,16 +20,23 @@ def test_ranks_and_the_share_of_a_constant_are_told_method_by_method(models: Pat
         assert trend.correlation is not None
         assert trend.change is not None
         names = {point.key: point.name for point in wanted.points}
-        rho, low, high = (f"{part:+.2f}" for part in (
-            trend.correlation.rho, trend.correlation.low, trend.correlation.high,
-        ))
+        rho, low, high = (
+            f"{part:+.2f}"
+            for part in (
+                trend.correlation.rho,
+                trend.correlation.low,
+                trend.correlation.high,
+            )
+        )
         assert row == {
-            "Confidence method": METHODS[trend.method].title, "Models": "3",
+            "Confidence method": METHODS[trend.method].title,
+            "Models": "3",
             "Rank correlation ρ": f"{rho} ({low} to {high})".replace("-", "−"),
             "p": f"{trend.correlation.p:.3f}",
             CHANGE_HEADING: f"{names[trend.change.least_accurate]} to {names[trend.change.most_accurate]}",
-            "Brier score": f"{trend.change.brier_change:+.3f} ({trend.change.low:+.3f} to {trend.change.high:+.3f})"
-            .replace("-", "−"),
+            "Brier score": f"{trend.change.brier_change:+.3f} ({trend.change.low:+.3f} to {trend.change.high:+.3f})".replace(
+                "-", "−"
+            ),
             "a(1−a) alone": f"{trend.change.constant_brier_change:+.3f}".replace("-", "−"),
         }
 
@@ -50,10 +57,13 @@ def test_points_have_the_number_and_the_colour_that_their_run_has_elsewhere(
     assert models.exists()
     places = {model: place for place, model in enumerate(sorted(SIZES))}
     colours = {
-        key: colour for trace in figure(at, "comparison")["data"] if trace.get("customdata")
+        key: colour
+        for trace in figure(at, "comparison")["data"]
+        if trace.get("customdata")
         for (key, *_), colour in zip(trace["customdata"], trace["marker"]["color"], strict=True)
     }
     assert colours == {
         f"{model}-quiz:{method}": run_style(place, LIGHT).colour
-        for model, place in places.items() for method in ("verbal", "given")
+        for model, place in places.items()
+        for method in ("verbal", "given")
     }

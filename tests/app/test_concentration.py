@@ -59,8 +59,11 @@ def test_an_ece_on_many_bins_is_not(data: Path, visit: Visit) -> None:
 
 def compared(at: AppTest) -> dict[str, float]:
     """Title → ECE of the methods side by side; empty where there is only one."""
-    return {row["title"]: row["ece"] for frame in screens.tables(at, "title", "ece")
-            for _, row in frame.iterrows()}
+    return {
+        row["title"]: row["ece"]
+        for frame in screens.tables(at, "title", "ece")
+        for _, row in frame.iterrows()
+    }
 
 
 def test_three_methods_side_by_side(data: Path, visit: Visit) -> None:

@@ -125,9 +125,7 @@ def test_the_name_says_run_method_metric_and_bins(
     assert offered["save_table_bins_csv"][0] == "red-verbal-ece-natural.csv"
 
 
-def test_formulas_are_defused_and_text_is_text(
-    data: Path, visit: Visit, offered: dict[str, Any]
-) -> None:
+def test_formulas_are_defused_and_text_is_text(data: Path, visit: Visit, offered: dict[str, Any]) -> None:
     rows = [
         {"id": '=HYPERLINK("x")', "model": "$x$ | <b>", "confidence": 0.85, "correct": at % 2}
         for at in range(40)
@@ -163,7 +161,8 @@ def test_a_picture_is_drawn_when_asked_for(
     pictured(at, kind)
     (order,) = asked
     assert (order["kind"], offered[f"save_figure_reliability_{kind}"]) == (
-        kind, (f"red-verbal-ece-width-10.{kind}", b"picture")
+        kind,
+        (f"red-verbal-ece-width-10.{kind}", b"picture"),
     )
     assert order["title"].startswith("Reliability diagram: ")
     assert "stated confidence" in order["title"]
@@ -172,9 +171,7 @@ def test_a_picture_is_drawn_when_asked_for(
     assert order["font"][:4] == b"wOF2"
 
 
-def test_why_a_picture_cannot_be_had(
-    everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_why_a_picture_cannot_be_had(everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert everything
     monkeypatch.setattr(figure, "lacking", lambda: "PNG and SVG need Kaleido. Type: pip install X")
     at = opened(visit("reliability"))

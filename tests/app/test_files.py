@@ -55,8 +55,10 @@ def test_every_method_with_its_rows_or_its_reason(data: Path, visit: Visit) -> N
 
 
 def test_many_rows_at_one_value_are_pointed_out(data: Path, visit: Visit) -> None:
-    rows = [{**row, "confidence": 0.9 if number < 60 else row["confidence"] * 0.999}
-            for number, row in enumerate(quiz(200))]
+    rows = [
+        {**row, "confidence": 0.9 if number < 60 else row["confidence"] * 0.999}
+        for number, row in enumerate(quiz(200))
+    ]
     write_csv(data / "quiz.csv", rows)
     shown = table(visit("files"), "Confidence method", "Rows used").set_index("Confidence method")
     assert shown["Many rows at one value"]["confidence in the file"] == "60 at 0.9"

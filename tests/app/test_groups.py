@@ -134,7 +134,9 @@ def test_the_replications_reading_is_one_click_away(facts: Path, visit: Visit) -
     button.click()
     screens.run(at)
     assert screens.address(at) == {
-        "method": "choice_length_normalised", "labels": "all", "renormalise": "no",
+        "method": "choice_length_normalised",
+        "labels": "all",
+        "renormalise": "no",
     }
     told = said(at)
     assert "ECE-L1, equal width, M=10, right-closed, all labels, K=4" in told

@@ -26,8 +26,17 @@ from pages.widgets.security_headers import MIDDLEWARE, WRONG_HOST
 from serving import HOST, ROOT, Server
 
 PATHS = (
-    "/", "/reliability?run=x&m=20", "/files", "/nosuch/page", "/_stcore/health", "/_stcore/host-config",
-    "/favicon.png", "/static/js/nosuch.js", "/media/nosuch.csv", "/..%2f..%2fetc/passwd", "//etc/passwd",
+    "/",
+    "/reliability?run=x&m=20",
+    "/files",
+    "/nosuch/page",
+    "/_stcore/health",
+    "/_stcore/host-config",
+    "/favicon.png",
+    "/static/js/nosuch.js",
+    "/media/nosuch.csv",
+    "/..%2f..%2fetc/passwd",
+    "//etc/passwd",
 )
 
 
@@ -89,8 +98,11 @@ def test_the_place_for_uploads_has_them_too(method: str, plain: Server) -> None:
 
 def test_a_page_of_another_site_opens_no_session_and_makes_the_server_ask_nobody(plain: Server) -> None:
     knock = {
-        "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Origin": "http://calib.invalid",
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Origin": "http://calib.invalid",
     }
     assert ask(plain, "/_stcore/stream", **knock).status == 403
     assert "external IP" not in plain.log()
@@ -180,7 +192,7 @@ def test_nothing_is_told_to_anybody() -> None:
 
 
 def test_the_app_is_found_as_plain_streamlit_finds_it() -> None:
-    from streamlit.web.server.app_discovery import discover_asgi_app
+    from streamlit.web.server.app_discovery import discover_asgi_app  # noqa: PLC0415 (Streamlit's own look)
 
     found = discover_asgi_app(ROOT / "app.py")
     assert (found.is_asgi_app, found.app_name) == (True, "app")

@@ -9,8 +9,12 @@ import pytest
 from pages.state import url
 from pages.state.runs import slug
 
-MANY = [slug(f"Llama-{generation}-{size}b-chat · mmlu · {shots}-shot") for generation in (2, 3)
-        for size in (7, 13, 70) for shots in (0, 5)]
+MANY = [
+    slug(f"Llama-{generation}-{size}b-chat · mmlu · {shots}-shot")
+    for generation in (2, 3)
+    for size in (7, 13, 70)
+    for shots in (0, 5)
+]
 
 
 @pytest.mark.parametrize("number", range(1, 13))

@@ -114,7 +114,9 @@ def test_the_choice_survives_the_decision(spoilt: Path, visit: Visit) -> None:
     at.button[0].click()
     screens.run(at)
     assert {key: value for key, value in address(at).items() if key != "good"} == {
-        "run": "good", "method": "given", "m": "20",
+        "run": "good",
+        "method": "given",
+        "m": "20",
     }
     assert tiles(go(at, "reliability"))["Rows used / total"] == "20 / 20"
 

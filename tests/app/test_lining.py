@@ -21,9 +21,9 @@ MODELS = ("blue", "gold", "green", "lime", "pink", "red", "teal")
 @pytest.fixture
 def seven(data: Path) -> Path:
     """Seven runs of one quiz, each with a confidence and a stated one."""
-    write_csv(data / "quiz.csv", [
-        row for seed, model in enumerate(MODELS) for row in quiz(90, seed, model=model)
-    ])
+    write_csv(
+        data / "quiz.csv", [row for seed, model in enumerate(MODELS) for row in quiz(90, seed, model=model)]
+    )
     return data
 
 

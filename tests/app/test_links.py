@@ -22,22 +22,37 @@ Steps = list[tuple[str, Any]]
 
 BY_HAND: Final[dict[str, Steps]] = {
     "reliability": [
-        ("run", "green-quiz"), ("method", "verbal"), ("m_step", 20), ("binning", "mass"), ("metric", "mce"),
-        ("_log", True), ("lines_shown", ["green-quiz~verbal", "red-quiz~given"]),
+        ("run", "green-quiz"),
+        ("method", "verbal"),
+        ("m_step", 20),
+        ("binning", "mass"),
+        ("metric", "mce"),
+        ("_log", True),
+        ("lines_shown", ["green-quiz~verbal", "red-quiz~given"]),
     ],
     "concentration": [("run", "green-quiz"), ("beside", ["given"]), ("m_typed", 12)],
     "robustness": [
-        ("run", "green-quiz"), ("runs_shown", ["red-quiz"]), ("metrics_shown", ["ece", "mce"]),
-        ("ms", "5, 9, 20"), ("ddof", "1"),
+        ("run", "green-quiz"),
+        ("runs_shown", ["red-quiz"]),
+        ("metrics_shown", ["ece", "mce"]),
+        ("ms", "5, 9, 20"),
+        ("ddof", "1"),
     ],
     "comparison": [("runs_shown", ["green-quiz"]), ("x", "bias"), ("y", "ece"), ("m_step", 15)],
-    "abstention": [("run", "green-quiz"), ("methods_shown", ["verbal"]), ("wanted", "0.6"),
-                   ("threshold", "70 %")],
+    "abstention": [
+        ("run", "green-quiz"),
+        ("methods_shown", ["verbal"]),
+        ("wanted", "0.6"),
+        ("threshold", "70 %"),
+    ],
     "sampling": [("run", "nine"), ("metric", "ece"), ("sizes", "2, 4"), ("seed_typed", 3), ("_place", 5)],
     "methods": [("runs_shown", ["green-quiz"]), ("sort", "method"), ("common", "own")],
     "groups": [
-        ("method", "verbal"), ("runs_shown", ["green-quiz"]), ("metric", "brier"),
-        ("sort", "name"), ("groups_shown", ["words"]),
+        ("method", "verbal"),
+        ("runs_shown", ["green-quiz"]),
+        ("metric", "brier"),
+        ("sort", "name"),
+        ("groups_shown", ["words"]),
     ],
     "training": [("metric", "full_ece"), ("m_step", 20)],
 }
@@ -193,7 +208,10 @@ def test_a_link_is_short_enough_for_a_chat(data: Path, visit: Visit) -> None:
     bins: Steps = [("m_typed", 137), ("binning", "mass")]
     pages: dict[str, Steps] = {
         "reliability": [
-            ("lines_shown", [f"{id_}~given" for id_ in chosen]), ("metric", "mce"), *bins, ("_log", True),
+            ("lines_shown", [f"{id_}~given" for id_ in chosen]),
+            ("metric", "mce"),
+            *bins,
+            ("_log", True),
         ],
         "robustness": [("runs_shown", chosen[1:]), ("ms", "5, 10, 15, 20, 50, 100, 200"), ("ddof", "1")],
         "comparison": [("runs_shown", chosen), ("x", "bias"), ("y", "mce"), *bins],

@@ -46,8 +46,23 @@ HOSTILE = [
 INERT = {"code", "dataframe", "plotly_chart", "html", "text", "text_input", "event"}
 """Elements that show text as it is; the plotly figure has its own test."""
 NOT_SHOWN = {
-    "id", "options", "query_string", "page", "spec", "alt", "config", "element_id", "file_name", "url",
-    "raw_value", "raw_values", "value", "default", "page_script_hash", "block_id", "key",
+    "id",
+    "options",
+    "query_string",
+    "page",
+    "spec",
+    "alt",
+    "config",
+    "element_id",
+    "file_name",
+    "url",
+    "raw_value",
+    "raw_values",
+    "value",
+    "default",
+    "page_script_hash",
+    "block_id",
+    "key",
 }
 """Fields that Markdown never sees: option texts, addresses, ids, values."""
 
@@ -115,8 +130,17 @@ def read_as_markdown(at: screens.AppTest) -> str:
 
 def hostile_rows(text: str) -> list[dict[str, Any]]:
     return [
-        {**row, "id": f"{row['id']} {text}", "subject": text, "question": text, "prediction": text,
-         "gold": text, "model": f"model {text}", "dataset": f"set {text}", text or "x": text}
+        {
+            **row,
+            "id": f"{row['id']} {text}",
+            "subject": text,
+            "question": text,
+            "prediction": text,
+            "gold": text,
+            "model": f"model {text}",
+            "dataset": f"set {text}",
+            text or "x": text,
+        }
         for row in quiz(40)
     ]
 
@@ -177,10 +201,21 @@ def test_tables_and_options_hold_the_text_itself(data: Path, visit: Visit) -> No
 def many_hostile_runs() -> list[dict[str, Any]]:
     """A run of each text: its model, checkpoint, column, subject, answers and samples are called so."""
     return [
-        {**row, "id": f"{number} {text}", "subject": text, "question": text, "gold": text,
-         "model": f"m {text}",
-         "tuning": text, "dataset": "set", f"c {text}": text, "correct": number % 2, "prediction": text,
-         "samples": [text, text, f"{text}!", "b"], "checkpoint": f"{step} {text}"}
+        {
+            **row,
+            "id": f"{number} {text}",
+            "subject": text,
+            "question": text,
+            "gold": text,
+            "model": f"m {text}",
+            "tuning": text,
+            "dataset": "set",
+            f"c {text}": text,
+            "correct": number % 2,
+            "prediction": text,
+            "samples": [text, text, f"{text}!", "b"],
+            "checkpoint": f"{step} {text}",
+        }
         for at, text in enumerate(HOSTILE)
         for step in ((1, 2) if at < 3 else (1,))
         for number, row in enumerate(quiz(6, seed=step))

@@ -28,7 +28,8 @@ def test_it_stands_right_below_what_the_data_comes_to(page: str, folder: Path, v
     at = visit(page)
     (line,) = lines(at)
     texts = [
-        screens.plain(str(node.value)) for node in screens.walk(at.main)
+        screens.plain(str(node.value))
+        for node in screens.walk(at.main)
         if not isinstance(node, screens.Block) and node.type in ("header", "caption", "metric")
     ]
     first = screens.plain(at.header[0].value)
@@ -55,8 +56,11 @@ def test_it_names_run_method_metric_bins_and_rows(folder: Path, visit: Visit) ->
 def test_pages_without_one_finding_say_what_they_are_of(page: str, folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     (line,) = lines(visit(page))
-    assert {"files": "3 files, 3 loaded, 4 runs.", "report": " pages of 4 runs by each run's first ",
-            "tour": " rows."}[page] in line
+    assert {
+        "files": "3 files, 3 loaded, 4 runs.",
+        "report": " pages of 4 runs by each run's first ",
+        "tour": " rows.",
+    }[page] in line
 
 
 def test_the_help_of_a_chosen_metric_and_method_is_the_registries(folder: Path, visit: Visit) -> None:

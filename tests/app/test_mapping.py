@@ -111,8 +111,10 @@ def test_a_column_can_be_left_out(data: Path, visit: Visit) -> None:
 
 
 def test_parts_of_a_list_at_once(data: Path, visit: Visit) -> None:
-    rows = [{"which": number, "gold": number % 3, "one": number % 3, "two": number % 2, "three": number % 3}
-            for number in range(30)]
+    rows = [
+        {"which": number, "gold": number % 3, "one": number % 3, "two": number % 2, "three": number % 3}
+        for number in range(30)
+    ]
     write_csv(data / "votes.csv", rows)
     at = visit("files")
     assert control(at, "reread_votes.csv").value  # nothing comes of it unless a person says something

@@ -106,9 +106,7 @@ def test_many_runs_of_one_method_are_a_row_each(data: Path, visit: Visit) -> Non
     assert "runs=m0-sums" in way.proto.query_string
 
 
-def test_the_order_follows_brier_or_kind(
-    data: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_order_follows_brier_or_kind(data: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     write_csv(data / "quiz.csv", quiz(150))
     made = screens.counted(monkeypatch, methods, "methods_table")
     at = visit("methods")
@@ -141,10 +139,26 @@ def test_the_published_tables_are_labelled_and_whole(two: Path, visit: Visit) ->
     at = visit("methods")
     gsm, math = (rows(html) for html in tables(at)[1:])
     assert gsm[-6] == [
-        "logit w/ Path", "0.394", "0.399", "0.414", "0.414", "0.178", "0.265", "0.233", "0.252",
+        "logit w/ Path",
+        "0.394",
+        "0.399",
+        "0.414",
+        "0.414",
+        "0.178",
+        "0.265",
+        "0.233",
+        "0.252",
     ]
     assert math[-1] == [
-        "self-consistency, F_PC", "0.052", "0.220", "0.065", "0.219", "0.143", "0.203", "0.054", "0.174",
+        "self-consistency, F_PC",
+        "0.052",
+        "0.220",
+        "0.065",
+        "0.219",
+        "0.143",
+        "0.203",
+        "0.054",
+        "0.174",
     ]
     told = said(at)
     assert "Published figures, other models and data, not computed here" in told
@@ -187,15 +201,19 @@ def test_the_page_alone_shows_the_same(two: Path, visit: Visit) -> None:
 
 
 def test_a_run_alone_of_which_no_sample_parses_has_its_rows_too(data: Path, visit: Visit) -> None:
-    made = [{**row, "samples": ["no", "idea"], "answer_kind": "number", "confidence": 0.5, "correct": 1}
-            for row in samples(12)]
+    made = [
+        {**row, "samples": ["no", "idea"], "answer_kind": "number", "confidence": 0.5, "correct": 1}
+        for row in samples(12)
+    ]
     write_jsonl(data / "silent.jsonl", made)
     at = visit("methods")
     assert list(numbers(at)) == ["confidence in the file"]
     choose(at, "unanswered", "wrong")
     found = numbers(at)
     assert {name for name in found if name.startswith("self-consistency")} == {
-        "self-consistency, F_CN", "self-consistency, F_CS", "self-consistency, F_PC",
+        "self-consistency, F_CN",
+        "self-consistency, F_CS",
+        "self-consistency, F_PC",
     }
     assert found["self-consistency, F_CS"][:2] == ["0.0000†", "0.0000"]
     assert "no sample parses = confidence 0 and wrong (12 rows)" in said(at)

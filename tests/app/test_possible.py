@@ -68,9 +68,7 @@ def test_labels_and_renormalising_are_offered_where_they_mean_something(folder: 
 
 
 @pytest.mark.parametrize(("method", "own"), [("choice_length_normalised", "yes"), ("p_true", "no")])
-def test_the_renormalise_switch_changes_the_number(
-    method: str, own: str, folder: Path, visit: Visit
-) -> None:
+def test_the_renormalise_switch_changes_the_number(method: str, own: str, folder: Path, visit: Visit) -> None:
     (loaded,) = calib_core.load(folder / "four.jsonl")
     at = visit("reliability", method=method)
     assert control(at, "renormalise").value == own

@@ -49,7 +49,14 @@ def told(at: screens.AppTest) -> str:
 
 
 SHOWN = (
-    "reliability", "concentration", "robustness", "abstention", "sampling", "methods", "groups", "comparison",
+    "reliability",
+    "concentration",
+    "robustness",
+    "abstention",
+    "sampling",
+    "methods",
+    "groups",
+    "comparison",
 )
 
 
@@ -102,14 +109,22 @@ def test_the_choice_of_the_other_pages_is_taken_over(folder: Path, visit: Visit,
     assert folder.is_dir()
 
 
-@pytest.mark.parametrize("params", [
-    {"pages": "overview,reliability,files"},
-    {"pages": "reliability,files", "reported": "green", "m": "7", "method": "given", "labels": "all"},
-    {"pages": "reliability", "reported": "green", "method": "given", "bin": "9"},
-])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"pages": "overview,reliability,files"},
+        {"pages": "reliability,files", "reported": "green", "m": "7", "method": "given", "labels": "all"},
+        {"pages": "reliability", "reported": "green", "method": "given", "bin": "9"},
+    ],
+)
 def test_the_command_line_of_it_makes_the_same(
-    params: dict[str, str], folder: Path, visit: Visit, given: Given, monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    params: dict[str, str],
+    folder: Path,
+    visit: Visit,
+    given: Given,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     at = visit("report", **params)
     made = report(given)
@@ -125,7 +140,10 @@ def test_the_command_line_of_it_makes_the_same(
 
 
 def test_bad_rows_are_left_out_as_decided(
-    data: Path, visit: Visit, given: Given, monkeypatch: pytest.MonkeyPatch,
+    data: Path,
+    visit: Visit,
+    given: Given,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows = quiz(60)
@@ -177,7 +195,9 @@ def test_what_stops_it_is_said(data: Path, visit: Visit, given: Given) -> None:
 def test_a_mapping_is_in_the_line_or_said_not_to_be(data: Path, visit: Visit, given: Given) -> None:
     rows = [{"sure": row["confidence"], "correct": row["correct"]} for row in quiz(30)]
     path = write_csv(data / "a.csv", rows)
-    wish = FileMapping(columns=(("sure", "confidence"),), columns_fingerprint=fingerprint(["sure", "correct"]))
+    wish = FileMapping(
+        columns=(("sure", "confidence"),), columns_fingerprint=fingerprint(["sure", "correct"])
+    )
     CachedMappings(user_cache_folder() / "wishes").save(path, wish)
     visit("report", pages="overview")
     made = report(given)

@@ -166,7 +166,9 @@ def test_the_largest_entries_alone_give_bounds(data: Path, visit: Visit) -> None
     write_topk(data / "top.jsonl", model="api")
     at = visit("robustness")
     (run,) = load(data / "top.jsonl")
-    full = next(curve for curve in sweep_bins(gather_evidence(run, "tokens")).curves if curve.metric == "full_ece")
+    full = next(
+        curve for curve in sweep_bins(gather_evidence(run, "tokens")).curves if curve.metric == "full_ece"
+    )
     assert full.bounds
     bars = [trace for trace in figure(at, "values")["data"] if trace.get("meta", {}).get("bounds")]
     assert [trace["x"] for trace in bars] == [sorted(full.bounds)]
@@ -200,7 +202,9 @@ def test_the_classes_that_occur_are_counted(tokens: Path, visit: Visit) -> None:
     often = [(target == class_).sum() for class_ in range(CLASSES)]
     frame = screens.table(visit("robustness"), "As the right class", "Classes")
     assert frame["Classes"].to_list() == [
-        sum(n == 0 for n in often), sum(0 < n <= 10 for n in often), sum(n > 10 for n in often),
+        sum(n == 0 for n in often),
+        sum(0 < n <= 10 for n in often),
+        sum(n > 10 for n in often),
     ]
 
 

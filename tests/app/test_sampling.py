@@ -69,7 +69,9 @@ def test_figure_tiles_and_tables_are_the_sweep(ten: Path, visit: Visit) -> None:
     (most,) = [trace["y"] for trace in figure(at, "sampling")["data"] if trace.get("meta", {}).get("ceiling")]
     assert most == [0.5, 0.75, 0.875]
     assert table["Draws"].to_list() == [100, 100, 100]
-    assert result.sufficiency_definition.startswith("Enough is a Brier score within ±0.005 of that at N' = 4, by its paired")
+    assert result.sufficiency_definition.startswith(
+        "Enough is a Brier score within ±0.005 of that at N' = 4, by its paired"
+    )
     assert result.sufficiency_definition in said(at)
     assert "N' = 8 is more than half of 10 samples: subsets overlap" in said(at)
     assert "majority answer of the drawn samples judged" in said(at)
@@ -158,7 +160,10 @@ def test_one_question_is_worked_out(ten: Path, visit: Visit) -> None:
     assert table["Samples"].to_list() == sizes
     choose(at, "_place", 1)
     assert screens.address(at)["place"] == "1"
-    assert at.main.code[-1].value.splitlines()[0] == question_clusters(run, sample_matrix(run, MethodOptions()), 0).sizes_text
+    assert (
+        at.main.code[-1].value.splitlines()[0]
+        == question_clusters(run, sample_matrix(run, MethodOptions()), 0).sizes_text
+    )
 
 
 def test_it_opens_on_a_question_of_average_agreement(ten: Path, visit: Visit) -> None:

@@ -18,8 +18,10 @@ def test_two_sessions_in_turn(data: Path, visit: Visit) -> None:
     for m, binning in ((5, "width"), (50, "mass"), (7, "width")):
         choose(mine, "m_typed", m)
         choose(yours, "binning", binning)
-        for at, loaded, method, bins, way in ((mine, four, "choice_softmax", m, "width"),
-                                              (yours, open_, "given", 10, binning)):
+        for at, loaded, method, bins, way in (
+            (mine, four, "choice_softmax", m, "width"),
+            (yours, open_, "given", 10, binning),
+        ):
             screens.run(at)
             number = calib_core.score(loaded, method=method, metric="ece", bins=bins, binning=way)  # type: ignore[arg-type]
             assert (tiles(at)["ECE"], at.code[0].value) == (f"{number.value:.4f}", number.recipe)

@@ -22,9 +22,14 @@ def test_one_row_a_run_and_every_method_on_demand(data: Path, visit: Visit) -> N
     assert methods["red"] == methods["green"] == ["verbal", "given"]
     metrics = ("accuracy", "brier", "ece")
     expected = [
-        (run.label, run.n_total, *(
-            round(calib_core.score(run, method=method, metric=metric).value or 0, 12) for metric in metrics
-        ))
+        (
+            run.label,
+            run.n_total,
+            *(
+                round(calib_core.score(run, method=method, metric=metric).value or 0, 12)
+                for metric in metrics
+            ),
+        )
         for run in runs
         for method in methods[run.label]
     ]
@@ -55,7 +60,8 @@ def test_a_row_leads_to_its_diagram(data: Path, visit: Visit) -> None:
     at = visit("start", every="1")
     shown = table(at, "run", "title")
     (place,) = [
-        at_ for at_, (run, title) in enumerate(zip(shown["run"], shown["title"], strict=True))
+        at_
+        for at_, (run, title) in enumerate(zip(shown["run"], shown["title"], strict=True))
         if (run, title) == ("green", "confidence in the file")
     ]
     at.session_state["overview"] = {"selection": {"rows": [place], "columns": [], "cells": []}}

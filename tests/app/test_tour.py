@@ -14,9 +14,12 @@ from screens import Visit, address, said, walk
 from token_files import positions, write_npz
 
 HEADINGS = [
-    "What a confidence is", "What calibrated means", "Over-confident, and where",
+    "What a confidence is",
+    "What calibrated means",
+    "Over-confident, and where",
     "Why one number is not enough",
-    "Several answers instead of one", "Which model to trust",
+    "Several answers instead of one",
+    "Which model to trust",
 ]
 KINDS = ("answer", "bin", "whole", "bins", "samples", "models")
 
@@ -102,7 +105,7 @@ def test_a_step_leads_to_its_page_with_the_run(folder: Path, visit: Visit) -> No
 
 
 def test_a_calibrated_run_is_not_called_over_confident(data: Path, visit: Visit) -> None:
-    chance = random.Random(3)
+    chance = random.Random(3)  # noqa: S311 (rows, not keys)
     rows = quiz(1500)
     for row in rows:
         row["correct"] = int(chance.random() < row["confidence"])
@@ -134,9 +137,7 @@ def test_samples_are_told_where_there_are_some(data: Path, visit: Visit) -> None
 
 def test_texts_of_a_file_are_shown_as_text(data: Path, visit: Visit) -> None:
     hostile = "![x](http://x.test) **b** $x^2$"
-    rows = [
-        row | dict.fromkeys(("question", "prediction", "gold", "model"), hostile) for row in quiz(40)
-    ]
+    rows = [row | dict.fromkeys(("question", "prediction", "gold", "model"), hostile) for row in quiz(40)]
     write_csv(data / "quiz.csv", rows)
     for step in "126":
         at = visit("tour", step=step)

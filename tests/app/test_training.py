@@ -100,8 +100,11 @@ def test_the_chosen_checkpoint_shows_its_diagram(checkpoints: list[Path], visit:
     whole = sum(count for _, count in screens.targets(at))
     assert whole == run.n_total * 60
     assert figure(at, "reliability")["layout"]["yaxis2"]["type"] == "log"
-    rings = [trace for trace in figure(at, "training")["data"]
-             if trace.get("marker", {}).get("symbol") == "circle-open"]
+    rings = [
+        trace
+        for trace in figure(at, "training")["data"]
+        if trace.get("marker", {}).get("symbol") == "circle-open"
+    ]
     assert len(rings) == 1
     assert "Open this checkpoint on the page Reliability" in str(
         [node.proto.label for node in screens.walk(at.main) if isinstance(node, screens.PageLink)]
@@ -124,9 +127,7 @@ def test_metric_and_m_are_chosen(checkpoints: list[Path], visit: Visit) -> None:
     assert lines(at)["gpt"]["y"][0] == pytest.approx(wanted.value, abs=1e-6)
 
 
-def test_an_m_that_the_grid_does_not_serve_offers_the_nearest(
-    checkpoints: list[Path], visit: Visit
-) -> None:
+def test_an_m_that_the_grid_does_not_serve_offers_the_nearest(checkpoints: list[Path], visit: Visit) -> None:
     assert checkpoints
     at = visit("training", m="7")
     assert "M=7 cannot be read off" in said(at)
@@ -141,8 +142,9 @@ def test_checkpoints_of_answers_are_drawn_too(data: Path, visit: Visit) -> None:
     for step in (10, 20):
         write_csv(data / f"quiz-{step}.csv", quiz(200, seed=step, model="red", checkpoint=f"step{step}"))
     at = visit("training", method="verbal")
-    wanted = [score(load(data / f"quiz-{step}.csv")[0], method="verbal", metric="ece").value
-              for step in (10, 20)]
+    wanted = [
+        score(load(data / f"quiz-{step}.csv")[0], method="verbal", metric="ece").value for step in (10, 20)
+    ]
     assert lines(at)["red"]["x"] == [10, 20]
     assert lines(at)["red"]["y"] == pytest.approx(wanted, abs=1e-6)
 

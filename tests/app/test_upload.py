@@ -52,7 +52,7 @@ def test_nobody_else_sees_it(data: Path, visit: Visit) -> None:
 
 
 def test_results_of_it_stay_with_its_session(data: Path, visit: Visit) -> None:
-    from pages.state import cache
+    from pages.state import cache  # noqa: PLC0415 (its store is the one the app uses)
 
     assert data.exists()
     at = go(upload(visit("files"), ("four.jsonl", jsonl(choices(120)))), "reliability")
@@ -60,7 +60,12 @@ def test_results_of_it_stay_with_its_session(data: Path, visit: Visit) -> None:
         go(at, page)
     mine = at.session_state["_uploads"]
     assert {"reliability", "sweep", "overview"} <= mine.results.keys()
-    own = [key for results in cache._server_store().results.values() for key in results if mine.token in repr(key)]
+    own = [
+        key
+        for results in cache._server_store().results.values()
+        for key in results
+        if mine.token in repr(key)
+    ]
     assert own == []
     assert not [file for file in cache._server_store().files.values() if file.name == "four.jsonl"]
 
@@ -93,9 +98,7 @@ def test_their_numbers_beside_one_another_are_those_of_two(data: Path, visit: Vi
     at = go(upload(visit("files"), ("a.jsonl", jsonl(quiz(70, seed=8)))), "comparison")
     screens.choose(at, "methods_shown", ["given"])
     shown = table(at, "brier", "used")
-    found = {
-        f"{row['run']} · {str(row['used']).split()[0]}": row["brier"] for _, row in shown.iterrows()
-    }
+    found = {f"{row['run']} · {str(row['used']).split()[0]}": row["brier"] for _, row in shown.iterrows()}
     assert found == pytest.approx(wanted)
     at.query_params.clear()
     at = go(at, "tour")

@@ -31,14 +31,32 @@ def test_nobody_else_may_enter(tmp_path: Path) -> None:
     assert path.read_bytes() == b"a"
     assert path.is_relative_to(tmp_path)
     assert [stat.S_IMODE(one.stat().st_mode) for one in (path, path.parent, path.parent.parent)] == [
-        0o600, 0o700, 0o700,
+        0o600,
+        0o700,
+        0o700,
     ]
 
 
-@pytest.mark.parametrize("label", [
-    "../../etc/passwd", "/etc/passwd", "..", ".", "", ".hidden", "a\0b.csv", "a\nb", "*?[q].csv", "\udcff",
-    "http://calib.invalid/a.csv", "x" * 5000, "C:\\a.csv", "CON", LOCK_FILE,
-])
+@pytest.mark.parametrize(
+    "label",
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "..",
+        ".",
+        "",
+        ".hidden",
+        "a\0b.csv",
+        "a\nb",
+        "*?[q].csv",
+        "\udcff",
+        "http://calib.invalid/a.csv",
+        "x" * 5000,
+        "C:\\a.csv",
+        "CON",
+        LOCK_FILE,
+    ],
+)
 def test_a_name_from_the_browser_is_only_a_label(label: str, tmp_path: Path) -> None:
     mine = SessionUploads()
     mine.add(label, b"a")

@@ -19,7 +19,9 @@ from pages.state.mappings import (
 )
 
 COLUMNS = ["conf", "s 1", "x"]
-SAID = FileMapping("table", (("conf", "confidence"), ("s 1", "samples"), ("x", "")), columns_fingerprint=fingerprint(COLUMNS))
+SAID = FileMapping(
+    "table", (("conf", "confidence"), ("s 1", "samples"), ("x", "")), columns_fingerprint=fingerprint(COLUMNS)
+)
 
 
 @pytest.fixture
@@ -75,10 +77,20 @@ def test_others_on_the_machine_cannot_read_it(cache: CachedMappings, tmp_path: P
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("held", [
-    "", "[]", "null", "{}", '{"version": 2, "format": "npz"}', "[" * 100_000, "\udcff",
-    '{"version": 1, "columns": [["a"]]}', '{"version": 1, "columns": [[1, 2]]}',
-])
+@pytest.mark.parametrize(
+    "held",
+    [
+        "",
+        "[]",
+        "null",
+        "{}",
+        '{"version": 2, "format": "npz"}',
+        "[" * 100_000,
+        "\udcff",
+        '{"version": 1, "columns": [["a"]]}',
+        '{"version": 1, "columns": [[1, 2]]}',
+    ],
+)
 def test_what_is_no_wish_counts_as_none(held: str, cache: CachedMappings, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     cache.save(path, SAID)

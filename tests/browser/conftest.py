@@ -26,11 +26,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     for row, found in zip(spoilt[40:43], ("85%", "nan", "1.5"), strict=True):
         row["confidence"] = found
     write_csv(data / "spoilt.csv", spoilt)
-    write_jsonl(data / "hostile.jsonl", [
-        {**row, "id": f"{row['id']} {HOSTILE}", HOSTILE: "x"}
-        | dict.fromkeys(("subject", "question", "prediction", "gold", "model", "dataset"), HOSTILE)
-        for row in quiz(60)
-    ])
+    write_jsonl(
+        data / "hostile.jsonl",
+        [
+            {**row, "id": f"{row['id']} {HOSTILE}", HOSTILE: "x"}
+            | dict.fromkeys(("subject", "question", "prediction", "gold", "model", "dataset"), HOSTILE)
+            for row in quiz(60)
+        ],
+    )
     running = serving.start(data, tmp_path_factory.mktemp("home"))
     yield running
     running.stop()

@@ -19,8 +19,14 @@ from views import address, click_row, tiles, until
 from window import Browse, ColorScheme, Settled, in_turn
 
 FAMILIES = (
-    "alpha-{}b", "beta-{}b-chat", "gamma-2-{}b-instruct", "delta-{}b", "Epsilon <b>{}b</b>", "zeta-{}b",
-    "eta-{}b-it", "Theta-{}b",
+    "alpha-{}b",
+    "beta-{}b-chat",
+    "gamma-2-{}b-instruct",
+    "delta-{}b",
+    "Epsilon <b>{}b</b>",
+    "zeta-{}b",
+    "eta-{}b-it",
+    "Theta-{}b",
 )
 SIZES = (1, 7, 13, 34, 70)
 
@@ -39,7 +45,7 @@ LABELS = """plot => {
 
 def models(path: Path, count: int) -> Path:
     """So many models in several sizes, each with rows of its own accuracy and sharpness."""
-    chance = random.Random(2)
+    chance = random.Random(2)  # noqa: S311  rows, not keys
     rows: list[dict[str, Any]] = []
     for number in range(count):
         size = SIZES[number % 5]
@@ -205,11 +211,21 @@ def test_another_metric_on_an_axis_takes_the_curves_away(
     assert tiles(page)["Points"] == "6"
 
 
-@pytest.mark.parametrize(("query", "scheme"), in_turn([
-    "", "methods=given&at=alpha-7b-quiz:given", "x=ece&y=auroc", "x=nll",
-]))
+@pytest.mark.parametrize(
+    ("query", "scheme"),
+    in_turn(
+        [
+            "",
+            "methods=given&at=alpha-7b-quiz:given",
+            "x=ece&y=auroc",
+            "x=nll",
+        ]
+    ),
+)
 def test_it_can_be_read_at_every_width(query: str, scheme: ColorScheme, six: Server, browse: Browse) -> None:
     read_at_every_width(
-        browse(color_scheme=scheme), f"{six.url}/comparison?{query}", "Comparison",
+        browse(color_scheme=scheme),
+        f"{six.url}/comparison?{query}",
+        "Comparison",
         lambda page, _width: all_apart(page),
     )

@@ -34,9 +34,9 @@ def messy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def drop(page: Page, settled: Settled, *files: tuple[str, str]) -> None:
     """Uploads files of these names and texts."""
-    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files([
-        {"name": name, "mimeType": "application/json", "buffer": text.encode()} for name, text in files
-    ])
+    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
+        [{"name": name, "mimeType": "application/json", "buffer": text.encode()} for name, text in files]
+    )
     page.locator("summary").filter(has_text=" · uploaded").first.wait_for()
     settled(page)
 

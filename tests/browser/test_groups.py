@@ -105,15 +105,25 @@ def test_chosen_groups_have_a_small_diagram(grouped: Server, browse: Browse) -> 
     assert "Reliability diagram" in label
 
 
-@pytest.mark.parametrize(("query", "scheme"), in_turn([
-    "", "by=category&runs=llama-7b-facts-0-shot", "by=shots&metric=bias", "by=column:level&m=100",
-    "method=choice_length_normalised&labels=all&renormalise=no",
-]))
+@pytest.mark.parametrize(
+    ("query", "scheme"),
+    in_turn(
+        [
+            "",
+            "by=category&runs=llama-7b-facts-0-shot",
+            "by=shots&metric=bias",
+            "by=column:level&m=100",
+            "method=choice_length_normalised&labels=all&renormalise=no",
+        ]
+    ),
+)
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, grouped: Server, browse: Browse
 ) -> None:
     page = read_at_every_width(
-        browse(color_scheme=scheme), f"{grouped.url}/groups?{query}", "Groups",
+        browse(color_scheme=scheme),
+        f"{grouped.url}/groups?{query}",
+        "Groups",
         lambda page, _width: until(page, lambda: dots(page) > 0, wanted=True),
     )
     assert views.trouble(page) == []

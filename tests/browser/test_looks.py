@@ -18,15 +18,28 @@ from serving import ROOT, Server
 from window import ColorScheme, Window, Windows
 
 PAGES = {
-    "": "Start", "tour": "Tour", "reliability": "Reliability", "concentration": "Bin concentration",
-    "robustness": "Robustness", "comparison": "Comparison", "abstention": "Abstention",
-    "sampling": "Sampling", "methods": "Methods", "groups": "Groups", "training": "Training",
-    "report": "Report", "files": "Files",
+    "": "Start",
+    "tour": "Tour",
+    "reliability": "Reliability",
+    "concentration": "Bin concentration",
+    "robustness": "Robustness",
+    "comparison": "Comparison",
+    "abstention": "Abstention",
+    "sampling": "Sampling",
+    "methods": "Methods",
+    "groups": "Groups",
+    "training": "Training",
+    "report": "Report",
+    "files": "Files",
 }
 FIGURES: Mapping[str, tuple[str, ...]] = {
-    "reliability": ("reliability",), "concentration": ("histogram", "cumulative"),
-    "robustness": ("values", "relative"), "comparison": ("comparison",), "abstention": ("abstention",),
-    "sampling": ("sampling", "clusters"), "groups": ("groups_dots",),
+    "reliability": ("reliability",),
+    "concentration": ("histogram", "cumulative"),
+    "robustness": ("values", "relative"),
+    "comparison": ("comparison",),
+    "abstention": ("abstention",),
+    "sampling": ("sampling", "clusters"),
+    "groups": ("groups_dots",),
 }
 THEME: Mapping[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
 
@@ -67,7 +80,7 @@ def met() -> dict[tuple[ColorScheme, str], list[Barrier]]:
 
 
 def rgb(color: str) -> str:
-    """"#0072B2" as the browser says it: "rgb(0, 114, 178)"."""
+    """ "#0072B2" as the browser says it: "rgb(0, 114, 178)"."""
     return f"rgb({', '.join(str(part) for part in bytes.fromhex(color.removeprefix('#')))})"
 
 
@@ -135,9 +148,15 @@ def test_nothing_moves_for_who_asks_for_less_motion(show: Show) -> None:
     assert page.evaluate("() => document.querySelector('.js-plotly-plot').layout.transition") is None
 
 
-@pytest.mark.parametrize("query", [
-    "m=1&metric=full_ece", "m=500", "m=20&binning=mass&log=1", "method=cluster_number&binning=natural&bin=9",
-])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "m=1&metric=full_ece",
+        "m=500",
+        "m=20&binning=mass&log=1",
+        "method=cluster_number&binning=natural&bin=9",
+    ],
+)
 def test_other_bins_can_be_read_too(query: str, show: Show) -> None:
     page = show("light", f"reliability?{query}").page
     for width in (1440, 420):

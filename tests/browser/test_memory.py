@@ -28,6 +28,7 @@ def resident(server: Server) -> int:
 
 def interactions(page: Page, settled: Settled, first: int) -> list[Callable[[], object]]:
     """Twenty things a person does, none of them twice with the same M; ends on the page it began on."""
+
     def toggle() -> None:
         page.get_by_text("Log counts").click()
         settled(page)
@@ -39,14 +40,19 @@ def interactions(page: Page, settled: Settled, first: int) -> list[Callable[[], 
 
     return [
         *(lambda m=m: views.type_m(page, m) for m in range(first, first + 5)),
-        toggle, toggle,
+        toggle,
+        toggle,
         lambda: views.click_bar(page, views.bars(page) - 1),
-        lambda: search(f"c{first}"), lambda: search(""),
+        lambda: search(f"c{first}"),
+        lambda: search(""),
         lambda: views.type_m(page, first + 5),
-        lambda: views.press_slider(page, "End"), lambda: views.press_slider(page, "Home"),
+        lambda: views.press_slider(page, "End"),
+        lambda: views.press_slider(page, "Home"),
         lambda: views.follow(page, "Bin concentration"),
-        lambda: views.type_m(page, first + 6), lambda: views.type_m(page, first + 7),
-        lambda: views.follow(page, "Files"), lambda: views.follow(page, "Start"),
+        lambda: views.type_m(page, first + 6),
+        lambda: views.type_m(page, first + 7),
+        lambda: views.follow(page, "Files"),
+        lambda: views.follow(page, "Start"),
         lambda: views.follow(page, "Reliability"),
         lambda: views.type_m(page, first + 8),
     ]

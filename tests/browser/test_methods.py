@@ -56,9 +56,13 @@ def told(page: Page, rows: str) -> bool:
 
 def bold(page: Page) -> list[str]:
     """What the browser draws in bold among the numbers."""
-    return page.locator("table.paired").first.locator("td").evaluate_all(
-        """cells => cells.flatMap(cell => [...cell.querySelectorAll('*')])
+    return (
+        page.locator("table.paired")
+        .first.locator("td")
+        .evaluate_all(
+            """cells => cells.flatMap(cell => [...cell.querySelectorAll('*')])
             .filter(part => Number(getComputedStyle(part).fontWeight) >= 600).map(part => part.innerText)"""
+        )
     )
 
 
@@ -127,15 +131,20 @@ def test_a_wide_table_scrolls_inside_itself(compared: Server, browse: Browse) ->
     no_fault(page)
 
 
-@pytest.mark.parametrize(("query", "scheme"), in_turn([
-    "dataset=quiz", "dataset=*&common=own", "dataset=open&unanswered=wrong",
-]))
+@pytest.mark.parametrize(
+    ("query", "scheme"),
+    in_turn(
+        [
+            "dataset=quiz",
+            "dataset=*&common=own",
+            "dataset=open&unanswered=wrong",
+        ]
+    ),
+)
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, compared: Server, browse: Browse
 ) -> None:
-    page = read_at_every_width(
-        browse(color_scheme=scheme), f"{compared.url}/methods?{query}", "Methods"
-    )
+    page = read_at_every_width(browse(color_scheme=scheme), f"{compared.url}/methods?{query}", "Methods")
     ink = page.locator("table.paired tbody th").first.evaluate(
         "cell => [getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor]"
     )

@@ -70,9 +70,7 @@ def test_a_hostile_text_stays_text(path: str, server: Server, browse: Browse, se
     assert window.strangers() == []
 
 
-def test_the_questions_of_a_hostile_file_stay_text(
-    server: Server, browse: Browse, settled: Settled
-) -> None:
+def test_the_questions_of_a_hostile_file_stay_text(server: Server, browse: Browse, settled: Settled) -> None:
     window = browse()
     page = window.open(f"{server.url}/reliability")
     page.locator(".st-key-run input").click()

@@ -61,8 +61,6 @@ def said(page: Page) -> str:
     return page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "")
 
 
-
-
 def test_another_set_of_m_draws_other_points(tokens: Server, browse: Browse, settled: Settled) -> None:
     page = browse().open(f"{tokens.url}/robustness?run=gpt-plays")
     until(page, lambda: drawn(page), dict.fromkeys(SWEPT_METRICS, 7))
@@ -128,9 +126,13 @@ def test_a_position_is_chosen_and_its_picture_changes(
 
 
 LINKS = {
-    "run=gpt-plays": 3, "run=api-plays": 2, "run=four&method=choice_softmax": 3,
-    "run=gpt-plays&runs=sharp-b-b-plays,api-plays": 3, "run=four&method=p_true": 1,
-    "run=gpt-plays&ms=10": 3, "run=gpt-plays&ms=7": 0,
+    "run=gpt-plays": 3,
+    "run=api-plays": 2,
+    "run=four&method=choice_softmax": 3,
+    "run=gpt-plays&runs=sharp-b-b-plays,api-plays": 3,
+    "run=four&method=p_true": 1,
+    "run=gpt-plays&ms=10": 3,
+    "run=gpt-plays&ms=7": 0,
 }
 
 
@@ -139,7 +141,9 @@ def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, tokens: Server, browse: Browse
 ) -> None:
     page = read_at_every_width(
-        browse(color_scheme=scheme), f"{tokens.url}/robustness?{query}", "Robustness",
+        browse(color_scheme=scheme),
+        f"{tokens.url}/robustness?{query}",
+        "Robustness",
         lambda page, width: figures_fit(page, width, "values", "relative"),
     )
     headings = page.locator(".st-key-values .annotation-text").all_text_contents()

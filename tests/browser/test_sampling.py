@@ -23,8 +23,13 @@ def ten(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     data = tmp_path_factory.mktemp("samples")
     rows = [
         {
-            **row, "model": "ten <b>!</b>", "correct": int(number % 3 > 0), "p_true": 0.5,
-            "path_mean_prob": 0.52, "answer_mean_prob": 0.51, "question": f"What is {number}?",
+            **row,
+            "model": "ten <b>!</b>",
+            "correct": int(number % 3 > 0),
+            "p_true": 0.5,
+            "path_mean_prob": 0.52,
+            "answer_mean_prob": 0.51,
+            "question": f"What is {number}?",
         }
         for number, row in enumerate(samples())
     ]
@@ -119,15 +124,19 @@ def test_a_question_is_chosen_and_worked_out(ten: Server, browse: Browse, settle
 
 
 LINKS = (
-    "", "metric=accuracy&place=2", "sizes=2,3,4,5,6,7,8,10&metric=ece", "sizes=8", "metric=auroc&sizes=2,4",
+    "",
+    "metric=accuracy&place=2",
+    "sizes=2,3,4,5,6,7,8,10&metric=ece",
+    "sizes=8",
+    "metric=auroc&sizes=2,4",
 )
 
 
 @pytest.mark.parametrize(("query", "scheme"), in_turn(LINKS))
-def test_it_can_be_read_at_every_width(
-    query: str, scheme: ColorScheme, ten: Server, browse: Browse
-) -> None:
+def test_it_can_be_read_at_every_width(query: str, scheme: ColorScheme, ten: Server, browse: Browse) -> None:
     read_at_every_width(
-        browse(color_scheme=scheme), f"{ten.url}/sampling?{query}", "Sampling",
+        browse(color_scheme=scheme),
+        f"{ten.url}/sampling?{query}",
+        "Sampling",
         lambda page, width: figures_fit(page, width, "sampling", "clusters"),
     )

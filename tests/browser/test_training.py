@@ -105,9 +105,17 @@ def test_metric_and_m_change_the_line_and_keep_the_checkpoint(trained: Server, b
     assert address(page)["m"] == "6"
 
 
-@pytest.mark.parametrize(("query", "scheme"), in_turn([
-    "", "metric=full_ece&at=gpt-plays-step100", "metric=bias", "metric=nll",
-]))
+@pytest.mark.parametrize(
+    ("query", "scheme"),
+    in_turn(
+        [
+            "",
+            "metric=full_ece&at=gpt-plays-step100",
+            "metric=bias",
+            "metric=nll",
+        ]
+    ),
+)
 def test_it_can_be_read_at_every_width(
     query: str, scheme: ColorScheme, trained: Server, browse: Browse
 ) -> None:

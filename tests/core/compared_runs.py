@@ -14,11 +14,14 @@ def model_run(
     name: str, right: int, *, of: int = 200, sure: float = 0.8, unsure: float = 0.3, **info: Any
 ) -> AnswerEvidence:
     """`right` of `of` rows are right; right rows have the confidence `sure`, wrong ones `unsure`."""
-    run = made_run({
-        "id": [f"q{place}" for place in range(of)],
-        "confidence": [sure if place < right else unsure for place in range(of)],
-        "correct": [place < right for place in range(of)],
-    }, label=f"{name} · quiz")
+    run = made_run(
+        {
+            "id": [f"q{place}" for place in range(of)],
+            "confidence": [sure if place < right else unsure for place in range(of)],
+            "correct": [place < right for place in range(of)],
+        },
+        label=f"{name} · quiz",
+    )
     told = RunInfo(**{"model": name, "dataset": "quiz", **info})
     return gather_evidence(replace(run, info=told), "given")
 

@@ -23,10 +23,12 @@ def make_questions(
     rows: int = 12, samples: int = 8, seed: int = 1, lost: float = 0.15
 ) -> list[dict[str, Any]]:
     """Number questions whose gold is the row's number; lost: share of samples that do not parse."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311  rows, not keys
     return [
         {
-            "id": f"s{row}", "answer_kind": "number", "gold": str(row),
+            "id": f"s{row}",
+            "answer_kind": "number",
+            "gold": str(row),
             "samples": [
                 "?" if chance.random() < lost else str(row + chance.choice((0, 0, 0, 1, 2, 3)))
                 for _ in range(samples)
@@ -55,9 +57,13 @@ def drawn_parts(
     keys = np.random.default_rng(seed).random((repeats, len(questions), longest)).tolist()
     return [
         [
-            question | {"samples": [question["samples"][at] for at in sorted(
-                range(len(question["samples"])), key=of_repeat[row].__getitem__
-            )[:size]]}
+            question
+            | {
+                "samples": [
+                    question["samples"][at]
+                    for at in sorted(range(len(question["samples"])), key=of_repeat[row].__getitem__)[:size]
+                ]
+            }
             for row, question in enumerate(questions)
         ]
         for of_repeat in keys

@@ -31,10 +31,10 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The stored rows of the smaller size, base and tuned, and the same made again from nothing."""
-    import torch  # pyright: ignore[reportMissingImports] - only to make the data again
-    from rich.progress import Progress
+    import torch  # noqa: PLC0415  # pyright: ignore[reportMissingImports] - only to make the data again
+    from rich.progress import Progress  # noqa: PLC0415
 
-    from demo.facts.make import made
+    from demo.facts.make import made  # noqa: PLC0415 - needs PyTorch
 
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(mode=True)
@@ -46,7 +46,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[pl.DataFrame, pl.Dat
 
 def made_alike() -> bool:
     """Whether Python, the packages and the processor's instructions are those the file was made with."""
-    import torch  # pyright: ignore[reportMissingImports]
+    import torch  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
 
     told = json.loads((DATA / "MANIFEST.json").read_text(encoding="utf-8"))["made_with"][RECIPE.version]
     here = {name: version(name) for name in told if name != "python"} | {"python": platform.python_version()}

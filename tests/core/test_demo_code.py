@@ -224,7 +224,10 @@ def test_words_tell_what_the_sums_say(networks: list[TokenRun], ngrams: list[Tok
     words = (DATA / "README.md").read_text(encoding="utf-8")
     for run in (*networks, *ngrams):
         sums = run.sums
-        means = [total / sums.rows for total in (sums.all_labels.log_loss, sums.top_label.n_correct, sums.top_label.confidence_sum)]
+        means = [
+            total / sums.rows
+            for total in (sums.all_labels.log_loss, sums.top_label.n_correct, sums.top_label.confidence_sum)
+        ]
         row = " | ".join(["", f"{run.info.tokens_seen:,}", *(f"{mean:.3f}" for mean in means)]) + " |"
         (line,) = [line for line in words.splitlines() if line.endswith(row)]
         assert line.startswith(f"| {run.info.model}")

@@ -27,8 +27,18 @@ RECIPE = FactsRecipe()
 MANIFEST: dict[str, Any] = json.loads((DATA / "MANIFEST.json").read_text(encoding="utf-8"))
 BY_NAME = {subject.name: subject for subject in SUBJECTS}
 RUN = ("model", "params_b", "tuning", "shots")
-FIXED = ("id", "subject", "question", "answer_kind", "choices", "gold", "gold_index", "choice_token_counts",
-         "choice_char_counts", "dataset")
+FIXED = (
+    "id",
+    "subject",
+    "question",
+    "answer_kind",
+    "choices",
+    "gold",
+    "gold_index",
+    "choice_token_counts",
+    "choice_char_counts",
+    "dataset",
+)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +68,9 @@ def test_two_sizes_base_and_tuned_without_and_with_shots(rows: pl.DataFrame) -> 
     assert len(sizes) == len(RECIPE.sizes) == 2
     wanted = [
         (f"facts-{params * 1e3:.1f}M{'-tuned' * (tuning == 'tuned')}", params, tuning, shots)
-        for params in sizes for tuning in ("base", "tuned") for shots in RECIPE.shots
+        for params in sizes
+        for tuning in ("base", "tuned")
+        for shots in RECIPE.shots
     ]
     assert runs == wanted
     assert rows.height == len(wanted) * len(SUBJECTS) * RECIPE.asked
@@ -101,8 +113,9 @@ def _holds(subject: Subject, key: str, option: str) -> bool:
 def test_stored_questions_are_those_read_off_the_library(rows: pl.DataFrame, known: Facts) -> None:
     """All of them on the Python they were made with; most of them on another."""
     stored = rows.head(len(known.asked)).select("subject", "question", "choices", "gold").rows()
-    again = [(one.fact.subject.name, one.fact.question, list(one.options), one.fact.answer)
-             for one in known.asked]
+    again = [
+        (one.fact.subject.name, one.fact.question, list(one.options), one.fact.answer) for one in known.asked
+    ]
     if platform.python_version() == python_made_with():
         assert stored == again
     questions = {question for _subject, question, _options, _gold in again}
@@ -140,9 +153,7 @@ def test_both_readings_are_scored_against_gold() -> None:
 
 
 def test_subjects_differ_and_more_is_known_of_what_was_read(rows: pl.DataFrame, known: Facts) -> None:
-    best = rows.with_columns(
-        right=pl.col("choice_logprobs").list.arg_max() == pl.col("gold_index")
-    )
+    best = rows.with_columns(right=pl.col("choice_logprobs").list.arg_max() == pl.col("gold_index"))
     by_subject = best.group_by("subject").agg(pl.col("right").mean())["right"].to_list()
     assert max(by_subject) - min(by_subject) > 0.1
     read = {one.fact.question: copies(one.fact, RECIPE) for one in known.asked}

@@ -21,9 +21,9 @@ def test_values_around_edges_fall_where_the_edges_say(dtype: str, bins: int, dat
     kind = np.dtype(dtype).type
     picked = data.draw(st.lists(st.integers(0, bins), min_size=1, max_size=8))
     near = np.array(picked, np.float64) / bins
-    values = np.concatenate([
-        step.astype(kind) for step in (near, near + 1e-12, near - 1e-12, near + 1e-7, near - 1e-7)
-    ])
+    values = np.concatenate(
+        [step.astype(kind) for step in (near, near + 1e-12, near - 1e-12, near + 1e-7, near - 1e-7)]
+    )
     values = np.concatenate([values, np.nextafter(values, kind(0)), np.nextafter(values, kind(1))])
     values = np.clip(values, kind(0), kind(1))
     # Few values are looked up one by one, many by the product: both are asked.

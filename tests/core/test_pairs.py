@@ -93,7 +93,12 @@ def test_no_rows_give_no_pairs() -> None:
     distribution = none()
     assert (distribution.n, distribution.n_classes) == (0, 0)
     assert distribution.max_prob.size == distribution.top_index.size == 0
-    assert distribution.top_label_pairs().n == distribution.all_label_pairs().n == distribution.sums().n_pairs == 0
+    assert (
+        distribution.top_label_pairs().n
+        == distribution.all_label_pairs().n
+        == distribution.sums().n_pairs
+        == 0
+    )
     assert distribution.sums().groups == 1
 
 

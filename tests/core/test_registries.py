@@ -34,9 +34,18 @@ def doubted(run: AnswerRun, options: MethodOptions) -> Confidences:
 
 
 METRIC = Metric(
-    id="mean_square_gap", title="Mean square gap", title_in_sentence="mean square gap", recipe_name="mean square gap",
-    meaning="The squared gap of a bin, averaged over the rows; lower is better.", source="a trial",
-    needs="pairs", low=0.0, high=1.0, direction="lower", binned=True, compute=mean_square_gap,
+    id="mean_square_gap",
+    title="Mean square gap",
+    title_in_sentence="mean square gap",
+    recipe_name="mean square gap",
+    meaning="The squared gap of a bin, averaged over the rows; lower is better.",
+    source="a trial",
+    needs="pairs",
+    low=0.0,
+    high=1.0,
+    direction="lower",
+    binned=True,
+    compute=mean_square_gap,
 )
 METHOD = replace(GIVEN, id="doubted", title="half of it", meaning="A trial.", compute=doubted, style=None)
 

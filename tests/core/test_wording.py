@@ -55,7 +55,12 @@ def test_bad_rows_agree_with_their_number() -> None:
 
 
 def test_the_least_p_that_draws_can_give_is_no_measurement() -> None:
-    assert [format_p_value(p, 199) for p in (None, 1 / 200, 2 / 200, 1.0)] == ["–", "≤ 0.005", "0.010", "1.000"]
+    assert [format_p_value(p, 199) for p in (None, 1 / 200, 2 / 200, 1.0)] == [
+        "–",
+        "≤ 0.005",
+        "0.010",
+        "1.000",
+    ]
     assert [format_p_value(p, 9999) for p in (1e-4, 2e-4)] == ["≤ 0.0001", "0.0002"]
     assert format_p_value(1 / 20, 19) == "≤ 0.050"
     assert format_p_value(1 / 200, None) == "0.005"

@@ -31,7 +31,9 @@ def answers(
         "question": [f"What is {at}?" for at in range(len(said))],
         "prediction": [str(at) if good else "none" for at, good in enumerate(right)],
         "gold": [str(at) for at in range(len(said))],
-        "confidence": said, "correct": right, **more,
+        "confidence": said,
+        "correct": right,
+        **more,
     }
     made = made_run(columns, label=f"{model} · quiz")
     return replace(made, info=RunInfo(model=model, dataset=dataset))

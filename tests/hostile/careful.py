@@ -52,7 +52,10 @@ def table(data: bytes) -> list[Key]:
 
 
 RECORDS: Final[Mapping[str, Callable[[bytes], list[Key]]]] = {
-    "csv": table, "jsonl": jsonl, "json": elements, "topk": jsonl,
+    "csv": table,
+    "jsonl": jsonl,
+    "json": elements,
+    "topk": jsonl,
 }
 """Name → a file's records, in its order, each as something that is equal where the records are."""
 
@@ -121,7 +124,10 @@ def values_of_parquet(data: bytes) -> Sequence[Told]:
 
 
 VALUES: Final[Mapping[str, Callable[[bytes], Sequence[Told]]]] = {
-    "csv": values_of_csv, "jsonl": values_of_jsonl, "json": values_of_json, "parquet": values_of_parquet,
+    "csv": values_of_csv,
+    "jsonl": values_of_jsonl,
+    "json": values_of_json,
+    "parquet": values_of_parquet,
 }
 """Name → what each record says, under the file's own names."""
 

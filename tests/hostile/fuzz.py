@@ -31,9 +31,9 @@ START_SECONDS: Final = 60.0
 
 def spoilt(goods: Any, seed: int) -> tuple[Any, dict[str, bytes]]:
     """The good file that this seed falls to, and its files with one of them spoilt."""
-    from hostile.mutate import mutant
+    from hostile.mutate import mutant  # noqa: PLC0415  the parent needs none of it
 
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311  spoilt files, not keys
     good = goods[seed % len(goods)]
     name = good.main if chance.random() < 0.8 else chance.choice(sorted(good.files))
     text = name not in good.binary
@@ -42,8 +42,8 @@ def spoilt(goods: Any, seed: int) -> tuple[Any, dict[str, bytes]]:
 
 def read_on() -> None:
     """Reads the mutant of each seed that comes in; one JSON object a line goes out."""
-    from hostile.goods import goods
-    from hostile.verdict import Judge
+    from hostile.goods import goods  # noqa: PLC0415
+    from hostile.verdict import Judge  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as work:
         known = goods(Path(made))
@@ -55,7 +55,7 @@ def read_on() -> None:
             try:
                 good, files = spoilt(known, seed)
                 said = judge.faults(good, files)
-            except BaseException:
+            except BaseException:  # noqa: BLE001  a panic is no Exception
                 said = {"outcome": "crash", "faults": [traceback.format_exc()[-2000:]]}
             sys.stdout.write(json.dumps({"seed": seed, "good": known[seed % len(known)].id, **said}) + "\n")
             sys.stdout.flush()
@@ -90,9 +90,9 @@ class Reader:
 
 def _apart(seed: int, how: str) -> Iterator[str]:
     """What ends a process must do so in one of its own, as the app reads it, and become a message here."""
-    from calib_core import readers
-    from calib_core.errors import Refused
-    from hostile.goods import goods
+    from calib_core import readers  # noqa: PLC0415
+    from calib_core.errors import Refused  # noqa: PLC0415
+    from hostile.goods import goods  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as work:
         good, contents = spoilt(goods(Path(made)), seed)
@@ -110,7 +110,9 @@ def _start() -> subprocess.Popen[bytes]:
     """A reading process that has read the good files. Raises RuntimeError where it does not come so far."""
     paths = os.pathsep.join((str(HERE.parent.parent), str(HERE.parent)))
     process = subprocess.Popen(
-        [sys.executable, __file__, "--read"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [sys.executable, __file__, "--read"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": paths, "POLARS_MAX_THREADS": "1"},
     )
     if _answer(process, b"", START_SECONDS) != b"ready\n":
@@ -158,9 +160,9 @@ def main() -> int:
         outcomes[said["outcome"]] = outcomes.get(said["outcome"], 0) + 1
         found += bool(said["faults"])
         for fault in said["faults"]:
-            print(f"seed {said['seed']}, {said['good']}: {fault}", flush=True)
+            print(f"seed {said['seed']}, {said['good']}: {fault}", flush=True)  # noqa: T201
     told = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
-    print(f"{wish.number:,} spoilt files in {time.monotonic() - begun:.0f} s: {told}; {found:,} faults")
+    print(f"{wish.number:,} spoilt files in {time.monotonic() - begun:.0f} s: {told}; {found:,} faults")  # noqa: T201
     return 1 if found else 0
 
 

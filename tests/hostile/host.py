@@ -58,7 +58,10 @@ def _told(report: FileReport) -> Answer:
         "bad": sorted({cell.row for cell in cells})[:20],
         "places": [(cell.row, cell.line) for cell in cells],
         "texts": [
-            report.file, report.message, *report.columns, *map(str, cells),
+            report.file,
+            report.message,
+            *report.columns,
+            *map(str, cells),
             *(each.run.label for each in report.runs),
         ],
     }
@@ -115,7 +118,7 @@ def answer(folder: Path, wish: Mapping[str, Any]) -> Answer:
         return load(folder, wish["path"], wish["shape"], {}, good=wish["good"])
     except CalibError as refusal:
         return {"loaded": False, "message": str(refusal)}
-    except BaseException as crash:
+    except BaseException as crash:  # noqa: BLE001  a panic of polars is no Exception, and the host must live
         traceback.print_exc()
         return {"loaded": False, "message": f"CRASH Traceback {type(crash).__name__}: {crash}"}
 

@@ -84,8 +84,13 @@ def start(folder: Path, home: Path) -> Importer:
     """A new importing process whose working directory is `home`, an empty folder."""
     paths = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
     process = subprocess.Popen(
-        [sys.executable, str(HOST), str(folder)], cwd=home, env=environment(home) | {"PYTHONPATH": paths},
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+        [sys.executable, str(HOST), str(folder)],
+        cwd=home,
+        env=environment(home) | {"PYTHONPATH": paths},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
     )
     importer = Importer(process)
     importer.load("parquet_files/plain.parquet", "conf")

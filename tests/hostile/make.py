@@ -22,8 +22,18 @@ from hostile.forge.rows import SECRET
 MANIFEST: Final = Path(__file__).with_name("manifest.json")
 
 FAMILIES: Final[tuple[Callable[[], Mapping[str, Any]], ...]] = (
-    texts.encodings, texts.emptiness, texts.big_texts, texts.containers, binaries.npz_files, binaries.zips,
-    bombs.bombs, binaries.parquet_files, bombs.filesystem, logs.lm_eval, logs.inspect_logs, logs.helm,
+    texts.encodings,
+    texts.emptiness,
+    texts.big_texts,
+    texts.containers,
+    binaries.npz_files,
+    binaries.zips,
+    bombs.bombs,
+    binaries.parquet_files,
+    bombs.filesystem,
+    logs.lm_eval,
+    logs.inspect_logs,
+    logs.helm,
     logs.openai,
 )
 """Each gives file name → content: text, bytes, or a function that makes something at a path."""
@@ -36,9 +46,7 @@ def entries() -> list[dict[str, Any]]:
 
 def forged() -> dict[str, Any]:
     """Path below the data folder → content, of everything that the families make."""
-    return {
-        f"{family.__name__}/{name}": content for family in FAMILIES for name, content in family().items()
-    }
+    return {f"{family.__name__}/{name}": content for family in FAMILIES for name, content in family().items()}
 
 
 def make(out: Path) -> list[str]:

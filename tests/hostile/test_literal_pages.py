@@ -25,15 +25,47 @@ SHOWN: Final = {"literal": ("methods", "comparison", "groups"), "names": ("", "g
 PAGES: Final = ("", "methods", "comparison", "groups", "files")
 
 TAGS: Final = (
-    "a", "b", "blockquote", "code", "del", "dialog", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
-    "iframe", "img", "input", "li", "math", "ol", "pre", "script", "strong", "sub", "sup", "svg a",
-    "table:not([role=grid])", "u", "ul", ".katex", "[class*=Badge]", "[class*=colored]",
-    "[data-testid=stIconMaterial]", "[data-testid=stIconEmoji]",
+    "a",
+    "b",
+    "blockquote",
+    "code",
+    "del",
+    "dialog",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "iframe",
+    "img",
+    "input",
+    "li",
+    "math",
+    "ol",
+    "pre",
+    "script",
+    "strong",
+    "sub",
+    "sup",
+    "svg a",
+    "table:not([role=grid])",
+    "u",
+    "ul",
+    ".katex",
+    "[class*=Badge]",
+    "[class*=colored]",
+    "[data-testid=stIconMaterial]",
+    "[data-testid=stIconEmoji]",
 )
 """What an interpreted text becomes: counted, and compared with a page of plain words."""
 
 TEXTS: Final = [
-    case for case in CASES
+    case
+    for case in CASES
     if case.get("literal") and case["family"] in SHOWN and not Path(case["path"]).name.startswith(".")
 ]
 """The cases whose texts are shown; a hidden file is not listed."""

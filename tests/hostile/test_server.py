@@ -20,9 +20,16 @@ from hostile.visitor import visit
 from hostile.watch import Port, Watch, resident
 
 WORST: Final = (
-    "bombs/deep_schema.parquet", "bombs/page_size.parquet", "bombs/zstd_member_lies.eval",
-    "bombs/gzip.csv", "bombs/array.npz", "bombs/deep.jsonl", "bombs/line.jsonl", "npz_files/objects.npz",
-    "filesystem/fifo.csv", "filesystem/link_to_zero.csv",
+    "bombs/deep_schema.parquet",
+    "bombs/page_size.parquet",
+    "bombs/zstd_member_lies.eval",
+    "bombs/gzip.csv",
+    "bombs/array.npz",
+    "bombs/deep.jsonl",
+    "bombs/line.jsonl",
+    "npz_files/objects.npz",
+    "filesystem/fifo.csv",
+    "filesystem/link_to_zero.csv",
 )
 """Stacks that overflow, bombs, lies about sizes, what never ends: one of each kind that killed a server."""
 

@@ -210,7 +210,10 @@ def _spells(text: Any, value: str) -> bool:
 
 def _sums(reading: Reading) -> list[Any]:
     runs = [run for run in reading.good_runs if isinstance(run, TokenRun)]
-    return [(run.label, run.sums.rows, run.sums.top_label.n_correct, run.sums.occurrences.tolist()) for run in runs]
+    return [
+        (run.label, run.sums.rows, run.sums.top_label.n_correct, run.sums.occurrences.tolist())
+        for run in runs
+    ]
 
 
 def _shown(reading: Reading) -> dict[int, Row]:

@@ -74,4 +74,4 @@ def app(
     path = script()
     words = command(folder.resolve() if folder else None, port, path)
     os.chdir(path.parent)  # Streamlit also takes settings from the folder it is started in
-    os.execv(words[0], words)
+    os.execv(words[0], words)  # noqa: S606  this program itself, whose signals then reach the server

@@ -39,7 +39,7 @@ from calib_core.results.evidence import Evidence
 from calib_core.runs import Run
 
 
-def compare(
+def compare(  # noqa: PLR0913  one parameter an option
     files: FilesArgument,
     *,
     as_json: JsonOption = False,
@@ -61,8 +61,12 @@ def compare(
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric stand beside them. All are of the top label.
     """
-    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = CommandRequest.from_options(methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, "top", unparseable))
+    source = InputFiles.from_options(
+        files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
+    )
+    wish = CommandRequest.from_options(
+        methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, "top", unparseable)
+    )
     desk = _top_label_runner(labels)
     asked = (*BASE_METRICS, *(metric for metric in wish.metrics if metric not in BASE_METRICS))
     seen, numbers = _measure_runs(desk, desk.runs(source, together=together), wish, asked)
@@ -123,7 +127,9 @@ def compare_element(run: Run, point: ComparisonPoint, requested: Sequence[Metric
     }
 
 
-def _evidence_and_measured(evidence: Evidence, metric_id: str, scheme: Scheme) -> tuple[Evidence, MetricEstimate]:
+def _evidence_and_measured(
+    evidence: Evidence, metric_id: str, scheme: Scheme
+) -> tuple[Evidence, MetricEstimate]:
     return evidence, estimate_metric(evidence, metric_id, scheme)
 
 

@@ -55,7 +55,9 @@ def convert(
     one run. If one file is refused, nothing is written. Token-level files are reduced instead.
     """
     desk = Runner()
-    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
+    source = InputFiles.from_options(
+        files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
+    )
     elements: list[JsonElement] = []
     try:
         if output.suffix.lower() not in OUTPUT_SUFFIXES:
@@ -66,7 +68,9 @@ def convert(
             desk.message(f"Nothing was written to {output.name}: not every file can be used.")
         else:
             runs = merge_runs(run for each in read for run in each.runs)
-            made = to_canonical(runs, [each.source for each in read], [n for each in read for n in each.notes])
+            made = to_canonical(
+                runs, [each.source for each in read], [n for each in read for n in each.notes]
+            )
             write_atomically(_output_bytes(made, output), output)
             elements = [_run_element(run, output) for run in runs]
             _report_unused_columns(desk, read)
@@ -82,7 +86,9 @@ def _read_file(runner: Runner, input_files: InputFiles, path: Path, name: str) -
     try:
         reading = input_files.read(path, name)
         runs = usable_runs(reading, skip_bad_rows=input_files.skip_bad_rows)
-        yield ConvertedFile(runs, source_record(path, name, reading.n_rows), reading.notes, reading.unused_columns)
+        yield ConvertedFile(
+            runs, source_record(path, name, reading.n_rows), reading.notes, reading.unused_columns
+        )
     except BadRowsFound as bad:
         runner.report_bad_rows(bad)
     except CalibError as reason:
@@ -90,7 +96,9 @@ def _read_file(runner: Runner, input_files: InputFiles, path: Path, name: str) -
 
 
 def _output_bytes(canonical_file: CanonicalFile, output: Path) -> bytes:
-    return canonical_file.to_json_lines() if output.suffix.lower() == ".jsonl" else canonical_file.to_parquet()
+    return (
+        canonical_file.to_json_lines() if output.suffix.lower() == ".jsonl" else canonical_file.to_parquet()
+    )
 
 
 def _run_element(run: Run, output: Path) -> JsonElement:

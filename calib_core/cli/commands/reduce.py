@@ -53,7 +53,9 @@ def reduce(
     elements: list[JsonElement] = []
     try:
         inputs = input_paths(desk, source, output, "reduce")
-        found = merge_token_runs(run for path, name in inputs.items() for run in _token_runs(desk, source, path, name))
+        found = merge_token_runs(
+            run for path, name in inputs.items() for run in _token_runs(desk, source, path, name)
+        )
         if desk.code:
             desk.message(f"Nothing was written to {output.name}: not every file can be used.")
         else:

@@ -63,21 +63,28 @@ OutputOption: TypeAlias = Annotated[
 PageOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--page", metavar="ID", show_default=False,
+        "--page",
+        metavar="ID",
+        show_default=False,
         help=f"Repeat; all that have something to say if none is named: {', '.join(SECTIONS)}.",
     ),
 ]
 MethodOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--method", metavar="ID", show_default=False,
+        "--method",
+        metavar="ID",
+        show_default=False,
         help=f"Repeat; of a run that gives none of them, what each page opens with: {', '.join(METHODS)}.",
     ),
 ]
 QuestionBinOption: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--bin", metavar="N", min=1, show_default=False,
+        "--bin",
+        metavar="N",
+        min=1,
+        show_default=False,
         help=f"From 1: below each reliability diagram the first {MAX_QUESTIONS} questions of that bin, too.",
     ),
 ]
@@ -89,7 +96,7 @@ RunOption: TypeAlias = Annotated[
 ]
 
 
-def report(
+def report(  # noqa: PLR0913  one parameter an option
     files: FilesArgument,
     *,
     output: OutputOption,
@@ -114,7 +121,9 @@ def report(
     It works offline and can be printed. Files that are parts of one evaluation are one run.
     """
     desk = Runner()
-    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
+    source = InputFiles.from_options(
+        files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
+    )
     scheme, options = Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
     wish = CommandRequest.from_options(methods, metrics, scheme, options)
     asked = ReportSettings(wish.methods, wish.metrics, scheme, options, bin_)
@@ -130,7 +139,11 @@ def report(
 
 
 def _write_report(
-    runner: Runner, input_files: InputFiles, output: Path, request: ReportSettings, pages_and_runs: tuple[Sequence[str], Sequence[str]]
+    runner: Runner,
+    input_files: InputFiles,
+    output: Path,
+    request: ReportSettings,
+    pages_and_runs: tuple[Sequence[str], Sequence[str]],
 ) -> tuple[ReportInput, Report]:
     """What was reported, and the report, which is written now; which: pages and runs, () = all.
 
@@ -144,7 +157,9 @@ def _write_report(
     subject = ReportInput(select_runs(titled_runs(merge_partial_reports(found)), runs), tuple(files), request)
     _refuse_unavailable(runner, subject)
     again = _reproduction(input_files, output, request, pages, runs)
-    result = _build_with_progress(subject, wanted, Provenance(datetime.now().astimezone(), again.command_line, again.where_to_run))
+    result = _build_with_progress(
+        subject, wanted, Provenance(datetime.now().astimezone(), again.command_line, again.where_to_run)
+    )
     write_atomically(result.html.encode("utf-8"), output)
     return subject, result
 
@@ -168,7 +183,9 @@ def _read_files(
         except CalibError as reason:
             refusal = str(reason)
             runner.refuse(refusal)
-        files.append(ReportFile(name, checked, refusal, file_checksums(files_read_with(path, name, input_files.gold))))
+        files.append(
+            ReportFile(name, checked, refusal, file_checksums(files_read_with(path, name, input_files.gold)))
+        )
     return files, runs
 
 
@@ -193,8 +210,15 @@ def _reproduction(
     input_files: InputFiles, output: Path, request: ReportSettings, pages: Sequence[str], runs: Sequence[str]
 ) -> ReportCommand:
     return ReportCommand(
-        tuple(map(str, input_files.paths)), str(output), request, tuple(pages), tuple(runs), input_files.skip_bad_rows,
-        input_files.format, input_files.column_mappings, None if input_files.gold is None else str(input_files.gold),
+        tuple(map(str, input_files.paths)),
+        str(output),
+        request,
+        tuple(pages),
+        tuple(runs),
+        input_files.skip_bad_rows,
+        input_files.format,
+        input_files.column_mappings,
+        None if input_files.gold is None else str(input_files.gold),
     )
 
 

@@ -48,7 +48,7 @@ MAX_SIZE_DIGITS: Final = 9
 """A number of samples has no more."""
 
 
-def samples(
+def samples(  # noqa: PLR0913  one parameter an option
     files: FilesArgument,
     *,
     as_json: JsonOption = False,
@@ -74,7 +74,9 @@ def samples(
     Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
     plan = _plan(_parse_sizes(sizes_text), repeats, seed, methods, metrics)
-    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
+    source = InputFiles.from_options(
+        files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
+    )
     desk, paper = Runner(), ResultPrinter()
     _check_options(desk, within, labels, renormalise=renormalise)
     options, scheme = MethodOptions(renormalise, "top", unparseable), Scheme(binning, n_bins)
@@ -91,11 +93,16 @@ def samples(
 
 
 def _plan(
-    sizes: tuple[int, ...] | None, repeats: int, seed: int,
-    methods: Sequence[str] | None, metrics: Sequence[str] | None,
+    sizes: tuple[int, ...] | None,
+    repeats: int,
+    seed: int,
+    methods: Sequence[str] | None,
+    metrics: Sequence[str] | None,
 ) -> SamplingPlan:
     """The usual methods and metrics where none is named."""
-    return SamplingPlan(sizes, repeats, seed, tuple(methods or SELF_CONSISTENCY_METHODS), tuple(metrics or SHOWN))
+    return SamplingPlan(
+        sizes, repeats, seed, tuple(methods or SELF_CONSISTENCY_METHODS), tuple(metrics or SHOWN)
+    )
 
 
 def _check_options(runner: Runner, within: float, labels: Labels, *, renormalise: bool | None) -> None:
@@ -116,20 +123,20 @@ def _print_result(runner: Runner, printer: ResultPrinter | None, run: Run, resul
         printer.print_samples(run.file, result)
 
 
-def _sample_with_progress(run: Run, plan: SamplingPlan, options: MethodOptions, within: float, scheme: Scheme) -> SampleSizeSweep:
+def _sample_with_progress(
+    run: Run, plan: SamplingPlan, options: MethodOptions, within: float, scheme: Scheme
+) -> SampleSizeSweep:
     """The result, with progress on stderr if a person looks."""
     with progress_bar(run.label) as progress:
         return samples_of(run, plan, options, tolerance=within, scheme=scheme, progress=progress)
 
 
 def _parse_sizes(text: str | None) -> tuple[int, ...] | None:
-    """"4,8" → (4, 8); raises Refused for what is no list of whole numbers of 2 or more."""
+    """ "4,8" → (4, 8); raises Refused for what is no list of whole numbers of 2 or more."""
     if text is None:
         return None
     parts: Sequence[str] = [part.strip() for part in text.split(",")]
     whole = all(part.isascii() and part.isdecimal() and len(part) <= MAX_SIZE_DIGITS for part in parts)
     if not whole or not all(int(part) > 1 for part in parts):
-        raise Refused(
-            f"--sizes: expected whole numbers of 2 or more, as in 4,8,16, found {shorten(text)!r}."
-        )
+        raise Refused(f"--sizes: expected whole numbers of 2 or more, as in 4,8,16, found {shorten(text)!r}.")
     return tuple(dict.fromkeys(map(int, parts)))

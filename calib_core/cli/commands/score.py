@@ -29,7 +29,7 @@ from calib_core.results.reliability import reliability_diagram
 from calib_core.results.score import score as score_of
 
 
-def score(
+def score(  # noqa: PLR0913  one parameter an option
     files: FilesArgument,
     *,
     as_json: JsonOption = False,
@@ -48,7 +48,9 @@ def score(
 ) -> int:
     """How good is each method, as one number a metric?"""
     source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = CommandRequest.from_options(methods, metrics, Scheme(binning, bins_asked), MethodOptions(renormalise, labels, unparseable))
+    wish = CommandRequest.from_options(
+        methods, metrics, Scheme(binning, bins_asked), MethodOptions(renormalise, labels, unparseable)
+    )
     desk, paper = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
     for run in desk.runs(source, together=together):
@@ -59,7 +61,7 @@ def score(
     return desk.finish(elements, as_json=as_json)
 
 
-def bins(
+def bins(  # noqa: PLR0913  one parameter an option
     files: FilesArgument,
     *,
     as_json: JsonOption = False,
@@ -81,7 +83,9 @@ def bins(
     --metric (ece if none is named) says which pairs are binned; empty bins are left out.
     """
     source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = CommandRequest.from_options(methods, metrics, Scheme(binning, bins_asked), MethodOptions(renormalise, labels, unparseable))
+    wish = CommandRequest.from_options(
+        methods, metrics, Scheme(binning, bins_asked), MethodOptions(renormalise, labels, unparseable)
+    )
     desk, paper = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
     for run in desk.runs(source, together=together):

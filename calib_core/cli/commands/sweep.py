@@ -38,7 +38,7 @@ from calib_core.runs import Run
 DEFAULT_BINS: Final = ",".join(map(str, PAPER_BINS))
 
 
-def sweep(
+def sweep(  # noqa: PLR0913  one parameter an option
     files: FilesArgument,
     *,
     as_json: JsonOption = False,
@@ -62,8 +62,12 @@ def sweep(
     percentile of draws).
     """
     numbers = _parse_bins(bins_text)
-    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = CommandRequest.from_options(methods, metrics, Scheme(binning, numbers[0]), MethodOptions(renormalise, labels, unparseable))
+    source = InputFiles.from_options(
+        files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
+    )
+    wish = CommandRequest.from_options(
+        methods, metrics, Scheme(binning, numbers[0]), MethodOptions(renormalise, labels, unparseable)
+    )
     desk, paper = Runner(), ResultPrinter()
     why: list[str] = []
     one = partial(_sweep_metric, numbers, ddof, why, binning)
@@ -104,7 +108,7 @@ def _report_refused(runner: Runner, run: Run, sweeps: Sequence[Sweep]) -> None:
 
 
 def _parse_bins(text: str) -> tuple[int, ...]:
-    """"5,10" → (5, 10); raises Refused for what is no list of whole numbers from 1 to 1000."""
+    """ "5,10" → (5, 10); raises Refused for what is no list of whole numbers from 1 to 1000."""
     parts = [part.strip() for part in text.split(",")]
     whole = all(part.isascii() and part.isdecimal() and len(part) <= len(str(MAX_BINS)) for part in parts)
     if not whole or not all(1 <= int(part) <= MAX_BINS for part in parts):

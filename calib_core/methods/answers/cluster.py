@@ -93,14 +93,22 @@ def encode_answers(normaliser: AnswerNormaliser, answers: AnswerTexts) -> Encode
         for whole in (False, True):
             here = is_kind & (answers.is_output == whole)
             if here.all():
-                return _encode_kind(normaliser, _AnswersOfKind(kind, whole, answers.rows, answers.counts, numbers, distinct))
+                return _encode_kind(
+                    normaliser, _AnswersOfKind(kind, whole, answers.rows, answers.counts, numbers, distinct)
+                )
             if here.any():
                 of_sort = np.repeat(here, answers.counts)
                 rows, count = answers.rows[here], answers.counts[here]
-                parts.append(_encode_kind(normaliser, _AnswersOfKind(kind, whole, rows, count, numbers[of_sort], distinct)))
+                parts.append(
+                    _encode_kind(
+                        normaliser, _AnswersOfKind(kind, whole, rows, count, numbers[of_sort], distinct)
+                    )
+                )
                 code = code if code.size else np.full(numbers.size, UNPARSED_CODE, np.int32)
                 code[of_sort] = parts[-1].codes
-    return EncodedAnswers(code, any(part.found_at_marker for part in parts), any(part.has_percent for part in parts))
+    return EncodedAnswers(
+        code, any(part.found_at_marker for part in parts), any(part.has_percent for part in parts)
+    )
 
 
 def _encode_kind(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> EncodedAnswers:
@@ -110,7 +118,9 @@ def _encode_kind(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> Encod
     forms = alone = one.answer_forms(row, answers.distinct)
     if answers.is_output:
         forms = one.output_forms(row, answers.distinct)
-    percent = answers.kind == "number" and bool(is_percent(answers.distinct.filter(forms.is_not_null())).any())
+    percent = answers.kind == "number" and bool(
+        is_percent(answers.distinct.filter(forms.is_not_null())).any()
+    )
     found = bool(forms.ne_missing(alone).any())
     return EncodedAnswers(_encode_forms(forms).take(answers.text_ids), found, percent)
 
@@ -127,7 +137,9 @@ def _encode_choices(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> En
     """The index of the choice that each answer names: equal text first, then letter, then index."""
     named = named_choice_index(answers.distinct).fill_null(UNPARSED_CODE).cast(pl.Int32).to_numpy()
     index = named.take(answers.text_ids)
-    most = normaliser.n_choices.gather(pl.Series(answers.rows, dtype=pl.UInt32)).fill_null(_UNLIMITED).to_numpy()
+    most = (
+        normaliser.n_choices.gather(pl.Series(answers.rows, dtype=pl.UInt32)).fill_null(_UNLIMITED).to_numpy()
+    )
     if int(named.max(initial=UNPARSED_CODE)) >= int(most.min(initial=_UNLIMITED)):
         index[index >= np.repeat(most, answers.counts)] = UNPARSED_CODE
     _set_listed_choices(index, normaliser, answers)
@@ -135,7 +147,9 @@ def _encode_choices(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> En
     return EncodedAnswers(index, found)
 
 
-def _set_listed_choices(index: NDArray[np.int32], normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> None:
+def _set_listed_choices(
+    index: NDArray[np.int32], normaliser: AnswerNormaliser, answers: _AnswersOfKind
+) -> None:
     """Sets the index of the answers whose text is one of their row's choices."""
     places = normaliser.form_place(text_form(answers.distinct))
     maybe = places.is_not_null().to_numpy()
@@ -149,7 +163,9 @@ def _set_listed_choices(index: NDArray[np.int32], normaliser: AnswerNormaliser, 
     index[at[known]] = found.drop_nulls().cast(pl.Int32).to_numpy()
 
 
-def _set_marked_choices(index: NDArray[np.int32], normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> bool:
+def _set_marked_choices(
+    index: NDArray[np.int32], normaliser: AnswerNormaliser, answers: _AnswersOfKind
+) -> bool:
     """Sets the index of the outputs which name a choice at a marker; says whether there is any."""
     at = np.flatnonzero(index == UNPARSED_CODE)
     row = np.repeat(answers.rows, answers.counts)[at].astype(np.uint32)
@@ -312,7 +328,11 @@ class SampleGroups:
         for block, found in _blocks_in_parallel(samples, row_blocks(samples.counts)):
             unparsed[block], number[block] = found.groups.unparsed, found.n_groups
             start[block] = begin + np.cumsum(found.n_groups) - found.n_groups
-            largest[block], majority[block], tied[block] = found.largest_size, found.majority_first, found.is_tied
+            largest[block], majority[block], tied[block] = (
+                found.largest_size,
+                found.majority_first,
+                found.is_tied,
+            )
             sizes.append(found.groups.size)
             firsts.append(found.groups.first)
             begin += found.groups.size.size
@@ -451,11 +471,13 @@ class Clusters:
         List(Int64), shape (rows,), clusters of samples that do not parse among them; null where there is
         none. Made anew at each call.
         """
-        parsed = pl.DataFrame({
-            "row": np.repeat(np.arange(self.n_clusters.size), self.groups.n_groups),
-            "first": self.groups.in_row_order(self.groups.first_positions),
-            "size": self.groups.in_row_order(self.groups.sizes),
-        }).cast(pl.Int64)
+        parsed = pl.DataFrame(
+            {
+                "row": np.repeat(np.arange(self.n_clusters.size), self.groups.n_groups),
+                "first": self.groups.in_row_order(self.groups.first_positions),
+                "size": self.groups.in_row_order(self.groups.sizes),
+            }
+        ).cast(pl.Int64)
         every = pl.concat([parsed, self._unparsed_clusters()]).sort("row", "first")
         lists = every.group_by("row").agg("size")
         rows = pl.DataFrame({"row": pl.int_range(self.n_clusters.size, dtype=pl.Int64, eager=True)})
@@ -470,10 +492,6 @@ class Clusters:
         if self.rule == "drop":
             return alone.clear()
         return alone.group_by("row").agg(pl.col("first").min(), pl.col("size").sum())
-
-
-
-
 
 
 def cluster_samples(run: AnswerRun, normaliser: AnswerNormaliser, unparseable: UnparseableRule) -> Clusters:

@@ -15,7 +15,10 @@ from calib_core.runs import AnswerRun
 
 
 def samples_correct(
-    run: AnswerRun, normaliser: AnswerNormaliser, row: NDArray[np.integer[Any]], position: NDArray[np.integer[Any]]
+    run: AnswerRun,
+    normaliser: AnswerNormaliser,
+    row: NDArray[np.integer[Any]],
+    position: NDArray[np.integer[Any]],
 ) -> pl.Series:
     """Whether some samples are right: Boolean, null where unknown.
 

@@ -23,6 +23,7 @@ from calib_core.runs import AnswerRun
 
 # MERGED coded: Which texts are equal?  Texts → whole numbers.
 
+
 def encode_texts(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
     """Whole numbers that are equal just where the texts are, and the text of each number.
 
@@ -132,7 +133,7 @@ def _fraction_form(number: pl.Series) -> pl.Series:
 
 
 def _lowest_terms(text: str) -> str | None:
-    """"-6/8" → "-0.75", "2/6" → "1/3", "1 1/2" → "1.5"; None for "1/0" and for "1 3/2"."""
+    """ "-6/8" → "-0.75", "2/6" → "1/3", "1 1/2" → "1.5"; None for "1/0" and for "1 3/2"."""
     size, minus = text.lstrip("+-").strip(), text.startswith("-")
     before, _, under = size.partition("/")
     *whole, over = before.split()

@@ -70,7 +70,9 @@ def answer_outcomes(run: AnswerRun, answer: AnswerSource, options: MethodOptions
         return require_known(_greedy_outcomes(run))
     normaliser = AnswerNormaliser.for_run(run)
     if answer == "majority":
-        return require_known(majority_outcomes(run, normaliser, cluster_samples(run, normaliser, options.unparseable)))
+        return require_known(
+            majority_outcomes(run, normaliser, cluster_samples(run, normaliser, options.unparseable))
+        )
     return require_known(_first_sample_outcomes(run, normaliser))
 
 
@@ -107,7 +109,9 @@ def _first_sample_outcomes(run: AnswerRun, normaliser: AnswerNormaliser) -> Outc
     return _sample_outcomes(run, "sample_0", first, correct)
 
 
-def _sample_outcomes(run: AnswerRun, answer: AnswerSource, position: pl.Series, correct: pl.Series) -> Outcomes:
+def _sample_outcomes(
+    run: AnswerRun, answer: AnswerSource, position: pl.Series, correct: pl.Series
+) -> Outcomes:
     """The outcomes of one sample a row, with the reasons where there is none."""
     answers = _item_at(sample_texts(run), position)
     why = first_reason(

@@ -67,7 +67,9 @@ def sample_matrix(run: AnswerRun, options: MethodOptions) -> SampleMatrix:
     not one usable row; `correct_majority` speaks of one cluster alone, so it is not enough.
     """
     if not has_samples(run):
-        raise Unavailable(f"{missing_columns_phrase(run, 'samples')}: several sampled answers a question are needed")
+        raise Unavailable(
+            f"{missing_columns_phrase(run, 'samples')}: several sampled answers a question are needed"
+        )
     normaliser = AnswerNormaliser.for_run(run)
     clusters = cluster_samples(run, normaliser, options.unparseable)
     code = _code_matrix(clusters)
@@ -136,7 +138,9 @@ def _code_matrix(clusters: Clusters) -> NDArray[np.int32]:
     first = groups.in_row_order(groups.first_positions)
     order = np.lexsort((first, row))
     local = np.empty(row.size, np.int32)
-    local[order] = np.arange(row.size) - np.repeat(np.cumsum(groups.n_groups) - groups.n_groups, groups.n_groups)
+    local[order] = np.arange(row.size) - np.repeat(
+        np.cumsum(groups.n_groups) - groups.n_groups, groups.n_groups
+    )
     # The groups of a row are in the order of their samples' numbers, so these keys ascend.
     key = (row << 32) + samples.codes[samples.starts[row] + first]
     table = samples.code_table(np.arange(rows)).copy()
@@ -164,7 +168,9 @@ def _cluster_correct(
 
 def _no_usable_rows_reason(run: AnswerRun, clusters: Clusters) -> str:
     """Why no row is usable."""
-    if run.has_columns("correct_majority") and not (run.has_columns("gold") or run.has_columns("gold_all") or run.has_columns("gold_index")):
+    if run.has_columns("correct_majority") and not (
+        run.has_columns("gold") or run.has_columns("gold_all") or run.has_columns("gold_index")
+    ):
         return (
             "only the majority of all samples is judged (correct_majority): fewer samples may have another, "
             "so gold or sample_correct is needed"

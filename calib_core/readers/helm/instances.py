@@ -46,17 +46,19 @@ OUTCOME_METRICS: Final = (
 )
 """Metrics of an instance that say right or wrong."""
 
-MAIN_METRICS: Final[Mapping[str, str]] = MappingProxyType({
-    "boolq": "quasi_exact_match",
-    "imdb": "quasi_exact_match",
-    "raft": "quasi_exact_match",
-    "civil_comments": "quasi_exact_match",
-    "legalbench": "quasi_exact_match",
-    "med_qa": "quasi_exact_match",
-    "babi_qa": "quasi_exact_match",
-    "gsm": "final_number_exact_match",
-    "math": "math_equiv_chain_of_thought",
-})
+MAIN_METRICS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "boolq": "quasi_exact_match",
+        "imdb": "quasi_exact_match",
+        "raft": "quasi_exact_match",
+        "civil_comments": "quasi_exact_match",
+        "legalbench": "quasi_exact_match",
+        "med_qa": "quasi_exact_match",
+        "babi_qa": "quasi_exact_match",
+        "gsm": "final_number_exact_match",
+        "math": "math_equiv_chain_of_thought",
+    }
+)
 """Scenario → its main metric, where that is not exact_match."""
 
 
@@ -360,7 +362,9 @@ def add_outcome(
     return fields | found, tied
 
 
-def _single_request_instance(state: Mapping[str, object], means: Mapping[str, object] | None, outcome: str | None) -> HelmInstance:
+def _single_request_instance(
+    state: Mapping[str, object], means: Mapping[str, object] | None, outcome: str | None
+) -> HelmInstance:
     instance, result = as_object(state.get("instance")), as_object(state.get("result"))
     given = [as_object(completion) for completion in as_list(result.get("completions"))]
     given = sorted(given, key=lambda completion: -(as_finite_number(completion.get("logprob")) or 0.0))
@@ -411,7 +415,10 @@ def _choice_text(text: str, mapping: Mapping[str, object]) -> str:
 
 
 def _per_choice_instance(
-    key: InstanceKey, states: Sequence[Mapping[str, object]], means: Mapping[str, object] | None, outcome: str | None
+    key: InstanceKey,
+    states: Sequence[Mapping[str, object]],
+    means: Mapping[str, object] | None,
+    outcome: str | None,
 ) -> HelmInstance:
     instance = as_object(states[0].get("instance"))
     told = _question_fields(instance)

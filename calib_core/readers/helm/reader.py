@@ -78,7 +78,9 @@ def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Read
     if outcome is not None:
         for item in found:
             item.fields.pop(_REFERENCE_OUTCOME, None)
-    log = LogTable(instance_entries(found, spec), columns, spec.info, _reported_metrics(head, spec, found, outcome))
+    log = LogTable(
+        instance_entries(found, spec), columns, spec.info, _reported_metrics(head, spec, found, outcome)
+    )
     reading = read_log_table(head, HELM.id, log, mapping, progress)
     told = (*reading.notes, *instance_notes(found, spec, outcome))
     return refuse_without_logprobs(replace(reading, notes=told), found)
@@ -90,7 +92,9 @@ def _read_states(head: Head, spec: RunSpec) -> tuple[list[HelmInstance], str | N
     for record in map(as_object, as_list(read_companion(head.companions, "per_instance_stats.json"))):
         key = _stats_key(record)
         means[key], _ = instance_means(record.get("stats"), key[2])
-    outcome = outcome_metric(spec, {metric for told in means.values() for metric in told} & {*OUTCOME_METRICS})
+    outcome = outcome_metric(
+        spec, {metric for told in means.values() for metric in told} & {*OUTCOME_METRICS}
+    )
     records = read_log_records(head, "request_states")
     return list(instances_of_states(records, spec.method, means, outcome)), outcome
 
@@ -102,7 +106,9 @@ def _read_stats(head: Head, spec: RunSpec) -> tuple[list[HelmInstance], str | No
         None if isinstance(value, BrokenRecord) else instance_means(value.get("stats"), _stats_key(value)[2])
         for value in records
     ]
-    outcome = outcome_metric(spec, {metric for each in told if each for metric in each[0]} & {*OUTCOME_METRICS})
+    outcome = outcome_metric(
+        spec, {metric for each in told if each for metric in each[0]} & {*OUTCOME_METRICS}
+    )
     return list(_stats_instances(records, told, outcome)), outcome
 
 
@@ -113,7 +119,9 @@ def _stats_instances(
 ) -> Iterator[HelmInstance]:
     for value, each in zip(records, means_and_splits, strict=True):
         if isinstance(value, BrokenRecord) or each is None:
-            yield HelmInstance(None, 0, None, None, {}, broken=value if isinstance(value, BrokenRecord) else None)
+            yield HelmInstance(
+                None, 0, None, None, {}, broken=value if isinstance(value, BrokenRecord) else None
+            )
             continue
         means, split = each
         row, tied = add_outcome({}, means, outcome)
@@ -150,7 +158,9 @@ def _reported_metrics(
     split = main_split(instances)
     own = [item for item in instances if item.split == split and item.perturbation is None]
     ties = any(item.is_tied for item in own)
-    figures = reported_means(read_companion(head.companions, "stats.json"), outcome, split, n_rows=len(own), has_ties=ties)
+    figures = reported_means(
+        read_companion(head.companions, "stats.json"), outcome, split, n_rows=len(own), has_ties=ties
+    )
     return {spec.info.label(file_stem(head.file)): tuple(figures)}
 
 

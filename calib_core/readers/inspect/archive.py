@@ -95,7 +95,9 @@ def _checked_members(listed: zipfile.ZipFile, file: str) -> Mapping[str, zipfile
         else:
             found[name] = member
             continue
-        raise Refused(f"{file} has the member {_quoted_name(name)}, {said}. Inspect writes none. {COPY_AGAIN_ADVICE}")
+        raise Refused(
+            f"{file} has the member {_quoted_name(name)}, {said}. Inspect writes none. {COPY_AGAIN_ADVICE}"
+        )
     _check_no_overlap(found, file)
     return found
 
@@ -120,7 +122,9 @@ def _unpack_member(stream: BinaryIO, member: zipfile.ZipInfo, file: str) -> byte
     try:
         data = _decompress(_read_packed(stream, member), member.compress_type)
     except (zlib.error, zstandard.ZstdError, ValueError) as error:
-        raise Refused(f"{file}: {shown} in it cannot be unpacked ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}") from None
+        raise Refused(
+            f"{file}: {shown} in it cannot be unpacked ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}"
+        ) from None
     if len(data) != member.file_size:
         size = "larger" if len(data) > member.file_size else "smaller"
         claims = f"is {size} than the {member.file_size:,} bytes it claims"

@@ -62,7 +62,11 @@ class LogHeader:
 
     def notes(self, n_questions: int) -> Iterator[str]:
         """What has to be known of the run. questions: how many are in the log."""
-        of = f" of {self.n_questions:,}" if self.n_questions is not None and self.n_questions > n_questions else ""
+        of = (
+            f" of {self.n_questions:,}"
+            if self.n_questions is not None and self.n_questions > n_questions
+            else ""
+        )
         if self.status in _UNFINISHED_NOTES:
             yield f"{_UNFINISHED_NOTES[self.status]}: {n_questions:,}{of} questions are in it."
         elif of:
@@ -104,7 +108,9 @@ def _shot_count(record: Mapping[str, object], run: Mapping[str, object]) -> int 
     """The number of examples, where the task or one of its steps was given one."""
     steps = map(as_object, as_list(as_object(record.get("plan")).get("steps")))
     said = [as_object(run.get("task_args")), *(as_object(step.get("params")) for step in steps)]
-    found = [shots for part in said for name in _SHOT_KEYS if (shots := as_integer(part.get(name))) is not None]
+    found = [
+        shots for part in said for name in _SHOT_KEYS if (shots := as_integer(part.get(name))) is not None
+    ]
     return found[0] if found and found[0] >= 0 else None
 
 
@@ -127,7 +133,9 @@ def _reported_results(results: Mapping[str, object]) -> Iterator[tuple[str, Repo
 _MAX_SHOWN_SCORERS: Final = 5
 
 
-def log_notes(reader: QuestionReader, header: LogHeader, scorers: Sequence[str], max_samples: int) -> Iterator[str]:
+def log_notes(
+    reader: QuestionReader, header: LogHeader, scorers: Sequence[str], max_samples: int
+) -> Iterator[str]:
     """Sentences on the whole log, once it has been read. epochs: most samples of one question."""
     yield from _answer_notes(reader, header, max_samples)
     yield from _score_notes(reader, scorers)
@@ -188,12 +196,16 @@ def _letter_notes(reader: QuestionReader) -> Iterator[str]:
         )
 
 
-def reported_accuracies(reader: QuestionReader, header: LogHeader, max_samples: int) -> tuple[ReportedMetric, ...]:
+def reported_accuracies(
+    reader: QuestionReader, header: LogHeader, max_samples: int
+) -> tuple[ReportedMetric, ...]:
     """The tool's accuracies, each with why ours may differ."""
     return tuple(_explain_difference(reader, name, each, max_samples) for name, each in header.results)
 
 
-def _explain_difference(reader: QuestionReader, name: str, reported: ReportedMetric, max_samples: int) -> ReportedMetric:
+def _explain_difference(
+    reader: QuestionReader, name: str, reported: ReportedMetric, max_samples: int
+) -> ReportedMetric:
     counts = reader.counts
     if name != reader.scorer and len({name, reader.scorer, "score"}) > 2:
         return replace(reported, why=f"by the scorer {shorten(name)}, and {reader.score_field} is read here")
@@ -214,7 +226,9 @@ def _explain_difference(reader: QuestionReader, name: str, reported: ReportedMet
 
 
 def _other_score_options(scorers: Sequence[str]) -> str:
-    options = ", ".join(f"--map {_quote_if_spaced(f'scores.{name}=correct')}" for name in scorers[:_MAX_SHOWN_SCORERS])
+    options = ", ".join(
+        f"--map {_quote_if_spaced(f'scores.{name}=correct')}" for name in scorers[:_MAX_SHOWN_SCORERS]
+    )
     return f"Another score: {shorten(options, 400)}"
 
 
@@ -294,7 +308,9 @@ def _read_log(head: Head, log: _InspectLog, mapping: Mapping[str, str], progress
     return read_log_table(head, INSPECT.id, translated, mapping, progress)
 
 
-def _column_roles(scorer: str | None, fields: Mapping[str, str], *, has_multiple_answers: bool) -> dict[str, str]:
+def _column_roles(
+    scorer: str | None, fields: Mapping[str, str], *, has_multiple_answers: bool
+) -> dict[str, str]:
     """Field → what it is read as; the scores of other scorers are left out until somebody asks for them."""
     others = [*fields, *(f"{field}.answer" for field in fields)]
     columns = {**QUESTION_COLUMNS, **dict.fromkeys(others, "")}

@@ -156,7 +156,9 @@ def _question_text(record: Mapping[str, object]) -> str | None:
             break
     text = as_text(asked)
     if text is not None and text.startswith(_ATTACHMENT_PREFIX):
-        return as_text(as_object(record.get("attachments")).get(text.removeprefix(_ATTACHMENT_PREFIX))) or text
+        return (
+            as_text(as_object(record.get("attachments")).get(text.removeprefix(_ATTACHMENT_PREFIX))) or text
+        )
     return text
 
 
@@ -263,7 +265,9 @@ def gold_letters(sample: InspectSample) -> tuple[str, ...]:
     return tuple(sorted(set(said))) if said and all(part in letters for part in said) else ()
 
 
-def find_answer_token(sample: InspectSample, score: SampleScore | None, scorer: str) -> AnswerToken | BrokenRecord | None:
+def find_answer_token(
+    sample: InspectSample, score: SampleScore | None, scorer: str
+) -> AnswerToken | BrokenRecord | None:
     """The answer's token; None where there is none to be found; broken where it is not the scored answer's.
 
     score: what the scorer said; scorer: its column.
@@ -288,7 +292,9 @@ def find_answer_token(sample: InspectSample, score: SampleScore | None, scorer: 
     return AnswerToken(at, listed, letters, len(_ANSWER_LEAD.sub("", before).split()) > _MAX_LEAD_WORDS)
 
 
-def _letter_tokens(sample: InspectSample, letters: Sequence[str], expected_letter: str | None) -> list[tuple[int, str]]:
+def _letter_tokens(
+    sample: InspectSample, letters: Sequence[str], expected_letter: str | None
+) -> list[tuple[int, str]]:
     """The tokens that are the answer's letter. said: the letter, where that is known.
 
     Where the text names no answer as answers are written, the only token that is the letter said.
@@ -296,7 +302,11 @@ def _letter_tokens(sample: InspectSample, letters: Sequence[str], expected_lette
     named = find_answer_tokens(sample.positions, symbol_among(letters))
     found = [(at, letter) for at, letter in named if letter is not None]
     if not found and expected_letter is not None and expected_letter not in _WORD_LETTERS:
-        only = [at for at, place in enumerate(sample.positions) if strip_around_letter(place.token) == expected_letter]
+        only = [
+            at
+            for at, place in enumerate(sample.positions)
+            if strip_around_letter(place.token) == expected_letter
+        ]
         found = [(at, expected_letter) for at in only] if len(only) == 1 else []
     return found
 
@@ -390,11 +400,23 @@ class QuestionReader:
             status = "error" if samples[0].is_failed else "refused"
             return LogEntry({**self._question_fields(samples[0]), "status": status}, share=share)
         first = answered[0]
-        chosen = find_answer_token(first, self._score_of(first), self.score_field) if self._is_answered_by_letter(first) else None
+        chosen = (
+            find_answer_token(first, self._score_of(first), self.score_field)
+            if self._is_answered_by_letter(first)
+            else None
+        )
         if isinstance(chosen, BrokenRecord):
             return LogEntry({}, share=share, broken=chosen)
-        fields = {**self._question_fields(first), **self._letter_fields(first, chosen), **self._token_fields(first, chosen)}
-        fields |= self._multiple_answer_fields(answered) if self.has_multiple_answers else self._single_answer_fields(first)
+        fields = {
+            **self._question_fields(first),
+            **self._letter_fields(first, chosen),
+            **self._token_fields(first, chosen),
+        }
+        fields |= (
+            self._multiple_answer_fields(answered)
+            if self.has_multiple_answers
+            else self._single_answer_fields(first)
+        )
         return LogEntry(fields, share=share)
 
     def _score_of(self, sample: InspectSample) -> SampleScore | None:

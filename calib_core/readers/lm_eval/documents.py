@@ -37,12 +37,18 @@ def document_options(fields: Mapping[str, object], n_choices: int) -> list[str]:
     for key in _OPTION_KEYS:
         value = fields.get(key)
         texts = as_list(value) or as_list(as_object(value).get("text"))  # ARC: {"text": […], "label": […]}
-        if n_choices and len(texts) == n_choices and all(isinstance(text, str | int | float) for text in texts):
+        if (
+            n_choices
+            and len(texts) == n_choices
+            and all(isinstance(text, str | int | float) for text in texts)
+        ):
             return [as_json_text(text) or "" for text in texts]
     return []
 
 
-def marked_choices(fields: Mapping[str, object], choices: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
+def marked_choices(
+    fields: Mapping[str, object], choices: Sequence[str]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
     """What marks some of the choices as right: TruthfulQA has {"choices": […], "labels": [1, 0, …]}."""
     for key, value in fields.items():
         told = as_object(value)
@@ -60,13 +66,38 @@ NO_FILTER: Final = "none"
 INVALID_ANSWER: Final = "[invalid]"
 """What the tool's filters write where they find no answer."""
 
-_QUESTION_KEYS: Final = ("question", "query", "problem", "goal", "sentence", "ctx", "premise", "input", "left")
+_QUESTION_KEYS: Final = (
+    "question",
+    "query",
+    "problem",
+    "goal",
+    "sentence",
+    "ctx",
+    "premise",
+    "input",
+    "left",
+)
 _GROUP_KEYS: Final = ("subject", "category", "subcategory", "level", "difficulty", "type", "topic", "domain")
 _ANSWER_KEYS: Final = ("answer", "label", "gold", "gold_index", "answerKey", "correct", "target")
-_NON_METRIC_KEYS: Final = frozenset({
-    "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
-    "prompt_hash", "target_hash", "input", "submission", "task", "index",
-})
+_NON_METRIC_KEYS: Final = frozenset(
+    {
+        "doc_id",
+        "doc",
+        "target",
+        "arguments",
+        "resps",
+        "filtered_resps",
+        "filter",
+        "metrics",
+        "doc_hash",
+        "prompt_hash",
+        "target_hash",
+        "input",
+        "submission",
+        "task",
+        "index",
+    }
+)
 _MAX_QUESTION_CHARACTERS: Final = 2_000
 """Characters of a question kept where the document does not name it and the prompt's end has to do."""
 
@@ -142,7 +173,9 @@ def parse_float(value: object) -> float | None:
         return None
 
 
-def parse_document(record: Mapping[str, object], line: int | None, share: float, delimiter: str | None) -> Document:
+def parse_document(
+    record: Mapping[str, object], line: int | None, share: float, delimiter: str | None
+) -> Document:
     """One record as a document with one filter; delimiter: between context and choice, None = not known."""
     requests = _parse_requests(record.get("arguments"))
     resps = as_list(record.get("resps"))
@@ -159,7 +192,9 @@ def parse_document(record: Mapping[str, object], line: int | None, share: float,
         _fill_choices(doc, requests, resps, record, delimiter)
         doc.options = document_options(fields, len(doc.choices))
         doc.marked_choices = dict(marked_choices(fields, doc.choices))
-        doc.answer_fields = {key: fields[key] for key in _ANSWER_KEYS if isinstance(fields.get(key), str | int)}
+        doc.answer_fields = {
+            key: fields[key] for key in _ANSWER_KEYS if isinstance(fields.get(key), str | int)
+        }
     elif doc.kind == "generation":
         _fill_samples(doc, requests, resps, record, name)
     return doc
@@ -177,7 +212,9 @@ def _parse_requests(value: object) -> list[RequestPair]:
         ]
     else:
         pairs = [as_list(part) for part in as_list(value)]
-    return [(as_json_text(pair[0]) or "" if pair else "", pair[1] if len(pair) > 1 else None) for pair in pairs]
+    return [
+        (as_json_text(pair[0]) or "" if pair else "", pair[1] if len(pair) > 1 else None) for pair in pairs
+    ]
 
 
 def _document_kind(requests: Sequence[RequestPair], resps: Sequence[object]) -> DocumentKind:
@@ -203,10 +240,14 @@ def _fill_choices(
         pairs, doc.loglikelihood_field = [as_list(_first_element(part)) for part in resps], "resps"
     doc.loglikelihoods = [pair[0] if pair else None for pair in pairs]
     if requests and len(requests) != len(pairs):
-        found = f"{len(pairs):,}: {', '.join(as_json_text(value) or 'null' for value in doc.loglikelihoods[:8])}"
+        found = (
+            f"{len(pairs):,}: {', '.join(as_json_text(value) or 'null' for value in doc.loglikelihoods[:8])}"
+        )
         expected = f"one log-likelihood for each of the {len(requests):,} requests in arguments"
         fix = "The record may be half written: run it again, or leave it out."
-        doc.broken = BrokenRecord(0, "too few or too many numbers", doc.loglikelihood_field, expected, shorten(found), fix)
+        doc.broken = BrokenRecord(
+            0, "too few or too many numbers", doc.loglikelihood_field, expected, shorten(found), fix
+        )
         return
     asked = [at for at, (context, _) in enumerate(requests) if context]
     if asked and 2 * len(asked) == len(requests) and asked == list(range(len(asked))):
@@ -224,7 +265,11 @@ def _fill_choices(
 
 
 def _fill_samples(
-    doc: Document, requests: Sequence[RequestPair], resps: Sequence[object], record: Mapping[str, object], filter_name: str
+    doc: Document,
+    requests: Sequence[RequestPair],
+    resps: Sequence[object],
+    record: Mapping[str, object],
+    filter_name: str,
 ) -> None:
     """The generated texts, what the filter made of them, and how they were drawn."""
     doc.samples = [as_json_text(text) or "" for text in as_list(resps[0])]
@@ -243,7 +288,9 @@ def _first_element(value: object) -> object:
 
 
 def _question_text(fields: Mapping[str, object], requests: Sequence[RequestPair]) -> str | None:
-    named = next((fields[key] for key in _QUESTION_KEYS if isinstance(fields.get(key), str) and fields[key]), None)
+    named = next(
+        (fields[key] for key in _QUESTION_KEYS if isinstance(fields.get(key), str) and fields[key]), None
+    )
     if named is not None or not requests:
         return cast("str | None", named)
     return requests[0][0].strip().rsplit("\n\n", 1)[-1][-_MAX_QUESTION_CHARACTERS:] or None

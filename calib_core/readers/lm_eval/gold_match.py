@@ -61,7 +61,9 @@ def match_gold_choices(docs: Sequence[Document]) -> GoldChoices:
     return GoldChoices((None,) * len(docs), "", first.n_agreeing, first.n_contradicting)
 
 
-def _gold_readings(docs: Sequence[Document]) -> Iterator[tuple[str, Callable[[Document], ChoicePositions | None]]]:
+def _gold_readings(
+    docs: Sequence[Document],
+) -> Iterator[tuple[str, Callable[[Document], ChoicePositions | None]]]:
     if not any(doc.contexts_differ for doc in docs):
         yield "", _gold_by_target
         yield "as a position, also where it is a choice's text", _gold_by_position
@@ -119,7 +121,11 @@ def _gold_by_one_based_position(doc: Document) -> ChoicePositions | None:
 
 def _gold_by_field(key: str, base: int) -> Callable[[Document], ChoicePositions | None]:
     def reading(doc: Document) -> ChoicePositions | None:
-        return None if key not in doc.answer_fields else _match_text(_text_or_empty(doc.answer_fields[key]), doc, base)
+        return (
+            None
+            if key not in doc.answer_fields
+            else _match_text(_text_or_empty(doc.answer_fields[key]), doc, base)
+        )
 
     return reading
 

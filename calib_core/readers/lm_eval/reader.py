@@ -52,7 +52,9 @@ def fold_filters(head: Head, delimiter: str | None, progress: ReadProgress) -> t
     times: dict[DocumentKey, int] = {}
     alike: list[tuple[int, Document, Document, int]] = []
     records = 0
-    for records, record in enumerate(read_log_records(head, "logs" if is_lmms_eval_object(head) else None), 1):
+    for records, record in enumerate(
+        read_log_records(head, "logs" if is_lmms_eval_object(head) else None), 1
+    ):
         if records % 4_096 == 0:
             progress(record.share, f"{records:,} records read")
         if isinstance(record.value, BrokenRecord):
@@ -79,7 +81,10 @@ def fold_filters(head: Head, delimiter: str | None, progress: ReadProgress) -> t
 
 
 def _same_responses(doc: Document, earlier: Document) -> bool:
-    return doc.id is not None and (doc.samples, doc.loglikelihoods) == (earlier.samples, earlier.loglikelihoods)
+    return doc.id is not None and (doc.samples, doc.loglikelihoods) == (
+        earlier.samples,
+        earlier.loglikelihoods,
+    )
 
 
 def _filter_outcome(doc: Document) -> tuple[list[float], list[object]]:
@@ -145,7 +150,10 @@ def column_roles(docs: Sequence[Document], task: TaskTraits) -> dict[str, str]:
         columns |= {"target": "gold_index", SEVERAL_GOLD_FIELD: "gold_all"}
         if task.uses_top_share:
             acc = next((key for doc in docs for key in doc.scores if key.startswith("acc,")), "acc")
-            columns |= {TOP_SHARE_FIELD: "confidence", _score_field(acc, task) if task.is_judged_by_acc else TOP_CORRECT_FIELD: "correct"}
+            columns |= {
+                TOP_SHARE_FIELD: "confidence",
+                _score_field(acc, task) if task.is_judged_by_acc else TOP_CORRECT_FIELD: "correct",
+            }
         elif task.is_true_false:
             columns |= {P_TRUE_FIELD: "p_true", P_FALSE_FIELD: "p_false", GOLD_IS_TRUE_FIELD: "correct"}
         return columns
@@ -158,7 +166,9 @@ def column_roles(docs: Sequence[Document], task: TaskTraits) -> dict[str, str]:
     return columns
 
 
-def document_entries(docs: Sequence[Document], ids: Sequence[str | None], golds: GoldChoices, task: TaskTraits) -> Iterator[LogEntry]:
+def document_entries(
+    docs: Sequence[Document], ids: Sequence[str | None], golds: GoldChoices, task: TaskTraits
+) -> Iterator[LogEntry]:
     """One entry a document. ids: of each, None where it has none."""
     letters = all(_PLAIN_LETTER.fullmatch((as_json_text(doc.target) or "A").strip()) for doc in docs)
     column = _loglikelihood_field(docs)
@@ -204,18 +214,26 @@ def _choice_row_fields(doc: Document, column: str) -> dict[str, object]:
     return {"choices": shown or None, column: doc.loglikelihoods, **lengths}
 
 
-def _fill_gold(doc: Document, positions: ChoicePositions | None, fields: dict[str, object]) -> BrokenRecord | None:
+def _fill_gold(
+    doc: Document, positions: ChoicePositions | None, fields: dict[str, object]
+) -> BrokenRecord | None:
     """Writes down the right choice, or says why the target names none."""
     if positions is None:
         return None
     if not positions or not 0 <= min(positions) <= max(positions) < len(doc.loglikelihoods):
-        expected = f"one of the {len(doc.loglikelihoods)} choices: its text, its position from 0, or its letter"
+        expected = (
+            f"one of the {len(doc.loglikelihoods)} choices: its text, its position from 0, or its letter"
+        )
         found = shorten(as_json_text(doc.target) or "")
-        return BrokenRecord(0, "label outside the classes", "target", expected, found, "Leave the document out.")
+        return BrokenRecord(
+            0, "label outside the classes", "target", expected, found, "Leave the document out."
+        )
     if len(positions) == 1:
         fields["target"] = positions[0]
     else:
-        fields[SEVERAL_GOLD_FIELD] = [doc.choices[at] if at < len(doc.choices) else str(at) for at in positions]
+        fields[SEVERAL_GOLD_FIELD] = [
+            doc.choices[at] if at < len(doc.choices) else str(at) for at in positions
+        ]
     return None
 
 
@@ -223,23 +241,34 @@ def _top_share(doc: Document) -> float | None:
     """The most likely choice's probability among the choices."""
     if doc.best_choice is None:
         return None
-    return 1 / sum(exp(value - doc.valid_loglikelihoods[doc.best_choice]) for value in doc.valid_loglikelihoods)
+    return 1 / sum(
+        exp(value - doc.valid_loglikelihoods[doc.best_choice]) for value in doc.valid_loglikelihoods
+    )
 
 
 def _true_false_fields(doc: Document, right: ChoicePositions | None) -> dict[str, object]:
     """The choices True and False as p(True) and p(False); right where True is the right choice."""
     true = next(at for at, text in enumerate(doc.choices) if text.strip().lower() == "true")
     probs = [exp(value) for value in doc.valid_loglikelihoods] or [None, None]
-    return {P_TRUE_FIELD: probs[true], P_FALSE_FIELD: probs[1 - true], GOLD_IS_TRUE_FIELD: (true in right) if right else None}
+    return {
+        P_TRUE_FIELD: probs[true],
+        P_FALSE_FIELD: probs[1 - true],
+        GOLD_IS_TRUE_FIELD: (true in right) if right else None,
+    }
 
 
 def _sample_row_fields(doc: Document, *, golds_are_letters: bool) -> dict[str, object]:
     """The generated answers: samples where several were drawn, else the one answer."""
-    fields: dict[str, object] = {"target": as_json_text(doc.target), "answers are": "choice" if golds_are_letters else None}
+    fields: dict[str, object] = {
+        "target": as_json_text(doc.target),
+        "answers are": "choice" if golds_are_letters else None,
+    }
     if len(doc.samples) > 1 and is_sampled(doc.generation_settings) is not False:
         fields["resps"] = doc.samples
         if doc.filtered_samples is not None:
-            fields["filtered_resps"] = [None if text == INVALID_ANSWER else text for text in doc.filtered_samples]
+            fields["filtered_resps"] = [
+                None if text == INVALID_ANSWER else text for text in doc.filtered_samples
+            ]
         return fields
     fields["response"] = doc.samples[0] if doc.samples else None
     chosen = as_json_text(next(iter(doc.filtered_answers.values()), None))
@@ -259,14 +288,18 @@ _PARSED_SHARE: Final = 0.5
 def recognises(head: Head) -> bool:
     """Whether the file is a samples log: lines, one list (older versions), or the `logs` of lmms-eval."""
     if is_lmms_eval_object(head):
-        return any(as_object(part).keys() >= _RECORD_KEYS for part in as_list(head.first_objects[0]["logs"])[:1])
+        return any(
+            as_object(part).keys() >= _RECORD_KEYS for part in as_list(head.first_objects[0]["logs"])[:1]
+        )
     return head.kind != "parquet" and any(record.keys() >= _RECORD_KEYS for record in head.first_objects)
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
     """The run of a samples log. See `format.Read`."""
     results = find_results(head.file, head.companions, _first_document(head))
-    docs, records = fold_filters(head, results.delimiter, lambda done, text: progress(_PARSED_SHARE * done, text))
+    docs, records = fold_filters(
+        head, results.delimiter, lambda done, text: progress(_PARSED_SHARE * done, text)
+    )
     filters = tuple(dict.fromkeys(name for doc in docs for name in doc.filters))
     golds = match_gold_choices([doc for doc in docs if doc.kind == "choice"])
     golds = replace(golds, positions=tuple(_gold_per_document(docs, golds)))
@@ -283,7 +316,11 @@ def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Read
         entries=document_entries(docs, ids, golds, task),
         column_roles=column_roles(docs, task),
         info=run_info_from_results(results, settings),
-        reported={"": reported_task_metrics(docs, results, filters, task.outcome_score, uses_top_share=task.uses_top_share)},
+        reported={
+            "": reported_task_metrics(
+                docs, results, filters, task.outcome_score, uses_top_share=task.uses_top_share
+            )
+        },
         notes=notes,
         part_of=results.evaluation_id,
         n_records=records,
@@ -297,7 +334,9 @@ def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Read
 
 def _first_document(head: Head) -> Mapping[str, object]:
     """The first document's own fields."""
-    return next((doc for record in head.first_objects if (doc := as_object(record.get("doc")))), as_object(None))
+    return next(
+        (doc for record in head.first_objects if (doc := as_object(record.get("doc")))), as_object(None)
+    )
 
 
 def _gold_per_document(docs: Sequence[Document], golds: GoldChoices) -> Iterator[tuple[int, ...] | None]:
@@ -307,10 +346,14 @@ def _gold_per_document(docs: Sequence[Document], golds: GoldChoices) -> Iterator
         yield next(found) if doc.kind == "choice" else None
 
 
-def _describe_task(docs: Sequence[Document], golds: GoldChoices, results: TaskResults, filters: Sequence[str]) -> TaskTraits:
+def _describe_task(
+    docs: Sequence[Document], golds: GoldChoices, results: TaskResults, filters: Sequence[str]
+) -> TaskTraits:
     choices = [doc for doc in docs if doc.kind == "choice" and doc.broken is None]
     several = any(right is not None and len(right) > 1 for right in golds.positions)
-    two = bool(choices) and all(sorted(map(_stripped_lower, doc.choices)) == ["false", "true"] for doc in choices)
+    two = bool(choices) and all(
+        sorted(map(_stripped_lower, doc.choices)) == ["false", "true"] for doc in choices
+    )
     scored = {score for doc in choices if (score := doc.score("acc")) is not None}
     binary = scored <= {0.0, 1.0}
     share = several or (bool(golds.n_contradicting) and bool(scored) and binary)

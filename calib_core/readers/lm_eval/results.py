@@ -61,7 +61,9 @@ class TaskResults:
 
     def n_documents(self, kind: str) -> int | None:
         """How many documents the task has ("original") or was asked ("effective"); None where not known."""
-        return _non_negative_integer(object_at(object_at(self.results_file, "n-samples"), self.task).get(kind))
+        return _non_negative_integer(
+            object_at(object_at(self.results_file, "n-samples"), self.task).get(kind)
+        )
 
     def is_lower_better(self, metric: str) -> bool:
         """Whether less of a metric is better, as far as the results file says."""
@@ -96,7 +98,11 @@ def run_info_from_results(results: TaskResults, sampling: JsonObject) -> RunInfo
     known = _non_negative_integer(parameters) or 0
     shots = object_at(held, "n-shot").get(results.task, results.config.get("num_fewshot"))
     return RunInfo(
-        model=_model_name(held.get("model_name") or _model_argument(config, "pretrained") or _model_argument(config, "model")),
+        model=_model_name(
+            held.get("model_name")
+            or _model_argument(config, "pretrained")
+            or _model_argument(config, "model")
+        ),
         dataset=results.benchmark or results.task or None,
         shots=_non_negative_integer(shots),
         checkpoint=_revision(config),
@@ -152,7 +158,9 @@ def _read_results(path: Path) -> JsonObject:
     return as_object(value)
 
 
-def _benchmark_and_subject(results_file: JsonObject, task: str, document: JsonObject) -> tuple[str | None, str | None]:
+def _benchmark_and_subject(
+    results_file: JsonObject, task: str, document: JsonObject
+) -> tuple[str | None, str | None]:
     """The benchmark that a task is a subject of and its name there: mmlu_anatomy → mmlu, anatomy.
 
     By the groups of the results file whose name the task's begins with, the largest first, if all tasks
@@ -176,7 +184,9 @@ def _leaf_tasks(children: JsonObject, group: str, visited: frozenset[str] = froz
     found: set[str] = set()
     for child in as_list(children.get(group)):
         if isinstance(child, str) and child not in visited:
-            below = _leaf_tasks(children, child, visited | {group}) if as_list(children.get(child)) else {child}
+            below = (
+                _leaf_tasks(children, child, visited | {group}) if as_list(children.get(child)) else {child}
+            )
             found |= below
     return found
 
@@ -236,16 +246,27 @@ _WHY_VOTES_DIFFER: Final = (
     "The tool lets an answer that cannot be read win the vote and compares texts as its filter cut them out; "
     "here such a sample is nobody's vote, and answers are compared in their normal form."
 )
-_WHY_FIRST_SAMPLE: Final = "It is of the first sample alone; with several samples the majority answer is judged here."
-_WHY_SAMPLED: Final = "Its answers are drawn at random: a sample is no greedy answer, and is not judged as one."
+_WHY_FIRST_SAMPLE: Final = (
+    "It is of the first sample alone; with several samples the majority answer is judged here."
+)
+_WHY_SAMPLED: Final = (
+    "Its answers are drawn at random: a sample is no greedy answer, and is not judged as one."
+)
 _WHY_OTHER_FILTER: Final = "Another filter's outcome; it can be chosen as the column correct."
 _WHY_OTHER_METRIC: Final = "Another metric; one of 0 and 1 can be chosen as the column correct."
 _WHY_PROBABILITY_SHARE: Final = "It is the right choices' share of the probability, not an accuracy."
-_WHY_SEVERAL_GOLD: Final = "Several choices are right in some rows, of which no method has a top label that is judged."
+_WHY_SEVERAL_GOLD: Final = (
+    "Several choices are right in some rows, of which no method has a top label that is judged."
+)
 
 
 def reported_task_metrics(
-    docs: Sequence[Document], results: TaskResults, filters: Sequence[str], outcome_score: str | None, *, uses_top_share: bool
+    docs: Sequence[Document],
+    results: TaskResults,
+    filters: Sequence[str],
+    outcome_score: str | None,
+    *,
+    uses_top_share: bool,
 ) -> tuple[ReportedMetric, ...]:
     """What the tool says of the task: from the results file, else the mean over the records.
 
@@ -259,12 +280,14 @@ def reported_task_metrics(
     found: list[ReportedMetric] = []
     for key, value in told.items():
         method, why = _matching_method(key, docs, results, outcome_score, uses_top_share=uses_top_share)
-        found.append(ReportedMetric(_score_title(key, filters), value, (size or counts[key]) or None, method, why))
+        found.append(
+            ReportedMetric(_score_title(key, filters), value, (size or counts[key]) or None, method, why)
+        )
     return tuple(found)
 
 
 def _score_title(key: str, filters: Sequence[str]) -> str:
-    """"acc" of a file with one filter, "exact_match,maj@8" of one with several."""
+    """ "acc" of a file with one filter, "exact_match,maj@8" of one with several."""
     return key if len(filters) > 1 else key.partition(",")[0]
 
 
@@ -283,7 +306,12 @@ def _mean_scores(docs: Sequence[Document]) -> Iterator[tuple[str, float]]:
 
 
 def _matching_method(
-    key: str, docs: Sequence[Document], results: TaskResults, outcome_score: str | None, *, uses_top_share: bool
+    key: str,
+    docs: Sequence[Document],
+    results: TaskResults,
+    outcome_score: str | None,
+    *,
+    uses_top_share: bool,
 ) -> tuple[str | None, str]:
     """The method whose accuracy a number should be, None where there is none, and why they may differ."""
     metric, _, name = key.partition(",")
@@ -293,15 +321,23 @@ def _matching_method(
     if first.kind == "choice":
         return _method_of_choices(metric, docs, uses_top_share=uses_top_share)
     if len(first.samples) > 1 and is_sampled(first.generation_settings) is not False:
-        return ("cluster_size", _WHY_VOTES_DIFFER) if is_majority_vote(results, name) else (None, _WHY_FIRST_SAMPLE)
+        return (
+            ("cluster_size", _WHY_VOTES_DIFFER)
+            if is_majority_vote(results, name)
+            else (None, _WHY_FIRST_SAMPLE)
+        )
     if key == outcome_score:
         return "", ""
     if is_sampled(first.generation_settings):
         return None, _WHY_SAMPLED
-    return None, _WHY_OTHER_FILTER if outcome_score is not None and metric == outcome_score.partition(",")[0] else _WHY_OTHER_METRIC
+    return None, _WHY_OTHER_FILTER if outcome_score is not None and metric == outcome_score.partition(",")[
+        0
+    ] else _WHY_OTHER_METRIC
 
 
-def _method_of_choices(metric: str, docs: Sequence[Document], *, uses_top_share: bool) -> tuple[str | None, str]:
+def _method_of_choices(
+    metric: str, docs: Sequence[Document], *, uses_top_share: bool
+) -> tuple[str | None, str]:
     if metric == "acc" and any(doc.score("acc") not in (None, 0.0, 1.0) for doc in docs):
         return None, _WHY_PROBABILITY_SHARE
     if uses_top_share:

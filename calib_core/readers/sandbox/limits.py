@@ -61,4 +61,9 @@ class Limits:
         if told.isascii() and told.isdecimal() and 0 < int(told) < 2**40:
             memory = int(told) * MIB
         slow = size_bytes * (ARCHIVE_EXPANSION if is_archive else 1) / BYTES_PER_SECOND
-        return cls(memory, BASE_ANSWER_MIB * MIB * memory // (BASE_MEMORY_MIB * MIB), BASE_SECONDS + slow / 10, BASE_SECONDS + slow)
+        return cls(
+            memory,
+            BASE_ANSWER_MIB * MIB * memory // (BASE_MEMORY_MIB * MIB),
+            BASE_SECONDS + slow / 10,
+            BASE_SECONDS + slow,
+        )

@@ -76,12 +76,12 @@ def send_message(connection: socket.socket, kind: bytes, body: bytes | bytearray
         connection.sendall(body)
 
 
-def send_json(connection: socket.socket, kind: bytes, value: Any) -> None:
+def send_json(connection: socket.socket, kind: bytes, value: Any) -> None:  # noqa: ANN401  whatever JSON holds
     """Sends one message of JSON; lone surrogates in texts are kept."""
     send_message(connection, kind, json.dumps(value).encode("ascii"))
 
 
-def send_request(connection: socket.socket, value: Any, handles: Sequence[int]) -> None:
+def send_request(connection: socket.socket, value: Any, handles: Sequence[int]) -> None:  # noqa: ANN401  as above
     """Sends a request, its handles with its first bytes."""
     body = json.dumps(value).encode("ascii")
     head = MESSAGE_HEADER.pack(REQUEST_MESSAGE, len(body))
@@ -99,20 +99,30 @@ def receive_request(connection: socket.socket) -> tuple[Any, list[int]] | None:
     return json.loads(_receive_into(connection, bytearray(length), None)), list(handles)
 
 
-def receive_message(connection: socket.socket, deadline: float, max_blob_bytes: int) -> tuple[bytes, bytearray]:
+def receive_message(
+    connection: socket.socket, deadline: float, max_blob_bytes: int
+) -> tuple[bytes, bytearray]:
     """The next message, as kind and body.
 
     deadline: by `time.monotonic`; limit: the most bytes that a blob may have. Raises LateError past the
     deadline, EndedError where nobody is there any more, BrokenTalkError where this is no message.
     """
     kind, length = MESSAGE_HEADER.unpack(_receive_into(connection, bytearray(MESSAGE_HEADER.size), deadline))
-    known = kind in (READY_MESSAGE, PROGRESS_MESSAGE, TREE_MESSAGE, BLOB_MESSAGE, DONE_MESSAGE, REFUSED_MESSAGE, FAILED_MESSAGE)
+    known = kind in (
+        READY_MESSAGE,
+        PROGRESS_MESSAGE,
+        TREE_MESSAGE,
+        BLOB_MESSAGE,
+        DONE_MESSAGE,
+        REFUSED_MESSAGE,
+        FAILED_MESSAGE,
+    )
     if not known or length > (max_blob_bytes if kind == BLOB_MESSAGE else MAX_TEXT_BYTES):
         raise ProtocolError(f"a message {kind!r} of {length:,} bytes")
     return kind, _receive_into(connection, bytearray(length), deadline)
 
 
-def parse_message(body: bytearray) -> Any:
+def parse_message(body: bytearray) -> Any:  # noqa: ANN401  whatever JSON holds
     """The JSON of a message; raises BrokenTalkError where it is none."""
     try:
         return json.loads(body)
@@ -233,7 +243,7 @@ def _array_bytes(array: np.ndarray[Any, np.dtype[Any]]) -> Blob:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:
+def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  a type of the program, or one in it
     """What the tree holds, which has to be of the type that is declared."""
     origin = get_origin(hint)
     if origin is Union or origin is UnionType:
@@ -245,7 +255,7 @@ def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:
     return _require_type(hint in (bool, int, str, NoneType) and type(tree) is hint, tree, hint)
 
 
-def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) -> Any:
+def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  as `_value`
     parts = get_args(hint)
     if hint is pl.DataFrame:
         value = _unpack_frame(tree, next_blob)
@@ -259,18 +269,20 @@ def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) ->
         value = _unpack_dataclass(cast("type[Any]", hint), tree, next_blob)
     else:
         key, part = parts
-        pairs = {_unpack_value(key, name, next_blob): _unpack_value(part, held, next_blob) for name, held in tree}
+        pairs = {
+            _unpack_value(key, name, next_blob): _unpack_value(part, held, next_blob) for name, held in tree
+        }
         value = pairs if origin is dict else MappingProxyType(pairs)
     return value
 
 
-def _require_type(is_valid: bool, tree: Json, hint: object) -> Any:
+def _require_type(is_valid: bool, tree: Json, hint: object) -> Any:  # noqa: ANN401, FBT001  the tree itself
     if not is_valid:
         raise TypeError(f"{type(tree).__name__} where {hint} is declared")
     return tree
 
 
-def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:
+def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  the type of the union that is meant
     if tree is None and NoneType in hints:
         return NoneType
     held = [hint for hint in hints if hint is not NoneType]
@@ -293,7 +305,7 @@ def _field_types(kind: type) -> Mapping[str, Any]:
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
-def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any:
+def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  one of that kind
     hints = _field_types(kind)
     _require_type(tree["is"] == kind.__name__ and list(tree["of"]) == list(hints), tree, kind)
     return kind(**{name: _unpack_value(hint, tree["of"][name], next_blob) for name, hint in hints.items()})
@@ -311,7 +323,11 @@ def _unpack_frame(tree: Json, next_blob: NextBlob) -> pl.DataFrame:
 def _unpack_array(tree: Json, next_blob: NextBlob) -> np.ndarray[Any, np.dtype[Any]]:
     dtype, shape = np.dtype(tree["dtype"]), tuple(tree["shape"])
     blob = next_blob()
-    fits = dtype.kind in _PLAIN_ARRAY_KINDS and min(shape, default=0) >= 0 and prod(shape) * dtype.itemsize == len(blob)
+    fits = (
+        dtype.kind in _PLAIN_ARRAY_KINDS
+        and min(shape, default=0) >= 0
+        and prod(shape) * dtype.itemsize == len(blob)
+    )
     _require_type(fits, tree, dtype)
     array = np.frombuffer(blob, dtype).reshape(shape)
     array.flags.writeable = False

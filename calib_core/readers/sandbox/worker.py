@@ -107,7 +107,9 @@ def _memory_in_use() -> tuple[int, int]:
     return int(size) * page, int(resident) * page
 
 
-def _answer_request(connection: socket.socket, request: dict[str, Any], handles: list[int], idle_memory: tuple[int, int]) -> bool:
+def _answer_request(
+    connection: socket.socket, request: dict[str, Any], handles: list[int], idle_memory: tuple[int, int]
+) -> bool:
     """Reads one file and says what is in it; whether another may come."""
     try:
         _set_file_limits(request["memory"], request["seconds"])
@@ -117,9 +119,11 @@ def _answer_request(connection: socket.socket, request: dict[str, Any], handles:
     except CalibError as refusal:
         last = _memory_in_use()[1] > idle_memory[1] + MAX_GROWTH_BYTES
         protocol.send_json(connection, protocol.REFUSED_MESSAGE, {"why": str(refusal), "last": last})
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  the edge: panics of libraries are no Exception
         where = "".join(traceback.format_exception(error))[-20_000:]
-        protocol.send_json(connection, protocol.FAILED_MESSAGE, {"what": type(error).__name__, "where": where})
+        protocol.send_json(
+            connection, protocol.FAILED_MESSAGE, {"what": type(error).__name__, "where": where}
+        )
         return False
     signal.setitimer(signal.ITIMER_REAL, 0)
     return not last

@@ -95,7 +95,9 @@ class WorkerProcess:
             self._process.stdin.close()
         return self._process.wait()
 
-    def read(self, request: ReadRequest, limits: Limits, progress: ReadProgress) -> tuple[Reading | Refused, bool]:
+    def read(
+        self, request: ReadRequest, limits: Limits, progress: ReadProgress
+    ) -> tuple[Reading | Refused, bool]:
         """What comes of a file, and whether the process may be asked again: if not, it has been ended.
 
         Raises Refused where it never started, and whatever `progress` raises; then, too, it has been ended.
@@ -144,7 +146,9 @@ class WorkerProcess:
         protocol.send_request(self._line, told, request.handles)
         end = time.monotonic() + limits.total_seconds
         while True:
-            kind, body = protocol.receive_message(self._line, min(end, time.monotonic() + limits.idle_seconds), 0)
+            kind, body = protocol.receive_message(
+                self._line, min(end, time.monotonic() + limits.idle_seconds), 0
+            )
             match kind, protocol.parse_message(body):
                 case protocol.PROGRESS_MESSAGE, [int() | float() as share, str() as text]:
                     progress(float(share), text)
@@ -161,7 +165,9 @@ class WorkerProcess:
 
     def _receive_done(self, limits: Limits, deadline: float) -> bool:
         """Whether the process ends, now that it has handed everything over."""
-        kind, body = protocol.receive_message(self._line, min(deadline, time.monotonic() + limits.idle_seconds), 0)
+        kind, body = protocol.receive_message(
+            self._line, min(deadline, time.monotonic() + limits.idle_seconds), 0
+        )
         match kind, protocol.parse_message(body):
             case protocol.DONE_MESSAGE, {"last": bool() as last}:
                 return last
@@ -171,7 +177,9 @@ class WorkerProcess:
     def _receive_blobs(self, limits: Limits, deadline: float) -> Iterator[bytearray]:
         left = limits.answer_bytes
         while True:
-            kind, body = protocol.receive_message(self._line, min(deadline, time.monotonic() + limits.idle_seconds), left)
+            kind, body = protocol.receive_message(
+                self._line, min(deadline, time.monotonic() + limits.idle_seconds), left
+            )
             if kind != protocol.BLOB_MESSAGE:
                 raise protocol.ProtocolError("no blob where one was told of")
             left -= len(body)
@@ -273,7 +281,9 @@ class _WorkerPool:
         try:
             return WorkerProcess()
         except OSError as error:
-            raise Refused(f"The process that reads files cannot be started ({os_error_text(error)}).") from None
+            raise Refused(
+                f"The process that reads files cannot be started ({os_error_text(error)})."
+            ) from None
 
 
 _POOL = _WorkerPool()
@@ -299,7 +309,9 @@ def read_in_worker(
     with ExitStack() as stack:
         handles = [stack.enter_context(_open_file_handle(path, shorten(file, _MAX_NAME_CHARACTERS), root))]
         beside = existing_companions(path)
-        handles += [stack.enter_context(_open_file_handle(other, name, root)) for name, other in beside.items()]
+        handles += [
+            stack.enter_context(_open_file_handle(other, name, root)) for name, other in beside.items()
+        ]
         if gold_path is not None:
             handles.append(stack.enter_context(_open_file_handle(gold_path, gold_path.name, None)))
         request = ReadRequest(

@@ -77,11 +77,32 @@ BATCH_INPUT_KEYS: Final = frozenset({"custom_id", "method", "url"})
 ID_FIELDS: Final = ("custom_id", "request_id", "id")
 """What the id of a question may be called, the likeliest first."""
 
-_NON_COLUMN_FIELDS: Final = frozenset({
-    *ID_FIELDS, "object", "created", "created_at", "model", "system_fingerprint", "service_tier", "response",
-    "error", "choices", "output", "outputs", "usage", "body", "prompt_token_ids", "prompt_logprobs",
-    "finished", "status", "method", "url", "metrics", "kv_transfer_params",
-})
+_NON_COLUMN_FIELDS: Final = frozenset(
+    {
+        *ID_FIELDS,
+        "object",
+        "created",
+        "created_at",
+        "model",
+        "system_fingerprint",
+        "service_tier",
+        "response",
+        "error",
+        "choices",
+        "output",
+        "outputs",
+        "usage",
+        "body",
+        "prompt_token_ids",
+        "prompt_logprobs",
+        "finished",
+        "status",
+        "method",
+        "url",
+        "metrics",
+        "kv_transfer_params",
+    }
+)
 """Fields of a record that say nothing of its question beside what is read from them."""
 
 
@@ -115,7 +136,9 @@ def parse_response(record: Mapping[str, object]) -> ServerResponse:
     answers = () if status else tuple(_parse_answers(body))
     if answers and all(answer.is_refused for answer in answers):
         status = "refused"
-    own = {key: value for key, value in record.items() if key not in _NON_COLUMN_FIELDS and is_cell_value(value)}
+    own = {
+        key: value for key, value in record.items() if key not in _NON_COLUMN_FIELDS and is_cell_value(value)
+    }
     if (listed := as_list(record.get("choices"))) and is_cell_value(list(listed)):
         own["choices"] = list(listed)
     if (prompt := as_text(record.get("prompt"))) is not None and "question" not in own:
@@ -135,16 +158,26 @@ def _holds_answers(body: Mapping[str, object]) -> bool:
 
 def _parse_answers(body: Mapping[str, object]) -> Iterator[ServerAnswer]:
     for choice in map(as_object, as_list(body.get("choices"))):
-        answer = _parse_chat_choice(choice) if "message" in choice else _parse_legacy_choice(choice, as_object(body.get("usage")))
+        answer = (
+            _parse_chat_choice(choice)
+            if "message" in choice
+            else _parse_legacy_choice(choice, as_object(body.get("usage")))
+        )
         yield _with_prompt_logprobs(answer, choice, body)
     if "outputs" in body:
         for output in map(as_object, as_list(body["outputs"])):
-            yield _with_prompt_logprobs(ServerAnswer.from_positions(as_text(output.get("text")), [*_parse_vllm_positions(output)]), output, body)
+            yield _with_prompt_logprobs(
+                ServerAnswer.from_positions(as_text(output.get("text")), [*_parse_vllm_positions(output)]),
+                output,
+                body,
+            )
     elif "output" in body and (said := _parse_responses_output(body)) is not None:
         yield said
 
 
-def _with_prompt_logprobs(answer: ServerAnswer, choice: Mapping[str, object], body: Mapping[str, object]) -> ServerAnswer:
+def _with_prompt_logprobs(
+    answer: ServerAnswer, choice: Mapping[str, object], body: Mapping[str, object]
+) -> ServerAnswer:
     """The answer with vLLM's log-probabilities of its prompt, unless it repeats the prompt already."""
     scores = () if answer.echo else prompt_logprobs(choice, body)
     return replace(answer, is_unclear=True) if scores is None else replace(answer, echo=scores or answer.echo)
@@ -184,7 +217,11 @@ def _parse_legacy_choice(choice: Mapping[str, object], usage: Mapping[str, objec
     tokens = [as_text(token) or "" for token in as_list(told.get("tokens"))]
     said = as_text(choice.get("text"))
     positions = [
-        TokenPosition(token, logs[at] if at < len(logs) else None, _parse_top_tokens(tops[at] if at < len(tops) else None))
+        TokenPosition(
+            token,
+            logs[at] if at < len(logs) else None,
+            _parse_top_tokens(tops[at] if at < len(tops) else None),
+        )
         for at, token in enumerate(tokens)
     ]
     if not (logs and logs[0] is None):
@@ -212,7 +249,9 @@ def _parse_vllm_positions(output: Mapping[str, object]) -> Iterator[TokenPositio
     ids = as_list(output.get("token_ids"))
     for at, listed in enumerate(as_list(output.get("logprobs"))):
         own = as_object(as_object(listed).get(str(ids[at]))) if at < len(ids) else as_object(None)
-        yield TokenPosition(as_text(own.get("decoded_token")) or "", own.get("logprob"), _parse_top_tokens(listed))
+        yield TokenPosition(
+            as_text(own.get("decoded_token")) or "", own.get("logprob"), _parse_top_tokens(listed)
+        )
 
 
 _ROW_NUMBER_ID: Final = "row"
@@ -236,7 +275,10 @@ def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Read
             f"{head.file} holds the pieces of a streamed answer (chat.completion.chunk), one a record. Save "
             f"the whole response: one JSON object with its choices, with stream off."
         )
-    called = next((id_ for id_ in ID_FIELDS if any(as_name(each.get(id_)) for each in head.first_objects)), _ROW_NUMBER_ID)
+    called = next(
+        (id_ for id_ in ID_FIELDS if any(as_name(each.get(id_)) for each in head.first_objects)),
+        _ROW_NUMBER_ID,
+    )
     responses: list[ServerResponse] = []
     for number, record in enumerate(_log_records(head), 1):
         responses.append(_parse_record(record, called, number))

@@ -63,7 +63,9 @@ class ServerAnswer:
     is_refused: bool = False
 
     @classmethod
-    def from_positions(cls, text: str | None, positions: Sequence[TokenPosition], *, is_refused: bool = False) -> ServerAnswer:
+    def from_positions(
+        cls, text: str | None, positions: Sequence[TokenPosition], *, is_refused: bool = False
+    ) -> ServerAnswer:
         """From all its tokens, special ones left out."""
         return cls(
             text,
@@ -132,7 +134,9 @@ def group_by_stem(responses: Sequence[ServerResponse]) -> dict[str, list[int]]:
     return {stem: [at for _, at in sorted(numbered)] for stem, numbered in found.items()}
 
 
-def merge_by_stem(responses: Sequence[ServerResponse], stems: Mapping[str, list[int]]) -> list[ServerResponse]:
+def merge_by_stem(
+    responses: Sequence[ServerResponse], stems: Mapping[str, list[int]]
+) -> list[ServerResponse]:
     """One response for each stem, all answers of its responses in it, in the order of their first."""
     together: list[ServerResponse] = []
     for stem, places in stems.items():

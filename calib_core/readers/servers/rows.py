@@ -65,7 +65,9 @@ def letter_index(gold: object) -> int | None:
     return None if match is None else LETTERS.index(match[1].upper())
 
 
-def infer_letters(golds: Sequence[Mapping[str, object]], answers: Iterable[ServerAnswer]) -> InferredLetters | None:
+def infer_letters(
+    golds: Sequence[Mapping[str, object]], answers: Iterable[ServerAnswer]
+) -> InferredLetters | None:
     """The letters that the questions choose from, None where the right answers are no letters, or one only.
 
     Up to the last letter that is a right answer, that a tenth of the rows with a letter answer with, or
@@ -86,7 +88,11 @@ def infer_letters(golds: Sequence[Mapping[str, object]], answers: Iterable[Serve
     last = max((*right, *given, run - 1), default=-1)
     if last < 1:
         return None
-    why = next(why for why, at in ((_WHY_GOLD, right), (_WHY_ANSWERED, given), (_WHY_LISTED, [run - 1])) if last in at)
+    why = next(
+        why
+        for why, at in ((_WHY_GOLD, right), (_WHY_ANSWERED, given), (_WHY_LISTED, [run - 1]))
+        if last in at
+    )
     return InferredLetters(last + 1, why)
 
 
@@ -166,11 +172,19 @@ class ResponseRows:
         return told | {key: value for key, value in response.extra_fields.items() if value is not None}
 
     def _row_fields(
-        self, response: ServerResponse, gold: Mapping[str, object], n_inferred: int | None, *, is_true_false: bool
+        self,
+        response: ServerResponse,
+        gold: Mapping[str, object],
+        n_inferred: int | None,
+        *,
+        is_true_false: bool,
     ) -> dict[str, object]:
         """The fields of one row; under "" why its record cannot be used."""
         row: dict[str, object] = {
-            **gold, self.names.id: response.id, "model": response.model, "status": response.status,
+            **gold,
+            self.names.id: response.id,
+            "model": response.model,
+            "status": response.status,
         }
         listed = [str(choice) for choice in as_list(gold.get("choices"))]
         count = len(listed) or n_inferred
@@ -241,7 +255,9 @@ class ResponseRows:
             told = choice_fields(masses, choice_letters(n_choices))
             told = {self.names.top_logprobs if key == "choice_logprobs" else key: told[key] for key in told}
         if told:
-            self.other_masses.append(1 - sum(masses.probability_of(option) or 0.0 for option in choice_letters(n_choices)))
+            self.other_masses.append(
+                1 - sum(masses.probability_of(option) or 0.0 for option in choice_letters(n_choices))
+            )
             self.counts["merged"] += masses.has_merged_spellings
             self.counts["unlisted"] += None in as_list(told[self.names.top_logprobs])
             self.counts["reasoned"] += not symbol.is_first

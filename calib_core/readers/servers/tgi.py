@@ -24,13 +24,22 @@ _ANSWER_KEYS: Final = frozenset({"generated_text", "details"})
 
 def recognises(head: Head) -> bool:
     """Whether one of the first records is an answer with its details. A plain table may have the keys."""
-    return any(each.keys() >= _ANSWER_KEYS and isinstance(each["details"], dict) for each in head.first_objects)
+    return any(
+        each.keys() >= _ANSWER_KEYS and isinstance(each["details"], dict) for each in head.first_objects
+    )
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
     """The runs of a log of generations. See `format.Read`."""
-    called = next((id_ for id_ in _ID_FIELDS if any(as_name(each.get(id_)) for each in head.first_objects)), _ROW_NUMBER_ID)
-    records = [LogRecord(head.first_objects[0], None, 1.0)] if head.kind == "json object" else read_log_records(head)
+    called = next(
+        (id_ for id_ in _ID_FIELDS if any(as_name(each.get(id_)) for each in head.first_objects)),
+        _ROW_NUMBER_ID,
+    )
+    records = (
+        [LogRecord(head.first_objects[0], None, 1.0)]
+        if head.kind == "json object"
+        else read_log_records(head)
+    )
     responses = [_parse_record(record, called, number) for number, record in enumerate(records, 1)]
     names = FieldNames(called, "generated_text", "tokens", "top_tokens")
     return read_responses(head, TGI.id, responses, names, mapping, progress)
@@ -40,9 +49,15 @@ def _parse_record(record: LogRecord, id_field: str, number: int) -> ServerRespon
     value = record.value
     if isinstance(value, BrokenRecord):
         return ServerResponse(line=record.line, share=record.share, broken=value)
-    own = {key: part for key, part in value.items() if key not in (*_ID_FIELDS, *_ANSWER_KEYS) and is_cell_value(part)}
+    own = {
+        key: part
+        for key, part in value.items()
+        if key not in (*_ID_FIELDS, *_ANSWER_KEYS) and is_cell_value(part)
+    }
     failed = "error" in value and "generated_text" not in value
-    answer = ServerAnswer.from_positions(as_text(value.get("generated_text")), [*_parse_token_positions(as_object(value.get("details")))])
+    answer = ServerAnswer.from_positions(
+        as_text(value.get("generated_text")), [*_parse_token_positions(as_object(value.get("details")))]
+    )
     return ServerResponse(
         id=str(number) if id_field == _ROW_NUMBER_ID else as_name(value.get(id_field)),
         model=as_name(value.get("model")),

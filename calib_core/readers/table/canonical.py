@@ -55,7 +55,9 @@ def _reported_entries(metadata: Mapping[str, object]) -> Iterator[tuple[object, 
             yield said, ""
         return
     told = metadata.get(REPORTED_KEY)
-    for name, value in list(cast("dict[str, object]", told).items())[:MAX_REPORTED] if isinstance(told, dict) else ():
+    for name, value in (
+        list(cast("dict[str, object]", told).items())[:MAX_REPORTED] if isinstance(told, dict) else ()
+    ):
         if isinstance(value, dict):
             for inner, each in list(cast("dict[str, object]", value).items())[:MAX_REPORTED]:
                 yield {"name": inner, "value": each}, name
@@ -80,7 +82,9 @@ def _parse_reported(entry: object) -> ReportedMetric | None:
     if not all(text is None or isinstance(text, str) for text in texts):
         return None
     method, why, subject = cast("list[str | None]", texts)
-    return ReportedMetric(name, float(cast("float", value)), cast("int | None", rows), method, why or "", subject)
+    return ReportedMetric(
+        name, float(cast("float", value)), cast("int | None", rows), method, why or "", subject
+    )
 
 
 METADATA_KEY: Final = "calib"
@@ -118,7 +122,11 @@ def recognises(head: Head) -> bool:
     """Whether the file carries the project's metadata."""
     if head.kind == "parquet":
         return METADATA_KEY in (head.metadata or {})
-    return head.kind == "json lines" and bool(head.first_objects) and set(head.first_objects[0]) == {METADATA_KEY}
+    return (
+        head.kind == "json lines"
+        and bool(head.first_objects)
+        and set(head.first_objects[0]) == {METADATA_KEY}
+    )
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
@@ -174,9 +182,7 @@ def _text_list(metadata: Mapping[str, object], name: str, file: str) -> tuple[st
         return None
     texts = cast("list[object]", value) if isinstance(value, list) else [None]
     if not all(isinstance(text, str) for text in texts):
-        raise Refused(
-            f"{file}: {name!r} in its metadata has to be a list of texts. Mend or remove it."
-        )
+        raise Refused(f"{file}: {name!r} in its metadata has to be a list of texts. Mend or remove it.")
     return tuple(cast("list[str]", texts))
 
 
@@ -191,7 +197,11 @@ def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str,
             f"Read it as a table: --format table"
         )
     try:
-        stored: object = json.loads((head.metadata or {})[METADATA_KEY]) if head.metadata else head.first_objects[0][METADATA_KEY]
+        stored: object = (
+            json.loads((head.metadata or {})[METADATA_KEY])
+            if head.metadata
+            else head.first_objects[0][METADATA_KEY]
+        )
     except ValueError:
         stored = None
     if not isinstance(stored, dict):

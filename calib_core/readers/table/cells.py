@@ -64,12 +64,18 @@ def true_positions(mask: pl.Series) -> RowPositions:
     return mask.arg_true().cast(pl.Int64).to_numpy()
 
 
-def faults_where(raw: pl.Series, is_wrong: pl.Series, kind: str, expected: str, fix: str) -> tuple[CellFault, ...]:
+def faults_where(
+    raw: pl.Series, is_wrong: pl.Series, kind: str, expected: str, fix: str
+) -> tuple[CellFault, ...]:
     """The one fault of the values of `raw` that are `wrong`, or none."""
     at = true_positions(is_wrong)
     if not at.size:
         return ()
-    return (CellFault(kind, expected, fix, at, tuple(map(value_text, raw.gather(at[:MAX_CELLS_SHOWN]).to_list()))),)
+    return (
+        CellFault(
+            kind, expected, fix, at, tuple(map(value_text, raw.gather(at[:MAX_CELLS_SHOWN]).to_list()))
+        ),
+    )
 
 
 def value_text(value: object, *, limit: int | None = 80) -> str:
@@ -134,7 +140,9 @@ LOG_PROBABILITY_RANGE: Final = NumberRange(
     "a natural logarithm of a probability, at most 0",
     'Write logarithms, not probabilities or logits; "-inf" stands for probability zero.',
 )
-AMOUNT_RANGE: Final = NumberRange(0.0, 1.7976931348623157e308, "a number, at least 0", "Write the number alone.")
+AMOUNT_RANGE: Final = NumberRange(
+    0.0, 1.7976931348623157e308, "a number, at least 0", "Write the number alone."
+)
 
 
 def parse_numbers(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -147,7 +155,7 @@ def parse_numbers(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
         wrong = raw.is_nan().fill_null(value=False)
         return null_where(raw, wrong), wrong
     if raw.dtype.is_integer():
-        return raw.cast(pl.Float64), pl.repeat(False, raw.len(), eager=True)
+        return raw.cast(pl.Float64), pl.repeat(False, raw.len(), eager=True)  # noqa: FBT003
     if raw.dtype == pl.String:
         text = raw.str.strip_chars().fill_null("")
         plain = text.str.contains(PLAIN_NUMBER)
@@ -238,7 +246,9 @@ def lenient_judge(judge: ColumnJudge) -> ColumnJudge:
         values = judge(raw).values
         at = true_positions(values.is_null() & ~is_missing(raw))
         texts = [value_text(value) for value in raw.gather(at).to_list()]
-        return JudgedColumn(values, unreadable=pl.DataFrame({"at": at, "found": pl.Series(texts, dtype=pl.String)}))
+        return JudgedColumn(
+            values, unreadable=pl.DataFrame({"at": at, "found": pl.Series(texts, dtype=pl.String)})
+        )
 
     return judge_leniently
 
@@ -297,7 +307,8 @@ def judge_sample_text(raw: pl.Series) -> JudgedColumn:
         return JudgedColumn(raw.cast(pl.String))
     fix = "Write one value, not several."
     return JudgedColumn(
-        null_series(raw, pl.String()), faults_where(raw, raw.is_not_null(), "not a text", "one text or number", fix)
+        null_series(raw, pl.String()),
+        faults_where(raw, raw.is_not_null(), "not a text", "one text or number", fix),
     )
 
 

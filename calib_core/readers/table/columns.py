@@ -39,53 +39,55 @@ _LOGPROB_LIST: Final = list_judge(judge_log_probability, pl.Float64())
 _TEXT_LIST: Final = list_judge(judge_sample_text, pl.String())
 _POSITION: Final = integer_judge(0, pl.Int32())
 
-COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge]({
-    "id": judge_text,
-    "trial_of": judge_text,
-    "subject": judge_text,
-    "question": judge_display_text,
-    "status": judge_text,
-    "answer_kind": judge_text,
-    "choices": _TEXT_LIST,
-    "gold": judge_text,
-    "gold_index": _POSITION,
-    "gold_all": _TEXT_LIST,
-    "choice_logprobs": some_finite_judge(_LOGPROB_LIST),
-    "choice_logprob_floor": judge_log_probability,
-    "choice_other_mass": judge_probability,
-    "choice_probs": distribution_judge(list_judge(judge_probability, pl.Float64())),
-    "choice_token_counts": _COUNT_LIST,
-    "choice_char_counts": _COUNT_LIST,
-    "choice_byte_counts": _COUNT_LIST,
-    "prediction": judge_text,
-    "prediction_index": _POSITION,
-    "prediction_text": judge_display_text,
-    "correct": judge_flag,
-    "samples": _TEXT_LIST,
-    "samples_parsed": _TEXT_LIST,
-    "sample_correct": list_judge(judge_flag, pl.Boolean()),
-    "sample_cluster": list_judge(_POSITION, pl.Int32()),
-    "correct_majority": judge_flag,
-    "path_logprobs": _LOGPROB_LIST,
-    "path_mean_prob": judge_probability,
-    "answer_start": _POSITION,
-    "answer_end": _POSITION,
-    "answer_logprobs": _LOGPROB_LIST,
-    "answer_mean_prob": judge_probability,
-    "p_true": judge_probability,
-    "p_false": judge_probability,
-    "p_true_norm": judge_text,
-    "verbal_confidence": judge_stated_probability,
-    "confidence": judge_probability,
-    "model": judge_text,
-    "dataset": judge_text,
-    "shots": judge_shots,
-    "checkpoint": judge_text,
-    "params_b": lenient_judge(judge_billions),
-    "tuning": judge_text,
-    "temperature": lenient_judge(judge_amount),
-    "tokens_seen": lenient_judge(integer_judge(0, pl.Int64())),
-})
+COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
+    {
+        "id": judge_text,
+        "trial_of": judge_text,
+        "subject": judge_text,
+        "question": judge_display_text,
+        "status": judge_text,
+        "answer_kind": judge_text,
+        "choices": _TEXT_LIST,
+        "gold": judge_text,
+        "gold_index": _POSITION,
+        "gold_all": _TEXT_LIST,
+        "choice_logprobs": some_finite_judge(_LOGPROB_LIST),
+        "choice_logprob_floor": judge_log_probability,
+        "choice_other_mass": judge_probability,
+        "choice_probs": distribution_judge(list_judge(judge_probability, pl.Float64())),
+        "choice_token_counts": _COUNT_LIST,
+        "choice_char_counts": _COUNT_LIST,
+        "choice_byte_counts": _COUNT_LIST,
+        "prediction": judge_text,
+        "prediction_index": _POSITION,
+        "prediction_text": judge_display_text,
+        "correct": judge_flag,
+        "samples": _TEXT_LIST,
+        "samples_parsed": _TEXT_LIST,
+        "sample_correct": list_judge(judge_flag, pl.Boolean()),
+        "sample_cluster": list_judge(_POSITION, pl.Int32()),
+        "correct_majority": judge_flag,
+        "path_logprobs": _LOGPROB_LIST,
+        "path_mean_prob": judge_probability,
+        "answer_start": _POSITION,
+        "answer_end": _POSITION,
+        "answer_logprobs": _LOGPROB_LIST,
+        "answer_mean_prob": judge_probability,
+        "p_true": judge_probability,
+        "p_false": judge_probability,
+        "p_true_norm": judge_text,
+        "verbal_confidence": judge_stated_probability,
+        "confidence": judge_probability,
+        "model": judge_text,
+        "dataset": judge_text,
+        "shots": judge_shots,
+        "checkpoint": judge_text,
+        "params_b": lenient_judge(judge_billions),
+        "tuning": judge_text,
+        "temperature": lenient_judge(judge_amount),
+        "tokens_seen": lenient_judge(integer_judge(0, pl.Int64())),
+    }
+)
 """Column → who judges it: the columns of a row (`ANSWER_SCHEMA`) and those of its run (`INFO_COLUMNS`)."""
 
 SINGLE_TEXT_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is judge_text)
@@ -102,7 +104,8 @@ PROBABILITY_COLUMNS: Final = frozenset(
 NUMERIC_COLUMNS: Final = frozenset(
     name
     for name, judge in COLUMN_JUDGES.items()
-    if judge in (judge_probability, judge_stated_probability, judge_flag, _POSITION, _LOGPROB_LIST, _COUNT_LIST)
+    if judge
+    in (judge_probability, judge_stated_probability, judge_flag, _POSITION, _LOGPROB_LIST, _COUNT_LIST)
     or name in ("choice_logprobs", "choice_probs", "sample_cluster")
 )
 """Columns of which only the number counts, or whether it is true, however it is written."""
@@ -110,70 +113,165 @@ NUMERIC_COLUMNS: Final = frozenset(
 
 # MERGED names: What do people call these columns elsewhere? A proposal, never applied unasked.
 
-COLUMN_ALIASES: Final = MappingProxyType[str, tuple[str, ...]]({
-    "id": (
-        "id", "question_id", "qid", "doc_id", "sample_id", "example_id", "instance_id", "custom_id", "uid",
-        "idx", "index", "key",
-    ),
-    "confidence": (
-        "confidence", "conf", "prob", "probability", "p", "certainty", "score_conf", "confidence_score",
-        "confidence_level", "confidences", "top_prob", "max_prob", "msp", "prediction_prob",
-    ),
-    "correct": (
-        "correct", "is_correct", "acc", "accuracy", "score", "em", "exact_match", "hit", "passed", "grade",
-        "judge", "y", "outcome", "correctness", "extracted_prom46_score",
-    ),
-    "gold": (
-        "gold", "target", "label", "answer", "answer_key", "correct_answer", "correct_option",
-        "ground_truth", "ground_truth_answer", "gt", "reference", "references", "gold_answer", "y_true",
-        "expected", "solution",
-    ),
-    "prediction": (
-        "prediction", "pred", "predicted", "model_answer", "parsed_answer", "extracted_answer",
-        "final_answer", "response", "output", "completion", "generation", "answer_pred", "y_pred", "greedy",
-    ),
-    "verbal_confidence": (
-        "verbal_confidence", "verbalized", "verbalized_confidence", "verbal_numerical_confidence",
-        "stated_confidence", "self_reported", "conf_text", "extracted_prob",
-    ),
-    "p_true": ("p_true", "prob_true", "p(true)", "p_correct", "true_prob"),
-    "p_false": ("p_false", "prob_false", "p(false)", "false_prob"),
-    "choice_logprobs": (
-        "choice_logprobs", "logprobs", "log_probs", "lls", "loglikelihoods", "choice_scores",
-        "option_logprobs",
-    ),
-    "choice_probs": ("choice_probs", "probs", "probabilities", "softmax", "option_probs"),
-    "samples": (
-        "samples", "generations", "responses", "completions", "answers", "outputs", "sampled_answers",
-        "predictions",
-    ),
-    "choices": ("choices", "options", "candidates", "endings"),
-    "path_logprobs": ("path_logprobs", "token_logprobs", "completion_logprobs"),
-    "path_mean_prob": ("path_mean_prob", "avg_prob", "mean_prob", "seq_prob", "logit_perplexity_confidence"),
-    "answer_logprobs": ("answer_logprobs", "answer_token_logprobs"),
-    "answer_mean_prob": ("answer_mean_prob", "answer_prob", "extracted_seq_prob"),
-    "question": ("question", "prompt", "input", "query", "problem", "text", "instruction", "ctx"),
-    "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name"),
-    "dataset": ("dataset", "task", "benchmark", "source", "data"),
-    "subject": ("subject", "category", "topic", "domain", "subtask", "group", "subject_name"),
-    "shots": ("shots", "n_shot", "num_fewshot", "k_shot", "fewshot", "n_shots"),
-    "params_b": ("params_b", "params", "n_params", "size", "model_size", "num_parameters", "parameters"),
-    "tuning": (
-        "tuning", "tuned", "variant", "type", "instruct", "chat", "finetuned", "is_chat", "aligned",
-    ),
-    "temperature": ("temperature", "temp", "t"),
-    "checkpoint": ("checkpoint", "step", "revision"),
-    "tokens_seen": ("tokens_seen", "tokens", "training_tokens"),
-})
+COLUMN_ALIASES: Final = MappingProxyType[str, tuple[str, ...]](
+    {
+        "id": (
+            "id",
+            "question_id",
+            "qid",
+            "doc_id",
+            "sample_id",
+            "example_id",
+            "instance_id",
+            "custom_id",
+            "uid",
+            "idx",
+            "index",
+            "key",
+        ),
+        "confidence": (
+            "confidence",
+            "conf",
+            "prob",
+            "probability",
+            "p",
+            "certainty",
+            "score_conf",
+            "confidence_score",
+            "confidence_level",
+            "confidences",
+            "top_prob",
+            "max_prob",
+            "msp",
+            "prediction_prob",
+        ),
+        "correct": (
+            "correct",
+            "is_correct",
+            "acc",
+            "accuracy",
+            "score",
+            "em",
+            "exact_match",
+            "hit",
+            "passed",
+            "grade",
+            "judge",
+            "y",
+            "outcome",
+            "correctness",
+            "extracted_prom46_score",
+        ),
+        "gold": (
+            "gold",
+            "target",
+            "label",
+            "answer",
+            "answer_key",
+            "correct_answer",
+            "correct_option",
+            "ground_truth",
+            "ground_truth_answer",
+            "gt",
+            "reference",
+            "references",
+            "gold_answer",
+            "y_true",
+            "expected",
+            "solution",
+        ),
+        "prediction": (
+            "prediction",
+            "pred",
+            "predicted",
+            "model_answer",
+            "parsed_answer",
+            "extracted_answer",
+            "final_answer",
+            "response",
+            "output",
+            "completion",
+            "generation",
+            "answer_pred",
+            "y_pred",
+            "greedy",
+        ),
+        "verbal_confidence": (
+            "verbal_confidence",
+            "verbalized",
+            "verbalized_confidence",
+            "verbal_numerical_confidence",
+            "stated_confidence",
+            "self_reported",
+            "conf_text",
+            "extracted_prob",
+        ),
+        "p_true": ("p_true", "prob_true", "p(true)", "p_correct", "true_prob"),
+        "p_false": ("p_false", "prob_false", "p(false)", "false_prob"),
+        "choice_logprobs": (
+            "choice_logprobs",
+            "logprobs",
+            "log_probs",
+            "lls",
+            "loglikelihoods",
+            "choice_scores",
+            "option_logprobs",
+        ),
+        "choice_probs": ("choice_probs", "probs", "probabilities", "softmax", "option_probs"),
+        "samples": (
+            "samples",
+            "generations",
+            "responses",
+            "completions",
+            "answers",
+            "outputs",
+            "sampled_answers",
+            "predictions",
+        ),
+        "choices": ("choices", "options", "candidates", "endings"),
+        "path_logprobs": ("path_logprobs", "token_logprobs", "completion_logprobs"),
+        "path_mean_prob": (
+            "path_mean_prob",
+            "avg_prob",
+            "mean_prob",
+            "seq_prob",
+            "logit_perplexity_confidence",
+        ),
+        "answer_logprobs": ("answer_logprobs", "answer_token_logprobs"),
+        "answer_mean_prob": ("answer_mean_prob", "answer_prob", "extracted_seq_prob"),
+        "question": ("question", "prompt", "input", "query", "problem", "text", "instruction", "ctx"),
+        "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name"),
+        "dataset": ("dataset", "task", "benchmark", "source", "data"),
+        "subject": ("subject", "category", "topic", "domain", "subtask", "group", "subject_name"),
+        "shots": ("shots", "n_shot", "num_fewshot", "k_shot", "fewshot", "n_shots"),
+        "params_b": ("params_b", "params", "n_params", "size", "model_size", "num_parameters", "parameters"),
+        "tuning": (
+            "tuning",
+            "tuned",
+            "variant",
+            "type",
+            "instruct",
+            "chat",
+            "finetuned",
+            "is_chat",
+            "aligned",
+        ),
+        "temperature": ("temperature", "temp", "t"),
+        "checkpoint": ("checkpoint", "step", "revision"),
+        "tokens_seen": ("tokens_seen", "tokens", "training_tokens"),
+    }
+)
 """Contract name → names found in the wild, the likeliest first. What matters most comes first."""
 
 
-SERIES_PREFIXES: Final = MappingProxyType[str, tuple[str, ...]]({
-    "choice_probs": ("p", "prob", "choiceprob"),
-    "choice_logprobs": ("logprob", "lp", "logit", "choicelogprob"),
-    "samples": ("sample", "answer", "response", "generation"),
-    "choices": ("option", "choice", ""),
-})
+SERIES_PREFIXES: Final = MappingProxyType[str, tuple[str, ...]](
+    {
+        "choice_probs": ("p", "prob", "choiceprob"),
+        "choice_logprobs": ("logprob", "lp", "logit", "choicelogprob"),
+        "samples": ("sample", "answer", "response", "generation"),
+        "choices": ("option", "choice", ""),
+    }
+)
 """List → what stands, as `plain` spells it, before the letter or number of a column of one element."""
 
 FitsName: TypeAlias = Callable[[Sequence[str], str], bool]
@@ -254,6 +352,7 @@ def _quote_if_spaced(text: str) -> str:
 
 # MERGED roles: Which column of the file is read as what: by its exact name, or because the person says so?
 
+
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
     """mapping: file column → contract name, as the person says; it wins over a column's own name.
@@ -266,7 +365,9 @@ class ColumnRoles:
     known_names: tuple[str, ...] = tuple(COLUMN_JUDGES)
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, str], file: str, known_names: tuple[str, ...] = tuple(COLUMN_JUDGES)) -> ColumnRoles:
+    def from_mapping(
+        cls, mapping: Mapping[str, str], file: str, known_names: tuple[str, ...] = tuple(COLUMN_JUDGES)
+    ) -> ColumnRoles:
         """Raises Refused where a name is not known, or is given to two columns and is that of no list."""
         names = list(mapping.values())
         for column, name in mapping.items():

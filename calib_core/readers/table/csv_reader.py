@@ -128,7 +128,9 @@ class ParsedBlock:
     lines: int
 
 
-def parse_block(block: bytes, *, delimiter: str, names: Sequence[str], is_numeric: ColumnFilter) -> ParsedBlock | None:
+def parse_block(
+    block: bytes, *, delimiter: str, names: Sequence[str], is_numeric: ColumnFilter
+) -> ParsedBlock | None:
     """A block of whole records, numbers as such if they all are, else as text; None where a quote is odd.
 
     numeric: as in `kinds`.
@@ -143,7 +145,9 @@ def parse_block(block: bytes, *, delimiter: str, names: Sequence[str], is_numeri
     return ParsedBlock(frame, count_csv_lines(block))
 
 
-def guess_dtypes(block: bytes, delimiter: str, names: Sequence[str], is_numeric: ColumnFilter) -> dict[str, pl.DataType]:
+def guess_dtypes(
+    block: bytes, delimiter: str, names: Sequence[str], is_numeric: ColumnFilter
+) -> dict[str, pl.DataType]:
     """Column → dtype to be parsed as: that of numbers or flags where the first values are such, else text.
 
     numeric: columns of which only the number counts, not how it is written.
@@ -179,7 +183,9 @@ def parse_csv_frame(block: bytes, delimiter: str, schema: Mapping[str, pl.DataTy
         )
     except _POLARS_ERRORS:
         return None
-    if not _all_finite(frame) or not _matches_bytes(frame, np.frombuffer(block, np.uint8), delimiter, quoted=quoted):
+    if not _all_finite(frame) or not _matches_bytes(
+        frame, np.frombuffer(block, np.uint8), delimiter, quoted=quoted
+    ):
         return None
     return frame
 
@@ -313,13 +319,16 @@ def first_csv_values(
         _read_header(records)
         cells += [row for row in islice(records, n_rows) if len(row) == len(header)]
     places = [header.index(name) if name in header else None for name in columns]
-    return [
-        pl.Series([None if at is None else row[at] for row in cells], dtype=pl.String) for at in places
-    ]
+    return [pl.Series([None if at is None else row[at] for row in cells], dtype=pl.String) for at in places]
 
 
 def open_csv(
-    data: bytes | Content, file: str, dialect: CsvDialect, is_used: ColumnFilter, *, is_numeric: ColumnFilter = no_column
+    data: bytes | Content,
+    file: str,
+    dialect: CsvDialect,
+    is_used: ColumnFilter,
+    *,
+    is_numeric: ColumnFilter = no_column,
 ) -> RawTable:
     """The records of delimited text (already known to be UTF-8) below its header.
 
@@ -328,7 +337,9 @@ def open_csv(
     """
     header = header_of(data, dialect)
     names = tuple(name or f"(column {position})" for position, name in enumerate(header, 1))
-    return RawTable(names, _CsvRecords(as_content(data, file), file, dialect, names, is_used).slices(is_numeric))
+    return RawTable(
+        names, _CsvRecords(as_content(data, file), file, dialect, names, is_used).slices(is_numeric)
+    )
 
 
 def _check_header(names: Sequence[str], file: str) -> None:
@@ -430,7 +441,9 @@ class _CsvRecords:
         except csv.Error as error:
             raise Refused(_quote_error_message(self.file, n_lines_above + end + 1, error)) from None
         if batch.lines:
-            yield _slice_of_batch(batch, _used_columns(self.names, self.is_used), 1.0 if share is None else share)
+            yield _slice_of_batch(
+                batch, _used_columns(self.names, self.is_used), 1.0 if share is None else share
+            )
 
 
 def _used_columns(names: Sequence[str], is_used: ColumnFilter) -> list[tuple[int, str]]:
@@ -484,7 +497,9 @@ def unescape_formulas(texts: pl.Series) -> pl.Series:
     return texts.str.replace(f"^'({_FORMULA_START})", "$1")
 
 
-def unescape_ids(slices: Iterator[Slice], is_id: ColumnFilter, unescaped_counts: Counter[str]) -> Iterator[Slice]:
+def unescape_ids(
+    slices: Iterator[Slice], is_id: ColumnFilter, unescaped_counts: Counter[str]
+) -> Iterator[Slice]:
     """The records of a CSV file, which may have been written for a spreadsheet, with their ids as they were.
 
     is_id: which column of the file holds them; taken: counts the apostrophes taken off in each column.
@@ -493,7 +508,11 @@ def unescape_ids(slices: Iterator[Slice], is_id: ColumnFilter, unescaped_counts:
         ids = {name: unescape_formulas(values) for name, values in part.columns.items() if is_id(name)}
         here = Counter({name: _count_different(part.columns[name], values) for name, values in ids.items()})
         unescaped_counts.update(here)
-        again = None if part.reread is None else partial(_reread_unescaped, part.reread, is_id, unescaped_counts, here)
+        again = (
+            None
+            if part.reread is None
+            else partial(_reread_unescaped, part.reread, is_id, unescaped_counts, here)
+        )
         yield replace(part, columns={**part.columns, **ids}, reread=again)
 
 
@@ -512,7 +531,10 @@ def _count_different(first: pl.Series, second: pl.Series) -> int:
 
 
 def _reread_unescaped(
-    read: Callable[[], Iterator[Slice]], is_id: ColumnFilter, unescaped_counts: Counter[str], counts_before: Counter[str]
+    read: Callable[[], Iterator[Slice]],
+    is_id: ColumnFilter,
+    unescaped_counts: Counter[str],
+    counts_before: Counter[str],
 ) -> Iterator[Slice]:
     """The same records, read with more care: what was counted of them is counted anew."""
     unescaped_counts.subtract(counts_before)

@@ -44,8 +44,14 @@ def match_gold(rows: pl.DataFrame) -> tuple[pl.Series, tuple[tuple[str, CellFaul
     outside = asked & ~twice & named.is_null()
     problems = (
         *(("gold_index", fault) for fault in _outside_faults(stored, beyond)),
-        *(("gold", fault) for fault in _ambiguous_faults(gold, asked & twice) + _outside_faults(gold, outside)),
-        *(("gold", fault) for fault in _conflict_faults(gold, named.set(_may_be_unknown_text(rows, gold), None), kept)),
+        *(
+            ("gold", fault)
+            for fault in _ambiguous_faults(gold, asked & twice) + _outside_faults(gold, outside)
+        ),
+        *(
+            ("gold", fault)
+            for fault in _conflict_faults(gold, named.set(_may_be_unknown_text(rows, gold), None), kept)
+        ),
     )
     return kept.zip_with(stored.is_not_null(), named).alias("gold_index"), problems
 
@@ -115,7 +121,10 @@ def _fill_single_gold(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _may_be_unknown_text(rows: pl.DataFrame, gold: pl.Series) -> pl.Series:
     """Whether a gold that is a number may be the text of a choice that the file does not give."""
-    return _column_or_null(rows, "choices", pl.List(pl.String())).is_null() & _match_by_number(gold).is_not_null()
+    return (
+        _column_or_null(rows, "choices", pl.List(pl.String())).is_null()
+        & _match_by_number(gold).is_not_null()
+    )
 
 
 def _column_or_null(rows: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Series:
@@ -158,7 +167,9 @@ def _match_by_text(rows: pl.DataFrame, has_gold: pl.Series) -> tuple[pl.Series, 
 
 
 def _match_by_number(gold: pl.Series) -> pl.Series:
-    return _parse_unique(gold, lambda text: text.str.extract(_INTEGER_PATTERN, 1).cast(pl.Int32, strict=False))
+    return _parse_unique(
+        gold, lambda text: text.str.extract(_INTEGER_PATTERN, 1).cast(pl.Int32, strict=False)
+    )
 
 
 def _match_by_letter(gold: pl.Series) -> pl.Series:
@@ -185,7 +196,11 @@ def _outside_faults(raw: pl.Series, is_outside: pl.Series) -> tuple[CellFault, .
 
 def _ambiguous_faults(raw: pl.Series, is_ambiguous: pl.Series) -> tuple[CellFault, ...]:
     return faults_where(
-        raw, is_ambiguous, "label fits several choices", _EXPECTED_GOLD, "Give gold_index, the position counted from 0."
+        raw,
+        is_ambiguous,
+        "label fits several choices",
+        _EXPECTED_GOLD,
+        "Give gold_index, the position counted from 0.",
     )
 
 

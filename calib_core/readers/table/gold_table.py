@@ -123,10 +123,16 @@ def read_gold_table(path: Path) -> GoldTable:
     raw = _open_records(head)
     frame = _collect_frame(raw, file)
     ids = {name: frame[name] for name in _columns_named(frame.columns, ID_NAMES)}
-    meant = {name: column for name in GOLD_TABLE_COLUMNS if (column := _likeliest_column(name, frame.columns, set(ids)))}
+    meant = {
+        name: column
+        for name in GOLD_TABLE_COLUMNS
+        if (column := _likeliest_column(name, frame.columns, set(ids)))
+    }
     if not ids or not {"gold", "gold_index", "gold_all"} & meant.keys():
         shown = ", ".join(repr(shorten(name, 40)) for name in frame.columns[:20])
-        raise Refused(f"{file} cannot be used for right answers: its columns are {shown}. {_NEEDED_COLUMNS_ADVICE}")
+        raise Refused(
+            f"{file} cannot be used for right answers: its columns are {shown}. {_NEEDED_COLUMNS_ADVICE}"
+        )
     told = pl.DataFrame([_judge_strictly(name, frame[column], file) for name, column in meant.items()])
     texts = {name: _judge_strictly("id", values, file) for name, values in ids.items()}
     return GoldTable(file, texts, told)

@@ -135,7 +135,9 @@ class NamedGroupColumns(GroupColumns):
 
 
 def _cannot_be_name(value: object) -> bool:
-    return isinstance(value, list | dict | float) or (isinstance(value, str) and len(value) > MAX_NAME_CHARACTERS)
+    return isinstance(value, list | dict | float) or (
+        isinstance(value, str) and len(value) > MAX_NAME_CHARACTERS
+    )
 
 
 def _name_texts(raw: pl.Series) -> pl.Series | None:

@@ -67,7 +67,10 @@ def replace_surrogates(value: object) -> object:
     if isinstance(value, list):
         return [replace_surrogates(part) for part in cast("list[object]", value)]
     if isinstance(value, dict):
-        return {str(replace_surrogates(key)): replace_surrogates(part) for key, part in cast("JsonRecord", value).items()}
+        return {
+            str(replace_surrogates(key)): replace_surrogates(part)
+            for key, part in cast("JsonRecord", value).items()
+        }
     return value
 
 
@@ -77,7 +80,9 @@ def numbered_lines(data: bytes | Content) -> Iterator[tuple[int, bytes, int]]:
     return _numbered_lines_from(content, _offset_after_bom(content), _line_ending(content))
 
 
-def _numbered_lines_from(content: Content, offset: int, line_ending: bytes) -> Iterator[tuple[int, bytes, int]]:
+def _numbered_lines_from(
+    content: Content, offset: int, line_ending: bytes
+) -> Iterator[tuple[int, bytes, int]]:
     number = 0
     for block in content.line_blocks(offset, line_ending):
         for line in io.BytesIO(_with_newlines(block, line_ending)):
@@ -106,7 +111,9 @@ def _with_newlines(block: bytes, line_ending: bytes) -> bytes:
     return block if line_ending == b"\n" else block.replace(line_ending, b"\n")
 
 
-def open_json_lines(data: bytes | Content, file: str, is_used: ColumnFilter, *, skip_lines: int = 0) -> RawTable:
+def open_json_lines(
+    data: bytes | Content, file: str, is_used: ColumnFilter, *, skip_lines: int = 0
+) -> RawTable:
     """The records of JSON lines (already known to be UTF-8), one object a line, below `skip` lines.
 
     Raises Refused, while the slices are read, where an object holds one key twice.
@@ -143,7 +150,7 @@ class _JsonLines:
     def slices(self, skip_lines: int) -> Iterator[Slice]:
         """The records below `skip` lines, a block at a time: however long lines are, few are held at once."""
         at, above = _offset_after_bom(self.content), 0
-        for above, _, at in islice(numbered_lines(self.content), skip_lines):
+        for above, _, at in islice(numbered_lines(self.content), skip_lines):  # noqa: B007
             pass
         end = _line_ending(self.content)
         for part in self.content.line_blocks(at, end):
@@ -164,7 +171,9 @@ class _JsonLines:
             batch.records.append(record)
             batch.lines.append(above + number)
             if len(batch.records) == ROWS_PER_SLICE:
-                yield slice_of_records(batch, self.is_used, self.found_keys, share - left * (1 - end / len(block)))
+                yield slice_of_records(
+                    batch, self.is_used, self.found_keys, share - left * (1 - end / len(block))
+                )
                 batch = Batch[Mapping[str, object]]()
         if batch.records:
             yield slice_of_records(batch, self.is_used, self.found_keys, share)

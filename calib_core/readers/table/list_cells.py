@@ -104,7 +104,7 @@ def as_lists(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The values as lists of plain elements, and which of them are there and no such list."""
     match raw.dtype:
         case pl.List(inner=inner) if not inner.is_nested():
-            return raw, pl.repeat(False, raw.len(), eager=True)
+            return raw, pl.repeat(False, raw.len(), eager=True)  # noqa: FBT003
         case pl.String():
             held = null_where(raw, is_missing(raw))
             cells = [None if cell is None else _parse_list(cell.strip()) for cell in held.to_list()]
@@ -136,7 +136,9 @@ def distribution_judge(judge: ColumnJudge) -> ColumnJudge:
             "Store every choice's probability; letters cut out of a top list belong in choice_logprobs.",
         )
         nearly = true_positions((off > EXACT_SUM_TOLERANCE) & ~wrong)
-        return JudgedColumn(null_where(lists, wrong), (*judged.faults, *fault), judged.clipped_positions, nearly)
+        return JudgedColumn(
+            null_where(lists, wrong), (*judged.faults, *fault), judged.clipped_positions, nearly
+        )
 
     return judge_sums
 
@@ -157,7 +159,9 @@ def some_finite_judge(judge: ColumnJudge) -> ColumnJudge:
             "at least one finite log-probability",
             "Leave the list empty where the model gave none.",
         )
-        return JudgedColumn(null_where(judged.values, wrong), (*judged.faults, *fault), judged.clipped_positions)
+        return JudgedColumn(
+            null_where(judged.values, wrong), (*judged.faults, *fault), judged.clipped_positions
+        )
 
     return judge_finite
 
@@ -205,7 +209,11 @@ def _parse_python_list(text: str) -> object:
 
     Refused besides: strings side by side, which Python would join (NumPy prints arrays so).
     """
-    if len(text) > LITERAL_LIMIT or text[0] not in "[(" or _ADJACENT_STRINGS.search(_STRING_LITERAL.sub("S", text)):
+    if (
+        len(text) > LITERAL_LIMIT
+        or text[0] not in "[("
+        or _ADJACENT_STRINGS.search(_STRING_LITERAL.sub("S", text))
+    ):
         return None
     try:
         with warnings.catch_warnings():

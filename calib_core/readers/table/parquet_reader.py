@@ -42,7 +42,7 @@ def check_footer(data: bytes, file: str) -> None:
         The footer cannot be read, its schema is nested too deep (pyarrow reads at most 100 levels), there are
         more than `MOST_GROUPS` row groups, or the numbers of rows contradict each other.
     """
-    import pyarrow.parquet as pq
+    import pyarrow.parquet as pq  # noqa: PLC0415  a tenth of a second that only Parquet files take
 
     try:
         footer = pq.read_metadata(io.BytesIO(data))  # pyright: ignore[reportUnknownMemberType]

@@ -179,7 +179,9 @@ InputT = TypeVar("InputT")
 OutputT = TypeVar("OutputT")
 
 
-def map_ahead(items: Iterable[InputT], function: Callable[[InputT], OutputT]) -> Generator[tuple[InputT, OutputT]]:
+def map_ahead(
+    items: Iterable[InputT], function: Callable[[InputT], OutputT]
+) -> Generator[tuple[InputT, OutputT]]:
     """Each part, in its turn, with what the work makes of it, in threads: for work that others do in C.
 
     Raises what the work raises, when it is the part's turn.

@@ -60,7 +60,10 @@ from calib_core.runs import AnswerRun, RunInfo, is_missing
 
 # MERGED gather: How do several columns of the file become one list, an element a column?
 
-def gather_lists(part: Slice, roles: ColumnRoles, column_order: Sequence[str]) -> tuple[Slice, dict[str, str]]:
+
+def gather_lists(
+    part: Slice, roles: ColumnRoles, column_order: Sequence[str]
+) -> tuple[Slice, dict[str, str]]:
     """The slice with the columns of each list put together, and column → name of all that is read.
 
     order: the file's columns; one that this slice lacks is empty in it. A list is called by the names
@@ -109,7 +112,9 @@ def first_values(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> lis
         case "text":
             return first_csv_values(head.content, dialect, columns, N_FIRST_OBJECTS)
         case _:
-            return [series_from_values(name, [row.get(name) for row in head.first_objects])[0] for name in columns]
+            return [
+                series_from_values(name, [row.get(name) for row in head.first_objects])[0] for name in columns
+            ]
 
 
 def looks_like(raw: Sequence[pl.Series], name: str) -> bool:
@@ -119,7 +124,9 @@ def looks_like(raw: Sequence[pl.Series], name: str) -> bool:
     """
     values = raw[0] if len(raw) == 1 else combine_columns(raw)
     there = values.len() - int(is_missing(values).sum())
-    judged = judge_range(values, PERCENT_RANGE) if name in PROBABILITY_COLUMNS else COLUMN_JUDGES[name](values)
+    judged = (
+        judge_range(values, PERCENT_RANGE) if name in PROBABILITY_COLUMNS else COLUMN_JUDGES[name](values)
+    )
     good = judged.values.len() - judged.values.null_count()
     return 2 * good >= there
 
@@ -153,7 +160,9 @@ def open_and_read_table(
     roles = ColumnRoles.from_mapping(mapping, head.file)
     layout = _guess_dialect(head.content, roles) if head.kind == "text" else COMMAS
     groups = _candidate_group_columns(head, roles)
-    table = open_table(head, groups.is_used, skip_lines, layout, lambda column: roles.role(column) in NUMERIC_COLUMNS)
+    table = open_table(
+        head, groups.is_used, skip_lines, layout, lambda column: roles.role(column) in NUMERIC_COLUMNS
+    )
     taken = Counter[str]()
     if head.kind == "text":
         ids = unescape_ids(table.slices, lambda column: roles.role(column) == "id", taken)
@@ -210,7 +219,9 @@ def _candidate_group_columns(head: Head, roles: ColumnRoles) -> GroupColumns:
     groups.exclude_by_objects(head.first_objects)
     if head.kind == "parquet":
         free = [name for name in head.names if groups.may_group(name)]
-        groups.exclude_by_values(first_parquet_values(head.all_bytes, free, N_FIRST_PARQUET_ROWS) if free else ())
+        groups.exclude_by_values(
+            first_parquet_values(head.all_bytes, free, N_FIRST_PARQUET_ROWS) if free else ()
+        )
     return groups
 
 
@@ -237,7 +248,11 @@ def _collect_rows(table: RawTable, groups: GroupColumns, file: str, progress: Re
 
 
 def open_table(
-    head: Head, is_used: ColumnFilter, skip_lines: int, dialect: CsvDialect, is_numeric: ColumnFilter = no_column
+    head: Head,
+    is_used: ColumnFilter,
+    skip_lines: int,
+    dialect: CsvDialect,
+    is_numeric: ColumnFilter = no_column,
 ) -> RawTable:
     """The records of a file, `skip` lines of metadata passed over; numeric: as in `open_csv`."""
     match head.kind:
@@ -274,7 +289,9 @@ def _fits_any_values(_columns: Sequence[str], _name: str) -> bool:
     return True
 
 
-def _propose_mapping(head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]) -> dict[str, str]:
+def _propose_mapping(
+    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]
+) -> dict[str, str]:
     """What the columns that are not read probably stand for, by their names and first values."""
 
     def fits(candidates: Sequence[str], name: str) -> bool:
@@ -284,7 +301,11 @@ def _propose_mapping(head: Head, dialect: CsvDialect, roles: ColumnRoles, column
 
 
 def _judge_rows(
-    collected: RowCollector, group_columns: pl.DataFrame, origin: Origin, progress: ReadProgress, gold_path: Path | None
+    collected: RowCollector,
+    group_columns: pl.DataFrame,
+    origin: Origin,
+    progress: ReadProgress,
+    gold_path: Path | None,
 ) -> tuple[tuple[AnswerRun, ...], tuple[str, ...], str | None]:
     """Judges what can only be judged of whole rows: the runs, notes, and why nothing can be used.
 
@@ -310,7 +331,9 @@ def _judge_rows(
         return (), joined, refusal
     progress(PARSED_SHARE, "telling the runs apart")
     bad, adrift = collected.is_bad, collected.is_run_unknown
-    judgement = RowJudgement(bad, adrift, collected.clipped_positions, collected.inexact_sums, collected.unreadable)
+    judgement = RowJudgement(
+        bad, adrift, collected.clipped_positions, collected.inexact_sums, collected.unreadable
+    )
     runs, notes = split_into_runs(frame, judgement, origin, group_columns)
     return runs, (*joined, *notes, *remarks), None
 

@@ -31,6 +31,7 @@ from calib_core.runs import RUN_COLUMNS
 # One such value is a slip, and its row is bad. Where most are above 1, leaving those rows out would
 # keep the lowest percentages and take them for probabilities.
 
+
 @dataclass(slots=True)
 class PercentCheck:
     """The numbers met so far in a column of probabilities: how many in all, above 1, above 100.
@@ -62,6 +63,7 @@ class PercentCheck:
 
 # MERGED collect: How do judged slices become one frame, one list of bad rows and one list of problems?
 
+
 class RowCollector:
     """Everything learnt of a file's records so far.
 
@@ -83,7 +85,9 @@ class RowCollector:
         self._unread: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
         self._scales: defaultdict[str, PercentCheck] = defaultdict(PercentCheck)
 
-    def add(self, part: Slice, roles: Mapping[str, str], judged_columns: Mapping[str, JudgedColumn] | None = None) -> None:
+    def add(
+        self, part: Slice, roles: Mapping[str, str], judged_columns: Mapping[str, JudgedColumn] | None = None
+    ) -> None:
         """Judges one slice. roles: file column → contract name, for the columns of this slice.
 
         known: what `judge` has found of it, where that was asked before.
@@ -96,7 +100,9 @@ class RowCollector:
             fault = CellFault(broken.kind, broken.expected, broken.fix, at, (broken.found,))
             self.mark_bad(broken.column, fault, offset)
             self._adrift.append(at + offset)
-        for column, judged in (judge_slice(part, roles) if judged_columns is None else judged_columns).items():
+        for column, judged in (
+            judge_slice(part, roles) if judged_columns is None else judged_columns
+        ).items():
             name = roles[column]
             if name in PROBABILITY_COLUMNS:
                 self._scales[column].add_slice(part.columns[column], judged)
@@ -151,7 +157,9 @@ class RowCollector:
     @property
     def percentage_columns(self) -> tuple[tuple[str, str], ...]:
         """(file column, an example) of the columns that hold percentages where probabilities are meant."""
-        return tuple((name, scale.example) for name, scale in self._scales.items() if scale.looks_like_percentages)
+        return tuple(
+            (name, scale.example) for name, scale in self._scales.items() if scale.looks_like_percentages
+        )
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -203,7 +211,9 @@ def judge_slice(part: Slice, roles: Mapping[str, str]) -> dict[str, JudgedColumn
     """File column → its judged values, of the columns of one slice that are read."""
     judged: dict[str, JudgedColumn] = {}
     for column, name in roles.items():
-        nested = part.nested.get(column, frozenset[int]()) if name in SINGLE_TEXT_COLUMNS else frozenset[int]()
+        nested = (
+            part.nested.get(column, frozenset[int]()) if name in SINGLE_TEXT_COLUMNS else frozenset[int]()
+        )
         judged[column] = _judge_column(name, part.columns[column], nested)
     return judged
 
@@ -250,7 +260,9 @@ def disagreements(rows: pl.DataFrame) -> Iterator[tuple[str, CellFault]]:
         yield from _span_disagreements(rows)
 
 
-def _length_disagreements(rows: pl.DataFrame, thing: str, names: list[str]) -> Iterator[tuple[str, CellFault]]:
+def _length_disagreements(
+    rows: pl.DataFrame, thing: str, names: list[str]
+) -> Iterator[tuple[str, CellFault]]:
     """Each list is held against the first that the row has."""
     first = rows[names[0]].list.len()
     for name in names[1:]:
@@ -259,7 +271,9 @@ def _length_disagreements(rows: pl.DataFrame, thing: str, names: list[str]) -> I
         if differ.any():
             expected = f"as many entries as {names[0]}, one a {thing}"
             shown = pl.select(pl.format("{} instead of {}", size, first)).to_series()
-            for fault in faults_where(shown, differ, "lists of different lengths", expected, "Complete the lists."):
+            for fault in faults_where(
+                shown, differ, "lists of different lengths", expected, "Complete the lists."
+            ):
                 yield name, fault
         first = first.zip_with(first.is_not_null(), size)
 

@@ -82,7 +82,10 @@ def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_]) -> tuple[C
 
 
 def split_into_runs(
-    rows: pl.DataFrame, judgement: RowJudgement, origin: Origin, group_columns: pl.DataFrame = _NO_GROUP_COLUMNS
+    rows: pl.DataFrame,
+    judgement: RowJudgement,
+    origin: Origin,
+    group_columns: pl.DataFrame = _NO_GROUP_COLUMNS,
 ) -> tuple[tuple[AnswerRun, ...], tuple[str, ...]]:
     """The runs in order of their first row, without bad rows; and notes on what belongs to no run.
 
@@ -138,9 +141,13 @@ def _build_run(
     good = mask & ~judgement.is_bad
     good_rows = rows if good.all() else rows.filter(pl.Series(good))
     own = group_columns if good.all() or not group_columns.width else group_columns.filter(pl.Series(good))
-    known = rows.select("row", *_present_columns(rows, INFO_COLUMNS)).filter(pl.Series(mask & ~judgement.is_run_unknown))
+    known = rows.select("row", *_present_columns(rows, INFO_COLUMNS)).filter(
+        pl.Series(mask & ~judgement.is_run_unknown)
+    )
     info, notes = run_info_from_rows(known, origin.info)
-    clipped = {name: int(good[at].sum()) for name, at in judgement.clipped_positions.items() if good[at].any()}
+    clipped = {
+        name: int(good[at].sum()) for name, at in judgement.clipped_positions.items() if good[at].any()
+    }
     ledger = RowCounts(
         n_rows=int(mask.sum()),
         n_left_out=int((mask & judgement.is_bad).sum()),

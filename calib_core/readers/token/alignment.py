@@ -36,7 +36,9 @@ def shift_message(gains: Sequence[NDArray[np.float64]], side: str) -> str | None
     "before".
     """
     gain = np.concatenate(gains) if gains else np.zeros(0)
-    if gain.size < MIN_POSITIONS or gain.mean() < max(MIN_GAIN_NATS, _MIN_STANDARD_ERRORS * gain.std() / np.sqrt(gain.size)):
+    if gain.size < MIN_POSITIONS or gain.mean() < max(
+        MIN_GAIN_NATS, _MIN_STANDARD_ERRORS * gain.std() / np.sqrt(gain.size)
+    ):
         return None
     return (
         f"The target of the row {side} fits better than the row's own, by {gain.mean():.1f} nats over the "

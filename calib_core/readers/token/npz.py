@@ -90,7 +90,9 @@ def find_token_arrays(
     ]
     if not values or not _is_token_level(file, meant, metadata, lambda: open_array(values[0][0])):
         if not values and not any(role in COLUMN_JUDGES for role in meant.values()):
-            raise Refused(f"{file} holds the arrays {column_list_text(names)}, of which none is known. {_ARRAY_NAMES_ADVICE}")
+            raise Refused(
+                f"{file} holds the arrays {column_list_text(names)}, of which none is known. {_ARRAY_NAMES_ADVICE}"
+            )
         return None
     if len(values) > 1:
         raise Refused(
@@ -101,7 +103,10 @@ def find_token_arrays(
 
 
 def _is_token_level(
-    file: str, array_roles: Mapping[str, str], metadata: Mapping[str, Any], open_values: Callable[[], StoredArray]
+    file: str,
+    array_roles: Mapping[str, str],
+    metadata: Mapping[str, Any],
+    open_values: Callable[[], StoredArray],
 ) -> bool:
     """Whether the rows are positions of a text, and not questions."""
     roles = set(array_roles.values())
@@ -131,10 +136,14 @@ def _is_token_level(
 def _target_array(file: str, array_roles: Mapping[str, str]) -> str:
     """The array of the right classes."""
     own = [name for name, role in array_roles.items() if role == TARGET_ARRAY]
-    others = [name for name, role in array_roles.items() if role in (*TOKEN_TARGET_NAMES, *AMBIGUOUS_TARGET_NAMES)]
+    others = [
+        name for name, role in array_roles.items() if role in (*TOKEN_TARGET_NAMES, *AMBIGUOUS_TARGET_NAMES)
+    ]
     found = own or others
     if not found:
-        raise Refused(f"{file} has no target: the class that is right at each position. {_ARRAY_NAMES_ADVICE}")
+        raise Refused(
+            f"{file} has no target: the class that is right at each position. {_ARRAY_NAMES_ADVICE}"
+        )
     if len(found) > 1:
         raise Refused(
             f"{file} holds {column_list_text(found)}, and one of them is the target. Say which: "
@@ -151,12 +160,14 @@ MAX_ANSWER_BYTES: Final = 2**28
 MAX_GROUP_NAME_BYTES: Final = 2**24
 """Bytes of an array that may hold the groups' names: a larger one is not looked at."""
 
-_TABLE_NAMES: Final[Mapping[str, str]] = MappingProxyType({
-    "probs": "choice_probs",
-    "logprobs": "choice_logprobs",
-    "logits": "choice_logprobs",
-    "target": "gold",
-})
+_TABLE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "probs": "choice_probs",
+        "logprobs": "choice_logprobs",
+        "logits": "choice_logprobs",
+        "target": "gold",
+    }
+)
 """What arrays are called in a file of NumPy arrays → in a table."""
 
 
@@ -170,7 +181,11 @@ def read_answers(
 ) -> Reading:
     """The runs of the arrays `names`. mapping: as of `Format.read`; raises Refused as a table does."""
     said = {name: mapping.get(name, name) for name in names}
-    known = {name: _TABLE_NAMES.get(role, role) for name, role in said.items() if name in mapping or role in _TABLE_NAMES}
+    known = {
+        name: _TABLE_NAMES.get(role, role)
+        for name, role in said.items()
+        if name in mapping or role in _TABLE_NAMES
+    }
     roles = ColumnRoles.from_mapping(known, head.file)
     wanted = [open_array(name) for name in names if roles.is_used(name)]
     _check_answer_arrays(head.file, wanted)
@@ -183,7 +198,11 @@ def read_answers(
 
 def _may_group(array: StoredArray, rows: int) -> bool:
     """Whether an array without a name here may hold one group's name a row."""
-    return array.dtype.kind in "iubU" and array.shape == (rows,) and rows * array.dtype.itemsize <= MAX_GROUP_NAME_BYTES
+    return (
+        array.dtype.kind in "iubU"
+        and array.shape == (rows,)
+        and rows * array.dtype.itemsize <= MAX_GROUP_NAME_BYTES
+    )
 
 
 def _check_answer_arrays(file: str, arrays: Sequence[StoredArray]) -> None:
@@ -261,7 +280,9 @@ class DensePositions:
         return self.values.shape[1]
 
 
-def read_dense_positions(positions: DensePositions, progress: ReadProgress, notes: Sequence[str] = ()) -> Reading:
+def read_dense_positions(
+    positions: DensePositions, progress: ReadProgress, notes: Sequence[str] = ()
+) -> Reading:
     """The one run of a file. notes: what is known already and has to be said with its numbers.
 
     Raises Refused where the arrays end early, or not one position is good.
@@ -280,9 +301,7 @@ def read_dense_positions(positions: DensePositions, progress: ReadProgress, note
         notes=(*notes, *_position_notes(reducer.padding, alignment.shift_note)),
     )
     info = positions.origin.info
-    run = TokenRun(
-        file, positions.origin.format, info.label(positions.label), info, reducer.result(), ledger
-    )
+    run = TokenRun(file, positions.origin.format, info.label(positions.label), info, reducer.result(), ledger)
     return Reading(
         file=file,
         format=positions.origin.format,
@@ -309,7 +328,10 @@ def _reduce_blocks(positions: DensePositions, progress: ReadProgress) -> tuple[D
         alignment.add(values, target)
         reducer.add(values, target)
         done += len(target)
-        if reducer.n_bad_rows == done < positions.n_positions and done * positions.values.row_bytes >= MAX_ALL_BAD_BYTES:
+        if (
+            reducer.n_bad_rows == done < positions.n_positions
+            and done * positions.values.row_bytes >= MAX_ALL_BAD_BYTES
+        ):
             reason = f"the first {done:,} positions are all bad, and no more were read"
             raise _nothing_usable(positions.origin.file, reason, _problems(positions, reducer.problems))
         progress(done / positions.n_positions, f"{done:,} of {positions.n_positions:,} positions read")
@@ -474,7 +496,9 @@ def _read_archive(
         origin,
         label=file_stem(head.file),
         columns=names,
-        unused_columns=tuple(name for name in names if name not in (arrays.values, arrays.target, METADATA_ARRAY)),
+        unused_columns=tuple(
+            name for name in names if name not in (arrays.values, arrays.target, METADATA_ARRAY)
+        ),
     )
     return read_dense_positions(positions, progress, _vocabulary_notes(metadata, positions.n_classes))
 
@@ -486,7 +510,10 @@ def _read_array_files(head: Head, path: Path, mapping: Mapping[str, str], progre
     metadata: ArrayMetadata = {}
     if pair.metadata is not None:
         metadata = _parse_metadata(read_bytes(pair.metadata, pair.metadata.name), pair.metadata.name)
-    with open_regular_file(pair.values, head.file) as stream, open_regular_file(pair.target, pair.target.name) as targets:
+    with (
+        open_regular_file(pair.values, head.file) as stream,
+        open_regular_file(pair.target, pair.target.name) as targets,
+    ):
         positions = DensePositions(
             StoredArray.from_stream(stream, _stream_size(stream), head.file, pair.scale),
             StoredArray.from_stream(targets, _stream_size(targets), pair.target.name, TARGET_ARRAY),

@@ -43,18 +43,20 @@ TABLE_PARTS: Final = (
 `confidence` A_j); and the largest entries of the positions kept (`draw` numbers them, `group` is the
 class)."""
 
-SUMS_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType({
-    "run": pl.Int32(),
-    "part": pl.Enum(TABLE_PARTS),
-    "draw": pl.Int32(),
-    "group": pl.Int32(),
-    "cell": pl.Int32(),
-    "count": pl.Int64(),
-    "correct": pl.Int64(),
-    "confidence": pl.Float64(),
-    "squared": pl.Float64(),
-    "confident_correct": pl.Float64(),
-})
+SUMS_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
+    {
+        "run": pl.Int32(),
+        "part": pl.Enum(TABLE_PARTS),
+        "draw": pl.Int32(),
+        "group": pl.Int32(),
+        "cell": pl.Int32(),
+        "count": pl.Int64(),
+        "correct": pl.Int64(),
+        "confidence": pl.Float64(),
+        "squared": pl.Float64(),
+        "confident_correct": pl.Float64(),
+    }
+)
 
 _GRID_COLUMNS: Final = ("group", "cell", "count", "correct", "confidence", "squared", "confident_correct")
 
@@ -82,11 +84,11 @@ def sums_metadata(sums: TokenSums) -> RunMetadata:
         else {"seed": draws.seed, "number": len(draws.all_labels), "by_class": draws.by_class is not None},
         "unseen": None
         if unseen is None
-        else {"positions": {str(bins): n for bins, n in unseen.n_ambiguous.items()}, "fewest": unseen.min_stored},
-        "examples": [
-            {name: getattr(example, name) for name in _EXAMPLE_FIELDS}
-            for example in sums.examples
-        ],
+        else {
+            "positions": {str(bins): n for bins, n in unseen.n_ambiguous.items()},
+            "fewest": unseen.min_stored,
+        },
+        "examples": [{name: getattr(example, name) for name in _EXAMPLE_FIELDS} for example in sums.examples],
     }
 
 
@@ -121,7 +123,9 @@ def sums_from_table(metadata: RunMetadata, table: pl.DataFrame) -> TokenSums:
         occurrences=occurrences,
         sum_deviation=float(metadata["excess"]),
         draws=None if metadata["draws"] is None else _draws_from_parts(metadata["draws"], parts),
-        unstored=None if metadata["unseen"] is None else _unseen_from_columns(metadata["unseen"], parts.get("unseen", none)),
+        unstored=None
+        if metadata["unseen"] is None
+        else _unseen_from_columns(metadata["unseen"], parts.get("unseen", none)),
         examples=tuple(_examples_from_columns(metadata["examples"], parts.get("examples", none))),
     )
 
@@ -167,16 +171,20 @@ def _sums_parts(sums: TokenSums) -> Iterator[tuple[str, PartColumns]]:
 def _part_frame(run: int, part: str, columns: PartColumns) -> pl.DataFrame:
     height = max(len(values) for values in columns.values())
     same = {"run": run, "part": part}
-    return pl.DataFrame([
-        pl.Series(name, np.ascontiguousarray(columns[name])).cast(dtype)
-        if name in columns
-        else pl.repeat(same.get(name, 0), height, dtype=dtype, eager=True).alias(name)
-        for name, dtype in SUMS_SCHEMA.items()
-    ])
+    return pl.DataFrame(
+        [
+            pl.Series(name, np.ascontiguousarray(columns[name])).cast(dtype)
+            if name in columns
+            else pl.repeat(same.get(name, 0), height, dtype=dtype, eager=True).alias(name)
+            for name, dtype in SUMS_SCHEMA.items()
+        ]
+    )
 
 
 def _empty_columns() -> PartColumns:
-    return {name: np.zeros(0, np.float64 if dtype.is_float() else np.int32) for name, dtype in SUMS_SCHEMA.items()}
+    return {
+        name: np.zeros(0, np.float64 if dtype.is_float() else np.int32) for name, dtype in SUMS_SCHEMA.items()
+    }
 
 
 def _grid_from_columns(metadata: RunMetadata, columns: PartColumns) -> GridSums:
@@ -211,10 +219,14 @@ def _draws_from_parts(metadata: RunMetadata, parts: Mapping[str, PartColumns]) -
 def _unseen_from_columns(metadata: RunMetadata, columns: PartColumns) -> UnstoredBounds:
     positions = {int(bins): int(number) for bins, number in metadata["positions"].items()}
     bins, mass = columns["draw"], columns["confidence"].astype(np.float64)
-    return UnstoredBounds(positions, {m: mass[bins == m] for m in dict.fromkeys(bins.tolist())}, int(metadata["fewest"]))
+    return UnstoredBounds(
+        positions, {m: mass[bins == m] for m in dict.fromkeys(bins.tolist())}, int(metadata["fewest"])
+    )
 
 
-def _examples_from_columns(metadata: Sequence[RunMetadata], columns: PartColumns) -> Iterator[ExamplePosition]:
+def _examples_from_columns(
+    metadata: Sequence[RunMetadata], columns: PartColumns
+) -> Iterator[ExamplePosition]:
     for at, example in enumerate(metadata):
         mine = columns["draw"] == at
         yield ExamplePosition(
@@ -245,8 +257,14 @@ def check_run_metadata(metadata: RunMetadata) -> None:
     """Raises WrongError where a size is none, before room is made for it; KeyError, TypeError as is."""
     _require(0 <= metadata["rows"] < 2**53, "its number of positions is none")
     _require(1 <= metadata["classes"] <= MAX_CLASSES, "its number of classes is none")
-    _require(metadata["draws"] is None or 1 <= metadata["draws"]["number"] <= MAX_DRAWS, "its number of draws is none")
-    _require((metadata["by_class"] is None) != (metadata["no_classes"] is None), "its classes are there and not there")
+    _require(
+        metadata["draws"] is None or 1 <= metadata["draws"]["number"] <= MAX_DRAWS,
+        "its number of draws is none",
+    )
+    _require(
+        (metadata["by_class"] is None) != (metadata["no_classes"] is None),
+        "its classes are there and not there",
+    )
 
 
 def check_table(metadata: RunMetadata, table: pl.DataFrame) -> None:
@@ -326,14 +344,18 @@ def _check_draws(draws: NullDraws, rows: int) -> None:
         key = (draw * (int(group.max(initial=0)) + 1) + group) * GRID_CELLS + cell
         _require((np.diff(key) > 0).all() and (count > 0).all(), "the draws by class are not in order")
         drawn = np.bincount(draw, count)
-        _require((drawn == rows).all() and drawn.size <= len(draws.all_labels), "the draws by class do not add up")
+        _require(
+            (drawn == rows).all() and drawn.size <= len(draws.all_labels), "the draws by class do not add up"
+        )
 
 
 def _check_unseen(unseen: UnstoredBounds, rows: int) -> None:
     _require(unseen.min_stored >= 0, "the entries stored are less than none")
     _require(all(0 <= number <= rows for number in unseen.n_ambiguous.values()), "too many are ambiguous")
     for bins, mass in unseen.mass_bounds.items():
-        _require(_is_valid_mass(mass, bins, rows) and bins in unseen.n_ambiguous, "what is not stored is none")
+        _require(
+            _is_valid_mass(mass, bins, rows) and bins in unseen.n_ambiguous, "what is not stored is none"
+        )
 
 
 def _is_valid_mass(mass: NDArray[np.float64], bins: int, rows: int) -> bool:
@@ -354,7 +376,15 @@ def _require(holds: object, message: str) -> None:
 SUMS_FORMAT: Final = "calib-sums"
 SUMS_VERSION: Final = 1
 
-_INVALID_SUMS_ERRORS: Final = (InvalidSumsError, KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError)
+_INVALID_SUMS_ERRORS: Final = (
+    InvalidSumsError,
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    OverflowError,
+    AttributeError,
+)
 """What comes of metadata and tables that are not those of a sums file."""
 
 
@@ -365,7 +395,12 @@ def write_sums(runs: Sequence[TokenRun], path: Path) -> None:
     """
     frame = pl.concat([sums_to_table(number, run.sums) for number, run in enumerate(runs)])
     told: list[RunMetadata] = [
-        {"label": run.label, "info": asdict(run.info), "ledger": _ledger_to_json(run.row_counts), **sums_metadata(run.sums)}
+        {
+            "label": run.label,
+            "info": asdict(run.info),
+            "ledger": _ledger_to_json(run.row_counts),
+            **sums_metadata(run.sums),
+        }
         for run in runs
     ]
     metadata = {"format": SUMS_FORMAT, "version": SUMS_VERSION, "runs": told, DIGEST_KEY: BLANK_DIGEST}
@@ -489,6 +524,4 @@ def _damaged_sums(file: str, reason: str) -> Refused:
     )
 
 
-SUMS: Final = Format(
-    "sums", "saved sums of token-level files", "the metadata of sums", recognises, read
-)
+SUMS: Final = Format("sums", "saved sums of token-level files", "the metadata of sums", recognises, read)

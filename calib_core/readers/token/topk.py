@@ -60,6 +60,7 @@ from calib_core.wording import plural
 #
 # The metadata names a file beside it: K sums of p over all positions, as a NumPy array (`X.columns.npy`).
 
+
 def read_column_sums(head: Head, name: object, n_classes: int | None) -> NDArray[np.float64] | None:
     """The sums, float64 of shape (K,), read-only; None where the metadata names no file.
 
@@ -87,7 +88,11 @@ def read_column_sums(head: Head, name: object, n_classes: int | None) -> NDArray
 def _column_sums_path(head: Head, name: object) -> Path:
     """The file of that name beside the list; never one elsewhere."""
     shown = shorten(repr(name))
-    if not isinstance(name, str) or not name.lower().endswith(f".{COLUMN_SUMS_SUFFIX}") or Path(name).name != name:
+    if (
+        not isinstance(name, str)
+        or not name.lower().endswith(f".{COLUMN_SUMS_SUFFIX}")
+        or Path(name).name != name
+    ):
         raise Refused(
             f"{head.file}: 'column_sums' in its metadata is the name of a file beside it that ends in "
             f".{COLUMN_SUMS_SUFFIX}, and cannot be {shown}."
@@ -210,14 +215,18 @@ class TokenRunBuilders:
         """The runs met so far, in the order of their first record."""
         return tuple(self._met.values())
 
-    def split_records(self, values: JudgedSlice, is_run_unknown: NDArray[np.bool_]) -> list[tuple[TokenRunBuilder, NDArray[np.int64]]]:
+    def split_records(
+        self, values: JudgedSlice, is_run_unknown: NDArray[np.bool_]
+    ) -> list[tuple[TokenRunBuilder, NDArray[np.int64]]]:
         """Each run of a slice and its records, ascending. adrift: records whose run cannot be told.
 
         Raises Refused where the file has too many runs.
         """
         told = fill_run_columns(values.run_columns, self._origin.info)
         told = told.with_columns(pl.lit(None).alias(name) for name in RUN_COLUMNS if name not in told.columns)
-        grouped = told.filter(pl.Series(~is_run_unknown)).group_by(RUN_COLUMNS, maintain_order=True).agg("row")
+        grouped = (
+            told.filter(pl.Series(~is_run_unknown)).group_by(RUN_COLUMNS, maintain_order=True).agg("row")
+        )
         found: list[tuple[TokenRunBuilder, NDArray[np.int64]]] = []
         for key, rows in zip(grouped.select(RUN_COLUMNS).iter_rows(), grouped["row"], strict=True):
             if key not in self._met:
@@ -232,6 +241,7 @@ class TokenRunBuilders:
 
 
 # MERGED topk_slices: What do the positions of a file come to, judged slice by slice and added up run by run?
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordMarks:
@@ -276,12 +286,16 @@ class TopKCollector:
             run.add_info(values, at)
             usable = at[~marks.is_bad[at] & ~marks.is_padding[at]]
             self._mark_bad(values, marks.is_bad, "vocab_size", run.vocabulary_faults(usable, classes), offset)
-        lists, found = check_positions(top_lists_of(values, ~marks.is_bad & ~marks.is_padding, self._told), self._told)
+        lists, found = check_positions(
+            top_lists_of(values, ~marks.is_bad & ~marks.is_padding, self._told), self._told
+        )
         for name, fault in found:
             self._mark_bad(values, marks.is_bad, name, [fault], offset)
         for run, at in runs:
             own = lists.select(np.isin(lists.records, at))
-            self._mark_bad(values, marks.is_bad, "position", run.repeated_position_faults(values, own.records), offset)
+            self._mark_bad(
+                values, marks.is_bad, "position", run.repeated_position_faults(values, own.records), offset
+            )
             run.add_positions(own.select(~marks.is_bad[own.records]), values, offset)
             run.count_records(marks.is_bad[at], marks.is_padding[at])
 
@@ -319,7 +333,7 @@ class TopKCollector:
             told = columns[column] in RUN_COLUMNS
             kept = ~padding[fault.positions] | told  # nothing else of what is no position can be wrong
             shown = tuple(text for text, keep in zip(fault.examples, kept, strict=False) if keep)
-            fault = replace(fault, positions=fault.positions[kept], examples=shown)
+            fault = replace(fault, positions=fault.positions[kept], examples=shown)  # noqa: PLW2901  said of what is left
             self._mark_bad(values, marks.is_bad, columns[column], [fault], offset)
             if told:
                 marks.is_run_unknown[fault.positions] = True
@@ -327,7 +341,12 @@ class TopKCollector:
         return marks
 
     def _mark_bad(
-        self, values: JudgedSlice, is_bad: NDArray[np.bool_], name: str, faults: Sequence[CellFault], offset: int
+        self,
+        values: JudgedSlice,
+        is_bad: NDArray[np.bool_],
+        name: str,
+        faults: Sequence[CellFault],
+        offset: int,
     ) -> None:
         """Marks the records of faults. name: of the column by the contract."""
         for fault in faults:
@@ -338,7 +357,9 @@ class TopKCollector:
     def _run_notes(self, n_runs: int, n_usable_runs: int) -> tuple[str, ...]:
         notes: list[str] = []
         if n_runs > n_usable_runs:
-            notes.append(f"{n_runs - n_usable_runs:,} of {n_runs:,} runs have no position that can be used: left out.")
+            notes.append(
+                f"{n_runs - n_usable_runs:,} of {n_runs:,} runs have no position that can be used: left out."
+            )
         if self._adrift and n_runs > 1:
             bad = f"{self._adrift:,} bad rows belong" if self._adrift > 1 else "1 bad row belongs"
             notes.append(f"{bad} to none of the runs, as what is said there of the run is bad.")
@@ -400,7 +421,9 @@ def recognises(head: Head) -> bool:
         return stored.get("format") == TOKENS_FORMAT
     if head.kind == "text":
         return any({*header_of(head.content, layout)} >= _TOPK_COLUMNS for layout in DIALECTS)
-    return {*head.names} >= _TOPK_COLUMNS or any(record.keys() >= _TOPK_COLUMNS for record in head.first_objects)
+    return {*head.names} >= _TOPK_COLUMNS or any(
+        record.keys() >= _TOPK_COLUMNS for record in head.first_objects
+    )
 
 
 def _stored_metadata(head: Head) -> Mapping[str, object] | None:
@@ -470,7 +493,9 @@ def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
     return max(DIALECTS, key=lambda layout: sum(map(roles.is_used, header_of(data, layout))))
 
 
-def _missing_columns_message(roles: ColumnRoles, columns: Sequence[str], metadata: TopKMetadata, file: str) -> str | None:
+def _missing_columns_message(
+    roles: ColumnRoles, columns: Sequence[str], metadata: TopKMetadata, file: str
+) -> str | None:
     """Why nothing can be read from these columns, and what to do; None where all that is needed is there."""
     there = set(map(roles.role, columns))
     absent = [name for name in REQUIRED_COLUMNS if name not in there]

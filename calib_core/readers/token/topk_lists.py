@@ -61,22 +61,26 @@ def _judge_target(raw: pl.Series) -> JudgedColumn:
     exact = values.cast(pl.Float64)
     whole = ((exact.floor() == exact) & (exact.abs() < 2**31)).fill_null(value=False)
     wrong = wrong | (values.is_not_null() & ~whole)
-    fault = faults_where(raw, wrong, "not a class", "the right class as a whole number", "Write its token id.")
+    fault = faults_where(
+        raw, wrong, "not a class", "the right class as a whole number", "Write its token id."
+    )
     kept = pl.select(pl.when(whole).then(exact)).to_series().cast(pl.Int64)
     return JudgedColumn(kept.alias(raw.name), fault)
 
 
-TOPK_COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge]({
-    "target": _judge_target,
-    "target_logprob": _judge_rounded_log_probability,
-    "top_ids": list_judge(integer_judge(PADDING_CLASS, pl.Int64()), pl.Int64()),
-    "top_logprobs": list_judge(_judge_rounded_log_probability, pl.Float64()),
-    "vocab_size": integer_judge(1, pl.Int64()),
-    "rest_mass": judge_probability,
-    "doc": judge_text,
-    "position": integer_judge(0, pl.Int64()),
-    **{name: COLUMN_JUDGES[name] for name in INFO_COLUMNS},
-})
+TOPK_COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
+    {
+        "target": _judge_target,
+        "target_logprob": _judge_rounded_log_probability,
+        "top_ids": list_judge(integer_judge(PADDING_CLASS, pl.Int64()), pl.Int64()),
+        "top_logprobs": list_judge(_judge_rounded_log_probability, pl.Float64()),
+        "vocab_size": integer_judge(1, pl.Int64()),
+        "rest_mass": judge_probability,
+        "doc": judge_text,
+        "position": integer_judge(0, pl.Int64()),
+        **{name: COLUMN_JUDGES[name] for name in INFO_COLUMNS},
+    }
+)
 """Column → who judges it."""
 
 REQUIRED_COLUMNS: Final = ("target", "top_ids", "top_logprobs")
@@ -147,12 +151,15 @@ def judge_topk_slice(part: Slice, roles: Mapping[str, str]) -> JudgedSlice:
             unread[column] = tuple(result.unreadable["found"].to_list())
     for name in REQUIRED_COLUMNS:  # JSON lines may leave out what is null
         if name not in columns:
-            columns[name] = TOPK_COLUMN_JUDGES[name](pl.Series(name, [None]).new_from_index(0, part.n_rows)).values
+            columns[name] = TOPK_COLUMN_JUDGES[name](
+                pl.Series(name, [None]).new_from_index(0, part.n_rows)
+            ).values
     source = {name: column for column, name in roles.items()}
     return JudgedSlice(part.n_rows, columns, tuple(found_wrong), clipped, unread, source)
 
 
 # MERGED entry_lists: Which entries does each position have, once what is missing and what only pads is taken out?
+
 
 @dataclass(frozen=True, eq=False)
 class TopLists:
@@ -178,8 +185,14 @@ class TopLists:
             return self
         entries = positions[self.owner]
         return TopLists(
-            self.records[positions], self.ids[entries], self.probs[entries], self.sizes[positions],
-            self.target[positions], self.n_classes[positions], self.target_prob[positions], self.rest_mass[positions],
+            self.records[positions],
+            self.ids[entries],
+            self.probs[entries],
+            self.sizes[positions],
+            self.target[positions],
+            self.n_classes[positions],
+            self.target_prob[positions],
+            self.rest_mass[positions],
         )
 
     def keep_entries(self, entries: NDArray[np.bool_]) -> TopLists:
@@ -190,7 +203,13 @@ class TopLists:
     def as_topk(self, offset: int) -> TopKEntries:
         """Positions of one run, ready to be added up. offset: records of the file before this slice."""
         return TopKEntries(
-            self.probs, self.ids, self.sizes, self.target, self.target_prob, self.records + offset, int(self.n_classes[0])
+            self.probs,
+            self.ids,
+            self.sizes,
+            self.target,
+            self.target_prob,
+            self.records + offset,
+            int(self.n_classes[0]),
         )
 
     @cached_property
@@ -239,7 +258,9 @@ class TopLists:
     @property
     def sum_error(self) -> NDArray[np.float64]:
         """How far the sum of all K probabilities is from 1, as far as that is known."""
-        return np.where(self.n_unstored > 0, np.maximum(self.stored_mass - 1, 0.0), np.abs(self.stored_mass - 1))
+        return np.where(
+            self.n_unstored > 0, np.maximum(self.stored_mass - 1, 0.0), np.abs(self.stored_mass - 1)
+        )
 
 
 def top_lists_of(values: JudgedSlice, is_usable: NDArray[np.bool_], metadata: TopKMetadata) -> TopLists:
@@ -248,7 +269,10 @@ def top_lists_of(values: JudgedSlice, is_usable: NDArray[np.bool_], metadata: To
     usable: records without a bad value, shape (rows,). Missing, and so left out: a target, a list or K that
     is not there, a list of pads alone, and one in which an id or a log-probability is not there.
     """
-    target, classes = values.integers("target", PADDING_TARGET), values.integers("vocab_size", metadata.vocab_size or 0)
+    target, classes = (
+        values.integers("target", PADDING_TARGET),
+        values.integers("vocab_size", metadata.vocab_size or 0),
+    )
     ids, logs = values.columns["top_ids"], values.columns["top_logprobs"]
     there = (ids.is_not_null() & logs.is_not_null()).to_numpy()
     at = np.flatnonzero(is_usable & there & (target != PADDING_TARGET) & (classes > 0))
@@ -261,9 +285,7 @@ def top_lists_of(values: JudgedSlice, is_usable: NDArray[np.bool_], metadata: To
     probs = np.exp(logs_or_nan)
     held = flat_ids.fill_null(PADDING_CLASS).to_numpy()
     own = np.exp(values.floats("target_logprob"))
-    lists = TopLists(
-        at, held, probs, sizes, target[at], classes[at], own[at], values.floats("rest_mass")[at]
-    )
+    lists = TopLists(at, held, probs, sizes, target[at], classes[at], own[at], values.floats("rest_mass")[at])
     pad = (held == PADDING_CLASS) | np.isneginf(logs_or_nan)
     unknown_id, unknown_log = flat_ids.is_null().to_numpy(), np.isnan(logs_or_nan)
     hole = (unknown_log & (held != PADDING_CLASS)) | (unknown_id & np.isfinite(logs_or_nan))
@@ -370,7 +392,9 @@ MASS_CHECKS: Final = (
         "target_logprob",
         "a target that is not in the list to be no more probable than the smallest of the list",
         "Take the list and the target's log-probability from the same position and distribution.",
-        lambda lists: np.isnan(lists.listed_target_prob) & (lists.target_prob > lists.smallest_prob + SUM_TOLERANCE),
+        lambda lists: (
+            np.isnan(lists.listed_target_prob) & (lists.target_prob > lists.smallest_prob + SUM_TOLERANCE)
+        ),
         lambda lists: lists.target_prob,
     ),
     PositionCheck(
@@ -387,7 +411,9 @@ MASS_CHECKS: Final = (
         "a list whose smallest entry, given to every other class, makes up what is left to 1",
         "Store the largest entries of the whole distribution (not cut by top-p, not of another temperature), "
         "and the right vocab_size.",
-        lambda lists: lists.stored_mass + lists.n_unstored * lists.smallest_prob < 1 - SUM_TOLERANCE - _DECIMAL_ROUNDING,
+        lambda lists: (
+            lists.stored_mass + lists.n_unstored * lists.smallest_prob < 1 - SUM_TOLERANCE - _DECIMAL_ROUNDING
+        ),
         lambda lists: lists.stored_mass,
     ),
     PositionCheck(
@@ -395,16 +421,21 @@ MASS_CHECKS: Final = (
         "rest_mass",
         "1 minus the probabilities of the list, within 0.001",
         "Compute it from the list that is stored.",
-        lambda lists: np.minimum(
-            np.abs(1 - lists.list_mass - lists.rest_mass), np.abs(1 - lists.stored_mass - lists.rest_mass)
-        ) > SUM_TOLERANCE + _DECIMAL_ROUNDING,
+        lambda lists: (
+            np.minimum(
+                np.abs(1 - lists.list_mass - lists.rest_mass), np.abs(1 - lists.stored_mass - lists.rest_mass)
+            )
+            > SUM_TOLERANCE + _DECIMAL_ROUNDING
+        ),
         lambda lists: lists.rest_mass,
     ),
 )
 """What must hold of the probabilities."""
 
 
-def check_positions(lists: TopLists, metadata: TopKMetadata) -> tuple[TopLists, tuple[tuple[str, CellFault], ...]]:
+def check_positions(
+    lists: TopLists, metadata: TopKMetadata
+) -> tuple[TopLists, tuple[tuple[str, CellFault], ...]]:
     """The positions that pass, an appended target taken out of the list; and (contract name, fault)."""
     faults: list[tuple[str, CellFault]] = []
     for check in ID_CHECKS:

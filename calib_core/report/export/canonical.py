@@ -53,7 +53,9 @@ class CanonicalFile:
     def to_parquet(self) -> bytes:
         """As Parquet, every value in the dtype it was read in."""
         buffer = io.BytesIO()
-        self.rows.write_parquet(buffer, compression="zstd", metadata={METADATA_KEY: _compact_json(self.metadata)})
+        self.rows.write_parquet(
+            buffer, compression="zstd", metadata={METADATA_KEY: _compact_json(self.metadata)}
+        )
         return buffer.getvalue()
 
     def to_json_lines(self) -> bytes:
@@ -73,7 +75,7 @@ def _element_dtype(dtype: pl.DataType) -> pl.DataType:
     return cast("pl.DataType", dtype.inner) if isinstance(dtype, pl.List) else dtype
 
 
-def _json_value(value: Any) -> Any:
+def _json_value(value: Any) -> Any:  # noqa: ANN401  whatever a cell holds
     if isinstance(value, list):
         return [_json_value(part) for part in cast("list[Any]", value)]
     return "-inf" if value == float("-inf") else value
@@ -119,7 +121,9 @@ def source_record(path: Path, name: str, rows: int) -> ConvertedSource:
     return ConvertedSource(name, file_checksum(path, name).sha256, rows)
 
 
-def to_canonical(runs: Sequence[Run], sources: Sequence[ConvertedSource], notes: Sequence[str] = ()) -> CanonicalFile:
+def to_canonical(
+    runs: Sequence[Run], sources: Sequence[ConvertedSource], notes: Sequence[str] = ()
+) -> CanonicalFile:
     """One file of these runs. notes: what else a reader of the numbers has to know.
 
     Raises Refused where a run is token-level, where two runs would be one in the same file, or where they
@@ -208,7 +212,11 @@ def _group_names(run: AnswerRun) -> dict[str, str]:
     names: dict[str, str] = {}
     for column in run.group_columns.columns:
         name = column
-        while name in _RESERVED_NAMES or name in names.values() or (name != column and name in run.group_columns.columns):
+        while (
+            name in _RESERVED_NAMES
+            or name in names.values()
+            or (name != column and name in run.group_columns.columns)
+        ):
             name += " (group)"
         names[column] = name
     return names

@@ -53,7 +53,7 @@ KILL_WAIT_SECONDS: Final = 10.0
 MAX_TEMP_PATH: Final = 20
 """Of the folder for temporary files: below it the browser has a socket, whose path is 107 bytes at most."""
 
-SHORT_TEMP_FOLDER: Final = "/tmp"
+SHORT_TEMP_FOLDER: Final = "/tmp"  # noqa: S108  tempfile makes a folder of its own in it
 
 INSTALL_COMMAND: Final = "python -m pip install -r requirements-export.txt"
 BROWSER_VARIABLE: Final = "BROWSER_PATH"
@@ -83,7 +83,9 @@ def unavailable_reason() -> str | None:
 
 def _install_command() -> str:
     """Which line installs it where this program runs."""
-    if not (_PROJECT_ROOT / "requirements-export.txt").is_file():  # installed by pip, with no folder of its own
+    if not (
+        _PROJECT_ROOT / "requirements-export.txt"
+    ).is_file():  # installed by pip, with no folder of its own
         return "Type: python -m pip install kaleido"
     own = Path(sys.prefix) == _PROJECT_ROOT / ".venv"
     return f"Type in the program's folder: {'.venv/bin/' if own else ''}{INSTALL_COMMAND}"
@@ -98,7 +100,12 @@ def find_browser() -> str | None:
 
 
 def render_picture(
-    plotly_figure: Mapping[str, Any], picture_format: PictureFormat, *, title: str, recipe: str, font: bytes | None = None,
+    plotly_figure: Mapping[str, Any],
+    picture_format: PictureFormat,
+    *,
+    title: str,
+    recipe: str,
+    font: bytes | None = None,
     timeout: float = TIMEOUT_SECONDS,
 ) -> bytes:
     """The figure on white paper, with a title above and how it was made below.
@@ -112,8 +119,12 @@ def render_picture(
     figure = clean_figure(without_unset(plotly_figure))
     width, height = picture_size(figure)
     order = {
-        "figure": keep_names_for_width(figure, width), "kind": picture_format, "scale": PNG_WIDTH / width, "browser": find_browser(),
-        "seconds": timeout, "frame": asdict(PictureFrame(width, height, title, recipe)),
+        "figure": keep_names_for_width(figure, width),
+        "kind": picture_format,
+        "scale": PNG_WIDTH / width,
+        "browser": find_browser(),
+        "seconds": timeout,
+        "frame": asdict(PictureFrame(width, height, title, recipe)),
     }
     if not _ONE_AT_A_TIME.acquire(timeout=timeout):
         raise Unavailable("Other pictures are being drawn. Try again in a minute.")
@@ -129,7 +140,9 @@ def render_picture(
 def _temp_folder() -> str:
     """The folder for temporary files, or one with a shorter name where that one's is too long."""
     own = tempfile.gettempdir()
-    return own if len(own) <= MAX_TEMP_PATH or not os.access(SHORT_TEMP_FOLDER, os.W_OK) else SHORT_TEMP_FOLDER
+    return (
+        own if len(own) <= MAX_TEMP_PATH or not os.access(SHORT_TEMP_FOLDER, os.W_OK) else SHORT_TEMP_FOLDER
+    )
 
 
 def picture_size(figure: Mapping[str, Any]) -> tuple[int, int]:
@@ -151,10 +164,14 @@ def _run_kaleido(folder: Path, job: Mapping[str, Any], font: bytes | None, timeo
     if font is not None:
         (folder / FONT_FILE).write_bytes(font)
     roots = (_PROJECT_ROOT, Path(importlib.import_module("kaleido").__file__ or "").parents[1])
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603  this program itself
         [sys.executable, "-I", "-B", "-c", _CHILD_PROGRAM, str(folder), *map(str, roots)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
-        env={**os.environ, "TMPDIR": str(folder)}, start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        env={**os.environ, "TMPDIR": str(folder)},
+        start_new_session=True,
     )
     try:
         _, told = process.communicate(timeout=timeout)

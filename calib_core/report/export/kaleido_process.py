@@ -70,7 +70,12 @@ class PictureFrame:
     @property
     def total_height(self) -> int:
         """Height of all of it, in pixels."""
-        return self.top_height + self.height + round(1.4 * RECIPE_FONT_SIZE * len(self.recipe_lines)) + (14 if self.recipe_lines else 0)
+        return (
+            self.top_height
+            + self.height
+            + round(1.4 * RECIPE_FONT_SIZE * len(self.recipe_lines))
+            + (14 if self.recipe_lines else 0)
+        )
 
 
 def clean_xml_text(text: str) -> str:
@@ -78,12 +83,15 @@ def clean_xml_text(text: str) -> str:
     return _INVALID_XML.sub("\ufffd", text)
 
 
-def clean_figure(part: object) -> Any:
+def clean_figure(part: object) -> Any:  # noqa: ANN401  whatever a figure is made of
     """A figure whose texts are all `clean`."""
     if isinstance(part, str):
         return clean_xml_text(part)
     if isinstance(part, Mapping):
-        return {clean_xml_text(name): clean_figure(value) for name, value in cast("Mapping[str, object]", part).items()}
+        return {
+            clean_xml_text(name): clean_figure(value)
+            for name, value in cast("Mapping[str, object]", part).items()
+        }
     if isinstance(part, list | tuple):
         return [clean_figure(value) for value in cast("Sequence[object]", part)]
     return part
@@ -102,7 +110,10 @@ def wrap_text(text: str, font_size: float, width: float, max_lines: int) -> list
     lines = [line for line in lines if line]
     if len(lines) <= max_lines:
         return lines
-    return [*lines[: max_lines - 1], shorten(lines[max_lines - 1] + " …", max(1, len(lines[max_lines - 1]) - 1))]
+    return [
+        *lines[: max_lines - 1],
+        shorten(lines[max_lines - 1] + " …", max(1, len(lines[max_lines - 1]) - 1)),
+    ]
 
 
 def _split_word(word: str, font_size: float, width: float) -> list[str]:
@@ -121,20 +132,29 @@ def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
     end = svg.index(">", start)
     opening = re.sub(r'\b(?:width|height)="[^"]*"', "", svg[start:end])
     size = f'width="{frame.width}" height="{frame.total_height}"'
-    return "\n".join([
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img"',
-        f'{size} viewBox="0 0 {frame.width} {frame.total_height}">',
-        f"<title>{escape(clean_xml_text(frame.title))}</title>",
-        f"<desc>{escape(clean_xml_text(frame.recipe))}</desc>",
-        "" if font is None else f"<style>{font_face_css(font)}</style>",
-        f'<rect {size} fill="{LIGHT.background}"/>',
-        f"<g font-family={quoteattr(FONT)}>",
-        *_text_elements(frame.title_lines, _TOP_MARGIN, TITLE_FONT_SIZE, f'font-weight="600" fill="{LIGHT.text}"'),
-        *_text_elements(frame.recipe_lines, frame.top_height + frame.height, RECIPE_FONT_SIZE, f'fill="{LIGHT.muted_text}"'),
-        "</g>",
-        f'<svg x="0" y="{frame.top_height}" width="{frame.width}" height="{frame.height}" {opening}{svg[end:]}',
-        "</svg>",
-    ])
+    return "\n".join(
+        [
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img"',
+            f'{size} viewBox="0 0 {frame.width} {frame.total_height}">',
+            f"<title>{escape(clean_xml_text(frame.title))}</title>",
+            f"<desc>{escape(clean_xml_text(frame.recipe))}</desc>",
+            "" if font is None else f"<style>{font_face_css(font)}</style>",
+            f'<rect {size} fill="{LIGHT.background}"/>',
+            f"<g font-family={quoteattr(FONT)}>",
+            *_text_elements(
+                frame.title_lines, _TOP_MARGIN, TITLE_FONT_SIZE, f'font-weight="600" fill="{LIGHT.text}"'
+            ),
+            *_text_elements(
+                frame.recipe_lines,
+                frame.top_height + frame.height,
+                RECIPE_FONT_SIZE,
+                f'fill="{LIGHT.muted_text}"',
+            ),
+            "</g>",
+            f'<svg x="0" y="{frame.top_height}" width="{frame.width}" height="{frame.height}" {opening}{svg[end:]}',
+            "</svg>",
+        ]
+    )
 
 
 def _text_elements(lines: Sequence[str], top: float, font_size: float, attributes: str) -> list[str]:
@@ -164,8 +184,14 @@ def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
     return {
         "data": [{"type": "scatter", "x": [None], "y": [None]}],
         "layout": {
-            "template": {}, "width": frame.width, "height": frame.total_height, "margin": dict.fromkeys("lrtb", 0),
-            "paper_bgcolor": LIGHT.background, "plot_bgcolor": LIGHT.background, "xaxis": unseen, "yaxis": unseen,
+            "template": {},
+            "width": frame.width,
+            "height": frame.total_height,
+            "margin": dict.fromkeys("lrtb", 0),
+            "paper_bgcolor": LIGHT.background,
+            "plot_bgcolor": LIGHT.background,
+            "xaxis": unseen,
+            "yaxis": unseen,
             "images": [{"source": source, "layer": "above", **whole}],
         },
     }
@@ -182,10 +208,10 @@ DEAD_PROXY: Final = "http://127.0.0.1:9"
 class _KaleidoPage:
     """Kaleido's page with the letters that figures are measured by."""
 
-    def __init__(self, font: bytes | None, kaleido: Any) -> None:
+    def __init__(self, font: bytes | None, kaleido: Any) -> None:  # noqa: ANN401  it has no types
         style = "" if font is None else f"<style>{font_face_css(font)}</style>"
         page: str = kaleido.PageGenerator(mathjax=False).generate_index()
-        ask = '<body><p style="position:absolute;left:-99em;font-family:\'Source Sans\'">ab <b>c</b></p>'
+        ask = "<body><p style=\"position:absolute;left:-99em;font-family:'Source Sans'\">ab <b>c</b></p>"
         self._page = page.replace("</head>", f'<meta charset="utf-8">{style}</head>').replace("<body", ask, 1)
 
     def generate_index(self) -> str:
@@ -199,8 +225,12 @@ async def render(job: dict[str, Any], font: bytes | None) -> bytes:
     frame = PictureFrame(**job["frame"])
     options = {"width": frame.width, "height": frame.height, "scale": 1, "format": "svg"}
     async with kaleido.Kaleido(
-        n=1, timeout=job["seconds"], path=job["browser"], page_generator=_KaleidoPage(font, kaleido),
-        proxy_server=DEAD_PROXY, enable_extensions=False,
+        n=1,
+        timeout=job["seconds"],
+        path=job["browser"],
+        page_generator=_KaleidoPage(font, kaleido),
+        proxy_server=DEAD_PROXY,
+        enable_extensions=False,
     ) as browser:
         plain: bytes = await browser.calc_fig(job["figure"], opts=options)
         svg = frame_svg(plain.decode(), frame, font)
@@ -212,9 +242,12 @@ async def render(job: dict[str, Any], font: bytes | None) -> bytes:
 
 def _check_browser(browser: str, timeout: float) -> None:
     """Raises CalledProcessError where the browser ends at once: Kaleido may wait for it all the same."""
-    subprocess.run(
-        [browser, "--version"], check=True, timeout=timeout,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    subprocess.run(  # noqa: S603  the browser that is to draw
+        [browser, "--version"],
+        check=True,
+        timeout=timeout,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
     )
 
 

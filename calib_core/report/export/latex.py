@@ -14,17 +14,51 @@ from typing import Final
 
 from calib_core.report.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBrierTable
 
-_REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType({
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
-    "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\symbol{34}", "·": r"\textperiodcentered{}",
-    "–": r"\textendash{}", "−": "$-$", "†": r"\textdagger{}", "[": "{[}", "]": "{]}",
-    "`": r"\textasciigrave{}", "'": r"\textquotesingle{}", "’": r"\textquoteright{}",
-    "“": r"\textquotedblleft{}", "”": r"\textquotedblright{}", "…": r"\textellipsis{}",
-    "±": r"$\pm$", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "≠": r"$\neq$", "≈": r"$\approx$",
-    "∞": r"$\infty$", "∝": r"$\propto$", "²": "$^{2}$", "ρ": r"$\rho$", "Σ": r"$\Sigma$", "Π": r"$\Pi$",
-    "ℓ": r"$\ell$", "⌈": r"$\lceil$", "⌉": r"$\rceil$",
-})
+_REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "%": r"\%",
+        "_": r"\_",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\symbol{34}",
+        "·": r"\textperiodcentered{}",
+        "–": r"\textendash{}",
+        "−": "$-$",
+        "†": r"\textdagger{}",
+        "[": "{[}",
+        "]": "{]}",
+        "`": r"\textasciigrave{}",
+        "'": r"\textquotesingle{}",
+        "’": r"\textquoteright{}",
+        "“": r"\textquotedblleft{}",
+        "”": r"\textquotedblright{}",
+        "…": r"\textellipsis{}",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
+        "≠": r"$\neq$",
+        "≈": r"$\approx$",
+        "∞": r"$\infty$",
+        "∝": r"$\propto$",
+        "²": "$^{2}$",
+        "ρ": r"$\rho$",
+        "Σ": r"$\Sigma$",
+        "Π": r"$\Pi$",
+        "ℓ": r"$\ell$",
+        "⌈": r"$\lceil$",
+        "⌉": r"$\rceil$",
+    }
+)
 """Brackets too: one right after a row's end would be taken for its optional argument. A straight quotation
 mark by its number, as the usual font encoding has no name for it."""
 
@@ -70,8 +104,10 @@ def _legend(table: EceBrierTable) -> str:
 def _heading(table: EceBrierTable) -> list[str]:
     places = range(len(table.columns))
     lines: list[str] = []
-    small = [rf"\footnotesize {escape_latex(text)}" if (text := table.column_notes.get(column)) else ""
-             for column in table.columns]
+    small = [
+        rf"\footnotesize {escape_latex(text)}" if (text := table.column_notes.get(column)) else ""
+        for column in table.columns
+    ]
     said = [[escape_latex(names[part]) for names in table.columns.values()] for part in (0, 1)]
     for names in (*said, small):  # data set, model, what holds of all its numbers
         if any(names):
@@ -83,7 +119,8 @@ def _heading(table: EceBrierTable) -> list[str]:
 
 def _row(title: str, entries: list[EceBrierCell | None], small_print: str) -> list[str]:
     numbers = "".join(
-        " & -- & --" if entry is None
+        " & -- & --"
+        if entry is None
         else f" & {_bold(entry.ece, bold=entry.best_ece)}{_REPLACEMENTS[FEW_BINS_MARK] if entry.warning else ''}"
         f" & {_bold(entry.brier, bold=entry.best_brier)}"
         for entry in entries

@@ -21,16 +21,23 @@ from calib_core.report.export.latex import escape_latex
 # A text cell that a spreadsheet would take for a formula is defused as `files.formulas` says; ids are
 # restored where such a CSV is read again.
 
+
 def safe_csv(frame: pl.DataFrame) -> bytes:
     """UTF-8 CSV with a header; numbers stay numbers, null is an empty cell. `frame` has no lists."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    return frame.with_columns(escape_formulas(pl.col(name)).alias(name) for name in texts).write_csv().encode("utf-8")
+    return (
+        frame.with_columns(escape_formulas(pl.col(name)).alias(name) for name in texts)
+        .write_csv()
+        .encode("utf-8")
+    )
 
 
 RECIPE_COLUMN: Final = "recipe"
 MISSING_CELL: Final = "–"
 _NUMERIC_CELL: Final = re.compile(r"[–∞]|[+−-]?[\d.,]+(?:e[+−-]?\d+)?(?: ?%)?")
-_MARKDOWN_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>&|~$:@#^]|(?<=[wW]{3})\.|(?<==)=|=(?==)|(?<=-)-|-(?=-)|!(?=\[)")
+_MARKDOWN_SPECIAL: Final = re.compile(
+    r"[\\`*_{}\[\]<>&|~$:@#^]|(?<=[wW]{3})\.|(?<==)=|=(?==)|(?<=-)-|-(?=-)|!(?=\[)"
+)
 """What a reader of Markdown, of any kind in use, may take for more than itself within a line."""
 
 
@@ -61,7 +68,9 @@ def table_markdown(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
     body = [f"| {' | '.join(map(escape_markdown_cell, row))} |" for row in rows]
     rule = f"|{'|'.join(' ---: ' if number else ' --- ' for number in right)}|"
     below = [f"Recipe: {escape_markdown_cell(line)}  " for line in _recipe_lines(recipe)]
-    return "\n".join([f"**{escape_markdown_cell(title)}**", "", body[0], rule, *body[1:], "", *below, ""]).encode()
+    return "\n".join(
+        [f"**{escape_markdown_cell(title)}**", "", body[0], rule, *body[1:], "", *below, ""]
+    ).encode()
 
 
 def table_latex(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
@@ -70,16 +79,22 @@ def table_latex(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
     right = [_is_numeric_column(cells[name]) for name in cells.columns]
     rows = [_latex_row(row) for row in (cells.columns, *cells.rows())]
     told = " ".join(escape_latex(line) for line in _recipe_lines(recipe))
-    return "\n".join([
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{escape_latex(title)}. {{\footnotesize {told}}}}}",
-        rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in right)}}}",
-        r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-        "",
-    ]).encode()
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escape_latex(title)}. {{\footnotesize {told}}}}}",
+            rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in right)}}}",
+            r"\toprule",
+            rows[0],
+            r"\midrule",
+            *rows[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    ).encode()
 
 
 def escape_markdown_cell(text: str) -> str:
@@ -90,10 +105,12 @@ def escape_markdown_cell(text: str) -> str:
 
 def readable_cells(frame: pl.DataFrame) -> pl.DataFrame:
     """All cells as text: numbers to four decimals or, if large or tiny, four digits; a dash for nothing."""
-    return pl.DataFrame({
-        name: pl.Series(name, [_cell_text(value) for value in frame[name]], dtype=pl.String)
-        for name in frame.columns
-    })
+    return pl.DataFrame(
+        {
+            name: pl.Series(name, [_cell_text(value) for value in frame[name]], dtype=pl.String)
+            for name in frame.columns
+        }
+    )
 
 
 def _cell_text(value: object) -> str:

@@ -40,8 +40,17 @@ class ReportPage:
 SECTIONS: Final[dict[str, ReportPage]] = {
     made.ID: ReportPage(made.TITLE, made.QUESTION, made.section)
     for made in (
-        overview, reliability, concentration, robustness, comparison, abstention, sampling, methods, groups,
-        training, files,
+        overview,
+        reliability,
+        concentration,
+        robustness,
+        comparison,
+        abstention,
+        sampling,
+        methods,
+        groups,
+        training,
+        files,
     )
 }
 """Page id → page, in the order in which they stand."""

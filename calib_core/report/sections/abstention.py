@@ -81,10 +81,14 @@ def _block(run: ReportRun, curves: Sequence[tuple[Evidence, AbstentionCurve]]) -
         headline=abstention_headline(made, DEFAULT_TARGET_ACCURACY),
         tiles=tuple(abstention_tiles(evidences, made, DEFAULT_TARGET_ACCURACY)),
         recipes=tuple(abstention_recipes(made)),
-        figures=(ReportFigure.from_drawing(
-            lambda theme: abstention_figure(made, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, threshold=None),
-            describe_abstention(made),
-        ),),
+        figures=(
+            ReportFigure.from_drawing(
+                lambda theme: abstention_figure(
+                    made, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, threshold=None
+                ),
+                describe_abstention(made),
+            ),
+        ),
         tables=(ReportTable.from_rows("", abstention_rows(made, DEFAULT_TARGET_ACCURACY, None), AURC_NOTE),),
         captions=(ABSTENTION_CAPTION,),
         remarks=judged_answers_caveat(evidences),
@@ -102,7 +106,9 @@ def abstention_recipes(curves: Sequence[AbstentionCurve]) -> list[str]:
     return [f"{METHODS[curve.method].title}: {curve.recipe}" for curve in curves]
 
 
-def abstention_tiles(evidences: Sequence[Evidence], curves: Sequence[AbstentionCurve], target_accuracy: float) -> list[Tile]:
+def abstention_tiles(
+    evidences: Sequence[Evidence], curves: Sequence[AbstentionCurve], target_accuracy: float
+) -> list[Tile]:
     """At the wanted accuracy, and answering all: of the line that answers most."""
     found = [(curve, answering) for curve in curves if (answering := curve.for_accuracy(target_accuracy))]
     curve, most = max(found, key=lambda one: one[1].coverage, default=(curves[0], None))
@@ -110,32 +116,42 @@ def abstention_tiles(evidences: Sequence[Evidence], curves: Sequence[AbstentionC
     evidence = next(one for one in evidences if one.method.id == curve.method)
     return [
         Tile(
-            f"Answered at {target_text(target_accuracy)}", format_percent(most.coverage if most else None),
-            f"The largest share of questions that {title} answers with the accuracy wanted.", title,
+            f"Answered at {target_text(target_accuracy)}",
+            format_percent(most.coverage if most else None),
+            f"The largest share of questions that {title} answers with the accuracy wanted.",
+            title,
         ),
         Tile(
-            "By confidence ≥", threshold_text(most.threshold) if most else NO_VALUE,
+            "By confidence ≥",
+            threshold_text(most.threshold) if most else NO_VALUE,
             "The threshold that gives it, chosen on these same rows.",
         ),
         Tile(
-            "Lower end there", format_percent(most.low if most else None),
+            "Lower end there",
+            format_percent(most.low if most else None),
             "Of the 95 % Wilson interval of the accuracy on those answered.",
             f"n = {most.n_answered:,}" if most else "",
         ),
         Tile(
-            "Accuracy, answering all", format_percent(curve.answering_all.accuracy), f"Judged: {curve.judged}.",
+            "Accuracy, answering all",
+            format_percent(curve.answering_all.accuracy),
+            f"Judged: {curve.judged}.",
             curve.judged,
         ),
         Tile("Rows used / total", f"{curve.n_used:,} / {curve.n_total:,}", unused_rows_help(evidence)),
     ]
 
 
-def abstention_rows(curves: Sequence[AbstentionCurve], target_accuracy: float, threshold: float | None) -> list[dict[str, str]]:
+def abstention_rows(
+    curves: Sequence[AbstentionCurve], target_accuracy: float, threshold: float | None
+) -> list[dict[str, str]]:
     """One row a method: at the wanted accuracy, at the threshold, and over all thresholds."""
     return [_abstention_row(curve, target_accuracy, threshold) for curve in curves]
 
 
-def _abstention_row(curve: AbstentionCurve, target_accuracy: float, threshold: float | None) -> dict[str, str]:
+def _abstention_row(
+    curve: AbstentionCurve, target_accuracy: float, threshold: float | None
+) -> dict[str, str]:
     at = curve.for_accuracy(target_accuracy)
     best = curve.most_accurate
     never = f"never: at best {format_percent(best.accuracy)} (n = {best.n_answered:,})"
@@ -159,7 +175,7 @@ def _abstention_row(curve: AbstentionCurve, target_accuracy: float, threshold: f
 
 
 def _accuracy_text(answering: OperatingPoint | None) -> str:
-    """"90.1 % (87.0 % to 92.6 %)", with a dash where nothing is answered."""
+    """ "90.1 % (87.0 % to 92.6 %)", with a dash where nothing is answered."""
     if answering is None or answering.accuracy is None:
         return NO_VALUE
     ends = f"{format_percent(answering.low)} to {format_percent(answering.high)}"

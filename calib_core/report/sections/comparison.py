@@ -60,7 +60,9 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
-def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback) -> Block | None:
+def _block(
+    report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback
+) -> Block | None:
     seen, refused = _evidence_by_point(report_input, runs)
     made: dict[tuple[Evidence, str, Scheme], MetricEstimate] = {}
 
@@ -68,14 +70,17 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
         """Each once: the axes are what every point has anyway."""
         key = (evidence, metric, scheme)
         if key not in made:
-            progress(min(1.0, len(made) / (MEASURES_PER_POINT * len(seen))), f"intervals of {evidence.run.label}")
+            progress(
+                min(1.0, len(made) / (MEASURES_PER_POINT * len(seen))), f"intervals of {evidence.run.label}"
+            )
             made[key] = estimate_metric(evidence, metric, scheme)
         return made[key]
 
     result = compare_runs(
         {key: evidence for key, (_, evidence) in seen.items()},
         titles={key: run.title for key, (run, _) in seen.items()},
-        available_methods={id_ for run in runs for id_ in run.usable}, estimator=measure_once,
+        available_methods={id_ for run in runs for id_ in run.usable},
+        estimator=measure_once,
     )
     if not result.points:
         return None
@@ -87,9 +92,12 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
         headline=result.headline,
         tiles=tuple(comparison_tiles(result)),
         recipes=(result.recipe,),
-        figures=(ReportFigure.from_drawing(
-            lambda theme: comparison_figure(result, theme, style_indices=places), describe_comparison(result)
-        ),),
+        figures=(
+            ReportFigure.from_drawing(
+                lambda theme: comparison_figure(result, theme, style_indices=places),
+                describe_comparison(result),
+            ),
+        ),
         tables=(ReportTable.from_rows("Every point, the lowest Brier score first", comparison_rows(result)),),
         captions=(comparison_caption(result), *trend_sentences(result)),
         remarks=(*result.caveats, *_refusal_sentences(refused)),
@@ -101,7 +109,9 @@ def _evidence_by_point(
 ) -> tuple[dict[str, tuple[ReportRun, Evidence]], list[tuple[str, str, str]]]:
     """Every run by every method shown, by the point's key; and what cannot be had, with the reason."""
     able = {id_ for run in runs for id_ in run.usable}
-    methods = [id_ for id_ in METHODS if id_ in able and id_ in report_input.settings.methods] or default_methods(able)
+    methods = [
+        id_ for id_ in METHODS if id_ in able and id_ in report_input.settings.methods
+    ] or default_methods(able)
     seen: dict[str, tuple[ReportRun, Evidence]] = {}
     refused: list[tuple[str, str, str]] = []
     for at, run in enumerate(runs):
@@ -132,22 +142,30 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
     runs, methods = len({point.run for point in points}), len({point.method for point in points})
     return [
         Tile(
-            "Points", str(len(points)), "One a run and confidence method.",
+            "Points",
+            str(len(points)),
+            "One a run and confidence method.",
             f"{plural(runs, 'run')}, {plural(methods, 'method')}",
         ),
         Tile(
-            "Lowest Brier score", format_number(best[0].brier.value), METRICS["brier"].help,
+            "Lowest Brier score",
+            format_number(best[0].brier.value),
+            METRICS["brier"].help,
             shorten(runs_with_methods_text(best), 60),
         ),
         Tile(
-            "Most accurate", format_percent(right[0].accuracy.value),
+            "Most accurate",
+            format_percent(right[0].accuracy.value),
             f"Judged: {right[0].judged}. {METRICS['accuracy'].help}",
             shorten(runs_text(right), 60),
         ),
         Tile(
             "Below a(1−a)",
-            f"{sum((point.brier_skill or 0) > 0 for point in judged)} of {len(judged)}" if judged else NO_VALUE,
-            SKILL_HELP, f"{sure} with the whole interval" if judged else "all rows have one outcome",
+            f"{sum((point.brier_skill or 0) > 0 for point in judged)} of {len(judged)}"
+            if judged
+            else NO_VALUE,
+            SKILL_HELP,
+            f"{sure} with the whole interval" if judged else "all rows have one outcome",
         ),
     ]
 
@@ -188,7 +206,8 @@ def trend_rows(result: Comparison) -> list[dict[str, object]]:
     return [
         {
             "Confidence method": trend_name(trend, with_dataset=several),
-            "Models": f"{trend.n_models}" if trend.n_points == trend.n_models
+            "Models": f"{trend.n_models}"
+            if trend.n_points == trend.n_models
             else f"{trend.n_points} runs of {trend.n_models}, not independent",
             **_rank_columns(trend),
             **(_change_columns(trend, result) if result.has_reference_curves else {}),
@@ -212,11 +231,15 @@ def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
     change = trend.change
     if change is None:
         return {
-            CHANGE_HEADING: f"none: {trend.no_change_reason}", "Brier score": NO_VALUE, "a(1−a) alone": NO_VALUE,
+            CHANGE_HEADING: f"none: {trend.no_change_reason}",
+            "Brier score": NO_VALUE,
+            "a(1−a) alone": NO_VALUE,
         }
     names = {point.key: point.name for point in result.points}
-    ends = "" if change.low is None or change.high is None else (
-        f" ({format_signed(change.low, '+.3f')} to {format_signed(change.high, '+.3f')})"
+    ends = (
+        ""
+        if change.low is None or change.high is None
+        else (f" ({format_signed(change.low, '+.3f')} to {format_signed(change.high, '+.3f')})")
     )
     return {
         CHANGE_HEADING: f"{names[change.least_accurate]} to {names[change.most_accurate]}",

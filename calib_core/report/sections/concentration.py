@@ -49,12 +49,16 @@ def _block(report_input: ReportInput, run: ReportRun, method: str) -> Block:
         recipes=(result.recipe,),
         figures=(
             ReportFigure.from_drawing(
-                lambda theme: histogram_figure([result], theme), describe_histogram([result]),
-                HISTOGRAM_TITLE, narrow=True,
+                lambda theme: histogram_figure([result], theme),
+                describe_histogram([result]),
+                HISTOGRAM_TITLE,
+                narrow=True,
             ),
             ReportFigure.from_drawing(
-                lambda theme: cumulative_figure([result], theme), describe_cumulative([result]),
-                cumulative_title(result), narrow=True,
+                lambda theme: cumulative_figure([result], theme),
+                describe_cumulative([result]),
+                cumulative_title(result),
+                narrow=True,
             ),
         ),
         captions=(concentration_caption([result]),),
@@ -88,7 +92,11 @@ def concentration_tiles(result: Concentration) -> list[Tile]:
             f"{format_number(result.effective_bins, '.1f')} of {result.n_bins}",
             f"1/Σw², w = a bin's share of the {unit}: so many full bins would be as spread out.",
         ),
-        Tile("Distinct values", format_number(result.n_distinct, ",d"), _help_or_unknown(result, "Different confidences.")),
+        Tile(
+            "Distinct values",
+            format_number(result.n_distinct, ",d"),
+            _help_or_unknown(result, "Different confidences."),
+        ),
         Tile("ECE", format_number(result.ece), f"Of the same bins. {METRICS['ece'].help}"),
         Tile("At exactly 0", format_percent(result.share_at_zero), _certainty_help(result, "wrong")),
         Tile("At exactly 1", format_percent(result.share_at_one), _certainty_help(result, "right")),

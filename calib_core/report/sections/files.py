@@ -27,10 +27,18 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     for at, file in enumerate(report_input.files):
         progress(at / len(report_input.files), file.name)
         blocks.append(_file_block(file))
-    wholes = [run for run in report_input.runs if run.report.run.file not in {file.name for file in report_input.files}]
+    wholes = [
+        run
+        for run in report_input.runs
+        if run.report.run.file not in {file.name for file in report_input.files}
+    ]
     blocks += [
-        Block(f"{run.title}: one run of several files", tables=(methods_report_table(run.report),),
-              captions=(row_facts(run.report),), remarks=tuple(run.report.run.row_counts.notes))
+        Block(
+            f"{run.title}: one run of several files",
+            tables=(methods_report_table(run.report),),
+            captions=(row_facts(run.report),),
+            remarks=tuple(run.report.run.row_counts.notes),
+        )
         for run in wholes
     ]
     return Section(ID, TITLE, QUESTION, tuple(blocks))
@@ -63,7 +71,10 @@ def _file_row(file: ReportFile) -> dict[str, str]:
 
 def _checksum_row(checksum: FileChecksum, state: str) -> dict[str, str]:
     return {
-        "File": checksum.name, "State": state, **dict.fromkeys(COUNT_HEADINGS, ""), "Bytes": f"{checksum.size:,}",
+        "File": checksum.name,
+        "State": state,
+        **dict.fromkeys(COUNT_HEADINGS, ""),
+        "Bytes": f"{checksum.size:,}",
         "SHA-256": checksum.sha256 or NO_VALUE,
     }
 
@@ -95,7 +106,11 @@ def _file_block(file: ReportFile) -> Block:
     return Block(
         title=file.name,
         headline=reading,
-        tables=(*(methods_report_table(run) for run in report.runs), *_audit_tables(report), *_bad_row_tables(report)),
+        tables=(
+            *(methods_report_table(run) for run in report.runs),
+            *_audit_tables(report),
+            *_bad_row_tables(report),
+        ),
         remarks=tuple(dict.fromkeys(remarks)),
     )
 
@@ -114,7 +129,9 @@ def _renamed_columns(report: FileReport) -> tuple[str, ...]:
 def names_or_more(names: tuple[str, ...]) -> str:
     """The first names, and how many more there are."""
     shown = ", ".join(shorten(name, 60) for name in names[:MAX_NAMED_COLUMNS])
-    return shown if len(names) <= MAX_NAMED_COLUMNS else f"{shown} and {len(names) - MAX_NAMED_COLUMNS:,} more"
+    return (
+        shown if len(names) <= MAX_NAMED_COLUMNS else f"{shown} and {len(names) - MAX_NAMED_COLUMNS:,} more"
+    )
 
 
 def row_facts(report: RunReport) -> str:
@@ -136,7 +153,9 @@ def methods_report_table(report: RunReport) -> ReportTable:
     rows = [method_row(report, id_) for id_ in report.survey.usable]
     if not any(report.spikes.values()):
         rows = [{name: value for name, value in row.items() if name != SPIKES_HEADING} for row in rows]
-    return ReportTable.from_rows(report.run.label, rows, f"{row_facts(report)} {_refused_methods_text(report)}".strip())
+    return ReportTable.from_rows(
+        report.run.label, rows, f"{row_facts(report)} {_refused_methods_text(report)}".strip()
+    )
 
 
 def _refused_methods_text(report: RunReport) -> str:

@@ -52,7 +52,9 @@ MAX_SMALL_DIAGRAMS: Final = 6
 
 def default_diagram_keys(result: GroupResults, n_runs: int) -> list[str]:
     """Whose diagrams are drawn where nobody has chosen, each by its `Groups.key`; runs: how many."""
-    return result.highest_groups(MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs))
+    return result.highest_groups(
+        MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs)
+    )
 
 
 def diagrams_heading(result: GroupResults, keys: Collection[str]) -> str:
@@ -77,7 +79,10 @@ class GroupEvidence(NamedTuple):
 
 
 def group_evidences(
-    evidences: Mapping[str, AnswerEvidence], result: GroupResults, titles: Mapping[str, str], selected: Collection[str]
+    evidences: Mapping[str, AnswerEvidence],
+    result: GroupResults,
+    titles: Mapping[str, str],
+    selected: Collection[str],
 ) -> Iterator[GroupEvidence]:
     """Each chosen diagram, in the order of the groups, runs together; titles: of the runs, by key."""
     if result.group_by.target == "runs":
@@ -92,13 +97,18 @@ def group_evidences(
 
 
 def group_diagrams(
-    evidences: Mapping[str, AnswerEvidence], result: GroupResults, titles: Mapping[str, str], settings: ReportSettings
+    evidences: Mapping[str, AnswerEvidence],
+    result: GroupResults,
+    titles: Mapping[str, str],
+    settings: ReportSettings,
 ) -> tuple[ReportFigure, ...]:
     """A diagram of each of the first groups and each run; arguments as in `parts`."""
     found: list[ReportFigure] = []
     for part in group_evidences(evidences, result, titles, default_diagram_keys(result, len(evidences))):
         try:
-            found.append(_diagram_figure(part, reliability_diagram(part.evidence, settings.metric, settings.scheme)))
+            found.append(
+                _diagram_figure(part, reliability_diagram(part.evidence, settings.metric, settings.scheme))
+            )
         except Unavailable:
             continue
     return tuple(found)
@@ -113,8 +123,10 @@ def diagram_note(result: Reliability) -> str:
 
 def _diagram_figure(group: GroupEvidence, result: Reliability) -> ReportFigure:
     return ReportFigure.from_drawing(
-        lambda theme: small_reliability_figure(result, theme), describe_reliability(result),
-        group.name, note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
+        lambda theme: small_reliability_figure(result, theme),
+        describe_reliability(result),
+        group.name,
+        note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
     )
 
 
@@ -129,7 +141,9 @@ NO_GROUPS: Final = (
     "(“shots”, “params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
 FEW_ROWS_CAUTION: Final = "A binned number of few rows is larger by chance alone"
-NULL_MARK_CAUTION: Final = ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
+NULL_MARK_CAUTION: Final = (
+    ": look at how far a dot is from its stroke, the number if the confidences were exactly right"
+)
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 
 
@@ -147,7 +161,9 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
-def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback) -> Block | None:
+def _block(
+    report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback
+) -> Block | None:
     """None where nothing sorts these runs, or none of them gives the number."""
     method = most_common_method(runs, report_input.settings.methods)
     if method is None:
@@ -163,6 +179,7 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
         return None
     grouping, *others = ways.values()
     shown = dict(list(seen.items())[:MAX_SERIES]) if grouping.target == "rows" else seen
+
     def share_progress(share: float) -> None:
         progress(min(share, 1.0), dataset or "")
 
@@ -176,21 +193,33 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
         {key: one.run.info for key, one in shown.items()}, {key: keyed[key].title for key in shown}
     )
     small = group_diagrams(shown, result, names, report_input.settings)
-    return replace(block, small_figures=small, small_figures_heading=diagrams_heading(result, default_diagram_keys(result, len(shown))))
+    return replace(
+        block,
+        small_figures=small,
+        small_figures_heading=diagrams_heading(result, default_diagram_keys(result, len(shown))),
+    )
 
 
 def _compute_groups(
-    report_input: ReportInput, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy, progress: Callable[[float], None]
+    report_input: ReportInput,
+    evidences: Mapping[str, AnswerEvidence],
+    grouping: GroupBy,
+    progress: Callable[[float], None],
 ) -> GroupResults:
     asked = report_input.settings
     if grouping.target == "rows":
         return groups_of_rows(evidences, grouping, asked.metric, asked.scheme, progress=progress)
     against = next(iter(comparable_levels(evidences, grouping)), None)
-    return groups_of_runs(evidences, grouping, asked.metric, asked.scheme, reference=against, progress=progress)
+    return groups_of_runs(
+        evidences, grouping, asked.metric, asked.scheme, reference=against, progress=progress
+    )
 
 
 def _result_block(
-    titles: tuple[str, str], evidences: Mapping[str, AnswerEvidence], result: GroupResults, runs: Mapping[str, ReportRun],
+    titles: tuple[str, str],
+    evidences: Mapping[str, AnswerEvidence],
+    result: GroupResults,
+    runs: Mapping[str, ReportRun],
     notes: Sequence[str],
 ) -> Block:
     differing = paired_difference_rows(result)
@@ -201,13 +230,22 @@ def _result_block(
         headline=result.headline,
         tiles=tuple(groups_tiles(evidences, result)),
         recipes=(result.recipe,),
-        figures=(ReportFigure.from_drawing(lambda theme: groups_figure(result, theme, places), describe_groups(result)),),
-        tables=(
-            *([ReportTable.from_rows(PAIRED_TITLE, differing)] if differing else []), ReportTable.from_rows("", group_rows(result)),
+        figures=(
+            ReportFigure.from_drawing(
+                lambda theme: groups_figure(result, theme, places), describe_groups(result)
+            ),
         ),
-        captions=(groups_caption(result), *((result.chance_expectation.sentence,) if result.chance_expectation else ())),
+        tables=(
+            *([ReportTable.from_rows(PAIRED_TITLE, differing)] if differing else []),
+            ReportTable.from_rows("", group_rows(result)),
+        ),
+        captions=(
+            groups_caption(result),
+            *((result.chance_expectation.sentence,) if result.chance_expectation else ()),
+        ),
         remarks=(
-            *groups_remarks(result, {key: run.title for key, run in runs.items()}), *(text for text in notes if text)
+            *groups_remarks(result, {key: run.title for key, run in runs.items()}),
+            *(text for text in notes if text),
         ),
     )
 
@@ -242,12 +280,17 @@ def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) 
     metric = METRICS[result.metric]
     least, most = (end(known, key=lambda one: one[0]) for end in (min, max))
     small = sum(group.small for group in result.groups)
-    used, total = sum(one.n_used for one in evidences.values()), sum(one.n_total for one in evidences.values())
+    used, total = (
+        sum(one.n_used for one in evidences.values()),
+        sum(one.n_total for one in evidences.values()),
+    )
     kinds = (len({group.name for group in result.groups}), len(result.series))
     of, inner = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
     return [
         Tile(
-            of, str(kinds[0]), f"Small: of fewer than {MIN_ROWS} rows, drawn hollow.",
+            of,
+            str(kinds[0]),
+            f"Small: of fewer than {MIN_ROWS} rows, drawn hollow.",
             f"{plural(kinds[1], inner)}, {small} small",
         ),
         Tile(f"Lowest {metric.title}", format_number(least[0]), metric.help, _group_name(least[1], result)),
@@ -293,8 +336,11 @@ def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
     return [
         {
             "Difference": f"{one.level} − {one.reference}",
-            METRICS[result.metric].title: NO_VALUE if one.difference is None else format_signed(one.difference.value),
-            "95 %": NO_VALUE if one.difference is None
+            METRICS[result.metric].title: NO_VALUE
+            if one.difference is None
+            else format_signed(one.difference.value),
+            "95 %": NO_VALUE
+            if one.difference is None
             else f"{format_signed(one.difference.low)} to {format_signed(one.difference.high)}",
             "Questions": NO_VALUE if one.difference is None else f"{one.difference.n_questions:,}",
             "Pairs of runs": f"{len(one.run_pairs):,}",
@@ -330,6 +376,7 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
 
 
 # MERGED grouped__to__groups: moved.
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupDiagram:

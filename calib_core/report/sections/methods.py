@@ -35,7 +35,9 @@ MAX_RUNS_PER_TABLE: Final = 3
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published figures, other models and data, not computed here"
-FEW_BINS_HELP: Final = f"Marked {FEW_BINS_MARK}: the ECE rests on one or two bins that hold most of the confidences."
+FEW_BINS_HELP: Final = (
+    f"Marked {FEW_BINS_MARK}: the ECE rests on one or two bins that hold most of the confidences."
+)
 BOLD_LEGEND: Final = (
     "Bold and underlined: lowest of its run, where all methods stand on the same rows. A low ECE alone may "
     "only mean that a method says the average each time, so the Brier score leads; the page Comparison has "
@@ -60,8 +62,12 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 def _published_block() -> Block:
     """The paper's tables, labelled as such."""
-    tables = [part for dataset in N_QUESTIONS for part in _split_for_paper(published_ece_brier_table(dataset))]
-    return Block(PUBLISHED_TITLE, ece_brier_tables=tuple(tables), captions=(f"{METHODS_SOURCE}: {METHODS_SETTING}.",))
+    tables = [
+        part for dataset in N_QUESTIONS for part in _split_for_paper(published_ece_brier_table(dataset))
+    ]
+    return Block(
+        PUBLISHED_TITLE, ece_brier_tables=tuple(tables), captions=(f"{METHODS_SOURCE}: {METHODS_SETTING}.",)
+    )
 
 
 def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun]) -> Block | None:
@@ -78,7 +84,9 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
     if not result.cells:
         return None
     titles = {key: run.title for key, run in keyed.items()}
-    table = ece_brier_table(result, run_columns({key: run.report.run.info for key, run in keyed.items()}, titles))
+    table = ece_brier_table(
+        result, run_columns({key: run.report.run.info for key, run in keyed.items()}, titles)
+    )
     return Block(
         title=dataset or "",
         headline=result.headline,
@@ -121,13 +129,17 @@ def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
     warned = sum(cell.warning is not None for cell in cells)
     return [
         Tile(
-            "Methods", str(len(result.methods)),
-            "Columns of the table; its rows are runs." if runs_as_rows(result)
+            "Methods",
+            str(len(result.methods)),
+            "Columns of the table; its rows are runs."
+            if runs_as_rows(result)
             else "Rows of the table; its columns are runs.",
             plural(len({cell.run for cell in cells}), "run"),
         ),
         Tile(
-            "Lowest Brier score", format_number(least), METRICS["brier"].help,
+            "Lowest Brier score",
+            format_number(least),
+            METRICS["brier"].help,
             shorten(f"{names[best.run]}, {METHODS[best.method].title}", 60),
         ),
         Tile("ECE on few bins", f"{warned} of {len(cells)}", FEW_BINS_HELP),

@@ -32,9 +32,11 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     block = Block(
         title="",
         recipes=(result.recipe,),
-        tables=(ReportTable.from_rows(
-            "", rows, "Brier score and ECE: lower is better. ECE over ten bins of equal width."
-        ),),
+        tables=(
+            ReportTable.from_rows(
+                "", rows, "Brier score and ECE: lower is better. ECE over ten bins of equal width."
+            ),
+        ),
         remarks=tuple(refused),
     )
     lead = (result.headline, *([result.subheadline] if result.subheadline else []))

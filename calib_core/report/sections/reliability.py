@@ -78,17 +78,24 @@ def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) 
         headline=result.headline,
         tiles=tuple(reliability_tiles(evidence, result)),
         recipes=(result.score.recipe if named.binned else result.recipe,),
-        figures=(ReportFigure.from_drawing(
-            lambda theme: reliability_figure(result, theme, log_counts=first_bin_dominates(evidence, metric)),
-            describe_reliability(result), narrow=True,
-        ),),
+        figures=(
+            ReportFigure.from_drawing(
+                lambda theme: reliability_figure(
+                    result, theme, log_counts=first_bin_dominates(evidence, metric)
+                ),
+                describe_reliability(result),
+                narrow=True,
+            ),
+        ),
         tables=(ReportTable.from_rows("Bin by bin", bin_rows(result), reliability_caption(result)),),
         closing_tables=bin_question_tables(evidence, result, report_input.settings.bin_number),
         remarks=tuple(text for text in (result.score.remark, *result.remarks) if text),
     )
 
 
-def bin_question_tables(evidence: Evidence, result: Reliability, bin_number: int | None) -> tuple[ReportTable, ...]:
+def bin_question_tables(
+    evidence: Evidence, result: Reliability, bin_number: int | None
+) -> tuple[ReportTable, ...]:
     """The first questions of the bin that is asked for; () where it is empty or a row has no question."""
     place = result.table.filter(pl.col("bin") == pl.lit(bin_number, pl.Int64))
     if place.is_empty() or evidence.no_questions_reason:
@@ -96,14 +103,22 @@ def bin_question_tables(evidence: Evidence, result: Reliability, bin_number: int
     found = questions_of(evidence, result.score.metric, result.scheme, bin_number=bin_number)
     rows = [
         {
-            **{name.capitalize(): _shortened(row[name]) for name in row if name not in ("confidence", "right")},
+            **{
+                name.capitalize(): _shortened(row[name])
+                for name in row
+                if name not in ("confidence", "right")
+            },
             "Confidence": f"{row['confidence']:.4f}",
             "It is": "right" if row["right"] else "wrong",
         }
         for row in found.frame.head(MAX_QUESTIONS).iter_rows(named=True)
     ]
     first = f"the first {MAX_QUESTIONS} of " if found.n_before_search > MAX_QUESTIONS else ""
-    return (ReportTable.from_rows(f"Questions in {place['interval'].item()}, {first}{found.n_before_search:,}", rows),)
+    return (
+        ReportTable.from_rows(
+            f"Questions in {place['interval'].item()}, {first}{found.n_before_search:,}", rows
+        ),
+    )
 
 
 def _shortened(value: object) -> object:
@@ -121,7 +136,8 @@ def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
         metric_tile(result.score),
         Tile("Brier score", format_number(result.brier), METRICS["brier"].help),
         Tile(
-            "Accuracy", format_percent(result.accuracy),
+            "Accuracy",
+            format_percent(result.accuracy),
             f"Judged: {result.judged}. {METRICS['accuracy'].help}",
         ),
         Tile("Mean confidence", format_percent(result.mean_confidence), "The average of what it says."),
@@ -174,7 +190,8 @@ def bin_rows(result: Reliability) -> list[dict[str, object]]:
             "Confidence": f"{row['confidence']:.3f}",
             "Accuracy": f"{row['accuracy']:.3f}",
             "95 %": format_interval(row["accuracy_low"], row["accuracy_high"], ".3f")
-            if row["accuracy_low"] is not None else NO_VALUE,
+            if row["accuracy_low"] is not None
+            else NO_VALUE,
             "Gap": format_signed(row["gap"], "+.3f"),
             "Part of gap": format_percent(row["share"]),
         }

@@ -46,7 +46,11 @@ ROBUSTNESS_CAPTION: Final = (
     "Pale: what exactly right confidences would give (5th to 95th percentile; dotted: the median). Each "
     "scale has a panel of its own."
 )
-VALUES_TITLE, RELATIVE_TITLE, POOLING_TITLE = "Values", "Relative to the curve's own mean", "Which pairs go into which bin?"
+VALUES_TITLE, RELATIVE_TITLE, POOLING_TITLE = (
+    "Values",
+    "Relative to the curve's own mean",
+    "Which pairs go into which bin?",
+)
 FULL_ECE_TITLE = "Full-ECE, between noise and ceiling"
 SAME_RSD_REMARK: Final = "K·cw-ECE is K times cw-ECE: it has the same RSD and relative curve."
 EXAMPLE_BINS = 10
@@ -90,10 +94,16 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
     own, places = [result], (run.style_index,)
     figures = [
         ReportFigure.from_drawing(
-            lambda theme: metric_values_figure(own, theme, places), describe_metric_values(own), VALUES_TITLE, narrow=True
+            lambda theme: metric_values_figure(own, theme, places),
+            describe_metric_values(own),
+            VALUES_TITLE,
+            narrow=True,
         ),
         ReportFigure.from_drawing(
-            lambda theme: relative_values_figure(own, theme, places), describe_relative_values(own), RELATIVE_TITLE, narrow=True
+            lambda theme: relative_values_figure(own, theme, places),
+            describe_relative_values(own),
+            RELATIVE_TITLE,
+            narrow=True,
         ),
     ]
     captions = [result.chance_note, ROBUSTNESS_CAPTION] if result.chance_note else [ROBUSTNESS_CAPTION]
@@ -108,7 +118,9 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
         recipes=tuple(curve.recipe for curve in result.curves),
         figures=tuple(figures),
         tables=(
-            ReportTable.from_rows(f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}", robustness_rows(own)),
+            ReportTable.from_rows(
+                f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}", robustness_rows(own)
+            ),
             *_occurrence_tables(evidence),
         ),
         captions=tuple(captions),
@@ -128,7 +140,9 @@ def _pooling_example(evidence: Evidence) -> tuple[ReportFigure, str] | None:
             pools = pools_of_question(evidence, 0, EXAMPLE_BINS)
     except (Unavailable, IndexError):
         return None
-    drawn = ReportFigure.from_drawing(lambda theme: pooling_figure(pools, theme), describe_pooling(pools), POOLING_TITLE, narrow=True)
+    drawn = ReportFigure.from_drawing(
+        lambda theme: pooling_figure(pools, theme), describe_pooling(pools), POOLING_TITLE, narrow=True
+    )
     return drawn, f"{POOLING_TITLE} {pools.title}, M = {pools.n_bins}. {pools.sentences}"
 
 
@@ -138,7 +152,9 @@ def _occurrence_tables(evidence: Evidence) -> list[ReportTable]:
         return []
     rows_ = [
         {
-            "As the right class": occurs, "Classes": f"{classes:,}", "Share of K": format_percent(share),
+            "As the right class": occurs,
+            "Classes": f"{classes:,}",
+            "Share of K": format_percent(share),
             "Positions": f"{positions:,}",
         }
         for occurs, classes, share, positions in class_occurrence_table(run.sums.occurrences).iter_rows()
@@ -152,7 +168,8 @@ def robustness_tiles(result: Sweep) -> list[Tile]:
         *(_rsd_tile(curve) for curve in without_redundant_curves(result.curves)),
         Tile(
             f"{'Positions' if METHODS[result.method].run_kind == 'tokens' else 'Rows'} used / total",
-            f"{result.n_used:,} / {result.n_total:,}", "With a confidence and an outcome.",
+            f"{result.n_used:,} / {result.n_total:,}",
+            "With a confidence and an outcome.",
         ),
     ]
 
@@ -161,7 +178,11 @@ def _rsd_tile(curve: SweepCurve) -> Tile:
     """The RSD of one metric, beside that of its null."""
     metric = METRICS[curve.metric]
     null = curve.null.rsd_median if curve.null else None
-    told = "" if curve.value_range is None else f" Range, largest − smallest value: {format_short(curve.value_range)}."
+    told = (
+        ""
+        if curve.value_range is None
+        else f" Range, largest − smallest value: {format_short(curve.value_range)}."
+    )
     how = f"standard deviation / mean over M in {{{bin_counts_text(curve.bins)}}}, ddof {curve.ddof}"
     return Tile(
         f"RSD of {METRICS[curve.metric].title_in_sentence}",
@@ -181,23 +202,26 @@ def full_ece_tiles(result: Sweep) -> list[Tile]:
     low, high = curve.bounds.get(bins, (None, None))
     return [
         Tile(
-            f"Full-ECE at M = {bins}", format_number(value) if low is None else format_interval(low, high),
+            f"Full-ECE at M = {bins}",
+            format_number(value) if low is None else format_interval(low, high),
             METRICS["full_ece"].help,
         ),
         Tile(
-            "If calibrated, median", format_number(null.median[at] if null else None),
+            "If calibrated, median",
+            format_number(null.median[at] if null else None),
             "Full-ECE of outcomes drawn from the model's own distributions: what noise alone gives.",
             format_interval(null.low[at], null.high[at]) if null else "",
         ),
         Tile(
-            "Ceiling 2·mean(1 − p)", format_number(curve.ceiling),
+            "Ceiling 2·mean(1 − p)",
+            format_number(curve.ceiling),
             "No binning can give more: p is the probability of the right class.",
         ),
     ]
 
 
 def bin_counts_text(bins: Sequence[int]) -> str:
-    """"5, 10, 20"."""
+    """ "5, 10, 20"."""
     return ", ".join(map(str, bins))
 
 
@@ -236,8 +260,12 @@ def _robustness_row(result: Sweep, curve: SweepCurve, *, with_run: bool) -> dict
         "Metric": METRICS[curve.metric].title,
         "RSD": format_percent(curve.rsd),
         "If calibrated": format_percent(null.rsd_median if null else None),
-        "5–95 %": f"{format_percent(null.rsd_low)} to {format_percent(null.rsd_high)}" if null and known else NO_VALUE,
-        "Larger by chance": format_percent(null.rsd_p if null and (curve.value_range or 0) > ROUNDING_TOLERANCE else None),
+        "5–95 %": f"{format_percent(null.rsd_low)} to {format_percent(null.rsd_high)}"
+        if null and known
+        else NO_VALUE,
+        "Larger by chance": format_percent(
+            null.rsd_p if null and (curve.value_range or 0) > ROUNDING_TOLERANCE else None
+        ),
         **{f"M = {bins}": _value_text(curve, at, bins) for at, bins in enumerate(curve.bins)},
         "Range": NO_VALUE if curve.value_range is None else format_short(curve.value_range),
     }

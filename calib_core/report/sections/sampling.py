@@ -74,6 +74,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     blocks: list[Block] = []
     refused: list[str] = []
     for at, run in enumerate(runs):
+
         def run_progress(share: float, text: str, at: int = at, run: ReportRun = run) -> None:
             progress((at + min(share, 1.0)) / len(runs), f"{run.title}: {text}")
 
@@ -86,13 +87,19 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
-def _run_blocks(report_input: ReportInput, run: ReportRun, progress: ProgressCallback, *, with_example: bool) -> list[Block]:
+def _run_blocks(
+    report_input: ReportInput, run: ReportRun, progress: ProgressCallback, *, with_example: bool
+) -> list[Block]:
     answers = run.report.run
     if not isinstance(answers, AnswerRun):
         return []
     options = MethodOptions(unparseable=report_input.settings.options.unparseable)
-    metric = next((id_ for id_ in report_input.settings.metrics if id_ in DEFAULT_METRICS), DEFAULT_METRICS[0])
-    result = sample_size_sweep(answers, SamplingPlan(metrics=(*TILE_METRICS, metric)), options, progress=progress)
+    metric = next(
+        (id_ for id_ in report_input.settings.metrics if id_ in DEFAULT_METRICS), DEFAULT_METRICS[0]
+    )
+    result = sample_size_sweep(
+        answers, SamplingPlan(metrics=(*TILE_METRICS, metric)), options, progress=progress
+    )
     made = [_block(run, result, metric)]
     return [*made, _example_block(answers, options)] if with_example else made
 
@@ -103,12 +110,17 @@ def _block(run: ReportRun, result: SampleSizeSweep, metric: str) -> Block:
         headline=result.headline,
         tiles=tuple(sampling_tiles(result)),
         recipes=(sampling_recipe(result, metric),),
-        figures=(ReportFigure.from_drawing(
-            lambda theme: sampling_figure(result, metric, theme), describe_sampling(result, metric),
-            narrow=True,
-        ),),
+        figures=(
+            ReportFigure.from_drawing(
+                lambda theme: sampling_figure(result, metric, theme),
+                describe_sampling(result, metric),
+                narrow=True,
+            ),
+        ),
         tables=(ReportTable.from_rows(sizes_title(metric), size_rows(result, metric)), *_gap_tables(result)),
-        captions=(result.sufficiency_definition, SAMPLING_CAPTION) if result.sufficiency_definition else (SAMPLING_CAPTION,),
+        captions=(result.sufficiency_definition, SAMPLING_CAPTION)
+        if result.sufficiency_definition
+        else (SAMPLING_CAPTION,),
         remarks=(*sampling_remarks(result), *result.spread_caveats.values(), *result.unavailable.values()),
     )
 
@@ -128,9 +140,13 @@ def _example_block(answers: AnswerRun, options: MethodOptions) -> Block:
         title=f"{EXAMPLE_TITLE}: {titles[at]}",
         headline=example_headline(result),
         recipes=(result.sizes_text, *result.derivations.values()),
-        figures=(ReportFigure.from_drawing(
-            lambda theme: question_clusters_figure(result, theme), describe_question_clusters(result), narrow=True
-        ),),
+        figures=(
+            ReportFigure.from_drawing(
+                lambda theme: question_clusters_figure(result, theme),
+                describe_question_clusters(result),
+                narrow=True,
+            ),
+        ),
         tables=(ReportTable.from_rows("", cluster_rows(result)),),
     )
 
@@ -163,7 +179,9 @@ def _enough_tile(result: SampleSizeSweep, method: str) -> Tile:
     at = result.sizes.index(size or against)
     none = NO_VALUE if result.reference_size is None else f"none < {against}"
     return Tile(
-        f"{METHOD_SYMBOLS[method]}: enough at N'", str(size) if size else none, ENOUGH_HELP,
+        f"{METHOD_SYMBOLS[method]}: enough at N'",
+        str(size) if size else none,
+        ENOUGH_HELP,
         f"Brier {format_number(curve.mean[at])} at N' = {result.sizes[at]}",
     )
 
@@ -178,7 +196,11 @@ def sampling_remarks(result: SampleSizeSweep) -> list[str]:
     judged = dict.fromkeys(each.judged for each in result.baselines)
     told = [f"F_CN, F_CS and F_PC: {result.judged} of the drawn samples judged"]
     told += [f"level lines: {', '.join(judged)} judged, on the same questions"] if judged else []
-    fewer = {METHODS[each.method].title: each.n_questions for each in result.baselines if each.n_questions < result.n_used}
+    fewer = {
+        METHODS[each.method].title: each.n_questions
+        for each in result.baselines
+        if each.n_questions < result.n_used
+    }
     told += [f"{title}: {n:,} of them" for title, n in fewer.items()]
     told += [
         f"N' = {size}: left out {count:,} of {result.draws[size] * result.n_used:,} draws of a question, in "

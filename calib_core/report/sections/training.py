@@ -60,9 +60,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
-def _block(
-    method: str, result: Training, runs: dict[str, ReportRun], refused: Mapping[str, str]
-) -> Block:
+def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: Mapping[str, str]) -> Block:
     reasons = {**refused, **result.unplaced, **result.unavailable}
     places = {key: run.style_index for key, run in runs.items()}
     return Block(
@@ -72,7 +70,9 @@ def _block(
         tiles=tuple(training_tiles(result)),
         recipes=tuple(training_recipes(result)),
         figures=(
-            ReportFigure.from_drawing(lambda theme: training_figure(result, theme, style_indices=places), describe_training(result)),
+            ReportFigure.from_drawing(
+                lambda theme: training_figure(result, theme, style_indices=places), describe_training(result)
+            ),
         ),
         tables=(ReportTable.from_rows("", training_rows(result)),),
         captions=(*result.line_summaries, TRAINING_CAPTION),
@@ -90,7 +90,10 @@ def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
 
 def training_tiles(result: Training) -> list[Tile]:
     """The number at both ends, of several lines from least to most, and how often it is beyond chance."""
-    metric, points = METRICS[result.metric], [point for line in result.followed_lines for point in line.points]
+    metric, points = (
+        METRICS[result.metric],
+        [point for line in result.followed_lines for point in line.points],
+    )
     if not points:
         return []
     firsts, lasts = ([line.points[at] for line in result.followed_lines] for at in (0, -1))
@@ -99,7 +102,9 @@ def training_tiles(result: Training) -> list[Tile]:
         told.append(_end_tile(f"{metric.title} at the end", lasts, metric.help))
     told.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
     if judged := [point.p <= SIGNIFICANCE_LEVEL for point in points if point.p is not None]:
-        help_ = f"Checkpoints whose {metric.title} is larger than chance gives, p up to {SIGNIFICANCE_LEVEL:g}."
+        help_ = (
+            f"Checkpoints whose {metric.title} is larger than chance gives, p up to {SIGNIFICANCE_LEVEL:g}."
+        )
         told.append(Tile("Beyond chance", f"{sum(judged):,} of {len(judged):,}", help_))
     return told
 
@@ -126,7 +131,9 @@ def training_rows(result: Training) -> list[dict[str, object]]:
     return [_training_row(line.title, point, *names) for line in result.lines for point in line.points]
 
 
-def _training_row(line: str, point: Checkpoint, progress_heading: str, metric_heading: str) -> dict[str, object]:
+def _training_row(
+    line: str, point: Checkpoint, progress_heading: str, metric_heading: str
+) -> dict[str, object]:
     return {
         "Checkpoint": point.label,
         progress_heading: progress_text(point.at),

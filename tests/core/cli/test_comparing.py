@@ -14,15 +14,32 @@ from core.made_tokens import some_rows
 from predictions import quiz, samples, write_csv, write_jsonl
 
 KEYS = {
-    "file", "run", "method", "accuracy", "accuracy_low", "accuracy_high", "brier", "brier_low", "brier_high",
-    "skill", "n_used", "n_total", "judged", "metrics", "recipe",
+    "file",
+    "run",
+    "method",
+    "accuracy",
+    "accuracy_low",
+    "accuracy_high",
+    "brier",
+    "brier_low",
+    "brier_high",
+    "skill",
+    "n_used",
+    "n_total",
+    "judged",
+    "metrics",
+    "recipe",
 }
 
 
 def two_models(folder: Path) -> Path:
-    return write_csv(folder / "quiz.csv", [
-        *quiz(150, model="red", dataset="quiz"), *quiz(160, seed=6, model="green", dataset="quiz"),
-    ])
+    return write_csv(
+        folder / "quiz.csv",
+        [
+            *quiz(150, model="red", dataset="quiz"),
+            *quiz(160, seed=6, model="green", dataset="quiz"),
+        ],
+    )
 
 
 def test_element(call: Call, tmp_path: Path) -> None:
@@ -46,8 +63,10 @@ def test_every_run_and_method_is_a_point(call: Call, tmp_path: Path) -> None:
     files = (two_models(tmp_path), write_jsonl(tmp_path / "ten.jsonl", samples()))
     elements = call("compare", *files, "--json").elements
     assert [(element["file"], element["run"], element["method"]) for element in elements] == [
-        ("quiz.csv", "red · quiz", "verbal"), ("quiz.csv", "red · quiz", "given"),
-        ("quiz.csv", "green · quiz", "verbal"), ("quiz.csv", "green · quiz", "given"),
+        ("quiz.csv", "red · quiz", "verbal"),
+        ("quiz.csv", "red · quiz", "given"),
+        ("quiz.csv", "green · quiz", "verbal"),
+        ("quiz.csv", "green · quiz", "given"),
         *(("ten.jsonl", "ten", method) for method in ("cluster_number", "cluster_size", "pairwise")),
     ]
     chosen = call("compare", *files, "--json", "--method", "cluster_size").elements

@@ -69,7 +69,9 @@ def test_a_switch_that_a_method_does_not_have_is_told(
     numbers = {"confidence": [0.5], "verbal_confidence": [0.5], "p_true": [0.5], "p_false": [0.5]}
     run = made_run({**numbers, "correct": [True]})
     desk = Runner()
-    made = desk.results(run, CommandRequest.from_options(None, None, Scheme(), MethodOptions(wished)), ("ece",), score)
+    made = desk.results(
+        run, CommandRequest.from_options(None, None, Scheme(), MethodOptions(wished)), ("ece",), score
+    )
     methods = [one.method for one in made]
     assert {"p_true", "verbal", "given"} <= set(methods)
     idle = ", ".join(id_ for id_ in methods if not METHODS[id_].renormalises)

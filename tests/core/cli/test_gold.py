@@ -43,9 +43,7 @@ def test_other_verbs_read_with_it_too(
 
 
 @pytest.mark.parametrize("verb", ["check", "score", "bins", "sweep", "samples", "compare", "convert"])
-def test_every_verb_that_reads_answers_has_the_option(
-    verb: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_verb_that_reads_answers_has_the_option(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--gold" in caller(capsys)(verb, "--help").out
 
 

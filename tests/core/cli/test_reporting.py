@@ -36,11 +36,22 @@ def test_everything_that_has_something_to_say(folder: Path, call: Call) -> None:
     answer = call("report", *files, "-o", output, "--json")
     assert (answer.code, answer.err) == (0, "")
     assert [(each["file"], each["run"]) for each in answer.elements] == [
-        ("four.jsonl", "four"), ("quiz.csv", "red"), ("quiz.csv", "green"), ("ten.jsonl", "ten"),
+        ("four.jsonl", "four"),
+        ("quiz.csv", "red"),
+        ("quiz.csv", "green"),
+        ("ten.jsonl", "ten"),
     ]
     pages = [
-        "overview", "reliability", "concentration", "robustness", "comparison", "abstention", "sampling",
-        "methods", "groups", "files",
+        "overview",
+        "reliability",
+        "concentration",
+        "robustness",
+        "comparison",
+        "abstention",
+        "sampling",
+        "methods",
+        "groups",
+        "files",
     ]
     assert answer.elements[0]["pages"] == pages
     assert answer.elements[0]["report"] == str(output)
@@ -74,10 +85,31 @@ def test_the_line_in_it_makes_it_again(
     monkeypatch.chdir(folder)
     odd = write_csv(folder / "it's; $(odd) é.csv", quiz(40, model="-m"))
     words = [
-        "report", odd.name, "ten.jsonl", "-o", "a report.html", "--bins", "7", "--binning", "mass",
-        "--method", "given", "--metric", "ace", "--metric", "brier",
-        "--page", "reliability", "--page", "concentration",
-        "--run=-m", "--run", "ten", "--skip-bad-rows", "--map", "id=",
+        "report",
+        odd.name,
+        "ten.jsonl",
+        "-o",
+        "a report.html",
+        "--bins",
+        "7",
+        "--binning",
+        "mass",
+        "--method",
+        "given",
+        "--metric",
+        "ace",
+        "--metric",
+        "brier",
+        "--page",
+        "reliability",
+        "--page",
+        "concentration",
+        "--run=-m",
+        "--run",
+        "ten",
+        "--skip-bad-rows",
+        "--map",
+        "id=",
     ]
     assert call(*words).code == 0
     before = opened(folder / "a report.html")
@@ -179,7 +211,8 @@ def test_a_run_without_the_method_is_shown_by_its_first(tmp_path: Path, call: Ca
     files = write(tmp_path, "a.jsonl", CHOICES), write(tmp_path, "b.csv", GOOD)
     assert call("report", *files, "-o", output, "--method", "choice_softmax", *QUICK).code == 0
     assert [row[1] for row in section(opened(output), "overview")[0].rows] == [
-        "logit, softmax over the choices", "confidence in the file",
+        "logit, softmax over the choices",
+        "confidence in the file",
     ]
 
 
@@ -203,5 +236,6 @@ def test_whose_answer_is_judged_is_said(folder: Path, call: Call) -> None:
         if tile.all("dt")[0].text == "Accuracy"
     ]
     assert [words.partition(". ")[0] for words in told] == [
-        "Judged: its own top label", "Judged: majority answer",
+        "Judged: its own top label",
+        "Judged: majority answer",
     ]

@@ -43,7 +43,9 @@ def test_element(call: Call, tmp_path: Path) -> None:
     gap = result.brier_differences["cluster_size"][2]
     enough = next(each for each in result.sufficient_sizes if each.method == "cluster_size")
     assert element["enough"] == {
-        "size": enough.size, "against": 4, "within": 0.1,
+        "size": enough.size,
+        "against": 4,
+        "within": 0.1,
         "differences": {"2": {"value": gap.value, "low": gap.low, "high": gap.high}},
     }
     assert element["baselines"]["p_true"]["value"] == 0.25
@@ -92,9 +94,7 @@ def test_a_size_that_is_not_there_is_told_and_null(call: Call, tmp_path: Path) -
 def test_samples_that_do_not_parse_are_counted_as_chosen(call: Call, tmp_path: Path) -> None:
     path = quiz(tmp_path)
     words = ("--repeats", "3", "--metric", "brier", "--method", "cluster_number", "--sizes", "4", "--json")
-    own, dropped = (
-        call("samples", path, *words, *more).element for more in ((), ("--unparseable", "drop"))
-    )
+    own, dropped = (call("samples", path, *words, *more).element for more in ((), ("--unparseable", "drop")))
     (run,) = calib_core.load(path)
     wanted = sample_size_sweep(run, SamplingPlan((4,), 3), MethodOptions(unparseable="drop"))
     assert dropped["sizes"]["4"]["mean"] == wanted.curve("cluster_number", "brier").mean[0]
@@ -111,9 +111,7 @@ def test_every_verb_counts_them_as_chosen(
 ) -> None:
     path = quiz(tmp_path)
     words = (verb, path, "--metric", "ece", "--method", "cluster_size", *more, "--json")
-    own, dropped = (
-        call(*words, *rule).element["recipe"] for rule in ((), ("--unparseable", "drop"))
-    )
+    own, dropped = (call(*words, *rule).element["recipe"] for rule in ((), ("--unparseable", "drop")))
     assert "unparseable samples own clusters" in own
     assert "unparseable samples left out" in dropped
 
@@ -123,7 +121,11 @@ def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     assert answer.code == 0
     assert ". Enough is a Brier score within ±0.005 of that at N' = " in answer.out
     for said in (
-        "quiz.jsonl", "F_CN", "greedy answer", "every sample", "3 repeats, seed 0",
+        "quiz.jsonl",
+        "F_CN",
+        "greedy answer",
+        "every sample",
+        "3 repeats, seed 0",
         "logit_path cannot stand beside them: ",
     ):
         assert said in answer.out

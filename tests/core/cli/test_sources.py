@@ -13,7 +13,9 @@ from core.cli_words import GOOD, write
 
 
 def test_columns_are_mapped_at_the_last_equals_sign() -> None:
-    source = InputFiles.from_options([], None, ["conf=confidence", "a=b=correct", "c=d="], skip_bad_rows=False)
+    source = InputFiles.from_options(
+        [], None, ["conf=confidence", "a=b=correct", "c=d="], skip_bad_rows=False
+    )
     assert source.column_mappings == {"conf": "confidence", "a=b": "correct", "c=d": ""}
 
 

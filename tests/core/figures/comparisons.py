@@ -8,7 +8,12 @@ from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEst
 
 
 def make_point(
-    name: str, x: float, y: float, *, method: str = "given", metrics: tuple[str, str] = ("accuracy", "brier"),
+    name: str,
+    x: float,
+    y: float,
+    *,
+    method: str = "given",
+    metrics: tuple[str, str] = ("accuracy", "brier"),
     half: float | None = 0.02,
 ) -> ComparisonPoint:
     """A point whose key is "name:method"."""
@@ -18,9 +23,20 @@ def make_point(
         return MetricEstimate(metric, value, *ends)
 
     return ComparisonPoint(
-        key=f"{name}:{method}", run=f"{name} in full", name=name, method=method, x=one(metrics[0], x),
-        y=one(metrics[1], y), accuracy=one("accuracy", x), brier=one("brier", y), brier_skill=0.1, ece_10=0.1,
-        n_used=1000, n_total=1000, judged="greedy answer", recipe="Brier",
+        key=f"{name}:{method}",
+        run=f"{name} in full",
+        name=name,
+        method=method,
+        x=one(metrics[0], x),
+        y=one(metrics[1], y),
+        accuracy=one("accuracy", x),
+        brier=one("brier", y),
+        brier_skill=0.1,
+        ece_10=0.1,
+        n_used=1000,
+        n_total=1000,
+        judged="greedy answer",
+        recipe="Brier",
     )
 
 
@@ -30,8 +46,16 @@ def make_comparison(
     metrics: tuple[str, str] = ("accuracy", "brier"),
 ) -> Comparison:
     return Comparison(
-        x=metrics[0], y=metrics[1], scheme=Scheme(), points=points, size_families=families, trends=(), unavailable={},
-        headline="No run here gives both numbers.", caveats=(), recipe="Brier",
+        x=metrics[0],
+        y=metrics[1],
+        scheme=Scheme(),
+        points=points,
+        size_families=families,
+        trends=(),
+        unavailable={},
+        headline="No run here gives both numbers.",
+        caveats=(),
+        recipe="Brier",
     )
 
 

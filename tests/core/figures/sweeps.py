@@ -17,9 +17,16 @@ BINS = (5, 10, 100)
 def make_null(values: Sequence[float]) -> NullDistribution:
     """A tenth of the values, from half of that to twice as much."""
     return NullDistribution(
-        n_draws=199, seed=0, median=tuple(value / 10 for value in values),
-        low=tuple(value / 20 for value in values), high=tuple(value / 5 for value in values),
-        p=tuple(0.005 for _ in values), rsd_median=0.5, rsd_low=0.4, rsd_high=0.6, rsd_p=1.0,
+        n_draws=199,
+        seed=0,
+        median=tuple(value / 10 for value in values),
+        low=tuple(value / 20 for value in values),
+        high=tuple(value / 5 for value in values),
+        p=tuple(0.005 for _ in values),
+        rsd_median=0.5,
+        rsd_low=0.4,
+        rsd_high=0.6,
+        rsd_p=1.0,
     )
 
 
@@ -35,9 +42,16 @@ def make_curve(
     known = [value for value in values if value is not None]
     whole = len(known) == len(values)
     return SweepCurve(
-        metric=metric, bins=BINS[: len(values)], values=tuple(values), bounds=bounds or {}, unavailable={},
-        rsd=statistics.pstdev(known) / statistics.mean(known) if whole else None, ddof=0, ceiling=ceiling,
-        null=make_null(known) if null and whole else None, recipe=metric,
+        metric=metric,
+        bins=BINS[: len(values)],
+        values=tuple(values),
+        bounds=bounds or {},
+        unavailable={},
+        rsd=statistics.pstdev(known) / statistics.mean(known) if whole else None,
+        ddof=0,
+        ceiling=ceiling,
+        null=make_null(known) if null and whole else None,
+        recipe=metric,
     )
 
 
@@ -47,15 +61,25 @@ def make_sweep(*curves: SweepCurve, run: str = "model-a · text") -> Sweep:
 
 def make_line(title: str, *points: tuple[float, float], null: bool = True) -> TrainingLine:
     """Checkpoints at (step, value); their run is "title@step"."""
-    return TrainingLine(title, tuple(
-        Checkpoint(
-            run=f"{title}@{at:g}", label=f"step{at:g}", at=at, value=value,
-            null_median=0.02 if null else None, null_low=0.01 if null else None,
-            null_high=0.03 if null else None, p=0.005 if null else None,
-            draws=199 if null else None, n_used=2000, recipe="ECE-L1",
-        )
-        for at, value in points
-    ))
+    return TrainingLine(
+        title,
+        tuple(
+            Checkpoint(
+                run=f"{title}@{at:g}",
+                label=f"step{at:g}",
+                at=at,
+                value=value,
+                null_median=0.02 if null else None,
+                null_low=0.01 if null else None,
+                null_high=0.03 if null else None,
+                p=0.005 if null else None,
+                draws=199 if null else None,
+                n_used=2000,
+                recipe="ECE-L1",
+            )
+            for at, value in points
+        ),
+    )
 
 
 def make_training(*lines: TrainingLine, metric: str = "ece", axis: str = "Training step") -> Training:

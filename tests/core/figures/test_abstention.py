@@ -98,11 +98,14 @@ def test_what_is_not_reached_has_no_ring() -> None:
 
 
 def sampled() -> list[AbstentionCurve]:
-    run = made_run({
-        "gold": ["1", "2", "3", "4"], "confidence": [0.9, 0.8, 0.4, 0.3],
-        "correct": [True, False, False, False],
-        "samples": [["1", "1"], ["2", "2"], ["3", "5"], ["5", "5"]],
-    })
+    run = made_run(
+        {
+            "gold": ["1", "2", "3", "4"],
+            "confidence": [0.9, 0.8, 0.4, 0.3],
+            "correct": [True, False, False, False],
+            "samples": [["1", "1"], ["2", "2"], ["3", "5"], ["5", "5"]],
+        }
+    )
     return [abstention_curve(gather_evidence(run, method)) for method in ("given", "cluster_size")]
 
 
@@ -110,7 +113,8 @@ def test_answers_judged_differently_have_a_level_each() -> None:
     figure = abstention_figure(sampled(), LIGHT)
     words = {note["text"]: note["yanchor"] for note in figure["layout"]["annotations"]}
     assert words == {
-        "answer all (majority answer): 75.0 %": "bottom", "answer all (greedy answer): 25.0 %": "top",
+        "answer all (majority answer): 75.0 %": "bottom",
+        "answer all (greedy answer): 25.0 %": "top",
     }
     assert len({line["marker"]["symbol"] for line in lines(figure).values()}) == 2
 

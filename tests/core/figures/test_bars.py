@@ -33,7 +33,10 @@ def table(confidence: list[float]) -> pl.DataFrame:
 @BOTH
 @pytest.mark.parametrize("bins", [5, 20, 50, 99])
 def test_gaps_are_told_apart_by_their_hatch(theme: Theme, bins: int) -> None:
-    over, under = gap_marker(theme, theme.overconfident, OVERCONFIDENT_HATCH, bar_detail(bins)), gap_marker(theme, theme.underconfident, UNDERCONFIDENT_HATCH, bar_detail(bins))
+    over, under = (
+        gap_marker(theme, theme.overconfident, OVERCONFIDENT_HATCH, bar_detail(bins)),
+        gap_marker(theme, theme.underconfident, UNDERCONFIDENT_HATCH, bar_detail(bins)),
+    )
     assert (over["pattern"]["shape"], under["pattern"]["shape"]) == ("/", "\\")
     assert contrast(over["color"], over["pattern"]["bgcolor"]) >= 2.5
     assert contrast(under["color"], under["pattern"]["bgcolor"]) >= 2.5
@@ -42,7 +45,10 @@ def test_gaps_are_told_apart_by_their_hatch(theme: Theme, bins: int) -> None:
 @BOTH
 @pytest.mark.parametrize("bins", [100, 200, 1000])
 def test_without_hatch_they_differ_in_lightness(theme: Theme, bins: int) -> None:
-    over, under = gap_marker(theme, theme.overconfident, OVERCONFIDENT_HATCH, bar_detail(bins)), gap_marker(theme, theme.underconfident, UNDERCONFIDENT_HATCH, bar_detail(bins))
+    over, under = (
+        gap_marker(theme, theme.overconfident, OVERCONFIDENT_HATCH, bar_detail(bins)),
+        gap_marker(theme, theme.underconfident, UNDERCONFIDENT_HATCH, bar_detail(bins)),
+    )
     assert "pattern" not in over | under
     assert contrast(over["color"], under["color"]) >= 1.8
 

@@ -97,7 +97,10 @@ def test_a_metric_is_not_drawn_far_beyond_its_range() -> None:
 def test_every_width_has_its_own_names_on_an_axis_of_its_own() -> None:
     figure = comparison_figure(make_comparison(RED, GREEN, OTHER), LIGHT)
     for width in NAME_SET_WIDTHS:
-        assert sorted(set(labels(figure, width)) - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL}) == ["green", "red"]
+        assert sorted(set(labels(figure, width)) - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL}) == [
+            "green",
+            "red",
+        ]
         unseen = figure["layout"][f"xaxis{width}"]
         assert unseen["overlaying"] == "x"
         assert unseen["range"] == figure["layout"]["xaxis"]["range"]
@@ -107,22 +110,30 @@ def test_every_width_has_its_own_names_on_an_axis_of_its_own() -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_point_and_name_have_the_colour_of_their_run_on_every_page(theme: Theme) -> None:
     figure = comparison_figure(
-        make_comparison(RED, GREEN, OTHER), theme,
+        make_comparison(RED, GREEN, OTHER),
+        theme,
         style_indices={"red:given": 4, "red:cluster_size": 4, "green:given": 11},
     )
     red, green = run_style(4, theme).colour, run_style(11, theme).colour
     assert [trace["marker"]["color"] for trace in clickable(figure)] == [[red, green], [red]]
     tones = {
-        trace["textfont"]["color"]: trace["text"] for trace in figure["data"]
-        if trace.get("xaxis") == "x1080" and trace["mode"] == "text" and FULL_CONFIDENCE_LABEL not in trace["text"]
+        trace["textfont"]["color"]: trace["text"]
+        for trace in figure["data"]
+        if trace.get("xaxis") == "x1080"
+        and trace["mode"] == "text"
+        and FULL_CONFIDENCE_LABEL not in trace["text"]
     }
-    assert tones == {readable_text_colour(red, theme): ["red", "red"], readable_text_colour(green, theme): ["green"]}
+    assert tones == {
+        readable_text_colour(red, theme): ["red", "red"],
+        readable_text_colour(green, theme): ["green"],
+    }
 
 
 def test_points_of_one_run_are_called_by_their_method() -> None:
     figure = comparison_figure(make_comparison(RED, OTHER), LIGHT)
     assert {*labels(figure, 1080)} - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL} == {
-        "confidence in the file", "self-consistency, F_CS",
+        "confidence in the file",
+        "self-consistency, F_CS",
     }
 
 
@@ -132,8 +143,11 @@ def test_where_not_all_names_have_room_all_points_have_the_number_of_their_row()
     words = {*labels(figure, 300)} - {CONSTANT_CONFIDENCE_LABEL, FULL_CONFIDENCE_LABEL}
     assert words == {NUMBERS_NOTE, *(str(at) for at in range(1, 21))}
     (first,) = [
-        (x, y) for trace in figure["data"] if trace.get("xaxis") == "x300" and trace["mode"] == "text"
-        for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True) if words == "1"
+        (x, y)
+        for trace in figure["data"]
+        if trace.get("xaxis") == "x300" and trace["mode"] == "text"
+        for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True)
+        if words == "1"
     ]
     assert first == pytest.approx((crowd[-1].x.value, crowd[-1].y.value), abs=0.05)
     assert {point.name for point in crowd} <= set(labels(figure, 1320))
@@ -173,7 +187,9 @@ def test_it_does_not_stand_on_the_words_of_a_curve() -> None:
         crowd.append(make_point(f"model-{at:02d}-with-a-name", right, brier, half=0.06))
     figure = comparison_figure(make_comparison(*crowd), LIGHT)
     heights = {
-        words: y for trace in figure["data"] if trace.get("xaxis") == "x300" and trace["mode"] == "text"
+        words: y
+        for trace in figure["data"]
+        if trace.get("xaxis") == "x300" and trace["mode"] == "text"
         for words, y in zip(trace["text"], trace["y"], strict=True)
     }
     (told,) = [y for words, y in heights.items() if words == NUMBERS_NOTE]
@@ -195,8 +211,9 @@ def test_sizes_of_one_model_are_joined_in_order() -> None:
 def test_the_chosen_point_has_a_ring() -> None:
     def rings(selected: str | None) -> list[tuple[Any, Any]]:
         figure = comparison_figure(make_comparison(RED, GREEN), LIGHT, selected=selected)
-        return [(t["x"], t["y"]) for t in figure["data"]
-                if t.get("marker", {}).get("symbol") == "circle-open"]
+        return [
+            (t["x"], t["y"]) for t in figure["data"] if t.get("marker", {}).get("symbol") == "circle-open"
+        ]
 
     assert (rings("green:given"), rings("nobody"), rings(None)) == ([([0.8], [0.1])], [], [])
 

@@ -28,9 +28,11 @@ def test_the_words_of_a_curve_keep_clear_of_the_lines_between_sizes(
         across, down = (width - 70) / (right - left), 440 / (high - low)
         half = text_width(CONSTANT_CONFIDENCE_LABEL, 12) / 2
         ((x, y),) = [
-            (x, y) for trace in figure["data"]
+            (x, y)
+            for trace in figure["data"]
             if trace.get("xaxis") == f"x{width}" and trace["mode"] == "text"
-            for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True) if words == CONSTANT_CONFIDENCE_LABEL
+            for x, y, words in zip(trace["x"], trace["y"], trace["text"], strict=True)
+            if words == CONSTANT_CONFIDENCE_LABEL
         ]
         way = np.linspace(0, 1, 400)
         at_x = np.interp(way * (len(sizes) - 1), range(len(sizes)), [point.x.value for point in sizes])

@@ -89,7 +89,8 @@ def test_the_strip_of_each_of_several_is_as_high_as_its_fullest_line(
     assert [strip["range"][1] for strip in strips] == pytest.approx([0.66, 0.11])
     told = [note for note in layout["annotations"] if note["yref"] != "paper"]
     assert [(note["text"], note["yref"]) for note in told] == [
-        ("60.0 %", "y2 domain"), ("10.0 %", "y4 domain"),
+        ("60.0 %", "y2 domain"),
+        ("10.0 %", "y4 domain"),
     ]
 
 
@@ -101,7 +102,8 @@ def test_the_axis_of_several_ends_at_all_rows(flat: Concentration) -> None:
 def test_several_are_named_and_have_one_legend(spiky: Concentration, flat: Concentration) -> None:
     figure = histogram_figure([spiky, flat], LIGHT)
     assert [note["text"] for note in figure["layout"]["annotations"] if note["yref"] == "paper"] == [
-        "<b>stated confidence</b>", "<b>logit, softmax over<br>the choices</b>",
+        "<b>stated confidence</b>",
+        "<b>logit, softmax over<br>the choices</b>",
     ]
     entries = [trace["name"] for trace in figure["data"] if trace["showlegend"]]
     assert entries == ["two fullest bins"]

@@ -49,7 +49,8 @@ def test_the_two_fullest_and_the_effective_number_are_marked_and_told(spiky: Con
     (line,) = figure["layout"]["shapes"]
     assert line["x0"] == line["x1"] == pytest.approx(1 / 0.46)
     assert [note["text"] for note in figure["layout"]["annotations"]] == [
-        "<b>two fullest<br>90.0 %</b>", "2.2 effective bins",
+        "<b>two fullest<br>90.0 %</b>",
+        "2.2 effective bins",
     ]
 
 
@@ -65,7 +66,7 @@ def test_equally_full_bins_are_the_reference(spiky: Concentration) -> None:
 
 
 def test_several_are_told_apart_without_colour(spiky: Concentration) -> None:
-    lines = cumulative_figure([replace(spiky, method=id_) for id_ in METHODS], LIGHT)["data"][:len(METHODS)]
+    lines = cumulative_figure([replace(spiky, method=id_) for id_ in METHODS], LIGHT)["data"][: len(METHODS)]
     looks = {(line["line"]["dash"], line["marker"]["symbol"]) for line in lines}
     assert len(looks) == len(METHODS)
 

@@ -16,12 +16,16 @@ from calib_core.results.groups import GroupResults
 from core.figures.dot_groups import make_group, make_groups
 
 ONE = make_groups(
-    make_group("law", 0.3, low=0.2, high=0.45, null=0.05), make_group("sums", 0.1, low=0.1, high=0.2, n=20),
+    make_group("law", 0.3, low=0.2, high=0.45, null=0.05),
+    make_group("sums", 0.1, low=0.1, high=0.2, n=20),
     overall={"r": 0.15},
 )
 TWO = make_groups(
-    make_group("law", 0.3), make_group("law", 0.2, run="s", n=90), make_group("sums", 0.1),
-    make_group("sums", 0.15, run="s"), overall={"r": 0.2, "s": 0.18},
+    make_group("law", 0.3),
+    make_group("law", 0.2, run="s", n=90),
+    make_group("sums", 0.1),
+    make_group("sums", 0.15, run="s"),
+    overall={"r": 0.2, "s": 0.18},
 )
 
 
@@ -103,7 +107,8 @@ def test_the_whole_run_is_a_line_of_its_own_colour() -> None:
 
 def test_a_dot_a_run_stands_in_the_middle_of_its_row() -> None:
     result = make_groups(
-        make_group("a", 0.1, run="a", series="0-shot"), make_group("b", 0.2, run="b", series="5-shot"),
+        make_group("a", 0.1, run="a", series="0-shot"),
+        make_group("b", 0.2, run="b", series="5-shot"),
         of="runs",
     )
     first, second = dots(groups_figure(result, LIGHT))
@@ -114,7 +119,9 @@ def test_the_axis_holds_every_whisker_and_zero() -> None:
     low, high = groups_figure(ONE, LIGHT)["layout"]["xaxis"]["range"]
     assert low <= 0
     assert high > 0.45
-    low, _ = groups_figure(make_groups(make_group("a", -0.2), metric="bias"), LIGHT)["layout"]["xaxis"]["range"]
+    low, _ = groups_figure(make_groups(make_group("a", -0.2), metric="bias"), LIGHT)["layout"]["xaxis"][
+        "range"
+    ]
     assert low < -0.2
 
 

@@ -58,14 +58,17 @@ def boxes(page: Page, selector: str) -> list[Box]:
 
 def six_lines() -> ReliabilityLines:
     """As many as there may be, with names that are cut."""
-    seen = {f"m{right}": model_run(f"a-model-with-a-rather-long-name-{right}b-chat", right)
-            for right in range(20, 140, 20)}
+    seen = {
+        f"m{right}": model_run(f"a-model-with-a-rather-long-name-{right}b-chat", right)
+        for right in range(20, 140, 20)
+    }
     return reliability_lines(seen)
 
 
 def figures() -> dict[str, dict[str, Any]]:
     several = [
-        make_concentration(SIXTEENTHS, title="logit, softmax over the choices"), make_concentration(EVEN),
+        make_concentration(SIXTEENTHS, title="logit, softmax over the choices"),
+        make_concentration(EVEN),
     ]
     return {
         "ten": reliability_figure(make_reliability(), LIGHT, selected=3),

@@ -20,7 +20,10 @@ WIDTH, HEIGHT, SIZE = 500.0, 400.0, 11.0
 
 SPOTS = st.lists(
     st.builds(
-        LabelledPoint, st.floats(0, WIDTH), st.floats(0, HEIGHT), st.text("amWi1 -日", min_size=1, max_size=24)
+        LabelledPoint,
+        st.floats(0, WIDTH),
+        st.floats(0, HEIGHT),
+        st.text("amWi1 -日", min_size=1, max_size=24),
     ),
     min_size=1,
     max_size=25,
@@ -34,7 +37,9 @@ def overlap(one: Box, other: Box) -> bool:
     return across > 1e-6 and down > 1e-6
 
 
-def check(spots: tuple[LabelledPoint, ...], found: tuple[LabelPosition | None, ...], wider: float = 1.0) -> None:
+def check(
+    spots: tuple[LabelledPoint, ...], found: tuple[LabelPosition | None, ...], wider: float = 1.0
+) -> None:
     """The law, on a panel so many times as wide in which all middles stand at the same share of it."""
     boxes = [
         (wider * place.x - place.width / 2, place.box[1], wider * place.x + place.width / 2, place.box[3])
@@ -42,7 +47,13 @@ def check(spots: tuple[LabelledPoint, ...], found: tuple[LabelPosition | None, .
         if place is not None
     ]
     markers = [
-        (wider * spot.x - MARKER_CLEARANCE, spot.y - MARKER_CLEARANCE, wider * spot.x + MARKER_CLEARANCE, spot.y + MARKER_CLEARANCE) for spot in spots
+        (
+            wider * spot.x - MARKER_CLEARANCE,
+            spot.y - MARKER_CLEARANCE,
+            wider * spot.x + MARKER_CLEARANCE,
+            spot.y + MARKER_CLEARANCE,
+        )
+        for spot in spots
     ]
     for at, box in enumerate(boxes):
         assert box[0] >= 0
@@ -55,7 +66,9 @@ def check(spots: tuple[LabelledPoint, ...], found: tuple[LabelPosition | None, .
 
 @settings(max_examples=60)
 @given(SPOTS, st.sampled_from([1.0, 1.01, 1.35, 2.0]))
-def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(spots: list[LabelledPoint], wider: float) -> None:
+def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(
+    spots: list[LabelledPoint], wider: float
+) -> None:
     found = place_labels(tuple(spots), WIDTH, HEIGHT, font_size=SIZE)
     assert len(found) == len(spots)
     check(tuple(spots), found, wider)
@@ -119,7 +132,9 @@ def test_a_name_far_away_has_a_line_from_its_point_to_its_box() -> None:
 
 
 def test_where_there_is_no_room_a_name_is_left_off() -> None:
-    assert place_labels((LabelledPoint(20, 20, "much too long for such a panel"),), 60, 40, font_size=SIZE) == (None,)
+    assert place_labels(
+        (LabelledPoint(20, 20, "much too long for such a panel"),), 60, 40, font_size=SIZE
+    ) == (None,)
     crowd = tuple(LabelledPoint(50 + at % 5, 50 + at // 5, "a name of a model") for at in range(20))
     found = place_labels(crowd, 160, 100, font_size=SIZE)
     assert None in found

@@ -37,8 +37,12 @@ def test_the_legend_hides_nothing_when_clicked() -> None:
 @pytest.mark.parametrize(
     ("names", "room"),
     [
-        ([], (33, False)), (["a"], (33, False)), (["a", "b"], (33, False)), (["a", "b", "c"], (52, False)),
-        (["a", "b", "c" * 26], (52, False)), (["a" * 26, "b", "c"], (71, True)),
+        ([], (33, False)),
+        (["a"], (33, False)),
+        (["a", "b"], (33, False)),
+        (["a", "b", "c"], (52, False)),
+        (["a", "b", "c" * 26], (52, False)),
+        (["a" * 26, "b", "c"], (71, True)),
     ],
 )
 def test_a_legend_has_two_columns_unless_an_entry_is_too_long(
@@ -67,8 +71,13 @@ def test_axes_cannot_be_dragged_and_take_what_is_laid_over() -> None:
 @pytest.mark.parametrize(
     ("largest", "ticks"),
     [
-        (1, [1]), (8, [1, 2, 5]), (10, [1, 2, 5, 10]), (72, [1, 3, 10, 30]), (422, [1, 10, 100]),
-        (1_000_000, [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]), (0, [1]),
+        (1, [1]),
+        (8, [1, 2, 5]),
+        (10, [1, 2, 5, 10]),
+        (72, [1, 3, 10, 30]),
+        (422, [1, 10, 100]),
+        (1_000_000, [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]),
+        (0, [1]),
     ],
 )
 def test_log_ticks_always_have_one_and_never_pass_the_largest(largest: int, ticks: list[int]) -> None:

@@ -60,8 +60,11 @@ def test_thin_bins_are_hollow_small_and_the_line_to_them_is_pale() -> None:
     assert thin["marker"]["symbol"] == f"{full['marker']['symbol']}-open"
     assert thin["marker"]["size"] < full["marker"]["size"]
     assert [own[1] for own in thin["customdata"]] == [2]
-    paths = [trace for trace in figure["data"] if trace.get("mode") == "lines" and 0.15 in trace["x"]
-             and trace.get("yaxis") != "y2"]
+    paths = [
+        trace
+        for trace in figure["data"]
+        if trace.get("mode") == "lines" and 0.15 in trace["x"] and trace.get("yaxis") != "y2"
+    ]
     (pale,) = paths
     assert pale["line"]["color"] != full["marker"]["color"]
     strong = [
@@ -81,9 +84,10 @@ def test_the_legend_has_what_differs_and_the_number() -> None:
     figure = lines_figure(two(), LIGHT)
     names = [trace["name"] for trace in figure["data"] if trace.get("showlegend", True)]
     values = {line.key: line.result.score.value for line in two().lines}
-    assert names == ["perfect calibration", *(
-        f"{title} · ECE {values[key]:.4f}" for key, title in (("a", "first"), ("b", "second"))
-    )]
+    assert names == [
+        "perfect calibration",
+        *(f"{title} · ECE {values[key]:.4f}" for key, title in (("a", "first"), ("b", "second"))),
+    ]
 
 
 def test_runs_look_as_these_runs_do_and_methods_as_these_methods_do() -> None:
@@ -113,8 +117,10 @@ def test_where_both_differ_the_run_has_colour_and_dash_and_the_method_the_symbol
 
 def test_a_chosen_line_is_broader() -> None:
     plain, chosen = (lines_figure(two(), LIGHT, selected=key) for key in (None, "b"))
-    widths = [[t["line"]["width"] for t in figure["data"] if t.get("mode") == "lines+markers"]
-              for figure in (plain, chosen)]
+    widths = [
+        [t["line"]["width"] for t in figure["data"] if t.get("mode") == "lines+markers"]
+        for figure in (plain, chosen)
+    ]
     assert widths[0][0] == widths[0][1] == widths[1][0] < widths[1][1]
 
 

@@ -20,7 +20,13 @@ from calib_core.tokens.sums import ExamplePosition
 from core.figures.sweeps import named
 
 EXAMPLE = ExamplePosition(
-    row=4, target=7, ids=(3, 7, 1), probs=(0.55, 0.25, 0.08), target_prob=0.25, rest=0.12, classes=50,
+    row=4,
+    target=7,
+    ids=(3, 7, 1),
+    probs=(0.55, 0.25, 0.08),
+    target_prob=0.25,
+    rest=0.12,
+    classes=50,
     width=8,
 )
 
@@ -43,7 +49,10 @@ def test_the_bars_are_the_distribution_and_the_right_one_stands_out(pools: PairP
     assert (right["x"], right["y"], right["marker"]["color"]) == ([0.25], [1], LIGHT.highlight)
     assert (rest["x"], rest["y"]) == ([0.12], [3])
     assert figure["layout"]["yaxis"]["ticktext"] == [
-        "token 3  0.55", "<b>token 7 ✓ 0.25</b>", "token 1  0.08", "47 more  0.12",
+        "token 3  0.55",
+        "<b>token 7 ✓ 0.25</b>",
+        "token 1  0.08",
+        "47 more  0.12",
     ]
 
 
@@ -65,9 +74,10 @@ def test_bins_of_classes_that_are_not_shown_are_not_guessed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bins", "edges", "counts"), [(MAX_BINS_WITH_COUNTS, 9, True), (MAX_BINS_WITH_EDGES, 49, False), (51, 0, False)]
+    ("bins", "edges", "counts"),
+    [(MAX_BINS_WITH_COUNTS, 9, True), (MAX_BINS_WITH_EDGES, 49, False), (51, 0, False)],
 )
-def test_detail_ends_where_it_could_not_be_seen(bins: int, edges: int, counts: bool) -> None:
+def test_detail_ends_where_it_could_not_be_seen(bins: int, edges: int, counts: bool) -> None:  # noqa: FBT001
     figure = pooling_figure(pools_of_position("run", EXAMPLE, bins), LIGHT)
     assert len(figure["layout"]["shapes"]) == edges
     assert any(text for _, text in cells(figure, 0)) == counts
@@ -83,8 +93,16 @@ def test_plotly_knows_every_key(target: int, theme: Any) -> None:
 
 def test_a_choice_with_markup_is_drawn_as_text(pools: PairPools) -> None:
     table = pools.table.with_columns(label="label" + pools.table["label"] + "<b>")
-    hostile = PairPools("run", "t", table.with_columns(label=table["label"].str.replace("label", "<img src=x>")),
-                    pools.hidden_probability, pools.n_hidden_classes, pools.n_classes, pools.n_bins, "r")
+    hostile = PairPools(
+        "run",
+        "t",
+        table.with_columns(label=table["label"].str.replace("label", "<img src=x>")),
+        pools.hidden_probability,
+        pools.n_hidden_classes,
+        pools.n_classes,
+        pools.n_bins,
+        "r",
+    )
     assert "<img" not in json.dumps(pooling_figure(hostile, LIGHT))
 
 

@@ -22,7 +22,8 @@ Trace = dict[str, Any]
 def traces(figure: dict[str, Any], axis: str = "y", **wanted: object) -> list[Trace]:
     """Traces on that vertical axis that have every wanted value."""
     return [
-        trace for trace in figure["data"]
+        trace
+        for trace in figure["data"]
         if trace.get("yaxis", "y") == axis and all(trace.get(name) == value for name, value in wanted.items())
     ]
 
@@ -42,7 +43,10 @@ def test_bars_are_solid_to_the_smaller_and_hatched_to_the_larger(three_bins: Rel
     assert (solid["x"], solid["y"]) == ([0.55, 0.95], [0.55, 0.75])
     assert (over["name"], over["x"], over["base"], over["y"]) == ("over-confident gap", [0.95], [0.75], [0.2])
     assert (under["name"], under["x"], under["base"], under["y"]) == (
-        "under-confident gap", [0.55], [0.55], [0.25],
+        "under-confident gap",
+        [0.55],
+        [0.55],
+        [0.25],
     )
     assert (thin_solid["x"], thin_solid["y"]) == ([0.15], [0.15])
     assert (thin_under["x"], thin_under["base"], thin_under["y"]) == ([0.15], [0.15], [0.1])
@@ -152,12 +156,14 @@ def test_the_selected_bin_is_outlined_in_both_panels(three_bins: Reliability) ->
     plain, chosen = (reliability_figure(three_bins, LIGHT, selected=bin_) for bin_ in (None, 6))
     more = [trace for trace in chosen["data"] if trace not in plain["data"]]
     assert [(trace.get("yaxis", "y"), trace["x"], trace["y"]) for trace in more] == [
-        ("y", [0.55], [0.8]), ("y2", [0.55], [40]),
+        ("y", [0.55], [0.8]),
+        ("y2", [0.55], [40]),
     ]
     assert all(trace["marker"]["line"]["color"] == LIGHT.highlight_outline for trace in more)
     bands = chosen["layout"]["shapes"][:2]
     assert [(round(band["x0"], 3), round(band["x1"], 3), band["layer"]) for band in bands] == [
-        (0.5, 0.6, "below"), (0.5, 0.6, "below"),
+        (0.5, 0.6, "below"),
+        (0.5, 0.6, "below"),
     ]
 
 

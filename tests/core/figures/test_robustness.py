@@ -33,7 +33,9 @@ def test_no_two_scales_share_an_axis() -> None:
     axes = {metric: of_metric(figure, metric)[0]["yaxis"] for metric in FIVE}
     assert axes == {"ece": "y", "full_ece_mass": "y", "full_ece": "y2", "cw_ece_sum": "y2", "cw_ece": "y3"}
     assert headings(figure) == [
-        "<b>Scale 0 to 1</b>", "<b>Scale 0 to 2</b>", "<b>Divided by the K classes: scale 0 to 2/K</b>",
+        "<b>Scale 0 to 1</b>",
+        "<b>Scale 0 to 2</b>",
+        "<b>Divided by the K classes: scale 0 to 2/K</b>",
     ]
     domains = [figure["layout"][key]["domain"] for key in ("yaxis", "yaxis2", "yaxis3")]
     assert domains[0][0] > domains[1][1] > domains[1][0] > domains[2][1] > domains[2][0] == 0
@@ -74,7 +76,7 @@ def test_only_bounds_give_no_line_at_all() -> None:
 
 
 @pytest.mark.parametrize(("ceiling", "drawn"), [(0.48, True), (0.49, False)])
-def test_a_near_ceiling_is_a_line_and_a_far_one_is_told(ceiling: float, drawn: bool) -> None:
+def test_a_near_ceiling_is_a_line_and_a_far_one_is_told(ceiling: float, drawn: bool) -> None:  # noqa: FBT001
     layout = metric_values_figure([make_sweep(make_curve("full_ece", ceiling=ceiling))], LIGHT)["layout"]
     assert [line["y0"] for line in layout["shapes"]] == ([ceiling] if drawn else [])
     words = " ".join(note["text"] for note in layout["annotations"])
@@ -94,7 +96,9 @@ def test_a_run_is_told_by_its_symbol_and_a_metric_by_its_line() -> None:
 
 
 def test_tiny_values_have_ticks_of_their_own() -> None:
-    tiny = metric_values_figure([make_sweep(make_curve("cw_ece", (1e-4, 2e-4, 3e-4)))], LIGHT)["layout"]["yaxis"]
+    tiny = metric_values_figure([make_sweep(make_curve("cw_ece", (1e-4, 2e-4, 3e-4)))], LIGHT)["layout"][
+        "yaxis"
+    ]
     assert (tiny["exponentformat"], "tickformat" in tiny) == ("e", False)
 
 

@@ -74,7 +74,10 @@ def test_every_symbol_has_a_letter_of_its_own() -> None:
 
 def test_a_swept_run_has_its_symbol_wherever_it_stands_in_the_list() -> None:
     results = [make_sweep(make_curve("ece"), run="a"), make_sweep(make_curve("ece"), run="b")]
-    for figure in (metric_values_figure(results, LIGHT, (4, 7)), relative_values_figure(results, LIGHT, (4, 7))):
+    for figure in (
+        metric_values_figure(results, LIGHT, (4, 7)),
+        relative_values_figure(results, LIGHT, (4, 7)),
+    ):
         marks = [trace["marker"]["symbol"] for trace in of_metric(figure, "ece")]
         assert marks == [run_style(4, LIGHT).symbol, run_style(7, LIGHT).symbol]
         assert named(figure, "b")["marker"]["symbol"] == run_style(7, LIGHT).symbol

@@ -31,9 +31,11 @@ def made(sizes: tuple[int, ...] = (2, 4, 6, 8), **more: Any) -> SampleSizeSweep:
 def lines(figure: dict[str, Any], method: str, *, greyed: bool = False) -> list[dict[str, Any]]:
     """Traces with the points of a method in the upper panel."""
     return [
-        trace for trace in figure["data"]
+        trace
+        for trace in figure["data"]
         if trace.get("meta", {}).get("method") == method
-        and trace["meta"]["greyed"] == greyed and "markers" in trace["mode"]
+        and trace["meta"]["greyed"] == greyed
+        and "markers" in trace["mode"]
     ]
 
 
@@ -124,7 +126,8 @@ def test_labels_of_near_baselines_stand_apart_within_the_panel(value: float) -> 
     low, high = figure["layout"]["yaxis"]["range"]
     places = sorted(
         (note["y"] - low) / (high - low) * 270 + note["yshift"]
-        for note in figure["layout"]["annotations"] if "<br>0." in note["text"] or "<br>1." in note["text"]
+        for note in figure["layout"]["annotations"]
+        if "<br>0." in note["text"] or "<br>1." in note["text"]
     )
     assert len(places) == 3
     assert all(above - below >= 29 for below, above in itertools.pairwise(places))

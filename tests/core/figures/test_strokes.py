@@ -15,12 +15,18 @@ def test_no_two_metrics_have_the_same_line() -> None:
     lines = [metric_line_style(metric, LIGHT) for metric in METRICS]
     assert len({(line["color"], line["dash"]) for line in lines}) == len(METRICS)
     swept = [metric_line_style(metric, LIGHT) for metric in SWEPT_METRICS]
-    assert len({line["dash"] for line in swept}) == len({line["color"] for line in swept}) == len(SWEPT_METRICS)
+    assert (
+        len({line["dash"] for line in swept}) == len({line["color"] for line in swept}) == len(SWEPT_METRICS)
+    )
 
 
 def test_a_whisker_never_points_the_other_way() -> None:
     """The reflected interval of a number near a limit may lie on one side of it."""
-    own = [MetricEstimate("ece", 0.1, 0.05, 0.08), MetricEstimate("ece", 0.1, 0.12, 0.2), MetricEstimate("ece", 0.1)]
+    own = [
+        MetricEstimate("ece", 0.1, 0.05, 0.08),
+        MetricEstimate("ece", 0.1, 0.12, 0.2),
+        MetricEstimate("ece", 0.1),
+    ]
     drawn = error_bars(own, "#0072B2", width=0, thickness=1)
     assert drawn["array"] == pytest.approx([0, 0.1, 0])
     assert drawn["arrayminus"] == pytest.approx([0.05, 0, 0])

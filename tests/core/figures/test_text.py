@@ -24,8 +24,16 @@ def test_plain_takes_all_meaning_from_markup(text: str, drawn: str) -> None:
 @pytest.mark.parametrize(
     ("count", "written"),
     [
-        (0, "0"), (422, "422"), (9_999, "9,999"), (10_000, "10k"), (12_345, "12.3k"), (123_456, "123k"),
-        (999_499, "999k"), (999_500, "1M"), (1_319_000, "1.32M"), (2_000_000_000, "2B"),
+        (0, "0"),
+        (422, "422"),
+        (9_999, "9,999"),
+        (10_000, "10k"),
+        (12_345, "12.3k"),
+        (123_456, "123k"),
+        (999_499, "999k"),
+        (999_500, "1M"),
+        (1_319_000, "1.32M"),
+        (2_000_000_000, "2B"),
     ],
 )
 def test_compact_has_five_letters_at_most(count: int, written: str) -> None:
@@ -41,7 +49,9 @@ def test_runs_that_differ_at_the_end_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("a\u202eb", "a\\u202eb"), ("a\x1b[1m\x00", "a\\x1b[1m\\x00"), ("\ud800", "\\ud800"),
+        ("a\u202eb", "a\\u202eb"),
+        ("a\x1b[1m\x00", "a\\x1b[1m\\x00"),
+        ("\ud800", "\\ud800"),
         ("👩\u200d🔬", "👩\u200d🔬"),
     ],
 )

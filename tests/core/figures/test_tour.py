@@ -43,7 +43,8 @@ from core.tours import OVER, answers, candidates, told
 
 HOSTILE = "<a href='http://x.test'>x</a>&"
 RUNS = {
-    "given": answers(*OVER), "tokens": token_run(dense_sums(*some_rows(80, 5))),
+    "given": answers(*OVER),
+    "tokens": token_run(dense_sums(*some_rows(80, 5))),
     "cluster_size": make_run(make_questions(12)),
 }
 
@@ -65,10 +66,16 @@ def test_every_picture_is_valid_in_both_sizes(kind: Any, method: str) -> None:
 
 
 def test_options_as_bars_with_what_is_right() -> None:
-    result = SingleAnswer("Which?", (
-        AnswerOption("a", 0.7, chosen=True, right=False), AnswerOption(HOSTILE, 0.2, chosen=False, right=True),
-        AnswerOption("c", 0.1, chosen=False, right=False),
-    ), 0.7, right=False)
+    result = SingleAnswer(
+        "Which?",
+        (
+            AnswerOption("a", 0.7, chosen=True, right=False),
+            AnswerOption(HOSTILE, 0.2, chosen=False, right=True),
+            AnswerOption("c", 0.1, chosen=False, right=False),
+        ),
+        0.7,
+        right=False,
+    )
     drawn = single_answer_figure(result, LIGHT)
     (bars,) = drawn["data"]
     assert (bars["x"], bars["text"]) == ([0.7, 0.2, 0.1], ["70.0 %", "20.0 %", "10.0 %"])
@@ -91,7 +98,10 @@ def test_many_options_share_a_bar_and_keep_the_chosen() -> None:
 
 
 def test_said_and_right_with_its_interval() -> None:
-    pairs = (ConfidenceAccuracy(HOSTILE, 0.9, 0.6, 0.5, 0.7, 80), ConfidenceAccuracy("b", 0.2, 0.3, 0.1, 0.4, 9))
+    pairs = (
+        ConfidenceAccuracy(HOSTILE, 0.9, 0.6, 0.5, 0.7, 80),
+        ConfidenceAccuracy("b", 0.2, 0.3, 0.1, 0.4, 9),
+    )
     result = ConfidenceAccuracyPairs(pairs, "answers")
     drawn = confidence_accuracy_figure(result, LIGHT)
     said, right, numbers = drawn["data"]
@@ -100,7 +110,9 @@ def test_said_and_right_with_its_interval() -> None:
     assert right["error_x"]["arrayminus"] == [0.1, 0.2]
     assert numbers["text"] == ["90.0 %", "20.0 %", "60.0 %", "30.0 %"]
     assert drawn["layout"]["annotations"][0]["text"].startswith("<b>&lt;a href")
-    assert describe_confidence_accuracy(result).endswith("b: says 20.0 %, is right 30.0 % (10.0 % to 40.0 %).")
+    assert describe_confidence_accuracy(result).endswith(
+        "b: says 20.0 %, is right 30.0 % (10.0 % to 40.0 %)."
+    )
 
 
 def test_the_lowest_brier_score_is_on_top_and_many_runs_are_cut() -> None:
@@ -126,7 +138,10 @@ def test_enlarging_leaves_data_and_the_original_alone() -> None:
             {"type": "scatter", "y": [[3]], "marker": {"size": [4, 5]}, "line": {"width": 1}},
         ],
         "layout": {
-            "height": 100, "font": {"size": 10}, "margin": {"l": 5}, "annotations": [{"yshift": 3, "y": 1}],
+            "height": 100,
+            "font": {"size": 10},
+            "margin": {"l": 5},
+            "annotations": [{"yshift": 3, "y": 1}],
         },
     }
     large = enlarge_figure(small, 2)
@@ -152,9 +167,14 @@ def test_a_line_that_a_shape_explains_is_counted_in_a_large_legend() -> None:
     large = enlarge_figure(small)
     assert [shape["name"] for shape in small["layout"]["shapes"]] == ["all bins equally full"]
     assert large["layout"]["legend"]["entrywidth"] == 0.98
-    assert large["layout"]["margin"]["t"] == pytest.approx(ENLARGEMENT * (small["layout"]["margin"]["t"] + 19))
+    assert large["layout"]["margin"]["t"] == pytest.approx(
+        ENLARGEMENT * (small["layout"]["margin"]["t"] + 19)
+    )
 
 
 def test_a_legend_of_one_entry_a_line_needs_no_more_room() -> None:
-    drawn = {"data": [{"name": "a"}, {"name": "b"}], "layout": base_layout(LIGHT, height=300, top=50, one_per_line=True)}
+    drawn = {
+        "data": [{"name": "a"}, {"name": "b"}],
+        "layout": base_layout(LIGHT, height=300, top=50, one_per_line=True),
+    }
     assert enlarge_figure(drawn, 2)["layout"]["margin"]["t"] == 100

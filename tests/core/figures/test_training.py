@@ -42,8 +42,9 @@ def test_without_a_null_there_is_no_band_and_no_entry() -> None:
 def test_the_chosen_checkpoint_has_a_ring() -> None:
     def rings(selected: str) -> list[tuple[Any, Any]]:
         figure = training_figure(make_training(STEEP), LIGHT, selected=selected)
-        return [(t["x"], t["y"]) for t in figure["data"]
-                if t.get("marker", {}).get("symbol") == "circle-open"]
+        return [
+            (t["x"], t["y"]) for t in figure["data"] if t.get("marker", {}).get("symbol") == "circle-open"
+        ]
 
     assert (rings("gpt@100"), rings("nobody")) == ([([2], [0.2])], [])
 

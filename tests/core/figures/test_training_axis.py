@@ -12,7 +12,9 @@ from calib_core.figures.training import axis_positions, training_axis
 
 def test_a_short_training_is_linear() -> None:
     assert axis_positions([100, 3000]) == {100: 100, 3000: 3000}
-    assert training_axis(LIGHT, "Training step", axis_positions([100, 3000]))["title"]["text"] == "Training step"
+    assert (
+        training_axis(LIGHT, "Training step", axis_positions([100, 3000]))["title"]["text"] == "Training step"
+    )
 
 
 def test_a_long_one_is_logarithmic_with_its_zero_left_of_the_first() -> None:

@@ -71,8 +71,10 @@ FIGURES: Final[dict[str, Callable[[Theme], Figure]]] = {
     "values": lambda theme: of_sweeps(metric_values_figure, theme),
     "relative": lambda theme: of_sweeps(relative_values_figure, theme),
     "lines": lambda theme: lines_figure(
-        reliability_lines({name: blocks((0.9, 100, 60), (0.5, 80, 50)) for name in SEVEN[:6]},
-              titles={name: name for name in SEVEN}),
+        reliability_lines(
+            {name: blocks((0.9, 100, 60), (0.5, 80, 50)) for name in SEVEN[:6]},
+            titles={name: name for name in SEVEN},
+        ),
         theme,
     ),
     "comparison": of_points,
@@ -131,14 +133,22 @@ def test_every_entry_of_a_legend_is_told_from_every_other(name: str, theme: Them
 @BOTH
 def test_what_has_colour_alone_is_apart_for_everyone(theme: Theme) -> None:
     """From a hundred bins on there is no hatch: a bar, and a gap to either side, are areas of colour."""
-    colours = (theme.bar, unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH), unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH))
+    colours = (
+        theme.bar,
+        unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH),
+        unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH),
+    )
     for first, second in combinations(colours, 2):
         assert min(apart(first, second, vision, AREA) for vision in SEEN) >= 1
 
 
 @BOTH
 def test_over_and_under_are_apart_to_the_colour_blind_by_colour_as_well(theme: Theme) -> None:
-    pairs = [(theme.overconfident, theme.underconfident), (theme.overconfident_text, theme.underconfident_text), (theme.bar, theme.overconfident)]
+    pairs = [
+        (theme.overconfident, theme.underconfident),
+        (theme.overconfident_text, theme.underconfident_text),
+        (theme.bar, theme.overconfident),
+    ]
     assert min(apart(*pair, vision) for pair in pairs for vision in BLIND) >= 1.3
 
 

@@ -105,7 +105,9 @@ def test_token_level_top_labels_and_classes_are_those_of_rows() -> None:
     evidence, rows, scheme = dense_evidence(probs, label), distribution(probs, label), Scheme("width", 10)
     agrees(
         null(evidence, "ece", scheme),
-        redrawn_pairs(rows.top_label_pairs().confidence, lambda sums: get_metric("ece").compute(sums, scheme)),
+        redrawn_pairs(
+            rows.top_label_pairs().confidence, lambda sums: get_metric("ece").compute(sums, scheme)
+        ),
     )
     found = null(evidence, "cw_ece", scheme)
     brute = redrawn_rows(rows, lambda sums: get_metric("cw_ece").compute(sums, scheme))

@@ -55,8 +55,11 @@ def test_a_draw_is_of_one_scheme_and_keeps_no_single_confidence() -> None:
 
 def test_who_is_drawn_right_is_more_confident_than_the_others() -> None:
     low, high = 1e-5, 3e-4
-    likely = ConfidenceMoments.from_sums(np.array([4, 2, 3]), np.array([2 * low + 2 * high, 1.0, 0.0]),
-                       np.array([2 * low**2 + 2 * high**2, 0.5, 0.0]))
+    likely = ConfidenceMoments.from_sums(
+        np.array([4, 2, 3]),
+        np.array([2 * low + 2 * high, 1.0, 0.0]),
+        np.array([2 * low**2 + 2 * high**2, 0.5, 0.0]),
+    )
     assert likely.mean.tolist() == pytest.approx([(low**2 + high**2) / (low + high), 0.5, 0.0])
     share = high / (low + high)
     variance = share * (1 - share) * (high - low) ** 2

@@ -25,7 +25,12 @@ def many() -> Distribution:
 
 @pytest.mark.parametrize(
     "rows",
-    [ragged(), many(), distribution(*some_rows(80, 4)), distribution(*some_rows(9, MAX_TABLE_KEYS // 3000 + 5))],
+    [
+        ragged(),
+        many(),
+        distribution(*some_rows(80, 4)),
+        distribution(*some_rows(9, MAX_TABLE_KEYS // 3000 + 5)),
+    ],
     ids=["ragged", "many", "plain", "very many"],
 )
 @pytest.mark.parametrize("scheme", [TEN, SEVEN, Scheme("width", 1)])
@@ -65,7 +70,9 @@ def test_rows_that_do_not_sum_to_one_are_divided_by_their_sum() -> None:
     rows = distribution([[0.3, 0.3, 0.3]] * 2000, [0] * 2000)
     draws = list(CategoricalDraws(rows).null_draws(rows.sums(), TEN))
     assert all(outcome.n_correct == 2000 for outcome in draws)
-    first = np.mean([(chosen == rows.row_starts).mean() for chosen in CategoricalDraws(rows)._drawn_classes()])
+    first = np.mean(
+        [(chosen == rows.row_starts).mean() for chosen in CategoricalDraws(rows)._drawn_classes()]
+    )
     assert abs(first - 1 / 3) < 4 * np.sqrt(2 / 9 / 2000 / N_DRAWS)
 
 
@@ -73,7 +80,9 @@ def test_bins_are_those_of_rows_drawn_one_by_one() -> None:
     """Mean Σ P and covariance diag(Σ P) − Σ P·Pᵀ, with P a row's mass in each bin: spec of the null."""
     rows = distribution(*some_rows(500, 5))
     sums = rows.sums().pooled()
-    right = np.array([outcome.binned(TEN).correct for outcome in CategoricalDraws(rows).null_draws(sums, TEN)])
+    right = np.array(
+        [outcome.binned(TEN).correct for outcome in CategoricalDraws(rows).null_draws(sums, TEN)]
+    )
     mass = np.zeros((500, 10))
     bin_ = np.minimum((rows.probs * 10).astype(int), 9)
     np.add.at(mass, (np.repeat(np.arange(500), 5), bin_), rows.probs)

@@ -18,12 +18,19 @@ def binned(*blocks: Block) -> Binned:
     return BinSums.from_pairs(said, right).binned(Scheme())
 
 
-@pytest.mark.parametrize(("blocks", "kind"), [
-    (CALIBRATED, "neither"), (OVER, "over"), (UNDER, "under"),
-    (((0.95, 200, 150), (0.35, 200, 110)), "mixed"),
-    (((0.9, MIN_ROWS - 1, 0),), "few"), (((0.9, MIN_ROWS, 0),), "over"), (((1.0, 40, 40),), "neither"),
-    (((1.0, 1000, 999),), "over"),
-])
+@pytest.mark.parametrize(
+    ("blocks", "kind"),
+    [
+        (CALIBRATED, "neither"),
+        (OVER, "over"),
+        (UNDER, "under"),
+        (((0.95, 200, 150), (0.35, 200, 110)), "mixed"),
+        (((0.9, MIN_ROWS - 1, 0),), "few"),
+        (((0.9, MIN_ROWS, 0),), "over"),
+        (((1.0, 40, 40),), "neither"),
+        (((1.0, 1000, 999),), "over"),
+    ],
+)
 def test_what_the_gaps_come_to(blocks: tuple[Block, ...], kind: str) -> None:
     assert judge_calibration(binned(*blocks)).kind == kind
 
@@ -55,8 +62,11 @@ def test_the_sides_and_which_bins_are_clear() -> None:
 
 def test_calibrated_runs_are_rarely_called_off() -> None:
     kinds = [
-        judge_calibration(BinSums.from_pairs(run.rows["confidence"].to_numpy(), run.rows["correct"].to_numpy())
-                 .binned(Scheme())).kind
+        judge_calibration(
+            BinSums.from_pairs(run.rows["confidence"].to_numpy(), run.rows["correct"].to_numpy()).binned(
+                Scheme()
+            )
+        ).kind
         for run in (drawn(300, seed) for seed in range(400))
     ]
     assert kinds.count("over") + kinds.count("under") <= 0.08 * len(kinds)  # 5 % of 400, and 2.7 σ of it
@@ -71,7 +81,9 @@ def test_answers_that_are_copies_of_one_another_are_no_further_evidence(times: i
         rows = drawn(100, seed).rows
         said, right = (rows[name].to_numpy().repeat(times) for name in ("confidence", "correct"))
         for alike, called in kinds.items():
-            called.append(judge_calibration(BinSums.from_pairs(said, right).binned(Scheme()), design_effect=alike).kind)
+            called.append(
+                judge_calibration(BinSums.from_pairs(said, right).binned(Scheme()), design_effect=alike).kind
+            )
     off = {alike: (called.count("over") + called.count("under")) / 200 for alike, called in kinds.items()}
     assert off[1.0] > 0.2
     assert off[times] <= 0.09  # 5 % of 200, and 2.6 σ of it
@@ -81,7 +93,9 @@ def test_copies_change_no_verdict() -> None:
     for off in (150, 175, 180, 181, 190, 220):
         once, thrice = binned((0.5, 400, off)), binned((0.5, 1200, 3 * off))
         assert judge_calibration(thrice, design_effect=3).kind == judge_calibration(once).kind
-        assert judge_calibration(thrice, design_effect=3).chance_limit.tolist() == pytest.approx((3 * judge_calibration(once).chance_limit).tolist())
+        assert judge_calibration(thrice, design_effect=3).chance_limit.tolist() == pytest.approx(
+            (3 * judge_calibration(once).chance_limit).tolist()
+        )
 
 
 @pytest.mark.parametrize("among", [1, 14])

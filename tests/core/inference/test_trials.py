@@ -47,10 +47,12 @@ def names(questions: int = 60) -> list[str | None]:
 @pytest.mark.parametrize("metric", EVERY)
 def test_copies_say_no_more_than_the_question_alone(metric: str) -> None:
     whole = thrice(names())
-    once = run_of(
-        whole.pairs.confidence[::3].tolist(), whole.pairs.correct[::3].tolist(), None
+    once = run_of(whole.pairs.confidence[::3].tolist(), whole.pairs.correct[::3].tolist(), None)
+    together, alone, apart = (
+        metric_interval(whole, metric),
+        metric_interval(once, metric),
+        metric_interval(thrice(), metric),
     )
-    together, alone, apart = metric_interval(whole, metric), metric_interval(once, metric), metric_interval(thrice(), metric)
     assert together is not None
     assert alone is not None
     assert apart is not None
@@ -67,7 +69,11 @@ def test_what_rows_are_worth() -> None:
     sums = [2 * (1 - share), 1 - 2 * share, -2 * share, 2 * (1 - share)]
     variance = Fraction(4, 3) * sum(one**2 for one in sums) / 64
     assert effective_sample_size(right, question) == pytest.approx(float(share * (1 - share) / variance))
-    assert effective_sample_size(np.ones(8, bool), question) == effective_sample_size(np.zeros(8, bool), question) == 4
+    assert (
+        effective_sample_size(np.ones(8, bool), question)
+        == effective_sample_size(np.zeros(8, bool), question)
+        == 4
+    )
     assert effective_sample_size(np.array([1, 0] * 4, bool), question) == 8  # no more than the rows there are
     assert effective_sample_size(right[:2], question[:2]) == 1
 
@@ -109,7 +115,9 @@ def test_whiskers_of_bins_and_steps_do_not_count_a_question_again() -> None:
     again = thrice(names())
     once = run_of(again.pairs.confidence[::3].tolist(), again.pairs.correct[::3].tolist(), None)
     ends = ["accuracy_low", "accuracy_high"]
-    bins = [reliability_diagram(seen, "ece", Scheme()).table.select(ends).to_numpy() for seen in (again, once)]
+    bins = [
+        reliability_diagram(seen, "ece", Scheme()).table.select(ends).to_numpy() for seen in (again, once)
+    ]
     assert bins[0] == pytest.approx(bins[1])
     steps = [np.array(abstention_curve(seen).accuracy_interval) for seen in (again, once)]
     assert steps[0] == pytest.approx(steps[1])

@@ -73,8 +73,14 @@ def test_an_absent_column_is_told_from_an_empty_one() -> None:
     assert missing_columns_phrase(run, "samples") == "no column samples"
     assert missing_columns_phrase(run, "samples", "p_true") == "no column samples or p_true"
     assert missing_columns_phrase(run, "gold") == "column gold is empty in every row"
-    assert missing_columns_phrase(run, "gold", "prediction") == "columns gold and prediction are empty in every row"
-    assert missing_columns_phrase(run, "gold", "samples") == "no column samples, and column gold is empty in every row"
+    assert (
+        missing_columns_phrase(run, "gold", "prediction")
+        == "columns gold and prediction are empty in every row"
+    )
+    assert (
+        missing_columns_phrase(run, "gold", "samples")
+        == "no column samples, and column gold is empty in every row"
+    )
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,14 @@ def test_the_value_s_reason_comes_before_the_outcome_s() -> None:
 
 def test_the_reason_of_the_method_is_kept() -> None:
     why = pl.Series(["too long", None, None], dtype=pl.String)
-    said = pair_with_outcomes(RUN, RowConfidences(pl.Series([None, 0.5, 0.25]), (), computed=True, missing_reason=why), OUTCOME)
+    said = pair_with_outcomes(
+        RUN, RowConfidences(pl.Series([None, 0.5, 0.25]), (), computed=True, missing_reason=why), OUTCOME
+    )
     assert dict(said.missing) == {"no gold": 1, "too long": 1}
 
 
 def test_no_row_left_is_refused() -> None:
     with pytest.raises(Unavailable, match="empty confidence"):
-        pair_with_outcomes(RUN, RowConfidences(pl.Series([None, 0.5, None], dtype=pl.Float64), (), computed=True), OUTCOME)
+        pair_with_outcomes(
+            RUN, RowConfidences(pl.Series([None, 0.5, None], dtype=pl.Float64), (), computed=True), OUTCOME
+        )

@@ -7,9 +7,9 @@ import shlex
 from pathlib import Path
 
 from calib_core import readers
-from calib_core.methods.method import Options
-from calib_core.results.evidence import gather
-from calib_core.results.files import check
+from calib_core.methods.method import MethodOptions
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.files import check_file
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun
 
@@ -19,14 +19,14 @@ Figures = tuple[int, float, float]
 
 def printed(path: Path) -> dict[str, str]:
     """The mapping that a person gets who types what is proposed for a file, rivals left aside."""
-    text = check(readers.read(path)).message
+    text = check_file(readers.read(path)).message
     words = shlex.split(re.sub(r" \(or instead: .*", "", text[text.index("--map") :]))
     return dict(word.rsplit("=", 1) for word in words if word != "--map")
 
 
-def figures(run: AnswerRun, method: str, options: Options | None = None) -> Figures:
+def figures(run: AnswerRun, method: str, options: MethodOptions | None = None) -> Figures:
     """What the program says of one method."""
-    evidence = gather(run, method, options or Options())
+    evidence = gather_evidence(run, method, options or MethodOptions())
     accuracy, error = (score(evidence, metric).value for metric in ("accuracy", "ece"))
     assert accuracy is not None
     assert error is not None

@@ -69,8 +69,14 @@ def sample(id_: Any, answer: str = "4", value: Any = "C", **changes: Any) -> Jso
     """One sample of free text."""
     scores = {"match": {"value": value, "answer": answer, "explanation": answer}}
     return {
-        "id": id_, "epoch": 1, "input": f"Q{id_}", "target": "4", "messages": [], "output": output(answer),
-        "scores": scores, "metadata": {},
+        "id": id_,
+        "epoch": 1,
+        "input": f"Q{id_}",
+        "target": "4",
+        "messages": [],
+        "output": output(answer),
+        "scores": scores,
+        "metadata": {},
     } | changes
 
 
@@ -85,8 +91,15 @@ def letter(
     said = name if said is None else said
     score = {"value": "C" if said == target else "I", "answer": said, "explanation": f"ANSWER: {said}"}
     return {
-        "id": id_, "epoch": 1, "input": f"Q{id_}", "target": target, "choices": CITIES, "messages": [],
-        "output": output(f"ANSWER:{best}", tokens=tokens), "scores": {"choice": score}, "metadata": {},
+        "id": id_,
+        "epoch": 1,
+        "input": f"Q{id_}",
+        "target": target,
+        "choices": CITIES,
+        "messages": [],
+        "output": output(f"ANSWER:{best}", tokens=tokens),
+        "scores": {"choice": score},
+        "metadata": {},
     } | changes
 
 

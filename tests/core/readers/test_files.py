@@ -72,7 +72,11 @@ def test_a_column_may_be_left_out(read_text: ReadText) -> None:
     content = "confidence,correct,choices\n0.5,1,not a list\n"
     assert read_text(content).n_bad_rows == 1
     reading = read_text(content, columns={"choices": ""})
-    assert (reading.n_bad_rows, reading.unused_columns, dict(reading.proposed_mapping)) == (0, ("choices",), {})
+    assert (reading.n_bad_rows, reading.unused_columns, dict(reading.proposed_mapping)) == (
+        0,
+        ("choices",),
+        {},
+    )
 
 
 def test_what_describes_a_run_and_cannot_be_read_is_noted(read_text: ReadText) -> None:

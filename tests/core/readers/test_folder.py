@@ -94,7 +94,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
         read_bytes(tmp_path, "runs")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs a device")
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs a device")  # noqa: PTH110
 def test_a_device_is_no_file() -> None:
     with pytest.raises(Refused, match=r"^quiz: a device cannot be read: save it to a file"):
         read_bytes(Path("/dev/null"), "quiz")

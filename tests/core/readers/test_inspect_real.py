@@ -33,7 +33,9 @@ def run_at(path: Path) -> AnswerRun:
 
 
 def values(run: AnswerRun, method: str) -> list[float]:
-    return [round(float(value), PLACES) for value in gather_evidence(run, method).confidences.pairs.confidence]
+    return [
+        round(float(value), PLACES) for value in gather_evidence(run, method).confidences.pairs.confidence
+    ]
 
 
 @pytest.mark.parametrize("name", ["v0.3.160/choice_eval", *(f"v0.3.285/{name}" for name in CHOICE)])

@@ -38,7 +38,7 @@ from calib_core.readers.json_values import (
         ([], None, True),
     ],
 )
-def test_log_probabilities(value: object, log: float | None, wrong: bool) -> None:
+def test_log_probabilities(value: object, log: float | None, wrong: bool) -> None:  # noqa: FBT001
     assert as_logprob(value) == log
     assert is_invalid_logprob(value) is wrong
 
@@ -51,4 +51,10 @@ def test_other_values() -> None:
     assert as_finite_number(math.inf) is None
     values = (math.inf, 10**400, True, "1")
     assert [as_float(value) for value in values] == [math.inf, None, None, None]
-    assert [is_cell_value(value) for value in ("a", ["a"], [{}], {}, None)] == [True, True, False, False, False]
+    assert [is_cell_value(value) for value in ("a", ["a"], [{}], {}, None)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

@@ -29,15 +29,31 @@ ABC = ("A", "B", "C")
 
 @pytest.mark.parametrize(
     ("token", "letter"),
-    [("A", "A"), (" B", "B"), ("\u2581C", "C"), ("\u0120D", "D"), ("(A)", "A"), ("B.", "B"), ("C:\n", "C"),
-     ("b", None), ("AB", None), ("", None), ("\u00c4", None), ("1", None)],
+    [
+        ("A", "A"),
+        (" B", "B"),
+        ("\u2581C", "C"),
+        ("\u0120D", "D"),
+        ("(A)", "A"),
+        ("B.", "B"),
+        ("C:\n", "C"),
+        ("b", None),
+        ("AB", None),
+        ("", None),
+        ("\u00c4", None),
+        ("1", None),
+    ],
 )
 def test_a_token_that_is_a_letter(token: str, letter: str | None) -> None:
     assert letter_of_token(token) == letter
 
 
 def test_the_two_words() -> None:
-    assert (truth_of_token(" True"), truth_of_token("false."), truth_of_token("maybe")) == ("true", "false", None)
+    assert (truth_of_token(" True"), truth_of_token("false."), truth_of_token("maybe")) == (
+        "true",
+        "false",
+        None,
+    )
 
 
 def test_choices_beyond_the_alphabet_are_numbered() -> None:
@@ -49,16 +65,37 @@ def test_choices_beyond_the_alphabet_are_numbered() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("ANSWER: B", ["B"]), ("The answer is C.", ["C"]), ("Answer: (A)", ["A"]), ("answer: **B**", ["B"]),
-        ("B", ["B"]), ("b", ["B"]), ("(B) Oslo", ["B"]), ("B. Oslo", ["B"]), ("B\nas it is cold", ["B"]),
-        ("B, as it is cold", ["B"]), ("A, B or C", []), ("I'm not sure", []), ("Option B.", ["B"]),
-        ("ANSWER: A\nNo: ANSWER: C", ["A", "C"]), ("A cat", []), ("The answer is a cat", [None]), ("D", []),
-        ("ANSWER: Bern", [None]), ("Before", []), ("", []), ("answer: b", ["B"]), ("Answer B", ["B"]),
-        ('{"answer": "B", "why": "it is cold"}', ["B"]), ('{"final_answer": "C"}', ["C"]),
-        ("The answer is \\boxed{B}.", ["B"]), ("The answer is: option C", ["C"]),
+        ("ANSWER: B", ["B"]),
+        ("The answer is C.", ["C"]),
+        ("Answer: (A)", ["A"]),
+        ("answer: **B**", ["B"]),
+        ("B", ["B"]),
+        ("b", ["B"]),
+        ("(B) Oslo", ["B"]),
+        ("B. Oslo", ["B"]),
+        ("B\nas it is cold", ["B"]),
+        ("B, as it is cold", ["B"]),
+        ("A, B or C", []),
+        ("I'm not sure", []),
+        ("Option B.", ["B"]),
+        ("ANSWER: A\nNo: ANSWER: C", ["A", "C"]),
+        ("A cat", []),
+        ("The answer is a cat", [None]),
+        ("D", []),
+        ("ANSWER: Bern", [None]),
+        ("Before", []),
+        ("", []),
+        ("answer: b", ["B"]),
+        ("Answer B", ["B"]),
+        ('{"answer": "B", "why": "it is cold"}', ["B"]),
+        ('{"final_answer": "C"}', ["C"]),
+        ("The answer is \\boxed{B}.", ["B"]),
+        ("The answer is: option C", ["C"]),
         ("ANSWER: B. The other options are wrong, which the answer shows.", ["B"]),
-        ("The best option is B.", ["B"]), ("Option B is better than option A.", []),
-        ("The answer_index is 1", []), ("It was answered by C", []),
+        ("The best option is B.", ["B"]),
+        ("Option B is better than option A.", []),
+        ("The answer_index is 1", []),
+        ("It was answered by C", []),
     ],
 )
 def test_where_a_text_names_its_answer(text: str, found: list[str | None]) -> None:
@@ -109,7 +146,11 @@ def logs(position: TokenPosition, letters: tuple[str, ...] = ABC) -> object:
 def test_spellings_are_added_up_and_the_rest_is_told() -> None:
     top = {"A": math.log(0.5), " A": math.log(0.1), "(B)": math.log(0.2), "The": math.log(0.05)}
     found = symbol_masses(listing(top), symbol_among(ABC))
-    assert (found.probability_of("A"), found.probability_of("B"), found.probability_of("C")) == (pytest.approx(0.6), pytest.approx(0.2), None)
+    assert (found.probability_of("A"), found.probability_of("B"), found.probability_of("C")) == (
+        pytest.approx(0.6),
+        pytest.approx(0.2),
+        None,
+    )
     assert found.has_merged_spellings
     told = choice_fields(found, ABC)
     assert told["choice_logprobs"] == [pytest.approx(math.log(0.6)), math.log(0.2), None]
@@ -118,7 +159,9 @@ def test_spellings_are_added_up_and_the_rest_is_told() -> None:
 
 
 def test_the_generated_token_counts_where_the_list_leaves_it_out_but_bounds_nothing() -> None:
-    found = symbol_masses(listing({"A": math.log(0.6), "B": math.log(0.2)}, "C", math.log(0.05)), letter_of_token)
+    found = symbol_masses(
+        listing({"A": math.log(0.6), "B": math.log(0.2)}, "C", math.log(0.05)), letter_of_token
+    )
     assert [found.probability_of(letter) for letter in ABC] == pytest.approx([0.6, 0.2, 0.05])
     assert found.floor == math.log(0.2)
     assert found.listed_mass == pytest.approx(0.85)
@@ -140,7 +183,9 @@ def test_letters_beyond_the_choices_are_other_mass() -> None:
 
 def test_a_letter_for_which_nothing_is_left_over_is_impossible() -> None:
     assert logs(listing({"A": math.log(0.75), "B": math.log(0.25)})) == [
-        math.log(0.75), math.log(0.25), -math.inf
+        math.log(0.75),
+        math.log(0.25),
+        -math.inf,
     ]
 
 
@@ -172,13 +217,15 @@ def test_what_is_no_log_probability_is_handed_on(token: str, value: object) -> N
     position = listing({"A": -0.1, token: value})
     assert logs(position) == [value, None, None]
     assert invalid_top_logprobs([TokenPosition("A", -0.1), position]) == (value,)
-    assert path_logprobs([TokenPosition("A", -0.1), TokenPosition("B", value), TokenPosition("C", -9999.0)]) == [
-        -0.1, value, -9999.0
-    ]
+    assert path_logprobs(
+        [TokenPosition("A", -0.1), TokenPosition("B", value), TokenPosition("C", -9999.0)]
+    ) == [-0.1, value, -9999.0]
 
 
 def test_a_list_above_one_is_bad() -> None:
-    broken = mass_above_one(symbol_masses(listing({"A": math.log(0.9), "B": math.log(0.2)}), letter_of_token), "top")
+    broken = mass_above_one(
+        symbol_masses(listing({"A": math.log(0.9), "B": math.log(0.2)}), letter_of_token), "top"
+    )
     assert broken is not None
     assert (broken.column, broken.found) == ("top", "1.1")
     assert mass_above_one(SymbolMasses({}, 1.0009, None, has_merged_spellings=False), "top") is None

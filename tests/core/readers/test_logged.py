@@ -34,7 +34,9 @@ def test_a_list_and_a_list_within_an_object() -> None:
     ("line", "kind"), [(b"{oh", "not JSON"), (b"[1]", "not an object"), (b"[" * 99_999, "not JSON")]
 )
 def test_a_line_that_is_no_record(line: bytes, kind: str) -> None:
-    first, second, third = read_log_records(head_of_content(b'{"a": 1}\n' + line + b'\n{"a": 2}\n', "log.jsonl"))
+    first, second, third = read_log_records(
+        head_of_content(b'{"a": 1}\n' + line + b'\n{"a": 2}\n', "log.jsonl")
+    )
     assert isinstance(second.value, BrokenRecord)
     assert second.value.kind == kind
     assert (first.value, third.value) == ({"a": 1}, {"a": 2})

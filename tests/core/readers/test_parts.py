@@ -15,9 +15,7 @@ from calib_core.tokens.dense import DenseReducer
 from core.readers.token.arrays import distributions
 
 
-def run(
-    file: str, info: RunInfo | None = None, rows: int = 5, classes: int = 6, **ledger: Any
-) -> TokenRun:
+def run(file: str, info: RunInfo | None = None, rows: int = 5, classes: int = 6, **ledger: Any) -> TokenRun:
     reducer = DenseReducer(classes)
     reducer.add(*distributions(rows, classes, seed=rows))
     info = info or RunInfo(model="tiny")

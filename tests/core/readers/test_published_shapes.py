@@ -15,9 +15,9 @@ import pytest
 
 from calib_core import readers
 from calib_core.readers.format import Reading
-from calib_core.results.files import check, usable_runs
+from calib_core.results.files import check_file, usable_runs
 from calib_core.runs import AnswerRun
-from core.files import inspect_logs
+from core.readers import inspect_logs
 from core.readers.answer_runs import of_answers
 from core.readers.as_proposed import figures, printed
 
@@ -42,7 +42,7 @@ def test_a_white_space_table_of_grades_and_confidences(tmp_path: Path) -> None:
     path = tmp_path / "quiz_no_abst_norm_logits.txt"
     rows = ["Correct 0.95", "Wrong 0.85", "Unparseable 0.75", "Correct 0.65", "Wrong 0.55"] * 4
     path.write_text("\n".join(["grade confidence_level", *rows, ""]), encoding="utf-8")
-    report = check(readers.read(path))
+    report = check_file(readers.read(path))
     assert (report.status, report.format) == ("refused", "table")
     assert "--map confidence_level=confidence --map grade=correct" in report.message
     run = loaded(readers.read(path, columns=printed(path)))
@@ -52,16 +52,30 @@ def test_a_white_space_table_of_grades_and_confidences(tmp_path: Path) -> None:
 
 
 VERBAL = (
-    "", "category", "correct_answer", "extracted_answer", "verbal_numerical_confidence",
-    "logit_perplexity_confidence", "verbal_linguistic_confidence", "token_length",
+    "",
+    "category",
+    "correct_answer",
+    "extracted_answer",
+    "verbal_numerical_confidence",
+    "logit_perplexity_confidence",
+    "verbal_linguistic_confidence",
+    "token_length",
 )
 
 
 def verbal_table(folder: Path, hedged: float = 0.8) -> Path:
     """Twelve answers with three confidences each; one has no answer, one is not stated."""
     rows: list[list[object]] = [
-        [at, "law" if at % 2 else "chemistry", "ABCDEFGHIJ"[at % 10],
-         "ABCDEFGHIJ"[(at + at % 3) % 10], 0.95, 0.75, hedged, 100 + at]
+        [
+            at,
+            "law" if at % 2 else "chemistry",
+            "ABCDEFGHIJ"[at % 10],
+            "ABCDEFGHIJ"[(at + at % 3) % 10],
+            0.95,
+            0.75,
+            hedged,
+            100 + at,
+        ]
         for at in range(12)
     ]
     rows[3][3] = ""
@@ -73,7 +87,7 @@ def test_a_table_with_several_confidences_a_row(tmp_path: Path) -> None:
     """An empty answer is missing; a confidence that is not stated lowers the n of its method alone."""
     path = verbal_table(tmp_path)
     reading = readers.read(path, columns=printed(path))
-    assert check(reading).status == "loads"
+    assert check_file(reading).status == "loads"
     run = loaded(reading)
     assert (run.rows.height, run.rows["subject"].n_unique()) == (12, 2)
     # Right where 3 divides the number: 0, 3 (no answer), 6, 9.
@@ -83,15 +97,17 @@ def test_a_table_with_several_confidences_a_row(tmp_path: Path) -> None:
 
 def test_confidences_above_one_are_bad_rows(tmp_path: Path) -> None:
     path = verbal_table(tmp_path, hedged=1.2)
-    reading = readers.read(path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"})
+    reading = readers.read(
+        path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"}
+    )
     (problem,) = reading.problems
-    assert (problem.kind, problem.count, reading.bad_rows) == ("out of range", 12, 12)
+    assert (problem.kind, problem.count, reading.n_bad_rows) == ("out of range", 12, 12)
 
 
 def test_a_table_of_summaries_is_refused(tmp_path: Path) -> None:
     header = ("", "law_accuracy", "law_ece_verbal", "law_auroc_verbal", "law_sample_size")
     path = write_table(tmp_path / "category_df.csv", header, [("model-a", 0.71, 0.12, "", 120)] * 3)
-    report = check(readers.read(path))
+    report = check_file(readers.read(path))
     assert report.status == "refused"
     assert "none of these is a name this program knows" in report.message
 
@@ -99,18 +115,40 @@ def test_a_table_of_summaries_is_refused(tmp_path: Path) -> None:
 def test_stated_sequence_and_answer_probabilities(tmp_path: Path) -> None:
     """A stated probability of −1 means that none was found: the row is bad."""
     header = (
-        "question", "target", "response", "ans_tok", "token_probs", "seq_prob", "extracted_answer",
-        "extracted_ans_tok", "extracted_seq_prob", "extracted_prob", "prom46_score", "extracted_prom46_score",
+        "question",
+        "target",
+        "response",
+        "ans_tok",
+        "token_probs",
+        "seq_prob",
+        "extracted_answer",
+        "extracted_ans_tok",
+        "extracted_seq_prob",
+        "extracted_prob",
+        "prom46_score",
+        "extracted_prom46_score",
     )
     rows: list[list[object]] = [
-        [f"What lies under stone {at}?", "moss", "Guess: moss\nProbability: 0.9", "['mo', 'ss']",
-         "[0.9, 0.8]", 0.85, "moss", "['moss']", 0.75, 0.9, "{'verdict': 'same'}", float(at % 4 > 0)]
+        [
+            f"What lies under stone {at}?",
+            "moss",
+            "Guess: moss\nProbability: 0.9",
+            "['mo', 'ss']",
+            "[0.9, 0.8]",
+            0.85,
+            "moss",
+            "['moss']",
+            0.75,
+            0.9,
+            "{'verdict': 'same'}",
+            float(at % 4 > 0),
+        ]
         for at in range(20)
     ]
     rows[7][9] = -1.0
     path = write_table(tmp_path / "stones_verb_test.csv", header, rows)
     reading = readers.read(path, columns=printed(path))
-    report = check(reading)
+    report = check_file(reading)
     assert (report.status, report.bad_rows) == ("asks", 1)
     assert [(cell.column, cell.found) for problem in report.problems for cell in problem.first] == [
         ("extracted_prob", "-1.0")
@@ -132,7 +170,7 @@ def test_votes_of_several_columns(tmp_path: Path) -> None:
     )
     samples = dict.fromkeys(voters, "samples")
     reading = readers.read(path, columns={"groundtruth_answer": "gold", **samples})
-    report = check(reading)
+    report = check_file(reading)
     assert (report.status, report.rows, report.bad_rows) == ("loads", 8, 0)
     assert "In 2 rows gold is one choice's text and another one's position" in report.message
     assert set(loaded(reading).rows["samples"].list.len()) == {4}
@@ -142,14 +180,23 @@ def test_votes_of_several_columns(tmp_path: Path) -> None:
 
 
 SOLUTIONS = [
-    {"question": f"What is {at} + 2?", "ground_truth": f"It is <<{at}+2={at + 2}>>{at + 2}.\nA: {at + 2}",
-     "small": {"is_correct": True, "solution": f"{at + 2}\nA: {at + 2}"},
-     "large": {"is_correct": False, "solution": "7\nA: 7"}}
+    {
+        "question": f"What is {at} + 2?",
+        "ground_truth": f"It is <<{at}+2={at + 2}>>{at + 2}.\nA: {at + 2}",
+        "small": {"is_correct": True, "solution": f"{at + 2}\nA: {at + 2}"},
+        "large": {"is_correct": False, "solution": "7\nA: 7"},
+    }
     for at in range(5)
 ]
 PROGRAMS = [
-    {"question": f"What is {at} + 2?", "options": ["A)1", "B)2", "C)3"], "answer": "C",
-     "generated": [f"\nans = {at} + 2"] * 3, "prediction": "C", "generated_prediction": str(at + 2)}
+    {
+        "question": f"What is {at} + 2?",
+        "options": ["A)1", "B)2", "C)3"],
+        "answer": "C",
+        "generated": [f"\nans = {at} + 2"] * 3,
+        "prediction": "C",
+        "generated_prediction": str(at + 2),
+    }
     for at in range(5)
 ]
 PUZZLES = [
@@ -171,21 +218,32 @@ def test_what_cannot_be_used_as_it_is_is_told_what_would_be(
     rows: list[dict[str, Any]], said: tuple[str, ...], tmp_path: Path
 ) -> None:
     path = write_lines(tmp_path / "outputs.jsonl", rows)
-    report = check(readers.read(path))
+    report = check_file(readers.read(path))
     assert report.status == "refused"
     assert [part for part in (path.name, *said) if part not in report.message] == []
 
 
 def test_an_lm_eval_log_of_greedy_answers_is_refused_with_its_accuracy(tmp_path: Path) -> None:
     until = {"until": ["\n\n"], "do_sample": False, "temperature": 0.0}
-    path = write_lines(tmp_path / "samples_sums_2026-01-02T03-04-05.678901.jsonl", [
-        {"doc_id": at, "doc": {"problem": f"{at} + 3", "answer": str(at + 3)}, "target": str(at + 3),
-         "arguments": {"gen_args_0": {"arg_0": f"{at} + 3 =", "arg_1": until}}, "resps": [[" 0"]],
-         "filtered_resps": [" 0"], "filter": "none", "metrics": ["exact_match"], "doc_hash": f"{at:064x}",
-         "exact_match": 0.0}
-        for at in range(10)
-    ])
-    report = check(readers.read(path))
+    path = write_lines(
+        tmp_path / "samples_sums_2026-01-02T03-04-05.678901.jsonl",
+        [
+            {
+                "doc_id": at,
+                "doc": {"problem": f"{at} + 3", "answer": str(at + 3)},
+                "target": str(at + 3),
+                "arguments": {"gen_args_0": {"arg_0": f"{at} + 3 =", "arg_1": until}},
+                "resps": [[" 0"]],
+                "filtered_resps": [" 0"],
+                "filter": "none",
+                "metrics": ["exact_match"],
+                "doc_hash": f"{at:064x}",
+                "exact_match": 0.0,
+            }
+            for at in range(10)
+        ],
+    )
+    report = check_file(readers.read(path))
     assert report.status == "refused"
     assert [part for part in (path.name, "10 rows", "0 of 10") if part not in report.message] == []
 
@@ -193,7 +251,7 @@ def test_an_lm_eval_log_of_greedy_answers_is_refused_with_its_accuracy(tmp_path:
 def test_an_inspect_log_of_outcomes_alone_says_rows_and_accuracy(tmp_path: Path) -> None:
     scored = [inspect_logs.sample(at, value="C" if at < 4 else "I") for at in range(5)]
     reading = inspect_logs.read(tmp_path, inspect_logs.log_of(scored, results=inspect_logs.results(0.8)))
-    report = check(reading)
+    report = check_file(reading)
     assert (report.status, report.rows) == ("refused", 5)
     assert "Accuracy where outcomes are known: 0.8000" in report.message
     assert [each.value for each in inspect_logs.run_of(reading).reported] == [0.8]
@@ -201,7 +259,7 @@ def test_an_inspect_log_of_outcomes_alone_says_rows_and_accuracy(tmp_path: Path)
 
 def test_an_inspect_log_that_is_not_scored_is_refused(tmp_path: Path) -> None:
     unscored = [inspect_logs.sample(at, scores=None) for at in range(5)]
-    report = check(inspect_logs.read(tmp_path, inspect_logs.log_of(unscored)))
+    report = check_file(inspect_logs.read(tmp_path, inspect_logs.log_of(unscored)))
     assert (report.status, report.rows) == ("refused", 5)
     assert "Accuracy" not in report.message
 
@@ -210,19 +268,23 @@ def answered(**logprobs: Any) -> dict[str, Any]:
     """A chat completion that was saved as it came."""
     message = {"role": "assistant", "content": '{"name": "moss"}', "refusal": None}
     return {
-        "id": "chatcmpl-1", "object": "chat.completion", "model": "some-model",
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": "some-model",
         "choices": [{"index": 0, "finish_reason": "stop", "message": message, **logprobs}],
     }
 
 
 def test_saved_chat_answers_without_gold_are_refused_with_what_to_give(tmp_path: Path) -> None:
-    tokens = [{"token": text, "logprob": logprob, "bytes": None, "top_logprobs": []}
-              for text, logprob in (('{"', -1e-5), ("name", 0.0), ('":"', -6e-7), ('moss"}', -0.2))]
+    tokens = [
+        {"token": text, "logprob": logprob, "bytes": None, "top_logprobs": []}
+        for text, logprob in (('{"', -1e-5), ("name", 0.0), ('":"', -6e-7), ('moss"}', -0.2))
+    ]
     one, many = tmp_path / "completion.json", tmp_path / "load.json"
     one.write_text(json.dumps(answered(logprobs={"content": tokens, "refusal": None}), indent=4))
     many.write_text(json.dumps([answered(logprobs=None)] * 9, indent=2))
     for path, said in ((one, "read as openai, 1 row (id chatcmpl-"), (many, "read as openai, 9 rows")):
-        report = check(readers.read(path))
+        report = check_file(readers.read(path))
         assert report.status == "refused"
         assert said in report.message
         assert "no gold answers" in report.message
@@ -231,14 +293,18 @@ def test_saved_chat_answers_without_gold_are_refused_with_what_to_give(tmp_path:
 @pytest.mark.parametrize(("count", "rows"), [(1, "1 row "), (4, "4 rows ")])
 def test_saved_tgi_answers_have_no_gold(count: int, rows: str, tmp_path: Path) -> None:
     details = {
-        "finish_reason": "length", "generated_tokens": 1, "seed": 0, "top_tokens": None,
-        "best_of_sequences": None, "prefill": [{"id": 1, "text": "Moss", "logprob": None}],
+        "finish_reason": "length",
+        "generated_tokens": 1,
+        "seed": 0,
+        "top_tokens": None,
+        "best_of_sequences": None,
+        "prefill": [{"id": 1, "text": "Moss", "logprob": None}],
         "tokens": [{"id": 2, "text": " grows", "logprob": -0.3, "special": False}],
     }
     answers = [{"generated_text": " grows", "details": details}] * count
     path = tmp_path / "snapshot.json"
     path.write_text(json.dumps(answers[0] if count == 1 else answers, indent=2))
-    report = check(readers.read(path))
+    report = check_file(readers.read(path))
     assert report.status == "refused"
     assert f"read as tgi, {rows}" in report.message
     assert "no gold answers" in report.message

@@ -86,9 +86,16 @@ def test_tables_with_several_confidences_a_row(
 
 def test_confidences_above_one_are_bad_rows(extra_files: Path) -> None:
     path = extra_files / "real" / "mmlu-pro-verbal" / "mmlu_pro_Qwen2.5-7B-Instruct_eval_all_None.csv"
-    reading = readers.read(path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"})
+    reading = readers.read(
+        path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"}
+    )
     (problem,) = reading.problems
-    assert (problem.kind, problem.count, reading.n_bad_rows, len(problem.first)) == ("out of range", 20, 20, 20)
+    assert (problem.kind, problem.count, reading.n_bad_rows, len(problem.first)) == (
+        "out of range",
+        20,
+        20,
+        20,
+    )
     (run,) = of_answers(reading.runs(skip_bad_rows=True))
     assert (run.rows.height, run.row_counts.n_left_out) == (12012, 20)
 

@@ -28,7 +28,7 @@ logprobs = st.one_of(st.floats(-1e3, 0), st.just(float("-inf")))
 def answers(draw: st.DrawFn) -> dict[str, Any]:
     """One row: some of its values missing, its lists of one length, its first choice possible."""
     size = draw(st.integers(1, 4))
-    several = lambda values: st.lists(values, min_size=size, max_size=size)
+    several = lambda values: st.lists(values, min_size=size, max_size=size)  # noqa: E731
     row = {
         "question": draw(st.none() | texts),
         "prediction": draw(st.none() | texts),

@@ -17,12 +17,14 @@ from core.readers.harness_logs import choice_record, scored, write_log
 
 
 def part(file: str, subject: str, ids: list[str], **more: object) -> AnswerRun:
-    run = made_run({
-        "id": ids,
-        "subject": [subject] * len(ids),
-        "choice_logprobs": [[-0.5, -1.0]] * len(ids),
-        "gold_index": [0] * len(ids),
-    })
+    run = made_run(
+        {
+            "id": ids,
+            "subject": [subject] * len(ids),
+            "choice_logprobs": [[-0.5, -1.0]] * len(ids),
+            "gold_index": [0] * len(ids),
+        }
+    )
     return replace(run, file=file, evaluation="mmlu of Monday", **more)
 
 
@@ -95,7 +97,9 @@ def test_the_tools_numbers_are_weighted_by_rows_and_kept_by_subject() -> None:
     other = part("b.jsonl", "art", ["0"], reported=(ReportedMetric("acc", 0.2, 300, "choice_softmax"),))
     whole = answers(merge_parts([one, other]))
     assert [(each.name, each.rows, each.subject) for each in whole.reported_metrics] == [
-        ("acc, of all by rows", 400, None), ("acc", 100, "law"), ("acc", 300, "art"),
+        ("acc, of all by rows", 400, None),
+        ("acc", 100, "law"),
+        ("acc", 300, "art"),
     ]
     assert whole.reported_metrics[0].value == pytest.approx(0.275)
 
@@ -104,7 +108,11 @@ def test_a_number_without_rows_or_of_one_part_alone_has_no_mean() -> None:
     one = part("a.jsonl", "law", ["0"], reported=(ReportedMetric("acc", 0.5, None, "choice_softmax"),))
     numbers = (ReportedMetric("acc", 0.2, 300, "choice_softmax"), ReportedMetric("f1", 1.0, 1))
     other = part("b.jsonl", "art", ["0"], reported=numbers)
-    assert [each.subject for each in answers(merge_parts([one, other])).reported_metrics] == ["law", "art", "art"]
+    assert [each.subject for each in answers(merge_parts([one, other])).reported_metrics] == [
+        "law",
+        "art",
+        "art",
+    ]
 
 
 def test_subjects_of_a_log_with_their_files(tmp_path: Path) -> None:

@@ -13,7 +13,10 @@ from calib_core.runs import TokenRun
 ReadText = Callable[..., Reading]
 
 GOOD: dict[str, Any] = {
-    "target": 1, "target_logprob": math.log(0.3), "top_ids": [0, 1], "vocab_size": 9,
+    "target": 1,
+    "target_logprob": math.log(0.3),
+    "top_ids": [0, 1],
+    "vocab_size": 9,
     "top_logprobs": [math.log(0.5), math.log(0.3)],
 }
 METADATA = {"format": "calib-tokens", "version": 1, "model": "m", "dataset": "d", "vocab_size": 9, "k": 2}

@@ -93,5 +93,17 @@ def check_accuracy(run: AnswerRun) -> int | None:
 def audited(run: AnswerRun) -> list[tuple[Any, ...]]:
     """The tool's own numbers beside ours, but for why they differ: bad rows are no more in the new file."""
     numbers = compare_reported_metrics(run, survey_methods(run).usable)
-    return [(one.reported.name, one.reported.subject, one.reported.value, one.reported.rows, one.ours, one.n_rows,
-             one.ours_description, one.agrees, bool(one.reason)) for one in numbers]
+    return [
+        (
+            one.reported.name,
+            one.reported.subject,
+            one.reported.value,
+            one.reported.rows,
+            one.ours,
+            one.n_rows,
+            one.ours_description,
+            one.agrees,
+            bool(one.reason),
+        )
+        for one in numbers
+    ]

@@ -80,7 +80,8 @@ def test_text_of_files_is_shown_as_it_stands(evil: Node) -> None:
 
 def test_nothing_may_be_fetched_and_nothing_else_may_run(evil: Node) -> None:
     policy = next(
-        node.attributes["content"] for node in evil.all("meta")
+        node.attributes["content"]
+        for node in evil.all("meta")
         if node.attributes.get("http-equiv") == "Content-Security-Policy"
     )
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
@@ -159,7 +160,7 @@ def test_numbers_that_are_not_there(tmp_path: Path) -> None:
 
 def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
     """Classwise ECE needs a distribution, which one run lacks; the share of p(True) needs p(False)."""
-    from calib_core.methods.method import MethodOptions
+    from calib_core.methods.method import MethodOptions  # noqa: PLC0415  two tests'
 
     lacks = write_csv(tmp_path / "quiz.csv", quiz(60, model="open"))
     paths = lacks, write_jsonl(tmp_path / "four.jsonl", choices(60, model="four"))
@@ -184,7 +185,7 @@ def test_a_run_that_is_not_drawn_says_why(tmp_path: Path) -> None:
 
 
 def test_choices_are_pooled_as_asked(tmp_path: Path) -> None:
-    from calib_core.methods.method import MethodOptions
+    from calib_core.methods.method import MethodOptions  # noqa: PLC0415  two tests'
 
     path = write_jsonl(tmp_path / "four.jsonl", choices(50))
     made = made_of(path, pages=("reliability",), asked=ReportSettings(options=MethodOptions(labels="all")))

@@ -28,7 +28,9 @@ def test_a_file_that_is_read_with_another_says_with_which() -> None:
 
 def test_a_file_that_is_read_with_several_stands_once() -> None:
     assert states("a.jsonl", "b.jsonl") == [
-        ("a.jsonl", "loaded"), ("b.jsonl", "loaded"), ("results.json", "read with 2 of these files"),
+        ("a.jsonl", "loaded"),
+        ("b.jsonl", "loaded"),
+        ("results.json", "read with 2 of these files"),
     ]
 
 
@@ -49,7 +51,14 @@ def test_the_tools_own_numbers_stand_beside_ours_without_columns_that_say_nothin
     audit = tables[1]
     assert audit.title.startswith("The tool's own numbers beside ours: ")
     assert audit.frame.columns == [
-        "Number", "Theirs", "Their rows", "Ours", "Our rows", "Equal", "Ours is", "Why",
+        "Number",
+        "Theirs",
+        "Their rows",
+        "Ours",
+        "Our rows",
+        "Equal",
+        "Ours is",
+        "Why",
     ]
     first, second = audit.frame.rows(named=True)
     assert (first["Number"], first["Theirs"], first["Ours"], first["Equal"]) == ("acc", "0.5", "0.5", "equal")

@@ -35,8 +35,10 @@ def test_a_table_has_headings_and_its_numbers_to_the_right() -> None:
     assert [head.text for head in document.all("th")] == ["Run", "n", "Value", "95 %", "Gap", "Text"]
     right = [head.text for head in document.all("th", "number")]
     assert right == ["n", "Value", "95 %", "Gap"]
-    assert document.rows == [["a<b", "1,200", "0.0123", "0.01 to 0.02", "−0.031", "9 x"],
-                             ["c", "3", "–", "–", "+0.200", ""]]
+    assert document.rows == [
+        ["a<b", "1,200", "0.0123", "0.01 to 0.02", "−0.031", "9 x"],
+        ["c", "3", "–", "–", "+0.200", ""],
+    ]
     assert document.all("caption")[0].text == "A title"
     assert document.all("p", "note")[0].text == "A note."
     assert html.html_table(ReportTable("", pl.DataFrame())) == ""
@@ -44,8 +46,11 @@ def test_a_table_has_headings_and_its_numbers_to_the_right() -> None:
 
 def test_a_tiny_number_stands_to_the_right_too() -> None:
     rows = [{"Value": format_number(-2.41e-07, ".2e"), "Other": f"{2.41e-07:.2e}"}]
-    assert [cell.text for cell in read(html.html_table(ReportTable.from_rows("", rows))).all("td", "number")] == [
-        "−2.41e−07", "2.41e-07",
+    assert [
+        cell.text for cell in read(html.html_table(ReportTable.from_rows("", rows))).all("td", "number")
+    ] == [
+        "−2.41e−07",
+        "2.41e-07",
     ]
 
 
@@ -62,5 +67,7 @@ def test_a_long_name_is_no_checksum_and_yes_is_a_word() -> None:
     made = ReportTable.from_rows("", [{"File": "x" * 64, "SHA-256": "0a" * 32, "Equal": True}])
     cells = read(html.html_table(made)).all("td")
     assert [(cell.text, cell.attributes.get("class")) for cell in cells] == [
-        ("x" * 64, None), ("0a" * 32, "hash"), ("yes", "short"),
+        ("x" * 64, None),
+        ("0a" * 32, "hash"),
+        ("yes", "short"),
     ]

@@ -65,9 +65,7 @@ def test_what_is_flagged_says_why() -> None:
 
 def test_names_are_only_text() -> None:
     read = Read(ece_brier_html(made(name=HOSTILE, below=HOSTILE)))
-    assert read.tags <= {
-        "div", "table", "caption", "thead", "tbody", "tr", "td", "th", "span", "strong"
-    }
+    assert read.tags <= {"div", "table", "caption", "thead", "tbody", "tr", "td", "th", "span", "strong"}
     assert read.rows[1][1] == HOSTILE
     assert read.rows[4] == [HOSTILE, HOSTILE]
 

@@ -75,7 +75,11 @@ def test_the_steps_of_a_small_file() -> None:
     assert curve.n_answered.tolist() == [2, 4, 5]
     assert curve.accuracy.tolist() == [1, 0.75, 0.6]
     assert curve.aurc == pytest.approx((0 + 0 + 0.25 + 0.25 + 0.4) / 5)
-    assert (curve.answering_all.n_answered, curve.answering_all.coverage, curve.answering_all.accuracy) == (5, 1, 0.6)
+    assert (curve.answering_all.n_answered, curve.answering_all.coverage, curve.answering_all.accuracy) == (
+        5,
+        1,
+        0.6,
+    )
     found = curve.for_accuracy(0.75)
     assert found is not None
     assert (found.threshold, found.n_answered, found.coverage) == (0.5, 4, 0.8)
@@ -137,7 +141,11 @@ def test_computed_confidences_that_agree_to_twelve_decimals_are_one() -> None:
 def test_it_is_of_the_top_label_whatever_is_pooled() -> None:
     probs, gold = [[0.7, 0.2, 0.1], [0.4, 0.5, 0.1]], [0, 0]
     every = abstention_curve(choice_evidence(probs, gold, MethodOptions(labels="all")))
-    assert every.n_answered.tolist() == abstention_curve(choice_evidence(probs, gold)).n_answered.tolist() == [1, 2]
+    assert (
+        every.n_answered.tolist()
+        == abstention_curve(choice_evidence(probs, gold)).n_answered.tolist()
+        == [1, 2]
+    )
 
 
 def test_auroc_is_that_of_the_score() -> None:

@@ -32,7 +32,9 @@ def test_the_threshold_the_share_and_the_interval_are_said() -> None:
 
 
 def test_few_rows_are_said_to_be_few() -> None:
-    assert "n = 4, too few to rely on). Answering" in abstention_headline([curve((0.9, 4, 4), (0.5, 100, 50))], 0.9)
+    assert "n = 4, too few to rely on). Answering" in abstention_headline(
+        [curve((0.9, 4, 4), (0.5, 100, 50))], 0.9
+    )
     for wanted in (0.5, 0.99):  # all can be answered, or none
         assert "n = 5, too few to rely on)" in abstention_headline([curve((0.9, 5, 4))], wanted)
 
@@ -53,11 +55,13 @@ def test_where_all_can_be_answered_nothing_need_be_refused() -> None:
 def two() -> list[AbstentionCurve]:
     """One run seen by a good and by a poor confidence."""
     rows = 100
-    run = made_run({
-        "confidence": [0.9 if at < 50 else 0.2 for at in range(rows)],
-        "verbal_confidence": [0.9 if at % 2 else 0.2 for at in range(rows)],
-        "correct": [at < 50 for at in range(rows)],
-    })
+    run = made_run(
+        {
+            "confidence": [0.9 if at < 50 else 0.2 for at in range(rows)],
+            "verbal_confidence": [0.9 if at % 2 else 0.2 for at in range(rows)],
+            "correct": [at < 50 for at in range(rows)],
+        }
+    )
     return [abstention_curve(gather_evidence(run, method)) for method in ("verbal", "given")]
 
 
@@ -74,7 +78,9 @@ def test_a_tie_names_the_other_too() -> None:
     same = [two()[1], curve((0.9, 50, 50), (0.2, 50, 0))]
     assert ", and as many by “confidence in the file”. Answering" in abstention_headline(same, 0.9)
     same.append(replace(same[0], method="p_true"))
-    assert ", and as many by “confidence in the file” and “p(True)”. Answering" in abstention_headline(same, 0.9)
+    assert ", and as many by “confidence in the file” and “p(True)”. Answering" in abstention_headline(
+        same, 0.9
+    )
     assert abstention_headline(same, 0.4).endswith(", and as many by “confidence in the file” and “p(True)”.")
 
 

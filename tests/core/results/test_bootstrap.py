@@ -80,7 +80,9 @@ def test_the_same_seed_gives_the_same_ends_and_another_other_ones() -> None:
 
 def test_bins_count() -> None:
     evidence = drawn(200, 5)
-    assert metric_interval(evidence, "ece", Scheme("width", 10)) != metric_interval(evidence, "ece", Scheme("width", 50))
+    assert metric_interval(evidence, "ece", Scheme("width", 10)) != metric_interval(
+        evidence, "ece", Scheme("width", 50)
+    )
 
 
 def test_cells_stand_in_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +170,10 @@ def test_rows_of_one_question_go_together() -> None:
     random = np.random.default_rng(8)
     first = asked(random.random(200).tolist(), [1, 0] * 100, [str(at) for at in range(200)])
     second = asked(random.random(200).tolist(), [1, 0] * 100, [str(at) for at in range(200)], "b")
-    once, twice = paired_difference([(first, second)], "brier"), paired_difference([(first, second)] * 2, "brier")
+    once, twice = (
+        paired_difference([(first, second)], "brier"),
+        paired_difference([(first, second)] * 2, "brier"),
+    )
     assert (twice.low, twice.high) == pytest.approx((once.low, once.high), abs=1e-12)
     assert (twice.n_questions, twice.n_pairs) == (200, 2)
 

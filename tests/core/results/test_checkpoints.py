@@ -23,15 +23,32 @@ def test_of_two_runs_at_one_place_the_one_of_more_rows_stands_there() -> None:
     assert "A run of no fewer rows stands at the same place of its line (9)" in found.unplaced["few"]
 
 
-
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        ("step143000", 143_000), ("checkpoint-500", 500), ("8000", 8000), (" 7 ", 7), ("global_step512", 512),
-        ("ckpt_20", 20), ("iter-30", 30), ("Step 40", 40), ("stage1-step1000-tokens5B", 1000), ("step0", 0),
-        (None, None), ("main", None), ("v0.3", None), ("footstep9", None), ("epoch 3", None), ("", None),
-        ("1.5", None), ("-5", None), ("9" * 15, 10**15 - 1), ("9" * 16, None), ("9" * 5000, None),
-        ("step" + "9" * 400, None), ("step" + "9" * 5000, None),
+        ("step143000", 143_000),
+        ("checkpoint-500", 500),
+        ("8000", 8000),
+        (" 7 ", 7),
+        ("global_step512", 512),
+        ("ckpt_20", 20),
+        ("iter-30", 30),
+        ("Step 40", 40),
+        ("stage1-step1000-tokens5B", 1000),
+        ("step0", 0),
+        (None, None),
+        ("main", None),
+        ("v0.3", None),
+        ("footstep9", None),
+        ("epoch 3", None),
+        ("", None),
+        ("1.5", None),
+        ("-5", None),
+        ("9" * 15, 10**15 - 1),
+        ("9" * 16, None),
+        ("9" * 5000, None),
+        ("step" + "9" * 400, None),
+        ("step" + "9" * 5000, None),
     ],
 )
 def test_the_step_in_a_name(name: str | None, step: int | None) -> None:
@@ -46,7 +63,8 @@ def at(**infos: RunInfo) -> dict[str, list[tuple[str, float]]]:
 
 def test_runs_of_a_model_are_a_line_in_order_of_training() -> None:
     found = at(
-        b=RunInfo("gpt", checkpoint="step900"), a=RunInfo("gpt", checkpoint="step20"),
+        b=RunInfo("gpt", checkpoint="step900"),
+        a=RunInfo("gpt", checkpoint="step20"),
         c=RunInfo("bigram", checkpoint="5"),
     )
     assert found == {"gpt": [("a", 20), ("b", 900)], "bigram": [("c", 5)]}
@@ -55,17 +73,23 @@ def test_runs_of_a_model_are_a_line_in_order_of_training() -> None:
 def test_what_tells_lines_apart_is_in_their_names() -> None:
     same = RunInfo("gpt", "plays", checkpoint="step1")
     assert list(at(a=replace(same, temperature=0.5), b=replace(same, temperature=1.0))) == [
-        "gpt · temperature 0.5", "gpt · temperature 1",
+        "gpt · temperature 0.5",
+        "gpt · temperature 1",
     ]
     assert list(at(a=replace(same, shots=0), b=replace(same, shots=5, tuning="chat"))) == [
-        "gpt · 0-shot", "gpt · 5-shot · chat",
+        "gpt · 0-shot",
+        "gpt · 5-shot · chat",
     ]
     assert list(at(a=RunInfo(checkpoint="step1"))) == ["unnamed model"]
 
 
 def test_tokens_where_every_run_has_them() -> None:
-    found = placed({"a": RunInfo("gpt", checkpoint="step9", tokens_seen=900),
-                     "b": RunInfo("gpt", checkpoint="main", tokens_seen=100)})
+    found = placed(
+        {
+            "a": RunInfo("gpt", checkpoint="step9", tokens_seen=900),
+            "b": RunInfo("gpt", checkpoint="main", tokens_seen=100),
+        }
+    )
     assert found.axis == TOKENS_AXIS
     assert [placed.position for placed in found.lines["gpt"]] == [100, 900]
 
@@ -76,17 +100,21 @@ def test_tokens_where_every_run_has_both() -> None:
 
 
 def test_steps_where_a_run_has_no_tokens() -> None:
-    found = placed({"a": RunInfo("gpt", checkpoint="step9", tokens_seen=900),
-                     "b": RunInfo("gpt", checkpoint="step3")})
+    found = placed(
+        {"a": RunInfo("gpt", checkpoint="step9", tokens_seen=900), "b": RunInfo("gpt", checkpoint="step3")}
+    )
     assert found.axis == STEPS_AXIS
     assert [placed.position for placed in found.lines["gpt"]] == [3, 9]
 
 
 def test_the_two_are_never_on_one_axis() -> None:
-    found = placed({
-        "a": RunInfo("gpt", tokens_seen=100), "b": RunInfo("gpt", tokens_seen=200),
-        "c": RunInfo("other", checkpoint="step7"),
-    })
+    found = placed(
+        {
+            "a": RunInfo("gpt", tokens_seen=100),
+            "b": RunInfo("gpt", tokens_seen=200),
+            "c": RunInfo("other", checkpoint="step7"),
+        }
+    )
     assert (found.axis, list(found.lines)) == (TOKENS_AXIS, ["gpt"])
     assert found.unplaced["c"] == (
         "It has steps but not tokens seen, and the two are never drawn on one axis."
@@ -94,10 +122,14 @@ def test_the_two_are_never_on_one_axis() -> None:
 
 
 def test_who_stands_nowhere_is_told_why() -> None:
-    found = placed({
-        "a": RunInfo("gpt", checkpoint="step1"), "b": RunInfo("gpt", checkpoint="main"), "c": RunInfo("x"),
-        "d": RunInfo("gpt", checkpoint="checkpoint-1"),
-    })
+    found = placed(
+        {
+            "a": RunInfo("gpt", checkpoint="step1"),
+            "b": RunInfo("gpt", checkpoint="main"),
+            "c": RunInfo("x"),
+            "d": RunInfo("gpt", checkpoint="checkpoint-1"),
+        }
+    )
     assert found.unplaced == {
         "b": "The checkpoint 'main' has no step in it, and tokens seen are not given.",
         "c": "Its file names no checkpoint and no tokens seen.",

@@ -59,7 +59,9 @@ def test_one_point_and_none_are_spoken_of_too() -> None:
 def test_points_that_differ_in_more_than_model_and_method_are_told_apart() -> None:
     assert compare_runs(quiz(60, 100)).caveats == ()
     seen: dict[str, Evidence] = {
-        **quiz(60), "other": model_run("x", 10, of=20), "five": model_run("y", 60, shots=5),
+        **quiz(60),
+        "other": model_run("x", 10, of=20),
+        "five": model_run("y", 60, shots=5),
         "else": model_run("z", 60, dataset="else"),
     }
     told = compare_runs(seen).caveats
@@ -70,11 +72,16 @@ def test_points_that_differ_in_more_than_model_and_method_are_told_apart() -> No
 
 
 def sampled(name: str) -> dict[str, AnswerEvidence]:
-    run = made_run({
-        "id": ["a", "b", "c", "d"], "gold": ["1", "2", "3", "4"], "confidence": [0.9, 0.8, 0.4, 0.3],
-        "correct": [True, True, False, False],
-        "samples": [["1", "1"], ["2", "3"], ["3", "3"], ["5", "5"]],
-    }, label=name)
+    run = made_run(
+        {
+            "id": ["a", "b", "c", "d"],
+            "gold": ["1", "2", "3", "4"],
+            "confidence": [0.9, 0.8, 0.4, 0.3],
+            "correct": [True, True, False, False],
+            "samples": [["1", "1"], ["2", "3"], ["3", "3"], ["5", "5"]],
+        },
+        label=name,
+    )
     return {f"{name}:{method}": gather_evidence(run, method) for method in ("given", "cluster_size")}
 
 
@@ -87,15 +94,20 @@ def test_answers_judged_differently_are_told() -> None:
 def test_each_method_and_data_set_has_its_own_trend() -> None:
     seen = {**sampled("red"), **sampled("green")}
     assert [(trend.method, trend.n_points) for trend in compare_runs(seen).trends] == [
-        ("given", 2), ("cluster_size", 2),
+        ("given", 2),
+        ("cluster_size", 2),
     ]
     apart = {**quiz(60, 80, 100), "else": model_run("m60", 60, dataset="else")}
-    assert [(trend.dataset, trend.n_models) for trend in compare_runs(apart).trends] == [("quiz", 3), ("else", 1)]
+    assert [(trend.dataset, trend.n_models) for trend in compare_runs(apart).trends] == [
+        ("quiz", 3),
+        ("else", 1),
+    ]
 
 
 def test_sizes_are_joined_within_a_method() -> None:
     seen = {
-        "small": model_run("m-7b", 60, params_b=7), "large": model_run("m-13b", 100, params_b=13),
+        "small": model_run("m-7b", 60, params_b=7),
+        "large": model_run("m-13b", 100, params_b=13),
         "other": model_run("n-13b", 100, params_b=13),
     }
     assert compare_runs(seen).size_families == (("small", "large"),)

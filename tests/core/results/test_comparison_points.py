@@ -29,7 +29,9 @@ def test_a_point_is_the_scores_of_its_run() -> None:
     for own, metric in ((found.accuracy, "accuracy"), (found.brier, "brier")):
         ends = metric_interval(evidence, metric)
         assert ends is not None
-        assert own == MetricEstimate(metric, score(evidence, metric).value or 0, ends.low, ends.high, ends.interval_method)
+        assert own == MetricEstimate(
+            metric, score(evidence, metric).value or 0, ends.low, ends.high, ends.interval_method
+        )
     assert (found.x, found.y) == (found.accuracy, found.brier)
     assert found.accuracy.value == 0.6
     assert found.brier.value == pytest.approx(brier_of(120, 200, 0.8, 0.3), abs=1e-12)

@@ -68,7 +68,9 @@ def test_one_model_asked_with_more_shots_is_named_though_its_points_are_not() ->
     }
     made = compare_runs(seen, titles={key: f"{qwen} · quiz · {key}-shot" for key in seen})
     assert [point.name for point in made.points] == ["0-shot", "5-shot"]
-    assert made.headline.startswith("Qwen2.5-1.5B-Instruct · 5-shot by “confidence in the file” has both the ")
+    assert made.headline.startswith(
+        "Qwen2.5-1.5B-Instruct · 5-shot by “confidence in the file” has both the "
+    )
 
 
 def test_of_how_many_methods_these_are_is_said_where_it_is_not_all() -> None:

@@ -21,9 +21,20 @@ def make_point(
         return MetricEstimate(metric, value, value - half, value + half, "95 %")
 
     return ComparisonPoint(
-        key=name, run=f"{name} in full", name=name, method="given", x=one(metrics[0], x),
-        y=one(metrics[1], y), accuracy=one("accuracy", x), brier=one("brier", y), brier_skill=None, ece_10=0.1,
-        n_used=100, n_total=100, judged="greedy answer", recipe="Brier",
+        key=name,
+        run=f"{name} in full",
+        name=name,
+        method="given",
+        x=one(metrics[0], x),
+        y=one(metrics[1], y),
+        accuracy=one("accuracy", x),
+        brier=one("brier", y),
+        brier_skill=None,
+        ece_10=0.1,
+        n_used=100,
+        n_total=100,
+        judged="greedy answer",
+        recipe="Brier",
     )
 
 
@@ -116,7 +127,9 @@ def test_a_shared_end_or_no_model_more_gives_no_change() -> None:
     alike = [make_point("a", 0.3, 0.2), make_point("b", 0.3, 0.1)]
     assert trend(*alike).no_change_reason == "all points have the same accuracy"
     assert trend(*SIX).no_change_reason is None
-    assert trend(*SIX, models=dict.fromkeys((point.key for point in SIX), "red")).no_change_reason == "1 model"
+    assert (
+        trend(*SIX, models=dict.fromkeys((point.key for point in SIX), "red")).no_change_reason == "1 model"
+    )
 
 
 def test_without_intervals_the_numbers_stand_alone() -> None:

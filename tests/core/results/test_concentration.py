@@ -55,7 +55,9 @@ def test_shares_and_their_bounds(pairs: list[Pair], how: Bins) -> None:
 
 
 def test_equally_full_bins_are_as_many_as_they_are() -> None:
-    assert measure_concentration(blocks((0.1, 5, 1), (0.5, 5, 1), (0.9, 5, 1))).effective_bins == pytest.approx(3)
+    assert measure_concentration(
+        blocks((0.1, 5, 1), (0.5, 5, 1), (0.9, 5, 1))
+    ).effective_bins == pytest.approx(3)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,10 @@ def test_no_warning_where_rows_are_spread_or_few_bins_were_asked_for(
 def test_the_threshold_is_the_one_that_is_written_down() -> None:
     assert CONCENTRATED_SHARE == 0.8
     assert measure_concentration(blocks((0.45, 400, 180), (0.55, 399, 210), (0.95, 201, 190))).warning is None
-    assert measure_concentration(blocks((0.45, 400, 180), (0.55, 400, 210), (0.95, 200, 190))).warning is not None
+    assert (
+        measure_concentration(blocks((0.45, 400, 180), (0.55, 400, 210), (0.95, 200, 190))).warning
+        is not None
+    )
 
 
 @pytest.mark.parametrize("binning", ["width", "mass", "natural"])
@@ -128,12 +133,16 @@ def test_it_is_of_the_top_label_whatever_is_pooled(binning: Binning) -> None:
 def test_natural_bins_of_many_values_are_refused_for_all_labels_too() -> None:
     probs = [[0.5 + k / 200, 0.5 - k / 200] for k in range(80)]
     with pytest.raises(Unavailable, match="up to 64 values"):
-        measure_concentration(choice_evidence(probs, [0] * 80, MethodOptions(labels="all")), Scheme("natural"))
+        measure_concentration(
+            choice_evidence(probs, [0] * 80, MethodOptions(labels="all")), Scheme("natural")
+        )
 
 
 def test_bins_counts_what_the_scheme_makes() -> None:
     evidence = blocks((0.1, 5, 1), (0.5, 5, 1), (0.9, 5, 1))
-    assert [measure_concentration(evidence, scheme).n_bins for scheme in (Scheme("width", 50), Scheme("natural"))] == [
+    assert [
+        measure_concentration(evidence, scheme).n_bins for scheme in (Scheme("width", 50), Scheme("natural"))
+    ] == [
         50,
         3,
     ]
@@ -148,8 +157,10 @@ def test_what_is_drawn_is_the_bins_and_the_strip_below() -> None:
     result = measure_concentration(blocks((0.0, 2, 0), (0.15, 1, 0), (0.95, 7, 4)))
     drawn = result.figure_frame().select("bins", "bin", "low", "high", "count", "share", "recipe")
     assert drawn.rows() == [
-        ("chosen", 1, 0.0, 0.1, 2, 0.2, result.recipe), ("chosen", 2, 0.1, 0.2, 1, 0.1, result.recipe),
-        ("chosen", 10, 0.9, 1.0, 7, 0.7, result.recipe), ("finest", None, 0.0, 0.001, 2, 0.2, result.recipe),
+        ("chosen", 1, 0.0, 0.1, 2, 0.2, result.recipe),
+        ("chosen", 2, 0.1, 0.2, 1, 0.1, result.recipe),
+        ("chosen", 10, 0.9, 1.0, 7, 0.7, result.recipe),
+        ("finest", None, 0.0, 0.001, 2, 0.2, result.recipe),
         ("finest", None, 0.149, 0.15, 1, 0.1, result.recipe),
         ("finest", None, 0.949, 0.95, 7, 0.7, result.recipe),
     ]
@@ -162,7 +173,10 @@ def test_zero_and_one_are_exactly_these() -> None:
 
 
 def test_methods_side_by_side() -> None:
-    results = [measure_concentration(blocks((0.1, 5, 1), (0.5, 5, 1))), measure_concentration(blocks((1.0, 4, 4)))]
+    results = [
+        measure_concentration(blocks((0.1, 5, 1), (0.5, 5, 1))),
+        measure_concentration(blocks((1.0, 4, 4))),
+    ]
     frame = concentration_table(results)
     assert frame["title"].to_list() == [result.title for result in results]
     assert frame["top_two"].to_list() == [1.0, 1.0]
@@ -181,13 +195,27 @@ def test_the_sentence_says_what_the_page_shows() -> None:
     one = measure_concentration(blocks((0.95, 6, 4)))
     none = replace(one, top_two_share=None)
     assert concentration_headline([one]) == "All 6 rows lie in one bin."
-    assert concentration_headline([none]) == concentration_headline([none, none]) == "No row has both a confidence and an outcome."
+    assert (
+        concentration_headline([none])
+        == concentration_headline([none, none])
+        == "No row has both a confidence and an outcome."
+    )
     assert concentration_headline([none, two]) == concentration_headline([two])
     assert concentration_headline([one, two]) == (
         f"The two fullest bins hold from 90.0 % of the rows (“{two.title}”) to 100.0 % (“{one.title}”)."
     )
     nearly = replace(two, top_two_share=0.90004)
-    assert concentration_headline([two, nearly]) == "The two fullest bins hold 90.0 % of the rows by both methods."
-    assert concentration_headline([one, one]) == "The two fullest bins hold 100.0 % of the rows by both methods."
-    assert concentration_headline([measure_concentration(blocks((0.95, 1, 1)))]) == "There is 1 row, so all lies in one bin."
-    assert concentration_headline([measure_concentration(blocks((0.95, 2, 1)))]) == "Both rows lie in one bin."
+    assert (
+        concentration_headline([two, nearly])
+        == "The two fullest bins hold 90.0 % of the rows by both methods."
+    )
+    assert (
+        concentration_headline([one, one]) == "The two fullest bins hold 100.0 % of the rows by both methods."
+    )
+    assert (
+        concentration_headline([measure_concentration(blocks((0.95, 1, 1)))])
+        == "There is 1 row, so all lies in one bin."
+    )
+    assert (
+        concentration_headline([measure_concentration(blocks((0.95, 2, 1)))]) == "Both rows lie in one bin."
+    )

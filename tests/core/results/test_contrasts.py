@@ -38,15 +38,19 @@ def test_the_difference_is_of_the_questions_both_have() -> None:
 
 def test_pairs_differ_in_nothing_else() -> None:
     runs = {
-        "a": seen(1, 0), "b": seen(1, 1, shots=5), "c": seen(1, 1, shots=5, dataset="e"),
-        "d": seen(1, 0, temperature=0.5), "e": seen(1, 0, checkpoint="step9", shots=5),
+        "a": seen(1, 0),
+        "b": seen(1, 1, shots=5),
+        "c": seen(1, 1, shots=5, dataset="e"),
+        "d": seen(1, 0, temperature=0.5),
+        "e": seen(1, 0, checkpoint="step9", shots=5),
     }
     assert paired_contrasts(runs, "shots", "brier")[0].run_pairs == (("a", "b"),)
 
 
 def test_of_sizes_and_tunings_the_name_may_differ_in_that_word() -> None:
     runs = {
-        "7": seen(1, 0), "13": seen(1, 1, model="Llama 13B", params_b=13.0),
+        "7": seen(1, 0),
+        "13": seen(1, 1, model="Llama 13B", params_b=13.0),
         "7c": seen(0, 0, model="llama-7b-chat", tuning="chat"),
         "other": seen(1, 1, model="mistral-7b-instruct", tuning="chat"),
     }

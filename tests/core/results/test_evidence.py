@@ -89,7 +89,9 @@ def test_unrenormalised_choices_give_ece_but_no_distribution() -> None:
             "gold_index": [0, 0],
         }
     )
-    evidence = gather_evidence(run, "choice_length_normalised", MethodOptions(renormalise=False, labels="all"))
+    evidence = gather_evidence(
+        run, "choice_length_normalised", MethodOptions(renormalise=False, labels="all")
+    )
     assert evidence.sums_for(METRICS["ece"], Scheme()).n_pairs == 4
     for metric in ("full_ece", "full_ece_mass", "cw_ece", "cw_ece_sum", "brier_multi", "nll"):
         assert evidence.unavailable_reason(METRICS[metric], Scheme()) is not None

@@ -42,8 +42,13 @@ def test_sizes_of_one_model_are_joined_smallest_first() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        info("m-13b", 13, tuning="chat"), info("m-13b", 13, dataset="else"), info("m-13b", 13, shots=5),
-        info("m-13b", 13, temperature=0.7), info("m-13b", None), info("n-13b", 13), info("m-7b", 7),
+        info("m-13b", 13, tuning="chat"),
+        info("m-13b", 13, dataset="else"),
+        info("m-13b", 13, shots=5),
+        info("m-13b", 13, temperature=0.7),
+        info("m-13b", None),
+        info("n-13b", 13),
+        info("m-7b", 7),
     ],
 )
 def test_what_differs_otherwise_is_no_family(other: RunInfo) -> None:
@@ -57,8 +62,13 @@ def test_two_of_one_size_leave_the_order_open() -> None:
 
 def test_models_are_counted_whatever_they_were_asked() -> None:
     infos = {
-        "a": info("m-7b", 7), "b": info("m-7b", 7, shots=5), "c": info("m-7b", 7, dataset="else"),
-        "d": info("m-7b", 7, tuning="chat"), "e": info("m-13b", 13), "f": RunInfo(), "g": RunInfo(),
+        "a": info("m-7b", 7),
+        "b": info("m-7b", 7, shots=5),
+        "c": info("m-7b", 7, dataset="else"),
+        "d": info("m-7b", 7, tuning="chat"),
+        "e": info("m-13b", 13),
+        "f": RunInfo(),
+        "g": RunInfo(),
     }
     assert count_models(infos) == 5
 
@@ -73,18 +83,24 @@ def test_a_run_is_called_by_its_model_if_that_is_enough() -> None:
 
 def test_what_tells_runs_apart_is_added_where_it_is_needed_only() -> None:
     assert named(
-        a=info("red", 1, shots=0), b=info("red", 1, shots=5), c=info("green", 1, shots=5),
-        d=info("blue", 1, dataset="x"), e=info("blue", 1, dataset="y"),
+        a=info("red", 1, shots=0),
+        b=info("red", 1, shots=5),
+        c=info("green", 1, shots=5),
+        d=info("blue", 1, dataset="x"),
+        e=info("blue", 1, dataset="y"),
     ) == {"a": "red · 0-shot", "b": "red · 5-shot", "c": "green", "d": "blue · x", "e": "blue · y"}
     assert named(a=info("red", 1), b=info("red", 1, tuning="chat")) == {"a": "red", "b": "red · chat"}
     assert named(a=info("red", 1, temperature=0.5), b=info("red", 2, temperature=0.5)) == {
-        "a": "red · 1B", "b": "red · 2B",
+        "a": "red · 1B",
+        "b": "red · 2B",
     }
 
 
 def test_who_cannot_be_told_apart_has_the_full_title() -> None:
     assert named(a=info("red", 1), b=info("red", 1), c=RunInfo()) == {
-        "a": "title a", "b": "title b", "c": "title c",
+        "a": "title a",
+        "b": "title b",
+        "c": "title c",
     }
 
 
@@ -92,7 +108,8 @@ def test_of_long_names_what_all_share_is_left_out() -> None:
     qwen = "Qwen/Qwen2.5-1.5B-Instruct"
     assert named(a=info(qwen, 1.5, shots=0), b=info(qwen, 1.5, shots=5)) == {"a": "0-shot", "b": "5-shot"}
     assert named(a=info(qwen, 1.5), b=info("Qwen/Qwen2.5-7B-Instruct", 7)) == {
-        "a": "Qwen2.5-1.5B-Instruct", "b": "Qwen2.5-7B-Instruct",
+        "a": "Qwen2.5-1.5B-Instruct",
+        "b": "Qwen2.5-7B-Instruct",
     }
     other = info("meta-llama/Llama-3.1-8B-Instruct", 8)
     assert named(a=info(qwen, 1.5), b=other) == {"a": qwen, "b": other.model}
@@ -100,22 +117,27 @@ def test_of_long_names_what_all_share_is_left_out() -> None:
 
 
 def titled(*titles: str) -> list[str]:
-    return list(short_run_names(dict.fromkeys(titles, RunInfo()), {title: title for title in titles}).values())
+    return list(
+        short_run_names(dict.fromkeys(titles, RunInfo()), {title: title for title in titles}).values()
+    )
 
 
 def test_of_files_that_name_no_model_what_all_names_share_is_left_out() -> None:
     assert titled("mmlu_pro_Qwen3-14B-think_eval_all_None", "mmlu_pro_gpt-4.1-mini_eval_all_None") == [
-        "Qwen3-14B-think", "gpt-4.1-mini",
+        "Qwen3-14B-think",
+        "gpt-4.1-mini",
     ]
     assert titled("a long name of one file · quiz", "another long name of one · quiz") == [
-        "a long name of one file", "another long name of one",
+        "a long name of one file",
+        "another long name of one",
     ]
 
 
 @pytest.mark.parametrize(
     "titles",
     [
-        ("run_a", "run_b"), ("red · quiz", "green · quiz"),
+        ("run_a", "run_b"),
+        ("red · quiz", "green · quiz"),
         ("a very long name of a file_1", "a very long name of a file_2"),
         ("a very long name of a file_", "a very long name of a file_b"),
         ("a very long name of a file", "a very long name of a file_b"),

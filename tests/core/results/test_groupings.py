@@ -39,7 +39,10 @@ def test_categories_are_those_of_the_subjects_that_are_known() -> None:
     made = run(["mmlu_anatomy", "College Medicine", "my own", None])
     assert list(group_by_choices({"a": made})) == ["subject", "category"]
     assert row_groups(made, GroupBy("category", "category", "rows")).to_list() == [
-        "STEM", "Other", None, None,
+        "STEM",
+        "Other",
+        None,
+        None,
     ]
     assert row_groups(made, GroupBy("subject", "subject", "rows")).to_list()[2:] == ["my own", None]
 
@@ -57,15 +60,24 @@ def test_facts_count_where_two_runs_differ() -> None:
         "a": run(shots=0, params_b=7, tuning="base", model="m", dataset="d"),
         "b": run(shots=5, params_b=7, tuning=None, model="m", dataset="d"),
     }
-    assert {id_: (way.title, way.target) for id_, way in group_by_choices(runs).items()} == {"shots": ("shots", "runs")}
+    assert {id_: (way.title, way.target) for id_, way in group_by_choices(runs).items()} == {
+        "shots": ("shots", "runs")
+    }
     runs["c"] = run(params_b=13, tuning="chat", model="n", dataset="e")
     assert list(group_by_choices(runs)) == ["shots", "params", "tuning", "model", "dataset"]
 
 
 @pytest.mark.parametrize(
     ("billions", "text"),
-    [(7.0, "7B"), (13, "13B"), (0.35, "350M"), (0.0002, "200k"), (3.5e-5, "35k"), (1.5, "1.5B"),
-     (8e-7, "800")],
+    [
+        (7.0, "7B"),
+        (13, "13B"),
+        (0.35, "350M"),
+        (0.0002, "200k"),
+        (3.5e-5, "35k"),
+        (1.5, "1.5B"),
+        (8e-7, "800"),
+    ],
 )
 def test_sizes_in_words(billions: float, text: str) -> None:
     assert parameter_count_text(billions) == text
@@ -73,8 +85,10 @@ def test_sizes_in_words(billions: float, text: str) -> None:
 
 def test_levels_in_order() -> None:
     infos = {
-        "a": RunInfo(shots=5, params_b=13, tuning="chat"), "b": RunInfo(shots=0, params_b=7, tuning="base"),
-        "c": RunInfo(shots=25, params_b=0.07, tuning="aligned"), "d": RunInfo(),
+        "a": RunInfo(shots=5, params_b=13, tuning="chat"),
+        "b": RunInfo(shots=0, params_b=7, tuning="base"),
+        "c": RunInfo(shots=25, params_b=0.07, tuning="aligned"),
+        "d": RunInfo(),
     }
     assert ordered_levels(infos, "shots") == ["0-shot", "5-shot", "25-shot"]
     assert ordered_levels(infos, "params") == ["70M", "7B", "13B"]

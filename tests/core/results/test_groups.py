@@ -29,9 +29,7 @@ SUBJECTS = ["b", "a", "b", "a", None, "a", "c", "b"]
 
 
 def seen(**info: Any) -> AnswerEvidence:
-    made = given_evidence(
-        CONFIDENCE, RIGHT, subject=SUBJECTS, id=[str(at) for at in range(len(RIGHT))]
-    )
+    made = given_evidence(CONFIDENCE, RIGHT, subject=SUBJECTS, id=[str(at) for at in range(len(RIGHT))])
     told: dict[str, Any] = {"model": "m", **info}
     return replace(made, run=replace(made.run, info=RunInfo(**told)))
 
@@ -48,7 +46,10 @@ def test_a_group_is_what_its_rows_alone_would_be(metric: str) -> None:
     assert {group.name for group in result.groups} == {"a", "b", "c"}
     for group in result.groups:
         part = alone(group.name)
-        number, ends = score(part, metric, Scheme("width", 5)), metric_interval(part, metric, Scheme("width", 5))
+        number, ends = (
+            score(part, metric, Scheme("width", 5)),
+            metric_interval(part, metric, Scheme("width", 5)),
+        )
         assert group.value == number.value
         assert (group.p, group.null_median) == (number.p, number.null_median)
         assert (group.low, group.high) == ((None, None) if ends is None else (ends.low, ends.high))
@@ -73,8 +74,10 @@ def test_the_order_is_the_wished(sort: Any, names: list[str]) -> None:
     result = groups_of_rows({"r": seen()}, SUBJECT, "brier", order=sort)
     values = {group.name: group.value for group in result.groups}
     assert [group.name for group in result.groups] == names
-    assert all(groups_of_rows({"r": seen()}, SUBJECT, "brier", order=before).sorted_by(sort).groups == result.groups
-               for before in ("name", "n", "value"))
+    assert all(
+        groups_of_rows({"r": seen()}, SUBJECT, "brier", order=before).sorted_by(sort).groups == result.groups
+        for before in ("name", "n", "value")
+    )
     if sort == "value":
         assert names == sorted(values, key=lambda name: -(values[name] or 0))
 
@@ -149,7 +152,9 @@ def test_all_labels_of_a_group_are_those_of_its_rows() -> None:
     whole = choice_evidence(probs, gold, MethodOptions(labels="all"), subject=names)
     for group in groups_of_rows({"r": whole}, SUBJECT, "ece").groups:
         rows = [at for at, name in enumerate(names) if name == group.name]
-        part = choice_evidence([probs[at] for at in rows], [gold[at] for at in rows], MethodOptions(labels="all"))
+        part = choice_evidence(
+            [probs[at] for at in rows], [gold[at] for at in rows], MethodOptions(labels="all")
+        )
         assert group.value == pytest.approx(score(part, "ece").value or 0)
         assert "all labels, K=3" in group.recipe
 
@@ -194,7 +199,9 @@ def test_alike_groups_are_outside_about_as_often_as_chance_says() -> None:
 
 def test_real_choices_by_subject_and_by_shots(extra_files: Path) -> None:
     """Four subjects of 100 questions; the notes of the two logs say ECE .2386 and .2154."""
-    runs = {f"{shots}": gather_evidence(real_choices(extra_files, shots), "choice_softmax") for shots in (0, 5)}
+    runs = {
+        f"{shots}": gather_evidence(real_choices(extra_files, shots), "choice_softmax") for shots in (0, 5)
+    }
     result = groups_of_rows(runs, SUBJECT, "ece")
     assert {(group.n_used, group.small) for group in result.groups} == {(100, False)}
     assert len(result.groups) == 8

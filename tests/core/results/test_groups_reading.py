@@ -14,7 +14,11 @@ RED = {"red": "red"}
 
 def test_chance_counts_intervals_that_do_not_hold_the_whole() -> None:
     groups: list[tuple[float | None, float | None, float | None]] = [
-        (0.1, 0.2, 0.15), (0.1, 0.2, 0.25), (0.1, 0.2, 0.05), (0.1, 0.2, 0.2), (0.1, 0.2, 0.1),
+        (0.1, 0.2, 0.15),
+        (0.1, 0.2, 0.25),
+        (0.1, 0.2, 0.05),
+        (0.1, 0.2, 0.2),
+        (0.1, 0.2, 0.1),
     ]
     groups.append((None, None, 0.1))
     chance = chance_expectation(METRICS["accuracy"], groups)
@@ -32,12 +36,15 @@ MORE = "and more where intervals hold less than they promise"
 SIMULATED = "of 57 would not by chance alone: in simulations intervals of {} held the truth in {} to {} % of "
 
 
-@pytest.mark.parametrize(("metric", "told"), [
-    ("accuracy", "about 2.9 of 57 would not by chance alone (5 %)."),
-    ("ece", f"about 4.0 to 13.7 {SIMULATED.format('ECE', 76, 93)}data sets."),
-    ("brier", f"about 1.1 to 4.6 {SIMULATED.format('Brier score', 92, 98)}data sets."),
-    ("auroc", f"about 2.9 of 57 would not by chance alone (5 %, {MORE})."),
-])
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        ("accuracy", "about 2.9 of 57 would not by chance alone (5 %)."),
+        ("ece", f"about 4.0 to 13.7 {SIMULATED.format('ECE', 76, 93)}data sets."),
+        ("brier", f"about 1.1 to 4.6 {SIMULATED.format('Brier score', 92, 98)}data sets."),
+        ("auroc", f"about 2.9 of 57 would not by chance alone (5 %, {MORE})."),
+    ],
+)
 def test_as_many_are_outside_by_chance_as_intervals_of_that_metric_miss(metric: str, told: str) -> None:
     chance = chance_expectation(METRICS[metric], [(0.1, 0.2, 0.15)] * 57)
     assert chance is not None
@@ -74,7 +81,9 @@ def test_the_range_of_one_run() -> None:
     assert groups_headline(METRICS["bias"], "subject", RED, below, {"red": -0.15}).endswith(
         ": from −0.2000 (law, n = 40) to 0.1000 (sums, n = 1); of the whole run −0.1500."
     )
-    assert groups_headline(ECE, "subject", RED, {"red": []}, {"red": 0.1}) == "No group here has a defined ECE."
+    assert (
+        groups_headline(ECE, "subject", RED, {"red": []}, {"red": 0.1}) == "No group here has a defined ECE."
+    )
     none = groups_headline(METRICS["accuracy"], "subject", RED, {"red": []}, {})
     assert none == "No group here has a defined accuracy."
 
@@ -100,4 +109,7 @@ def test_a_difference_says_whether_its_interval_holds_nought() -> None:
         "0."
     )
     nothing = Contrast("0-shot", "5-shot", (), None, "why")
-    assert contrasts_headline(ECE, [nothing], {"red"}) == "No two runs here can be compared question by question."
+    assert (
+        contrasts_headline(ECE, [nothing], {"red"})
+        == "No two runs here can be compared question by question."
+    )

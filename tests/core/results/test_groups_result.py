@@ -12,7 +12,8 @@ from core.figures.dot_groups import make_group, make_groups
 def test_one_row_a_group_with_its_series_by_title() -> None:
     frame = make_groups(make_group("law", 0.3, low=0.2, high=0.4, n=20), make_group("sums", None)).to_frame()
     assert frame.select("name", "series", "value", "low", "n_used", "small").rows() == [
-        ("law", "r", 0.3, 0.2, 20, True), ("sums", "r", None, None, 100, False),
+        ("law", "r", 0.3, 0.2, 20, True),
+        ("sums", "r", None, None, 100, False),
     ]
     assert make_groups().to_frame().columns == frame.columns
 
@@ -44,13 +45,19 @@ def test_the_recipe_says_in_what_runs_differ() -> None:
 
 def test_the_highest_are_the_groups_with_the_largest_number_of_any_run() -> None:
     made = make_groups(
-        make_group("law", 0.3, run="a"), make_group("law", 0.1, run="b"), make_group("sums", 0.2, run="a"),
-        make_group("sums", 0.4, run="b"), make_group("none", None, run="a"), make_group("few", 0.9, n=29),
+        make_group("law", 0.3, run="a"),
+        make_group("law", 0.1, run="b"),
+        make_group("sums", 0.2, run="a"),
+        make_group("sums", 0.4, run="b"),
+        make_group("none", None, run="a"),
+        make_group("few", 0.9, n=29),
     )
     assert made.highest_groups(2) == ["sums", "law"]
     assert made.highest_groups(9) == ["sums", "law", "few"]
     partly = make_groups(
-        make_group("law", 0.3, run="b"), make_group("sums", 0.2), make_group("law", 0.1, run="a", n=29),
+        make_group("law", 0.3, run="b"),
+        make_group("sums", 0.2),
+        make_group("law", 0.1, run="a", n=29),
     )
     assert partly.highest_groups(9) == ["law", "sums"]
     runs = make_groups(make_group("one", 0.1, run="a"), make_group("one", 0.2, run="b"), of="runs")

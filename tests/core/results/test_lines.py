@@ -105,13 +105,16 @@ def test_three_that_share_an_end_are_listed() -> None:
     assert told.startswith("Lowest ECE: a, b and d, 0.2000; highest: c, 0.4000.")
 
 
-@pytest.mark.parametrize(("block", "said"), [
-    ((0.9, 100, 50), "a · as given says 90.0 % on average, is right 50.0 % of the time: over-confident."),
-    (
-        (0.9, 5, 4),
-        "5 rows are too few to judge by: a · as given says 90.0 % on average, is right 80.0 % of the time.",
-    ),
-])
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ((0.9, 100, 50), "a · as given says 90.0 % on average, is right 50.0 % of the time: over-confident."),
+        (
+            (0.9, 5, 4),
+            "5 rows are too few to judge by: a · as given says 90.0 % on average, is right 80.0 % of the time.",
+        ),
+    ],
+)
 def test_one_line_alone_is_named_in_its_sentence(block: tuple[float, int, int], said: str) -> None:
     made = reliability_lines({"a": blocks(block)}, titles={"a": "a"})
     assert made.headline == said.replace("as given", METHODS["given"].short_title)
@@ -127,7 +130,9 @@ def test_one_model_asked_with_more_shots_is_named_though_its_lines_are_not() -> 
 
 def test_leanings_are_counted_and_chance_is_none() -> None:
     seen = {
-        "over": blocks((0.9, 200, 100)), "under": blocks((0.3, 200, 150)), "level": blocks((0.5, 200, 101)),
+        "over": blocks((0.9, 200, 100)),
+        "under": blocks((0.3, 200, 150)),
+        "level": blocks((0.5, 200, 101)),
         "few": blocks((0.9, 5, 0)),
     }
     assert reliability_lines(seen).headline.endswith(
@@ -156,16 +161,20 @@ def test_a_number_that_is_not_defined_is_neither_end() -> None:
     right = given_evidence([0.5] * 40, [1] * 40)
     one = reliability_lines({"right": right, "m60": model_run("m60", 60, unsure=0.9)}, "auroc").headline
     assert "AUROC 0.0000. It is not known, or infinite, for 1 of the 2." in one
-    assert "AUROC is not known for any of the 2 lines." in reliability_lines({"a": right, "b": right}, "auroc").headline
+    assert (
+        "AUROC is not known for any of the 2 lines."
+        in reliability_lines({"a": right, "b": right}, "auroc").headline
+    )
 
 
 def test_what_all_lines_share_is_not_said_of_each() -> None:
     by_run = reliability_lines(quiz(60, 140))
     assert (by_run.shared_label, dict(by_run.labels)) == (GIVEN, {"m60": "m60", "m140": "m140"})
     run = made_run({"confidence": [0.4] * 40, "verbal_confidence": [0.6] * 40, "correct": [True, False] * 20})
-    of_one = reliability_lines({id_: gather_evidence(run, id_) for id_ in ("given", "verbal")}, titles=dict.fromkeys(
-        ("given", "verbal"), "the quiz"
-    ))
+    of_one = reliability_lines(
+        {id_: gather_evidence(run, id_) for id_ in ("given", "verbal")},
+        titles=dict.fromkeys(("given", "verbal"), "the quiz"),
+    )
     assert of_one.shared_label == "the quiz"
     assert dict(of_one.labels) == {id_: METHODS[id_].title for id_ in ("given", "verbal")}
     mixed = reliability_lines({**quiz(60), "verbal": gather_evidence(run, "verbal")})
@@ -183,7 +192,9 @@ def test_methods_are_called_for_short_beside_a_run_and_still_told_apart() -> Non
 
 def test_the_recipe_is_said_once_where_it_is_one() -> None:
     assert reliability_lines(quiz(60, 140)).recipe == score(quiz(60)["m60"], "ece").recipe
-    two = reliability_lines({"a": blocks((0.8, 100, 60)), "b": blocks((0.8, 200, 120))}, titles={"a": "a", "b": "b"})
+    two = reliability_lines(
+        {"a": blocks((0.8, 100, 60)), "b": blocks((0.8, 200, 120))}, titles={"a": "a", "b": "b"}
+    )
     assert two.recipe.startswith("a: ECE-L1")
     assert "; b: ECE-L1" in two.recipe
 
@@ -193,10 +204,14 @@ def test_lines_that_are_not_alike_are_remarked() -> None:
     other = {"m60": model_run("m60", 60), "sums": model_run("sums", 100, dataset="sums")}
     (told,) = reliability_lines(other).caveats
     assert told.startswith("The lines are of 2 data sets, so of different questions: quiz (m60); sums (sums")
-    rows = made_run({
-        "choice_probs": [[0.7, 0.3], [0.2, 0.8]] * 20, "gold_index": [0, 1] * 20,
-        "confidence": [0.5] * 40, "correct": [True, False] * 20,
-    })
+    rows = made_run(
+        {
+            "choice_probs": [[0.7, 0.3], [0.2, 0.8]] * 20,
+            "gold_index": [0, 1] * 20,
+            "confidence": [0.5] * 40,
+            "correct": [True, False] * 20,
+        }
+    )
     judged = reliability_lines({id_: gather_evidence(rows, id_) for id_ in ("given", "choice_softmax")})
     assert any(text.startswith("The lines judge different answers: ") for text in judged.caveats)
 

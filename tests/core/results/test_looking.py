@@ -14,9 +14,15 @@ from calib_core.results.view_caption import (
 
 def test_one_run_by_one_method_is_named_with_its_number_and_its_rows() -> None:
     made = ViewCaption(
-        "Reliability diagram", ("A",), ("p(True)",), "ECE, 10 bins of equal width", "90 of 100 rows",
+        "Reliability diagram",
+        ("A",),
+        ("p(True)",),
+        "ECE, 10 bins of equal width",
+        "90 of 100 rows",
     )
-    assert made.sentence == "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."
+    assert (
+        made.sentence == "Reliability diagram of A by p(True): ECE, 10 bins of equal width, 90 of 100 rows."
+    )
 
 
 def test_two_are_named_more_are_counted_and_what_is_not_there_is_not_spoken_of() -> None:

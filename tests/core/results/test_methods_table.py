@@ -22,9 +22,15 @@ def row(confidence: float | None, said: float | None, right: int, **more: Any) -
     return {"confidence": confidence, "verbal_confidence": said, "correct": bool(right), **more}
 
 
-RUN = run_of([
-    row(0.5, 1.0, 1), row(0.5, 0.5, 0), row(1.0, 0.5, 1), row(None, 0.0, 1), row(0.5, None, 1),
-])
+RUN = run_of(
+    [
+        row(0.5, 1.0, 1),
+        row(0.5, 0.5, 0),
+        row(1.0, 0.5, 1),
+        row(None, 0.0, 1),
+        row(0.5, None, 1),
+    ]
+)
 """Both methods: the first three rows; one each: the fourth and the fifth."""
 
 
@@ -146,10 +152,12 @@ def test_an_ece_of_one_bin_is_flagged() -> None:
     assert result.cells["a", "verbal"].warning is None
 
 
-SILENT = run_of([
-    {"answer_kind": "number", "gold": "1", "samples": ["1", "1"], "p_true": 0.5, "correct": True},
-    {"answer_kind": "number", "gold": "1", "samples": ["no", "idea"], "p_true": 0.25, "correct": False},
-])
+SILENT = run_of(
+    [
+        {"answer_kind": "number", "gold": "1", "samples": ["1", "1"], "p_true": 0.5, "correct": True},
+        {"answer_kind": "number", "gold": "1", "samples": ["no", "idea"], "p_true": 0.25, "correct": False},
+    ]
+)
 
 
 def test_a_question_of_which_no_sample_parses() -> None:
@@ -168,7 +176,9 @@ def test_the_recipe_counts_those_of_the_common_rows_alone() -> None:
     silent = {"answer_kind": "number", "gold": "1", "samples": ["no", "idea"], "correct": False}
     rows = [
         {"answer_kind": "number", "gold": "1", "samples": ["1", "1"], "p_true": 0.5, "correct": True},
-        silent | {"p_true": 0.25}, silent | {"p_true": None}, silent | {"p_true": None},
+        silent | {"p_true": 0.25},
+        silent | {"p_true": None},
+        silent | {"p_true": None},
     ]
     of_common = table(run_of(rows), unparsed="wrong").cells["a", "cluster_size"]
     assert of_common.n_used == 2
@@ -184,6 +194,9 @@ def test_m_is_the_chosen_one() -> None:
 def test_the_frame_has_a_row_a_cell() -> None:
     frame = compare_methods({"a": seen(WORSE), "b": seen(BETTER)}).to_frame()
     assert frame.select("run", "method").rows() == [
-        ("a", "given"), ("a", "verbal"), ("b", "given"), ("b", "verbal"),
+        ("a", "given"),
+        ("a", "verbal"),
+        ("b", "given"),
+        ("b", "verbal"),
     ]
     assert frame.columns == compare_methods({}).to_frame().columns

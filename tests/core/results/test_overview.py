@@ -23,11 +23,17 @@ def test_one_row_a_run_and_method() -> None:
 
 
 def test_the_first_method_stands_for_a_run_and_the_worst_run_is_first() -> None:
-    result = summarise_runs({
-        "good": [blocks(*CALIBRATED), blocks(*OVER)], "bad": [blocks(*OVER)], "shy": [blocks(*UNDER)],
-    })
+    result = summarise_runs(
+        {
+            "good": [blocks(*CALIBRATED), blocks(*OVER)],
+            "bad": [blocks(*OVER)],
+            "shy": [blocks(*UNDER)],
+        }
+    )
     assert [(look.run, look.verdict) for look in result.by_default_method] == [
-        ("bad", "over"), ("shy", "under"), ("good", "neither"),
+        ("bad", "over"),
+        ("shy", "under"),
+        ("good", "neither"),
     ]
     assert len(result.by_every_method) == 4
     gaps = [look.ece or 0.0 for look in result.by_every_method]
@@ -42,7 +48,10 @@ def test_the_curve_has_bins_with_rows_alone() -> None:
 
 def test_runs_are_judged_together_and_the_recipe_says_so() -> None:
     off = (0.5, 400, 175)
-    alone, many = summarise_runs({"a": [blocks(off)]}), summarise_runs({str(at): [blocks(off)] for at in range(40)})
+    alone, many = (
+        summarise_runs({"a": [blocks(off)]}),
+        summarise_runs({str(at): [blocks(off)] for at in range(40)}),
+    )
     assert alone.by_default_method[0].verdict == "over"
     assert {look.verdict for look in many.by_default_method} == {"neither"}
     assert "together" not in alone.recipe
@@ -59,7 +68,9 @@ def test_runs_by_many_methods_are_as_many_verdicts() -> None:
 
 
 def test_many_distinct_confidences_are_no_obstacle() -> None:
-    (look,) = summarise_runs({"a": [given_evidence([k / 100 for k in range(100)], [0] * 100)]}).by_every_method
+    (look,) = summarise_runs(
+        {"a": [given_evidence([k / 100 for k in range(100)], [0] * 100)]}
+    ).by_every_method
     assert look.ece == pytest.approx(0.495)
 
 

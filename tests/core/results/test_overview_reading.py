@@ -11,11 +11,16 @@ from core.tours import CALIBRATED, OVER, UNDER
 
 
 def test_several_runs_of_every_kind() -> None:
-    result = summarise_runs({
-        "bad": [blocks(*OVER)], "worse": [blocks((0.95, 200, 20))], "shy": [blocks(*UNDER)],
-        "good": [blocks(*CALIBRATED)], "tiny": [blocks((0.9, 3, 1))],
-        "wavering": [blocks((0.95, 200, 150), (0.35, 200, 110))],
-    })
+    result = summarise_runs(
+        {
+            "bad": [blocks(*OVER)],
+            "worse": [blocks((0.95, 200, 20))],
+            "shy": [blocks(*UNDER)],
+            "good": [blocks(*CALIBRATED)],
+            "tiny": [blocks((0.9, 3, 1))],
+            "wavering": [blocks((0.95, 200, 150), (0.35, 200, 110))],
+        }
+    )
     assert result.headline == (
         "Of 6 runs, 2 are over-confident, 1 is under-confident, 1 is close on average only, 1 is "
         "within chance and 1 has too few rows to say."
@@ -43,10 +48,7 @@ def test_one_run() -> None:
     assert told == [
         "red says 81.7 % on average and is right 56.7 % of the time: over-confident.",
         "red says 55.0 % on average and is right 80.0 % of the time: under-confident.",
-        (
-            "red says 65.0 % on average and is right 65.0 % of the time: within chance with 400 "
-            "rows."
-        ),
+        ("red says 65.0 % on average and is right 65.0 % of the time: within chance with 400 rows."),
     ]
     assert summarise_runs({"red": [blocks((0.9, 3, 1))]}).headline == (
         "The one run here, red, has too few rows to be judged."
@@ -70,7 +72,9 @@ def test_answers_and_texts_are_not_compared() -> None:
 
 
 def test_a_run_of_few_rows_that_does_better_is_not_passed_over_in_silence() -> None:
-    result = summarise_runs({"a": [blocks((0.9, 100, 90))], "b": [blocks(*OVER)], "tiny": [blocks((1.0, 5, 5))]})
+    result = summarise_runs(
+        {"a": [blocks((0.9, 100, 90))], "b": [blocks(*OVER)], "tiny": [blocks((1.0, 5, 5))]}
+    )
     assert result.subheadline.startswith("Of the 2 with rows enough, the lowest ECE, 0.0000, is that of a, ")
 
 

@@ -25,8 +25,14 @@ def example(probs: list[float], target: int, *, kept: int, classes: int | None =
     order = np.argsort(-np.array(probs), kind="stable")
     ids = tuple(int(at) for at in order[:kept])
     return ExamplePosition(
-        row=9, target=target, ids=ids, probs=tuple(probs[at] for at in ids), target_prob=probs[target],
-        rest=sum(probs[at] for at in order[kept:]), classes=classes or len(probs), width=8,
+        row=9,
+        target=target,
+        ids=ids,
+        probs=tuple(probs[at] for at in ids),
+        target_prob=probs[target],
+        rest=sum(probs[at] for at in order[kept:]),
+        classes=classes or len(probs),
+        width=8,
     )
 
 
@@ -51,7 +57,12 @@ def test_a_position_pair_by_pair() -> None:
     assert table["ece"].to_list() == [True, False, False]
     assert table["cw"].all()
     assert table["full"].all()
-    assert (result.title, result.n_classes, result.n_hidden_classes, result.hidden_probability) == ("Position 10", 3, 0, 0)
+    assert (result.title, result.n_classes, result.n_hidden_classes, result.hidden_probability) == (
+        "Position 10",
+        3,
+        0,
+        0,
+    )
     assert result.n_in_first_bin == 1
     assert result.sentences == (
         "ECE takes one pair from here, the top label's: 0.6, wrong. cw-ECE takes 3, one a class, each "
@@ -100,7 +111,9 @@ def test_the_bins_are_those_of_the_metrics() -> None:
 
 def test_a_question_with_its_choices() -> None:
     evidence = choice_evidence(
-        [[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]], [2, 1], question=["How  many?", "Where?"],
+        [[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]],
+        [2, 1],
+        question=["How  many?", "Where?"],
         choices=[["one", "two", "C"], ["here", "there", "nowhere"]],
     )
     assert poolable_question_titles(evidence) == ["1: How many?", "2: Where?"]

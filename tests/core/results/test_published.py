@@ -9,7 +9,9 @@ from calib_core.results.published import published_methods, published_rsd
 
 def test_table_one_of_the_full_ece_paper() -> None:
     assert published_rsd().rows() == [
-        ("cw_ece", "2B", 0.4093), ("cw_ece", "7B", 0.4490), ("full_ece", "2B", 0.0756),
+        ("cw_ece", "2B", 0.4093),
+        ("cw_ece", "7B", 0.4490),
+        ("full_ece", "2B", 0.0756),
         ("full_ece", "7B", 0.0836),
     ]
 
@@ -19,7 +21,10 @@ def test_table_one_of_the_self_consistency_paper_is_whole() -> None:
     assert table.height == 2 * 6 * 4
     assert table["dataset"].unique(maintain_order=True).to_list() == ["GSM8K", "MathQA"]
     assert table.select("model", "temperature").unique(maintain_order=True).rows() == [
-        ("Mistral-7B", 0.6), ("Mistral-7B-Inst", 1.0), ("Mixtral-8x7B", 0.6), ("Mixtral-8x7B-Inst", 1.0),
+        ("Mistral-7B", 0.6),
+        ("Mistral-7B-Inst", 1.0),
+        ("Mixtral-8x7B", 0.6),
+        ("Mixtral-8x7B-Inst", 1.0),
     ]
     assert set(table.select("dataset", "questions").iter_rows()) == {("GSM8K", 1319), ("MathQA", 2985)}
 

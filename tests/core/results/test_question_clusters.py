@@ -82,7 +82,9 @@ def test_every_line_comes_to_the_method_s_own_confidence(rule: UnparseableRule) 
 def test_a_tie_goes_to_the_first_sampled_and_is_told() -> None:
     shown = one(["2", "1", "1", "2", "3"])
     assert [(each.answer, each.size, each.right) for each in shown.clusters] == [
-        ("2", 2, False), ("1", 2, True), ("3", 1, False),
+        ("2", 2, False),
+        ("1", 2, True),
+        ("3", 1, False),
     ]
     assert shown.n_tied == 1
     assert "1 other is as large: the one sampled first is taken." in shown.headline
@@ -91,7 +93,8 @@ def test_a_tie_goes_to_the_first_sampled_and_is_told() -> None:
 @pytest.mark.parametrize(
     ("rule", "number", "counted", "told"),
     [
-        ("own", 4, 6, "each a cluster by itself"), ("one", 2, 6, "one cluster together"),
+        ("own", 4, 6, "each a cluster by itself"),
+        ("one", 2, 6, "one cluster together"),
         ("drop", 1, 3, "left out of N"),
     ],
 )
@@ -147,12 +150,17 @@ def test_titles_say_what_one_looks_for() -> None:
 
 
 def test_labels_without_texts_have_a_name_and_golds_are_listed() -> None:
-    run = made_run({
-        "sample_cluster": [[4, 4, 7]], "sample_correct": [[True, True, False]], "gold_all": [["x", "y"]],
-    })
+    run = made_run(
+        {
+            "sample_cluster": [[4, 4, 7]],
+            "sample_correct": [[True, True, False]],
+            "gold_all": [["x", "y"]],
+        }
+    )
     shown = question_clusters(run, sample_matrix(run, MethodOptions()), 0)
     assert [(each.answer, each.size, each.right) for each in shown.clusters] == [
-        ("cluster 1", 2, True), ("cluster 2", 1, False),
+        ("cluster 1", 2, True),
+        ("cluster 2", 1, False),
     ]
     assert shown.gold == "x, y"
     with pytest.raises(IndexError):

@@ -76,7 +76,9 @@ def test_choices_computed_and_pooled(columns: dict[str, list[Any]], how: Bins, l
 @pytest.mark.parametrize("scheme", [Scheme("natural"), Scheme("mass", 10)])
 def test_computed_ties_that_rounding_parts_stay_in_one_bin(scheme: Scheme) -> None:
     logprobs = [[-k / 10, -k / 10 - 0.5] for k in range(50)]  # one and the same softmax, but for rounding
-    evidence = gather_evidence(made_run({"choice_logprobs": logprobs, "gold_index": [0] * 50}), "choice_softmax")
+    evidence = gather_evidence(
+        made_run({"choice_logprobs": logprobs, "gold_index": [0] * 50}), "choice_softmax"
+    )
     assert np.unique(evidence.pairs.confidence).size > 1
     same_as_the_table(evidence, "ece", scheme)
     last = 1 if scheme.binning == "natural" else 10
@@ -136,13 +138,17 @@ def test_choices_answer_with_their_top_label(choices: list[list[str]] | None, an
 
 @pytest.mark.parametrize(("metric", "labels"), [("ece", "all"), ("full_ece", "top")])
 def test_every_label_is_a_question_of_its_own_choice(metric: str, labels: Labels) -> None:
-    evidence = choice_evidence(PROBS, GOLD, MethodOptions(labels=labels), choices=[["salt", "tin", "zinc"]] * 3)
+    evidence = choice_evidence(
+        PROBS, GOLD, MethodOptions(labels=labels), choices=[["salt", "tin", "zinc"]] * 3
+    )
     frame = questions_in_bin(evidence, metric).frame
     assert frame["answer"].to_list() == ["salt", "tin", "zinc"] * 3
     assert frame["row"].to_list() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert frame["confidence"].to_list() == [p for row in PROBS for p in row]
     assert frame.filter("right")["answer"].to_list() == ["salt", "tin", "tin"]
-    assert questions_in_bin(evidence, metric, bin_number=8).frame.select("row", "answer").rows() == [(3, "tin")]
+    assert questions_in_bin(evidence, metric, bin_number=8).frame.select("row", "answer").rows() == [
+        (3, "tin")
+    ]
 
 
 def test_adaptive_ece_lists_its_own_bins() -> None:
@@ -210,7 +216,11 @@ def test_search_stays_inside_the_bin() -> None:
 
 def test_the_first_thousand_are_shown_and_all_are_kept() -> None:
     found = questions_in_bin(blocks((0.9, MAX_SHOWN_QUESTIONS + 5, 10)))
-    assert (found.preview.height, found.to_frame().height, found.n_before_search) == (MAX_SHOWN_QUESTIONS, MAX_SHOWN_QUESTIONS + 5, MAX_SHOWN_QUESTIONS + 5)
+    assert (found.preview.height, found.to_frame().height, found.n_before_search) == (
+        MAX_SHOWN_QUESTIONS,
+        MAX_SHOWN_QUESTIONS + 5,
+        MAX_SHOWN_QUESTIONS + 5,
+    )
 
 
 def test_refuses_what_the_diagram_refuses() -> None:

@@ -23,7 +23,9 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
     """Of blocks (confidence, rows, right ones)."""
     confidence = [value for value, rows, _ in parts for _ in range(rows)]
     correct = [at < right for _, rows, right in parts for at in range(rows)]
-    return reliability_headline(BinSums.from_pairs(confidence, correct).binned(scheme or Scheme()), dependent=False)
+    return reliability_headline(
+        BinSums.from_pairs(confidence, correct).binned(scheme or Scheme()), dependent=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,10 +44,7 @@ def sentence(*parts: Block, scheme: Scheme | None = None) -> str:
         (((0.5, 1000, 900),), "Says 50.0 % on average, is right 90.0 % of the time: under-confident."),
         (
             ((0.7, 1000, 710),),
-            (
-                "Says 70.0 % on average, is right 71.0 % of the time: within chance with 1,000 "
-                "rows."
-            ),
+            ("Says 70.0 % on average, is right 71.0 % of the time: within chance with 1,000 rows."),
         ),
         (
             ((1.0, 50, 50),),
@@ -165,7 +164,10 @@ def test_calibrated_answers_are_called_so(bins: int, seed: int) -> None:
 def test_all_choices_speak_of_the_gap_alone(probs: list[float], said: str) -> None:
     evidence = choice_evidence([probs] * 40, [0, 1] * 20, MethodOptions(labels="all"))
     opening = "Over all choices of every question, probability and share of right ones"
-    assert reliability_headline(evidence.binned(get_metric("ece"), Scheme()), dependent=True) == f"{opening} {said}"
+    assert (
+        reliability_headline(evidence.binned(get_metric("ece"), Scheme()), dependent=True)
+        == f"{opening} {said}"
+    )
 
 
 def test_a_gap_that_is_rounding_alone_is_no_gap() -> None:

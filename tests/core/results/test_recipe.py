@@ -72,7 +72,9 @@ def test_no_phrase_stands_twice(labels: str) -> None:
     counts = [[1, 2], [2, 2], [1, 3]]
     run = made_run({"choice_logprobs": logprobs, "choice_token_counts": counts, "gold_index": [0, 1, 0]})
     for method in ("choice_softmax", "choice_length_normalised"):
-        line = score(gather_evidence(run, method, MethodOptions(labels="all" if labels == "all" else "top")), "ece").recipe
+        line = score(
+            gather_evidence(run, method, MethodOptions(labels="all" if labels == "all" else "top")), "ece"
+        ).recipe
         phrases = line.split(", ")
         assert len(phrases) == len(set(phrases)), line
         assert f"{labels} label{'s' if labels == 'all' else ''}" in phrases

@@ -44,7 +44,9 @@ def test_table_is_the_oracles(pairs: list[Pair], how: Bins) -> None:
 
 @pytest.mark.parametrize("bins", CHECKED_BINS)
 def test_shares_of_the_gap_add_to_one_and_rebuild_the_score(bins: int) -> None:
-    result = reliability_diagram(blocks((0.12, 40, 10), (0.55, 20, 15), (0.93, 60, 30)), "ece", Scheme("width", bins))
+    result = reliability_diagram(
+        blocks((0.12, 40, 10), (0.55, 20, 15), (0.93, 60, 30)), "ece", Scheme("width", bins)
+    )
     assert result.table["share"].sum() == pytest.approx(1, abs=1e-12)
     gap, count = result.table["gap"].to_numpy(), result.table["count"].to_numpy()
     weighted = float((np.abs(gap) * count).sum() / count.sum())
@@ -107,4 +109,6 @@ def test_refuses_what_score_refuses() -> None:
     with pytest.raises(Unavailable, match="no all-labels form"):
         reliability_diagram(choice_evidence(PROBS, GOLD, MethodOptions(labels="all")), "accuracy")
     with pytest.raises(Unavailable, match="Natural bins"):
-        reliability_diagram(given_evidence([k / 100 for k in range(100)], [0, 1] * 50), "brier", Scheme("natural"))
+        reliability_diagram(
+            given_evidence([k / 100 for k in range(100)], [0, 1] * 50), "brier", Scheme("natural")
+        )

@@ -18,12 +18,14 @@ from core.made_runs import made_run
 
 def run_with(*reported: ReportedMetric, left_out: int = 0) -> AnswerRun:
     """Four rows: three have a right top label, two a right greedy answer, one of them no outcome."""
-    run = made_run({
-        "subject": ["law", "law", "art", None],
-        "choice_logprobs": [[-0.5, -1.0]] * 4,
-        "gold_index": [0, 1, 0, 0],
-        "correct": [True, False, True, None],
-    })
+    run = made_run(
+        {
+            "subject": ["law", "law", "art", None],
+            "choice_logprobs": [[-0.5, -1.0]] * 4,
+            "gold_index": [0, 1, 0, 0],
+            "correct": [True, False, True, None],
+        }
+    )
     return replace(run, reported_metrics=reported, row_counts=RowCounts(4 + left_out, left_out))
 
 
@@ -60,7 +62,12 @@ def test_a_difference_is_explained_by_rows_and_by_the_tools_own_way() -> None:
 @pytest.mark.parametrize(
     ("value", "agrees"),
     [
-        (0.667, "yes"), (0.6667, "yes"), (0.666667, "yes"), (0.67, "no"), (0.7, "no"), (0.668, "no"),
+        (0.667, "yes"),
+        (0.6667, "yes"),
+        (0.666667, "yes"),
+        (0.67, "no"),
+        (0.7, "no"),
+        (0.668, "no"),
         (0.6665, "no"),
     ],
 )

@@ -55,9 +55,12 @@ def test_choices_of_differing_number_stay_with_their_row(labels: str) -> None:
 
 def test_nothing_is_computed_anew() -> None:
     # Alone, the answers of the first two rows would be read as numbers, and "1.0" would equal "1".
-    run = made_run({
-        "samples": [["1.0", "1"], ["2", "2"], ["x", "x"]], "gold": ["1", "2", "x"],
-    })
+    run = made_run(
+        {
+            "samples": [["1.0", "1"], ["2", "2"], ["x", "x"]],
+            "gold": ["1", "2", "x"],
+        }
+    )
     whole = gather_evidence(run, "cluster_size")
     part = restrict_rows(whole, np.array([0, 1]))
     assert part.pairs.confidence.tolist() == whole.pairs.confidence[:2].tolist() == [0.5, 1.0]

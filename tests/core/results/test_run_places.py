@@ -21,7 +21,8 @@ def test_the_first_six_of_each_data_set_have_six_colours(sets: int, models: int)
     assert sorted(places) == list(range(len(infos)))
     for name in range(sets):
         own = [
-            run_style(place, LIGHT) for place, info in zip(places, infos, strict=True)
+            run_style(place, LIGHT)
+            for place, info in zip(places, infos, strict=True)
             if info.dataset == f"set {name}"
         ][:6]
         assert len({look.colour for look in own}) == len({look.symbol for look in own}) == len(own)

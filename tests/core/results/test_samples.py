@@ -27,7 +27,9 @@ RULES: tuple[UnparseableRule, ...] = ("own", "one", "drop")
 @pytest.mark.parametrize("rule", RULES)
 def test_each_draw_is_that_of_exact_fractions(rule: UnparseableRule) -> None:
     questions = make_questions()
-    result = sample_size_sweep(make_run(questions), SamplingPlan((2, 4), 6, 5), MethodOptions(unparseable=rule))
+    result = sample_size_sweep(
+        make_run(questions), SamplingPlan((2, 4), 6, 5), MethodOptions(unparseable=rule)
+    )
     for at, size in enumerate((2, 4)):
         parts = drawn_parts(questions, size, 6, 5)
         for method, metric in itertools.product(METHODS, METRICS):
@@ -45,7 +47,9 @@ def test_every_sample_is_one_draw_that_the_method_itself_gives(rule: Unparseable
     result = sample_size_sweep(run, SamplingPlan((3, 6), 4), options)
     for method, metric in itertools.product(METHODS, METRICS):
         curve = result.curve(method, metric)
-        assert curve.mean[1] == pytest.approx(score(gather_evidence(run, method, options), metric).value, abs=1e-14)
+        assert curve.mean[1] == pytest.approx(
+            score(gather_evidence(run, method, options), metric).value, abs=1e-14
+        )
         assert curve.std[1] is None
     assert result.draws == {3: 4, 6: 1}
     assert "one subset only, and no spread" in result.spread_caveats[6]
@@ -82,7 +86,10 @@ def test_the_same_seed_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -
 
 def test_another_size_changes_no_other() -> None:
     run = make_run(make_questions(30, 8))
-    alone, beside = sample_size_sweep(run, SamplingPlan((4,), 5)), sample_size_sweep(run, SamplingPlan((2, 4), 5))
+    alone, beside = (
+        sample_size_sweep(run, SamplingPlan((4,), 5)),
+        sample_size_sweep(run, SamplingPlan((2, 4), 5)),
+    )
     for one, two in zip(alone.curves, beside.curves, strict=True):
         assert (one.mean[0], one.std[0]) == (two.mean[1], two.std[1])
 
@@ -158,7 +165,8 @@ def test_the_frame_has_every_number_with_its_recipe() -> None:
     drawn = {(row["method"], row["size"]): (row["said"], row["right"]) for row in frame.head(36).to_dicts()}
     assert drawn == {
         (method, size): (result.mean_confidence[method][at], result.accuracy[at])
-        for method in METHODS for at, size in enumerate(result.sizes)
+        for method in METHODS
+        for at, size in enumerate(result.sizes)
     }  # what the lower panel of the figure draws
     assert "ECE-L1, equal width, M=10, right-closed, F_CS" in result.curve("cluster_size", "ece").recipe
 
@@ -166,7 +174,9 @@ def test_the_frame_has_every_number_with_its_recipe() -> None:
 def test_progress_grows_to_the_end() -> None:
     told: list[tuple[float, str]] = []
     plan = SamplingPlan((2, 4), 5)
-    sample_size_sweep(make_run(make_questions()), plan, progress=lambda share, text: told.append((share, text)))
+    sample_size_sweep(
+        make_run(make_questions()), plan, progress=lambda share, text: told.append((share, text))
+    )
     shares = [share for share, _ in told]
     assert shares == sorted(shares)
     assert told[-1] == (1.0, "5 of 5 repeats")

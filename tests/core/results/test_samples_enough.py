@@ -72,7 +72,9 @@ def test_questions_without_both_are_left_out() -> None:
     (found,) = brier_differences(many, (2,), 4, 0)
     assert (found[2].value, found[2].n_questions) == (pytest.approx(0.3), 50)
     one = {2: np.array([[0.5]]), 4: np.array([[0.2]])}
-    assert brier_differences(one, (2,), 4, 0) == [{}]  # every draw is that question: an interval without width
+    assert brier_differences(one, (2,), 4, 0) == [
+        {}
+    ]  # every draw is that question: an interval without width
     assert brier_differences({2: np.full((1, 9), np.nan), 4: np.zeros((1, 9))}, (2,), 4, 0) == [{}]
 
 

@@ -9,15 +9,21 @@ from calib_core.errors import Unavailable
 from calib_core.results.sampling import subsample_sizes
 
 
-def of(counted: list[int], asked: tuple[int, ...] | None = None, usable: list[int] | None = None):
+def of(counted: list[int], asked: tuple[int, ...] | None = None, usable: list[int] | None = None):  # noqa: ANN201
     rows = np.arange(len(counted)) if usable is None else np.array(usable, np.intp)
     return subsample_sizes(np.array(counted), rows, asked)
 
 
 @pytest.mark.parametrize(
     ("counted", "sizes", "against"),
-    [([64] * 5, (4, 8, 16, 32, 64), 32), ([16] * 5, (4, 8, 16), 8), ([40] * 3, (4, 8, 16, 32), 16),
-     ([3] * 3, (3,), None), ([7], (2, 4), 2), ([8], (2, 4, 8), 4)],
+    [
+        ([64] * 5, (4, 8, 16, 32, 64), 32),
+        ([16] * 5, (4, 8, 16), 8),
+        ([40] * 3, (4, 8, 16, 32), 16),
+        ([3] * 3, (3,), None),
+        ([7], (2, 4), 2),
+        ([8], (2, 4, 8), 4),
+    ],
 )
 def test_the_usual_sizes(counted: list[int], sizes: tuple[int, ...], against: int) -> None:
     found = of(counted)

@@ -12,7 +12,12 @@ from calib_core.results.mmlu import CATEGORY_BY_SUBJECT, mmlu_category, mmlu_sub
 
 
 def test_there_are_57_in_four_categories() -> None:
-    assert Counter(CATEGORY_BY_SUBJECT.values()) == {"STEM": 19, "Other": 13, "Humanities": 13, "Social Sciences": 12}
+    assert Counter(CATEGORY_BY_SUBJECT.values()) == {
+        "STEM": 19,
+        "Other": 13,
+        "Humanities": 13,
+        "Social Sciences": 12,
+    }
     assert next(iter(CATEGORY_BY_SUBJECT)) == "abstract_algebra"
     assert "world_religions" in CATEGORY_BY_SUBJECT
     assert all(re.fullmatch("[a-z_]+", subject) for subject in CATEGORY_BY_SUBJECT)
@@ -20,8 +25,14 @@ def test_there_are_57_in_four_categories() -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["high_school_us_history", "High School US History", "high-school-us-history",
-     " mmlu_high_school_us_history", "MMLU High-School_US  history", "mmlu-high_school_us_history\n"],
+    [
+        "high_school_us_history",
+        "High School US History",
+        "high-school-us-history",
+        " mmlu_high_school_us_history",
+        "MMLU High-School_US  history",
+        "mmlu-high_school_us_history\n",
+    ],
 )
 def test_every_usual_spelling(written: str) -> None:
     assert mmlu_subject(written) == "high_school_us_history"
@@ -38,9 +49,16 @@ def test_nothing_is_guessed(written: str) -> None:
 
 @pytest.mark.parametrize(
     ("subject", "category"),
-    [("anatomy", "STEM"), ("econometrics", "Social Sciences"), ("professional_law", "Humanities"),
-     ("business_ethics", "Other"), ("virology", "Other"), ("human_sexuality", "Social Sciences"),
-     ("prehistory", "Humanities"), ("machine_learning", "STEM")],
+    [
+        ("anatomy", "STEM"),
+        ("econometrics", "Social Sciences"),
+        ("professional_law", "Humanities"),
+        ("business_ethics", "Other"),
+        ("virology", "Other"),
+        ("human_sexuality", "Social Sciences"),
+        ("prehistory", "Humanities"),
+        ("machine_learning", "STEM"),
+    ],
 )
 def test_categories(subject: str, category: str) -> None:
     assert mmlu_category(subject) == category

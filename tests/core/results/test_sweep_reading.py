@@ -116,14 +116,20 @@ SAME = (0.342, 0.342 + 2**-54, 0.342)
 @pytest.mark.parametrize(
     ("p", "judged"),
     [
-        ((0.36, 0.36), ", within chance"), ((0.005, 0.005), ", more than chance gives"),
-        ((0.005, 0.36), ": more than chance gives at M = 5, within chance at M = 500"), (None, ""),
+        ((0.36, 0.36), ", within chance"),
+        ((0.005, 0.005), ", more than chance gives"),
+        ((0.005, 0.36), ": more than chance gives at M = 5, within chance at M = 500"),
+        (None, ""),
     ],
 )
 def test_a_number_that_is_the_same_at_every_m_is_told_once(
     p: tuple[float, float] | None, judged: str
 ) -> None:
-    alike = None if p is None else NullDistribution(199, 0, (0.26,) * 3, (0.2,) * 3, (0.4,) * 3, (p[0], 0.1, p[1]), None)
+    alike = (
+        None
+        if p is None
+        else NullDistribution(199, 0, (0.26,) * 3, (0.2,) * 3, (0.4,) * 3, (p[0], 0.1, p[1]), None)
+    )
     assert sweep_headline("ECE", (5, 10, 500), SAME, alike) == f"ECE is 0.3420 at every M{judged}."
     more = sweep_chance_note((5, 10, 500), SAME, alike, "5 rows")
     assert "the change" not in more

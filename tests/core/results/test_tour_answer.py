@@ -22,20 +22,27 @@ def test_the_answer_nearest_to_the_average() -> None:
     )
     assert isinstance(step.picture, SingleAnswer)
     assert [(one.text, round(one.confidence, 9), one.chosen, one.right) for one in step.picture.options] == [
-        ("none", 0.6, True, False), ("it is wrong", 0.4, False, None),
+        ("none", 0.6, True, False),
+        ("it is wrong", 0.4, False, None),
     ]
     assert "first whose confidence is nearest to the average" in step.selection_note
 
 
 def test_every_choice_of_a_question() -> None:
-    run = made_run({
-        "question": ["Which?"] * 2, "choices": [["a", "b", "c"]] * 2, "gold_index": [1, 1],
-        "choice_probs": [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]],
-    })
+    run = made_run(
+        {
+            "question": ["Which?"] * 2,
+            "choices": [["a", "b", "c"]] * 2,
+            "gold_index": [1, 1],
+            "choice_probs": [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]],
+        }
+    )
     picture = told("answer", run, method="choice_softmax").picture
     assert isinstance(picture, SingleAnswer)
     assert [(one.text, one.confidence, one.chosen, one.right) for one in picture.options] == [
-        ("a", 0.7, True, False), ("b", 0.2, False, True), ("c", 0.1, False, False),
+        ("a", 0.7, True, False),
+        ("b", 0.2, False, True),
+        ("c", 0.1, False, False),
     ]
 
 
@@ -60,9 +67,17 @@ def test_a_run_without_texts_says_the_row_or_the_id() -> None:
 
 
 def test_a_long_question_is_cut_and_the_answer_stays() -> None:
-    step = told("answer", made_run({
-        "question": ["word " * 200], "prediction": ["yes"], "confidence": [0.5], "correct": [True],
-    }))
+    step = told(
+        "answer",
+        made_run(
+            {
+                "question": ["word " * 200],
+                "prediction": ["yes"],
+                "confidence": [0.5],
+                "correct": [True],
+            }
+        ),
+    )
     assert "…”, model · quiz answers “yes”" in step.sentences[0]
     assert len(step.sentences[0]) < 330
 
@@ -78,12 +93,15 @@ def test_of_a_text_all_positions_are_shown() -> None:
     assert told("bin", run, method="tokens").sentences[1].endswith("positions can tell.")
 
 
-@pytest.mark.parametrize(("blocks", "verdict"), [
-    (CALIBRATED, "as often as it says, as far as 100 answers can tell."),
-    (OVER, "less often than it says, by more than chance."),
-    (UNDER, "more often than it says, by more than chance."),
-    (((0.9, 29, 1),), "29 answers are too few to judge by."),
-])
+@pytest.mark.parametrize(
+    ("blocks", "verdict"),
+    [
+        (CALIBRATED, "as often as it says, as far as 100 answers can tell."),
+        (OVER, "less often than it says, by more than chance."),
+        (UNDER, "more often than it says, by more than chance."),
+        (((0.9, 29, 1),), "29 answers are too few to judge by."),
+    ],
+)
 def test_the_fullest_bin(blocks: tuple[tuple[float, int, int], ...], verdict: str) -> None:
     assert told("bin", answers(*blocks)).sentences[1].endswith(verdict)
 
@@ -111,11 +129,26 @@ def test_one_row() -> None:
     assert step.sentences[1] == "1 of 1 is right, which is 100.0 %: 1 answer is too few to judge by."
 
 
-@pytest.mark.parametrize(("said", "right", "told_of_it"), [
-    (1.0, 0, "wrong, so 100.0 % was too much, but by how much nobody can tell from one answer: that takes"),
-    (0.0, 9, "right, so 0.0 % was too little, but by how much nobody can tell from one answer: that takes"),
-    (1.0, 9, "right, and from one answer nobody can tell whether 100.0 % is too much or too little: that"),
-])
+@pytest.mark.parametrize(
+    ("said", "right", "told_of_it"),
+    [
+        (
+            1.0,
+            0,
+            "wrong, so 100.0 % was too much, but by how much nobody can tell from one answer: that takes",
+        ),
+        (
+            0.0,
+            9,
+            "right, so 0.0 % was too little, but by how much nobody can tell from one answer: that takes",
+        ),
+        (
+            1.0,
+            9,
+            "right, and from one answer nobody can tell whether 100.0 % is too much or too little: that",
+        ),
+    ],
+)
 def test_certainty_is_off_by_one_answer(said: float, right: int, told_of_it: str) -> None:
     run = made_run({"confidence": [said] * 9, "correct": [right > 0] * 9})
     assert told("answer", run).sentences[1].startswith(f"This time it is {told_of_it}")

@@ -68,7 +68,9 @@ def test_only_runs_of_one_data_set_and_confidence() -> None:
     assert step.sentences[1].startswith(
         "Which to trust takes another to compare it with; always saying 56.7 %"
     )
-    assert step.selection_note == "It is the only run of the data set quiz that gives “confidence in the file”."
+    assert (
+        step.selection_note == "It is the only run of the data set quiz that gives “confidence in the file”."
+    )
 
 
 def test_texts_are_not_compared_with_answers() -> None:

@@ -13,11 +13,17 @@ from core.made_runs import made_run
 from core.made_tokens import dense_sums, some_rows, token_run
 from core.tours import OVER, answers, told
 
-SAMPLES = made_run({
-    "question": ["How many?", "And now?"], "answer_kind": ["number"] * 2, "gold": ["4", "7"],
-    "samples": [["4", "4", "4", "9"], ["7", "1", "2", "1"]], "confidence": [0.9, 0.8],
-    "correct": [True, False],
-}, label="red · sums")
+SAMPLES = made_run(
+    {
+        "question": ["How many?", "And now?"],
+        "answer_kind": ["number"] * 2,
+        "gold": ["4", "7"],
+        "samples": [["4", "4", "4", "9"], ["7", "1", "2", "1"]],
+        "confidence": [0.9, 0.8],
+        "correct": [True, False],
+    },
+    label="red · sums",
+)
 SAMPLED = replace(SAMPLES, info=RunInfo(model="red"))
 
 
@@ -57,7 +63,8 @@ def test_no_run_has_samples() -> None:
     assert step.sentences[1].startswith("red gives 2 confidences: the Brier score")
     assert isinstance(step.picture, ConfidenceAccuracyPairs)
     assert [(pair.name, round(pair.mean_confidence, 4), pair.count) for pair in step.picture.pairs] == [
-        ("stated confidence", 0.5, 300), ("confidence in the file", 0.8167, 300),
+        ("stated confidence", 0.5, 300),
+        ("confidence in the file", 0.8167, 300),
     ]
 
 
@@ -78,10 +85,13 @@ def test_a_text_alone() -> None:
 
 
 def test_where_only_the_majority_is_judged_no_single_question_is_shown() -> None:
-    run = made_run({
-        "samples": [["4", "4", "9"], ["1", "2", "2"]], "answer_kind": ["number"] * 2,
-        "correct_majority": [True, False],
-    })
+    run = made_run(
+        {
+            "samples": [["4", "4", "9"], ["1", "2", "2"]],
+            "answer_kind": ["number"] * 2,
+            "correct_majority": [True, False],
+        }
+    )
     step = told("samples", run, method="cluster_size")
     assert step.sentences[0] == (
         "model · quiz was asked each question several times: the share of samples that give the same "
@@ -100,10 +110,15 @@ def test_confidences_with_one_score_are_not_set_apart() -> None:
 
 
 def test_a_confidence_on_other_rows_says_so() -> None:
-    part = made_run({
-        "samples": [["4", "4", "9"], None, None], "gold": ["4"] * 3, "answer_kind": ["number"] * 3,
-        "confidence": [0.9] * 3, "correct": [True] * 3,
-    })
+    part = made_run(
+        {
+            "samples": [["4", "4", "9"], None, None],
+            "gold": ["4"] * 3,
+            "answer_kind": ["number"] * 3,
+            "confidence": [0.9] * 3,
+            "correct": [True] * 3,
+        }
+    )
     over_all = told("samples", part).sentences[1]
     assert over_all.startswith("On its 1 question agreement is")
     assert "against 0.0100 of “confidence in the file” on 3 questions, which" in over_all

@@ -38,8 +38,13 @@ def test_why_in_every_case() -> None:
     assert choice_reason(runs, "2") == (
         "It is the one run here that has questions that can be read and several answers to each."
     )
-    assert choice_reason(candidates(TEXT, BARE), "1") == "It is the one run here that has answers to questions."
-    assert choice_reason(candidates(TEXT, TEXT), "0") == "Of the 2 runs, it is the first with the most positions."
+    assert (
+        choice_reason(candidates(TEXT, BARE), "1") == "It is the one run here that has answers to questions."
+    )
+    assert (
+        choice_reason(candidates(TEXT, TEXT), "0")
+        == "Of the 2 runs, it is the first with the most positions."
+    )
 
 
 def test_a_model_is_called_by_its_name() -> None:

@@ -17,21 +17,39 @@ LARGEST = "The largest part of the gap is in"
 WAVERING: tuple[Block, ...] = ((0.95, 200, 150), (0.35, 200, 110))
 
 
-@pytest.mark.parametrize(("blocks", "heading", "where"), [
-    (OVER, "Over-confident, and where",
-     f"{LARGEST} (0.9, 1]: 200 answers say 95.0 % on average, and 60.0 % of them are right."),
-    (UNDER, "Under-confident, and where",
-     f"{LARGEST} (0.6, 0.7]: 200 answers say 65.0 % on average, and 90.0 % of them are right."),
-    (WAVERING, "Close on average only",
-     f"{LARGEST} (0.3, 0.4]: 200 answers say 35.0 % on average, and 55.0 % of them are right."),
-    (CALIBRATED, "Within chance",
-     (
-         "No bin is farther off than chance allows: 100 answers say 35.0 % on average, and 35.0 % of them "
-         "are right, in the fullest."
-     )),
-    (((0.9, 1, 0),), "Too few rows to say",
-     "1 answer says 90.0 % and is wrong; below 30 answers no more is said of them."),
-])
+@pytest.mark.parametrize(
+    ("blocks", "heading", "where"),
+    [
+        (
+            OVER,
+            "Over-confident, and where",
+            f"{LARGEST} (0.9, 1]: 200 answers say 95.0 % on average, and 60.0 % of them are right.",
+        ),
+        (
+            UNDER,
+            "Under-confident, and where",
+            f"{LARGEST} (0.6, 0.7]: 200 answers say 65.0 % on average, and 90.0 % of them are right.",
+        ),
+        (
+            WAVERING,
+            "Close on average only",
+            f"{LARGEST} (0.3, 0.4]: 200 answers say 35.0 % on average, and 55.0 % of them are right.",
+        ),
+        (
+            CALIBRATED,
+            "Within chance",
+            (
+                "No bin is farther off than chance allows: 100 answers say 35.0 % on average, and 35.0 % of them "
+                "are right, in the fullest."
+            ),
+        ),
+        (
+            ((0.9, 1, 0),),
+            "Too few rows to say",
+            "1 answer says 90.0 % and is wrong; below 30 answers no more is said of them.",
+        ),
+    ],
+)
 def test_what_the_data_shows(blocks: tuple[Block, ...], heading: str, where: str) -> None:
     step = told("whole", answers(*blocks))
     assert (step.heading, step.sentences[1]) == (heading, where)

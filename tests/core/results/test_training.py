@@ -21,10 +21,12 @@ from core.made_runs import made_run
 
 def checkpoint(step: int, *parts: tuple[float, int, int], **info: Any) -> Evidence:
     """Rows in blocks of (confidence, rows, right ones among them), at this step."""
-    run = made_run({
-        "confidence": [value for value, rows, _ in parts for _ in range(rows)],
-        "correct": [place < right for _, rows, right in parts for place in range(rows)],
-    })
+    run = made_run(
+        {
+            "confidence": [value for value, rows, _ in parts for _ in range(rows)],
+            "correct": [place < right for _, rows, right in parts for place in range(rows)],
+        }
+    )
     told = RunInfo(**{"model": "gpt", "checkpoint": f"step{step}", **info})
     return gather_evidence(replace(run, info=told), "given")
 
@@ -39,7 +41,8 @@ def test_a_point_is_the_score_of_its_run() -> None:
     result = training_curves(evidences, "ece", Scheme("width", 20))
     (line,) = result.lines
     assert [(point.run, point.at, point.label) for point in line.points] == [
-        ("early", 10, "step10"), ("late", 900, "step900"),
+        ("early", 10, "step10"),
+        ("late", 900, "step900"),
     ]
     for point in line.points:
         evidence = evidences[point.run]
@@ -48,7 +51,9 @@ def test_a_point_is_the_score_of_its_run() -> None:
         assert (point.value, point.recipe, point.p) == (number.value, number.recipe, number.p)
         assert null is not None
         assert (point.null_median, point.null_low, point.null_high) == (
-            null.median[0], null.low[0], null.high[0],
+            null.median[0],
+            null.low[0],
+            null.high[0],
         )
     assert (result.metric, result.bins, result.axis) == ("ece", 20, "Training step")
 
@@ -75,11 +80,14 @@ def test_the_sentence_claims_what_the_null_allows(first: Any, last: Any, said: s
 
 def trainings(*ends: tuple[Any, Any], metric: str = "ece") -> Training:
     """A line of two checkpoints for each."""
-    return training_curves({
-        f"{at}-{step}": checkpoint(step, *parts, model=f"m{at}")
-        for at, pair in enumerate(ends)
-        for step, parts in zip((10, 20), pair, strict=True)
-    }, metric)
+    return training_curves(
+        {
+            f"{at}-{step}": checkpoint(step, *parts, model=f"m{at}")
+            for at, pair in enumerate(ends)
+            for step, parts in zip((10, 20), pair, strict=True)
+        },
+        metric,
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,12 +126,17 @@ def test_single_checkpoints_alone_are_spoken_of_too() -> None:
         "bigram: ECE 0.0000 at step 20; 0 of 1 checkpoint beyond chance.",
     )
     (_, alone) = evidences.popitem()
-    assert training_curves({"b": alone}, "ece").headline == "ECE is 0.0000 at its only checkpoint: within chance."
+    assert (
+        training_curves({"b": alone}, "ece").headline
+        == "ECE is 0.0000 at its only checkpoint: within chance."
+    )
 
 
 def test_a_model_s_only_checkpoint_stands_beside_lines_on_request() -> None:
     evidences = {
-        "a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT), "c": checkpoint(20, *OFF, model="bigram"),
+        "a": checkpoint(10, *OFF),
+        "b": checkpoint(20, *RIGHT),
+        "c": checkpoint(20, *OFF, model="bigram"),
     }
     plain, asked = training_curves(evidences, "ece"), training_curves(evidences, "ece", include_single=True)
     assert [line.title for line in plain.lines] == ["gpt"]
@@ -149,7 +162,9 @@ def test_a_number_that_is_not_defined_is_said_not_to_be() -> None:
     result = training_curves({"a": all_right, "b": checkpoint(2, *OFF)}, "auroc")
     assert result.headline == "AUROC not defined → 0.5000."
     assert result.line_summaries == ("gpt: AUROC not defined at step 1, 0.5000 at step 2.",)
-    assert training_curves({"a": all_right}, "auroc").headline == "AUROC is not defined at its only checkpoint."
+    assert (
+        training_curves({"a": all_right}, "auroc").headline == "AUROC is not defined at its only checkpoint."
+    )
 
 
 def test_tokens_seen_are_said_as_such() -> None:

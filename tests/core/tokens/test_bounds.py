@@ -151,4 +151,6 @@ def test_bounds_of_parts_are_those_of_the_whole() -> None:
         assert merged.unstored is not None
         assert whole.unstored is not None
         assert merged.unstored.min_stored == whole.unstored.min_stored
-        assert np.allclose(merged.unstored.mass_bounds[100], whole.unstored.mass_bounds[100], atol=1e-12, rtol=0)
+        assert np.allclose(
+            merged.unstored.mass_bounds[100], whole.unstored.mass_bounds[100], atol=1e-12, rtol=0
+        )

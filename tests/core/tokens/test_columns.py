@@ -19,7 +19,9 @@ def test_columns_are_what_is_not_listed(classes: int, dtype: Any, monkeypatch: p
     monkeypatch.setattr("calib_core.tokens.accumulators._MAX_PENDING_ROWS", 3)
     rows = made(classes, dtype)[:6]
     look = LongRowChecker(scratch(classes, dtype), np.dtype(dtype)).check(rows, lambda *_: pytest.fail("bad"))
-    sums: UnlistedSums = Float16UnlistedSums(classes) if dtype is np.float16 else WideFloatUnlistedSums(classes)
+    sums: UnlistedSums = (
+        Float16UnlistedSums(classes) if dtype is np.float16 else WideFloatUnlistedSums(classes)
+    )
     sums.add(look)
     sums.add(look)
     others = rows.astype(np.float64)

@@ -11,10 +11,17 @@ from calib_core.tokens.grid import GRID_CELLS
 from calib_core.tokens.topk import TopKEntries, known_pairs
 
 
-def one(probs: list[float], ids: list[int], target: int, own: float = np.nan, classes: int = 9) -> TopKEntries:
+def one(
+    probs: list[float], ids: list[int], target: int, own: float = np.nan, classes: int = 9
+) -> TopKEntries:
     return TopKEntries(
-        np.array(probs), np.array(ids), np.array([len(ids)]), np.array([target]), np.array([own]),
-        np.array([0]), classes,
+        np.array(probs),
+        np.array(ids),
+        np.array([len(ids)]),
+        np.array([target]),
+        np.array([own]),
+        np.array([0]),
+        classes,
     )
 
 
@@ -79,8 +86,13 @@ def test_nothing_is_made_up_where_all_is_stored() -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_a_stored_value_falls_where_its_dtype_says(dtype: Any) -> None:
     block = TopKEntries(
-        np.array([0.3, 0.1], dtype), np.array([0, 1]), np.array([2]), np.array([2]),
-        np.array([0.1], dtype), np.array([0]), 9,
+        np.array([0.3, 0.1], dtype),
+        np.array([0, 1]),
+        np.array([2]),
+        np.array([2]),
+        np.array([0.1], dtype),
+        np.array([0]),
+        9,
     )
     known = known_pairs(block)
     assert known.cell.tolist() == [899, 299, 299]
@@ -96,14 +108,26 @@ def test_a_stored_value_falls_where_its_dtype_says(dtype: Any) -> None:
         ({"target": np.array([0, 1])}, "an id an entry"),
         ({"target": np.array([9])}, "from 0 to 8"),
         ({"ids": np.array([0, -1])}, "from 0 to 8"),
-        ({"sizes": np.array([2, 0]), "target": np.array([0, 0]), "target_prob": np.zeros(2),
-          "row": np.array([0, 1])}, "at least one"),
+        (
+            {
+                "sizes": np.array([2, 0]),
+                "target": np.array([0, 0]),
+                "target_prob": np.zeros(2),
+                "row": np.array([0, 1]),
+            },
+            "at least one",
+        ),
     ],
 )
 def test_what_is_no_top_list_is_refused(changed: dict[str, Any], said: str) -> None:
     good = {
-        "probs": np.array([0.5, 0.3]), "ids": np.array([0, 1]), "sizes": np.array([2]),
-        "target": np.array([0]), "target_prob": np.array([np.nan]), "row": np.array([0]), "classes": 9,
+        "probs": np.array([0.5, 0.3]),
+        "ids": np.array([0, 1]),
+        "sizes": np.array([2]),
+        "target": np.array([0]),
+        "target_prob": np.array([np.nan]),
+        "row": np.array([0]),
+        "classes": 9,
     }
     TopKEntries(**good)
     with pytest.raises(ValueError, match=said):

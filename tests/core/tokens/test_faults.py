@@ -16,7 +16,9 @@ from core.tokens.test_dense import same_sums
 ROWS = 7
 
 
-def spoiled(dtype: Any, classes: int, row: int, entries: dict[int, float]) -> tuple[DenseReducer, DenseReducer]:
+def spoiled(
+    dtype: Any, classes: int, row: int, entries: dict[int, float]
+) -> tuple[DenseReducer, DenseReducer]:
     """Rows with one of them spoiled, and the same rows without it."""
     values = language(np.random.default_rng(2), ROWS, classes, dtype)
     target = np.arange(ROWS) % classes

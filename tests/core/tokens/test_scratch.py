@@ -49,7 +49,10 @@ def test_found_and_rest_are_the_row(classes: int, dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_is_found_is_beyond_the_first_cell(dtype: Any) -> None:
-    edge = np.array([0, 1 << 20], as_bits(np.zeros(1, dtype)).dtype) + WideFloatScanner(LONG, np.dtype(dtype)).bits_limit
+    edge = (
+        np.array([0, 1 << 20], as_bits(np.zeros(1, dtype)).dtype)
+        + WideFloatScanner(LONG, np.dtype(dtype)).bits_limit
+    )
     value = np.concatenate([edge[:1], edge[:1] + 1]).view(dtype)
     assert bin_of(value, GRID_CELLS).tolist() == [0, 1]
 

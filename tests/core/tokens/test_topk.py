@@ -50,12 +50,17 @@ def test_topk_is_dense_wherever_it_is_exact(seed: int, classes: int, k: int, lat
         assert is_exact(low, truth)
         assert is_exact(value(sums.all_labels, bins), truth)
     for bins in (2, 10, 1000):
-        assert is_exact(value(sums.top_label, bins), ece([top_pair(row) for row in rows], Bins("width", bins)))
+        assert is_exact(
+            value(sums.top_label, bins), ece([top_pair(row) for row in rows], Bins("width", bins))
+        )
     impossible = sum(row.probs[row.label] == 0 for row in rows)
     possible = [row for row in rows if row.probs[row.label] > 0]
     assert sums.all_labels.impossible == impossible
     assert math.isclose(
-        sums.all_labels.log_loss, float((nll(possible, Bins()) or 0) * len(possible)), rel_tol=1e-12, abs_tol=1e-12
+        sums.all_labels.log_loss,
+        float((nll(possible, Bins()) or 0) * len(possible)),
+        rel_tol=1e-12,
+        abs_tol=1e-12,
     )
 
 
@@ -148,9 +153,17 @@ def test_a_reader_of_the_sums_may_go_on_adding() -> None:
     reducer = TopKReducer(7, 0)
     reducer.add(block(positions[:3]))
     before = reducer.result()
-    said = (before.all_labels.confidence_sum, before.occurrences.sum(), before.draws and before.draws.all_labels.sum())
+    said = (
+        before.all_labels.confidence_sum,
+        before.occurrences.sum(),
+        before.draws and before.draws.all_labels.sum(),
+    )
     reducer.add(block(positions[3:], row=3))
-    assert said == (before.all_labels.confidence_sum, before.occurrences.sum(), before.draws and before.draws.all_labels.sum())
+    assert said == (
+        before.all_labels.confidence_sum,
+        before.occurrences.sum(),
+        before.draws and before.draws.all_labels.sum(),
+    )
 
 
 def test_nothing_added_is_nothing() -> None:

@@ -28,5 +28,9 @@ def test_uniform_and_unrelated() -> None:
 def test_every_fact_begins_another_stream() -> None:
     rows, told = np.array([3]), np.array([0.25])
     here = stream_states(1, rows, told)
-    others = [stream_states(2, rows, told), stream_states(1, rows + 1, told), stream_states(1, rows, told + 2.0**-50)]
+    others = [
+        stream_states(2, rows, told),
+        stream_states(1, rows + 1, told),
+        stream_states(1, rows, told + 2.0**-50),
+    ]
     assert all(other[0] != here[0] for other in others)

@@ -29,8 +29,16 @@ def zip_bytes(members: Iterable[Member]) -> bytes:
         data, name = member.get("data", b""), member["name"].encode()
         at, packed = member.get("offset", len(body)), member.get("packed", data)
         common = struct.pack(
-            "<HHHHHIIIHH", 20, member.get("flags", 0x800), member.get("method", 0), *STORED_TIME,
-            member.get("crc", zlib.crc32(data)), len(packed), member.get("size", len(data)), len(name), 0,
+            "<HHHHHIIIHH",
+            20,
+            member.get("flags", 0x800),
+            member.get("method", 0),
+            *STORED_TIME,
+            member.get("crc", zlib.crc32(data)),
+            len(packed),
+            member.get("size", len(data)),
+            len(name),
+            0,
         )
         if "offset" not in member:
             body += b"PK\3\4" + common + name + packed
@@ -68,6 +76,7 @@ def zstd(data: bytes, fill: bytes = b"", times: int = 0) -> bytes:
 
     The data lie in one stored block; `times` blocks of 128 KiB of one byte each follow, 4 bytes apiece.
     """
+
     def block(kind: int, size: int, content: bytes, *, last: bool) -> bytes:
         return struct.pack("<I", size << 3 | kind << 1 | last)[:3] + content
 

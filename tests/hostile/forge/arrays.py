@@ -39,7 +39,9 @@ def npy_claiming(header: str, data: bytes = b"") -> bytes:
 def npz(probs: Any, gold: Any, **more: Any) -> bytes:
     """An .npz file of these arrays; bytes stand for an .npy file that is made already."""
     arrays = {"probs": probs, "gold": gold} | more
-    return zip_bytes([
-        {"name": f"{name}.npy", "data": array if isinstance(array, bytes) else npy(array)}
-        for name, array in arrays.items()
-    ])
+    return zip_bytes(
+        [
+            {"name": f"{name}.npy", "data": array if isinstance(array, bytes) else npy(array)}
+            for name, array in arrays.items()
+        ]
+    )

@@ -33,9 +33,12 @@ def npz_files() -> dict[str, bytes]:
         "complex.npz": npz(probs + 0j, gold),
         "structured.npz": npz(np.zeros(3, [("a", "f8")]), gold),
         "traversal.npz": npz(probs, gold, **{"../../outside/pwned": probs}),
-        "bad_crc.npz": zip_bytes([
-            {"name": "probs.npy", "data": npy(probs), "crc": 1}, {"name": "gold.npy", "data": npy(gold)},
-        ]),
+        "bad_crc.npz": zip_bytes(
+            [
+                {"name": "probs.npy", "data": npy(probs), "crc": 1},
+                {"name": "gold.npy", "data": npy(gold)},
+            ]
+        ),
         "big_endian.npz": npz(probs.astype(">f8"), gold.astype(">i4")),
         "fortran.npz": npz(np.asfortranarray(probs), gold),
         "extra.npz": npz(probs, gold, hidden=np.zeros((3, 9))),
@@ -48,10 +51,13 @@ def npz_files() -> dict[str, bytes]:
 def parquet_files() -> dict[str, bytes]:
     """Columns of odd types, and files whose footer and pages disagree."""
     frame, confidence = pl.DataFrame(COLUMNS), pl.col("confidence")
-    lists = pl.DataFrame({
-        "id": ["d1", "d2", "d3"], "probs": [list(row[:4]) for row in DISTRIBUTIONS],
-        "gold": [row[4] for row in DISTRIBUTIONS],
-    })
+    lists = pl.DataFrame(
+        {
+            "id": ["d1", "d2", "d3"],
+            "probs": [list(row[:4]) for row in DISTRIBUTIONS],
+            "gold": [row[4] for row in DISTRIBUTIONS],
+        }
+    )
     two_more = pl.DataFrame({"id": ["q5", "q6"], "confidence": [float("nan"), None], "correct": [1, 1]})
     long_ids = pl.DataFrame({"id": ["x" * 50] * 400, "confidence": [0.5] * 400, "correct": [1] * 400})
     flipped = bytearray(polars_parquet(long_ids))

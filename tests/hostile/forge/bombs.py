@@ -62,10 +62,12 @@ def _zip_bombs() -> dict[str, Content]:
         "zstd_member_lies.eval": zip_bytes([*LOG, large | {"size": 9}]),
         "nested.eval": zip_bytes([*LOG, EXTRA | {"data": zip_bytes([inner])}]),
         "members_30k.eval": zip_bytes([*LOG, *many]),
-        "array.npz": zip_bytes([
-            packed_member("probs.npy", zeros, b"\0" * MIB, 2048),
-            {"name": "gold.npy", "data": npy(np.zeros(1))},
-        ]),
+        "array.npz": zip_bytes(
+            [
+                packed_member("probs.npy", zeros, b"\0" * MIB, 2048),
+                {"name": "gold.npy", "data": npy(np.zeros(1))},
+            ]
+        ),
     }
 
 
@@ -87,16 +89,22 @@ def _parquet_bombs() -> dict[str, Content]:
 def filesystem() -> dict[str, Content]:
     """What is no ordinary file: links that lead out, a pipe that never ends, a device."""
     links = {
-        "link_to_zero.csv": "/dev/zero", "link_out.csv": "../../outside/secret.csv",
-        "dir_link": "../../outside", "loop.csv": "loop.csv", "dangling.csv": "nowhere.csv",
+        "link_to_zero.csv": "/dev/zero",
+        "link_out.csv": "../../outside/secret.csv",
+        "dir_link": "../../outside",
+        "loop.csv": "loop.csv",
+        "dangling.csv": "nowhere.csv",
     }
     return {name: _link(target) for name, target in links.items()} | {
-        "fifo.csv": os.mkfifo, "folder.csv": os.mkdir, "device.csv": _device,
+        "fifo.csv": os.mkfifo,
+        "folder.csv": os.mkdir,
+        "device.csv": _device,
     }
 
 
 def _sparse(start: bytes, end: bytes) -> Made:
     """A file of 1 GiB in apparent size whose middle takes no room on the disk."""
+
     def make(path: Path) -> None:
         with path.open("wb") as file:
             file.write(start)

@@ -26,7 +26,10 @@ from hostile.forge.rows import DISTRIBUTIONS, jsonl
 def lm_eval() -> dict[str, str]:
     """Samples logs: targets of all kinds, filters, repeats, choices without a probability."""
     generated = {
-        "resps": [["7", "7", "8"]], "filtered_resps": ["7"], "target": "7", "exact_match": 1.0,
+        "resps": [["7", "7", "8"]],
+        "filtered_resps": ["7"],
+        "target": "7",
+        "exact_match": 1.0,
         "metrics": ["exact_match"],
     }
     cases: dict[str, list[Record]] = {
@@ -69,7 +72,8 @@ def inspect_logs() -> dict[str, bytes]:
         "no_target.eval": {"target": ""},
         "shuffled.eval": {"scores": {"choice": {"value": "C", "answer": "B"}}},
         "failed.eval": {
-            "output": {"model": "gpt-x", "choices": [], "completion": ""}, "scores": None,
+            "output": {"model": "gpt-x", "choices": [], "completion": ""},
+            "scores": None,
             "error": {"message": "timeout"},
         },
     }
@@ -121,9 +125,7 @@ def openai() -> dict[str, str]:
         "positive": {"tops": [("A", 0.5)]},
         "no_letter": {"tops": [("Hm", -0.1)]},
     }
-    late = openai_row(
-        4, DISTRIBUTIONS[0], response=None, error={"code": "batch_expired", "message": "late"}
-    )
+    late = openai_row(4, DISTRIBUTIONS[0], response=None, error={"code": "batch_expired", "message": "late"})
     limited = openai_row(
         5, DISTRIBUTIONS[0], response={"status_code": 429, "body": {"error": {"message": "rate"}}}
     )
@@ -141,8 +143,13 @@ def openai() -> dict[str, str]:
         for number in (1, 2)
     ]
     cases = {name: [*OPENAI, openai_row(4, DISTRIBUTIONS[0], **odd)] for name, odd in fourth.items()} | {
-        "plain": OPENAI, "unordered": OPENAI[::-1], "failed": [*OPENAI, late, limited],
-        "same_id": [*OPENAI, OPENAI[0]], "bare": bare, "n_3": three, "requests": requests,
+        "plain": OPENAI,
+        "unordered": OPENAI[::-1],
+        "failed": [*OPENAI, late, limited],
+        "same_id": [*OPENAI, OPENAI[0]],
+        "bare": bare,
+        "n_3": three,
+        "requests": requests,
     }
     return {f"{name}.jsonl": jsonl(rows) for name, rows in cases.items()} | {
         "stream.jsonl": "".join(f"data: {json.dumps(row)}\n\n" for row in OPENAI),

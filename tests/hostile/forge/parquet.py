@@ -51,9 +51,15 @@ def listing(kind: int, items: Sequence[bytes]) -> bytes:
 
 
 def parquet(
-    columns: Mapping[str, Sequence[Any]], *, rows: int | None = None, groups: int = 1,
-    values: int | None = None, page_size: int | None = None, fill: bytes | None = None,
-    schema: Sequence[bytes] | None = None, copies: int = 1,
+    columns: Mapping[str, Sequence[Any]],
+    *,
+    rows: int | None = None,
+    groups: int = 1,
+    values: int | None = None,
+    page_size: int | None = None,
+    fill: bytes | None = None,
+    schema: Sequence[bytes] | None = None,
+    copies: int = 1,
 ) -> bytes:
     """A plain Parquet file of required columns of float, int or str.
 
@@ -85,9 +91,14 @@ def parquet(
         for copy in range(copies):
             label = (name if copies == 1 else f"{name}{copy}").encode()
             chunk = record(
-                (1, INT32, kind), (2, LIST, listing(INT32, [value(INT32, 0)])),
-                (3, LIST, listing(BINARY, [value(BINARY, label)])), (4, INT32, 0), (5, INT64, claimed),
-                (6, INT64, len(page) + size), (7, INT64, len(page) + size), (9, INT64, at),
+                (1, INT32, kind),
+                (2, LIST, listing(INT32, [value(INT32, 0)])),
+                (3, LIST, listing(BINARY, [value(BINARY, label)])),
+                (4, INT32, 0),
+                (5, INT64, claimed),
+                (6, INT64, len(page) + size),
+                (7, INT64, len(page) + size),
+                (9, INT64, at),
             )
             chunks.append(record((2, INT64, at), (3, STRUCT, chunk)))
             utf8 = [] if pack else [(6, INT32, 0)]
@@ -95,7 +106,9 @@ def parquet(
     root = record((4, BINARY, b"schema"), (5, INT32, len(elements)))
     group = record((1, LIST, listing(STRUCT, chunks)), (2, INT64, len(body)), (3, INT64, each))
     footer = record(
-        (1, INT32, 1), (2, LIST, listing(STRUCT, schema or [root, *elements])), (3, INT64, each * groups),
+        (1, INT32, 1),
+        (2, LIST, listing(STRUCT, schema or [root, *elements])),
+        (3, INT64, each * groups),
         (4, LIST, listing(STRUCT, [group] * groups)),
     )
     return body + footer + struct.pack("<I", len(footer)) + b"PAR1"

@@ -26,13 +26,18 @@ def lm_eval_row(number: int, row: Distribution, **more: Any) -> Record:
     """A line of a samples log of lm-evaluation-harness."""
     gold, pairs = "ABCD".index(row[4]), [[str(math.log(p)), "False"] for p in row[:4]]
     return {
-        "doc_id": number, "doc": {"question": f"Q{number}", "choices": CITIES, "answer": gold},
+        "doc_id": number,
+        "doc": {"question": f"Q{number}", "choices": CITIES, "answer": gold},
         "target": str(gold),
         "arguments": {
             f"gen_args_{k}": {"arg_0": f"Q{number}", "arg_1": f" {letter}"} for k, letter in enumerate("ABCD")
         },
-        "resps": [[pair] for pair in pairs], "filtered_resps": pairs, "filter": "none", "metrics": ["acc"],
-        "doc_hash": f"{number:064x}", "acc": float(ranked(row)[0][0] == row[4]),
+        "resps": [[pair] for pair in pairs],
+        "filtered_resps": pairs,
+        "filter": "none",
+        "metrics": ["acc"],
+        "doc_hash": f"{number:064x}",
+        "acc": float(ranked(row)[0][0] == row[4]),
     } | more
 
 
@@ -45,20 +50,28 @@ def token(text: str, logprob: float, tops: Ranked = ()) -> Record:
 def choice(tops: Ranked, **more: Any) -> Record:
     """One completion of a chat: its first token is the answer."""
     return {
-        "index": 0, "message": {"role": "assistant", "content": tops[0][0].strip(), "refusal": None},
-        "finish_reason": "stop", "logprobs": {"content": [token(*tops[0], tops)], "refusal": None},
+        "index": 0,
+        "message": {"role": "assistant", "content": tops[0][0].strip(), "refusal": None},
+        "finish_reason": "stop",
+        "logprobs": {"content": [token(*tops[0], tops)], "refusal": None},
     } | more
 
 
 def openai_row(
-    number: int, row: Distribution, tops: Ranked | None = None, change: Mapping[str, Any] | None = None,
+    number: int,
+    row: Distribution,
+    tops: Ranked | None = None,
+    change: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Record:
     """A line of an OpenAI batch; the right answer stands beside it, in place of a table of them."""
     choices = [choice(tops or ranked(row)) | dict(change or {})]
     body = {"id": f"c{number}", "object": "chat.completion", "model": "gpt-x", "choices": choices}
     return {
-        "id": f"batch_{number}", "custom_id": f"d{number}", "gold": row[4], "error": None,
+        "id": f"batch_{number}",
+        "custom_id": f"d{number}",
+        "gold": row[4],
+        "error": None,
         "response": {"status_code": 200, "body": body},
     } | more
 
@@ -68,17 +81,28 @@ def inspect_sample(number: int, row: Distribution, **more: Any) -> Record:
     answer = ranked(row)[0][0]
     score = {"value": "C" if answer == row[4] else "I", "answer": answer}
     return {
-        "id": number, "epoch": 1, "input": f"Q{number}", "choices": CITIES, "target": row[4], "messages": [],
+        "id": number,
+        "epoch": 1,
+        "input": f"Q{number}",
+        "choices": CITIES,
+        "target": row[4],
+        "messages": [],
         "output": {"model": "gpt-x", "choices": [choice(ranked(row))], "completion": answer},
-        "scores": {"choice": score}, "metadata": {},
+        "scores": {"choice": score},
+        "metadata": {},
     } | more
 
 
 def inspect_members(samples: Iterable[Record], status: str = "success") -> list[dict[str, Any]]:
     """The members of an Inspect log."""
     run = {
-        "run_id": "r", "created": "2024-01-02T00:00:00+00:00", "task": "mmlu", "task_id": "t",
-        "model": "openai/gpt-x", "dataset": {"name": "mmlu", "samples": 3}, "config": {"epochs": 1},
+        "run_id": "r",
+        "created": "2024-01-02T00:00:00+00:00",
+        "task": "mmlu",
+        "task_id": "t",
+        "model": "openai/gpt-x",
+        "dataset": {"name": "mmlu", "samples": 3},
+        "config": {"epochs": 1},
     }
     members: Record = {"header.json": {"version": 2, "status": status, "eval": run}}
     members |= {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}
@@ -88,10 +112,14 @@ def inspect_members(samples: Iterable[Record], status: str = "success") -> list[
 def helm_row(number: int, confidence: float, correct: float, **more: Any) -> Record:
     """An instance of HELM's `per_instance_stats.json`."""
     stats = {"exact_match": float(correct), "logprob": math.log(confidence), "max_prob": float(confidence)}
-    return {"instance_id": f"id{number}", "train_trial_index": 0, "stats": [
-        {"name": {"name": name, "split": "test"}, "count": 1, "sum": value, "mean": value}
-        for name, value in stats.items()
-    ]} | more
+    return {
+        "instance_id": f"id{number}",
+        "train_trial_index": 0,
+        "stats": [
+            {"name": {"name": name, "split": "test"}, "count": 1, "sum": value, "mean": value}
+            for name, value in stats.items()
+        ],
+    } | more
 
 
 LM_EVAL: Final = [lm_eval_row(number, row) for number, row in enumerate(DISTRIBUTIONS)]

@@ -48,6 +48,7 @@ def emptiness() -> dict[str, Content]:
 
 def big_texts() -> dict[str, Content]:
     """Many bad rows, much in one cell, and what is odd so late that a guess from the first rows fails."""
+
     def rows(count: int, last: str, confidence: str = "0.5") -> str:
         body = "".join(f"q{number},{confidence},1\n" for number in range(1, count + 1))
         return f"{HEADER}{body}q{count + 1},{last}\n"

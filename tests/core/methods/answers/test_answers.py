@@ -192,14 +192,18 @@ def test_a_text_is_compared_by_its_words(text: str) -> None:
 
 @given(
     st.lists(
-        st.sampled_from([(kind, text) for kind in ANSWER_KINDS for text in (" (b) ", "1.0", "A Bridge", "z", "")])
+        st.sampled_from(
+            [(kind, text) for kind in ANSWER_KINDS for text in (" (b) ", "1.0", "A Bridge", "z", "")]
+        )
     )
 )
 def test_many_answers_at_once_are_each_as_alone(asked: list[tuple[AnswerKind, str]]) -> None:
     rows: list[Row] = [{"answer_kind": kind, "choices": list(CHOICES)} for kind, _ in asked]
     run = run_of(rows or [{}])
     at = pl.Series(range(len(asked)), dtype=pl.UInt32)
-    forms = AnswerNormaliser.for_run(run).answer_forms(at, pl.Series([text for _, text in asked], dtype=pl.String))
+    forms = AnswerNormaliser.for_run(run).answer_forms(
+        at, pl.Series([text for _, text in asked], dtype=pl.String)
+    )
     assert forms.to_list() == [normalise_answer(text, kind, CHOICES) for kind, text in asked]
 
 

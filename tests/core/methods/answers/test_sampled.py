@@ -26,7 +26,9 @@ def test_labels_come_before_parsed_answers_and_those_before_outputs() -> None:
         number,
     )
     assert found.counts.tolist() == [2, 3, 3, 2, 2, 0, 0]
-    rows = [found.codes[start : start + count] for start, count in zip(found.starts, found.counts, strict=True)]
+    rows = [
+        found.codes[start : start + count] for start, count in zip(found.starts, found.counts, strict=True)
+    ]
     alike = [[int(one) if one < 0 else row.tolist().index(one) for one in row] for row in rows]
     assert alike == [[0, 1], [0, -1, 0], [0, 0, -1], [-1, 1], [-1, 1], [], []]
     assert found.has_labels.tolist() == [True, False, False, False, True, False, False]

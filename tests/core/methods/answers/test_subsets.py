@@ -27,11 +27,7 @@ def codes_of(*rows: Row, rule: UnparseableRule = "own") -> SampleMatrix:
 
 
 @pytest.mark.parametrize("rule", RULES)
-@given(
-    rows=st.lists(
-        st.lists(st.integers(ABSENT_CODE, 4), min_size=6, max_size=6), min_size=1, max_size=8
-    )
-)
+@given(rows=st.lists(st.lists(st.integers(ABSENT_CODE, 4), min_size=6, max_size=6), min_size=1, max_size=8))
 def test_any_samples_say_what_the_definitions_say(rule: UnparseableRule, rows: list[list[int]]) -> None:
     drawn = np.array(rows, np.int32)
     values, majority, tied = subsample_confidences(drawn, rule)

@@ -99,7 +99,10 @@ def test_choices_asked_one_by_one_are_summed_over_their_own_tokens(tmp_path: Pat
     def asked(at: int, tokens: list[tuple[str, float]], **more: Any) -> dict[str, Any]:
         given = [{"text": text, "logprob": math.log(prob)} for text, prob in tokens]
         return {
-            "instance": instance("id0", 1), "reference_index": at, "train_trial_index": 0, **more,
+            "instance": instance("id0", 1),
+            "reference_index": at,
+            "train_trial_index": 0,
+            **more,
             "result": {"success": True, "completions": [{"text": "", "logprob": -9.0, "tokens": given}]},
         }
 
@@ -127,7 +130,9 @@ def test_a_wrong_log_probability_of_a_choice_is_asked_about(tmp_path: Path, wron
     def asked(id_: str, at: int, logprob: object) -> dict[str, Any]:
         tokens = [{"text": f" {REFERENCES[at]}", "logprob": logprob}]
         return {
-            "instance": instance(id_, 1), "reference_index": at, "train_trial_index": 0,
+            "instance": instance(id_, 1),
+            "reference_index": at,
+            "train_trial_index": 0,
             "result": {"success": True, "completions": [{"text": "", "logprob": -9.0, "tokens": tokens}]},
         }
 

@@ -30,8 +30,11 @@ def test_members_are_unpacked_across_frames(tmp_path: Path, method: int) -> None
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "is not JSON"), (b"{'a': 1}", "is not JSON"), (b"\xff", "no JSON in UTF-8"),
-        (b"[" * 100_000, "nested too deep"), (b'{"id": 1, "id": 2}', "the key 'id' more than once"),
+        (b"", "is not JSON"),
+        (b"{'a': 1}", "is not JSON"),
+        (b"\xff", "no JSON in UTF-8"),
+        (b"[" * 100_000, "nested too deep"),
+        (b'{"id": 1, "id": 2}', "the key 'id' more than once"),
         (b"3", "is no JSON object"),
     ],
 )
@@ -124,8 +127,12 @@ def test_only_what_is_needed_is_unpacked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "is_one"),
     [
-        ("header.json", True), ("_journal/start.json", True), ("samples/a/b_epoch_12.json", True),
-        ("samples/a.json", False), ("x/header.json", False), ("samples/a_epoch_1.json.txt", False),
+        ("header.json", True),
+        ("_journal/start.json", True),
+        ("samples/a/b_epoch_12.json", True),
+        ("samples/a.json", False),
+        ("x/header.json", False),
+        ("samples/a_epoch_1.json.txt", False),
     ],
 )
 def test_names_of_a_log(name: str, *, is_one: bool) -> None:

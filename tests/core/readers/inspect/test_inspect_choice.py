@@ -73,8 +73,18 @@ def test_without_a_score_the_completion_says_the_letter() -> None:
 @pytest.mark.parametrize(
     ("target", "right"),
     [
-        ("B", ("B",)), (" B ", ("B",)), (["B"], ("B",)), ("AC", ("A", "C")), ("C, A", ("A", "C")),
-        (["A", "C"], ("A", "C")), ("Oslo", ()), ("D", ()), ("", ()), (None, ()), ([], ()), (["A", 3], ()),
+        ("B", ("B",)),
+        (" B ", ("B",)),
+        (["B"], ("B",)),
+        ("AC", ("A", "C")),
+        ("C, A", ("A", "C")),
+        (["A", "C"], ("A", "C")),
+        ("Oslo", ()),
+        ("D", ()),
+        ("", ()),
+        (None, ()),
+        ([], ()),
+        (["A", 3], ()),
     ],
 )
 def test_the_letters_of_the_target(target: Any, right: tuple[str, ...]) -> None:

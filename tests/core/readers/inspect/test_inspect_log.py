@@ -157,8 +157,13 @@ def test_remarks_on_marked_samples(tmp_path: Path) -> None:
     log = log_of(marked, invalidated=True, results=results(2 / 3), model_generate_config={"temperature": 0.7})
     reading = read(tmp_path, log)
     told = " ".join(reading.notes)
-    for part in ("marked as invalidated: somebody", "1 sample hit a limit", "temperature 0.7, and stands",
-                 "1 sample marked as invalidated", "1 question stopped by a content filter"):
+    for part in (
+        "marked as invalidated: somebody",
+        "1 sample hit a limit",
+        "temperature 0.7, and stands",
+        "1 sample marked as invalidated",
+        "1 question stopped by a content filter",
+    ):
         assert part in told
     assert run_of(reading).rows["status"].to_list() == [None, None, "refused"]
     assert "counted there, missing here" in run_of(reading).reported_metrics[0].why

@@ -15,9 +15,17 @@ from core.readers.inspect_logs import SURE, confidences, letter, log_of, read, r
 @pytest.mark.parametrize(
     ("value", "correct", "note"),
     [
-        ("C", True, ""), ("I", False, ""), ("N", False, ""), (1, True, ""), (0.0, False, ""),
-        (True, True, ""), ("yes", True, ""), ("P", None, "partly right"), (0.25, None, "partly right"),
-        (math.nan, None, "not scored"), (None, None, "not scored"),
+        ("C", True, ""),
+        ("I", False, ""),
+        ("N", False, ""),
+        (1, True, ""),
+        (0.0, False, ""),
+        (True, True, ""),
+        ("yes", True, ""),
+        ("P", None, "partly right"),
+        (0.25, None, "partly right"),
+        (math.nan, None, "not scored"),
+        (None, None, "not scored"),
     ],
 )
 def test_the_values_of_scores(tmp_path: Path, value: object, correct: object, note: str) -> None:

@@ -29,7 +29,10 @@ def test_the_answer(tokens: list[str], said: str | None, answer: str) -> None:
 @pytest.mark.parametrize(
     ("tokens", "said"),
     [
-        (["I", " think"], None), (["a", "\n", "b"], "a\nb"), (["The", " answer", " is"], None), ([], None),
+        (["I", " think"], None),
+        (["a", "\n", "b"], "a\nb"),
+        (["The", " answer", " is"], None),
+        ([], None),
         (["x"], ""),
     ],
 )

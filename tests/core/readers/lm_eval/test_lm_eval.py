@@ -57,9 +57,13 @@ def test_length_normalised_is_by_characters_and_says_so(tmp_path: Path) -> None:
 def test_numbers_and_flags_may_be_native_and_the_whole_one_list(tmp_path: Path) -> None:
     """As versions before 0.4.2 wrote it, arguments as lists and no filter, hash or metrics."""
     record = {
-        "doc_id": 0, "doc": {"question": "Q"}, "target": 1, "acc": 1.0,
+        "doc_id": 0,
+        "doc": {"question": "Q"},
+        "target": 1,
+        "acc": 1.0,
         "arguments": [["Q", " yes"], ["Q", " no"]],
-        "resps": [[[-2.0, False]], [[-0.5, True]]], "filtered_resps": [[-2.0, False], [-0.5, True]],
+        "resps": [[[-2.0, False]], [[-0.5, True]]],
+        "filtered_resps": [[-2.0, False], [-0.5, True]],
     }
     path = tmp_path / "pretrained__fixture__tiny-7b_quiz.jsonl"
     path.write_text(json.dumps([record], indent=1))
@@ -123,8 +127,10 @@ def test_a_cloze_task_has_its_gold_in_the_document_counted_as_acc_says(tmp_path:
 
 def test_a_target_that_contradicts_acc_is_read_in_the_next_way(tmp_path: Path) -> None:
     """Choices "1" and "0": acc shows that target "1" is meant as a position here."""
-    records = [scored(choice_record(at, numbers, "1", choices=("1", "0")), 1) for at, numbers in
-               enumerate(([-1.0, -2.0], [-2.0, -1.0]))]
+    records = [
+        scored(choice_record(at, numbers, "1", choices=("1", "0")), 1)
+        for at, numbers in enumerate(([-1.0, -2.0], [-2.0, -1.0]))
+    ]
     reading = write(tmp_path, *records)
     assert only_run(reading).rows["gold_index"].to_list() == [1, 1]
     assert "as a position" in " ".join(reading.notes)

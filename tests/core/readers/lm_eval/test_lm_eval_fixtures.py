@@ -19,13 +19,22 @@ from calib_core.runs import AnswerRun, Run
 from fixture_files import FIXTURES, expected
 
 TASKS = (
-    "hf_tiny_random/tiny-random/fx_gen", "hf_tiny_random/tiny-random/fx_mcq",
-    "hf_tiny_random/tiny-random/fx_mmlu_alpha", "hf_tiny_random/tiny-random/fx_mmlu_beta",
-    "shots0/fixture__tiny-7b/fx_cloze", "shots0/fixture__tiny-7b/fx_edge", "shots0/fixture__tiny-7b/fx_gen",
-    "shots0/fixture__tiny-7b/fx_mcq", "shots0/fixture__tiny-7b/fx_mmlu_alpha",
-    "shots0/fixture__tiny-7b/fx_mmlu_beta", "shots0/fixture__tiny-7b/fx_multi",
-    "shots0/fixture__tiny-7b/fx_number", "shots0/fixture__tiny-7b/fx_pmi", "shots5/fixture__tiny-7b/fx_mcq",
-    "shots5/fixture__tiny-7b/fx_mmlu_alpha", "shots5/fixture__tiny-7b/fx_mmlu_beta",
+    "hf_tiny_random/tiny-random/fx_gen",
+    "hf_tiny_random/tiny-random/fx_mcq",
+    "hf_tiny_random/tiny-random/fx_mmlu_alpha",
+    "hf_tiny_random/tiny-random/fx_mmlu_beta",
+    "shots0/fixture__tiny-7b/fx_cloze",
+    "shots0/fixture__tiny-7b/fx_edge",
+    "shots0/fixture__tiny-7b/fx_gen",
+    "shots0/fixture__tiny-7b/fx_mcq",
+    "shots0/fixture__tiny-7b/fx_mmlu_alpha",
+    "shots0/fixture__tiny-7b/fx_mmlu_beta",
+    "shots0/fixture__tiny-7b/fx_multi",
+    "shots0/fixture__tiny-7b/fx_number",
+    "shots0/fixture__tiny-7b/fx_pmi",
+    "shots5/fixture__tiny-7b/fx_mcq",
+    "shots5/fixture__tiny-7b/fx_mmlu_alpha",
+    "shots5/fixture__tiny-7b/fx_mmlu_beta",
 )
 
 
@@ -53,8 +62,10 @@ def test_every_log_of_the_tool(task: str) -> None:
         _check_samples(wanted, report)
     else:
         _check_choices(wanted, report)
-    metrics = {key.partition(",")[0] if len(wanted["filters"]) == 1 else key: value
-               for key, value in wanted["metrics"].items()}
+    metrics = {
+        key.partition(",")[0] if len(wanted["filters"]) == 1 else key: value
+        for key, value in wanted["metrics"].items()
+    }
     run = report.runs[0].run
     assert isinstance(run, AnswerRun)
     told = {one.name: round(one.value, 6) for one in run.reported_metrics}

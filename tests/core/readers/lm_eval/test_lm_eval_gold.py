@@ -22,8 +22,21 @@ def doc(target: object, acc: float | None = None, *, choices: str = "xyz", **mor
 @pytest.mark.parametrize(
     ("target", "right"),
     [
-        ("y", (1,)), (" y ", (1,)), ("1", (1,)), (1, (1,)), ("[0, 2]", (0, 2)), ("[1]", (1,)), ("B", (1,)),
-        ("(c)", (2,)), ("5", (5,)), ("D", ()), ("-1", ()), ("w", ()), ("1.5", ()), ("", None), (None, None),
+        ("y", (1,)),
+        (" y ", (1,)),
+        ("1", (1,)),
+        (1, (1,)),
+        ("[0, 2]", (0, 2)),
+        ("[1]", (1,)),
+        ("B", (1,)),
+        ("(c)", (2,)),
+        ("5", (5,)),
+        ("D", ()),
+        ("-1", ()),
+        ("w", ()),
+        ("1.5", ()),
+        ("", None),
+        (None, None),
     ],
 )
 def test_a_target_by_its_meaning(target: object, right: object) -> None:
@@ -44,7 +57,10 @@ def test_acc_decides_between_text_and_position() -> None:
     found = match_gold_choices([doc("0", 1.0, choices="210"), doc("1", 0.0, choices="210")])
     assert found.positions == ((0,), (1,))
     assert (found.n_agreeing, found.n_contradicting) == (2, 0)
-    assert match_gold_choices([doc("0", 0.0, choices="210"), doc("1", 0.0, choices="210")]).positions == ((2,), (1,))
+    assert match_gold_choices([doc("0", 0.0, choices="210"), doc("1", 0.0, choices="210")]).positions == (
+        (2,),
+        (1,),
+    )
 
 
 def test_positions_counted_from_1_where_acc_says_so() -> None:

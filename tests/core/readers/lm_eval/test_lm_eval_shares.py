@@ -26,7 +26,9 @@ def mc2(doc_id: int, numbers: list[float], labels: list[int], **more: Any) -> di
 
 
 def read(tmp_path: Path, *records: dict[str, Any]) -> tuple[Reading, AnswerRun]:
-    reading = readers.read_in_this_process(write_log(tmp_path, "truthfulqa_mc2", records), file="samples.jsonl")
+    reading = readers.read_in_this_process(
+        write_log(tmp_path, "truthfulqa_mc2", records), file="samples.jsonl"
+    )
     (run,) = reading.good_runs
     assert isinstance(run, AnswerRun)
     return reading, run
@@ -57,10 +59,12 @@ def test_without_marks_the_right_choice_is_not_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("better", [True, False])
-def test_a_metric_of_which_less_is_better_is_no_outcome(tmp_path: Path, better: bool) -> None:
+def test_a_metric_of_which_less_is_better_is_no_outcome(tmp_path: Path, better: bool) -> None:  # noqa: FBT001
     record = text_record(0, ["5"], "5", "5", metrics=["rate"], rate=0.0)
     told = {"results": {"speech": {"rate,none": 0.0}}, "higher_is_better": {"speech": {"rate": better}}}
-    reading = readers.read_in_this_process(write_log(tmp_path, "speech", [record], **told), file=name_of("speech"))
+    reading = readers.read_in_this_process(
+        write_log(tmp_path, "speech", [record], **told), file=name_of("speech")
+    )
     (run,) = reading.good_runs
     assert isinstance(run, AnswerRun)
     assert run.has_columns("correct") is better

@@ -136,7 +136,7 @@ def test_a_long_name_does_not_hide_what_is_wrong() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("link", [False, True])
-def test_a_pipe_is_not_waited_for(link: bool, tmp_path: Path) -> None:
+def test_a_pipe_is_not_waited_for(link: bool, tmp_path: Path) -> None:  # noqa: FBT001
     os.mkfifo(tmp_path / "pipe.csv")
     path = tmp_path / "pipe.csv"
     if link:
@@ -184,12 +184,12 @@ def test_it_is_the_handle_that_is_read(quiz: Path, tmp_path: Path, monkeypatch: 
 
 def test_no_handle_is_left_open(quiz: Path, tmp_path: Path) -> None:
     readers.read(quiz)
-    count = len(os.listdir("/dev/fd"))
+    count = len(os.listdir("/dev/fd"))  # noqa: PTH208
     for _ in range(5):
         readers.read(quiz)
         with pytest.raises(Refused):
             readers.read(tmp_path)
-    assert len(os.listdir("/dev/fd")) == count
+    assert len(os.listdir("/dev/fd")) == count  # noqa: PTH208
 
 
 def test_what_reads_it_here_reads_the_same(quiz: Path) -> None:

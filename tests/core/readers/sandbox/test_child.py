@@ -212,7 +212,7 @@ time.sleep(60)
 
 @pytest.mark.parametrize("busy", [False, True])
 @pytest.mark.skipif(not Path("/proc").exists(), reason="asks the system of its processes")
-def test_it_ends_with_its_parent_however_that_ends(busy: bool, tmp_path: Path) -> None:
+def test_it_ends_with_its_parent_however_that_ends(busy: bool, tmp_path: Path) -> None:  # noqa: FBT001
     """Also while its parser holds the interpreter's lock."""
     file = tmp_path / "bad.csv"
     file.write_bytes(GOOD)

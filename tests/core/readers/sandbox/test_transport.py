@@ -20,20 +20,22 @@ from calib_core.readers.format import Reading
 from calib_core.readers.sandbox import protocol
 from calib_core.runs import AnswerRun, ReportedMetric, RowCounts, RunInfo, TokenRun
 
-ROWS = pl.DataFrame({
-    "row": pl.Series([1, 2, 3], dtype=pl.Int64),
-    "id": ["a", None, "ß\u2028"],
-    "correct": [True, None, False],
-    "gold_index": pl.Series([0, None, 2**31 - 1], dtype=pl.Int32),
-    "confidence": pl.Series([0.1, None, 5e-324], dtype=pl.Float64),
-    "path_mean_prob": pl.Series([0.1, None, 1.0], dtype=pl.Float32),
-    "answer_mean_prob": pl.Series([0.1, None, 6e-8], dtype=pl.Float16),
-    "choice_probs": pl.Series([[0.1, None], None, []], dtype=pl.List(pl.Float16)),
-    "choice_logprobs": [[-math.inf, -0.5], [None], None],
-    "samples": [["x", None, ""], [], None],
-    "question": pl.Series([None] * 3, dtype=pl.String),
-    "subject": pl.Series([None] * 3, dtype=pl.Null),
-})
+ROWS = pl.DataFrame(
+    {
+        "row": pl.Series([1, 2, 3], dtype=pl.Int64),
+        "id": ["a", None, "ß\u2028"],
+        "correct": [True, None, False],
+        "gold_index": pl.Series([0, None, 2**31 - 1], dtype=pl.Int32),
+        "confidence": pl.Series([0.1, None, 5e-324], dtype=pl.Float64),
+        "path_mean_prob": pl.Series([0.1, None, 1.0], dtype=pl.Float32),
+        "answer_mean_prob": pl.Series([0.1, None, 6e-8], dtype=pl.Float16),
+        "choice_probs": pl.Series([[0.1, None], None, []], dtype=pl.List(pl.Float16)),
+        "choice_logprobs": [[-math.inf, -0.5], [None], None],
+        "samples": [["x", None, ""], [], None],
+        "question": pl.Series([None] * 3, dtype=pl.String),
+        "subject": pl.Series([None] * 3, dtype=pl.Null),
+    }
+)
 OTHERS = pl.DataFrame({"grade": pl.Series(["b", None, "a"], dtype=pl.Enum(["z", "b", "a"]))})
 CELL = BadCell("quiz.csv", 2, None, "p", "a number", "half\udcff", "Mend it.")
 
@@ -93,7 +95,7 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, Mapping):
         return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
-    return type(one) is type(other) and (one == other or (one != one and other != other))
+    return type(one) is type(other) and (one == other or (one != one and other != other))  # noqa: PLR0124
 
 
 def test_answers_arrive_exactly() -> None:

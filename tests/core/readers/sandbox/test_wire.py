@@ -82,7 +82,13 @@ def test_silence_and_absence_are_told_apart(lines: Lines) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "length"),
-    [(b"?", 0), (protocol.REQUEST_MESSAGE, 2), (protocol.BLOB_MESSAGE, 11), (protocol.TREE_MESSAGE, 2**40), (protocol.TREE_MESSAGE, 2**64 - 1)],
+    [
+        (b"?", 0),
+        (protocol.REQUEST_MESSAGE, 2),
+        (protocol.BLOB_MESSAGE, 11),
+        (protocol.TREE_MESSAGE, 2**40),
+        (protocol.TREE_MESSAGE, 2**64 - 1),
+    ],
 )
 def test_what_is_no_message_is_not_waited_for(lines: Lines, kind: bytes, length: int) -> None:
     here, there = lines

@@ -52,9 +52,7 @@ def test_spellings_of_a_letter_are_added_up_and_other_tokens_are_the_other_mass(
 
 def test_a_letter_that_is_not_listed_is_unknown_and_zero_only_where_nothing_is_left(tmp_path: Path) -> None:
     sentinel = letter((("A", 1.0), ("B", 0.0)), "c", gold="A")
-    reading = read_lines(
-        tmp_path, letter(FOUR, "a", gold="A"), letter(FOUR[:2], "b", gold="D"), sentinel
-    )
+    reading = read_lines(tmp_path, letter(FOUR, "a", gold="A"), letter(FOUR[:2], "b", gold="D"), sentinel)
     run = only_run(reading)
     assert run.rows["choice_logprobs"].to_list()[1][2:] == [None, None]
     assert run.rows["choice_logprobs"].to_list()[2] == [0.0, -math.inf, -math.inf, -math.inf]
@@ -149,7 +147,10 @@ def test_one_response_alone_a_list_of_them_and_the_responses_interface(tmp_path:
     body = chat("B", tokens=[token([("B", 0.8), ("A", 0.2)])])
     said = {"type": "output_text", "text": "B", "logprobs": [token([("B", 0.8), ("A", 0.2)])]}
     reply = {
-        "id": "r1", "object": "response", "model": "gpt-x", "status": "completed",
+        "id": "r1",
+        "object": "response",
+        "model": "gpt-x",
+        "status": "completed",
         "output": [{"type": "reasoning"}, {"type": "message", "content": [said]}],
     }
     for name, value in (("one.json", body), ("list.json", [body]), ("reply.json", reply)):

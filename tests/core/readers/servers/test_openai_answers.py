@@ -60,10 +60,19 @@ def test_the_argument_of_the_one_function_called_is_the_answer(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ('{"answer": "B"}', "B"), ('{"why": "x", "Final Answer": 3}', "3"), ('{"answer": 0.5}', "0.5"),
-        ('```json\n{"answer": 4}\n```', "4"), ('{"answer": null}', None), ('{"answer": [1]}', None),
-        ('{"answer": 1, "answer": 2}', None), ('{"answer"', None), ("[1]", None), ("4", None), (None, None),
-        ('{"a":' * 100_000, None), ('{"answer": true}', None),
+        ('{"answer": "B"}', "B"),
+        ('{"why": "x", "Final Answer": 3}', "3"),
+        ('{"answer": 0.5}', "0.5"),
+        ('```json\n{"answer": 4}\n```', "4"),
+        ('{"answer": null}', None),
+        ('{"answer": [1]}', None),
+        ('{"answer": 1, "answer": 2}', None),
+        ('{"answer"', None),
+        ("[1]", None),
+        ("4", None),
+        (None, None),
+        ('{"a":' * 100_000, None),
+        ('{"answer": true}', None),
     ],
 )
 def test_the_field_of_an_answer(text: str | None, answer: str | None) -> None:

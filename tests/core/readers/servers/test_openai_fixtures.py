@@ -30,7 +30,9 @@ def test_the_batch_of_the_fixtures() -> None:
     )
     assert check_file(reading).runs[0].accuracy == noted["accuracy_of_answered"]
     assert {id_: row["status"] for id_, row in rows.items() if row["status"]} == {
-        "q-04": "refused", "q-05": "error", "q-08": "error",
+        "q-04": "refused",
+        "q-05": "error",
+        "q-08": "error",
     }
     assert any("(q-09)" in note for note in reading.notes)
     alone = check_file(readers.read(folder / "batch_output.jsonl"))

@@ -58,12 +58,17 @@ def test_one_prompt_answered_several_times_has_no_choices(tmp_path: Path) -> Non
 def test_the_prompt_s_own_token_is_known_by_its_id_by_its_rank_or_not() -> None:
     known = [None, likely((" ?", -2.0)), likely((" a", -3.0), listed=True)]
     assert prompt_logprobs({"prompt_logprobs": known, "prompt_token_ids": [5, 9, 2]}) == (
-        ("", None), (" ?", -2.0), (" a", -3.0),
+        ("", None),
+        (" ?", -2.0),
+        (" a", -3.0),
     )
     assert prompt_logprobs({"prompt_logprobs": known}) is None
     assert prompt_logprobs({"prompt_logprobs": known}, {"prompt_token_ids": [5, 9]}) is None  # of another one
     assert prompt_logprobs({"prompt_logprobs": known, "prompt_token_ids": [5, 9, 77]}) is None
-    assert prompt_logprobs({"prompt_logprobs": [None, {"3": entry("x", -1.0, 7)}]}) == (("", None), ("x", -1.0))
+    assert prompt_logprobs({"prompt_logprobs": [None, {"3": entry("x", -1.0, 7)}]}) == (
+        ("", None),
+        ("x", -1.0),
+    )
     for nothing in ({}, {"prompt_logprobs": None}, {"prompt_logprobs": [None]}, {"prompt_logprobs": 5}):
         assert prompt_logprobs(nothing) == ()
     reading = readers.read(FIXTURES / "vllm" / "prompt_logprobs.jsonl")

@@ -80,7 +80,9 @@ def test_the_fixture(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "rows"), [("all_params", "1 row "), ("load", "4 rows ")])
 def test_real_answers_have_no_gold(extra_files: Path, name: str, rows: str) -> None:
-    report = check_file(readers.read(extra_files / "real" / "tgi-top-tokens" / f"test_bloom_560m_{name}.json"))
+    report = check_file(
+        readers.read(extra_files / "real" / "tgi-top-tokens" / f"test_bloom_560m_{name}.json")
+    )
     assert report.status == "refused"
     assert f"read as tgi, {rows}" in report.message
     assert "no gold answers" in report.message

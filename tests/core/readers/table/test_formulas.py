@@ -31,24 +31,28 @@ def test_other_text_is_left_alone(text: str) -> None:
 
 
 def test_only_ids_of_csv_are_restored(tmp_path: Path) -> None:
-    frame = pl.DataFrame({
-        "id": ["=1", "'=2", "-3", "q4"], "prediction": ["=1"] * 4,
-        "confidence": [0.5] * 4, "correct": [1, 0, 1, 0],
-    })
+    frame = pl.DataFrame(
+        {
+            "id": ["=1", "'=2", "-3", "q4"],
+            "prediction": ["=1"] * 4,
+            "confidence": [0.5] * 4,
+            "correct": [1, 0, 1, 0],
+        }
+    )
     path = tmp_path / "export.csv"
     path.write_bytes(safe_csv(frame))
-    run, = of_answers(readers.read_in_this_process(path, file=path.name).good_runs)
+    (run,) = of_answers(readers.read_in_this_process(path, file=path.name).good_runs)
     assert run.rows["id"].to_list() == frame["id"].to_list()
     assert run.rows["prediction"].to_list() == ["'=1"] * 4
     path.write_bytes(b'{"id": "\'=1", "confidence": 0.5, "correct": 1}\n')
-    run, = of_answers(readers.read_in_this_process(path, file=path.name).good_runs)
+    (run,) = of_answers(readers.read_in_this_process(path, file=path.name).good_runs)
     assert run.rows["id"].to_list() == ["'=1"]
 
 
 def test_a_row_that_is_read_with_care_is_restored_too(tmp_path: Path) -> None:
     path = tmp_path / "export.csv"
     path.write_text("id,confidence,correct\n'=1,0.5,1\n'=2,oops,1\n'=3,0.25,0\n")
-    run, = of_answers(readers.read_in_this_process(path, file=path.name).good_runs)
+    (run,) = of_answers(readers.read_in_this_process(path, file=path.name).good_runs)
     assert run.rows["id"].to_list() == ["=1", "=3"]
 
 

@@ -109,7 +109,8 @@ def test_the_names_are_literal(read_text: ReadText) -> None:
 
 def many(different: int, rows: int) -> Columns:
     return {
-        "confidence": [0.5] * rows, "correct": [1] * rows,
+        "confidence": [0.5] * rows,
+        "correct": [1] * rows,
         "kind": [f"k{at % different}" for at in range(rows)],
     }
 
@@ -129,8 +130,11 @@ def test_a_value_has_to_come_again(read_text: ReadText, different: int, *, kept:
 
 def test_prose_lists_and_objects_make_no_groups(read_text: ReadText) -> None:
     columns = {
-        **ROWS, "prose": ["x" * (MAX_NAME_CHARACTERS + 1), "y"] * 3, "lists": [[1], [2]] * 3,
-        "objects": [{"a": 1}, {"a": 2}] * 3, "mixed": ["x", ["x"]] * 3,
+        **ROWS,
+        "prose": ["x" * (MAX_NAME_CHARACTERS + 1), "y"] * 3,
+        "lists": [[1], [2]] * 3,
+        "objects": [{"a": 1}, {"a": 2}] * 3,
+        "mixed": ["x", ["x"]] * 3,
     }
     assert read_text(as_lines(columns)).group_columns == GROUPS
 
@@ -177,8 +181,12 @@ def test_a_column_in_many_slices(read_text: ReadText, monkeypatch: pytest.Monkey
 def test_arrays_beside_the_probabilities(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(
-        path, choice_probs=np.full((4, 2), 0.5), gold=np.array([0, 1, 0, 1]),
-        kind=np.array(["a", "b", "b", "a"]), other=np.ones(3, int), score=np.ones(4),
+        path,
+        choice_probs=np.full((4, 2), 0.5),
+        gold=np.array([0, 1, 0, 1]),
+        kind=np.array(["a", "b", "b", "a"]),
+        other=np.ones(3, int),
+        score=np.ones(4),
     )
     reading = readers.read(path)
     (run,) = of_answers(reading.good_runs)

@@ -66,7 +66,10 @@ def test_a_key_that_comes_late_is_null_before() -> None:
 def test_broken_lines_keep_their_place() -> None:
     (part,) = slices('{"a": 1}\n{"a": q}\n7\n{"a": 2}\n')
     assert part.n_rows == 4
-    assert [(broken.position, broken.kind) for broken in part.broken] == [(1, "not JSON"), (2, "not an object")]
+    assert [(broken.position, broken.kind) for broken in part.broken] == [
+        (1, "not JSON"),
+        (2, "not an object"),
+    ]
     assert part.broken[0].found == '{"a": q}'
     assert part.columns["a"].to_list() == [1, None, None, 2]
 
@@ -114,9 +117,7 @@ def test_columns_met_are_remembered_in_order() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("piece", [1, 10, 23, 1000])
-def test_blocks_of_a_file_join_without_a_seam(
-    monkeypatch: pytest.MonkeyPatch, piece: int, end: str
-) -> None:
+def test_blocks_of_a_file_join_without_a_seam(monkeypatch: pytest.MonkeyPatch, piece: int, end: str) -> None:
     monkeypatch.setattr(content, "CHUNK_BYTES", piece)
     lines = ['\ufeff{"meta": 1}', '{"a": 1}', "", '{"a": 2, "b": "é"}', "{", '{"b": "x"}']
     parts = slices(end.join(lines), skip=1)

@@ -87,10 +87,19 @@ def test_one_column_alone_a_gap_or_another_order_is_no_list(columns: list[str]) 
 
 
 def test_of_rivals_the_likeliest_alone_is_taken() -> None:
-    proposals = {"p": "confidence", "conf": "confidence", "s1": "samples", "sample_1": "samples",
-                 "sample_2": "samples", "ok": "correct"}
+    proposals = {
+        "p": "confidence",
+        "conf": "confidence",
+        "s1": "samples",
+        "sample_1": "samples",
+        "sample_2": "samples",
+        "ok": "correct",
+    }
     assert likeliest_columns(proposals) == {
-        "conf": "confidence", "sample_1": "samples", "sample_2": "samples", "ok": "correct",
+        "conf": "confidence",
+        "sample_1": "samples",
+        "sample_2": "samples",
+        "ok": "correct",
     }
 
 

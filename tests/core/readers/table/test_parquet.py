@@ -124,10 +124,14 @@ def nested(levels: int) -> bytes:
 
 @pytest.mark.parametrize("rows_a_group", [None, 1])
 def test_footers_as_libraries_write_them_pass(rows_a_group: int | None) -> None:
-    frame = pl.DataFrame({
-        "id": ["a", "b", "c", "d"], "n": [1, 2, None, 4], "l": [[1.0, 2.0], [], None, [3.0]],
-        "s": [{"x": 1}, None, {"x": None}, {"x": 2}],
-    })
+    frame = pl.DataFrame(
+        {
+            "id": ["a", "b", "c", "d"],
+            "n": [1, 2, None, 4],
+            "l": [[1.0, 2.0], [], None, [3.0]],
+            "s": [{"x": 1}, None, {"x": None}, {"x": 2}],
+        }
+    )
     by_polars, by_pyarrow = io.BytesIO(), io.BytesIO()
     frame.write_parquet(by_polars, row_group_size=rows_a_group)
     pq.write_table(frame.to_arrow(), by_pyarrow, row_group_size=rows_a_group)

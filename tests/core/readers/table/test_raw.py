@@ -52,7 +52,11 @@ def test_whole_numbers_beyond_64_bits_are_kept_to_the_last_digit(big: int) -> No
 
 
 def test_text_of_numbers_that_json_has_no_word_for() -> None:
-    assert [as_json_text(value) for value in (float("nan"), float("inf"), -0.0)] == ["NaN", "Infinity", "-0.0"]
+    assert [as_json_text(value) for value in (float("nan"), float("inf"), -0.0)] == [
+        "NaN",
+        "Infinity",
+        "-0.0",
+    ]
 
 
 @pytest.mark.parametrize(

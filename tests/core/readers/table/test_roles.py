@@ -32,7 +32,9 @@ def test_two_columns_for_one_name_are_refused() -> None:
 
 
 def test_several_columns_are_one_list_in_the_files_order() -> None:
-    roles = ColumnRoles.from_mapping({"late": "samples", "b": "samples", "a": "samples", "o": "choices"}, "quiz.csv")
+    roles = ColumnRoles.from_mapping(
+        {"late": "samples", "b": "samples", "a": "samples", "o": "choices"}, "quiz.csv"
+    )
     assert roles.combined_lists(["a", "x", "b"]) == {"samples": ["a", "b", "late"]}
 
 
@@ -46,11 +48,15 @@ def test_a_column_with_the_empty_name_is_left_out() -> None:
 
 def test_a_mapped_column_that_is_not_there_is_refused() -> None:
     with pytest.raises(Refused, match=r"quiz.csv has no column 'conf'. Its columns are 'id', 'confidence'"):
-        ColumnRoles.from_mapping({"conf": "confidence"}, "quiz.csv").check_columns_exist(["id", "confidence"], "quiz.csv")
+        ColumnRoles.from_mapping({"conf": "confidence"}, "quiz.csv").check_columns_exist(
+            ["id", "confidence"], "quiz.csv"
+        )
 
 
 def test_a_file_without_a_known_column_is_told_the_text_to_type() -> None:
-    message = no_known_column_message(["conf", "grade"], {"conf": "confidence", "grade": "correct"}, "quiz.csv")
+    message = no_known_column_message(
+        ["conf", "grade"], {"conf": "confidence", "grade": "correct"}, "quiz.csv"
+    )
     assert message.startswith("quiz.csv was taken for a table with the columns 'conf', 'grade'")
     assert "(confidence, correct)" in message
     assert message.endswith("--map conf=confidence --map grade=correct")

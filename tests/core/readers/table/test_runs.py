@@ -69,10 +69,15 @@ def test_labels_are_unique_within_a_file() -> None:
     assert [run.label for run in runs] == ["x", "x (2)"]
 
 
-@pytest.mark.parametrize(("file", "label"), [
-    ("runs/quiz.answers.parquet", "quiz"), ("quiz.csv", "quiz"), ("answers.csv", "answers"),
-    (".answers.csv", ".answers"),
-])
+@pytest.mark.parametrize(
+    ("file", "label"),
+    [
+        ("runs/quiz.answers.parquet", "quiz"),
+        ("quiz.csv", "quiz"),
+        ("answers.csv", "answers"),
+        (".answers.csv", ".answers"),
+    ],
+)
 def test_a_run_without_a_name_has_that_of_its_file(file: str, label: str) -> None:
     frame = pl.DataFrame({"row": [1], "confidence": [0.5]})
     ((run,), _) = split_into_runs(frame, judgement(1), Origin(file, "table", RunInfo()))
@@ -90,7 +95,13 @@ def test_the_ledger_counts_what_was_left_out_and_what_was_moved_in_good_rows_onl
     )
     runs, _ = split_into_runs(frame, judged, Origin("quiz.csv", "table", RunInfo()))
     assert [
-        (run.row_counts.n_rows, run.row_counts.n_left_out, dict(run.row_counts.clipped), run.row_counts.n_off_sum) for run in runs
+        (
+            run.row_counts.n_rows,
+            run.row_counts.n_left_out,
+            dict(run.row_counts.clipped),
+            run.row_counts.n_off_sum,
+        )
+        for run in runs
     ] == [
         (2, 1, {"conf": 2}, 0),
         (1, 0, {}, 1),

@@ -25,7 +25,10 @@ def test_text_that_is_not_there_is_missing() -> None:
 
 
 def test_numbers_and_dates_become_their_text() -> None:
-    assert cells.judge_text(pl.Series([9007199254740993, None])).values.to_list() == ["9007199254740993", None]
+    assert cells.judge_text(pl.Series([9007199254740993, None])).values.to_list() == [
+        "9007199254740993",
+        None,
+    ]
     assert cells.judge_text(pl.Series([2.5, 7.0])).values.to_list() == ["2.5", "7.0"]
     assert cells.judge_text(pl.Series([True])).values.to_list() == ["true"]
     assert cells.judge_text(pl.Series([date(2024, 1, 2)])).values.to_list() == ["2024-01-02"]

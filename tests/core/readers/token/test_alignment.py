@@ -10,7 +10,9 @@ from calib_core.tokens.scales import ProbabilityScale
 from core.readers.token.arrays import distributions
 
 
-def noted(probs: np.ndarray, target: np.ndarray, scale: ProbabilityScale = "probs", rows: int = 1000) -> str | None:
+def noted(
+    probs: np.ndarray, target: np.ndarray, scale: ProbabilityScale = "probs", rows: int = 1000
+) -> str | None:
     alignment = DenseAlignment(scale)
     for start in range(0, len(target), rows):
         alignment.add(probs[start : start + rows], target[start : start + rows])

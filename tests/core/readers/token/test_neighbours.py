@@ -15,9 +15,13 @@ def shifted(by: int) -> str:
     truth = chance.integers(0, 50, 61)
     records = [
         {
-            "target": int(truth[at + by]), "target_logprob": math.log(0.001), "vocab_size": 50,
-            "top_ids": [int(truth[at]), (int(truth[at]) + 1) % 50], "top_logprobs": logs(0.7, 0.2),
-            "doc": "a" if at < 50 else "b", "position": at,
+            "target": int(truth[at + by]),
+            "target_logprob": math.log(0.001),
+            "vocab_size": 50,
+            "top_ids": [int(truth[at]), (int(truth[at]) + 1) % 50],
+            "top_logprobs": logs(0.7, 0.2),
+            "doc": "a" if at < 50 else "b",
+            "position": at,
         }
         for at in range(60)
     ]

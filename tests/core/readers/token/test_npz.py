@@ -34,7 +34,7 @@ def run_of(reading: Reading) -> TokenRun:
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("name", ["text.npz", "text.bin", "text.csv"])
-def test_an_archive_by_its_content_whatever_its_name(tmp_path: Path, name: str, compressed: bool) -> None:
+def test_an_archive_by_its_content_whatever_its_name(tmp_path: Path, name: str, compressed: bool) -> None:  # noqa: FBT001
     path = npz(tmp_path / name, compressed=compressed, probs=PROBS, target=TARGET)
     reading = readers.read(path)
     run = run_of(reading)
@@ -113,7 +113,7 @@ def test_a_pickle_is_refused_and_not_run(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_member_with_other_bytes_is_refused(tmp_path: Path, compressed: bool) -> None:
+def test_a_member_with_other_bytes_is_refused(tmp_path: Path, compressed: bool) -> None:  # noqa: FBT001
     probs, target = distributions(200, 50)
     path = npz(tmp_path / "a.npz", compressed=compressed, probs=probs, target=target)
     data = bytearray(path.read_bytes())
@@ -172,7 +172,10 @@ def test_another_format_does_not_read_arrays(tmp_path: Path) -> None:
 def test_figures_of_the_fixtures(name: str, expected: dict[int, tuple[float, float]]) -> None:
     run = run_of(readers.read(FIXTURES / f"{name}.npz"))
     for bins, figures in expected.items():
-        found = [calibration_error(grid, bins) / run.sums.rows for grid in (run.sums.all_labels, run.sums.top_label)]
+        found = [
+            calibration_error(grid, bins) / run.sums.rows
+            for grid in (run.sums.all_labels, run.sums.top_label)
+        ]
         assert found == pytest.approx(figures, abs=1e-6)
 
 

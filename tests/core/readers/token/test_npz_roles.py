@@ -40,7 +40,9 @@ def test_other_names_are_asked_about_where_the_rows_may_be_questions(target: str
     assert told("probs", target, classes=257) == TokenArrayNames("probs", "probs", target)
     with pytest.raises(Refused, match="--map"):
         told("probs", target, classes=256)
-    assert told("probs", target, metadata={"format": "calib-tokens"}) == TokenArrayNames("probs", "probs", target)
+    assert told("probs", target, metadata={"format": "calib-tokens"}) == TokenArrayNames(
+        "probs", "probs", target
+    )
     as_target: dict[str, Any] = {target: "target"}
     as_gold: dict[str, Any] = {target: "gold"}
     assert told("probs", target, **as_target) == TokenArrayNames("probs", "probs", target)

@@ -26,7 +26,9 @@ def stored(values: Any, name: str) -> StoredArray:
 
 def made(values: Any, target: Any, scale: ProbabilityScale = "probs") -> DensePositions:
     origin = Origin("a.npz", "npz", RunInfo(model="tiny"))
-    return DensePositions(stored(values, scale), stored(target, "target"), scale, origin, "a", (scale, "target"))
+    return DensePositions(
+        stored(values, scale), stored(target, "target"), scale, origin, "a", (scale, "target")
+    )
 
 
 def read(values: Any, target: Any, scale: ProbabilityScale = "probs") -> Reading:

@@ -9,7 +9,11 @@ import pytest
 
 from calib_core.readers.token import sums_digest
 
-METADATA = {"notes": f'"{sums_digest.DIGEST_KEY}": "', "x": 1, sums_digest.DIGEST_KEY: sums_digest.BLANK_DIGEST}
+METADATA = {
+    "notes": f'"{sums_digest.DIGEST_KEY}": "',
+    "x": 1,
+    sums_digest.DIGEST_KEY: sums_digest.BLANK_DIGEST,
+}
 FILE = b"PAR1 numbers " + json.dumps(METADATA).encode() + b" PAR1"
 
 

@@ -71,7 +71,7 @@ def test_every_field_comes_back_to_the_last_bit(tmp_path: Path, variant: str) ->
 
 
 @pytest.mark.parametrize("by_class", [True, False])
-def test_draws_come_back(tmp_path: Path, by_class: bool) -> None:
+def test_draws_come_back(tmp_path: Path, by_class: bool) -> None:  # noqa: FBT001
     written = sums(seed=5, by_class=by_class).draws
     (again,) = read(saved(tmp_path, run(sums=sums(seed=5, by_class=by_class))))
     draws = again.sums.draws
@@ -93,7 +93,9 @@ def test_what_a_top_k_file_does_not_store_comes_back(tmp_path: Path) -> None:
     assert found is not None
     assert (found.n_ambiguous, found.min_stored) == (expected.n_ambiguous, 7)
     assert list(found.mass_bounds) == [1, 10, 1000]
-    assert all(bits(found.mass_bounds[bins]) == bits(expected.mass_bounds[bins]) for bins in expected.mass_bounds)
+    assert all(
+        bits(found.mass_bounds[bins]) == bits(expected.mass_bounds[bins]) for bins in expected.mass_bounds
+    )
 
 
 def test_several_runs_in_one_file_in_their_order(tmp_path: Path) -> None:

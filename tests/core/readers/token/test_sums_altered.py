@@ -23,7 +23,9 @@ def altered(path: Path, change: Callable[[dict[str, Any], pl.DataFrame], pl.Data
     metadata = json.loads(pl.read_parquet_metadata(io.BytesIO(path.read_bytes()))["calib"])
     frame = change(metadata, pl.read_parquet(io.BytesIO(path.read_bytes())))
     buffer = io.BytesIO()
-    metadata = {name: metadata[name] for name in metadata if name != sums_digest.DIGEST_KEY} | {sums_digest.DIGEST_KEY: sums_digest.BLANK_DIGEST}
+    metadata = {name: metadata[name] for name in metadata if name != sums_digest.DIGEST_KEY} | {
+        sums_digest.DIGEST_KEY: sums_digest.BLANK_DIGEST
+    }
     frame.write_parquet(buffer, metadata={"calib": json.dumps(metadata)})
     path.write_bytes(sums_digest.with_digest(buffer.getvalue()))
 

@@ -52,8 +52,13 @@ def test_the_worked_example(name: str) -> None:
     reading = readers.read(FIXTURES / "canonical" / name)
     run = only_run(reading)
     assert run.info == RunInfo(
-        model="fixture/tiny-7b", dataset="fx-text", checkpoint="step1000", params_b=7.0, tuning="base",
-        temperature=1.0, tokens_seen=2097152000,
+        model="fixture/tiny-7b",
+        dataset="fx-text",
+        checkpoint="step1000",
+        params_b=7.0,
+        tuning="base",
+        temperature=1.0,
+        tokens_seen=2097152000,
     )
     assert run.label == "fixture/tiny-7b · fx-text · step1000"
     assert reading.unused_columns == ("target_rank",)

@@ -141,7 +141,11 @@ def test_what_the_metadata_says() -> None:
     info = RunInfo("m", "d", 5, "step1", 7.0, "chat", 0.7, 10, "majority", "sample_0", "number")
     ledger = RowCounts(n_rows=6, n_left_out=2, clipped={"p": 3}, notes=("A remark.",))
     run = replace(
-        full_run(), info=info, row_counts=ledger, evaluation="mmlu", reported_metrics=(ReportedMetric("acc", 0.5, 4), )
+        full_run(),
+        info=info,
+        row_counts=ledger,
+        evaluation="mmlu",
+        reported_metrics=(ReportedMetric("acc", 0.5, 4),),
     )
     made = to_canonical([run], [SOURCE], ["Another."])
     assert {**made.metadata, "notes": None} == {
@@ -196,10 +200,12 @@ def test_runs_that_one_file_cannot_hold_are_refused() -> None:
 
 def test_groups_keep_their_column_whatever_it_is_called() -> None:
     """Too few rows to look like groups, and names that the format has itself."""
-    others = pl.DataFrame({
-        name: pl.Series(["a", "b", None, "a"], dtype=pl.Enum(["a", "b"]))
-        for name in ("level", "confidence", "source_row", "row", "calib", "confidence (group)")
-    })
+    others = pl.DataFrame(
+        {
+            name: pl.Series(["a", "b", None, "a"], dtype=pl.Enum(["a", "b"]))
+            for name in ("level", "confidence", "source_row", "row", "calib", "confidence (group)")
+        }
+    )
     run = replace(full_run(), group_columns=others)
     for kind in KINDS:
         reading = written([run], kind)
@@ -209,7 +215,9 @@ def test_groups_keep_their_column_whatever_it_is_called() -> None:
             "level", "confidence (group) (group)", "source_row (group)", "row", "calib (group)",
             "confidence (group)",
         }  # fmt: skip
-        assert all(again.group_columns[name].to_list() == ["a", "b", None, "a"] for name in reading.group_columns)
+        assert all(
+            again.group_columns[name].to_list() == ["a", "b", None, "a"] for name in reading.group_columns
+        )
         assert numbers(again) == numbers(run)
 
 

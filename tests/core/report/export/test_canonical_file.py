@@ -24,11 +24,23 @@ def test_a_stored_third_stays_in_its_bin(kind: str) -> None:
 
 
 def test_json_lines_leave_nulls_out_and_know_no_infinity() -> None:
-    lines = to_canonical([made_run({
-        "path_logprobs": [[-0.1, float("-inf")], [-0.3], [-0.2], [-0.9]],
-        "correct": [True, False, True, None],
-        "confidence": pl.Series([0.3, 1 / 3, 0.7, 0.9], dtype=pl.Float32),
-    })], [SOURCE]).to_json_lines().decode().splitlines()
+    lines = (
+        to_canonical(
+            [
+                made_run(
+                    {
+                        "path_logprobs": [[-0.1, float("-inf")], [-0.3], [-0.2], [-0.9]],
+                        "correct": [True, False, True, None],
+                        "confidence": pl.Series([0.3, 1 / 3, 0.7, 0.9], dtype=pl.Float32),
+                    }
+                )
+            ],
+            [SOURCE],
+        )
+        .to_json_lines()
+        .decode()
+        .splitlines()
+    )
     first, *rows = [json.loads(line, parse_constant=pytest.fail) for line in lines]
     assert first["calib"]["dtypes"] == {"confidence": "Float32"}
     assert rows[0]["path_logprobs"] == [-0.1, "-inf"]

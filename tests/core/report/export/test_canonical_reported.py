@@ -23,7 +23,9 @@ def run_of(info: RunInfo) -> AnswerRun:
 
 
 NUMBERS = (
-    ReportedMetric("acc", 0.5, 4, ""), ReportedMetric("acc", 0.25, 2, "", "half of them", "law"), ReportedMetric("f1", 0.1),
+    ReportedMetric("acc", 0.5, 4, ""),
+    ReportedMetric("acc", 0.25, 2, "", "half of them", "law"),
+    ReportedMetric("f1", 0.1),
 )
 
 
@@ -34,7 +36,9 @@ def test_the_tools_own_numbers_are_audited_as_before(kind: str) -> None:
     again = [run for run in written(runs, kind).good_runs if isinstance(run, AnswerRun)]
     assert [run.reported_metrics for run in again] == [NUMBERS, NUMBERS[:1]]
     for before, after in zip(runs, again, strict=True):
-        assert reported_metrics_frame(compare_reported_metrics(after, {})).equals(reported_metrics_frame(compare_reported_metrics(before, {})))
+        assert reported_metrics_frame(compare_reported_metrics(after, {})).equals(
+            reported_metrics_frame(compare_reported_metrics(before, {}))
+        )
 
 
 def test_a_file_may_say_no_more_than_metric_and_value(tmp_path: Path) -> None:
@@ -53,8 +57,14 @@ def test_a_file_may_say_no_more_than_metric_and_value(tmp_path: Path) -> None:
         row % ("a", "m") + row % ("a", "n"), reported={"n": {"acc": 0.5}, "x": {"acc": 1}}
     )
     assert (first, second, notes) == ((), (ReportedMetric("acc", 0.5),), ())
-    wrong = [{"name": 1, "value": 1}, {"name": "x", "value": "1"}, {"name": "x", "value": True}, 5,
-             {"name": "x", "value": 1, "rows": -1}, {"name": "x", "value": 1, "why": []}]
+    wrong = [
+        {"name": 1, "value": 1},
+        {"name": "x", "value": "1"},
+        {"name": "x", "value": True},
+        5,
+        {"name": "x", "value": 1, "rows": -1},
+        {"name": "x", "value": 1, "why": []},
+    ]
     told, notes = read_with(row % ("a", "m"), reported_in_full=[*wrong, {"name": "y", "value": 1}])
     assert told == (ReportedMetric("y", 1.0),)
     assert notes == ("Of the tool's own numbers in its metadata 6 cannot be read and are left out.",)

@@ -155,5 +155,6 @@ def test_a_png_and_an_svg(browser: Path, own: Path) -> None:
 def test_the_order_is_plain_data() -> None:
     drawn = {"data": [{"x": (1, 2), "name": None}], "layout": {"height": 300}}
     assert json.loads(json.dumps(figure.clean_figure(drawn))) == {
-        "data": [{"x": [1, 2], "name": None}], "layout": {"height": 300}
+        "data": [{"x": [1, 2], "name": None}],
+        "layout": {"height": 300},
     }

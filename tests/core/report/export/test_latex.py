@@ -14,15 +14,39 @@ from calib_core.report.export.latex import ece_brier_latex, escape_latex
 from core.report.paired import HOSTILE, made
 
 COMMANDS = {
-    "textbackslash": "\\", "textasciicircum": "^", "textasciitilde": "~", "textless": "<", "textgreater": ">",
-    "textbar": "|", "textperiodcentered": "·", "textdagger": "†", "textasciigrave": "`",
-    "textquotesingle": "'", "textendash": "–", "textquoteright": "’", "textquotedblleft": "“",
-    "textquotedblright": "”", "textellipsis": "…",
+    "textbackslash": "\\",
+    "textasciicircum": "^",
+    "textasciitilde": "~",
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+    "textperiodcentered": "·",
+    "textdagger": "†",
+    "textasciigrave": "`",
+    "textquotesingle": "'",
+    "textendash": "–",
+    "textquoteright": "’",
+    "textquotedblleft": "“",
+    "textquotedblright": "”",
+    "textellipsis": "…",
 }
 MATHS = {
-    "-": "−", r"\pm": "±", r"\times": "×", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\approx": "≈",
-    r"\infty": "∞", r"\propto": "∝", "^{2}": "²", r"\rho": "ρ", r"\Sigma": "Σ", r"\Pi": "Π", r"\ell": "ℓ",
-    r"\lceil": "⌈", r"\rceil": "⌉",
+    "-": "−",
+    r"\pm": "±",
+    r"\times": "×",
+    r"\leq": "≤",
+    r"\geq": "≥",
+    r"\neq": "≠",
+    r"\approx": "≈",
+    r"\infty": "∞",
+    r"\propto": "∝",
+    "^{2}": "²",
+    r"\rho": "ρ",
+    r"\Sigma": "Σ",
+    r"\Pi": "Π",
+    r"\ell": "ℓ",
+    r"\lceil": "⌈",
+    r"\rceil": "⌉",
 }
 
 
@@ -35,13 +59,24 @@ def read(latex: str) -> str:
     pattern = (
         r"\\([a-z]+)\{\}|\\([{}$&#%_])|\{([\[\]])\}|(---?|,,|``|'')|\$([^$]+)\$|\\symbol\{(\d+)\}|(\{\})"
     )
-    return re.sub(pattern, lambda hit: COMMANDS.get(hit[1] or "") or hit[2] or hit[3]
-                  or JOINED.get(hit[4] or "") or MATHS.get(hit[5] or "") or chr(int(hit[6] or 0)).strip("\0"),
-                  latex)
+    return re.sub(
+        pattern,
+        lambda hit: (
+            COMMANDS.get(hit[1] or "")
+            or hit[2]
+            or hit[3]
+            or JOINED.get(hit[4] or "")
+            or MATHS.get(hit[5] or "")
+            or chr(int(hit[6] or 0)).strip("\0")
+        ),
+        latex,
+    )
 
 
 def test_a_table_of_the_usual_kind() -> None:
-    assert ece_brier_latex(made(below="accuracy 61.3 %")) == r"""% model-a: ECE-L1, M=10
+    assert (
+        ece_brier_latex(made(below="accuracy 61.3 %"))
+        == r"""% model-a: ECE-L1, M=10
 % second
 \begin{table}
 \centering
@@ -61,6 +96,7 @@ confidence in the file & \textbf{0.0500} & 0.2500 & -- & -- \\
 \end{tabular}
 \end{table}
 """
+    )
 
 
 def test_a_flag_is_drawn_and_explained() -> None:
@@ -69,10 +105,27 @@ def test_a_flag_is_drawn_and_explained() -> None:
     assert r"\textdagger{}: one or two bins hold most rows" in latex
 
 
-@pytest.mark.parametrize("text", [
-    HOSTILE, "a\\", "%", "[2ex]", "{", "a – b − c · d", "--", "a---b –- -–", "``x'' `?", "a,,b", "-\\-",
-    "it's", "“it’s” …", "0.1 ± 0.2 × 3 ≤ 4 ≥ 5 ≠ 6 ≈ 7 ∝ ∞", "Σw², Πp, ρ, ℓ, ⌈n⌉", 'a "b" 34',
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOSTILE,
+        "a\\",
+        "%",
+        "[2ex]",
+        "{",
+        "a – b − c · d",
+        "--",
+        "a---b –- -–",
+        "``x'' `?",
+        "a,,b",
+        "-\\-",
+        "it's",
+        "“it’s” …",
+        "0.1 ± 0.2 × 3 ≤ 4 ≥ 5 ≠ 6 ≈ 7 ∝ ∞",
+        "Σw², Πp, ρ, ℓ, ⌈n⌉",
+        'a "b" 34',
+    ],
+)
 def test_escaped_text_is_read_back(text: str) -> None:
     assert read(escape_latex(text)) == " ".join(text.split())
     assert "\n" not in escape_latex(text)
@@ -90,11 +143,11 @@ def test_lines_become_spaces() -> None:
     assert escape_latex("one\ntwo\r\n three\u2028four") == "one two three four"
 
 
-@given(st.text(alphabet=st.sampled_from('\\{}$&#%_^~<>|"[]`\'-,ab \n\r\t\x0b\x0c\x1c\x85\u2028\u2029\x00')))
+@given(st.text(alphabet=st.sampled_from("\\{}$&#%_^~<>|\"[]`'-,ab \n\r\t\x0b\x0c\x1c\x85\u2028\u2029\x00")))
 def test_no_mark_of_latex_stands_alone(text: str) -> None:
     shown = escape_latex(text)
     rest = re.sub(r"\\(?:[a-z]+\{\}|symbol\{34\}|[{}$&#%_])|\{[\[\]]\}", "", shown)
-    assert not set(rest.replace("{}", "")) & set('\\{}$&#%_^~<>|"[]`\'')
+    assert not set(rest.replace("{}", "")) & set("\\{}$&#%_^~<>|\"[]`'")
     assert not re.search("--|,,", shown)
     assert len(shown.splitlines()) <= 1
 

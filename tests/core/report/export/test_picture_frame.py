@@ -26,14 +26,16 @@ HOSTILE = 'a </text><script>alert(1)</script> & "b" $x^2$ \x00\x08\ufffe ]]> <!-
 
 
 def parsed(frame: PictureFrame, font: bytes | None = None) -> minidom.Element:
-    root = minidom.parseString(frame_svg(INNER, frame, font)).documentElement
+    root = minidom.parseString(frame_svg(INNER, frame, font)).documentElement  # noqa: S318  our own
     assert root is not None
     return root
 
 
 def texts(root: minidom.Element, tag: str) -> list[str]:
-    return ["".join(part.data for part in one.childNodes if isinstance(part, minidom.Text))
-            for one in root.getElementsByTagName(tag)]
+    return [
+        "".join(part.data for part in one.childNodes if isinstance(part, minidom.Text))
+        for one in root.getElementsByTagName(tag)
+    ]
 
 
 def test_title_above_recipe_below_on_white() -> None:
@@ -46,7 +48,11 @@ def test_title_above_recipe_below_on_white() -> None:
     assert places[0] < frame.top_height < frame.top_height + 700 < places[1] < places[2] < frame.total_height
     inner = root.getElementsByTagName("svg")[0]
     assert [inner.getAttribute(name) for name in ("x", "y", "width", "height", "viewBox")] == [
-        "0", str(frame.top_height), "560", "700", "0 0 560 700"
+        "0",
+        str(frame.top_height),
+        "560",
+        "700",
+        "0 0 560 700",
     ]
     paper = root.getElementsByTagName("rect")[0]
     assert (paper.getAttribute("fill"), paper.getAttribute("height")) == ("#FFFFFF", str(frame.total_height))

@@ -19,16 +19,22 @@ from core.report.paired import HOSTILE
 
 RECIPE = "ECE-L1, equal width, M=10, right-closed, n=3/3"
 NAMES = [
-    "=1+1", HOSTILE, "plain",
+    "=1+1",
+    HOSTILE,
+    "plain",
     ":smile: **b** www.x.invalid a@b.invalid http://x.invalid ![i](u) a--b ==c==",
 ]
 
 
 def frame() -> pl.DataFrame:
-    return pl.DataFrame({
-        "run": NAMES, "value": [0.123456789, None, -2.0, 1e-7], "n": [12345, 1, 2, -3],
-        "enough": [True, False, None, True],
-    })
+    return pl.DataFrame(
+        {
+            "run": NAMES,
+            "value": [0.123456789, None, -2.0, 1e-7],
+            "n": [12345, 1, 2, -3],
+            "enough": [True, False, None, True],
+        }
+    )
 
 
 def cells(markdown: bytes) -> list[list[str]]:
@@ -100,10 +106,20 @@ def test_latex_is_one_table_with_title_and_recipe() -> None:
     assert len(body) == 4
 
 
-@pytest.mark.parametrize(("number", "text"), [
-    (0.0, "0.0000"), (0.00099, "0.00099"), (0.001, "0.0010"), (999.5, "999.5000"), (12345.6, "1.235e+04"),
-    (float("nan"), "–"), (float("inf"), "∞"), (float("-inf"), "−∞"), (-0.5, "−0.5000"),
-])
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0.0000"),
+        (0.00099, "0.00099"),
+        (0.001, "0.0010"),
+        (999.5, "999.5000"),
+        (12345.6, "1.235e+04"),
+        (float("nan"), "–"),
+        (float("inf"), "∞"),
+        (float("-inf"), "−∞"),
+        (-0.5, "−0.5000"),
+    ],
+)
 def test_numbers_are_rounded_for_reading(number: float, text: str) -> None:
     assert table.readable_cells(pl.DataFrame({"a": [number]}))["a"].to_list() == [text]
 

@@ -29,7 +29,10 @@ def test_where_no_method_has_a_trend_one_sentence_says_why() -> None:
 
 def test_of_intervals_only_the_metrics_drawn_are_told() -> None:
     seen: dict[str, Evidence] = {"a": model_run("a", 120), "b": model_run("b", 60)}
-    said = {axes: comparison_caption(compare_runs(seen, *axes)) for axes in (("accuracy", "brier"), ("ece", "accuracy"))}
+    said = {
+        axes: comparison_caption(compare_runs(seen, *axes))
+        for axes in (("accuracy", "brier"), ("ece", "accuracy"))
+    }
     assert "held the truth in 92 to 98 % of data sets for Brier." in said["accuracy", "brier"]
     assert "ECE" not in said["accuracy", "brier"]
     assert "held the truth in 76 to 93 % of data sets for ECE." in said["ece", "accuracy"]
