@@ -254,7 +254,7 @@ def test_an_inspect_log_of_outcomes_alone_says_rows_and_accuracy(tmp_path: Path)
     report = check_file(reading)
     assert (report.status, report.rows) == ("refused", 5)
     assert "Accuracy where outcomes are known: 0.8000" in report.message
-    assert [each.value for each in inspect_logs.run_of(reading).reported] == [0.8]
+    assert [each.value for each in inspect_logs.run_of(reading).reported_metrics] == [0.8]
 
 
 def test_an_inspect_log_that_is_not_scored_is_refused(tmp_path: Path) -> None:
