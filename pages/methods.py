@@ -215,7 +215,7 @@ def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCa
     rows = "rows common to the methods of a run" if choice.rows == "common" else "each method's own rows"
     number = f"ECE, {bins_caption(choice.scheme)}, and Brier score"
     made = view_caption("Table", [one.run.title for one in seen], [one.evidence for one in seen], number)
-    return replace(made, rows=rows)
+    return replace(made, rows_text=rows)
 
 
 def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:

@@ -512,9 +512,6 @@ def page() -> None:
     show_questions(choice, result, selected)
 
 
-if __name__ == "__main__":
-    page()
-
 
 # MERGED tables__to__reliability: moved.
 
@@ -558,3 +555,7 @@ def show_bin_table(result: Reliability, selected: int | None) -> None:
         else None,
         alt=f"Per-bin table, {plural(shown.height, 'non-empty bin')}",
     )
+
+
+if __name__ == "__main__":
+    page()

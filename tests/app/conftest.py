@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 
 import models as side_by_side
 import remembered
 import screens
 from pages.state import cache
-from pages.widgets.export import st
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit
 from token_files import positions, write_checkpoints, write_npz

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 
 from calib_core import readers
 from calib_core.runs import AnswerRun
 from core.report.read_back import content, numbers
-from pages.files import st
 from predictions import choices, quiz, write_csv, write_jsonl
 from screens import Visit, said
 from token_files import positions, write_npz

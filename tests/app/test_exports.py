@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.errors import Unavailable
-from calib_core.report.export import figure
 from menus import menus, opened
+from pages.widgets import export
 from pages.widgets.export import MAX_STEM_LENGTH, make_file_stem
 from predictions import write_csv
 from screens import Visit, said
@@ -154,8 +154,8 @@ def test_a_picture_is_drawn_when_asked_for(
         asked.append({"drawn": drawn, "kind": kind, **more})
         return b"picture"
 
-    monkeypatch.setattr(figure, "lacking", lambda: None)
-    monkeypatch.setattr(figure, "picture", picture)
+    monkeypatch.setattr(export, "unavailable_reason", lambda: None)
+    monkeypatch.setattr(export, "render_picture", picture)
     at = opened(visit("reliability", run="red", method="verbal"))
     assert not asked
     pictured(at, kind)
@@ -173,7 +173,7 @@ def test_a_picture_is_drawn_when_asked_for(
 
 def test_why_a_picture_cannot_be_had(everything: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert everything
-    monkeypatch.setattr(figure, "lacking", lambda: "PNG and SVG need Kaleido. Type: pip install X")
+    monkeypatch.setattr(export, "unavailable_reason", lambda: "PNG and SVG need Kaleido. Type: pip install X")
     at = opened(visit("reliability"))
     assert at.button(key="draw_figure_reliability_png").disabled
     assert at.button(key="draw_figure_reliability_svg").disabled
@@ -188,8 +188,8 @@ def test_a_picture_that_fails_says_why(
     def picture(*_: object, **__: object) -> bytes:
         raise Unavailable("stopped after 60 s *now*")
 
-    monkeypatch.setattr(figure, "lacking", lambda: None)
-    monkeypatch.setattr(figure, "picture", picture)
+    monkeypatch.setattr(export, "unavailable_reason", lambda: None)
+    monkeypatch.setattr(export, "render_picture", picture)
     at = pictured(opened(visit("reliability")), "png")
     assert [screens.plain(error.value) for error in at.error] == ["stopped after 60 s *now*"]
 

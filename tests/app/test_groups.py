@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load, score
-from calib_core.report.sections import groups
+from calib_core.results import groups as group_results
+from calib_core.results import reliability
 from facts import ROWS, questions, write_facts
-from pages import groups
 from predictions import quiz, write_csv, write_jsonl
 from screens import Visit, choose, figure, said
 
@@ -72,7 +72,11 @@ def test_another_order_computes_nothing_again(
     assert facts.is_dir()
     made = [
         screens.counted(monkeypatch, module, name)
-        for module, name in ((groups, "by_rows"), (groups, "parts_of"), (groups, "reliability"))
+        for module, name in (
+            (group_results, "groups_of_rows"),
+            (group_results, "split_by_group"),
+            (reliability, "reliability_diagram"),
+        )
     ]
     at = visit("groups", runs="llama-7b-facts-0-shot")
     by_value = dots(at)

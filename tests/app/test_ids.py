@@ -55,7 +55,7 @@ def test_a_short_id_is_the_same_in_every_folder_and_says_who_it_is() -> None:
 
 
 def test_two_that_would_be_the_same_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(url, "short", lambda id_: id_[:3] if len(id_) > 3 else id_)
+    monkeypatch.setattr(url, "short_id", lambda id_: id_[:3] if len(id_) > 3 else id_)
     allowed = ["aaaa" * 20, "aaab" * 20, "bbbb" * 20]
     text = url.encode_ids(allowed[:2], allowed)
     assert text == "-bbb"

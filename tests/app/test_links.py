@@ -189,7 +189,7 @@ def test_every_page_has_the_control_and_every_key_its_page(
         picked.update(own)
         return real(page, now, own)
 
-    monkeypatch.setattr(shell, "shared", noted)
+    monkeypatch.setattr(shell, "shared_values", noted)
     for page in SCRIPTS:
         (link,) = (code.value for code in visit(page, run="green-quiz", method="verbal").sidebar.code)
         assert urlsplit(link).path == f"/{'' if page == 'start' else page}"

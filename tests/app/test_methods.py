@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load, score
-from pages import methods
+from calib_core.results import methods_table
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, said
 
@@ -108,7 +108,7 @@ def test_many_runs_of_one_method_are_a_row_each(data: Path, visit: Visit) -> Non
 
 def test_the_order_follows_brier_or_kind(data: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     write_csv(data / "quiz.csv", quiz(150))
-    made = screens.counted(monkeypatch, methods, "methods_table")
+    made = screens.counted(monkeypatch, methods_table, "compare_methods")
     at = visit("methods")
     by_brier = list(numbers(at))
     values = [float(numbers(at)[name][1]) for name in by_brier]

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 
 import screens
 from calib_core.__main__ import main
 from calib_core.report.sections import SECTIONS
-from pages.report import st
 from pages.state.mappings import CachedMappings, FileMapping, fingerprint, user_cache_folder
 from pages.state.report_progress import ReportProgress
 from pages.widgets.shell import PAGES

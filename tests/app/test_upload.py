@@ -133,7 +133,7 @@ def test_partners_go_up_together(data: Path, visit: Visit) -> None:
 def test_it_can_be_removed(data: Path, visit: Visit) -> None:
     assert data.exists()
     at = upload(visit("files"), ("a.jsonl", jsonl(quiz(60))), ("b.jsonl", jsonl(samples(30))))
-    folder = next(iter(at.session_state["_uploads"].labels.values())).parent
+    folder = next(iter(at.session_state["_uploads"].paths_by_label.values())).parent
     at.button(key="remove_uploaded--a.jsonl").click()
     assert table(screens.run(at), "File")["File"].tolist() == ["b.jsonl"]
     assert [path.name for path in folder.iterdir()] == ["b.jsonl"]
@@ -155,7 +155,7 @@ def test_what_is_wrong_with_it_is_said_under_its_label(data: Path, visit: Visit)
     at = upload(visit("files"), ("../../colours (1).csv", b"colour,size\nred,1\n"))
     (message,) = (screens.plain(error.value) for error in at.error)
     assert message.startswith("../../colours (1).csv")
-    assert str(next(iter(at.session_state["_uploads"].labels.values())).parent) not in said(at)
+    assert str(next(iter(at.session_state["_uploads"].paths_by_label.values())).parent) not in said(at)
 
 
 @pytest.mark.parametrize("label", ["![x](http://calib.invalid/a.png).csv", "<b>a</b>.csv", ":red[x] $y$.csv"])

@@ -149,7 +149,9 @@ def test_who_comes_back_in_time_keeps_everything(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(uploads, "exists", lambda: True)
     monkeypatch.setattr(uploads, "get_instance", Runtime)
-    monkeypatch.setattr(uploads, "_on_disconnect", lambda _hold, *, came_back=False: waits.append(came_back))
+    monkeypatch.setattr(
+        uploads, "_on_disconnect", lambda _hold, *, reconnected=False: waits.append(reconnected)
+    )
     mine = SessionUploads()
     mine.add("a.csv", b"a")
     hold = uploads._SessionHold(mine, "s")
