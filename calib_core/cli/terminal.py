@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
 # MERGED text: How does text from a file reach a terminal without being obeyed by it?
 
 
@@ -24,6 +21,9 @@ def escape_unprintable(text: str) -> str:
 @contextmanager
 def progress_bar(title: str) -> Generator[Callable[[float, str], None]]:
     """A bar on stderr while the work lasts, where that is a terminal; told the share done and a text."""
+    from rich.console import Console  # noqa: PLC0415  most commands show no progress
+    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415
+
     console = Console(stderr=True, markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -53,11 +53,8 @@ def test_the_brief_title_tells_the_members_of_a_family_apart() -> None:
 
 def test_every_entry_file_has_its_line_in_the_registry() -> None:
     folder = Path(calib_core.methods.__file__).parent
-    entries = [
-        file.stem
-        for file in folder.glob("*.py")
-        if re.search(r"^[A-Z_]+: Final = Method\($", file.read_text("utf-8"), re.MULTILINE)
-    ]
+    entry = re.compile(r"^[A-Z_]+: Final = Method\(\n    id=\"(\w+)\"", re.MULTILINE)
+    entries = [id_ for file in folder.glob("*.py") for id_ in entry.findall(file.read_text("utf-8"))]
     assert sorted(entries) == sorted(METHODS)
 
 

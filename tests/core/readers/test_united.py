@@ -73,7 +73,7 @@ def test_numbers_of_another_dtype_are_not_mixed() -> None:
 def test_the_ledger_is_added_up() -> None:
     mine = RowCounts(5, 2, {"p": 1}, 3, ("All.", "100 of 216 asked.", "Own."))
     yours = RowCounts(7, 1, {"p": 2, "q": 1}, 0, ("All.", "90 of 99 asked."))
-    parts = [part("a.jsonl", "law", ["0"], ledger=mine), part("b.jsonl", "art", ["0"], ledger=yours)]
+    parts = [part("a.jsonl", "law", ["0"], row_counts=mine), part("b.jsonl", "art", ["0"], row_counts=yours)]
     ledger = answers(merge_parts(parts, "One is lacking.")).row_counts
     assert (ledger.n_rows, ledger.n_left_out, ledger.n_off_sum) == (12, 3, 3)
     assert dict(ledger.clipped) == {"p": 3, "q": 1}
@@ -88,13 +88,13 @@ def test_the_ledger_is_added_up() -> None:
 
 def test_groups_of_one_part_alone_are_missing_in_the_other() -> None:
     kinds = pl.DataFrame({"level": pl.Series(["hard"], dtype=pl.Enum(["hard"]))})
-    one, other = part("a.jsonl", "law", ["0"], others=kinds), part("b.jsonl", "art", ["0"])
+    one, other = part("a.jsonl", "law", ["0"], group_columns=kinds), part("b.jsonl", "art", ["0"])
     assert answers(merge_parts([one, other])).group_columns["level"].to_list() == ["hard", None]
 
 
 def test_the_tools_numbers_are_weighted_by_rows_and_kept_by_subject() -> None:
-    one = part("a.jsonl", "law", ["0"], reported=(ReportedMetric("acc", 0.5, 100, "choice_softmax"),))
-    other = part("b.jsonl", "art", ["0"], reported=(ReportedMetric("acc", 0.2, 300, "choice_softmax"),))
+    one = part("a.jsonl", "law", ["0"], reported_metrics=(ReportedMetric("acc", 0.5, 100, "choice_softmax"),))
+    other = part("b.jsonl", "art", ["0"], reported_metrics=(ReportedMetric("acc", 0.2, 300, "choice_softmax"),))
     whole = answers(merge_parts([one, other]))
     assert [(each.name, each.rows, each.subject) for each in whole.reported_metrics] == [
         ("acc, of all by rows", 400, None),
@@ -105,9 +105,9 @@ def test_the_tools_numbers_are_weighted_by_rows_and_kept_by_subject() -> None:
 
 
 def test_a_number_without_rows_or_of_one_part_alone_has_no_mean() -> None:
-    one = part("a.jsonl", "law", ["0"], reported=(ReportedMetric("acc", 0.5, None, "choice_softmax"),))
+    one = part("a.jsonl", "law", ["0"], reported_metrics=(ReportedMetric("acc", 0.5, None, "choice_softmax"),))
     numbers = (ReportedMetric("acc", 0.2, 300, "choice_softmax"), ReportedMetric("f1", 1.0, 1))
-    other = part("b.jsonl", "art", ["0"], reported=numbers)
+    other = part("b.jsonl", "art", ["0"], reported_metrics=numbers)
     assert [each.subject for each in answers(merge_parts([one, other])).reported_metrics] == [
         "law",
         "art",

@@ -25,7 +25,7 @@ def groups_of(rows: list[list[int]]) -> SampleGroups:
 @given(rows=CODES)
 def test_the_groups_are_those_of_the_definition(cells: int, rows: list[list[int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster, "CELLS", cells)
+        patch.setattr(cluster, "BLOCK_CELLS", cells)
         found = groups_of(rows)
     sizes = [Counter(code for code in row if code >= 0) for row in rows]
     assert found.n_groups.tolist() == [len(size) for size in sizes]
@@ -62,7 +62,7 @@ def test_tables_hold_the_sizes_of_the_rows_asked_for(rows: list[list[int]]) -> N
 def test_blocks_hold_each_row_with_samples_once(lengths: list[int]) -> None:
     count = np.array(lengths, np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster, "CELLS", 32)
+        patch.setattr(cluster, "BLOCK_CELLS", 32)
         parts = list(row_blocks(count))
     assert sorted(int(row) for part in parts for row in part) == np.flatnonzero(count).tolist()
     assert all(part.size == 1 or part.size * count[part].max() <= 32 for part in parts)

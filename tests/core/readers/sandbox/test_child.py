@@ -25,16 +25,16 @@ SHORT = Limits(memory_bytes=256 * MIB, answer_bytes=64 * MIB, idle_seconds=1.0, 
 STAND_IN = """
 import ctypes, os, sys, time
 sys.path.extend(sys.argv[2:])
-from calib_core.readers.sandbox import worker, wire
+from calib_core.readers.sandbox import protocol, worker
 from calib_core.errors import Refused
-real = worker.parse
+real = worker.read_in_this_process
 def parse(path, *, progress, **rest):
     def good():
         return real(path, progress=progress, **rest)
     if not path.name.startswith("bad"):
         return good()
     {body}
-worker.parse = parse
+worker.read_in_this_process = parse
 {before}
 worker.main(int(sys.argv[1]))
 """
@@ -108,18 +108,45 @@ def test_it_reads_one_file_after_another(ask: Ask) -> None:
         ("ctypes.PyDLL(None).sleep(60)", r"was stopped after"),
         ("while True: progress(0, 'still here')", r"was stopped after"),
         ("f = lambda: f(); f()", r"nested too deep"),
-        ("wire.send(LINE, b'?', b'x'); time.sleep(60)", r"no answer that can be understood"),
+        ("protocol.send_message(LINE, b'?', b'x'); time.sleep(60)", r"no answer that can be understood"),
         ("LINE.sendall(os.urandom(4096)); time.sleep(60)", r"no answer that can be understood"),
-        ("wire.send(LINE, wire.PROGRESS, b'{'); time.sleep(60)", r"no answer that can be understood"),
-        ("wire.send_json(LINE, wire.PROGRESS, ['1', 2]); time.sleep(60)", r"no answer that can be"),
-        ("wire.send(LINE, wire.BLOB, b'x'); time.sleep(60)", r"no answer that can be understood"),
-        ("wire.send(LINE, wire.READY); time.sleep(60)", r"no answer that can be understood"),
-        ("wire.send_json(LINE, wire.TREE, {'tree': {}, 'last': False}); time.sleep(9)", r"no answer that"),
-        ("worker._hand_over(LINE, good()); wire.send(LINE, wire.READY); time.sleep(60)", r"no answer that"),
-        ("worker._hand_over(LINE, good()); os._exit(1)", r"\(status 1\)"),
-        ("LINE.sendall(wire.HEAD.pack(wire.TREE, 100) + b'{'); os._exit(1)", r"\(status 1\)"),
-        ("LINE.sendall(wire.HEAD.pack(wire.TREE, 100) + b'{'); time.sleep(60)", r"was stopped after"),
-        ("LINE.sendall(wire.HEAD.pack(wire.TREE, 2**62)); time.sleep(60)", r"no answer that can be"),
+        (
+            "protocol.send_message(LINE, protocol.PROGRESS_MESSAGE, b'{'); time.sleep(60)",
+            r"no answer that can be understood",
+        ),
+        (
+            "protocol.send_json(LINE, protocol.PROGRESS_MESSAGE, ['1', 2]); time.sleep(60)",
+            r"no answer that can be",
+        ),
+        (
+            "protocol.send_message(LINE, protocol.BLOB_MESSAGE, b'x'); time.sleep(60)",
+            r"no answer that can be understood",
+        ),
+        (
+            "protocol.send_message(LINE, protocol.READY_MESSAGE); time.sleep(60)",
+            r"no answer that can be understood",
+        ),
+        (
+            "protocol.send_json(LINE, protocol.TREE_MESSAGE, {'tree': {}, 'last': False}); time.sleep(9)",
+            r"no answer that",
+        ),
+        (
+            "worker._send_reading(LINE, good()); protocol.send_message(LINE, protocol.READY_MESSAGE); time.sleep(60)",
+            r"no answer that",
+        ),
+        ("worker._send_reading(LINE, good()); os._exit(1)", r"\(status 1\)"),
+        (
+            "LINE.sendall(protocol.MESSAGE_HEADER.pack(protocol.TREE_MESSAGE, 100) + b'{'); os._exit(1)",
+            r"\(status 1\)",
+        ),
+        (
+            "LINE.sendall(protocol.MESSAGE_HEADER.pack(protocol.TREE_MESSAGE, 100) + b'{'); time.sleep(60)",
+            r"was stopped after",
+        ),
+        (
+            "LINE.sendall(protocol.MESSAGE_HEADER.pack(protocol.TREE_MESSAGE, 2**62)); time.sleep(60)",
+            r"no answer that can be",
+        ),
         ("import tempfile; tempfile.TemporaryFile('wb', 0).write(b'x')", r"\((OSError|FileNotFoundError)\)"),
     ],
 )
@@ -198,14 +225,14 @@ def test_one_that_does_not_start_is_said(ask: Ask) -> None:
 PARENT = """
 import os, sys, time
 sys.path[:0] = {path!r}
-from calib_core.readers.sandbox.worker_pool import Child, Request
+from calib_core.readers.sandbox.worker_pool import ReadRequest, WorkerProcess
 from calib_core.readers.sandbox.limits import Limits
-one = Child({program!r})
+one = WorkerProcess({program!r})
 print(one.pid, flush=True)
 handle = os.open({file!r}, os.O_RDONLY)
 limits = Limits(2**30, 2**20, 60, 60)
 if {busy}:
-    one.read(Request("bad.csv", ("bad.csv",), (handle,), None, None, {{}}), limits, print)
+    one.read(ReadRequest("bad.csv", ("bad.csv",), (handle,), None, None, {{}}), limits, print)
 time.sleep(60)
 """
 

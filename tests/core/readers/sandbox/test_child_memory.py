@@ -11,8 +11,8 @@ __all__ = ["ask"]
 WIDE = Limits(2**30, LIMITS.answer_bytes, 10.0, 20.0)
 GROWS = "global kept; kept = b'x' * (300 * 2**20); return good()"
 LETS_GO = """
-hand_over = worker._hand_over
-worker._hand_over = lambda *given: (hand_over(*given), globals().pop('kept'))
+hand_over = worker._send_reading
+worker._send_reading = lambda *given: (hand_over(*given), globals().pop('kept'))
 """
 
 

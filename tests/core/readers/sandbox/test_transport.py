@@ -99,7 +99,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def test_answers_arrive_exactly() -> None:
-    whole = reading(run(), run(others=pl.DataFrame(), rows=ROWS.head(0), part_of=None))
+    whole = reading(run(), run(group_columns=pl.DataFrame(), rows=ROWS.head(0), evaluation=None))
     assert same(whole, sent(whole))
 
 
@@ -118,13 +118,13 @@ def test_large_frames_go_in_columns_and_slices(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(first, AnswerRun)
     assert first.rows.n_chunks() == 1
     numbers = ROWS.select("row", "path_mean_prob")  # 24 and 13 bytes
-    _, blobs = protocol.pack_reading(reading(run(rows=numbers, others=pl.DataFrame())))
+    _, blobs = protocol.pack_reading(reading(run(rows=numbers, group_columns=pl.DataFrame())))
     assert [pl.read_ipc_stream(bytes(blob)).shape for blob in blobs][:-1] == 3 * [(1, 1)] + [(1, 1), (2, 1)]
 
 
 def test_a_slice_sends_its_own_texts_alone() -> None:
     texts = pl.DataFrame({"id": ["x" * 1000] * 1000})
-    _, blobs = protocol.pack_reading(reading(run(rows=texts.slice(10, 1), others=pl.DataFrame())))
+    _, blobs = protocol.pack_reading(reading(run(rows=texts.slice(10, 1), group_columns=pl.DataFrame())))
     assert sum(map(len, blobs)) < 10_000
 
 
