@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.bins import Binned, BinSums
+from calib_core.bins import BinSums
 from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
 from core.edge_cases import (
@@ -120,28 +120,6 @@ def test_ece_squared_is_at_most_brier(pairs: list[Pair], scheme: Scheme) -> None
 def test_one_bin_gives_the_size_of_the_bias(pairs: list[Pair]) -> None:
     sums = sums_of(pairs)
     assert number("ece", sums, 1) == pytest.approx(abs(number("bias", sums)), rel=0, abs=TOLERANCE)
-
-
-def decomposed(binned: Binned) -> float:
-    """Reliability − resolution + uncertainty + within-bin variance − 2·within-bin covariance.
-
-    Stephenson, Coelho and Jolliffe 2008, eq. 11; (co)variances are population ones, by count.
-    """
-    n, count = binned.count.sum(), binned.count
-    accuracy, confidence = binned.correct / count, binned.confidence / count
-    overall = binned.correct.sum() / n
-    reliability = (count * (confidence - accuracy) ** 2).sum() / n
-    resolution = (count * (accuracy - overall) ** 2).sum() / n
-    variance = (binned.squared - count * confidence**2).sum() / n
-    covariance = (binned.confident_correct - count * confidence * accuracy).sum() / n
-    return float(reliability - resolution + overall * (1 - overall) + variance - 2 * covariance)
-
-
-@given(some_pairs(), schemes)
-def test_brier_falls_apart_into_its_five_terms(pairs: list[Pair], scheme: Scheme) -> None:
-    sums = sums_of(pairs)
-    brier = defined("brier", sums, scheme)
-    assert decomposed(sums.binned(scheme)) == pytest.approx(brier, rel=0, abs=TOLERANCE)
 
 
 # --- every class
