@@ -1,13 +1,16 @@
-"""One registry line is enough: command line and Python interface give a new metric and a new method."""
+"""One registry line is enough for a new metric, a new method and a new file format."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import calib_core
+from calib_core import readers
 from calib_core.bins import Sums
 from calib_core.edges import Scheme
 from calib_core.figures.marks import metric_line_style
@@ -17,7 +20,13 @@ from calib_core.methods.given import GIVEN
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
-from calib_core.runs import AnswerRun
+from calib_core.readers.format import Format, Head, Reading
+from calib_core.readers.table.raw import ReadProgress
+from calib_core.readers.table.reader import open_and_read_table
+from calib_core.readers.table.run_split import Origin
+from calib_core.results.evidence import gather_evidence
+from calib_core.results.score import score
+from calib_core.runs import AnswerRun, RunInfo
 from core.cli_words import GOOD, Call, write
 
 
@@ -50,11 +59,28 @@ METRIC = Metric(
 METHOD = replace(GIVEN, id="doubted", title="half of it", meaning="A trial.", compute=doubted, style=None)
 
 
+def read_trial(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
+    """A table below one line of its own."""
+    return open_and_read_table(
+        head, mapping, progress, Origin(head.file, FORMAT.id, RunInfo(model="trial")), skip_lines=1
+    )
+
+
+FORMAT = Format(
+    "trial",
+    "a trial",
+    "a first line about the trial",
+    lambda head: bool(head.first_objects) and "trial" in head.first_objects[0],
+    read_trial,
+)
+
+
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A trial metric and a trial method in the registries."""
+    """A trial metric, a trial method and a trial format in the registries."""
     monkeypatch.setitem(METRICS, METRIC.id, METRIC)
     monkeypatch.setitem(METHODS, METHOD.id, METHOD)
+    monkeypatch.setattr(readers, "FORMATS", {FORMAT.id: FORMAT, **readers.FORMATS})
 
 
 def test_the_command_line_gives_them_unasked(call: Call, tmp_path: Path) -> None:
@@ -87,3 +113,19 @@ def test_the_figures_draw_them_as_nothing_else() -> None:
     assert len({method_style(id_, LIGHT).symbol for id_ in METHODS}) == len(METHODS)
     lines = [metric_line_style(id_, LIGHT) for id_ in METRICS]
     assert len({(line["color"], line["dash"]) for line in lines}) == len(METRICS)
+
+
+def test_a_file_is_read_in_the_new_format(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.log"
+    rows = [{"id": "a", "confidence": 0.9, "correct": 1}, {"id": "b", "confidence": 0.8, "correct": 0}]
+    path.write_text("\n".join(map(json.dumps, [{"trial": 1}, *rows])))
+    reading = readers.read_in_this_process(path, file="quiz.log")
+    assert (reading.format, reading.n_rows, reading.n_bad_rows) == (FORMAT.id, 2, 0)
+    (run,) = reading.good_runs
+    assert run.info.model == "trial"
+    assert score(gather_evidence(run, "given"), METRIC.id).value == pytest.approx((0.01 + 0.64) / 2)
+
+
+def test_other_files_are_read_as_before(tmp_path: Path) -> None:
+    path = write(tmp_path, "quiz.csv", GOOD)
+    assert readers.read_in_this_process(Path(path), file="quiz.csv").format == "table"
