@@ -1,4 +1,4 @@
-"""What if the model only answers when it is confident? Share answered against accuracy, at every threshold."""
+"""What if the model answers only when it is confident? Share answered against accuracy, by threshold."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class AbstentionCurve:
 
     @cached_property
     def accuracy_interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """95 % Wilson interval of the accuracy at each step, as if its threshold had been chosen beforehand."""
+        """95 % Wilson interval of the accuracy at each step, as if its threshold had been fixed before."""
         return wilson_interval(self.n_correct, self.n_answered, self.design_effect)
 
     @cached_property
@@ -144,7 +144,7 @@ class AbstentionCurve:
         )
 
     def for_accuracy(self, target: float) -> OperatingPoint | None:
-        """The step with the highest coverage among those of at least this accuracy; None where there is none."""
+        """The step of highest coverage among those of at least this accuracy; None where there is none."""
         sufficient = np.flatnonzero(self.n_correct >= (target - ROUNDING_TOLERANCE) * self.n_answered)
         return self.at_step(int(sufficient[-1])) if sufficient.size else None
 

@@ -422,8 +422,7 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
     if 0 < n_thin < len(points):
         caveats.append(
             f"{n_thin} of {plural(len(points), 'point')} {'stands' if n_thin == 1 else 'stand'} on fewer "
-            f"than {MIN_ROWS} "
-            "rows, too few to be called the best."
+            f"than {MIN_ROWS} rows, too few to be called the best."
         )
     judged = Counter(point.judged for point in points)
     if len(judged) > 1:
@@ -714,8 +713,7 @@ def _correlation_sentence(
     if n_points > n_models:
         return (
             f"{METRICS[y].title} against {first}: ρ = {format_signed(correlation.rho, '+.2f')} over "
-            f"{n_points} runs of {n_models} "
-            "models, which are not independent, so without interval and p."
+            f"{n_points} runs of {n_models} models, which are not independent, so without interval and p."
         )
     numbers = (
         f"ρ = {format_signed(correlation.rho, '+.2f')} over {n_models} models "

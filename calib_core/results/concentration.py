@@ -168,8 +168,7 @@ def concentration_headline(results: Sequence[Concentration]) -> str:
     if len(known) > 1:
         return (
             f"The two fullest bins hold from {format_percent(low)} of the {lowest.unit} (“{lowest.title}”) "
-            "to "
-            f"{format_percent(high)} (“{highest.title}”)."
+            f"to {format_percent(high)} (“{highest.title}”)."
         )
     if lowest.n_used == 1:
         return f"There is 1 {lowest.unit[:-1]}, so all lies in one bin."
@@ -177,8 +176,7 @@ def concentration_headline(results: Sequence[Concentration]) -> str:
         return f"{both_or_all(lowest.n_used).capitalize()} {lowest.unit} lie in one bin."
     return (
         f"The two fullest of {lowest.n_bins:,} bins hold {format_percent(low)} of the {lowest.n_used:,} "
-        f"{lowest.unit}, "
-        f"which are as spread out as over {lowest.effective_bins or 1:.1f} equally full bins."
+        f"{lowest.unit}, which are as spread out as over {lowest.effective_bins or 1:.1f} equally full bins."
     )
 
 

@@ -608,8 +608,7 @@ class TokenEvidence(Evidence):
             return range_note
         return (
             f"{range_note} At M = {scheme.bins} only an interval is known: in {ambiguous:,} of "
-            f"{self.n_used:,} "
-            "positions, entries that are not stored may lie above the first bin."
+            f"{self.n_used:,} positions, entries that are not stored may lie above the first bin."
         )
 
     def _n_ambiguous(self, metric: Metric, scheme: Scheme) -> int:

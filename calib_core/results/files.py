@@ -268,6 +268,5 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     mapped = f"\nColumns that look like it: {hint}" if hint else ""
     return (
         f"{reading.file}: read as {reading.format}, {plural(reading.n_rows, 'row')}, but no confidence "
-        "method "
-        f"has a usable row, so nothing in it can be calibrated.{accuracy_text}{notes}{listed}{mapped}"
+        f"method has a usable row, so nothing in it can be calibrated.{accuracy_text}{notes}{listed}{mapped}"
     )

@@ -134,8 +134,7 @@ class ChanceExpectation:
         verb = "does" if self.n_outside == 1 else "do"
         return (
             f"{self.n_outside} of {self.n_intervals} intervals {verb} not hold the value of the whole run; "
-            "if all "
-            f"groups were alike, {self._expectation_clause}."
+            f"if all groups were alike, {self._expectation_clause}."
         )
 
     @property
@@ -144,10 +143,8 @@ class ChanceExpectation:
         if coverage := self.metric.bootstrap_coverage:
             return (
                 f"about {fewest:.1f} to {most:.1f} of {self.n_intervals} would not by chance alone: in "
-                "simulations "
-                f"intervals of {self.metric.title_in_sentence} held the truth in {coverage[0]} to "
-                f"{coverage[1]} % of data "
-                "sets"
+                f"simulations intervals of {self.metric.title_in_sentence} held the truth in {coverage[0]} "
+                f"to {coverage[1]} % of data sets"
             )
         wilson = self.metric.interval_method == "wilson"
         hedge = "" if wilson else ", and more where intervals hold less than they promise"

@@ -350,8 +350,8 @@ def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, st
     opening = best_phrase.format(metric.title_in_sentence)
     return (
         f"{opening[0].upper()}{opening[1:]}: {_labels_with_value(best, value_texts, labels)}, "
-        f"{value_texts[best]}; "
-        f"{worst_word}: {_labels_with_value(worst, value_texts, labels)}, {value_texts[worst]}.{missing_note}"
+        f"{value_texts[best]}; {worst_word}: {_labels_with_value(worst, value_texts, labels)}, "
+        f"{value_texts[worst]}.{missing_note}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What did the papers publish?  Reference figures to stand beside one's own, never asserted of them."""
+"""What did the papers publish? Reference values to show beside one's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METHODS_SETTING: Final = (
 
 
 def published_rsd() -> pl.DataFrame:
-    """RSD over the paper's seven M: metric id, model (of 2 and 7 billion parameters), rsd in [0, 1]."""
+    """RSD over the seven M of the paper: metric (id), model (2 or 7 billion parameters), rsd in [0, 1]."""
     return pl.DataFrame(
         [
             ("cw_ece", "2B", 0.4093),
@@ -30,9 +30,13 @@ def published_rsd() -> pl.DataFrame:
 
 
 def published_methods() -> pl.DataFrame:
-    """ECE and Brier of six methods on two data sets, one row a method and model, in the paper's order.
+    """ECE and Brier score of six methods on two data sets, in the paper's order.
 
-    Columns: dataset, questions, method (id), model, temperature, ece, brier (as printed, three decimals).
+    Returns
+    -------
+    pl.DataFrame
+        One row for each data set, method and model: dataset, questions, method (id), model, temperature,
+        ece, brier (three decimals, as printed).
     """
     rows = [
         (dataset, N_QUESTIONS[dataset], method, model, temperature, float(ece), float(brier))
@@ -45,6 +49,7 @@ def published_methods() -> pl.DataFrame:
 
 
 N_QUESTIONS: Final[Mapping[str, int]] = MappingProxyType({"GSM8K": 1319, "MathQA": 2985})
+"""Data set → number of questions."""
 
 _METHODS_SCHEMA: Final = {
     "dataset": pl.String,
@@ -82,3 +87,4 @@ _ECE_AND_BRIER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
     }
 )
+"""Data set → for each method a line of ECE/Brier, one for each model."""

@@ -351,7 +351,7 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
 
 
 def _count_phrase(flags: Sequence[bool], noun: str = "") -> str:
-    """ "all 4 lines", "both lines", "3 of 4 lines", "none of the 4 lines"; without a noun "all", "3", "none"."""
+    """ "all 4 lines", "both lines", "none of the 4 lines"; without a noun "all", "3", "none"."""
     n_true, total = sum(flags), len(flags)
     if n_true == total:
         return f"{both_or_all(total)} {noun}" if noun else "both" if total == 2 else "all"

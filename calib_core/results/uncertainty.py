@@ -78,7 +78,7 @@ def recompute_metric(
 def metric_interval(
     evidence: Evidence, metric_id: str, scheme: Scheme | None = None, *, seed: int = BOOTSTRAP_SEED
 ) -> Interval | None:
-    """The 95 % interval of a metric: Wilson's for the accuracy, otherwise a bootstrap, cut at the metric's range.
+    """The 95 % interval of a metric: Wilson's for the accuracy, otherwise a bootstrap cut at its range.
 
     Rows are resampled; above `MAX_INDIVIDUAL_UNITS` rows, cells of metrics that need one confidence a
     row. Where the file repeats questions, questions are resampled instead, up to that number, and
