@@ -371,8 +371,8 @@ def compare_runs(
         except Unavailable as reason:
             unavailable[key] = str(reason)
     infos = {point.key: evidences[point.key].run.info for point in points}
-    named = [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
-    groups = _points_by_method_and_dataset(named, infos)
+    named_points = [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
+    groups = _points_by_method_and_dataset(named_points, infos)
     return Comparison(
         x=x,
         y=y,
@@ -385,7 +385,7 @@ def compare_runs(
         ),
         trends=tuple(comparison_trend(x, y, group, infos) for group in groups),
         unavailable=unavailable,
-        headline=comparison_headline(named, available_methods),
+        headline=comparison_headline(named_points, available_methods),
         caveats=_point_caveats(points, infos),
         recipe=_comparison_recipe(points, (x, y), scheme),
     )
@@ -424,9 +424,9 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
             f"{n_thin} of {plural(len(points), 'point')} {'stands' if n_thin == 1 else 'stand'} on fewer "
             f"than {MIN_ROWS} rows, too few to be called the best."
         )
-    judged = Counter(point.judged for point in points)
-    if len(judged) > 1:
-        counts = ", ".join(f"{answer} ({count})" for answer, count in judged.most_common())
+    judged_counts = Counter(point.judged for point in points)
+    if len(judged_counts) > 1:
+        counts = ", ".join(f"{answer} ({count})" for answer, count in judged_counts.most_common())
         caveats.append(f"Not all points judge the same answer, so accuracies differ with it: {counts}.")
     for field, title in (("dataset", "data sets"), ("shots", "numbers of shots")):
         values = {getattr(infos[point.key], field) for point in points}
@@ -437,12 +437,16 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
 
 def _comparison_recipe(points: Sequence[ComparisonPoint], axes: tuple[str, str], scheme: Scheme) -> str:
     """ "accuracy (Wilson 95 %) against Brier (basic bootstrap …), top label, n=1000/1000"."""
-    parts = [_axis_recipe(points, at, id_, scheme) for at, id_ in enumerate(axes)]
+    parts = [_axis_recipe(points, axis_index, id_, scheme) for axis_index, id_ in enumerate(axes)]
     row_counts = sorted({(point.n_used, point.n_total) for point in points})
     if not row_counts:
         return " against ".join(parts)
-    (low, least), (high, most) = row_counts[0], row_counts[-1]
-    n = f"n={low}/{least}" if len(row_counts) == 1 else f"n={low}/{least} to {high}/{most}"
+    (low_used, low_total), (high_used, high_total) = row_counts[0], row_counts[-1]
+    n = (
+        f"n={low_used}/{low_total}"
+        if len(row_counts) == 1
+        else f"n={low_used}/{low_total} to {high_used}/{high_total}"
+    )
     return f"{' against '.join(parts)}, top label, {n}"
 
 
@@ -502,16 +506,16 @@ def _frame_schema(other_metrics: Sequence[str]) -> dict[str, type[pl.DataType]]:
 
 def most_accurate(points: Sequence[ComparisonPoint]) -> list[ComparisonPoint]:
     """The points of the highest accuracy, in order; points with few rows count only if all have few."""
-    judged = _with_enough_rows(points)
-    best = max((point.accuracy.value for point in judged), default=0.0)
-    return [point for point in judged if point.accuracy.value >= best - ROUNDING_TOLERANCE]
+    candidates = _with_enough_rows(points)
+    best = max((point.accuracy.value for point in candidates), default=0.0)
+    return [point for point in candidates if point.accuracy.value >= best - ROUNDING_TOLERANCE]
 
 
 def lowest_brier(points: Sequence[ComparisonPoint]) -> list[ComparisonPoint]:
     """The points of the lowest Brier score, in order; points with few rows count only if all have few."""
-    judged = _with_enough_rows(points)
-    best = min((point.brier.value for point in judged), default=0.0)
-    return [point for point in judged if point.brier.value <= best + ROUNDING_TOLERANCE]
+    candidates = _with_enough_rows(points)
+    best = min((point.brier.value for point in candidates), default=0.0)
+    return [point for point in candidates if point.brier.value <= best + ROUNDING_TOLERANCE]
 
 
 def _with_enough_rows(points: Sequence[ComparisonPoint]) -> list[ComparisonPoint]:
@@ -678,15 +682,15 @@ def _no_change_reason(x: str, y: str, points: Sequence[ComparisonPoint], n_model
 def _brier_change(points: Sequence[ComparisonPoint]) -> BrierChange:
     """From the point of the lowest to that of the highest accuracy; both are unique."""
     ordered = sorted(points, key=lambda point: point.accuracy.value)
-    least, most = ordered[0], ordered[-1]
-    low, high = _newcombe_interval(least.brier, most.brier)
+    least_accurate, most_accurate_point = ordered[0], ordered[-1]
+    low, high = _newcombe_interval(least_accurate.brier, most_accurate_point.brier)
     return BrierChange(
-        least.key,
-        most.key,
-        most.brier.value - least.brier.value,
+        least_accurate.key,
+        most_accurate_point.key,
+        most_accurate_point.brier.value - least_accurate.brier.value,
         low,
         high,
-        most.constant_brier - least.constant_brier,
+        most_accurate_point.constant_brier - least_accurate.constant_brier,
     )
 
 
@@ -727,10 +731,12 @@ def _correlation_sentence(
 
 
 def _change_sentence(change: BrierChange, points: Mapping[str, ComparisonPoint]) -> str:
-    least, most = points[change.least_accurate], points[change.most_accurate]
+    least_accurate, most_accurate_point = points[change.least_accurate], points[change.most_accurate]
     between = (
-        f"Between the least accurate run ({least.name}, {format_percent(least.accuracy.value)}) and the most "
-        f"accurate ({most.name}, {format_percent(most.accuracy.value)}) the Brier score"
+        f"Between the least accurate run ({least_accurate.name}, "
+        f"{format_percent(least_accurate.accuracy.value)}) and the most "
+        f"accurate ({most_accurate_point.name}, {format_percent(most_accurate_point.accuracy.value)}) the "
+        "Brier score"
     )
     if change.low is None or change.high is None:
         interval, significant = " (its interval is not known)", True

@@ -155,17 +155,17 @@ def _concentration_bins(binned: Binned, share: NDArray[np.float64]) -> pl.DataFr
 
 def concentration_headline(results: Sequence[Concentration]) -> str:
     """One sentence on one or more methods; those without rows are ignored."""
-    known = sorted(
+    ranked = sorted(
         ((result.top_two_share, result) for result in results if result.top_two_share is not None),
         key=itemgetter(0),
     )
-    if not known:
+    if not ranked:
         return f"No {results[0].unit[:-1]} has both a confidence and an outcome."
-    (low, lowest), (high, highest) = known[0], known[-1]
-    if len(known) > 1 and format_percent(low) == format_percent(high):
-        methods = f"{both_or_all(len(known))} methods"
+    (low, lowest), (high, highest) = ranked[0], ranked[-1]
+    if len(ranked) > 1 and format_percent(low) == format_percent(high):
+        methods = f"{both_or_all(len(ranked))} methods"
         return f"The two fullest bins hold {format_percent(low)} of the {lowest.unit} by {methods}."
-    if len(known) > 1:
+    if len(ranked) > 1:
         return (
             f"The two fullest bins hold from {format_percent(low)} of the {lowest.unit} (“{lowest.title}”) "
             f"to {format_percent(high)} (“{highest.title}”)."
@@ -214,13 +214,13 @@ def _low_ece_warning(
     if float(top_shares.sum()) < CONCENTRATED_SHARE or (scheme.binning != "natural" and scheme.bins <= 2):
         return None
     if float(top_shares[0]) >= CONCENTRATED_SHARE:
-        where = f"One bin holds {format_percent(float(top_shares[0]))} of the {unit}"
+        opening = f"One bin holds {format_percent(float(top_shares[0]))} of the {unit}"
     else:
-        where = f"The two fullest bins hold {format_percent(float(top_shares.sum()))} of the {unit}"
+        opening = f"The two fullest bins hold {format_percent(float(top_shares.sum()))} of the {unit}"
     if ece > LOW_ECE:
-        return f"{where}: the ECE of {ece:.4f} describes little else."
+        return f"{opening}: the ECE of {ece:.4f} describes little else."
     return (
-        f"{where}, so the ECE of {ece:.4f} says little more than that their average confidence is near "
+        f"{opening}, so the ECE of {ece:.4f} says little more than that their average confidence is near "
         "their accuracy. It does not say that higher confidence is righter: look at the Brier score and "
         "AUROC before trusting it."
     )

@@ -666,7 +666,7 @@ class TokenEvidence(Evidence):
         )
 
 
-# --- Gathering evidence -----------------------------------------------------------------------------
+# --- Gathering evidence ---------------------------------------------------------------------------
 
 
 def get_method(method_id: str) -> Method:

@@ -232,7 +232,7 @@ def _confidence_spikes(evidence: Evidence) -> tuple[ConfidenceSpike, ...]:
     value, count = evidence.value_counts()
     spikes = np.flatnonzero(count >= max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used))
     order = spikes[np.argsort(-count[spikes], kind="stable")]
-    return tuple(ConfidenceSpike(float(value[at]), int(count[at])) for at in order)
+    return tuple(ConfidenceSpike(float(value[index]), int(count[index])) for index in order)
 
 
 def _reading_summary(reading: Reading) -> str:
@@ -260,9 +260,9 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
     notes = "".join(f" {note}" for note in reading.notes[:5])
     reasons: dict[str, None] = {}
     for report in runs:
-        refused = report.survey.unavailable
-        plainest_first = sorted(refused, key=lambda id_: id_ != SIMPLEST_METHOD)
-        reasons.update(dict.fromkeys(refused[id_] for id_ in plainest_first))
+        unavailable = report.survey.unavailable
+        plainest_first = sorted(unavailable, key=lambda id_: id_ != SIMPLEST_METHOD)
+        reasons.update(dict.fromkeys(unavailable[id_] for id_ in plainest_first))
     listed = "".join(f"\n- {reason}" for reason in reasons)
     hint = map_options(reading.proposed_mapping)
     mapped = f"\nColumns that look like it: {hint}" if hint else ""

@@ -125,8 +125,8 @@ class ChanceExpectation:
     @property
     def expected_range(self) -> tuple[float, float]:
         """Fewest and most intervals expected outside if all groups were equal, by simulation."""
-        least, most = self.metric.bootstrap_coverage or NOMINAL_COVERAGE
-        return (100 - most) / 100 * self.n_intervals, (100 - least) / 100 * self.n_intervals
+        lowest, highest = self.metric.bootstrap_coverage or NOMINAL_COVERAGE
+        return (100 - highest) / 100 * self.n_intervals, (100 - lowest) / 100 * self.n_intervals
 
     @property
     def sentence(self) -> str:
@@ -139,16 +139,16 @@ class ChanceExpectation:
 
     @property
     def _expectation_clause(self) -> str:
-        fewest, most = self.expected_range
+        lowest, highest = self.expected_range
         if coverage := self.metric.bootstrap_coverage:
             return (
-                f"about {fewest:.1f} to {most:.1f} of {self.n_intervals} would not by chance alone: in "
+                f"about {lowest:.1f} to {highest:.1f} of {self.n_intervals} would not by chance alone: in "
                 f"simulations intervals of {self.metric.title_in_sentence} held the truth in {coverage[0]} "
                 f"to {coverage[1]} % of data sets"
             )
         wilson = self.metric.interval_method == "wilson"
         hedge = "" if wilson else ", and more where intervals hold less than they promise"
-        return f"about {most:.1f} of {self.n_intervals} would not by chance alone (5 %{hedge})"
+        return f"about {highest:.1f} of {self.n_intervals} would not by chance alone (5 %{hedge})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,14 +439,14 @@ def groups_of_rows(
     overall: dict[str, float | None] = {}
     n_ungrouped: dict[str, int] = {}
     unavailable: dict[str, str] = {}
-    for at, (key, evidence) in enumerate(evidences.items()):
+    for index, (key, evidence) in enumerate(evidences.items()):
         try:
             run_groups = _groups_of_one_run(
                 key,
                 evidence,
                 group_by,
                 (metric, scheme),
-                lambda share, at=at: progress((at + share) / len(evidences)),
+                lambda share, index=index: progress((index + share) / len(evidences)),
             )
         except Unavailable as reason:
             unavailable[key] = str(reason)
@@ -552,9 +552,9 @@ def _groups_of_one_run(
     if not parts:
         raise Unavailable(f"Its rows have no {group_by.title}.")
     groups: list[Group] = []
-    for at, (name, part) in enumerate(parts.items()):
+    for index, (name, part) in enumerate(parts.items()):
         groups.append(_measure_group(run, run, name, part, *metric_and_scheme))
-        progress((at + 1) / len(parts))
+        progress((index + 1) / len(parts))
     return groups
 
 
@@ -670,12 +670,12 @@ def _runs_by_other_facts(
     infos: Mapping[str, RunInfo], fact: str
 ) -> dict[tuple[object, ...], defaultdict[str, list[str]]]:
     """All facts about a run except this one → level of this one → keys of the runs."""
-    found: dict[tuple[object, ...], defaultdict[str, list[str]]] = {}
+    runs_by_facts: dict[tuple[object, ...], defaultdict[str, list[str]]] = {}
     for key, info in infos.items():
         level = fact_level(info, fact)
         if level is not None and info.model is not None and fact != "dataset":
-            found.setdefault(_other_facts(info, fact), defaultdict(list))[level].append(key)
-    return found
+            runs_by_facts.setdefault(_other_facts(info, fact), defaultdict(list))[level].append(key)
+    return runs_by_facts
 
 
 def _other_facts(info: RunInfo, fact: str) -> tuple[object, ...]:
@@ -710,15 +710,15 @@ def chance_expectation(
     ChanceExpectation or None
         None with fewer than two intervals.
     """
-    known = [
-        (low, high, whole)
-        for low, high, whole in groups
-        if low is not None and high is not None and whole is not None
+    complete = [
+        (low, high, overall)
+        for low, high, overall in groups
+        if low is not None and high is not None and overall is not None
     ]
-    if len(known) < 2:
+    if len(complete) < 2:
         return None
-    outside = sum(not interval_contains(low, high, whole) for low, high, whole in known)
-    return ChanceExpectation(metric, outside, len(known))
+    outside = sum(not interval_contains(low, high, overall) for low, high, overall in complete)
+    return ChanceExpectation(metric, outside, len(complete))
 
 
 def groups_headline(
@@ -741,24 +741,24 @@ def groups_headline(
     overall : Mapping[str, float or None]
         Run key → value of the whole run.
     """
-    known = [
+    defined = [
         (value, name, titles[key], n)
         for key, run_groups in groups.items()
         for name, value, n in run_groups
         if value is not None
     ]
-    if not known:
+    if not defined:
         return f"No group here has a defined {metric.title_in_sentence}."
     ends = [
         f"{format_number(value)} ({name}{f' of {title}' if len(groups) > 1 else ''}, n = {n:,})"
-        for value, name, title, n in (min(known), max(known))
+        for value, name, title, n in (min(defined), max(defined))
     ]
     opening = f"{metric.title} by {group_title}{f' in {len(groups)} runs' if len(groups) > 1 else ''}"
     overall_value = next(iter(overall.values())) if len(overall) == 1 else None
     overall_clause = "" if overall_value is None else f"; of the whole run {format_number(overall_value)}"
-    if len(known) == 1:
+    if len(defined) == 1:
         return f"{opening}: {ends[0]}{overall_clause}."
-    shown = {format_number(value) for value, *_ in known}
+    shown = {format_number(value) for value, *_ in defined}
     if len(shown) == 1:
         return f"{opening}: {shown.pop()} throughout{overall_clause}."
     return f"{opening}: from {ends[0]} to {ends[1]}{overall_clause}."
@@ -774,9 +774,10 @@ def contrasts_headline(metric: Metric, contrasts: Sequence[Contrast], models: Co
     models : collection of str
         Models of all runs; named if there is only one.
     """
-    of = f" of {next(iter(models))}" if len(models) == 1 else ""
+    model_clause = f" of {next(iter(models))}" if len(models) == 1 else ""
     sentences = [
-        f"{contrast.level} − {contrast.reference}{of}: {metric.title} {format_signed(difference.value)} "
+        f"{contrast.level} − {contrast.reference}{model_clause}: {metric.title} "
+        f"{format_signed(difference.value)} "
         f"({format_interval(difference.low, difference.high, '+.4f')}) on "
         f"{plural(difference.n_questions, 'question')}; "
         + (

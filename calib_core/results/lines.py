@@ -243,10 +243,10 @@ def _reliability_line(
 
 def _pooling_text(evidence: Evidence, *, dependent: bool, all_classes: bool) -> str:
     """ "one pair a question", "a pair for every class of a position of a text (all classes, K=27)"."""
-    of = "question" if evidence.unit == "rows" else "position of a text"
+    unit = "question" if evidence.unit == "rows" else "position of a text"
     if not dependent:
-        return f"one pair a {of}"
-    return f"a pair for every class of a {of} ({evidence.labels_text(all_classes=all_classes)})"
+        return f"one pair a {unit}"
+    return f"a pair for every class of a {unit} ({evidence.labels_text(all_classes=all_classes)})"
 
 
 def _summary_row(line: ReliabilityLine) -> dict[str, Any]:
@@ -328,8 +328,8 @@ def _single_line_headline(label: str, reading: str) -> str:
 
 
 def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], metric: Metric) -> str:
-    known = {line.key: line.result.score.value for line in lines}
-    values = {key: value for key, value in known.items() if value is not None and math.isfinite(value)}
+    all_values = {line.key: line.result.score.value for line in lines}
+    values = {key: value for key, value in all_values.items() if value is not None and math.isfinite(value)}
     if not values:
         return f"{metric.title} is not known for any of the {len(lines)} lines."
     missing_note = ""
@@ -377,8 +377,10 @@ def _verdicts_sentence(lines: Sequence[ReliabilityLine]) -> str:
         return ""
     if len(set(verdicts)) == 1 and len(verdicts) == len(lines):
         return f"{both_or_all(len(verdicts)).capitalize()} {verdict_phrase(verdicts[0], len(verdicts))}."
-    of = "" if len(verdicts) == len(lines) else " that pool one pair a row or position"
-    return f"Of the {len(verdicts)} lines{of}, {count_verdicts(verdicts)}." if len(verdicts) > 1 else ""
+    restriction = "" if len(verdicts) == len(lines) else " that pool one pair a row or position"
+    return (
+        f"Of the {len(verdicts)} lines{restriction}, {count_verdicts(verdicts)}." if len(verdicts) > 1 else ""
+    )
 
 
 def line_caveats(
@@ -386,9 +388,9 @@ def line_caveats(
 ) -> tuple[str, ...]:
     """Differences between the lines other than run and method, as sentences."""
     caveats: list[str] = []
-    judged = _keys_by_value({line.key: line.result.judged for line in lines})
-    if len(judged) > 1:
-        caveats.append(f"The lines judge different answers: {_groups_text(judged, labels)}.")
+    judged_answers = _keys_by_value({line.key: line.result.judged for line in lines})
+    if len(judged_answers) > 1:
+        caveats.append(f"The lines judge different answers: {_groups_text(judged_answers, labels)}.")
     datasets = _keys_by_value({line.key: infos[line.key].dataset or "not named" for line in lines})
     if len(datasets) > 1:
         caveats.append(

@@ -273,14 +273,14 @@ def _methods_cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> Methods
 def _concentration_warning(evidence: AnswerEvidence, scheme: Scheme) -> str | None:
     try:
         return measure_concentration(evidence, scheme).warning
-    except Unavailable:  # more natural bins than are offered: spread out enough
+    except Unavailable:  # more natural bins than are offered, so not concentrated
         return None
 
 
 def _mark_best(cells: Sequence[MethodsCell], evidences: Sequence[AnswerEvidence]) -> list[MethodsCell]:
     """The cells of one run, the lowest marked, if there are several and all use the same rows."""
-    rows = [each.confidences.pairs.rows for each in evidences if each.n_used]
-    if len(cells) < 2 or not all(np.array_equal(rows[0], own) for own in rows[1:]):
+    rows = [evidence.confidences.pairs.rows for evidence in evidences if evidence.n_used]
+    if len(cells) < 2 or not all(np.array_equal(rows[0], other) for other in rows[1:]):
         return list(cells)
     ece, brier = _lowest([cell.ece for cell in cells]), _lowest([cell.brier for cell in cells])
     return [
@@ -332,7 +332,7 @@ def _methods_headline(cells: Mapping[tuple[str, str], MethodsCell], runs: Sequen
     return f"Lowest Brier score among {len(compared)} runs: {summary}."
 
 
-# --- Questions whose samples all fail to parse -----------------------------------------------------
+# --- Questions whose samples all fail to parse ----------------------------------------------------
 #
 # By default such a row has no self-consistency and lowers n (decision 0004). Counting it as wrong is the
 # stricter reading, in which a model gains nothing by not writing an answer down.

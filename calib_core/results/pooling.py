@@ -76,7 +76,7 @@ class PairPools:
         shown = int((self.table["bin"] == 1).sum())
         if not self.n_hidden_classes:
             return shown
-        # No unlisted class exceeds the smallest of the listed largest, nor the total of the unlisted.
+        # An unlisted class is at most as probable as the least of the largest ones, and as all unlisted together.
         largest = self.table.filter(~pl.col("right"))
         upper_bound = min([self.hidden_probability, *largest["prob"].tail(1)])
         bin_index = bin_of(np.array([upper_bound]), self.n_bins)
@@ -252,11 +252,11 @@ def class_occurrence_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
     pl.DataFrame
         One row for each kind of class: occurs (text), classes, share of the K classes, positions (their sum).
     """
-    never, often = occurrences == 0, occurrences > MAX_RARE_OCCURRENCES
+    never, frequent = occurrences == 0, occurrences > MAX_RARE_OCCURRENCES
     kinds = {
         "never": never,
-        f"1 to {MAX_RARE_OCCURRENCES} times": ~(never | often),
-        f"more than {MAX_RARE_OCCURRENCES} times": often,
+        f"1 to {MAX_RARE_OCCURRENCES} times": ~(never | frequent),
+        f"more than {MAX_RARE_OCCURRENCES} times": frequent,
     }
     return pl.DataFrame(
         {

@@ -179,7 +179,11 @@ def _cluster_sizes(sample_codes: SampleMatrix, position: int) -> tuple[list[int]
     code = code[code != ABSENT_CODE]
     parsed = code[code != UNPARSED_CODE]
     sizes: list[int] = np.bincount(parsed).tolist() if parsed.size else []
-    return sizes, int((code == UNPARSED_CODE).sum()), [int(np.argmax(code == at)) for at in range(len(sizes))]
+    return (
+        sizes,
+        int((code == UNPARSED_CODE).sum()),
+        [int(np.argmax(code == cluster)) for cluster in range(len(sizes))],
+    )
 
 
 def question_clusters(

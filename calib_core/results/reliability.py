@@ -141,11 +141,16 @@ def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.
     return binned.to_frame().with_columns(
         pl.lit(None, pl.Float64).alias("accuracy_low") if low is None else pl.Series("accuracy_low", low),
         pl.lit(None, pl.Float64).alias("accuracy_high") if high is None else pl.Series("accuracy_high", high),
-        pl.Series("interval", [bin_name(binned, at) for at in range(binned.size)], dtype=pl.String),
+        pl.Series(
+            "interval", [bin_name(binned, bin_index) for bin_index in range(binned.size)], dtype=pl.String
+        ),
         (pl.col("confidence") - pl.col("accuracy")).alias("gap"),
         pl.Series("share", share, dtype=pl.Float64),
         (pl.col("count") < MIN_ROWS).alias("thin"),
     )
+
+
+# --- The diagram in words -------------------------------------------------------------------------
 
 
 def reliability_headline(
@@ -219,8 +224,8 @@ def _mixed_clause(binned: Binned, over: NDArray[np.float64], under: NDArray[np.f
     return f", {VERDICT_WORDS['mixed']}: {locations}"
 
 
-def _comma_clause(where: str) -> str:
-    return f", {where}" if where else ""
+def _comma_clause(clause: str) -> str:
+    return f", {clause}" if clause else ""
 
 
 def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:

@@ -90,8 +90,8 @@ class SweepCurve:
     @property
     def value_range(self) -> float | None:
         """Largest minus smallest value over M; None where no M has a value."""
-        known = [value for value in self.values if value is not None]
-        return max(known) - min(known) if known else None
+        defined = [value for value in self.values if value is not None]
+        return max(defined) - min(defined) if defined else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -265,9 +265,9 @@ def _sweep_curve(
 ) -> SweepCurve:
     schemes = {number: effective_scheme(metric, Scheme(binning, number)) for number in bins}
     unavailable = {
-        number: why
+        number: reason
         for number, scheme in schemes.items()
-        if (why := evidence.unavailable_reason(metric, scheme))
+        if (reason := evidence.unavailable_reason(metric, scheme))
     }
     available = {number: scheme for number, scheme in schemes.items() if number not in unavailable}
     bounds = {
@@ -279,12 +279,12 @@ def _sweep_curve(
         else None
         for number in bins
     )
-    known = [value for value in values if value is not None]
-    complete = len(known) == len(bins)
-    rsd = float(relative_standard_deviation(np.array(known), ddof)) if complete else np.nan
+    defined = [value for value in values if value is not None]
+    complete = len(defined) == len(bins)
+    rsd = float(relative_standard_deviation(np.array(defined), ddof)) if complete else np.nan
     null = null_distribution(evidence, metric, list(schemes.values()), values) if complete else None
-    if null is not None and len(known) > 1:
-        null = with_rsd(null, evidence, metric, list(schemes.values()), known, ddof)
+    if null is not None and len(defined) > 1:
+        null = with_rsd(null, evidence, metric, list(schemes.values()), defined, ddof)
     return SweepCurve(
         metric=metric.id,
         bins=bins,
@@ -390,7 +390,7 @@ def _rsd_null(draws: NDArray[np.float64], observed: Sequence[float], ddof: int) 
     }
 
 
-# --- The sweep in words ------------------------------------------------------------------------------
+# --- The sweep in words ---------------------------------------------------------------------------
 
 
 def sweep_remarks(
@@ -408,13 +408,13 @@ def sweep_remarks(
         The metric at these M, None where only bounds are known.
     """
     remarks: list[str] = []
-    known = [value for value in values if value is not None]
-    if len(known) == len(values) > 1 and max(known) > ROUNDING_TOLERANCE:
+    defined = [value for value in values if value is not None]
+    if len(defined) == len(values) > 1 and max(defined) > ROUNDING_TOLERANCE:
         one_bin = Scheme("width", 1)
         one_bin_value = (
             metric.compute(evidence.sums_for(metric, one_bin), one_bin) if metric.binning != "mass" else None
         )
-        if one_bin_value is not None and one_bin_value >= ONE_SIGN_SHARE * max(known):
+        if one_bin_value is not None and one_bin_value >= ONE_SIGN_SHARE * max(defined):
             remarks.append(
                 f"Nearly all gaps have one sign and do not cancel, so {metric.title} is nearly the same at "
                 "every M: an RSD near 0 shows that, and not that the number is a good one."
@@ -450,7 +450,9 @@ def sweep_headline(
     """
     value_texts, ends = [format_short(value) for value in values], (f"M = {bins[0]}", f"M = {bins[-1]}")
     chance_texts = (
-        [] if null is None else [BEYOND_CHANCE if each else WITHIN_CHANCE for each in _significant_ends(null)]
+        []
+        if null is None
+        else [BEYOND_CHANCE if significant else WITHIN_CHANCE for significant in _significant_ends(null)]
     )
     if len(set(value_texts)) == 1:
         place = ends[0] if len(bins) == 1 else "every M"
@@ -514,7 +516,7 @@ def sweep_chance_note(
     """
     if null is None:
         return "How much of it is chance is not known here."
-    medians = dict.fromkeys(format_short(null.median[at]) for at in (0, -1))
+    medians = dict.fromkeys(format_short(null.median[index]) for index in (0, -1))
     opening = f"Confidences that are exactly right would give about {' and '.join(medians)} on {rows_text}"
     if len(bins) == 1:
         return f"{opening}{_p_text(null, null.p[0])}."
@@ -551,8 +553,8 @@ def _ends_sentence(bins: Sequence[int], null: NullDistribution, change: str) -> 
     if all(significant):
         opening = f"Both numbers are {BEYOND_CHANCE}{_p_text(null, null.p[0], null.p[-1])}"
     else:
-        at = 0 if significant[0] else -1
-        opening = f"Only the number at M = {bins[at]} is {BEYOND_CHANCE}{_p_text(null, null.p[at])}"
+        end = 0 if significant[0] else -1
+        opening = f"Only the number at M = {bins[end]} is {BEYOND_CHANCE}{_p_text(null, null.p[end])}"
     if not change:
         return f"{opening}."
     expected = f"thinner bins bring by chance (about {format_short(null.median[-1] - null.median[0])})"

@@ -14,7 +14,6 @@ _SIZE_PATTERN: Final = re.compile(r"(?<![a-z0-9.])(?:\d+x)?\d+(?:\.\d+)?[kmbt](?
 
 _NAME_SEPARATORS: Final = re.compile(r"[\s_\-–·./]+")
 
-
 _STEP_PATTERN: Final = re.compile(
     r"(?:^|[^a-z])(?:step|checkpoint|ckpt|iter)[-_ ]?(\d{1,15})(?!\d)", re.IGNORECASE
 )
@@ -187,5 +186,5 @@ def checkpoint_step(checkpoint: str | None) -> int | None:
     text = checkpoint.strip()
     if _DIGITS_PATTERN.fullmatch(text):
         return int(text)
-    found = _STEP_PATTERN.search(text)
-    return int(found[1]) if found else None
+    match = _STEP_PATTERN.search(text)
+    return int(match[1]) if match else None

@@ -617,7 +617,7 @@ def _sampling_recipe(evidence: AnswerEvidence, available: SubsampleSizes, plan: 
     )
 
 
-# --- Which sizes can be drawn ----------------------------------------------------------------------
+# --- Which sizes can be drawn ---------------------------------------------------------------------
 
 
 def subsample_sizes(
@@ -733,7 +733,7 @@ class _DrawCollector:
         for method_index, confidence in enumerate(confidences):
             squares = np.where(defined, (confidence - right) ** 2, 0.0).reshape(draws, questions)
             self._squares[method_index] += squares.sum(0)
-            # What the registered Brier score would be: its squares are at hand, and sums need no second pass.
+            # Same value as the registered Brier score, without a second pass over the pairs.
             np.divide(squares.sum(1), present.sum(1), out=brier[:, method_index], where=present.any(1))
         self._present += present.sum(0)
         self._draws += draws
@@ -867,11 +867,11 @@ def brier_differences(
     if not by_size:
         return [{} for _ in reference]
     stacked = np.concatenate(by_size)
-    known = ~np.isnan(stacked)
-    ends = _bootstrap_means(np.where(known, stacked, 0.0), known, seed)
+    defined = ~np.isnan(stacked)
+    ends = _bootstrap_means(np.where(defined, stacked, 0.0), defined, seed)
     differences: list[dict[int, BrierDifference]] = [{} for _ in reference]
     for index, (value, low, high) in enumerate(ends):
-        if (questions := int(known[index].sum())) > 1 and np.isfinite(low):
+        if (questions := int(defined[index].sum())) > 1 and np.isfinite(low):
             size_index, method = divmod(index, len(differences))
             differences[method][sizes[size_index]] = BrierDifference(value, low, high, questions)
     return differences

@@ -165,44 +165,6 @@ class TourSubject:
         return "answers" if self.candidate.has_answers else "positions"
 
 
-def default_tour_run(runs: Mapping[str, TourCandidate]) -> str:
-    """The key of the run the tour shows by default, of at least one; see `choice_reason`."""
-    return max(runs, key=lambda key: _tour_rank(runs[key]))
-
-
-def _tour_rank(candidate: TourCandidate) -> tuple[bool, bool, bool, int]:
-    return (
-        candidate.has_answers,
-        candidate.has_readable_questions,
-        candidate.has_samples,
-        candidate.first_evidence.n_used,
-    )
-
-
-def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
-    """Why `default_tour_run` chose this run, as a sentence."""
-    if len(runs) == 1:
-        return "It is the one run here."
-    chosen = runs[chosen_key]
-    unit = "rows" if chosen.has_answers else "positions"
-    features = [
-        *(["answers to questions"] if chosen.has_answers and not chosen.has_readable_questions else []),
-        *(["questions that can be read"] if chosen.has_readable_questions else []),
-        *(["several answers to each"] if chosen.has_samples else []),
-    ]
-    similar = [other for other in runs.values() if _tour_rank(other)[:3] == _tour_rank(chosen)[:3]]
-    if len(similar) == 1:
-        return (
-            f"It is the one run here that has {' and '.join(features)}."
-            if features
-            else f"It has the most {unit}."
-        )
-    ties = sum(_tour_rank(other) == _tour_rank(chosen) for other in similar)
-    with_clause = f" with {' and '.join(features)}" if features else ""
-    rank = "has the most" if ties == 1 else "is the first with the most"
-    return f"Of the {len(similar)} runs{with_clause}, it {rank} {unit}."
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerOption:
     """One possible answer to a question.
@@ -341,6 +303,47 @@ class TourStep:
         return self.picture.to_frame().with_columns(recipe=pl.lit(self.recipe))
 
 
+# --- Choosing the run -----------------------------------------------------------------------------
+
+
+def default_tour_run(runs: Mapping[str, TourCandidate]) -> str:
+    """The key of the run the tour shows by default, of at least one; see `choice_reason`."""
+    return max(runs, key=lambda key: _tour_rank(runs[key]))
+
+
+def _tour_rank(candidate: TourCandidate) -> tuple[bool, bool, bool, int]:
+    return (
+        candidate.has_answers,
+        candidate.has_readable_questions,
+        candidate.has_samples,
+        candidate.first_evidence.n_used,
+    )
+
+
+def choice_reason(runs: Mapping[str, TourCandidate], chosen_key: str) -> str:
+    """Why `default_tour_run` chose this run, as a sentence."""
+    if len(runs) == 1:
+        return "It is the one run here."
+    chosen = runs[chosen_key]
+    unit = "rows" if chosen.has_answers else "positions"
+    features = [
+        *(["answers to questions"] if chosen.has_answers and not chosen.has_readable_questions else []),
+        *(["questions that can be read"] if chosen.has_readable_questions else []),
+        *(["several answers to each"] if chosen.has_samples else []),
+    ]
+    similar = [other for other in runs.values() if _tour_rank(other)[:3] == _tour_rank(chosen)[:3]]
+    if len(similar) == 1:
+        return (
+            f"It is the one run here that has {' and '.join(features)}."
+            if features
+            else f"It has the most {unit}."
+        )
+    ties = sum(_tour_rank(other) == _tour_rank(chosen) for other in similar)
+    with_clause = f" with {' and '.join(features)}" if features else ""
+    rank = "has the most" if ties == 1 else "is the first with the most"
+    return f"Of the {len(similar)} runs{with_clause}, it {rank} {unit}."
+
+
 # --- Steps one and two: a confidence, and calibration ---------------------------------------------
 
 
@@ -387,14 +390,14 @@ def _answered_clause(answer: str | None) -> str:
     return f"answers “{single_line(answer, _MAX_ANSWER_LETTERS)}”" if answer else "gives an answer"
 
 
-def _outcome_clause(right: bool, gold: str | None, answer: str | None) -> str:  # noqa: FBT001 (what it speaks of)
+def _outcome_clause(right: bool, gold: str | None, answer: str | None) -> str:  # noqa: FBT001 (the outcome itself, not an option)
     if right:
         return "This time it is right"
     gold_clause = f" (right is “{single_line(gold, _MAX_ANSWER_LETTERS)}”)" if gold and gold != answer else ""
     return f"This time it is wrong{gold_clause}"
 
 
-def _single_answer_clause(confidence: float, right: bool) -> str:  # noqa: FBT001 (what it speaks of)
+def _single_answer_clause(confidence: float, right: bool) -> str:  # noqa: FBT001 (the outcome itself, not an option)
     """What one answer tells about its confidence: nothing, unless the outcome had probability 0."""
     if confidence == (0.0 if right else 1.0):
         direction = "little" if right else "much"
@@ -523,14 +526,19 @@ def overall_step(subject: TourSubject) -> TourStep:
     result = reliability_diagram(evidence, "ece", DEFAULT_SCHEME)
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     verdict = judge_calibration(binned, design_effect=evidence.design_effect)
-    where = ", and where" if verdict.kind in {"over", "under"} else ""
+    where_clause = ", and where" if verdict.kind in {"over", "under"} else ""
     # With few rows, the second sentence says so.
-    few = verdict.kind == "few"
-    rest = f"{stated_and_observed(binned)}." if few else result.headline[0].lower() + result.headline[1:]
+    too_few = verdict.kind == "few"
+    predicate = (
+        f"{stated_and_observed(binned)}." if too_few else result.headline[0].lower() + result.headline[1:]
+    )
     return TourStep(
         kind="whole",
-        heading=VERDICT_WORDS[verdict.kind].capitalize() + where,
-        sentences=(f"{subject.name} {rest}", _largest_gap_sentence(result, verdict, subject.unit_plural)),
+        heading=VERDICT_WORDS[verdict.kind].capitalize() + where_clause,
+        sentences=(
+            f"{subject.name} {predicate}",
+            _largest_gap_sentence(result, verdict, subject.unit_plural),
+        ),
         picture=result,
         selection_note=f"All its {subject.unit_plural} are shown, in ten bins.",
         recipe=result.score.recipe,
@@ -563,8 +571,8 @@ def _fullest_bin(table: pl.DataFrame) -> dict[str, Any]:
 def _bin_clause(row: dict[str, Any], unit_plural: str) -> str:
     """ "412 answers say 97.5 % on average, and 80.1 % of them are right"."""
     if row["count"] == 1:
-        judged = "right" if row["accuracy"] else "wrong"
-        return f"1 {unit_plural[:-1]} says {format_percent(row['confidence'])} and is {judged}"
+        outcome = "right" if row["accuracy"] else "wrong"
+        return f"1 {unit_plural[:-1]} says {format_percent(row['confidence'])} and is {outcome}"
     return (
         f"{row['count']:,} {unit_plural} say {format_percent(row['confidence'])} on average, and "
         f"{format_percent(row['accuracy'])} of them are right"
@@ -578,10 +586,10 @@ def bins_step(subject: TourSubject) -> TourStep:
     if not result.curves:
         raise Unavailable(result.unavailable["ece"])
     curve = result.curves[0]
-    few, many = curve.bins[0], curve.bins[-1]
+    fewest, most = curve.bins[0], curve.bins[-1]
     ends = (curve.values[0], curve.values[-1])
     low, high = ("not known" if value is None else format_short(value) for value in ends)
-    number = f"{low} with {few} bins" + (f" and {high} with {many}" if low != high else f" as with {many}")
+    number = f"{low} with {fewest} bins" + (f" and {high} with {most}" if low != high else f" as with {most}")
     return TourStep(
         kind="bins",
         heading=STEP_TITLES["bins"],
@@ -602,10 +610,10 @@ def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
     advice = "an ECE has to be read with its M and its rows"
     if curve.null is None:
         return f"How much of it {rows_text} would give by chance is not known here: {advice}."
-    few, many = curve.bins[0], curve.bins[-1]
+    fewest, most = curve.bins[0], curve.bins[-1]
     return (
         f"Confidences that are exactly right would give about {_null_median_text(curve, curve.null, 0)} "
-        f"with {few} bins and {_null_median_text(curve, curve.null, -1)} with {many} on {rows_text}, by "
+        f"with {fewest} bins and {_null_median_text(curve, curve.null, -1)} with {most} on {rows_text}, by "
         f"chance alone: {advice}."
     )
 
@@ -851,10 +859,10 @@ def _comparable_evidences(subject: TourSubject) -> dict[str, Evidence]:
 def _selection_note(subject: TourSubject, n_runs: int, method: str) -> str:
     dataset = subject.evidence.run.info.dataset
     unnamed = "whose file names no data set" if n_runs == 1 else "whose files name no data set"
-    whose = f"of the data set {dataset}" if dataset else unnamed
+    origin = f"of the data set {dataset}" if dataset else unnamed
     if n_runs == 1:
-        return f"It is the only run {whose} that gives “{method}”."
-    return f"{both_or_all(n_runs).capitalize()} runs {whose} that give “{method}”."
+        return f"It is the only run {origin} that gives “{method}”."
+    return f"{both_or_all(n_runs).capitalize()} runs {origin} that give “{method}”."
 
 
 def _best_and_most_accurate(points: Sequence[ComparisonPoint]) -> tuple[ComparisonPoint, ComparisonPoint]:

@@ -61,75 +61,6 @@ class CheckpointPlacement:
     unplaced: Mapping[str, str]
 
 
-def place_checkpoints(infos: Mapping[str, RunInfo], n_rows: Mapping[str, int]) -> CheckpointPlacement:
-    """Place runs on one axis, which never mixes tokens and steps.
-
-    The axis shows tokens seen, unless more runs have a step than tokens. A line is a model on one data
-    set with one number of shots, tuning and temperature; of two runs at the same position, the one with
-    more rows is placed.
-
-    Parameters
-    ----------
-    infos : Mapping[str, RunInfo]
-    n_rows : Mapping[str, int]
-        Run key → number of rows its metric is computed from.
-    """
-    tokens = {run: info.tokens_seen for run, info in infos.items() if info.tokens_seen is not None}
-    steps = {
-        run: step for run, info in infos.items() if (step := checkpoint_step(info.checkpoint)) is not None
-    }
-    axis, positions = (TOKENS_AXIS, tokens) if len(tokens) >= len(steps) else (STEPS_AXIS, steps)
-    other_positions = steps if axis == TOKENS_AXIS else tokens
-    unplaced = {
-        run: _unplaced_reason(infos[run], axis, other=run in other_positions)
-        for run in infos
-        if run not in positions
-    }
-    titles = _line_titles({run: infos[run] for run in positions})
-    lines: dict[str, list[PlacedRun]] = {}
-    for run, position in sorted(positions.items(), key=lambda item: (item[1], -n_rows[item[0]])):
-        line = lines.setdefault(titles[run], [])
-        if line and line[-1].position == position:
-            unplaced[run] = f"A run of no fewer rows stands at the same place of its line ({position:,})."
-        else:
-            line.append(PlacedRun(run, float(position)))
-    order = dict.fromkeys(titles[run] for run in infos if run in titles)
-    return CheckpointPlacement(axis, {title: tuple(lines[title]) for title in order}, unplaced)
-
-
-def _unplaced_reason(info: RunInfo, axis: str, *, other: bool) -> str:
-    if other:
-        known, missing = ("steps", "tokens seen") if axis == TOKENS_AXIS else ("tokens seen", "a step")
-        return f"It has {known} but not {missing}, and the two are never drawn on one axis."
-    if info.checkpoint is None:
-        return "Its file names no checkpoint and no tokens seen."
-    return f"The checkpoint {info.checkpoint!r} has no step in it, and tokens seen are not given."
-
-
-def _line_titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
-    """Run key → title of its line: the model, and whatever else distinguishes the lines."""
-    parts = {run: _title_parts(info) for run, info in infos.items()}
-    differing = [
-        index
-        for index in range(5)
-        if len({run_parts[index] for run_parts in parts.values()}) > 1 or index == 0
-    ]
-    return {
-        run: " · ".join(part for index in differing if (part := run_parts[index])) or "unnamed model"
-        for run, run_parts in parts.items()
-    }
-
-
-def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
-    return (
-        info.model or "",
-        info.dataset or "",
-        "" if info.shots is None else f"{info.shots}-shot",
-        info.tuning or "",
-        "" if info.temperature is None else f"temperature {info.temperature:g}",
-    )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
     """One point of a line.
@@ -317,6 +248,81 @@ def _checkpoint(placed: PlacedRun, evidence: Evidence, metric_id: str, scheme: S
         n_used=metric_score.n_used,
         recipe=metric_score.recipe,
     )
+
+
+# --- Placing runs on the axis ---------------------------------------------------------------------
+
+
+def place_checkpoints(infos: Mapping[str, RunInfo], n_rows: Mapping[str, int]) -> CheckpointPlacement:
+    """Place runs on one axis, which never mixes tokens and steps.
+
+    The axis shows tokens seen, unless more runs have a step than tokens. A line is a model on one data
+    set with one number of shots, tuning and temperature; of two runs at the same position, the one with
+    more rows is placed.
+
+    Parameters
+    ----------
+    infos : Mapping[str, RunInfo]
+    n_rows : Mapping[str, int]
+        Run key → number of rows its metric is computed from.
+    """
+    tokens = {run: info.tokens_seen for run, info in infos.items() if info.tokens_seen is not None}
+    steps = {
+        run: step for run, info in infos.items() if (step := checkpoint_step(info.checkpoint)) is not None
+    }
+    axis, positions = (TOKENS_AXIS, tokens) if len(tokens) >= len(steps) else (STEPS_AXIS, steps)
+    other_positions = steps if axis == TOKENS_AXIS else tokens
+    unplaced = {
+        run: _unplaced_reason(infos[run], axis, other=run in other_positions)
+        for run in infos
+        if run not in positions
+    }
+    titles = _line_titles({run: infos[run] for run in positions})
+    lines: dict[str, list[PlacedRun]] = {}
+    for run, position in sorted(positions.items(), key=lambda item: (item[1], -n_rows[item[0]])):
+        line = lines.setdefault(titles[run], [])
+        if line and line[-1].position == position:
+            unplaced[run] = f"A run of no fewer rows stands at the same place of its line ({position:,})."
+        else:
+            line.append(PlacedRun(run, float(position)))
+    order = dict.fromkeys(titles[run] for run in infos if run in titles)
+    return CheckpointPlacement(axis, {title: tuple(lines[title]) for title in order}, unplaced)
+
+
+def _unplaced_reason(info: RunInfo, axis: str, *, other: bool) -> str:
+    if other:
+        available, missing = ("steps", "tokens seen") if axis == TOKENS_AXIS else ("tokens seen", "a step")
+        return f"It has {available} but not {missing}, and the two are never drawn on one axis."
+    if info.checkpoint is None:
+        return "Its file names no checkpoint and no tokens seen."
+    return f"The checkpoint {info.checkpoint!r} has no step in it, and tokens seen are not given."
+
+
+def _line_titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
+    """Run key → title of its line: the model, and whatever else distinguishes the lines."""
+    parts = {run: _title_parts(info) for run, info in infos.items()}
+    differing = [
+        index
+        for index in range(5)
+        if len({run_parts[index] for run_parts in parts.values()}) > 1 or index == 0
+    ]
+    return {
+        run: " · ".join(part for index in differing if (part := run_parts[index])) or "unnamed model"
+        for run, run_parts in parts.items()
+    }
+
+
+def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
+    return (
+        info.model or "",
+        info.dataset or "",
+        "" if info.shots is None else f"{info.shots}-shot",
+        info.tuning or "",
+        "" if info.temperature is None else f"temperature {info.temperature:g}",
+    )
+
+
+# --- The curves in words --------------------------------------------------------------------------
 
 
 def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:

@@ -118,7 +118,7 @@ def metric_interval(
     ends = None if draws is None else basic_interval(value, draws)
     if draws is None or ends is None:
         return None
-    # Reflected at a number near a limit both ends may lie beyond it.
+    # Near a limit of the metric's range, reflection can push both ends beyond it.
     minimum = -np.inf if metric.low is None else metric.low
     maximum = np.inf if metric.high is None else metric.high
     low, high = (min(max(end, minimum), maximum) for end in ends)
@@ -196,8 +196,10 @@ def paired_difference(
 
 def _key_positions(keys: Sequence[pl.Series], distinct: pl.Series) -> list[NDArray[np.intp]]:
     """Position of each key among the distinct ones."""
-    place = pl.DataFrame({"key": distinct, "at": np.arange(distinct.len())})
-    return [key.to_frame("key").join(place, on="key", maintain_order="left")["at"].to_numpy() for key in keys]
+    positions = pl.DataFrame({"key": distinct, "at": np.arange(distinct.len())})
+    return [
+        key.to_frame("key").join(positions, on="key", maintain_order="left")["at"].to_numpy() for key in keys
+    ]
 
 
 def _pair_by_question(
@@ -221,7 +223,7 @@ def _pair_by_question(
         question_keys = (
             question_keys if repeated is None else repeated.gather(pl.Series(at_first, dtype=pl.UInt32))
         )
-        # Ids count anew in each data set.
+        # Ids are unique within a data set only.
         keys.append(
             f"{first.run.info.dataset or ''}{KEY_SEPARATOR}" + question_keys.filter(pl.Series(usable))
         )
