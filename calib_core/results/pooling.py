@@ -76,7 +76,7 @@ class PairPools:
         shown = int((self.table["bin"] == 1).sum())
         if not self.n_hidden_classes:
             return shown
-        # An unlisted class is at most as probable as the least of the largest ones, and as all unlisted together.
+        # An unlisted class is at most as probable as the last of the largest, and as all unlisted together.
         largest = self.table.filter(~pl.col("right"))
         upper_bound = min([self.hidden_probability, *largest["prob"].tail(1)])
         bin_index = bin_of(np.array([upper_bound]), self.n_bins)

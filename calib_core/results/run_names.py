@@ -1,4 +1,4 @@
-"""What is each run called, and which runs belong together? Short names, families of sizes, plotting order."""
+"""What is each run called, and which runs belong together? Short names, families of sizes, order of runs."""
 
 from __future__ import annotations
 
@@ -142,15 +142,20 @@ def _fact_text(field: str, info: RunInfo) -> str:
     return {"shots": f"{value}-shot", "temperature": f"T={value}"}.get(field, str(value))
 
 
-# --- Plotting order and checkpoints ---------------------------------------------------------------
+# --- Order of runs, and checkpoints ---------------------------------------------------------------
 
 
 def run_order(infos: Sequence[RunInfo]) -> list[int]:
-    """The plotting position of each run, from 0: data set by data set, then in the order given.
+    """The place of each run, from 0, which decides its colour and symbol on every page.
 
-    Runs of one data set are shown together most often, and neighbouring positions look most different. Of
-    the checkpoints of one training only the last takes part; the others follow the runs of their data
-    set, since they lie on the same line.
+    Runs are ordered data set by data set, then as given: runs of one data set are shown together most
+    often, and neighbouring places look least alike. Of the checkpoints of one training only the last
+    takes part; the others follow the runs of their data set, since they lie on the same line.
+
+    Returns
+    -------
+    list[int]
+        In the order of `infos`; a permutation of 0 to n − 1.
     """
     last: dict[tuple[object, ...], int] = {}
     for info in infos:

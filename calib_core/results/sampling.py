@@ -752,7 +752,7 @@ class _DrawCollector:
             else []
         )
         for metric, scheme in others:
-            values = [metric.compute(confidence, scheme) for confidence in sums]
+            values = [metric.compute(method_sums, scheme) for method_sums in sums]
             self._values[metric.id].append([np.nan if value is None else value for value in values])
         pairs = max(right.size, 1)
         self._mean_confidence.append(

@@ -312,6 +312,7 @@ def default_tour_run(runs: Mapping[str, TourCandidate]) -> str:
 
 
 def _tour_rank(candidate: TourCandidate) -> tuple[bool, bool, bool, int]:
+    """Sort key of the default run: answers before texts, then readable questions, samples, number of rows."""
     return (
         candidate.has_answers,
         candidate.has_readable_questions,
@@ -619,7 +620,7 @@ def _null_sentence(curve: SweepCurve, rows_text: str) -> str:
 
 
 def _null_median_text(curve: SweepCurve, null: NullDistribution, bins_index: int) -> str:
-    """ "0.0198 (13 % of it)": the null's median, and its share of what was found where it is the smaller."""
+    """ "0.0198 (13 % of it)": the null median, and its share of the observed value where that is larger."""
     median, value = null.median[bins_index], curve.values[bins_index]
     share = f" ({100 * median / value:.0f} % of it)" if value is not None and median < value else ""
     return f"{format_short(median)}{share}"
@@ -845,7 +846,7 @@ def models_step(subject: TourSubject, estimator: MetricEstimator) -> TourStep:
 
 
 def _comparable_evidences(subject: TourSubject) -> dict[str, Evidence]:
-    """The runs on the same data set that support the same method, including the one shown."""
+    """The runs on the same data set that support the same method, the one shown among them."""
     dataset = subject.evidence.run.info.dataset
     return {
         key: candidate.usable[subject.method].top_label
