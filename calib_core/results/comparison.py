@@ -131,7 +131,8 @@ def estimate_metric(evidence: Evidence, metric_id: str, scheme: Scheme) -> Metri
     Raises
     ------
     Unavailable
-        Where the evidence cannot give the metric, or it is undefined, infinite or known only within bounds.
+        Where the evidence does not support the metric, or it is undefined, infinite or known only within
+        bounds.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme)
@@ -350,7 +351,8 @@ def compare_runs(
     Returns
     -------
     Comparison
-        An evidence that cannot give both metrics, or has an undefined or infinite one, is in `unavailable`.
+        An evidence that does not support both metrics, or has an undefined or infinite one, is in
+        `unavailable`.
 
     Raises
     ------

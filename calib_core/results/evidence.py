@@ -264,7 +264,8 @@ class Evidence(ABC):
         Raises
         ------
         Unavailable
-            Where the evidence cannot give the metric, or there are more than `MAX_NATURAL_BINS` natural bins.
+            Where the evidence does not support the metric, or there are more than `MAX_NATURAL_BINS`
+            natural bins.
         """
         if reason := self.unavailable_reason(metric, scheme):
             raise Unavailable(reason)
@@ -385,7 +386,7 @@ class AnswerEvidence(Evidence):
 
     @property
     def no_distribution_reason(self) -> str | None:
-        """Why the method gives no complete distribution; None where it does."""
+        """Why the method has no complete distribution; None where it does."""
         distribution = self.confidences.distribution
         if distribution is None:
             single_value_reason = (

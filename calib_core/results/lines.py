@@ -139,7 +139,7 @@ def reliability_lines(
     Returns
     -------
     ReliabilityLines
-        An evidence that cannot give the metric, or exceeds `MAX_LINES`, is in `unavailable`.
+        An evidence that does not support the metric, or exceeds `MAX_LINES`, is in `unavailable`.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def _line_run_names(result_lines: list[ReliabilityLine], infos: Mapping[str, Run
 def _reliability_line(
     key: str, title: str, evidence: Evidence, metric_id: str, scheme: Scheme, n_verdicts: int
 ) -> ReliabilityLine:
-    """One of `n_verdicts` lines; raises Unavailable where the evidence cannot give the metric or the bins."""
+    """One of `n_verdicts` lines; raises Unavailable where the evidence lacks the metric or the bins."""
     metric = get_metric(metric_id)
     result = reliability_diagram(evidence, metric_id, scheme)
     dependent = bins_all_classes(metric) or evidence.options.labels == "all"

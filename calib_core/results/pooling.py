@@ -120,7 +120,7 @@ def poolable_question_titles(evidence: Evidence) -> list[str]:
     Raises
     ------
     Unavailable
-        Where the method gives no distribution.
+        Where the method has no distribution.
     """
     answers, distribution = _require_distribution(evidence)
     rows = answers.run.rows[distribution.rows]
@@ -146,7 +146,7 @@ def pools_of_question(evidence: Evidence, question_index: int, bins: int) -> Pai
     Raises
     ------
     Unavailable
-        Where the method gives no distribution.
+        Where the method has no distribution.
     IndexError
         For an index that does not exist.
     """

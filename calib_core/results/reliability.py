@@ -96,7 +96,7 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
     Raises
     ------
     Unavailable
-        Where the evidence cannot give the metric or the bins.
+        Where the evidence does not support the metric or the bins.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())

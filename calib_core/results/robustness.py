@@ -211,7 +211,7 @@ def sweep_bins(
     Returns
     -------
     Sweep
-        Metrics the evidence cannot give at any M are in `unavailable`.
+        Metrics that the evidence supports at no M are in `unavailable`.
 
     Raises
     ------
@@ -403,7 +403,7 @@ def sweep_remarks(
     evidence : Evidence
     metric : Metric
     schemes : Mapping[int, Scheme]
-        M → bins, for each M the evidence can give.
+        M → bins, for each M the evidence supports.
     values : sequence of float or None
         The metric at these M, None where only bounds are known.
     """

@@ -116,7 +116,7 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
     Raises
     ------
     Unavailable
-        With the reason, where the evidence cannot give the metric.
+        With the reason, where the evidence does not support the metric.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
@@ -155,7 +155,7 @@ def effective_scheme(metric: Metric, scheme: Scheme) -> Scheme:
 
 
 def metric_availability(evidence: Evidence, scheme: Scheme) -> dict[str, str | None]:
-    """Every registered metric id → None where this evidence can give it, otherwise the reason."""
+    """Every registered metric id → None where this evidence supports it, otherwise the reason."""
     return {
         id_: evidence.unavailable_reason(metric, effective_scheme(metric, scheme))
         for id_, metric in METRICS.items()

@@ -980,6 +980,6 @@ def tour_step(kind: StepKind, subject: TourSubject, estimator: MetricEstimator =
     Raises
     ------
     Unavailable
-        With the reason, where the data cannot give the step.
+        With the reason, where the data does not support the step.
     """
     return models_step(subject, estimator) if kind == "models" else _STEP_BUILDERS[kind](subject)

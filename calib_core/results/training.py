@@ -117,7 +117,7 @@ class Training:
     unplaced : Mapping[str, str]
         Run key → why it is not on a line.
     unavailable : Mapping[str, str]
-        Run key → why it cannot give the metric.
+        Run key → why it does not support the metric.
     headline : str
         One sentence on all lines, which claims no more than the null distribution allows.
     line_summaries : tuple[str, ...]
@@ -182,7 +182,7 @@ def training_curves(
     Returns
     -------
     Training
-        A run that cannot give the metric is in `unavailable`.
+        A run that does not support the metric is in `unavailable`.
 
     Raises
     ------
