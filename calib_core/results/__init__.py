@@ -1,1 +1,1 @@
-"""What does one run say of one question?  A run and a choice → one frozen result a question."""
+"""Results, one module for each question: from evidence to a frozen result with its recipe."""

@@ -1,4 +1,4 @@
-"""What if a model may refuse?  Share answered against accuracy on it, for every threshold of confidence."""
+"""What if the model answers only when it is confident? Share answered against accuracy, by threshold."""
 
 from __future__ import annotations
 
@@ -22,19 +22,35 @@ from calib_core.results.recipe import recipe_text
 from calib_core.wording import ROUNDING_TOLERANCE, format_percent, join_names
 
 AURC_FORMULA: Final = "mean over rows i of the share wrong among the rows with a confidence ≥ c_i"
-"""The area under risk against coverage: rows of one confidence are answered together."""
+"""Area under risk against coverage; rows of equal confidence are answered together."""
+
+IN_SAMPLE_NOTE: Final = (
+    "Each t is chosen on the rows it is judged on: on new questions expect less, and rather the lower end."
+)
+"""Caution shown with every threshold."""
 
 _MIN_DECIMALS: Final = 4
-"""A threshold is told with so many decimals if they are enough."""
+"""A threshold is shown with this many decimals if they are enough to identify its rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
-    """Answering when confidence ≥ threshold.
+    """Answering where confidence ≥ threshold.
 
-    threshold: in [0, 1], of a step the shortest decimal number that the same rows reach; answered: rows with
-    so much confidence or more; correct: right ones of them; of: all usable rows;
-    low, high: 95 % Wilson interval of the accuracy; accuracy, low, high: None where nothing is answered.
+    Attributes
+    ----------
+    threshold : float
+        In [0, 1]; for a step of the curve, the shortest decimal number that selects the same rows.
+    n_answered : int
+        Rows with at least this confidence.
+    n_correct : int
+        Correct ones among them.
+    n_rows : int
+        All usable rows.
+    accuracy : float or None
+        Of the answered rows; None, like its interval, where none is answered.
+    low, high : float or None
+        95 % Wilson interval of the accuracy.
     """
 
     threshold: float
@@ -53,12 +69,28 @@ class OperatingPoint:
 
 @dataclass(frozen=True, eq=False)
 class AbstentionCurve:
-    """Every threshold that one method of one run can have: one step a distinct confidence, highest first.
+    """All thresholds of one method on one run, one step for each distinct confidence, highest first.
 
-    threshold: float64, the smallest confidence of the step; answered, correct: int64, rows with so much
-    confidence or more and the right ones of them, both growing. Shape (distinct values,) each, at least one.
-    dtype: of the confidences as they stand in the file; auroc: None where all rows have one outcome; area: in
-    [0, 1], see FORMULA, lower is better; alike: how many rows may say the same (`trials.alike`).
+    Attributes
+    ----------
+    run, method : str
+        The run's label and the method's id.
+    threshold : NDArray[np.float64], shape (n_steps,)
+        Smallest confidence of each step; there is at least one step.
+    n_answered, n_correct : NDArray[np.int64], shape (n_steps,)
+        Rows with at least this confidence, and the correct ones among them; both ascending.
+    dtype : np.dtype
+        Of the confidences in the file.
+    auroc : float or None
+        None where all rows have the same outcome.
+    n_used, n_total : int
+        Rows used, and in the file.
+    judged : str
+        Which answer the outcome belongs to.
+    recipe : str
+    remarks : tuple[str, ...]
+    design_effect : float
+        Of repeated questions (`inference.clusters.design_effect`).
     """
 
     run: str
@@ -77,12 +109,12 @@ class AbstentionCurve:
 
     @cached_property
     def coverage(self) -> NDArray[np.float64]:
-        """Share answered at each step, growing to 1."""
+        """Share answered at each step, ascending to 1; shape (n_steps,)."""
         return self.n_answered / self.n_used
 
     @cached_property
     def accuracy(self) -> NDArray[np.float64]:
-        """Share right among the rows answered at each step."""
+        """Share of correct rows among those answered at each step; shape (n_steps,)."""
         return self.n_correct / self.n_answered
 
     @cached_property
@@ -92,17 +124,17 @@ class AbstentionCurve:
 
     @cached_property
     def aurc(self) -> float:
-        """Area under risk against coverage."""
+        """Area under risk against coverage (`AURC_FORMULA`), in [0, 1]; lower is better."""
         rows = np.diff(self.n_answered, prepend=0)
         return float((rows * (1 - self.accuracy)).sum()) / self.n_used
 
     @property
     def answering_all(self) -> OperatingPoint:
-        """Answering everything."""
+        """The step that answers every row."""
         return self.at_step(self.threshold.size - 1)
 
     def at_threshold(self, threshold: float) -> OperatingPoint:
-        """What answering when confidence ≥ threshold gives; a value stored as float32 0.7 reaches 0.7."""
+        """The operating point at any threshold; a confidence stored as float32 0.7 reaches 0.7."""
         reached = self._steps_reached(threshold)
         if not reached:
             return OperatingPoint(threshold, 0, 0, self.n_used, None, None, None)
@@ -112,34 +144,33 @@ class AbstentionCurve:
         )
 
     def for_accuracy(self, target: float) -> OperatingPoint | None:
-        """The step that answers most among those of at least this accuracy; None where there is none."""
-        enough = np.flatnonzero(self.n_correct >= (target - ROUNDING_TOLERANCE) * self.n_answered)
-        return self.at_step(int(enough[-1])) if enough.size else None
+        """The step of highest coverage among those of at least this accuracy; None where there is none."""
+        sufficient = np.flatnonzero(self.n_correct >= (target - ROUNDING_TOLERANCE) * self.n_answered)
+        return self.at_step(int(sufficient[-1])) if sufficient.size else None
 
     @property
     def most_accurate(self) -> OperatingPoint:
-        """The step of the highest accuracy, of equal ones that which answers most."""
+        """The step of the highest accuracy; of equal ones, that with the highest coverage."""
         return self.at_step(self.accuracy.size - 1 - int(np.argmax(self.accuracy[::-1])))
 
     def _steps_reached(self, threshold: float) -> int:
-        """How many steps lie at or above: compared as the file stores its values, as bins are."""
-        least = float(np.float64(threshold - ROUNDING_TOLERANCE).astype(self.dtype))
-        return int(np.searchsorted(-self.threshold, -least, side="right"))
+        """Number of steps at or above the threshold, compared in the file's precision as bins are."""
+        lowest = float(np.float64(threshold - ROUNDING_TOLERANCE).astype(self.dtype))
+        return int(np.searchsorted(-self.threshold, -lowest, side="right"))
 
     def _shortest_threshold(self, step: int) -> float:
-        """The shortest decimal number from _DECIMALS on that exactly the rows of this step reach."""
+        """The shortest decimal number, from `_MIN_DECIMALS` on, that exactly the rows of this step reach."""
         exact = float(self.threshold[step])
-        for decimals in range(
-            min(_MIN_DECIMALS, self.dtype.itemsize + 1), 16
-        ):  # float16 has no more than three
-            near = round(exact, decimals)
-            for number in (near, near - 10**-decimals):
-                if number >= 0 and self._steps_reached(number) == step + 1:
-                    return round(number, decimals)
+        # float16 has no more than three decimals.
+        for decimals in range(min(_MIN_DECIMALS, self.dtype.itemsize + 1), 16):
+            rounded = round(exact, decimals)
+            for candidate in (rounded, rounded - 10**-decimals):
+                if candidate >= 0 and self._steps_reached(candidate) == step + 1:
+                    return round(candidate, decimals)
         return exact
 
     def at_step(self, step: int) -> OperatingPoint:
-        """The step at this position, from 0: the surest."""
+        """The operating point of a step, counted from 0, the most confident one."""
         return OperatingPoint(
             self._shortest_threshold(step),
             int(self.n_answered[step]),
@@ -151,7 +182,11 @@ class AbstentionCurve:
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a step: run, method, threshold, answered, correct, share, accuracy, its ends, recipe."""
+        """One row for each step.
+
+        Columns: run, method, threshold, answered, correct, share, accuracy, accuracy_low, accuracy_high,
+        recipe.
+        """
         return pl.DataFrame(
             {
                 "threshold": self.threshold,
@@ -171,10 +206,14 @@ class AbstentionCurve:
 
 
 def abstention_curve(evidence: Evidence) -> AbstentionCurve:
-    """The curve of one method on one run.
+    """The abstention curve of one method on one run.
 
-    By the top label, one pair a row; computed confidences that agree to 12 decimals are one. Raises
-    Unavailable for token-level sums, which do not keep single confidences, and where no row is usable.
+    Uses the top label, one pair a row; computed confidences that agree to 12 decimals count as equal.
+
+    Raises
+    ------
+    Unavailable
+        For token-level sums, which keep no single confidences, and where no row is usable.
     """
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("Token-level sums do not keep single confidences: nothing can be withheld by them.")
@@ -199,55 +238,54 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
     )
 
 
-# MERGED abstention_reading: Which method answers most at the accuracy that is wanted, and how sure is that?  Curves → sentences.
-
-IN_SAMPLE_NOTE = (
-    "Each t is chosen on the rows it is judged on: on new questions expect less, and rather the lower end."
-)
+# --- The curve in words ---------------------------------------------------------------------------
 
 
 def target_text(target_accuracy: float) -> str:
-    """ "90 %", "92.5 %": as it was typed."""
+    """The target accuracy as typed: "90 %", "92.5 %"."""
     return f"{100 * target_accuracy:.6g} %"
 
 
 def threshold_text(threshold: float) -> str:
-    """ "0.9375", "0.5": every digit that is needed, and no more."""
+    """The threshold with as many digits as it needs: "0.9375", "0.5"."""
     return f"{threshold:.15g}"
 
 
 def abstention_headline(curves: Sequence[AbstentionCurve], target_accuracy: float) -> str:
-    """What the best of the methods gives at the wanted accuracy, or that none reaches it."""
+    """The method that answers most at the target accuracy, or that none reaches it."""
     target = target_text(target_accuracy)
-    found = [(curve, answering) for curve in curves if (answering := curve.for_accuracy(target_accuracy))]
-    if not found:
-        curve = max(curves, key=lambda one: one.most_accurate.accuracy or 0.0)
+    reaching = [(curve, point) for curve in curves if (point := curve.for_accuracy(target_accuracy))]
+    if not reaching:
+        curve = max(curves, key=lambda each: each.most_accurate.accuracy or 0.0)
         return (
             f"No confidence here reaches an accuracy of {target}: “{METHODS[curve.method].title}” comes "
             f"nearest, {operating_point_text(curve.most_accurate)}."
         )
-    curve, most = max(found, key=lambda one: one[1].coverage)
+    curve, best = max(reaching, key=lambda pair: pair[1].coverage)
     title = f"“{METHODS[curve.method].title}”"
     others = [
-        f"“{METHODS[one.method].title}”"
-        for one, answering in found
-        if one is not curve and answering.coverage == most.coverage
+        f"“{METHODS[other.method].title}”"
+        for other, point in reaching
+        if other is not curve and point.coverage == best.coverage
     ]
-    beside = f", and as many by {join_names(others)}" if others else ""
-    if most.n_answered == most.n_rows:
-        whole = "All questions can be answered" if len(curves) == 1 else f"{title} can answer all questions"
-        return f"{whole} at an accuracy of {target} or more: {operating_point_text(most)}{beside}."
-    least = threshold_text(most.threshold)
-    opening = f"To be right {target} of the time, answer when {title} says {least} or more"
-    return f"{opening}: {operating_point_text(most)}{beside}. Answering all: {format_percent(curve.answering_all.accuracy or 0.0)}."
+    ties = f", and as many by {join_names(others)}" if others else ""
+    if best.n_answered == best.n_rows:
+        subject = "All questions can be answered" if len(curves) == 1 else f"{title} can answer all questions"
+        return f"{subject} at an accuracy of {target} or more: {operating_point_text(best)}{ties}."
+    threshold = threshold_text(best.threshold)
+    opening = f"To be right {target} of the time, answer when {title} says {threshold} or more"
+    return (
+        f"{opening}: {operating_point_text(best)}{ties}. Answering all: "
+        f"{format_percent(curve.answering_all.accuracy or 0.0)}."
+    )
 
 
 def operating_point_text(point: OperatingPoint) -> str:
-    """ "41.2 % answered, right 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)"; of few it is said."""
+    """ "41.2 % answered, right 90.1 % (95 % interval 87.0 % to 92.6 %, n = 412)", with a note on few rows."""
     if point.accuracy is None or point.low is None or point.high is None:
         return "nothing answered"
-    few = ", too few to rely on" if point.n_answered < MIN_ROWS else ""
+    caution = ", too few to rely on" if point.n_answered < MIN_ROWS else ""
     return (
         f"{format_percent(point.coverage)} answered, right {format_percent(point.accuracy)} (95 % interval "
-        f"{format_percent(point.low)} to {format_percent(point.high)}, n = {point.n_answered:,}{few})"
+        f"{format_percent(point.low)} to {format_percent(point.high)}, n = {point.n_answered:,}{caution})"
     )

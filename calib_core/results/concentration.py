@@ -1,4 +1,4 @@
-"""Where do the confidences lie, and can the bins be trusted?"""
+"""Where do the confidences lie, and does the ECE rest on one or two bins?"""
 
 from __future__ import annotations
 
@@ -18,22 +18,42 @@ from calib_core.results.recipe import recipe_text
 from calib_core.wording import both_or_all, format_percent
 
 CONCENTRATED_SHARE: Final = 0.8
-"""Two bins that hold this share of the rows carry the ECE between them."""
+"""If the two fullest bins hold this share of the rows, the ECE rests on them alone."""
 
 LOW_ECE: Final = 0.1
-"""An ECE up to here is one that people would call good, and so would want to know what it rests on."""
+"""An ECE up to this would pass as good, so a reader wants to know what it rests on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Concentration:
-    """How one method's confidences spread over the bins of one scheme.
+    """How the confidences of one method spread over the bins of one scheme.
 
-    table: one row a non-empty bin, as drawn: bin, low, high, count, share, fullest (1 = the fullest bin;
-    ties by position), cumulative (share of the bins up to this one, fullest first). finest: low, high,
-    count over 1,000 equal-width bins. top_two: share of rows in the two fullest bins; effective: 1/Σw²,
-    w = share of each bin; at_zero, at_one: share of rows at exactly 0 and 1; distinct: different
-    confidences; all of the top label's pairs, None without rows. at_zero, at_one and distinct are None,
-    too, where single confidences are not kept (token level). unit: what is counted.
+    Attributes
+    ----------
+    run, method, title : str
+        The run's label, the method's id and title.
+    scheme : Scheme
+    table : pl.DataFrame
+        One row for each non-empty bin, in drawing order: bin, low, high, count, share, fullest (1 = the
+        fullest bin; ties by position) and cumulative (share of the bins up to this one, fullest first).
+    fine_histogram : pl.DataFrame
+        low, high and count over 1,000 bins of equal width.
+    n_used, n_total : int
+        Rows or positions used, and in the file.
+    n_distinct : int or None
+        Number of distinct confidences; None where single confidences are not kept (token level).
+    top_two_share : float or None
+        Share of rows in the two fullest bins; None without rows.
+    effective_bins : float or None
+        1 / Σw², with w the share of each bin; None without rows.
+    share_at_zero, share_at_one : float or None
+        Share of rows at exactly 0 and 1; None without rows, and where single confidences are not kept.
+    ece : float or None
+    warning : str or None
+        Why the ECE says little, where it does.
+    recipe : str
+    unit : {"rows", "positions"}
+        What is counted.
     """
 
     run: str
@@ -56,15 +76,15 @@ class Concentration:
 
     @property
     def n_bins(self) -> int:
-        """Bins of the scheme, empty ones included where they are fixed beforehand."""
+        """Number of bins; of equal width including the empty ones."""
         return self.scheme.bins if self.scheme.binning == "width" else self.table.height
 
     def to_frame(self) -> pl.DataFrame:
-        """The table with run, method and recipe beside every row."""
+        """The table, with run, method and recipe repeated in every row."""
         return self._with_provenance(self.table)
 
     def figure_frame(self) -> pl.DataFrame:
-        """As `to_frame`, and below the finest bins; bins: "chosen" or "finest", which each row is one of."""
+        """As `to_frame`, followed by the fine histogram; column bins is "chosen" or "finest"."""
         chosen = self.table.with_columns(bins=pl.lit("chosen"))
         share = self.fine_histogram["count"].to_numpy() / max(self.n_used, 1)
         finest = self.fine_histogram.with_columns(
@@ -79,7 +99,13 @@ class Concentration:
 
 
 def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> Concentration:
-    """Where the confidences of this evidence lie; raises Unavailable for too many natural bins."""
+    """How the top-label confidences of this evidence spread over the bins.
+
+    Raises
+    ------
+    Unavailable
+        Where there are too many natural bins.
+    """
     scheme = scheme or Scheme()
     evidence = evidence.top_label
     ece = get_metric("ece")
@@ -87,8 +113,8 @@ def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> C
     binned = evidence.binned(ece, scheme)
     n = sums.n_pairs
     share = binned.count / n
-    two = np.sort(share)[:-3:-1]
-    value = ece.compute(sums, scheme)
+    top_shares = np.sort(share)[:-3:-1]
+    ece_value = ece.compute(sums, scheme)
     return Concentration(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -99,12 +125,12 @@ def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> C
         n_used=evidence.n_used,
         n_total=evidence.n_total,
         n_distinct=evidence.n_distinct,
-        top_two_share=float(two.sum()) if n else None,
+        top_two_share=float(top_shares.sum()) if n else None,
         effective_bins=float(1 / np.square(share).sum()) if n else None,
         share_at_zero=evidence.share_at(0.0),
         share_at_one=evidence.share_at(1.0),
-        ece=value,
-        warning=None if value is None else _low_ece_warning(value, two, scheme, evidence.unit),
+        ece=ece_value,
+        warning=None if ece_value is None else _low_ece_warning(ece_value, top_shares, scheme, evidence.unit),
         recipe=recipe_text(evidence, None, scheme, binned.size),
         unit=evidence.unit,
     )
@@ -128,34 +154,34 @@ def _concentration_bins(binned: Binned, share: NDArray[np.float64]) -> pl.DataFr
 
 
 def concentration_headline(results: Sequence[Concentration]) -> str:
-    """What the page shows in one sentence; results: one or more methods, those without rows passed over."""
-    known = sorted(
+    """One sentence on one or more methods; those without rows are ignored."""
+    ranked = sorted(
         ((result.top_two_share, result) for result in results if result.top_two_share is not None),
         key=itemgetter(0),
     )
-    if not known:
+    if not ranked:
         return f"No {results[0].unit[:-1]} has both a confidence and an outcome."
-    (least, first), (most, last) = known[0], known[-1]
-    if len(known) > 1 and format_percent(least) == format_percent(most):
-        by = f"{both_or_all(len(known))} methods"
-        return f"The two fullest bins hold {format_percent(least)} of the {first.unit} by {by}."
-    if len(known) > 1:
+    (low, lowest), (high, highest) = ranked[0], ranked[-1]
+    if len(ranked) > 1 and format_percent(low) == format_percent(high):
+        methods = f"{both_or_all(len(ranked))} methods"
+        return f"The two fullest bins hold {format_percent(low)} of the {lowest.unit} by {methods}."
+    if len(ranked) > 1:
         return (
-            f"The two fullest bins hold from {format_percent(least)} of the {first.unit} (“{first.title}”) to "
-            f"{format_percent(most)} (“{last.title}”)."
+            f"The two fullest bins hold from {format_percent(low)} of the {lowest.unit} (“{lowest.title}”) "
+            f"to {format_percent(high)} (“{highest.title}”)."
         )
-    if first.n_used == 1:
-        return f"There is 1 {first.unit[:-1]}, so all lies in one bin."
-    if first.table.height == 1:
-        return f"{both_or_all(first.n_used).capitalize()} {first.unit} lie in one bin."
+    if lowest.n_used == 1:
+        return f"There is 1 {lowest.unit[:-1]}, so all lies in one bin."
+    if lowest.table.height == 1:
+        return f"{both_or_all(lowest.n_used).capitalize()} {lowest.unit} lie in one bin."
     return (
-        f"The two fullest of {first.n_bins:,} bins hold {format_percent(least)} of the {first.n_used:,} {first.unit}, "
-        f"which are as spread out as over {first.effective_bins or 1:.1f} equally full bins."
+        f"The two fullest of {lowest.n_bins:,} bins hold {format_percent(low)} of the {lowest.n_used:,} "
+        f"{lowest.unit}, which are as spread out as over {lowest.effective_bins or 1:.1f} equally full bins."
     )
 
 
 def concentration_table(results: Sequence[Concentration]) -> pl.DataFrame:
-    """One row a method: title, top_two, effective, ece, at_zero, at_one, distinct, used, rows."""
+    """One row for each method: title, top_two, effective, ece, at_zero, at_one, distinct, used, rows."""
     return pl.DataFrame(
         {
             "title": [result.title for result in results],
@@ -174,21 +200,27 @@ def concentration_table(results: Sequence[Concentration]) -> pl.DataFrame:
 def _low_ece_warning(
     ece: float, top_shares: NDArray[np.float64], scheme: Scheme, unit: RowUnit
 ) -> str | None:
-    """The self-consistency paper's point about p(True): a low ECE may rest on one or two bins.
+    """A low ECE may rest on one or two bins, as the self-consistency paper shows for p(True).
 
-    two: shares of the fullest bins, fullest first, shape (1,) or (2,). Nothing is said where no more
-    than two bins were asked for.
+    Parameters
+    ----------
+    ece : float
+    top_shares : NDArray[np.float64], shape (1,) or (2,)
+        Shares of the fullest bins, fullest first.
+    scheme : Scheme
+        No warning for schemes of at most two bins.
+    unit : {"rows", "positions"}
     """
     if float(top_shares.sum()) < CONCENTRATED_SHARE or (scheme.binning != "natural" and scheme.bins <= 2):
         return None
     if float(top_shares[0]) >= CONCENTRATED_SHARE:
-        where = f"One bin holds {format_percent(float(top_shares[0]))} of the {unit}"
+        opening = f"One bin holds {format_percent(float(top_shares[0]))} of the {unit}"
     else:
-        where = f"The two fullest bins hold {format_percent(float(top_shares.sum()))} of the {unit}"
+        opening = f"The two fullest bins hold {format_percent(float(top_shares.sum()))} of the {unit}"
     if ece > LOW_ECE:
-        return f"{where}: the ECE of {ece:.4f} describes little else."
+        return f"{opening}: the ECE of {ece:.4f} describes little else."
     return (
-        f"{where}, so the ECE of {ece:.4f} says little more than that their average confidence is near "
+        f"{opening}, so the ECE of {ece:.4f} says little more than that their average confidence is near "
         "their accuracy. It does not say that higher confidence is righter: look at the Brier score and "
         "AUROC before trusting it."
     )

@@ -1,4 +1,4 @@
-"""Which run and which confidence methods are shown where nobody has chosen and not all can be?"""
+"""Which run and which methods does a page show before anyone has chosen?"""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from calib_core.inference.verdict import MIN_ROWS
 from calib_core.methods import METHODS
 
 METHOD_PREFERENCE: Final = tuple(sorted(METHODS, key=lambda id_: METHODS[id_].display_rank))
-"""Every method, those that differ most in how they come about first."""
+"""Every method, starting with those that are obtained in the most different ways."""
 
 MAX_DEFAULT_METHODS: Final = 3
-"""So many at first: more are a tangle."""
+"""Number of methods shown at first; more would clutter a diagram."""
 
 
 def default_methods(
     usable: Collection[str], preference: Sequence[str] = METHOD_PREFERENCE, limit: int = MAX_DEFAULT_METHODS
 ) -> list[str]:
-    """The first `most` of `among` that are usable, in the registry's order."""
-    able = [id_ for id_ in dict.fromkeys(preference) if id_ in usable][:limit]
-    return [id_ for id_ in METHODS if id_ in able]
+    """The first `limit` usable methods by preference, returned in the registry's order."""
+    chosen = [id_ for id_ in dict.fromkeys(preference) if id_ in usable][:limit]
+    return [id_ for id_ in METHODS if id_ in chosen]
 
 
 def default_run(n_used: Mapping[str, int]) -> str:
-    """The first run with rows enough to be judged, or else the one with the most rows.
+    """The first run with enough rows to be judged, otherwise the one with the most rows.
 
-    used: by run, in order, the rows with a confidence and an outcome; one run or more.
+    Parameters
+    ----------
+    n_used : Mapping[str, int]
+        Run key → rows with a confidence and an outcome, in order; at least one run.
     """
     enough = (run for run, rows in n_used.items() if rows >= MIN_ROWS)
     return next(enough, max(n_used, key=n_used.__getitem__))

@@ -1,4 +1,7 @@
-"""What does one method say of one run?  The pairs and their sums, computed once, read by every result."""
+"""One run as seen by one confidence method: the pairs of confidence and outcome, and their sums.
+
+The sums are computed once and read by every result.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +39,42 @@ from calib_core.tokens.bounds import full_ece_bounds, largest_exact_bins
 from calib_core.tokens.grid import GRID_CELLS, GridSums, unserved_reason
 from calib_core.tokens.sums import N_CLASS_DRAWS
 
-# MERGED basis: What may every result ask of one run seen by one method, whatever the run holds?
-
 RowUnit = Literal["rows", "positions"]
 """What is counted: questions (rows of a file) or positions of a text."""
+
+NO_ANSWER_METHODS: Final = (
+    "a token-level run holds the distribution at each position of a text, and no answers"
+)
+"""Why no method for answers applies to a token-level run."""
+
+NO_SQUARED_SUMS: Final = (
+    "Only the largest entries of each position are stored, and the squares of the others cannot be told "
+    "from their sum."
+)
+"""Why metrics that need squared probabilities are unavailable for truncated distributions."""
+
+NO_ALL_LABELS: Final = (
+    "Only the largest entries of each position are stored: pooling all labels needs every one of them."
+)
+"""Why all labels cannot be pooled for truncated distributions."""
+
+NOT_USABLE: Final = "no confidence or outcome"
+"""Why a row of a subset is not used; the exact reason is known for the whole run only."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence(ABC):
-    """One run seen by one method under one set of options.
+    """One run as seen by one method under one set of options.
 
-    Every sum is computed when first asked for and kept, so choosing another metric or another M never
-    goes back to the rows.
+    Each sum is computed on first use and cached, so that choosing another metric or another M never goes
+    back to the rows.
+
+    Attributes
+    ----------
+    run : Run
+    method : Method
+    options : MethodOptions
+        Among them which labels are pooled: the top label of each row, or every label.
     """
 
     run: Run
@@ -62,47 +89,47 @@ class Evidence(ABC):
     @property
     @abstractmethod
     def n_used(self) -> int:
-        """Rows or positions with a confidence and an outcome."""
+        """Number of rows or positions with a confidence and an outcome."""
 
     @cached_property
     def design_effect(self) -> float:
-        """How many of the rows or positions may say the same (`trials.alike`): 1 where all are asked once."""
+        """Design effect (Kish 1965) of repeated questions; 1 where each question is asked once."""
         return 1.0
 
     @property
     def n_total(self) -> int:
-        """Rows or positions of the run in its file."""
+        """Number of rows or positions of the run in its file."""
         return self.run.n_total
 
     @property
     @abstractmethod
     def judged(self) -> str:
-        """Whose outcome it is: "greedy answer", "its own top label"."""
+        """Which answer the outcome belongs to: "greedy answer", "its own top label"."""
 
     @property
     @abstractmethod
     def recipe_parts(self) -> tuple[str, ...]:
-        """What the method adds to a recipe."""
+        """The method's own part of a recipe."""
 
     @property
     @abstractmethod
     def missing(self) -> Mapping[str, int]:
-        """Reason → rows without this confidence."""
+        """Reason → number of rows without this confidence."""
 
     @property
     @abstractmethod
     def remarks(self) -> tuple[str, ...]:
-        """What a reader of any number made from this has to know: of the method's rows, and of the file's."""
+        """What a reader of any number from this evidence has to know about its rows and its file."""
 
     @property
     @abstractmethod
     def has_distribution(self) -> bool:
-        """Whether the probability of every class of every row is there, so that labels can be chosen."""
+        """Whether every class of every row has a probability, so that the labels can be chosen."""
 
     @property
     @abstractmethod
     def no_questions_reason(self) -> str | None:
-        """Why there are no single questions to look up, or None."""
+        """Why single questions cannot be looked up; None where they can."""
 
     @cached_property
     @abstractmethod
@@ -111,25 +138,37 @@ class Evidence(ABC):
 
     @abstractmethod
     def class_sums_for(self, metric: Metric) -> Sums:
-        """Sums of every class of every row, as this metric reads them; raises Unavailable without them."""
+        """Sums over every class of every row, grouped the way this metric needs.
+
+        Raises
+        ------
+        Unavailable
+            Where the run has no complete distribution.
+        """
 
     @cached_property
     @abstractmethod
     def pooled_class_sums(self) -> Sums:
-        """Sums of every class of every row in one pool."""
+        """Sums over every class of every row, in one pool."""
 
     @abstractmethod
     def labels_text(self, *, all_classes: bool) -> str | None:
-        """Which labels are pooled, of how many: "top label", "all classes, K=4"; None without choices."""
+        """Pooled labels and their number: "top label", "all classes, K=4"; None without choices."""
 
     @cached_property
     @abstractmethod
     def n_distinct(self) -> int | None:
-        """How many different confidences `sums` holds; None where single ones are not kept."""
+        """Number of distinct confidences in `sums`; None where single confidences are not kept."""
 
     @abstractmethod
     def value_counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Top-label confidences that are known one by one, and the rows at each; shape (n,) both."""
+        """Top-label confidences known individually, and how many rows have each.
+
+        Returns
+        -------
+        confidence : NDArray[np.float64], shape (n_values,)
+        count : NDArray[np.int64], shape (n_values,)
+        """
 
     @abstractmethod
     def share_at(self, value: float) -> float | None:
@@ -137,24 +176,27 @@ class Evidence(ABC):
 
     @abstractmethod
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
-        """The bins of this metric with outcomes drawn from the confidences; None where there is no null."""
+        """The bins of this metric with outcomes drawn from the confidences themselves.
+
+        Returns None where there is no null distribution.
+        """
 
     def bounds(self, metric: Metric, scheme: Scheme) -> tuple[float, float] | None:
-        """The interval in which the metric lies where its value cannot be known, else None."""
+        """Lower and upper bound of the metric where its exact value cannot be known; None where it can."""
         del metric, scheme
         return None
 
     def exactness_note(self, metric: Metric, scheme: Scheme) -> str | None:
-        """What has to be said of a number that is exact for some M only, or None."""
+        """A remark on a number that is exact only for some M; None where there is nothing to say."""
         del metric, scheme
         return None
 
     @abstractmethod
     def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
-        """Why what the file holds cannot give this metric under this scheme, or None."""
+        """What the file lacks for this metric under this scheme; None where it lacks nothing."""
 
     def unavailable_reason(self, metric: Metric, scheme: Scheme) -> str | None:
-        """Why this metric cannot be given under this scheme, or None; costs no pass over the rows."""
+        """Why this metric is unavailable under this scheme, or None; needs no pass over the rows."""
         if metric.binning not in (None, scheme.binning):
             return f"{metric.title} is defined on equal-{metric.binning} bins only."
         all_labels = metric.needs == "pairs" and self.options.labels == "all"
@@ -163,31 +205,37 @@ class Evidence(ABC):
         return self.data_shortfall(metric, scheme)
 
     def sums_for(self, metric: Metric, scheme: Scheme) -> Sums:
-        """The sums this metric is read off; raises Unavailable with the reason."""
+        """The sums from which this metric is computed.
+
+        Raises
+        ------
+        Unavailable
+            With the reason from `unavailable_reason`.
+        """
         if reason := self.unavailable_reason(metric, scheme):
             raise Unavailable(reason)
         return self.class_sums_for(metric) if metric.needs == "distribution" else self.sums
 
     @cached_property
     def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
-        """What `null` has drawn of this: by metric and scheme, the seed and the value of each draw."""
+        """Null draws already made for this evidence: metric and scheme → seed and value of each draw."""
         return {}
 
     @property
     def offers_natural_bins(self) -> bool:
-        """Whether one bin a distinct value is offered."""
+        """Whether natural bins (one bin for each distinct value) are offered."""
         return self.n_distinct is not None and self.n_distinct <= MAX_NATURAL_BINS
 
     @cached_property
     def top_label(self) -> Self:
-        """The same rows seen by their top label alone, whichever labels are pooled here."""
+        """The same rows, using only their top label, whichever labels are pooled here."""
         if self.options.labels == "top":
             return self
         return replace(self, options=replace(self.options, labels="top"))
 
     @property
     def top_label_sums(self) -> Sums:
-        """Sums of one pair a row, whichever labels are pooled: accuracy and mean confidence."""
+        """Sums of one pair a row, for accuracy and mean confidence, whichever labels are pooled."""
         return self.top_label.sums
 
     @cached_property
@@ -207,11 +255,18 @@ class Evidence(ABC):
         return METRICS["brier"].compute(self.top_label_sums, Scheme())
 
     def diagram_sums(self, metric: Metric) -> Sums:
-        """The sums a reliability diagram of this metric draws: every class of every row, or `sums`."""
+        """The sums behind this metric's reliability diagram: every class of every row, or `sums`."""
         return self.pooled_class_sums if bins_all_classes(metric) else self.sums
 
     def binned(self, metric: Metric, scheme: Scheme) -> Binned:
-        """The bins of that diagram; raises Unavailable where the metric or the bins cannot be given."""
+        """The bins of this metric's reliability diagram.
+
+        Raises
+        ------
+        Unavailable
+            Where the evidence does not support the metric, or there are more than `MAX_NATURAL_BINS`
+            natural bins.
+        """
         if reason := self.unavailable_reason(metric, scheme):
             raise Unavailable(reason)
         binned = self.diagram_sums(metric).binned(scheme)
@@ -224,63 +279,70 @@ class Evidence(ABC):
 
 
 def bins_all_classes(metric: Metric) -> bool:
-    """Whether the bins behind this metric hold one pair a class."""
+    """Whether the bins behind this metric hold one pair for each class of each row."""
     return metric.needs == "distribution" and metric.binned
 
 
-# MERGED answer_evidence: What does one method say of one run of answers?
+# --- Runs of answers ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerEvidence(Evidence):
-    """The pairs of a run of answers, and their sums. confidences: what the method says of every row."""
+    """The pairs of a run of answers, and their sums.
+
+    Attributes
+    ----------
+    run : AnswerRun
+    confidences : Confidences
+        What the method computed for each row.
+    """
 
     run: AnswerRun
     confidences: Confidences
 
     @property
     def unit(self) -> RowUnit:
-        """Rows: one question each."""
+        """Rows, one question each."""
         return "rows"
 
     @property
     def n_used(self) -> int:
-        """Rows with a confidence and an outcome."""
+        """Number of rows with a confidence and an outcome."""
         return self.confidences.pairs.n
 
     @cached_property
     def design_effect(self) -> float:
-        """By the questions that are asked again."""
+        """Design effect of the questions that are asked more than once."""
         return design_effect(cluster_numbers(self.run, self.confidences.pairs.rows))
 
     @property
     def judged(self) -> str:
-        """As the method says."""
+        """As given by the method."""
         return self.confidences.judged
 
     @property
     def recipe_parts(self) -> tuple[str, ...]:
-        """As the method says."""
+        """As given by the method."""
         return self.confidences.recipe
 
     @property
     def missing(self) -> Mapping[str, int]:
-        """Reason → rows without this confidence."""
+        """Reason → number of rows without this confidence."""
         return self.confidences.missing
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Of the method's rows, and of the file's."""
+        """Remarks on the method's rows, followed by those on the file's."""
         return (*self.confidences.remarks, *self.run.row_counts.notes)
 
     @property
     def has_distribution(self) -> bool:
-        """Whether the rows have choices with a probability each, summing to 1 or not."""
+        """Whether the rows have a probability for each choice, summing to 1 or not."""
         return self.confidences.distribution is not None
 
     @property
     def no_questions_reason(self) -> None:
-        """Every pair is of a question that can be looked up."""
+        """None: every pair belongs to a question that can be looked up."""
         return
 
     @cached_property
@@ -289,11 +351,11 @@ class AnswerEvidence(Evidence):
         if self.options.labels == "top":
             return self.confidences.pairs
         if self.confidences.distribution is None:
-            one = (
+            single_label_reason = (
                 f"“{self.method.title}” gives one confidence a question: "
                 "pooling all labels needs the probability of every choice."
             )
-            raise Unavailable(self.confidences.no_distribution_reason or one)
+            raise Unavailable(self.confidences.no_distribution_reason or single_label_reason)
         return self.confidences.distribution.all_label_pairs()
 
     @cached_property
@@ -303,7 +365,7 @@ class AnswerEvidence(Evidence):
 
     @cached_property
     def class_sums(self) -> BinSums:
-        """Sums of every class of every row, by class; raises Unavailable without a whole distribution."""
+        """Sums over every class of every row, by class; Unavailable without a complete distribution."""
         return self._full_distribution.sums()
 
     @cached_property
@@ -312,7 +374,7 @@ class AnswerEvidence(Evidence):
         return self.class_sums.pooled()
 
     def class_sums_for(self, metric: Metric) -> BinSums:
-        """`class_sums`, or pooled where the metric does not keep classes apart."""
+        """`class_sums`, pooled unless the metric keeps classes apart."""
         return self.class_sums if metric.required_sums == "classes" else self.pooled_class_sums
 
     @property
@@ -324,11 +386,13 @@ class AnswerEvidence(Evidence):
 
     @property
     def no_distribution_reason(self) -> str | None:
-        """Why there is no whole distribution to speak of, or None."""
+        """Why the method has no complete distribution; None where it does."""
         distribution = self.confidences.distribution
         if distribution is None:
-            whole = f"“{self.method.title}” gives one number a question, not a whole distribution."
-            return self.confidences.no_distribution_reason or whole
+            single_value_reason = (
+                f"“{self.method.title}” gives one number a question, not a whole distribution."
+            )
+            return self.confidences.no_distribution_reason or single_value_reason
         if not distribution.normalised:
             return (
                 "Unrenormalised choices are no distribution: "
@@ -337,12 +401,12 @@ class AnswerEvidence(Evidence):
         return None
 
     def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
-        """A whole distribution, where the metric needs one; every scheme can be served."""
+        """The lack of a complete distribution, where the metric needs one; every scheme is possible."""
         del scheme
         return self.no_distribution_reason if metric.needs == "distribution" else None
 
     def labels_text(self, *, all_classes: bool) -> str | None:
-        """Of a row without choices, which has one confidence, nothing is said."""
+        """As in `Evidence.labels_text`; None for rows without choices, which have one confidence each."""
         distribution = self.confidences.distribution
         if distribution is None:
             return None
@@ -354,11 +418,11 @@ class AnswerEvidence(Evidence):
 
     @cached_property
     def n_distinct(self) -> int:
-        """How many different confidences `sums` holds."""
+        """Number of distinct confidences in `sums`."""
         return self.sums.natural_bins().size
 
     def value_counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Every distinct confidence of the top label, and the rows at each."""
+        """Every distinct confidence of the top label, and how many rows have each."""
         cells = self.top_label.sums.distinct
         return cells.value, cells.count
 
@@ -375,7 +439,7 @@ class AnswerEvidence(Evidence):
         return distribution.all_label_pairs()
 
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
-        """Of every metric with bins, where the choices, if they are pooled, sum to 1."""
+        """For every metric with bins; where all labels are pooled, only if the choices sum to 1."""
         if not metric.binned or not self.n_used:
             return None
         if metric.needs == "distribution":
@@ -395,31 +459,30 @@ class AnswerEvidence(Evidence):
         return CategoricalDraws(self._full_distribution)
 
 
-# MERGED token_evidence: What does a token-level run say?  Everything is read off the sums that were kept of its positions.
-
-NO_ANSWER_METHODS: Final = (
-    "a token-level run holds the distribution at each position of a text, and no answers"
-)
-"""Why a token-level run gives none of the methods for answers."""
-
-NO_SQUARED_SUMS: Final = (
-    "Only the largest entries of each position are stored, and the squares of the others cannot be told "
-    "from their sum."
-)
-
-NO_ALL_LABELS: Final = (
-    "Only the largest entries of each position are stored: pooling all labels needs every one of them."
-)
+# --- Token-level runs -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class TokenEvidence(Evidence):
-    """The sums of a token-level run; one pair a position is its top label, K pairs are all its classes."""
+    """The sums of a token-level run.
+
+    A position contributes one pair (its top label), or K pairs where all classes are pooled.
+
+    Attributes
+    ----------
+    run : TokenRun
+
+    Raises
+    ------
+    Unavailable
+        Where the run has no positions, or all labels are requested but only the largest entries of each
+        position are stored.
+    """
 
     run: TokenRun
 
     def __post_init__(self) -> None:
-        """Raises Unavailable where there is no position, or all labels are asked of the largest entries."""
+        """Check that the requested labels can be pooled."""
         if not self.run.sums.rows:
             raise Unavailable("the run has no positions")
         if self.options.labels == "all" and self.run.sums.unstored is not None:
@@ -432,7 +495,7 @@ class TokenEvidence(Evidence):
 
     @property
     def n_used(self) -> int:
-        """Positions with a distribution and a right token."""
+        """Number of positions with a distribution and a correct token."""
         return self.run.sums.rows
 
     @property
@@ -442,18 +505,18 @@ class TokenEvidence(Evidence):
 
     @property
     def recipe_parts(self) -> tuple[str, ...]:
-        """That not every entry is stored, where it is so."""
-        unseen = self.run.sums.unstored
-        return () if unseen is None else (f"the {unseen.min_stored:,} largest or more stored",)
+        """How many entries are stored, where that is not all of them."""
+        unstored = self.run.sums.unstored
+        return () if unstored is None else (f"the {unstored.min_stored:,} largest or more stored",)
 
     @property
     def missing(self) -> Mapping[str, int]:
-        """None: a position without a right token is a bad row, and padding is no position."""
+        """Empty: a position without a correct token is a bad row, and padding is not a position."""
         return MappingProxyType({})
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Of the file's positions."""
+        """Remarks on the file's positions."""
         return self.run.row_counts.notes
 
     @property
@@ -463,21 +526,21 @@ class TokenEvidence(Evidence):
 
     @property
     def no_questions_reason(self) -> str:
-        """Positions are added up as they are read."""
+        """Positions are summed as they are read, so none can be looked up."""
         return "Of a token-level run only sums are kept, so there are no single positions behind a bin."
 
     @cached_property
     def sums(self) -> GridSums:
-        """One pair a position, its top label, or one a class where all labels are pooled."""
+        """One pair a position (its top label), or one a class where all labels are pooled."""
         return self.run.sums.top_label if self.options.labels == "top" else self.run.sums.all_labels
 
     @cached_property
     def pooled_class_sums(self) -> GridSums:
-        """Every class of every position in one pool."""
+        """Every class of every position, in one pool."""
         return self.run.sums.all_labels
 
     def class_sums_for(self, metric: Metric) -> GridSums:
-        """By class where the metric keeps them apart; raises Unavailable where they were not kept."""
+        """Sums by class where the metric keeps classes apart; Unavailable where they were not kept."""
         if metric.required_sums != "classes":
             return self.run.sums.all_labels
         if self.run.sums.by_class is None:
@@ -485,7 +548,7 @@ class TokenEvidence(Evidence):
         return self.run.sums.by_class
 
     def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
-        """What the grid does not keep, and what a list of the largest entries does not tell."""
+        """What the grid does not keep, or a list of the largest entries does not contain."""
         sums = self.run.sums
         if metric.required_sums == "values":
             return (
@@ -510,91 +573,91 @@ class TokenEvidence(Evidence):
         return None
 
     def labels_text(self, *, all_classes: bool) -> str:
-        """There is always more than one class."""
+        """As in `Evidence.labels_text`; never None, as there is always more than one class."""
         if not all_classes and self.options.labels == "top":
             return "top label"
         return f"{'all classes' if all_classes else 'all labels'}, K={self.run.sums.classes}"
 
     @cached_property
     def n_distinct(self) -> None:
-        """Not known: the grid keeps no single confidences."""
+        """None: the grid keeps no single confidences."""
         return
 
     def value_counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Cells in which all confidences are one value, to a millionth, and the positions there."""
+        """Grid cells whose confidences all agree to a millionth, and how many positions are in each."""
         cells = self.run.sums.top_label.binned(Scheme("width", GRID_CELLS))
-        alone = cells.has_single_value
-        return (cells.confidence / cells.count)[alone], cells.count[alone]
+        single_valued = cells.has_single_value
+        return (cells.confidence / cells.count)[single_valued], cells.count[single_valued]
 
     def share_at(self, value: float) -> None:
-        """Not known: the grid keeps no single confidences."""
+        """None: the grid keeps no single confidences."""
         del value
 
     def bounds(self, metric: Metric, scheme: Scheme) -> tuple[float, float] | None:
-        """Of Full-ECE, where entries that are not stored may lie outside the first bin."""
+        """Bounds of Full-ECE, where entries that are not stored may lie outside the first bin."""
         ambiguous = self._n_ambiguous(metric, scheme)
         return full_ece_bounds(self.run.sums, scheme.bins) if ambiguous else None
 
     def exactness_note(self, metric: Metric, scheme: Scheme) -> str | None:
-        """Up to which M Full-ECE is exact where not every entry is stored."""
+        """The largest M for which Full-ECE is exact, where not every entry is stored."""
         if self.run.sums.unstored is None or metric.needs != "distribution" or not metric.binned:
             return None
-        known = largest_exact_bins(self.run.sums)
-        upto = f"Exact up to M = {known}."
+        max_exact_bins = largest_exact_bins(self.run.sums)
+        range_note = f"Exact up to M = {max_exact_bins}."
         ambiguous = self._n_ambiguous(metric, scheme)
         if not ambiguous:
-            return upto
+            return range_note
         return (
-            f"{upto} At M = {scheme.bins} only an interval is known: in {ambiguous:,} of {self.n_used:,} "
-            "positions, entries that are not stored may lie above the first bin."
+            f"{range_note} At M = {scheme.bins} only an interval is known: in {ambiguous:,} of "
+            f"{self.n_used:,} positions, entries that are not stored may lie above the first bin."
         )
 
     def _n_ambiguous(self, metric: Metric, scheme: Scheme) -> int:
-        """Positions whose unstored entries may change this number."""
-        unseen = self.run.sums.unstored
-        if unseen is None or not bins_all_classes(metric) or unserved_reason(scheme):
+        """Number of positions whose unstored entries may change this number."""
+        unstored = self.run.sums.unstored
+        if unstored is None or not bins_all_classes(metric) or unserved_reason(scheme):
             return 0
-        return unseen.n_ambiguous[scheme.bins]
+        return unstored.n_ambiguous[scheme.bins]
 
     def binned(self, metric: Metric, scheme: Scheme) -> Binned:
-        """As for answers; raises Unavailable, too, where only an interval of the number is known."""
+        """As for answers; also raises Unavailable where only bounds of the metric are known."""
         if self._n_ambiguous(metric, scheme) and not self.unavailable_reason(metric, scheme):
             raise Unavailable(f"The bins cannot be drawn. {self.exactness_note(metric, scheme)}")
         return super().binned(metric, scheme)
 
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
-        """Of every metric with bins whose value is known; the draws were made as the positions were read."""
+        """For every metric with bins and a known value; the draws were made as the positions were read."""
         draws = self.run.sums.draws
         if draws is None or not metric.binned or self._n_ambiguous(metric, scheme):
             return None
         if metric.required_sums == "classes":
             return self._null_draws_by_class(scheme)
         pooled = metric.needs == "distribution" or self.options.labels == "all"
-        grid, drawn = (
+        grid, cell_draws = (
             (self.run.sums.all_labels, draws.all_labels)
             if pooled
             else (self.run.sums.top_label, draws.top_label)
         )
         binned = grid.binned(scheme)
-        place = np.searchsorted(binned.index, grid.cell // (GRID_CELLS // scheme.bins))
-        likely = ConfidenceMoments.from_sums(grid.count, grid.confidence, grid.squared)
-        return sum_draws(binned, grid, draws.seed, drawn[:, grid.cell], place, likely)
+        bin_positions = np.searchsorted(binned.index, grid.cell // (GRID_CELLS // scheme.bins))
+        moments = ConfidenceMoments.from_sums(grid.count, grid.confidence, grid.squared)
+        return sum_draws(binned, grid, draws.seed, cell_draws[:, grid.cell], bin_positions, moments)
 
     def _null_draws_by_class(self, scheme: Scheme) -> BinnedNullDraws | None:
         grid, draws = self.run.sums.by_class, self.run.sums.draws
         if grid is None or draws is None or draws.by_class is None:
             return None
         binned, bins = grid.binned(scheme), np.int64(scheme.bins)
-        cell_place = np.searchsorted(
+        bin_of_cell = np.searchsorted(
             binned.group * bins + binned.index, grid.group * bins + grid.cell // (GRID_CELLS // scheme.bins)
         )
-        draw, right = draws.by_class[:, 0], draws.by_class[:, 3]
-        place = cell_place[self._drawn_cells]
-        return sum_sparse_draws(binned, grid, draws.seed, N_CLASS_DRAWS, draw, place, right)
+        draw, n_correct = draws.by_class[:, 0], draws.by_class[:, 3]
+        bin_positions = bin_of_cell[self._drawn_cells]
+        return sum_sparse_draws(binned, grid, draws.seed, N_CLASS_DRAWS, draw, bin_positions, n_correct)
 
     @cached_property
     def _drawn_cells(self) -> NDArray[np.intp]:
-        """Where in the sums by class each drawn (class, cell) stands."""
+        """Index of each drawn (class, cell) in the sums by class."""
         grid, draws = self.run.sums.by_class, self.run.sums.draws
         if grid is None or draws is None or draws.by_class is None:
             return np.zeros(0, np.intp)
@@ -604,15 +667,18 @@ class TokenEvidence(Evidence):
         )
 
 
+# --- Gathering evidence ---------------------------------------------------------------------------
+
+
 def get_method(method_id: str) -> Method:
-    """The registered method; raises Unavailable for an id that does not exist."""
+    """The registered method with this id; raises Unavailable for an unknown id."""
     if method_id not in METHODS:
         raise Unavailable(f"There is no method {method_id!r}. Methods: {', '.join(METHODS)}.")
     return METHODS[method_id]
 
 
 def get_metric(metric_id: str) -> Metric:
-    """The registered metric; raises Unavailable for an id that does not exist."""
+    """The registered metric with this id; raises Unavailable for an unknown id."""
     if metric_id not in METRICS:
         raise Unavailable(f"There is no metric {metric_id!r}. Metrics: {', '.join(METRICS)}.")
     return METRICS[metric_id]
@@ -627,7 +693,25 @@ def gather_evidence(run: TokenRun, method_id: str, options: MethodOptions | None
 @overload
 def gather_evidence(run: Run, method_id: str, options: MethodOptions | None = None) -> Evidence: ...
 def gather_evidence(run: Run, method_id: str, options: MethodOptions | None = None) -> Evidence:
-    """What the method says of the run; raises Unavailable with the reason where it cannot."""
+    """What a method computes for a run.
+
+    Parameters
+    ----------
+    run : Run
+    method_id : str
+    options : MethodOptions, optional
+        The defaults where omitted.
+
+    Returns
+    -------
+    Evidence
+        `AnswerEvidence` of a run of answers, `TokenEvidence` of a token-level run.
+
+    Raises
+    ------
+    Unavailable
+        With the reason, where the method does not exist or the run does not support it.
+    """
     method = get_method(method_id)
     options = options or MethodOptions()
     if isinstance(run, TokenRun):
@@ -635,63 +719,81 @@ def gather_evidence(run: Run, method_id: str, options: MethodOptions | None = No
             raise Unavailable(NO_ANSWER_METHODS)
         return TokenEvidence(run, method, options)
     evidence = AnswerEvidence(run, method, options, method.compute(run, options))
-    _ = evidence.pairs  # all labels of a method without choices is refused here, not at the first number
+    # Raises here rather than at the first number, if all labels are requested and there are no choices.
+    _ = evidence.pairs
     return evidence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodSurvey:
-    """Which methods a run can give (evidence by id), and why it cannot give the others."""
+    """Which methods a run supports.
+
+    Attributes
+    ----------
+    usable : Mapping[str, Evidence]
+        Method id → evidence.
+    unavailable : Mapping[str, str]
+        Method id → why the run does not support it.
+    """
 
     usable: Mapping[str, Evidence]
     unavailable: Mapping[str, str]
 
 
 def survey_methods(run: Run, options: MethodOptions | None = None) -> MethodSurvey:
-    """Every registered method tried on the run, in the registry's order."""
+    """Try every registered method on the run, in the registry's order."""
     usable: dict[str, Evidence] = {}
-    refused: dict[str, str] = {}
+    unavailable: dict[str, str] = {}
     for method_id in METHODS:
         try:
             usable[method_id] = gather_evidence(run, method_id, options)
         except Unavailable as reason:
-            refused[method_id] = str(reason)
-    return MethodSurvey(usable, refused)
+            unavailable[method_id] = str(reason)
+    return MethodSurvey(usable, unavailable)
 
 
-# MERGED restricted: What does one method say of some rows of a run?  Evidence → evidence of fewer (or repeated) rows.
-
-NOT_USABLE = "no confidence or outcome"
-"""Why a row of the part is not used: which reason it was is known of the whole run only."""
+# --- Subsets of rows ------------------------------------------------------------------------------
 
 
 def restrict_rows(evidence: AnswerEvidence, positions: NDArray[np.intp]) -> AnswerEvidence:
-    """The evidence of the rows at these positions of `evidence.run.rows`; one may be named twice.
+    """The evidence of some rows of a run.
 
-    The confidences are those of the whole run: nothing about them is computed anew. `n_total` is the
-    number of rows named here; bad rows that were left out of the run are of no part.
+    The confidences are those computed on the whole run; nothing about them is recomputed.
+
+    Parameters
+    ----------
+    evidence : AnswerEvidence
+    positions : NDArray[np.intp], shape (n,)
+        Row positions in `evidence.run.rows`; a position may occur more than once.
+
+    Returns
+    -------
+    AnswerEvidence
+        Its `n_total` is `n`; bad rows that were left out of the run belong to no subset.
     """
-    whole, said = evidence.run, evidence.confidences
-    pair_of = np.full(whole.rows.height, -1, np.intp)
-    pair_of[said.pairs.rows] = np.arange(said.pairs.n)
-    pairs = pair_of[positions]
+    run, confidences = evidence.run, evidence.confidences
+    pair_of_row = np.full(run.rows.height, -1, np.intp)
+    pair_of_row[confidences.pairs.rows] = np.arange(confidences.pairs.n)
+    pairs = pair_of_row[positions]
     used = np.flatnonzero(pairs >= 0)
     pairs = pairs[used]
-    lacking = positions.size - used.size
-    run = replace(
-        whole,
-        rows=whole.rows[pl.Series(positions, dtype=pl.UInt32)],
-        group_columns=whole.group_columns[pl.Series(positions, dtype=pl.UInt32)]
-        if whole.group_columns.width
-        else whole.group_columns,
-        row_counts=RowCounts(n_rows=positions.size, notes=whole.row_counts.notes),
+    n_missing = positions.size - used.size
+    subset = replace(
+        run,
+        rows=run.rows[pl.Series(positions, dtype=pl.UInt32)],
+        group_columns=run.group_columns[pl.Series(positions, dtype=pl.UInt32)]
+        if run.group_columns.width
+        else run.group_columns,
+        row_counts=RowCounts(n_rows=positions.size, notes=run.row_counts.notes),
     )
-    confidences = replace(
-        said,
-        pairs=replace(said.pairs.take(pairs), rows=used),
-        missing=MappingProxyType({NOT_USABLE: lacking} if lacking else {}),
+    subset_confidences = replace(
+        confidences,
+        pairs=replace(confidences.pairs.take(pairs), rows=used),
+        missing=MappingProxyType({NOT_USABLE: n_missing} if n_missing else {}),
         remarks=(),
-        distribution=said.distribution and replace(said.distribution.take(pairs), rows=used),
-        answers=None if said.answers is None else said.answers[pl.Series(pairs, dtype=pl.UInt32)],
+        distribution=confidences.distribution and replace(confidences.distribution.take(pairs), rows=used),
+        answers=None
+        if confidences.answers is None
+        else confidences.answers[pl.Series(pairs, dtype=pl.UInt32)],
     )
-    return AnswerEvidence(run, evidence.method, evidence.options, confidences)
+    return AnswerEvidence(subset, evidence.method, evidence.options, subset_confidences)

@@ -1,4 +1,4 @@
-"""What is this file, and what can it give?  A reading → one report for the command line and for Files."""
+"""What is this file, and what can it give? One report for the command line and for the page Files."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from calib_core.wording import plural
 FileStatus = Literal["loads", "asks", "refused"]
 
 SIMPLEST_METHOD: Final = GIVEN.id
-"""The method that asks the least of a file: of one that gives none, what it lacks is said first."""
+"""The method that needs least; if a file supports no method, the reason for this one comes first."""
 SPIKE_SHARE: Final = 0.1
-"""A single value that holds this share of a run's rows is pointed out …"""
+"""A single value with at least this share of a run's rows is reported as a spike …"""
 SPIKE_ROWS: Final = 20
-"""… if it holds at least so many rows."""
+"""… provided it has at least this many rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceSpike:
-    """Many rows at one confidence."""
+    """A confidence that many rows share, and their number."""
 
     value: float
     count: int
@@ -43,9 +43,15 @@ class ConfidenceSpike:
 class RunReport:
     """What one run of a file can give.
 
-    usable: method id → rows with a confidence and an outcome; refused: method id → reason; missing:
-    method id → reason → rows; spikes: method id → values that hold many rows; accuracy: of `whose`,
-    where outcomes are known, in [0, 1].
+    Attributes
+    ----------
+    run : Run
+    survey : MethodSurvey
+        Which methods the run supports, and why not the others.
+    accuracy : float or None
+        Of the answer named by `judged`, in [0, 1]; None where no outcome is known.
+    spikes : Mapping[str, tuple[ConfidenceSpike, ...]]
+        Method id → confidences that many rows share.
     """
 
     run: Run
@@ -55,22 +61,22 @@ class RunReport:
 
     @property
     def kind(self) -> Literal["answers", "tokens"]:
-        """What a row of the run is: an answer to a question, or a position of a text."""
+        """Whether the rows are answers to questions or positions of a text."""
         return "tokens" if isinstance(self.run, TokenRun) else "answers"
 
     @property
     def judged(self) -> Literal["greedy answer", "top label"]:
-        """What `accuracy` is that of."""
+        """The answer whose accuracy `accuracy` is."""
         return "top label" if isinstance(self.run, TokenRun) else "greedy answer"
 
     @property
     def usable(self) -> dict[str, int]:
-        """Method id → rows used."""
+        """Method id → rows with a confidence and an outcome."""
         return {id_: evidence.n_used for id_, evidence in self.survey.usable.items()}
 
     @property
     def missing(self) -> dict[str, dict[str, int]]:
-        """Method id → reason → rows without this confidence."""
+        """Method id → reason → number of rows without this confidence."""
         return {
             id_: dict(evidence.missing) for id_, evidence in self.survey.usable.items() if evidence.missing
         }
@@ -78,10 +84,28 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileReport:
-    """What one file is: recognised as what, how many rows, what is wrong, what each run can give.
+    """What one file holds, what is wrong with it, and what each of its runs can give.
 
-    groups: columns without a name here that sort the rows into groups; unused: those nothing is read from;
-    read_as: column → the name it is read as; notes: what else a person has to know of the reading.
+    Attributes
+    ----------
+    file, format : str
+    status : {"loads", "asks", "refused"}
+        "asks" if some rows are bad, so that a person decides whether to leave them out.
+    message : str
+        The report in one paragraph.
+    rows, bad_rows : int
+    problems : tuple[Problem, ...]
+    runs : tuple[RunReport, ...]
+    columns, unused_columns : tuple[str, ...]
+        All columns, and those nothing is read from.
+    proposals : Mapping[str, str]
+        Column → the role it seems to have.
+    group_columns : tuple[str, ...]
+        Columns without a role that sort the rows into groups.
+    read_as : Mapping[str, str]
+        Column → the role it is read as.
+    notes : tuple[str, ...]
+        What else a person has to know about how the file was read.
     """
 
     file: str
@@ -100,7 +124,7 @@ class FileReport:
     notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a run and method: run, method, used, missing, left_out, reason."""
+        """One row for each run and method: run, method, used, missing, left_out, reason."""
         records = [
             {
                 "run": report.run.label,
@@ -129,7 +153,10 @@ _REPORT_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
 
 
 def check_file(reading: Reading, options: MethodOptions | None = None) -> FileReport:
-    """The report of a file that could be read; one that cannot be used or gives no confidence is refused."""
+    """The report on a file that was read.
+
+    Its status is "refused" where no run supports any confidence method.
+    """
     runs = tuple(run_report(run, options) for run in reading.good_runs)
     usable = any(report.usable for report in runs)
     status: FileStatus = "refused" if not usable else "asks" if reading.n_bad_rows else "loads"
@@ -156,8 +183,12 @@ def check_file(reading: Reading, options: MethodOptions | None = None) -> FileRe
 def usable_runs(reading: Reading, *, skip_bad_rows: bool = False) -> tuple[Run, ...]:
     """The runs to compute with.
 
-    Raises BadRowsFound where rows are bad and skip_bad_rows is False, Refused where no method has a
-    usable row (also where bad rows could be left out: nothing would come of it).
+    Raises
+    ------
+    BadRowsFound
+        Where rows are bad and `skip_bad_rows` is False.
+    Refused
+        Where no method has a usable row, even if bad rows could be left out.
     """
     if not any(_gives_method(run, method_id) for run in reading.good_runs for method_id in METHODS):
         raise Refused(check_file(reading).message)
@@ -174,13 +205,15 @@ def _gives_method(run: Run, method_id: str) -> bool:
 
 def run_report(run: Run, options: MethodOptions | None = None) -> RunReport:
     """What one run can give."""
-    surveyed = survey_methods(run, options)
+    survey = survey_methods(run, options)
     return RunReport(
         run=run,
-        survey=surveyed,
+        survey=survey,
         accuracy=_run_accuracy(run),
         spikes={
-            id_: found for id_, evidence in surveyed.usable.items() if (found := _confidence_spikes(evidence))
+            id_: run_spikes
+            for id_, evidence in survey.usable.items()
+            if (run_spikes := _confidence_spikes(evidence))
         },
     )
 
@@ -193,47 +226,47 @@ def _run_accuracy(run: Run) -> float | None:
 
 
 def _confidence_spikes(evidence: Evidence) -> tuple[ConfidenceSpike, ...]:
-    """Values that hold many rows; not told of confidences that are fractions k/N by construction."""
+    """Values that many rows share, except for confidences that are fractions k/N by construction."""
     if evidence.method.uses_samples:
         return ()
     value, count = evidence.value_counts()
-    many = np.flatnonzero(count >= max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used))
-    order = many[np.argsort(-count[many], kind="stable")]
-    return tuple(ConfidenceSpike(float(value[at]), int(count[at])) for at in order)
+    spikes = np.flatnonzero(count >= max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used))
+    order = spikes[np.argsort(-count[spikes], kind="stable")]
+    return tuple(ConfidenceSpike(float(value[index]), int(count[index])) for index in order)
 
 
 def _reading_summary(reading: Reading) -> str:
     runs, bad = len(reading.good_runs), reading.n_bad_rows
-    told = f", {plural(bad, 'bad row')}" if bad else ""
-    counted = f"{plural(reading.n_rows, 'row')}{told}, {plural(runs, 'run')}"
-    return " ".join((f"{reading.file}: {counted}, read as {reading.format}.", *reading.notes))
+    bad_text = f", {plural(bad, 'bad row')}" if bad else ""
+    counts = f"{plural(reading.n_rows, 'row')}{bad_text}, {plural(runs, 'run')}"
+    return " ".join((f"{reading.file}: {counts}, read as {reading.format}.", *reading.notes))
 
 
 def _accuracy_text(report: RunReport) -> str | None:
-    """The accuracy with the rows behind it, None where no outcome is known."""
+    """The accuracy with the number of rows behind it; None where no outcome is known."""
     if report.accuracy is None:
         return None
     run = report.run
-    known = run.sums.rows if isinstance(run, TokenRun) else greedy_correct(run).drop_nulls().len()
-    return f"{report.accuracy:.4f} ({round(report.accuracy * known):,} of {known:,})"
+    n_known = run.sums.rows if isinstance(run, TokenRun) else greedy_correct(run).drop_nulls().len()
+    return f"{report.accuracy:.4f} ({round(report.accuracy * n_known):,} of {n_known:,})"
 
 
 def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
-    """Why nothing in the file can be calibrated, told apart from a file that could not be read."""
+    """Why nothing in the file can be calibrated, although it could be read."""
     if reading.refusal is not None:
         return reading.refusal
-    accuracy = [told for report in runs if (told := _accuracy_text(report))]
-    known = f" Accuracy where outcomes are known: {', '.join(accuracy[:3])}." if accuracy else ""
-    told = "".join(f" {note}" for note in reading.notes[:5])
+    accuracies = [text for report in runs if (text := _accuracy_text(report))]
+    accuracy_text = f" Accuracy where outcomes are known: {', '.join(accuracies[:3])}." if accuracies else ""
+    notes = "".join(f" {note}" for note in reading.notes[:5])
     reasons: dict[str, None] = {}
     for report in runs:
-        refused = report.survey.unavailable
-        plainest_first = sorted(refused, key=lambda id_: id_ != SIMPLEST_METHOD)
-        reasons.update(dict.fromkeys(refused[id_] for id_ in plainest_first))
+        unavailable = report.survey.unavailable
+        plainest_first = sorted(unavailable, key=lambda id_: id_ != SIMPLEST_METHOD)
+        reasons.update(dict.fromkeys(unavailable[id_] for id_ in plainest_first))
     listed = "".join(f"\n- {reason}" for reason in reasons)
     hint = map_options(reading.proposed_mapping)
     mapped = f"\nColumns that look like it: {hint}" if hint else ""
     return (
-        f"{reading.file}: read as {reading.format}, {plural(reading.n_rows, 'row')}, but no confidence method "
-        f"has a usable row, so nothing in it can be calibrated.{known}{told}{listed}{mapped}"
+        f"{reading.file}: read as {reading.format}, {plural(reading.n_rows, 'row')}, but no confidence "
+        f"method has a usable row, so nothing in it can be calibrated.{accuracy_text}{notes}{listed}{mapped}"
     )

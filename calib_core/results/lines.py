@@ -1,7 +1,4 @@
-"""How do several runs or methods compare, bin by bin, on one diagram?  Evidences → one line each.
-
-What is said of them together: lines_reading.py.
-"""
+"""How do several runs or methods compare, bin by bin, in one reliability diagram? One line each."""
 
 from __future__ import annotations
 
@@ -26,16 +23,36 @@ from calib_core.results.score import effective_scheme
 from calib_core.runs import RunInfo
 from calib_core.wording import both_or_all, format_short, join_names
 
-# MERGED lines_result: What is one line of a diagram with several, and what tells it from the others?
+MAX_LINES: Final = 6
+
+TOO_MANY_LINES: Final = f"one diagram has {MAX_LINES} lines at most: more cannot be told apart."
+"""Why a seventh line is not drawn."""
+
+UNEQUAL_ROWS_RATIO: Final = 2
+"""A line with this many times as many pairs as another is pointed out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReliabilityLine:
-    """One run seen by one method.
+    """One run seen by one method, as a line of the diagram.
 
-    key: as it was given; run: what the run is called in full; method: its id; result: its diagram, its own
-    bins; leans: its tendency, judged as one of so many lines, None where pairs of one row depend on one
-    another; pooled: what a pair is; recipe: of the number.
+    Attributes
+    ----------
+    key : str
+        As passed to `reliability_lines`.
+    run : str
+        Full name of the run.
+    method : str
+        The method's id.
+    result : Reliability
+        Its diagram, with its own bins.
+    verdict : VerdictKind or None
+        Over-confident, under-confident …, judged together with all lines; None where the pairs of one row
+        depend on one another.
+    pooling_text : str
+        What a pair is.
+    recipe : str
+        How the number was made.
     """
 
     key: str
@@ -47,15 +64,142 @@ class ReliabilityLine:
     recipe: str
 
 
-def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """Key → what tells a line from the others: run, method, or both; and what they all share besides.
+@dataclass(frozen=True, slots=True, eq=False)
+class ReliabilityLines:
+    """At most `MAX_LINES` lines, of one metric and one binning scheme.
 
-    names: key → the run's short name. A line alone is called by both, and where two would be called the same
-    they have their keys besides.
+    Attributes
+    ----------
+    metric : str
+        Its id.
+    scheme : Scheme
+    lines : tuple[ReliabilityLine, ...]
+        In the order of the evidences.
+    labels : Mapping[str, str]
+        Key → short label that distinguishes the line.
+    shared_label : str
+        The run or method that all lines share, "" where they share neither.
+    unavailable : Mapping[str, str]
+        Key → why it has no line.
+    headline : str
+        The lines in one or two sentences.
+    caveats : tuple[str, ...]
+        Sentences on differences between the lines that limit the comparison.
+    """
+
+    metric: str
+    scheme: Scheme
+    lines: tuple[ReliabilityLine, ...]
+    labels: Mapping[str, str]
+    shared_label: str
+    unavailable: Mapping[str, str]
+    headline: str
+    caveats: tuple[str, ...]
+
+    @property
+    def recipe(self) -> str:
+        """The recipe all lines share, number of rows included, or otherwise one recipe a line."""
+        recipes = {line.key: line.recipe for line in self.lines}
+        if len(set(recipes.values())) == 1:
+            return next(iter(recipes.values()))
+        return "; ".join(f"{self.labels[key]}: {recipe}" for key, recipe in recipes.items())
+
+    def to_frame(self) -> pl.DataFrame:
+        """The numbers behind the diagram: one row for each line and non-empty bin, as in `Reliability`."""
+        frames = [
+            line.result.to_frame().with_columns(run=pl.lit(line.run), recipe=pl.lit(line.recipe))
+            for line in self.lines
+        ]
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    def summary(self) -> pl.DataFrame:
+        """One row for each line: the metric with its p-value, Brier score, accuracy, rows, recipe."""
+        return pl.DataFrame([_summary_row(line) for line in self.lines], schema=_SUMMARY_SCHEMA)
+
+
+def reliability_lines(
+    evidences: Mapping[str, Evidence],
+    metric_id: str = DEFAULT_METRIC,
+    scheme: Scheme | None = None,
+    *,
+    titles: Mapping[str, str] | None = None,
+) -> ReliabilityLines:
+    """One line for each evidence, all by the same metric and bins.
+
+    Parameters
+    ----------
+    evidences : Mapping[str, Evidence]
+        Key → one run as seen by one method.
+    metric_id : str
+    scheme : Scheme, optional
+        Ten bins of equal width where omitted.
+    titles : Mapping[str, str], optional
+        Key → full name of the run; its label where omitted.
+
+    Returns
+    -------
+    ReliabilityLines
+        An evidence that does not support the metric, or exceeds `MAX_LINES`, is in `unavailable`.
+
+    Raises
+    ------
+    Unavailable
+        For an unknown metric.
+    """
+    metric = get_metric(metric_id)
+    scheme = effective_scheme(metric, scheme or Scheme())
+    names = titles or {key: evidence.run.label for key, evidence in evidences.items()}
+    lines: list[ReliabilityLine] = []
+    unavailable: dict[str, str] = {}
+    for key, evidence in evidences.items():
+        if len(lines) == MAX_LINES:
+            unavailable[key] = TOO_MANY_LINES
+            continue
+        try:
+            lines.append(
+                _reliability_line(
+                    key, names[key], evidence, metric_id, scheme, min(len(evidences), MAX_LINES)
+                )
+            )
+        except Unavailable as reason:
+            unavailable[key] = str(reason)
+    infos = {line.key: evidences[line.key].run.info for line in lines}
+    short_names = _line_run_names(lines, infos)
+    labels, shared = line_labels(lines, short_names)
+    sentence_labels, _ = line_labels(
+        lines, {key: name_with_model(name, infos[key]) for key, name in short_names.items()}
+    )
+    return ReliabilityLines(
+        metric=metric_id,
+        scheme=scheme,
+        lines=tuple(lines),
+        labels=labels,
+        shared_label=shared,
+        unavailable=unavailable,
+        headline=lines_headline(lines, sentence_labels, metric),
+        caveats=line_caveats(lines, labels, infos, metric),
+    )
+
+
+def line_labels(lines: Sequence[ReliabilityLine], names: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """What distinguishes each line, and what all of them share.
+
+    Parameters
+    ----------
+    lines : sequence of ReliabilityLine
+    names : Mapping[str, str]
+        Key → short name of the run.
+
+    Returns
+    -------
+    labels : dict[str, str]
+        Key → run, method or both, whichever differs; both for a single line. Equal labels get the key added.
+    shared : str
+        The run or method that all lines share, "" where they share neither.
     """
     labels, common = _labels_and_common(lines, names)
-    times = Counter(labels.values())
-    return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in labels.items()}, common
+    n_uses = Counter(labels.values())
+    return {key: name if n_uses[name] == 1 else f"{name} ({key})" for key, name in labels.items()}, common
 
 
 def _labels_and_common(
@@ -70,236 +214,17 @@ def _labels_and_common(
     return {line.key: f"{names[line.key]} · {METHODS[line.method].short_title}" for line in lines}, ""
 
 
-# MERGED lines_reading: What do several reliability lines say together, and what keeps them from being compared?
-
-_EXTREME_WORDS: Final[Mapping[Direction, tuple[str, str]]] = {
-    "lower": ("Lowest {}", "highest"),
-    "higher": ("Highest {}", "lowest"),
-    "zero": ("{} nearest to 0", "farthest from it"),
-}
-"""What the better and the worse end of a metric are called."""
-
-UNEQUAL_ROWS_RATIO: Final = 2
-"""So many times as many pairs, and a difference of numbers of pairs is spoken of."""
-
-
-def lines_headline(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], metric: Metric) -> str:
-    """The best and the worst number, and how many lines say more than they are right.
-
-    labels: key → what the line is called.
-    """
-    if not lines:
-        return "None of the chosen lines can be drawn."
-    if len(lines) == 1:
-        return _single_line_headline(labels[lines[0].key], lines[0].result.headline)
-    return " ".join(
-        text for text in (_extremes_sentence(lines, labels, metric), _verdicts_sentence(lines)) if text
-    )
-
-
-def _single_line_headline(label: str, reading: str) -> str:
-    """ "A says 75.0 % …", "5 rows are too few to judge by: A says …"; what says nothing after "A: "."""
-    before, says, rest = reading.replace("Says ", "says ", 1).partition("says ")
-    return f"{before}{label} {says}{rest}" if says else f"{label}: {reading}"
-
-
-def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], metric: Metric) -> str:
-    known = {line.key: line.result.score.value for line in lines}
-    values = {key: value for key, value in known.items() if value is not None and math.isfinite(value)}
-    if not values:
-        return f"{metric.title} is not known for any of the {len(lines)} lines."
-    told = ""
-    if lacking := len(lines) - len(values):
-        told = f" It is not known, or infinite, for {lacking} of the {len(lines)}."
-    shown = {key: format_short(value) for key, value in values.items()}
-    if len(set(shown.values())) == 1:
-        return (
-            f"{_same_value_opening(values, labels, metric, len(lines))} {next(iter(shown.values()))}.{told}"
-        )
-    far = {
-        key: -value if metric.direction == "higher" else abs(value) if metric.direction == "zero" else value
-        for key, value in values.items()
-    }
-    best, worst = min(far, key=far.__getitem__), max(far, key=far.__getitem__)
-    first, last = _EXTREME_WORDS[metric.direction]
-    opening = first.format(metric.title_in_sentence)
-    return (
-        f"{opening[0].upper()}{opening[1:]}: {_labels_with_value(best, shown, labels)}, {shown[best]}; "
-        f"{last}: {_labels_with_value(worst, shown, labels)}, {shown[worst]}.{told}"
-    )
-
-
-def _same_value_opening(
-    values: Mapping[str, float], labels: Mapping[str, str], metric: Metric, n_lines: int
-) -> str:
-    """The beginning of a sentence on lines that have one number."""
-    if len(values) == 1:
-        return f"{labels[next(iter(values))]}: {metric.title}"
-    which = both_or_all(n_lines).capitalize() if len(values) == n_lines else str(len(values))
-    return f"{which} lines have the same {metric.title_in_sentence},"
-
-
-def _labels_with_value(key: str, shown: Mapping[str, str], labels: Mapping[str, str]) -> str:
-    """The line's label, and those of others with the very same number."""
-    return join_names([labels[other] for other, number in shown.items() if number == shown[key]])
-
-
-def _verdicts_sentence(lines: Sequence[ReliabilityLine]) -> str:
-    """How many lines are over-confident, how many under-confident, how many neither."""
-    leans: list[VerdictKind] = [line.verdict for line in lines if line.verdict is not None]
-    if not leans:
-        return ""
-    if len(set(leans)) == 1 and len(leans) == len(lines):
-        return f"{both_or_all(len(leans)).capitalize()} {verdict_phrase(leans[0], len(leans))}."
-    of = "" if len(leans) == len(lines) else " that pool one pair a row or position"
-    return f"Of the {len(leans)} lines{of}, {count_verdicts(leans)}." if len(leans) > 1 else ""
-
-
-def line_caveats(
-    lines: Sequence[ReliabilityLine], labels: Mapping[str, str], infos: Mapping[str, RunInfo], metric: Metric
-) -> tuple[str, ...]:
-    """What differs between the lines besides run and method, each a sentence."""
-    told: list[str] = []
-    judged = _keys_by_value({line.key: line.result.judged for line in lines})
-    if len(judged) > 1:
-        told.append(f"The lines judge different answers: {_groups_text(judged, labels)}.")
-    datasets = _keys_by_value({line.key: infos[line.key].dataset or "not named" for line in lines})
-    if len(datasets) > 1:
-        told.append(
-            f"The lines are of {len(datasets)} data sets, so of different questions: "
-            f"{_groups_text(datasets, labels)}."
-        )
-    pooled = _keys_by_value({line.key: line.pooling_text for line in lines})
-    if len(pooled) > 1:
-        told.append(f"What is pooled differs: {_groups_text(pooled, labels)}.")
-    counts = sorted(line.result.score.n_used for line in lines)
-    if counts and counts[-1] >= UNEQUAL_ROWS_RATIO * max(counts[0], 1):
-        chance = (
-            f": on fewer, {metric.title} is larger by chance alone"
-            if (metric.binned and metric.direction == "lower")
-            else ""
-        )
-        told.append(f"The lines stand on {counts[0]:,} to {counts[-1]:,} rows or positions{chance}.")
-    return tuple(told)
-
-
-def _keys_by_value(values: Mapping[str, str]) -> dict[str, list[str]]:
-    """Value → the keys that have it, in order."""
-    found: dict[str, list[str]] = {}
-    for key, value in values.items():
-        found.setdefault(value, []).append(key)
-    return found
-
-
-def _groups_text(keys_by_value: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> str:
-    """ "greedy answer (A, B); majority answer (C)"."""
-    return "; ".join(
-        f"{value} ({' / '.join(labels[key] for key in keys)})" for value, keys in keys_by_value.items()
-    )
-
-
-MAX_LINES: Final = 6
-TOO_MANY_LINES: Final = f"one diagram has {MAX_LINES} lines at most: more cannot be told apart."
-"""Why a seventh line is not drawn."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReliabilityLines:
-    """Up to MOST lines of one metric and one way of binning.
-
-    lines: in the order they were given; labels: key → what tells a line from the others, for short; common:
-    what all of them share, run or method, "" where they share neither; refused: key → why it is no line;
-    reading: the lines in a sentence or two; unlike: what keeps them from being compared as they stand, each
-    a sentence.
-    """
-
-    metric: str
-    scheme: Scheme
-    lines: tuple[ReliabilityLine, ...]
-    labels: Mapping[str, str]
-    shared_label: str
-    unavailable: Mapping[str, str]
-    headline: str
-    caveats: tuple[str, ...]
-
-    @property
-    def recipe(self) -> str:
-        """How the lines were made: once where that is the same for all, rows and all, else line by line."""
-        made = {line.key: line.recipe for line in self.lines}
-        if len(set(made.values())) == 1:
-            return next(iter(made.values()))
-        return "; ".join(f"{self.labels[key]}: {recipe}" for key, recipe in made.items())
-
-    def to_frame(self) -> pl.DataFrame:
-        """The numbers behind the diagram: one row a line and non-empty bin, as `Reliability` has them."""
-        frames = [
-            line.result.to_frame().with_columns(run=pl.lit(line.run), recipe=pl.lit(line.recipe))
-            for line in self.lines
-        ]
-        return pl.concat(frames) if frames else pl.DataFrame()
-
-    def summary(self) -> pl.DataFrame:
-        """One row a line: run, method, the metric with its p, Brier score, what it says, rows, recipe."""
-        return pl.DataFrame([_summary_row(line) for line in self.lines], schema=_SUMMARY_SCHEMA)
-
-
-def reliability_lines(
-    evidences: Mapping[str, Evidence],
-    metric_id: str = DEFAULT_METRIC,
-    scheme: Scheme | None = None,
-    *,
-    titles: Mapping[str, str] | None = None,
-) -> ReliabilityLines:
-    """One line an evidence, all by the same metric and bins.
-
-    seen: key → what one method says of one run; titles: key → what the run is called, its label if not said.
-    Raises Unavailable for a metric that does not exist; who cannot give it, and who is one too many, is named
-    in `refused`.
-    """
-    metric = get_metric(metric_id)
-    scheme = effective_scheme(metric, scheme or Scheme())
-    called = titles or {key: evidence.run.label for key, evidence in evidences.items()}
-    made: list[ReliabilityLine] = []
-    refused: dict[str, str] = {}
-    for key, evidence in evidences.items():
-        if len(made) == MAX_LINES:
-            refused[key] = TOO_MANY_LINES
-            continue
-        try:
-            made.append(
-                _reliability_line(
-                    key, called[key], evidence, metric_id, scheme, min(len(evidences), MAX_LINES)
-                )
-            )
-        except Unavailable as reason:
-            refused[key] = str(reason)
-    infos = {line.key: evidences[line.key].run.info for line in made}
-    names = _line_run_names(made, infos)
-    labels, common = line_labels(made, names)
-    in_words, _ = line_labels(made, {key: name_with_model(name, infos[key]) for key, name in names.items()})
-    return ReliabilityLines(
-        metric=metric_id,
-        scheme=scheme,
-        lines=tuple(made),
-        labels=labels,
-        shared_label=common,
-        unavailable=refused,
-        headline=lines_headline(made, in_words, metric),
-        caveats=line_caveats(made, labels, infos, metric),
-    )
-
-
 def _line_run_names(result_lines: list[ReliabilityLine], infos: Mapping[str, RunInfo]) -> dict[str, str]:
-    """Key → the run's short name; two methods of one run call it the same."""
-    of_run = {line.run: infos[line.key] for line in result_lines}
-    names = short_run_names(of_run, {title: title for title in of_run})
+    """Key → short name of the run, which does not depend on the method."""
+    infos_by_run = {line.run: infos[line.key] for line in result_lines}
+    names = short_run_names(infos_by_run, {title: title for title in infos_by_run})
     return {line.key: names[line.run] for line in result_lines}
 
 
 def _reliability_line(
     key: str, title: str, evidence: Evidence, metric_id: str, scheme: Scheme, n_verdicts: int
 ) -> ReliabilityLine:
-    """Raises Unavailable where the evidence cannot give the metric or the bins; among: of how many lines."""
+    """One of `n_verdicts` lines; raises Unavailable where the evidence lacks the metric or the bins."""
     metric = get_metric(metric_id)
     result = reliability_diagram(evidence, metric_id, scheme)
     dependent = bins_all_classes(metric) or evidence.options.labels == "all"
@@ -317,11 +242,11 @@ def _reliability_line(
 
 
 def _pooling_text(evidence: Evidence, *, dependent: bool, all_classes: bool) -> str:
-    """ "the top label of each question", "every class of each position (all classes, K=27)"."""
-    of = "question" if evidence.unit == "rows" else "position of a text"
+    """ "one pair a question", "a pair for every class of a position of a text (all classes, K=27)"."""
+    unit = "question" if evidence.unit == "rows" else "position of a text"
     if not dependent:
-        return f"one pair a {of}"
-    return f"a pair for every class of a {of} ({evidence.labels_text(all_classes=all_classes)})"
+        return f"one pair a {unit}"
+    return f"a pair for every class of a {unit} ({evidence.labels_text(all_classes=all_classes)})"
 
 
 def _summary_row(line: ReliabilityLine) -> dict[str, Any]:
@@ -364,3 +289,140 @@ _SUMMARY_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = {
     "remarks": pl.String,
     "recipe": pl.String,
 }
+
+
+# --- The lines in words ---------------------------------------------------------------------------
+
+
+_EXTREME_WORDS: Final[Mapping[Direction, tuple[str, str]]] = {
+    "lower": ("Lowest {}", "highest"),
+    "higher": ("Highest {}", "lowest"),
+    "zero": ("{} nearest to 0", "farthest from it"),
+}
+"""Direction of a metric → words for its better and its worse end."""
+
+
+def lines_headline(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], metric: Metric) -> str:
+    """The best and the worst value, and how many lines are over- or under-confident.
+
+    Parameters
+    ----------
+    lines : sequence of ReliabilityLine
+    labels : Mapping[str, str]
+        Key → label of the line.
+    metric : Metric
+    """
+    if not lines:
+        return "None of the chosen lines can be drawn."
+    if len(lines) == 1:
+        return _single_line_headline(labels[lines[0].key], lines[0].result.headline)
+    return " ".join(
+        text for text in (_extremes_sentence(lines, labels, metric), _verdicts_sentence(lines)) if text
+    )
+
+
+def _single_line_headline(label: str, reading: str) -> str:
+    """The diagram's headline with the label as subject ("A says 75.0 % …"), or in front ("A: …")."""
+    before, verb, rest = reading.replace("Says ", "says ", 1).partition("says ")
+    return f"{before}{label} {verb}{rest}" if verb else f"{label}: {reading}"
+
+
+def _extremes_sentence(lines: Sequence[ReliabilityLine], labels: Mapping[str, str], metric: Metric) -> str:
+    all_values = {line.key: line.result.score.value for line in lines}
+    values = {key: value for key, value in all_values.items() if value is not None and math.isfinite(value)}
+    if not values:
+        return f"{metric.title} is not known for any of the {len(lines)} lines."
+    missing_note = ""
+    if n_missing := len(lines) - len(values):
+        missing_note = f" It is not known, or infinite, for {n_missing} of the {len(lines)}."
+    value_texts = {key: format_short(value) for key, value in values.items()}
+    if len(set(value_texts.values())) == 1:
+        return (
+            f"{_same_value_opening(values, labels, metric, len(lines))} "
+            f"{next(iter(value_texts.values()))}.{missing_note}"
+        )
+    distance = {
+        key: -value if metric.direction == "higher" else abs(value) if metric.direction == "zero" else value
+        for key, value in values.items()
+    }
+    best, worst = min(distance, key=distance.__getitem__), max(distance, key=distance.__getitem__)
+    best_phrase, worst_word = _EXTREME_WORDS[metric.direction]
+    opening = best_phrase.format(metric.title_in_sentence)
+    return (
+        f"{opening[0].upper()}{opening[1:]}: {_labels_with_value(best, value_texts, labels)}, "
+        f"{value_texts[best]}; {worst_word}: {_labels_with_value(worst, value_texts, labels)}, "
+        f"{value_texts[worst]}.{missing_note}"
+    )
+
+
+def _same_value_opening(
+    values: Mapping[str, float], labels: Mapping[str, str], metric: Metric, n_lines: int
+) -> str:
+    """The beginning of a sentence on lines that share one value."""
+    if len(values) == 1:
+        return f"{labels[next(iter(values))]}: {metric.title}"
+    count = both_or_all(n_lines).capitalize() if len(values) == n_lines else str(len(values))
+    return f"{count} lines have the same {metric.title_in_sentence},"
+
+
+def _labels_with_value(key: str, value_texts: Mapping[str, str], labels: Mapping[str, str]) -> str:
+    """The label of the line, joined with those of other lines of the same shown value."""
+    return join_names([labels[other] for other, text in value_texts.items() if text == value_texts[key]])
+
+
+def _verdicts_sentence(lines: Sequence[ReliabilityLine]) -> str:
+    """How many lines are over-confident, under-confident, or neither."""
+    verdicts: list[VerdictKind] = [line.verdict for line in lines if line.verdict is not None]
+    if not verdicts:
+        return ""
+    if len(set(verdicts)) == 1 and len(verdicts) == len(lines):
+        return f"{both_or_all(len(verdicts)).capitalize()} {verdict_phrase(verdicts[0], len(verdicts))}."
+    restriction = "" if len(verdicts) == len(lines) else " that pool one pair a row or position"
+    return (
+        f"Of the {len(verdicts)} lines{restriction}, {count_verdicts(verdicts)}." if len(verdicts) > 1 else ""
+    )
+
+
+def line_caveats(
+    lines: Sequence[ReliabilityLine], labels: Mapping[str, str], infos: Mapping[str, RunInfo], metric: Metric
+) -> tuple[str, ...]:
+    """Differences between the lines other than run and method, as sentences."""
+    caveats: list[str] = []
+    judged_answers = _keys_by_value({line.key: line.result.judged for line in lines})
+    if len(judged_answers) > 1:
+        caveats.append(f"The lines judge different answers: {_groups_text(judged_answers, labels)}.")
+    datasets = _keys_by_value({line.key: infos[line.key].dataset or "not named" for line in lines})
+    if len(datasets) > 1:
+        caveats.append(
+            f"The lines are of {len(datasets)} data sets, so of different questions: "
+            f"{_groups_text(datasets, labels)}."
+        )
+    pooling = _keys_by_value({line.key: line.pooling_text for line in lines})
+    if len(pooling) > 1:
+        caveats.append(f"What is pooled differs: {_groups_text(pooling, labels)}.")
+    row_counts = sorted(line.result.score.n_used for line in lines)
+    if row_counts and row_counts[-1] >= UNEQUAL_ROWS_RATIO * max(row_counts[0], 1):
+        bias_note = (
+            f": on fewer, {metric.title} is larger by chance alone"
+            if (metric.binned and metric.direction == "lower")
+            else ""
+        )
+        caveats.append(
+            f"The lines stand on {row_counts[0]:,} to {row_counts[-1]:,} rows or positions{bias_note}."
+        )
+    return tuple(caveats)
+
+
+def _keys_by_value(values: Mapping[str, str]) -> dict[str, list[str]]:
+    """Value → the keys that have it, in order."""
+    keys_by_value: dict[str, list[str]] = {}
+    for key, value in values.items():
+        keys_by_value.setdefault(value, []).append(key)
+    return keys_by_value
+
+
+def _groups_text(keys_by_value: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> str:
+    """ "greedy answer (A, B); majority answer (C)"."""
+    return "; ".join(
+        f"{value} ({' / '.join(labels[key] for key in keys)})" for value, keys in keys_by_value.items()
+    )

@@ -1,7 +1,7 @@
-"""Which confidence method serves which run best?  The self-consistency paper's Table 1, of one's own runs.
+"""Which confidence method serves which run best? Methods by runs, with ECE and Brier score.
 
-Rows are methods, each run has ECE and Brier, and Brier leads (Wang et al., arXiv 2403.09849): ECE falls for
-a method that says nothing but the average.
+The layout of Table 1 in the self-consistency paper (Wang et al., arXiv 2403.09849). The Brier score decides,
+because ECE also falls for a method that always states the average.
 """
 
 from __future__ import annotations
@@ -33,127 +33,45 @@ from calib_core.results.score import score
 from calib_core.runs import AnswerRun
 from calib_core.wording import ROUNDING_TOLERANCE, join_names, plural
 
-# MERGED unanswered: What if a question whose samples all fail to parse counts as answered wrongly, and without confidence?
-#
-# By default such a row has no self-consistency and lowers n (decision 0004). Counting it is the stricter
-# reading: a model that cannot write an answer down is not let off.
-
-NO_SAMPLE_PARSES = "no sample parses"
-"""The reason under which `missing` counts these rows."""
-
-
-def unparsed_rows(evidence: AnswerEvidence) -> NDArray[np.intp]:
-    """Positions of the rows that have samples, of which none parses, and something to be right about.
-
-    Empty for a method that is not made from several samples.
-    """
-    if not evidence.method.uses_samples:
-        return np.zeros(0, np.intp)
-    run = evidence.run
-    normaliser = AnswerNormaliser.for_run(run)
-    clusters = cluster_samples(run, normaliser, evidence.options.unparseable)
-    silent = (clusters.n_samples > 0) & (clusters.majority_size == 0) & _judgeable_rows(run, normaliser)
-    return np.setdiff1d(np.flatnonzero(silent), evidence.confidences.pairs.rows).astype(np.intp)
-
-
-def with_unparsed_as_wrong(evidence: AnswerEvidence) -> AnswerEvidence:
-    """The evidence with those rows at confidence 0 and wrong; itself where there are none."""
-    silent = unparsed_rows(evidence)
-    if not silent.size:
-        return evidence
-    said = evidence.confidences
-    order = np.argsort(np.concatenate([said.pairs.rows, silent]), kind="stable")
-    zeros = np.zeros(silent.size, said.pairs.confidence.dtype)
-    pairs = Pairs(
-        np.concatenate([said.pairs.confidence, zeros])[order],
-        np.concatenate([said.pairs.correct, np.zeros(silent.size, np.bool_)])[order],
-        np.concatenate([said.pairs.rows, silent])[order],
-        said.pairs.computed,
-    )
-    left = {reason: count for reason, count in said.missing.items() if reason != NO_SAMPLE_PARSES}
-    remaining = said.missing.get(NO_SAMPLE_PARSES, silent.size) - silent.size
-    confidences = replace(
-        said,
-        pairs=pairs,
-        recipe=(*said.recipe, counted_wrong_text(silent.size)),
-        missing=MappingProxyType(left | ({NO_SAMPLE_PARSES: remaining} if remaining else {})),
-        answers=None if said.answers is None else _extend_answers(said.answers, silent.size, order),
-    )
-    return AnswerEvidence(evidence.run, evidence.method, evidence.options, confidences)
-
-
-def evidence_of_unparsed_run(run: AnswerRun, method: Method, options: MethodOptions) -> AnswerEvidence | None:
-    """What a method of several samples says of a run of which no sample parses: of no row anything.
-
-    As such a run gives no confidence, `gather` refuses it; `with_unanswered` makes pairs of it. None where
-    the method is another, a sample parses, or there is no row that could be counted.
-    """
-    if not method.uses_samples or not has_samples(run):
-        return None
-    normaliser = AnswerNormaliser.for_run(run)
-    clusters = cluster_samples(run, normaliser, options.unparseable)
-    if clusters.majority_size.any():
-        return None
-    why = first_reason(
-        run.rows.height,
-        ("no samples", pl.Series(clusters.n_samples == 0)),
-        (NO_SAMPLE_PARSES, pl.Series(_judgeable_rows(run, normaliser))),
-        ("no gold", row_positions(run) >= 0),
-    )
-    reasons = unanswered_reason(run).fill_null(why).to_list()
-    if NO_SAMPLE_PARSES not in reasons:
-        return None
-    nothing = Pairs(np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.intp), computed=True)
-    said = Confidences(
-        nothing,
-        JUDGED_ANSWER_NAMES["majority"],
-        (UNPARSEABLE_PHRASES[options.unparseable],),
-        MappingProxyType(dict(Counter(reasons))),
-        answers=pl.Series("answer", [], dtype=pl.String),
-    )
-    return AnswerEvidence(run, method, options, said)
-
-
-def counted_wrong_text(n_rows: int) -> str:
-    """What the recipe says of so many rows, at least one."""
-    return f"no sample parses = confidence 0 and wrong ({n_rows:,} row{'s' if n_rows > 1 else ''})"
-
-
-def _extend_answers(answers: pl.Series, n_added: int, order: NDArray[np.intp]) -> pl.Series:
-    lengthened = pl.concat([answers, pl.repeat(None, n_added, dtype=answers.dtype, eager=True)])
-    return lengthened[pl.Series(order, dtype=pl.UInt32)]
-
-
-def _judgeable_rows(run: AnswerRun, normaliser: AnswerNormaliser) -> NDArray[np.bool_]:
-    """Which rows have a right answer that a sample could have met, or a judgement of their samples.
-
-    A row whose status says that there is nothing to judge has neither.
-    """
-    by_gold = row_positions(run).is_in(gold_forms(run, normaliser)["row"].implode())
-    judged = column(run, "sample_correct").list.drop_nulls().list.len().fill_null(0) > 0
-    known = by_gold | judged | column(run, "correct_majority").is_not_null()
-    return (known & unanswered_reason(run).is_null()).to_numpy()
-
-
 RowChoice = Literal["common", "own"]
-"""Which rows a cell stands on: those every method shown can use in that run, or all that its own can."""
+"""The rows of a cell: those that every method shown for the run can use, or all that its own method can."""
 
 UnparsedChoice = Literal["missing", "wrong"]
-"""What a question is of which no sample parses: without a confidence, or confidence 0 and wrong."""
+"""How a question counts if no sample parses: without a confidence, or as wrong with confidence 0."""
 
 MethodOrder = Literal["brier", "method"]
 
+NO_SAMPLE_PARSES = "no sample parses"
+"""The reason under which `Evidence.missing` counts these rows."""
+
 COMMON_ROWS: Final = "rows common to the methods shown"
+
 NO_COMMON_ROWS: Final = "No row of this run has a confidence and an outcome for every method shown."
 
 
 @dataclass(frozen=True, slots=True)
 class MethodsCell:
-    """One method on one run, both as numbers and as how they were made.
+    """One method on one run.
 
-    accuracy: of the judged answer on these rows; n_used: rows these numbers stand on; warning: why the
-    ECE is unreliable, or None; best_ece, best_brier: whether no other cell of the run is lower on the same
-    rows (ties are all best); p: as in `score.Score`, of the ECE.
+    Attributes
+    ----------
+    run, method : str
+        The run's key and the method's id.
+    ece, brier : float or None
+    accuracy : float or None
+        Of the judged answer, on these rows.
+    mean_confidence : float or None
+    p : float or None
+        Of the ECE, as in `Score`.
+    n_used, n_total : int
+        Rows used, and in the file.
+    judged : str
+        Which answer the outcome belongs to.
+    warning : str or None
+        Why the ECE is unreliable.
+    recipe : str
+    best_ece, best_brier : bool
+        Whether no other cell of the run is lower on the same rows; ties are all best.
     """
 
     run: str
@@ -174,9 +92,22 @@ class MethodsCell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodsTable:
-    """The table. runs, methods: keys in the order of columns and rows; cells: by (run, method).
+    """Methods by runs.
 
-    refused: (run, method) → why there is no such cell; reading: which method has the lowest Brier where.
+    Attributes
+    ----------
+    scheme : Scheme
+        Bins of the ECE.
+    rows : RowChoice
+    unparsed : UnparsedChoice
+    runs, methods : tuple[str, ...]
+        Keys in the order of columns and rows.
+    cells : Mapping[tuple[str, str], MethodsCell]
+        By (run, method).
+    unavailable : Mapping[tuple[str, str], str]
+        (run, method) → why there is no cell.
+    headline : str
+        Which method has the lowest Brier score on which run.
     """
 
     scheme: Scheme
@@ -190,23 +121,28 @@ class MethodsTable:
 
     @property
     def one_method_per_run(self) -> bool:
-        """Whether each run has one method at most, so that nothing is compared within it."""
+        """Whether each run has at most one method, so that nothing is compared within a run."""
         return _one_method_per_run(self.cells)
 
     def ordered(self, order: MethodOrder) -> MethodsTable:
         """The same table with its methods in another order.
 
-        order: by their mean Brier over the runs that have every method of the table, best first ("brier"; as
-        registered where no run has them all), or as they are registered.
+        Parameters
+        ----------
+        order : {"brier", "method"}
+            By mean Brier score over the runs that have every method of the table, best first (registry
+            order where no run has them all), or in registry order.
         """
         methods = [id_ for id_ in METHODS if id_ in self.methods]
-        whole = [run for run in self.runs if all((run, id_) in self.cells for id_ in methods)]
-        if order == "brier" and whole:
-            methods.sort(key=lambda id_: sum(self.cells[run, id_].brier or 0 for run in whole) / len(whole))
+        complete = [run for run in self.runs if all((run, id_) in self.cells for id_ in methods)]
+        if order == "brier" and complete:
+            methods.sort(
+                key=lambda id_: sum(self.cells[run, id_].brier or 0 for run in complete) / len(complete)
+            )
         return replace(self, methods=tuple(methods))
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a cell, runs side by side in order: the fields of `Cell`."""
+        """One row for each cell, run by run: the fields of `MethodsCell`."""
         rows = [
             asdict(cell)
             for run in self.runs
@@ -242,22 +178,37 @@ def compare_methods(
     unparsed: UnparsedChoice = "missing",
     order: MethodOrder = "brier",
 ) -> MethodsTable:
-    """The table of these runs.
+    """Compare the methods of these runs.
 
-    seen: run key → what its methods say of it, each once; order: as in `MethodsTable.ordered`.
+    Parameters
+    ----------
+    evidences_by_run : Mapping[str, sequence of AnswerEvidence]
+        Run key → evidence of its methods, each method once.
+    scheme : Scheme, optional
+        Bins of the ECE; ten of equal width where omitted.
+    rows : {"common", "own"}
+        Whether a run's methods are compared on their common rows or each on its own.
+    unparsed : {"missing", "wrong"}
+        How a question counts if no sample parses.
+    order : {"brier", "method"}
+        As in `MethodsTable.ordered`.
     """
     scheme = scheme or Scheme()
     cells: dict[tuple[str, str], MethodsCell] = {}
-    refused: dict[tuple[str, str], str] = {}
+    unavailable: dict[tuple[str, str], str] = {}
     for run, evidences in evidences_by_run.items():
-        counted = (
-            [with_unparsed_as_wrong(each) for each in evidences] if unparsed == "wrong" else list(evidences)
+        compared = (
+            [with_unparsed_as_wrong(evidence) for evidence in evidences]
+            if unparsed == "wrong"
+            else list(evidences)
         )
         if rows == "common":
-            counted = _on_common_rows(counted, evidences)
-        column = [_methods_cell(run, each, scheme) for each in counted if each.n_used]
-        refused |= {(run, each.method.id): NO_COMMON_ROWS for each in counted if not each.n_used}
-        for cell in _mark_best(column, counted):
+            compared = _on_common_rows(compared, evidences)
+        column = [_methods_cell(run, evidence, scheme) for evidence in compared if evidence.n_used]
+        unavailable |= {
+            (run, evidence.method.id): NO_COMMON_ROWS for evidence in compared if not evidence.n_used
+        }
+        for cell in _mark_best(column, compared):
             cells[run, cell.method] = cell
     return MethodsTable(
         scheme,
@@ -266,7 +217,7 @@ def compare_methods(
         tuple(evidences_by_run),
         tuple({method for _, method in cells}),
         cells,
-        refused,
+        unavailable,
         _methods_headline(cells, tuple(evidences_by_run)),
     ).ordered(order)
 
@@ -274,26 +225,30 @@ def compare_methods(
 def _on_common_rows(
     evidences: Sequence[AnswerEvidence], before_counting_wrong: Sequence[AnswerEvidence]
 ) -> list[AnswerEvidence]:
-    """Every method on the rows that all of them can use; totals stay those of the run.
+    """Every method on the rows that all of them can use; totals remain those of the run.
 
-    before: the same without the rows that were counted as wrong.
+    `before_counting_wrong` is the same evidence without the rows counted as wrong.
     """
     if len(evidences) < 2:
         return list(evidences)
-    used = [each.confidences.pairs.rows for each in evidences]
-    both = used[0]
-    for own in used[1:]:
-        both = both[np.isin(both, own)]
-    if all(rows.size == both.size for rows in used):
+    used_rows = [evidence.confidences.pairs.rows for evidence in evidences]
+    common = used_rows[0]
+    for original in used_rows[1:]:
+        common = common[np.isin(common, original)]
+    if all(rows.size == common.size for rows in used_rows):
         return list(evidences)
     parts: list[AnswerEvidence] = []
-    for each, own in zip(evidences, before_counting_wrong, strict=True):
-        part = restrict_rows(each, both)
-        wrong = both.size - int(np.isin(both, own.confidences.pairs.rows).sum())
-        recipe = (*own.confidences.recipe, *([counted_wrong_text(wrong)] if wrong else []), COMMON_ROWS)
-        said = replace(part.confidences, recipe=recipe)
-        run = replace(part.run, row_counts=each.run.row_counts)
-        parts.append(AnswerEvidence(run, part.method, part.options, said))
+    for evidence, original in zip(evidences, before_counting_wrong, strict=True):
+        part = restrict_rows(evidence, common)
+        n_wrong = common.size - int(np.isin(common, original.confidences.pairs.rows).sum())
+        recipe = (
+            *original.confidences.recipe,
+            *([counted_wrong_text(n_wrong)] if n_wrong else []),
+            COMMON_ROWS,
+        )
+        confidences = replace(part.confidences, recipe=recipe)
+        run = replace(part.run, row_counts=evidence.run.row_counts)
+        parts.append(AnswerEvidence(run, part.method, part.options, confidences))
     return parts
 
 
@@ -318,14 +273,14 @@ def _methods_cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> Methods
 def _concentration_warning(evidence: AnswerEvidence, scheme: Scheme) -> str | None:
     try:
         return measure_concentration(evidence, scheme).warning
-    except Unavailable:  # more natural bins than are offered: spread out enough
+    except Unavailable:  # more natural bins than are offered, so not concentrated
         return None
 
 
 def _mark_best(cells: Sequence[MethodsCell], evidences: Sequence[AnswerEvidence]) -> list[MethodsCell]:
-    """The cells of one run, the lowest marked, where there are several and all stand on the same rows."""
-    rows = [each.confidences.pairs.rows for each in evidences if each.n_used]
-    if len(cells) < 2 or not all(np.array_equal(rows[0], own) for own in rows[1:]):
+    """The cells of one run, the lowest marked, if there are several and all use the same rows."""
+    rows = [evidence.confidences.pairs.rows for evidence in evidences if evidence.n_used]
+    if len(cells) < 2 or not all(np.array_equal(rows[0], other) for other in rows[1:]):
         return list(cells)
     ece, brier = _lowest([cell.ece for cell in cells]), _lowest([cell.brier for cell in cells])
     return [
@@ -343,28 +298,141 @@ def _equals_lowest(value: float | None, lowest: float | None) -> bool:
 
 
 def _one_method_per_run(cells: Collection[tuple[str, str]]) -> bool:
-    """cells: run and method of each."""
+    """Whether no run occurs twice among these (run, method) keys."""
     return len(cells) == len({run for run, _ in cells})
 
 
 def _methods_headline(cells: Mapping[tuple[str, str], MethodsCell], runs: Sequence[str]) -> str:
-    """Which method has the lowest Brier, on how many of the runs that can be compared within."""
-    best = {run: [cell for (of, _), cell in cells.items() if of == run and cell.best_brier] for run in runs}
-    compared = {run: found for run, found in best.items() if found}
+    """Which method has the lowest Brier score, and on how many of the comparable runs."""
+    best = {
+        run: [cell for (cell_run, _), cell in cells.items() if cell_run == run and cell.best_brier]
+        for run in runs
+    }
+    compared = {run: best_cells for run, best_cells in best.items() if best_cells}
     if not cells:
         return "No run here has a confidence and an outcome for every method shown."
     if not compared:
-        told = (
+        summary = (
             "each run has one method" if _one_method_per_run(cells) else "the methods stand on different rows"
         )
-        return f"Nothing is compared: {told}."
+        return f"Nothing is compared: {summary}."
     if len(compared) == 1:
-        (found,) = compared.values()
-        names = join_names([f"“{METHODS[cell.method].title}”" for cell in found])
-        return f"Lowest Brier score: {names}, {found[0].brier:.4f} on {plural(found[0].n_used, 'row')}."
+        (best_cells,) = compared.values()
+        names = join_names([f"“{METHODS[cell.method].title}”" for cell in best_cells])
+        return (
+            f"Lowest Brier score: {names}, {best_cells[0].brier:.4f} on "
+            f"{plural(best_cells[0].n_used, 'row')}."
+        )
     wins = {
-        id_: sum(any(cell.method == id_ for cell in found) for found in compared.values()) for id_ in METHODS
+        id_: sum(any(cell.method == id_ for cell in best_cells) for best_cells in compared.values())
+        for id_ in METHODS
     }
     ranked = sorted((id_ for id_ in METHODS if wins[id_]), key=lambda id_: -wins[id_])
-    told = "; ".join(f"“{METHODS[id_].title}” in {wins[id_]}" for id_ in ranked)
-    return f"Lowest Brier score among {len(compared)} runs: {told}."
+    summary = "; ".join(f"“{METHODS[id_].title}” in {wins[id_]}" for id_ in ranked)
+    return f"Lowest Brier score among {len(compared)} runs: {summary}."
+
+
+# --- Questions whose samples all fail to parse ----------------------------------------------------
+#
+# By default such a row has no self-consistency and lowers n (decision 0004). Counting it as wrong is the
+# stricter reading, in which a model gains nothing by not writing an answer down.
+
+
+def unparsed_rows(evidence: AnswerEvidence) -> NDArray[np.intp]:
+    """Positions of rows whose samples all fail to parse although there is something to be right about.
+
+    Empty for a method that does not use samples.
+    """
+    if not evidence.method.uses_samples:
+        return np.zeros(0, np.intp)
+    run = evidence.run
+    normaliser = AnswerNormaliser.for_run(run)
+    clusters = cluster_samples(run, normaliser, evidence.options.unparseable)
+    unparsed = (clusters.n_samples > 0) & (clusters.majority_size == 0) & _judgeable_rows(run, normaliser)
+    return np.setdiff1d(np.flatnonzero(unparsed), evidence.confidences.pairs.rows).astype(np.intp)
+
+
+def with_unparsed_as_wrong(evidence: AnswerEvidence) -> AnswerEvidence:
+    """The evidence with the `unparsed_rows` counted as wrong, with confidence 0."""
+    unparsed = unparsed_rows(evidence)
+    if not unparsed.size:
+        return evidence
+    confidences = evidence.confidences
+    order = np.argsort(np.concatenate([confidences.pairs.rows, unparsed]), kind="stable")
+    zeros = np.zeros(unparsed.size, confidences.pairs.confidence.dtype)
+    pairs = Pairs(
+        np.concatenate([confidences.pairs.confidence, zeros])[order],
+        np.concatenate([confidences.pairs.correct, np.zeros(unparsed.size, np.bool_)])[order],
+        np.concatenate([confidences.pairs.rows, unparsed])[order],
+        confidences.pairs.computed,
+    )
+    missing = {reason: count for reason, count in confidences.missing.items() if reason != NO_SAMPLE_PARSES}
+    n_still_missing = confidences.missing.get(NO_SAMPLE_PARSES, unparsed.size) - unparsed.size
+    extended = replace(
+        confidences,
+        pairs=pairs,
+        recipe=(*confidences.recipe, counted_wrong_text(unparsed.size)),
+        missing=MappingProxyType(missing | ({NO_SAMPLE_PARSES: n_still_missing} if n_still_missing else {})),
+        answers=None
+        if confidences.answers is None
+        else _extend_answers(confidences.answers, unparsed.size, order),
+    )
+    return AnswerEvidence(evidence.run, evidence.method, evidence.options, extended)
+
+
+def evidence_of_unparsed_run(run: AnswerRun, method: Method, options: MethodOptions) -> AnswerEvidence | None:
+    """Evidence without pairs, of a method that uses samples, for a run in which no sample parses.
+
+    `gather_evidence` refuses such a run, as it has no confidence; `with_unparsed_as_wrong` then adds its
+    rows.
+
+    Returns
+    -------
+    AnswerEvidence or None
+        None for another method, if a sample parses, or if there is no row to count.
+    """
+    if not method.uses_samples or not has_samples(run):
+        return None
+    normaliser = AnswerNormaliser.for_run(run)
+    clusters = cluster_samples(run, normaliser, options.unparseable)
+    if clusters.majority_size.any():
+        return None
+    reason = first_reason(
+        run.rows.height,
+        ("no samples", pl.Series(clusters.n_samples == 0)),
+        (NO_SAMPLE_PARSES, pl.Series(_judgeable_rows(run, normaliser))),
+        ("no gold", row_positions(run) >= 0),
+    )
+    reasons = unanswered_reason(run).fill_null(reason).to_list()
+    if NO_SAMPLE_PARSES not in reasons:
+        return None
+    no_pairs = Pairs(np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.intp), computed=True)
+    confidences = Confidences(
+        no_pairs,
+        JUDGED_ANSWER_NAMES["majority"],
+        (UNPARSEABLE_PHRASES[options.unparseable],),
+        MappingProxyType(dict(Counter(reasons))),
+        answers=pl.Series("answer", [], dtype=pl.String),
+    )
+    return AnswerEvidence(run, method, options, confidences)
+
+
+def counted_wrong_text(n_rows: int) -> str:
+    """The recipe's note that this many rows, at least one, are counted as wrong."""
+    return f"no sample parses = confidence 0 and wrong ({n_rows:,} row{'s' if n_rows > 1 else ''})"
+
+
+def _extend_answers(answers: pl.Series, n_added: int, order: NDArray[np.intp]) -> pl.Series:
+    lengthened = pl.concat([answers, pl.repeat(None, n_added, dtype=answers.dtype, eager=True)])
+    return lengthened[pl.Series(order, dtype=pl.UInt32)]
+
+
+def _judgeable_rows(run: AnswerRun, normaliser: AnswerNormaliser) -> NDArray[np.bool_]:
+    """Which rows have a right answer for a sample to match, or a judgement of their samples.
+
+    A row whose status says that there is nothing to judge is not among them.
+    """
+    has_gold = row_positions(run).is_in(gold_forms(run, normaliser)["row"].implode())
+    judged = column(run, "sample_correct").list.drop_nulls().list.len().fill_null(0) > 0
+    known = has_gold | judged | column(run, "correct_majority").is_not_null()
+    return (known & unanswered_reason(run).is_null()).to_numpy()

@@ -1,8 +1,8 @@
 """Which of the 57 MMLU subjects is this, and to which of the four categories does it belong?
 
-Hendrycks et al. 2021 (arXiv 2009.03300), the supercategories of the paper's table of tasks, which
-evaluation harnesses use too. The authors' own script differs in one subject: it counts anatomy as health
-and so under Other.
+The categories are those in the table of tasks of Hendrycks et al. 2021 (arXiv 2009.03300), which evaluation
+harnesses use as well. The authors' own script differs in one subject: it counts anatomy under health, and so
+as Other.
 """
 
 from __future__ import annotations
@@ -47,16 +47,21 @@ CATEGORY_BY_SUBJECT: Final[Mapping[str, MmluCategory]] = MappingProxyType(
         for subject in subjects.split()
     }
 )
-"""Each of the 57 subjects under its standard name → its category."""
+"""Standard name of each of the 57 subjects → its category."""
 
 _WORD_SEPARATORS: Final = re.compile(r"[\s_-]+")
 
 
 def mmlu_subject(text: str) -> str | None:
-    """The standard name of an MMLU subject, however it is written; None for any other text.
+    """The standard name of an MMLU subject; None for any other text.
 
-    Case, an opening "mmlu" and whatever stands between the words (space, hyphen, underscore) do not
-    matter. Nothing is guessed: "algebra" is no subject of MMLU.
+    Case, a leading "mmlu" and the separators between words (space, hyphen, underscore) do not matter.
+    Nothing is guessed: "algebra" is not a subject of MMLU.
+
+    Examples
+    --------
+    >>> mmlu_subject("MMLU-Abstract Algebra")
+    'abstract_algebra'
     """
     name = _WORD_SEPARATORS.sub("_", text.strip().lower()).strip("_").removeprefix("mmlu_")
     return name if name in CATEGORY_BY_SUBJECT else None

@@ -1,6 +1,6 @@
 """Which pairs of one position go into which bin, under ECE, classwise ECE and Full-ECE?
 
-The Full-ECE paper's Figure 1, of one position (or question) of the data at hand.
+Figure 1 of the Full-ECE paper, for one position or question of the data at hand.
 """
 
 from __future__ import annotations
@@ -20,55 +20,45 @@ from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.questions import question_title
 from calib_core.tokens.sums import ExamplePosition
 
-# MERGED occurrences: How many classes of a vocabulary occur often enough for a bin of their own?
-#
-# Classwise ECE needs every class to occur: in the Full-ECE paper's test set 30 % of the vocabulary never does,
-# and 41 % one to ten times.
-
 MAX_RARE_OCCURRENCES: Final = 10
+"""Largest number of occurrences that counts as rare.
 
-
-def class_occurrence_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
-    """One row a kind of class: occurs (text), classes, share of the K classes, positions (their sum).
-
-    occurrences: positions at which each class is the right one, shape (K,), K ≥ 1.
-    """
-    never, often = occurrences == 0, occurrences > MAX_RARE_OCCURRENCES
-    kinds = {
-        "never": never,
-        f"1 to {MAX_RARE_OCCURRENCES} times": ~(never | often),
-        f"more than {MAX_RARE_OCCURRENCES} times": often,
-    }
-    return pl.DataFrame(
-        {
-            "occurs": list(kinds),
-            "classes": [int(kind.sum()) for kind in kinds.values()],
-            "share": [float(kind.mean()) for kind in kinds.values()],
-            "positions": [int(occurrences[kind].sum()) for kind in kinds.values()],
-        },
-        schema={"occurs": pl.String, "classes": pl.Int64, "share": pl.Float64, "positions": pl.Int64},
-    )
-
+Classwise ECE needs every class to occur. In the Full-ECE paper's test set 30 % of the vocabulary never does,
+and 41 % occurs one to ten times.
+"""
 
 MAX_SHOWN_CLASSES: Final = 20
-"""So many classes are shown one by one, and the right one besides."""
+"""Number of classes listed individually, besides the right one."""
 
 MAX_LETTERED_CHOICES: Final = 26
-"""So many choices are called by a letter."""
+"""Up to this number, choices are named by letters."""
 
 _MAX_TITLE_LETTERS: Final = 90
-"""Letters of a question in a title."""
+"""Characters of a question in a title."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairPools:
-    """One distribution and where its pairs go.
+    """One distribution, and where its pairs go.
 
-    title: which position or question; table: one row a shown class, largest probability first (a right class
-    that is none of the SHOWN largest stands last): label (text), prob, right (bool), bin (from 1, of M),
-    interval (the bin as text), ece, cw, full (bool: whether the metric pools this pair); rest: probability of
-    the classes that are not shown; unshown: how many they are; classes: K; bins: M; reading: a sentence for
-    each metric that says how many pairs it takes from here.
+    Attributes
+    ----------
+    run : str
+    title : str
+        Which position or question.
+    table : pl.DataFrame
+        One row for each listed class, largest probability first; a right class outside the
+        `MAX_SHOWN_CLASSES` largest comes last. Columns: label, prob, right, bin (from 1 to M), interval
+        (the bin as text), and ece, cw and full (whether the metric pools this pair).
+    hidden_probability : float
+        Total probability of the classes that are not listed.
+    n_hidden_classes : int
+    n_classes : int
+        K.
+    n_bins : int
+        M.
+    sentences : str
+        How many pairs each metric takes from here.
     """
 
     run: str
@@ -82,40 +72,40 @@ class PairPools:
 
     @property
     def n_in_first_bin(self) -> int | None:
-        """Pairs of all classes in the first bin; None where the classes not shown may lie above it."""
+        """Pairs of all classes in the first bin; None where unlisted classes may lie above it."""
         shown = int((self.table["bin"] == 1).sum())
         if not self.n_hidden_classes:
             return shown
-        # Every class that is not shown is no larger than the smallest of the largest, nor than the rest.
+        # An unlisted class is at most as probable as the last of the largest, and as all unlisted together.
         largest = self.table.filter(~pl.col("right"))
-        least = min([self.hidden_probability, *largest["prob"].tail(1)])
-        edge = bin_of(np.array([least]), self.n_bins)
-        return shown + self.n_hidden_classes if int(edge[0]) == 0 else None
+        upper_bound = min([self.hidden_probability, *largest["prob"].tail(1)])
+        bin_index = bin_of(np.array([upper_bound]), self.n_bins)
+        return shown + self.n_hidden_classes if int(bin_index[0]) == 0 else None
 
 
 def pools_of_position(run: str, example: ExamplePosition, bins: int) -> PairPools:
-    """Where the pairs of one stored position go, with M = `bins` bins of equal width."""
+    """Where the pairs of one stored position go, with `bins` bins of equal width."""
     ids = list(example.ids[:MAX_SHOWN_CLASSES])
     probs = list(example.probs[:MAX_SHOWN_CLASSES])
     if example.target not in ids:
         ids.append(example.target)
         probs.append(example.target_prob)
-    cut = float(sum(example.probs[MAX_SHOWN_CLASSES:])) + example.rest
-    kept = example.target_prob if example.target not in example.ids[:MAX_SHOWN_CLASSES] else 0.0
+    unlisted = float(sum(example.probs[MAX_SHOWN_CLASSES:])) + example.rest
+    listed_target = example.target_prob if example.target not in example.ids[:MAX_SHOWN_CLASSES] else 0.0
     return _build_pools(
         run,
         f"Position {example.row + 1:,}",
         [f"token {id_}" for id_ in ids],
         np.array(probs).astype(f"f{example.width}"),
         ids.index(example.target),
-        rest=max(0.0, cut - kept),
+        rest=max(0.0, unlisted - listed_target),
         classes=example.classes,
         bins=bins,
     )
 
 
 def _require_distribution(evidence: Evidence) -> tuple[AnswerEvidence, Distribution]:
-    """Raises Unavailable where the rows are no questions, or have no whole distribution."""
+    """The evidence and its complete distribution; raises Unavailable without questions or distribution."""
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable(evidence.no_questions_reason or "")
     distribution = evidence.confidences.distribution
@@ -125,12 +115,15 @@ def _require_distribution(evidence: Evidence) -> tuple[AnswerEvidence, Distribut
 
 
 def poolable_question_titles(evidence: Evidence) -> list[str]:
-    """The title of every question with a whole distribution, in the file's order.
+    """The title of every question with a complete distribution, in the file's order.
 
-    Raises Unavailable where the method gives no distribution.
+    Raises
+    ------
+    Unavailable
+        Where the method has no distribution.
     """
-    whole, distribution = _require_distribution(evidence)
-    rows = whole.run.rows[distribution.rows]
+    answers, distribution = _require_distribution(evidence)
+    rows = answers.run.rows[distribution.rows]
     name = next((name for name in ("question", "id") if name in rows.columns), None)
     texts: Sequence[str | None] = rows[name].to_list() if name else [None] * rows.height
     return [
@@ -140,12 +133,25 @@ def poolable_question_titles(evidence: Evidence) -> list[str]:
 
 
 def pools_of_question(evidence: Evidence, question_index: int, bins: int) -> PairPools:
-    """Where the pairs of one question go; place: from 0, in the order of `questions`.
+    """Where the pairs of one question go.
 
-    Raises Unavailable where the method gives no distribution, IndexError for a place that does not exist.
+    Parameters
+    ----------
+    evidence : Evidence
+    question_index : int
+        From 0, in the order of `poolable_question_titles`.
+    bins : int
+        M bins of equal width.
+
+    Raises
+    ------
+    Unavailable
+        Where the method has no distribution.
+    IndexError
+        For an index that does not exist.
     """
     title = poolable_question_titles(evidence)[question_index]
-    whole, distribution = _require_distribution(evidence)
+    answers, distribution = _require_distribution(evidence)
     start, size = int(distribution.row_starts[question_index]), int(distribution.sizes[question_index])
     probs = distribution.probs[start : start + size]
     right = int(distribution.target[question_index])
@@ -153,11 +159,11 @@ def pools_of_question(evidence: Evidence, question_index: int, bins: int) -> Pai
     shown = order[:MAX_SHOWN_CLASSES].tolist()
     if right not in shown:
         shown.append(right)
-    names = _choice_labels(whole, int(distribution.rows[question_index]), size)
+    names = _choice_labels(answers, int(distribution.rows[question_index]), size)
     return _build_pools(
         evidence.run.label,
         title,
-        [names[at] for at in shown],
+        [names[index] for index in shown],
         probs[shown],
         shown.index(right),
         rest=float(np.delete(probs, shown).sum(dtype=np.float64)),
@@ -167,12 +173,14 @@ def pools_of_question(evidence: Evidence, question_index: int, bins: int) -> Pai
 
 
 def _choice_labels(evidence: AnswerEvidence, row: int, size: int) -> list[str]:
-    """The choices of one row as text, each with its letter or number in front where it is not that alone."""
+    """The choices of one row as text, each preceded by its letter or number."""
     rows = evidence.run.rows
     stored: list[str | None] = []
     if "choices" in rows.columns and rows["choices"][row] is not None:
         stored = rows["choices"][row].to_list()
-    marks = [chr(ord("A") + at) if size <= MAX_LETTERED_CHOICES else str(at + 1) for at in range(size)]
+    marks = [
+        chr(ord("A") + index) if size <= MAX_LETTERED_CHOICES else str(index + 1) for index in range(size)
+    ]
     if len(stored) != size:
         return [f"choice {mark}" for mark in marks]
     return [
@@ -192,23 +200,23 @@ def _build_pools(
     classes: int,
     bins: int,
 ) -> PairPools:
-    """probs: largest first but for a right class that is none of the largest, which stands last."""
-    at = bin_of(probs, bins)
+    """Pools of these classes, largest probability first; a right class outside the largest comes last."""
+    bin_index = bin_of(probs, bins)
     table = pl.DataFrame(
         {
             "label": labels,
             "prob": probs.astype(np.float64),
-            "right": [place == right for place in range(len(labels))],
-            "bin": at + 1,
-            "interval": [_bin_text(int(bin_), bins) for bin_ in at],
-            "ece": [place == 0 for place in range(len(labels))],
+            "right": [index == right for index in range(len(labels))],
+            "bin": bin_index + 1,
+            "interval": [_bin_text(int(bin_), bins) for bin_ in bin_index],
+            "ece": [index == 0 for index in range(len(labels))],
             "cw": [True] * len(labels),
             "full": [True] * len(labels),
         },
         schema_overrides={"label": pl.String, "bin": pl.Int64},
     )
-    made = PairPools(run, title, table, rest, classes - len(labels), classes, bins, sentences="")
-    return replace(made, sentences=_pools_sentences(made))
+    pools = PairPools(run, title, table, rest, classes - len(labels), classes, bins, sentences="")
+    return replace(pools, sentences=_pools_sentences(pools))
 
 
 def _bin_text(bin_: int, bins: int) -> str:
@@ -218,10 +226,44 @@ def _bin_text(bin_: int, bins: int) -> str:
 def _pools_sentences(pools: PairPools) -> str:
     top = pools.table.row(0, named=True)
     verdict = "right" if top["right"] else "wrong"
-    first = pools.n_in_first_bin
-    where = "" if first is None else f"; {first:,} of them {'lies' if first == 1 else 'lie'} in the first bin"
+    n_first_bin = pools.n_in_first_bin
+    first_bin_clause = (
+        ""
+        if n_first_bin is None
+        else f"; {n_first_bin:,} of them {'lies' if n_first_bin == 1 else 'lie'} in the first bin"
+    )
     return (
         f"ECE takes one pair from here, the top label's: {top['prob']:.3g}, {verdict}. "
         f"cw-ECE takes {pools.n_classes:,}, one a class, each into the bins of its own class. "
-        f"Full-ECE puts the same {pools.n_classes:,} into one set of bins{where}."
+        f"Full-ECE puts the same {pools.n_classes:,} into one set of bins{first_bin_clause}."
+    )
+
+
+def class_occurrence_table(occurrences: NDArray[np.int64]) -> pl.DataFrame:
+    """How many classes of a vocabulary occur often enough for bins of their own.
+
+    Parameters
+    ----------
+    occurrences : NDArray[np.int64], shape (K,)
+        Number of positions at which each class is the right one; K ≥ 1.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each kind of class: occurs (text), classes, share of the K classes, positions (their sum).
+    """
+    never, frequent = occurrences == 0, occurrences > MAX_RARE_OCCURRENCES
+    kinds = {
+        "never": never,
+        f"1 to {MAX_RARE_OCCURRENCES} times": ~(never | frequent),
+        f"more than {MAX_RARE_OCCURRENCES} times": frequent,
+    }
+    return pl.DataFrame(
+        {
+            "occurs": list(kinds),
+            "classes": [int(kind.sum()) for kind in kinds.values()],
+            "share": [float(kind.mean()) for kind in kinds.values()],
+            "positions": [int(occurrences[kind].sum()) for kind in kinds.values()],
+        },
+        schema={"occurs": pl.String, "classes": pl.Int64, "share": pl.Float64, "positions": pl.Int64},
     )

@@ -1,4 +1,4 @@
-"""What did the papers publish?  Reference figures to stand beside one's own, never asserted of them."""
+"""What did the papers publish? Reference values to show beside one's own."""
 
 from __future__ import annotations
 
@@ -14,37 +14,8 @@ METHODS_SETTING: Final = (
     "N = 16 samples (temperature 0.6 for the pretrained models, 1.0 for the instruct models), M = 10"
 )
 
-
-def published_rsd() -> pl.DataFrame:
-    """RSD over the paper's seven M: metric id, model (of 2 and 7 billion parameters), rsd in [0, 1]."""
-    return pl.DataFrame(
-        [
-            ("cw_ece", "2B", 0.4093),
-            ("cw_ece", "7B", 0.4490),
-            ("full_ece", "2B", 0.0756),
-            ("full_ece", "7B", 0.0836),
-        ],
-        schema=["metric", "model", "rsd"],
-        orient="row",
-    )
-
-
-def published_methods() -> pl.DataFrame:
-    """ECE and Brier of six methods on two data sets, one row a method and model, in the paper's order.
-
-    Columns: dataset, questions, method (id), model, temperature, ece, brier (as printed, three decimals).
-    """
-    rows = [
-        (dataset, N_QUESTIONS[dataset], method, model, temperature, float(ece), float(brier))
-        for dataset, lines in _ECE_AND_BRIER.items()
-        for method, line in zip(_METHOD_ORDER, lines, strict=True)
-        for (model, temperature), pair in zip(_MODEL_TEMPERATURES.items(), line.split(), strict=True)
-        for ece, brier in [pair.split("/")]
-    ]
-    return pl.DataFrame(rows, schema=_METHODS_SCHEMA, orient="row")
-
-
 N_QUESTIONS: Final[Mapping[str, int]] = MappingProxyType({"GSM8K": 1319, "MathQA": 2985})
+"""Data set → number of questions."""
 
 _METHODS_SCHEMA: Final = {
     "dataset": pl.String,
@@ -61,6 +32,7 @@ _MODEL_TEMPERATURES: Final[Mapping[str, float]] = MappingProxyType(
 )
 
 _METHOD_ORDER: Final = ("logit_path", "logit_answer", "p_true", "cluster_number", "cluster_size", "pairwise")
+
 
 _ECE_AND_BRIER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -82,3 +54,37 @@ _ECE_AND_BRIER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
     }
 )
+"""Data set → for each method a line of ECE/Brier, one for each model."""
+
+
+def published_rsd() -> pl.DataFrame:
+    """RSD over the seven M of the paper: metric (id), model (2 or 7 billion parameters), rsd in [0, 1]."""
+    return pl.DataFrame(
+        [
+            ("cw_ece", "2B", 0.4093),
+            ("cw_ece", "7B", 0.4490),
+            ("full_ece", "2B", 0.0756),
+            ("full_ece", "7B", 0.0836),
+        ],
+        schema=["metric", "model", "rsd"],
+        orient="row",
+    )
+
+
+def published_methods() -> pl.DataFrame:
+    """ECE and Brier score of six methods on two data sets, in the paper's order.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each data set, method and model: dataset, questions, method (id), model, temperature,
+        ece, brier (three decimals, as printed).
+    """
+    rows = [
+        (dataset, N_QUESTIONS[dataset], method, model, temperature, float(ece), float(brier))
+        for dataset, lines in _ECE_AND_BRIER.items()
+        for method, line in zip(_METHOD_ORDER, lines, strict=True)
+        for (model, temperature), pair in zip(_MODEL_TEMPERATURES.items(), line.split(), strict=True)
+        for ece, brier in [pair.split("/")]
+    ]
+    return pl.DataFrame(rows, schema=_METHODS_SCHEMA, orient="row")

@@ -18,11 +18,11 @@ from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric
 from calib_core.results.score import effective_scheme
 
 MAX_SHOWN_QUESTIONS: Final = 1000
-"""How many questions a page shows; a download holds them all."""
+"""Number of questions a page shows; a download holds all of them."""
 
 
 def question_title(row: int, text: str | None, max_letters: int) -> str:
-    """ "12: How many are …", or "Row 12" where the file has no text; limit: letters of the text."""
+    """ "12: How many are …", with at most `max_letters` characters of the text; "Row 12" without one."""
     return f"{row}: {single_line(text, max_letters)}" if text else f"Row {row}"
 
 
@@ -30,8 +30,14 @@ def question_title(row: int, text: str | None, max_letters: int) -> str:
 class Questions:
     """The questions behind some pairs.
 
-    frame: one row a pair: file (in a run of several), row (record number in the file), id, subject and
-    question where the file has them, answer, gold, confidence, right; total: its rows before the search.
+    Attributes
+    ----------
+    frame : pl.DataFrame
+        One row for each pair found: file (in a run of several), row (record number in the file), id,
+        subject and question where the file has them, answer, gold, confidence, right.
+    n_before_search : int
+    search : str
+        The text searched for.
     """
 
     frame: pl.DataFrame
@@ -40,11 +46,11 @@ class Questions:
 
     @property
     def preview(self) -> pl.DataFrame:
-        """The first SHOWN of the found questions."""
+        """The first `MAX_SHOWN_QUESTIONS` of the questions found."""
         return self.frame.head(MAX_SHOWN_QUESTIONS)
 
     def to_frame(self) -> pl.DataFrame:
-        """All found questions."""
+        """All questions found."""
         return self.frame
 
 
@@ -56,39 +62,52 @@ def questions_in_bin(
     bin_number: int | None = None,
     search: str = "",
 ) -> Questions:
-    """The questions whose pair falls into bin `bin_number` (from 1; None: every bin).
+    """The questions whose pair falls into a bin.
 
-    search: kept are rows in which any text contains it, letters of either case; "" keeps all.
-    Raises Unavailable as `reliability` does, and for a run without questions.
+    Parameters
+    ----------
+    evidence : Evidence
+    metric_id : str
+    scheme : Scheme, optional
+        Ten bins of equal width where omitted.
+    bin_number : int, optional
+        From 1; every bin where omitted.
+    search : str
+        Keep rows in which any text contains this, ignoring case; "" keeps all.
+
+    Raises
+    ------
+    Unavailable
+        As `reliability_diagram`, and for a run without questions.
     """
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable(evidence.no_questions_reason or "")
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
-    evidence.binned(metric, scheme)  # refuses what the diagram would refuse
+    evidence.binned(metric, scheme)  # raises Unavailable where the diagram would
     pairs = evidence.diagram_pairs(metric)
-    inside = np.arange(pairs.n)
+    selected = np.arange(pairs.n)
     if bin_number is not None:
-        inside = np.flatnonzero(
+        selected = np.flatnonzero(
             assign_bins(pairs.confidence, scheme, computed=pairs.computed) == bin_number - 1
         )
     rows = evidence.run.rows
-    known = [name for name in ("file", "row", "id", "subject", "question", "gold") if name in rows.columns]
-    frame = rows.select(known)[pairs.rows[inside]]
-    if "gold" not in known:
+    columns = [name for name in ("file", "row", "id", "subject", "question", "gold") if name in rows.columns]
+    frame = rows.select(columns)[pairs.rows[selected]]
+    if "gold" not in columns:
         frame = frame.with_columns(gold=pl.lit(None, pl.String))
     frame = frame.select(
         pl.exclude("gold"),
-        _answer_column(evidence, pairs, inside),
+        _answer_column(evidence, pairs, selected),
         "gold",
-        pl.Series("confidence", pairs.confidence[inside], dtype=pl.Float64),
-        pl.Series("right", pairs.correct[inside], dtype=pl.Boolean),
+        pl.Series("confidence", pairs.confidence[selected], dtype=pl.Float64),
+        pl.Series("right", pairs.correct[selected], dtype=pl.Boolean),
     )
     return Questions(_search_texts(frame, search), n_before_search=frame.height, search=search)
 
 
 def _answer_column(evidence: AnswerEvidence, pairs: Pairs, positions: NDArray[np.intp]) -> pl.Series:
-    """The judged answer of each pair; where a pair is about one choice, that choice's text or letter."""
+    """The judged answer of each pair; where a pair is about one choice, the text or letter of that choice."""
     confidences = evidence.confidences
     if pairs is not confidences.pairs and confidences.distribution is not None:
         choices = [name for name in ("row", "choices") if name in evidence.run.rows.columns]
@@ -103,6 +122,6 @@ def _search_texts(frame: pl.DataFrame, text: str) -> pl.DataFrame:
     if not text.strip():
         return frame
     texts = [name for name in frame.columns if frame.schema[name] == pl.String]
-    wanted = text.strip().lower()
-    found = pl.col(texts).str.to_lowercase().str.contains(wanted, literal=True).fill_null(value=False)
-    return frame.filter(pl.any_horizontal(found))
+    needle = text.strip().lower()
+    matches = pl.col(texts).str.to_lowercase().str.contains(needle, literal=True).fill_null(value=False)
+    return frame.filter(pl.any_horizontal(matches))

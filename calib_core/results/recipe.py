@@ -1,4 +1,4 @@
-"""How was this number made, and on how many rows does it stand?  One line, the same everywhere."""
+"""The recipe of a number: how it was made and on how many rows, as one line in the same form everywhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from calib_core.wording import plural
 def scheme_text(scheme: Scheme, n_realised: int | None = None, swept_bins: Sequence[int] = ()) -> str:
     """ "equal width, M=10, right-closed", "equal mass, M=10 (8 realised)", "natural bins (11 values)".
 
-    swept: every M of a sweep, where the scheme is the first of several.
+    Parameters
+    ----------
+    scheme : Scheme
+    n_realised : int, optional
+        Number of bins that came about, for equal-mass and natural bins.
+    swept_bins : sequence of int, optional
+        Every M of a sweep, of which `scheme` has the first.
     """
     bins = ", ".join(map(str, swept_bins or (scheme.bins,)))
     if scheme.binning == "width":
@@ -27,14 +33,14 @@ def scheme_text(scheme: Scheme, n_realised: int | None = None, swept_bins: Seque
 
 
 def rows_text(evidence: Evidence, n_used: int | None = None) -> str:
-    """ "n=1300/1319, 3 bad rows left out"; used: of its rows, all if not said."""
+    """ "n=1300/1319, 3 bad rows left out"; `n_used` replaces the evidence's own number of used rows."""
     left_out = evidence.run.row_counts.n_left_out
     tail = f", {plural(left_out, 'bad row')} left out" if left_out else ""
     return f"n={evidence.n_used if n_used is None else n_used}/{evidence.n_total}{tail}"
 
 
 def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:
-    """Which labels are pooled, of how many: "top label", "all classes, K=4"; None without choices."""
+    """Which labels are pooled, and out of how many: "top label", "all classes, K=4"; None without choices."""
     return evidence.labels_text(all_classes=metric is not None and metric.needs == "distribution")
 
 
@@ -47,8 +53,15 @@ def recipe_text(
 ) -> str:
     """ "ECE-L1, equal width, M=10, right-closed, top label, n=1319/1319".
 
-    metric: None for a picture of the confidences alone; scheme: None where nothing is binned; swept: as
-    in `scheme_text`.
+    Parameters
+    ----------
+    evidence : Evidence
+    metric : Metric or None
+        None for a picture of the confidences alone.
+    scheme : Scheme or None
+        None where nothing is binned.
+    n_realised, swept_bins
+        As in `scheme_text`.
     """
     parts = [
         metric.recipe_name if metric else None,

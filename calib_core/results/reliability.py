@@ -1,4 +1,4 @@
-"""Is it right as often as it says?  Evidence, a metric and bins → one reliability result."""
+"""Is the model right as often as it says? The reliability diagram, its per-bin table and its headline."""
 
 from __future__ import annotations
 
@@ -18,126 +18,39 @@ from calib_core.results.recipe import recipe_text
 from calib_core.results.score import Score, effective_scheme, score
 from calib_core.wording import ROUNDING_TOLERANCE, format_percent, too_few_phrase
 
-# MERGED reading: What does a reliability diagram say, in one plain sentence?
-
 MOST_OF_GAP: Final = 2 / 3
-"""Bins that carry this part of the gap are said to carry most of it."""
-
-
-def reliability_headline(
-    binned: Binned, *, dependent: bool, unit: RowUnit = "rows", design_effect: float = 1.0
-) -> str:
-    """One sentence on the whole, and where the gap lies.
-
-    dependent: the pairs are all choices of each row, whose mean confidence and share of right ones
-    are both 1/K by construction, so only the gaps are spoken of; unit: what is counted; alike: as in
-    `tendency`.
-    """
-    if not binned.size:
-        return f"No {unit[:-1]} has both a confidence and an outcome."
-    n = int(binned.count.sum())
-    if dependent:
-        return _all_labels_headline(binned, n, unit)
-    if n < MIN_ROWS:
-        return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned)}."
-    return f"{stated_and_observed(binned).capitalize()}{_verdict_clause(binned, judge_calibration(binned, design_effect=design_effect), n, unit)}."
-
-
-def stated_and_observed(binned: Binned) -> str:
-    """ "says 75.0 % on average, is right 51.6 % of the time": a verb's part of a sentence on some pairs."""
-    n = int(binned.count.sum())
-    said, right = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
-    return f"says {format_percent(said)} on average, is right {format_percent(right)} of the time"
-
-
-def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:
-    """Of pairs that exclude one another chance is not judged: only where the gap lies is told."""
-    gap = float(binned.absolute_gap.sum()) / n
-    pairs = "choices of every question" if unit == "rows" else "classes of every position"
-    subject = f"Over all {pairs}, probability and share of right ones"
-    if gap <= ROUNDING_TOLERANCE:
-        return f"{subject} agree in every bin."
-    apart = f"{format_percent(gap)} apart on average"
-    if unit == "positions":
-        # A vocabulary's average is next to nothing; each position has one right class, so this is Full-ECE.
-        apart = f"{n * gap / max(int(binned.correct.sum()), 1):.4f} apart a position"
-    return f"{subject} are {apart}{_comma_clause(_gap_location(binned, binned.absolute_gap))}."
-
-
-def _verdict_clause(binned: Binned, judgement: Verdict, n: int, unit: RowUnit) -> str:
-    """Over- or under-confident, both, or neither, as far as the rows can tell (95 %)."""
-    over, under, clear = judgement.over_gap, judgement.under_gap, judgement.significant
-    if judgement.kind == "neither":
-        return f": {VERDICT_WORDS[judgement.kind]} with {n:,} {unit}"
-    if judgement.kind == "mixed":
-        return _mixed_clause(binned, over * clear, under * clear)
-    mine, other, whose = (over, under, "under") if judgement.kind == "over" else (under, over, "over")
-    verdict = f": {VERDICT_WORDS[judgement.kind]}{_comma_clause(_gap_location(binned, mine))}"
-    if (other * clear).any():
-        verdict += f", though {VERDICT_WORDS[whose]} {_gap_location(binned, other * clear)}"
-    return verdict
-
-
-def _mixed_clause(binned: Binned, over: NDArray[np.float64], under: NDArray[np.float64]) -> str:
-    """Averages that agree over bins that do not; `over`, `under`: the clear gaps, in rows."""
-    sides = ((VERDICT_WORDS["over"], over), (VERDICT_WORDS["under"], under))
-    told = ", ".join(f"{name} {_gap_location(binned, side)}" for name, side in sides if side.any())
-    return f", {VERDICT_WORDS['mixed']}: {told}"
-
-
-def _comma_clause(where: str) -> str:
-    return f", {where}" if where else ""
-
-
-def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
-    """Where the gap lies.
-
-    "mostly in the top bin", "mostly in (0.3, 0.4] and in (0.8, 0.9]", "in 7 of 9 bins", "in both bins";
-    empty where there is only one bin, which then need not be named.
-    """
-    if binned.size == 1:
-        return ""
-    total = gap_parts.sum()
-    heaviest = np.argsort(-gap_parts, kind="stable")[:2]
-    chosen = heaviest[:1] if gap_parts[heaviest[0]] >= MOST_OF_GAP * total else heaviest
-    if len(chosen) == binned.size:
-        return "in both bins"
-    if gap_parts[chosen].sum() < MOST_OF_GAP * total:
-        found = int((gap_parts > ROUNDING_TOLERANCE).sum())
-        return f"in all {found} bins" if found == binned.size else f"in {found} of {binned.size} bins"
-    if set(chosen.tolist()) == set(range(binned.size - len(chosen), binned.size)):
-        return "mostly in the top bin" if len(chosen) == 1 else "mostly in the two top bins"
-    return "mostly " + " and ".join(_bin_phrase(binned, int(bin_)) for bin_ in sorted(chosen.tolist()))
-
-
-def _bin_phrase(binned: Binned, bin_index: int) -> str:
-    """ "in (0.8, 0.9]", or "at 0.9" where the bin is a single value."""
-    name = bin_name(binned, bin_index)
-    return f"in {name}" if name.endswith("]") else f"at {name}"
-
-
-def bin_name(binned: Binned, bin_index: int) -> str:
-    """ "(0.8, 0.9]" for equal width, "[0.62, 0.71]" or "0.9375" for bins of found values."""
-    low, high = float(binned.low[bin_index]), float(binned.high[bin_index])
-    # Three digits, or as many more as it takes to tell the two ends apart.
-    digits = next((digits for digits in range(3, 17) if f"{low:.{digits}g}" != f"{high:.{digits}g}"), 3)
-    if binned.scheme.binning == "width":
-        return f"{'[' if low == 0 else '('}{low:.{digits}g}, {high:.{digits}g}]"
-    return f"[{low:.{digits}g}, {high:.{digits}g}]" if low < high else f"{low:.6g}"
+"""Bins that carry at least this share of the gap are said to carry most of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reliability:
     """The reliability diagram of one method on one run, as numbers.
 
-    table: one row a non-empty bin: bin (from 1), low, high, count, confidence, accuracy (means),
-    accuracy_low, accuracy_high (95 % Wilson; null where pairs depend on one another), interval (the bin
-    as text), gap = confidence − accuracy (positive: over-confident), share = the bin's part of Σ|Y − C|,
-    thin = fewer than FEW pairs. of_pairs: "rows", "positions" of a text, or "labels" where each gives one
-    pair a class.
-    brier, accuracy: of the top label; mean_confidence: of the top label, in [0, 1], None without rows.
-    recipe: of the diagram (a metric without bins is not part of it); score.recipe: of the number.
-    reading: one sentence.
+    Attributes
+    ----------
+    run, method : str
+        The run's label and the method's id.
+    score : Score
+        The metric the diagram belongs to; `score.recipe` says how that number was made.
+    brier, accuracy, mean_confidence : float or None
+        Of the top label, in [0, 1]; None without rows.
+    scheme : Scheme
+        The bins.
+    table : pl.DataFrame
+        One row for each non-empty bin: bin (from 1), low, high, count, confidence and accuracy (means),
+        accuracy_low and accuracy_high (95 % Wilson interval; null where pairs depend on one another),
+        interval (the bin as text), gap (confidence − accuracy, positive where over-confident), share (the
+        bin's part of Σ|Y − C|) and thin (fewer than `MIN_ROWS` pairs).
+    pair_unit : {"rows", "positions", "labels"}
+        What a pair is; "labels" where each row contributes one pair for every class.
+    headline : str
+        The result in one sentence.
+    recipe : str
+        How the diagram was made; a metric without bins is not part of it.
+    judged : str
+        Which answer the outcome belongs to.
+    remarks : tuple[str, ...]
+        What a reader has to know about these rows.
     """
 
     run: str
@@ -156,30 +69,44 @@ class Reliability:
 
     @property
     def n_thin_bins(self) -> int:
-        """Number of thin bins."""
+        """Number of bins with fewer than `MIN_ROWS` pairs."""
         return int(self.table["thin"].sum())
 
     def to_frame(self) -> pl.DataFrame:
-        """The table with run, method and recipe beside every row."""
+        """The table, with run, method and recipe repeated in every row."""
         return self.table.with_columns(
             run=pl.lit(self.run), method=pl.lit(self.method), recipe=pl.lit(self.recipe)
         )
 
 
 def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Reliability:
-    """The diagram behind the metric: its own bins, or the scheme's for a metric without bins.
+    """The diagram behind a metric: the metric's own bins, or those of the scheme if it has none.
 
-    Raises Unavailable where the evidence cannot give the metric or the bins.
+    Parameters
+    ----------
+    evidence : Evidence
+    metric_id : str
+    scheme : Scheme, optional
+        Ten bins of equal width where omitted.
+
+    Returns
+    -------
+    Reliability
+
+    Raises
+    ------
+    Unavailable
+        Where the evidence does not support the metric or the bins.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
-    number = score(evidence, metric_id, scheme)
+    metric_score = score(evidence, metric_id, scheme)
     binned = evidence.binned(metric, scheme)
     dependent = bins_all_classes(metric) or evidence.options.labels == "all"
     return Reliability(
         run=evidence.run.label,
         method=evidence.method.id,
-        score=number,
+        score=metric_score,
         brier=evidence.brier,
         accuracy=evidence.accuracy,
         mean_confidence=evidence.mean_confidence,
@@ -196,7 +123,16 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
 
 
 def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.0) -> pl.DataFrame:
-    """The per-bin table of `Reliability`, from bins of any scheme; alike: as in `intervals.wilson`."""
+    """The per-bin table of `Reliability`, for bins of any scheme.
+
+    Parameters
+    ----------
+    binned : Binned
+    with_intervals : bool
+        Whether to compute Wilson intervals; otherwise their columns are null.
+    design_effect : float, default 1
+        Of repeated questions; widens the intervals.
+    """
     total = binned.absolute_gap.sum()
     share = binned.absolute_gap / total if total > 0 else np.zeros_like(binned.absolute_gap)
     low, high = (
@@ -205,8 +141,125 @@ def bin_table(binned: Binned, *, with_intervals: bool, design_effect: float = 1.
     return binned.to_frame().with_columns(
         pl.lit(None, pl.Float64).alias("accuracy_low") if low is None else pl.Series("accuracy_low", low),
         pl.lit(None, pl.Float64).alias("accuracy_high") if high is None else pl.Series("accuracy_high", high),
-        pl.Series("interval", [bin_name(binned, at) for at in range(binned.size)], dtype=pl.String),
+        pl.Series(
+            "interval", [bin_name(binned, bin_index) for bin_index in range(binned.size)], dtype=pl.String
+        ),
         (pl.col("confidence") - pl.col("accuracy")).alias("gap"),
         pl.Series("share", share, dtype=pl.Float64),
         (pl.col("count") < MIN_ROWS).alias("thin"),
     )
+
+
+# --- The diagram in words -------------------------------------------------------------------------
+
+
+def reliability_headline(
+    binned: Binned, *, dependent: bool, unit: RowUnit = "rows", design_effect: float = 1.0
+) -> str:
+    """One sentence on calibration over all bins, and on where the gap lies.
+
+    Parameters
+    ----------
+    binned : Binned
+    dependent : bool
+        Whether the pairs are all choices of each row. Their mean confidence and share of correct ones are
+        both 1/K by construction, so the sentence speaks only of the gaps.
+    unit : {"rows", "positions"}
+        What is counted.
+    design_effect : float, default 1
+        Of repeated questions (`inference.clusters.design_effect`).
+    """
+    if not binned.size:
+        return f"No {unit[:-1]} has both a confidence and an outcome."
+    n = int(binned.count.sum())
+    if dependent:
+        return _all_labels_headline(binned, n, unit)
+    if n < MIN_ROWS:
+        return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned)}."
+    verdict = judge_calibration(binned, design_effect=design_effect)
+    return f"{stated_and_observed(binned).capitalize()}{_verdict_clause(binned, verdict, n, unit)}."
+
+
+def stated_and_observed(binned: Binned) -> str:
+    """ "says 75.0 % on average, is right 51.6 % of the time", of the pairs in these bins."""
+    n = int(binned.count.sum())
+    stated, observed = float(binned.confidence.sum()) / n, int(binned.correct.sum()) / n
+    return f"says {format_percent(stated)} on average, is right {format_percent(observed)} of the time"
+
+
+def _all_labels_headline(binned: Binned, n: int, unit: RowUnit) -> str:
+    """The headline of pairs that exclude one another: where the gap lies, without a test."""
+    gap = float(binned.absolute_gap.sum()) / n
+    pairs = "choices of every question" if unit == "rows" else "classes of every position"
+    subject = f"Over all {pairs}, probability and share of right ones"
+    if gap <= ROUNDING_TOLERANCE:
+        return f"{subject} agree in every bin."
+    difference = f"{format_percent(gap)} apart on average"
+    if unit == "positions":
+        # A vocabulary's average is next to nothing; each position has one right class, so this is Full-ECE.
+        difference = f"{n * gap / max(int(binned.correct.sum()), 1):.4f} apart a position"
+    return f"{subject} are {difference}{_comma_clause(_gap_location(binned, binned.absolute_gap))}."
+
+
+def _verdict_clause(binned: Binned, judgement: Verdict, n: int, unit: RowUnit) -> str:
+    """Over- or under-confident, both, or neither, as far as this many rows can show (95 %)."""
+    over, under, significant = judgement.over_gap, judgement.under_gap, judgement.significant
+    if judgement.kind == "neither":
+        return f": {VERDICT_WORDS[judgement.kind]} with {n:,} {unit}"
+    if judgement.kind == "mixed":
+        return _mixed_clause(binned, over * significant, under * significant)
+    main_gap, opposite_gap, opposite = (
+        (over, under, "under") if judgement.kind == "over" else (under, over, "over")
+    )
+    verdict = f": {VERDICT_WORDS[judgement.kind]}{_comma_clause(_gap_location(binned, main_gap))}"
+    if (opposite_gap * significant).any():
+        verdict += f", though {VERDICT_WORDS[opposite]} {_gap_location(binned, opposite_gap * significant)}"
+    return verdict
+
+
+def _mixed_clause(binned: Binned, over: NDArray[np.float64], under: NDArray[np.float64]) -> str:
+    """Averages agree although bins do not; `over` and `under` are the significant gaps, in rows."""
+    sides = ((VERDICT_WORDS["over"], over), (VERDICT_WORDS["under"], under))
+    locations = ", ".join(f"{name} {_gap_location(binned, side)}" for name, side in sides if side.any())
+    return f", {VERDICT_WORDS['mixed']}: {locations}"
+
+
+def _comma_clause(clause: str) -> str:
+    return f", {clause}" if clause else ""
+
+
+def _gap_location(binned: Binned, gap_parts: NDArray[np.float64]) -> str:
+    """Where the gap lies.
+
+    "mostly in the top bin", "mostly in (0.3, 0.4] and in (0.8, 0.9]", "in 7 of 9 bins", "in both bins"; empty
+    where there is only one bin, which needs no name.
+    """
+    if binned.size == 1:
+        return ""
+    total = gap_parts.sum()
+    heaviest = np.argsort(-gap_parts, kind="stable")[:2]
+    main_bins = heaviest[:1] if gap_parts[heaviest[0]] >= MOST_OF_GAP * total else heaviest
+    if len(main_bins) == binned.size:
+        return "in both bins"
+    if gap_parts[main_bins].sum() < MOST_OF_GAP * total:
+        n_off = int((gap_parts > ROUNDING_TOLERANCE).sum())
+        return f"in all {n_off} bins" if n_off == binned.size else f"in {n_off} of {binned.size} bins"
+    if set(main_bins.tolist()) == set(range(binned.size - len(main_bins), binned.size)):
+        return "mostly in the top bin" if len(main_bins) == 1 else "mostly in the two top bins"
+    return "mostly " + " and ".join(_bin_phrase(binned, int(bin_)) for bin_ in sorted(main_bins.tolist()))
+
+
+def _bin_phrase(binned: Binned, bin_index: int) -> str:
+    """ "in (0.8, 0.9]", or "at 0.9" where the bin is a single value."""
+    name = bin_name(binned, bin_index)
+    return f"in {name}" if name.endswith("]") else f"at {name}"
+
+
+def bin_name(binned: Binned, bin_index: int) -> str:
+    """ "(0.8, 0.9]" for equal width, "[0.62, 0.71]" or "0.9375" for bins whose ends are data values."""
+    low, high = float(binned.low[bin_index]), float(binned.high[bin_index])
+    # Three digits, or as many more as it takes to tell the two ends apart.
+    digits = next((digits for digits in range(3, 17) if f"{low:.{digits}g}" != f"{high:.{digits}g}"), 3)
+    if binned.scheme.binning == "width":
+        return f"{'[' if low == 0 else '('}{low:.{digits}g}, {high:.{digits}g}]"
+    return f"[{low:.{digits}g}, {high:.{digits}g}]" if low < high else f"{low:.6g}"

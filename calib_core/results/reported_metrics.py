@@ -1,4 +1,4 @@
-"""Does the tool that wrote the file count the same accuracy as we do, and if not, why?"""
+"""Does the tool that wrote the file report the same accuracy as Calib, and if not, why?"""
 
 from __future__ import annotations
 
@@ -17,20 +17,30 @@ from calib_core.runs import AnswerRun, ReportedMetric, Run
 from calib_core.wording import ROUNDING_TOLERANCE
 
 GREEDY_METHOD: Final = ""
-"""The method of a number that is the greedy answer's."""
+"""The method id of metrics about the greedy answer."""
 
 _TOLERANCE: Final = 1e-9
 _MIN_ROUNDED_DECIMALS: Final = 3
-"""A number written with so many decimals or more may be rounded to them."""
+"""A value with at least this many decimals may have been rounded to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedComparison:
-    """One of the tool's numbers beside ours.
+    """One of the tool's metrics beside Calib's.
 
-    reported: the tool's; ours: the same number here, None where there is none; n: how many rows it stands on;
-    ours_is: what ours is, in words; agrees: None where there is nothing to compare; why: why they differ, or
-    why there is none of ours, "" where they agree.
+    Attributes
+    ----------
+    reported : ReportedMetric
+        The tool's.
+    ours : float or None
+        The same metric here; None where there is none.
+    n_rows : int
+        Rows behind `ours`.
+    ours_description : str
+    agrees : bool or None
+        None where there is nothing to compare.
+    reason : str
+        Why they differ, or why there is none of ours; "" where they agree.
     """
 
     reported: ReportedMetric
@@ -42,14 +52,21 @@ class ReportedComparison:
 
 
 def compare_reported_metrics(run: Run, usable: Mapping[str, Evidence]) -> tuple[ReportedComparison, ...]:
-    """Each number that the tool says of the run; usable: method id → what it says of the run."""
+    """Compare each metric the tool reports for the run.
+
+    Parameters
+    ----------
+    run : Run
+    usable : Mapping[str, Evidence]
+        Method id → evidence.
+    """
     if not isinstance(run, AnswerRun):
         return ()
     return tuple(_compare_metric(run, reported, usable) for reported in run.reported_metrics)
 
 
 def reported_metrics_frame(comparisons: Sequence[ReportedComparison]) -> pl.DataFrame:
-    """One row a number: name, subject, theirs, rows, ours, n, ours_is, agrees, why."""
+    """One row for each metric: name, subject, theirs, rows, ours, n, ours_is, agrees, why."""
     schema = {
         "name": pl.String,
         "subject": pl.String,
@@ -64,17 +81,17 @@ def reported_metrics_frame(comparisons: Sequence[ReportedComparison]) -> pl.Data
     return pl.DataFrame(
         [
             {
-                "name": one.reported.name,
-                "subject": one.reported.subject,
-                "theirs": one.reported.value,
-                "rows": one.reported.rows,
-                "ours": one.ours,
-                "n": one.n_rows if one.ours is not None else None,
-                "ours_is": one.ours_description,
-                "agrees": one.agrees,
-                "why": one.reason,
+                "name": comparison.reported.name,
+                "subject": comparison.reported.subject,
+                "theirs": comparison.reported.value,
+                "rows": comparison.reported.rows,
+                "ours": comparison.ours,
+                "n": comparison.n_rows if comparison.ours is not None else None,
+                "ours_is": comparison.ours_description,
+                "agrees": comparison.agrees,
+                "why": comparison.reason,
             }
-            for one in comparisons
+            for comparison in comparisons
         ],
         schema=schema,
     )
@@ -84,27 +101,27 @@ def _compare_metric(
     run: AnswerRun, reported: ReportedMetric, usable: Mapping[str, Evidence]
 ) -> ReportedComparison:
     if reported.method is None or reported.method not in {GREEDY_METHOD, *METHODS}:
-        why = reported.why or "No number here is meant to be this one."
-        return ReportedComparison(reported, None, 0, "", None, why)
+        reason = reported.why or "No number here is meant to be this one."
+        return ReportedComparison(reported, None, 0, "", None, reason)
     rows, correct = _judged_outcomes(run, reported.method, usable)
     if reported.subject is not None and "subject" in run.rows.columns:
         inside = (run.rows["subject"] == reported.subject).fill_null(value=False).to_numpy()[rows]
         correct = correct[inside]
-    named = METHODS.get(reported.method)
-    title = f"accuracy, {named.title}" if named else "accuracy of the greedy answer"
+    method = METHODS.get(reported.method)
+    title = f"accuracy, {method.title}" if method else "accuracy of the greedy answer"
     if not correct.size:
-        why = "No row here has both this outcome and what the number needs."
-        return ReportedComparison(reported, None, 0, title, None, why)
+        reason = "No row here has both this outcome and what the number needs."
+        return ReportedComparison(reported, None, 0, title, None, reason)
     ours = float(np.count_nonzero(correct)) / correct.size
     agrees = _agree_within_rounding(ours, reported.value)
-    why = "" if agrees else _difference_reason(run, reported, correct.size)
-    return ReportedComparison(reported, ours, correct.size, title, agrees, why)
+    reason = "" if agrees else _difference_reason(run, reported, correct.size)
+    return ReportedComparison(reported, ours, correct.size, title, agrees, reason)
 
 
 def _judged_outcomes(
     run: AnswerRun, method: str, usable: Mapping[str, Evidence]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Positions of the rows that the method judges (greedy: all outcomes), and whether each is right."""
+    """Row positions that the method judges (greedy: all with an outcome), and whether each is right."""
     if method == GREEDY_METHOD:
         outcome = greedy_correct(run)
         rows = outcome.is_not_null().arg_true().cast(pl.Int64).to_numpy().astype(np.intp)
@@ -116,7 +133,7 @@ def _judged_outcomes(
 
 
 def _agree_within_rounding(ours: float, theirs: float) -> bool:
-    """Whether the numbers are the same, as far as theirs is written out."""
+    """Whether the values are equal at the precision of the tool's."""
     _, _, decimals = f"{theirs!r}".partition(".")
     written = len(decimals) if decimals.isdecimal() else 0
     rounding = 0.5 * 10.0**-written if written >= _MIN_ROUNDED_DECIMALS else 0.0
@@ -124,7 +141,7 @@ def _agree_within_rounding(ours: float, theirs: float) -> bool:
 
 
 def _difference_reason(run: AnswerRun, reported: ReportedMetric, n: int) -> str:
-    """What tells the two numbers apart, as far as the file shows."""
+    """Why the two values differ, as far as the file shows."""
     parts: list[str] = []
     if reported.rows is not None and reported.rows != n:
         left_out = run.row_counts.n_left_out if reported.subject is None else 0

@@ -1,7 +1,10 @@
-"""How many samples are enough?  A run with samples and a set of N' → the metrics over N'.
+"""How many samples are enough? The metrics of the self-consistency methods over the number of samples N'.
 
-Self-consistency paper (Wang et al., arXiv 2403.09849), Figure 2. How parts are drawn: samples_draws.py;
-what is enough: samples_enough.py.
+After Figure 2 of the self-consistency paper (Wang et al., arXiv 2403.09849). All sizes N' use the same
+questions: those with at least as many samples as the largest size. For each repeat a random order of a
+question's samples is drawn, whose first N' are the subset of size N'; the subsets of one repeat are
+therefore nested, and adding a size changes no other. Sizes are compared by paired differences, since the
+same questions are judged at each.
 """
 
 from __future__ import annotations
@@ -34,120 +37,58 @@ from calib_core.results.score import effective_scheme
 from calib_core.runs import AnswerRun, Run
 from calib_core.wording import join_names, plural
 
-# MERGED samples_sizes: Which N' can be drawn, from which questions, and of which is the spread to be believed?
-#
-# All sizes stand on the same questions: those with as many samples as the largest size.
-
 PAPER_SIZES: Final = (4, 8, 16, 32, 64)
-"""The N of the self-consistency paper's Figure 2."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SubsampleSizes:
-    """What is drawn.
-
-    sizes: N', ascending; rows: the questions drawn from, ascending positions in the run, shape (n,); samples:
-    the fewest and the most samples of these; greyed: size → why its spread is not to be believed; refused:
-    size asked for → why it is not among `sizes`; against: the largest size not greyed, None where all are.
-    """
-
-    sizes: tuple[int, ...]
-    question_rows: NDArray[np.intp]
-    sample_range: tuple[int, int]
-    spread_caveats: Mapping[int, str]
-    unavailable: Mapping[int, str]
-    reference_size: int | None
-
-
-def subsample_sizes(
-    n_samples: NDArray[np.int64], usable: NDArray[np.intp], requested: Sequence[int] | None = None
-) -> SubsampleSizes:
-    """The sizes that at least half of the usable questions have samples for, and those questions.
-
-    counted: samples of each row, shape (rows,); usable: rows that may be drawn from; asked: sizes, None:
-    `usual` ones. Raises Unavailable where no size is left.
-    """
-    held = n_samples[usable]
-    if not held.size:
-        raise Unavailable("Not one question has samples that are all judged.")
-    common = int(np.sort(held)[::-1][(held.size - 1) // 2])
-    if requested is None:
-        requested = default_sizes(common)
-    refused = {size: why for size in requested if (why := _size_unavailable_reason(size, held, common))}
-    sizes = tuple(sorted({int(size) for size in requested} - refused.keys()))
-    if not sizes:
-        reasons = " ".join(dict.fromkeys(refused.values()))
-        raise Unavailable(reasons or "At least one number of samples N' is needed.")
-    rows = usable[held >= sizes[-1]]
-    fewest, most = int(n_samples[rows].min()), int(n_samples[rows].max())
-    greyed = {size: _overlap_caveat(size, fewest, most) for size in sizes if 2 * size > fewest}
-    clear = [size for size in sizes if size not in greyed]
-    return SubsampleSizes(sizes, rows, (fewest, most), greyed, refused, clear[-1] if clear else None)
-
-
-def default_sizes(n_samples: int) -> tuple[int, ...]:
-    """Those of PAPER_SIZES that there are; 2 besides where 8 is greyed, to have something to compare 4 with.
-
-    All samples where there are fewer than four.
-    """
-    least = (2,) if PAPER_SIZES[0] <= n_samples < 2 * PAPER_SIZES[1] else ()
-    return (*least, *(size for size in PAPER_SIZES if size <= n_samples)) or (n_samples,)
-
-
-def _size_unavailable_reason(size: int, n_samples: NDArray[np.int64], common: int) -> str | None:
-    if size < 2:
-        return f"N' = {size}: one sample agrees with itself and gives no self-consistency."
-    if size <= common:
-        return None
-    have = int((n_samples >= size).sum())
-    of = plural(n_samples.size, "question")
-    whom = f"{have:,} of {of} {'has' if have == 1 else 'have'}" if have else "no question has"
-    return f"N' = {size}: {whom} so many samples; up to {common} can be drawn here."
-
-
-def _overlap_caveat(size: int, fewest: int, most: int) -> str:
-    if size == fewest == most:
-        return f"N' = {size} is every sample: there is one subset only, and no spread."
-    return (
-        f"N' = {size} is more than half of {fewest} samples: subsets overlap, "
-        "so they differ less than new samples would."
-    )
-
-
-# MERGED samples_draws: What do parts of the samples say?  Codes, sizes N' and a seed → metrics of every draw.
-#
-# Drawn without replacement: one order of its samples a question and repeat, whose first N' are the part of
-# size N'. The parts of one repeat lie inside one another, and adding a size changes no other.
+"""The sample sizes of Figure 2 of the self-consistency paper."""
 
 SELF_CONSISTENCY_METHODS: Final = SubsampleConfidences._fields
-"""The three self-consistency methods, in the order in which `confidences_of` gives them."""
+"""The three self-consistency methods, in the order of the fields of `SubsampleConfidences`."""
+
+METHOD_SYMBOLS: Final = MappingProxyType({id_: METHODS[id_].short_title for id_ in SELF_CONSISTENCY_METHODS})
+"""Method id → "F_CN", "F_CS" or "F_PC"."""
+
+BASELINE_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.is_baseline)
+"""The baselines of the self-consistency paper."""
 
 
-def _over_samples(*how: SamplingDefault) -> tuple[str, ...]:
-    """Metrics given so, the proper scores first: the other numbers can fall while confidences get worse."""
+def _over_samples(*defaults: SamplingDefault) -> tuple[str, ...]:
+    """Ids of the metrics with one of these defaults, proper scores first."""
+    # Proper scores lead, since the other metrics can improve while confidences get worse.
     metrics = sorted(METRICS.values(), key=lambda metric: not metric.is_proper)
-    return tuple(metric.id for metric in metrics if metric.sampling_default in how)
+    return tuple(metric.id for metric in metrics if metric.sampling_default in defaults)
 
 
 DEFAULT_METRICS: Final = _over_samples("shown", "offered")
-"""Metrics that are computed together when none is named: one more costs little beside the draws."""
+"""Metrics computed by default; an additional metric costs little compared with the draws."""
 
 SHOWN: Final = _over_samples("shown")
-"""Those given where none is named and each is one more to read."""
+"""Metrics shown by default."""
 
-SamplingProgress = Callable[[float, str], object]
-"""Told how much is done, 0 to 1, and in words."""
+BRIER_TOLERANCE: Final = 0.005
+"""A difference in Brier score up to this counts as none."""
 
 _MAX_SHUFFLED: Final = 500_000
-"""Samples shuffled at once: few enough to stay in the processor's cache, many enough to be worth a call."""
+"""Number of samples shuffled at a time: small enough for the processor's cache, large enough to be fast."""
+
+SamplingProgress = Callable[[float, str], object]
+"""Called with the share that is done, in [0, 1], and with a description of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingPlan:
-    """What is to be drawn, and what is to be read off it.
+    """What to draw, and which methods and metrics to compute from it.
 
-    sizes: N', None: those of `samples_sizes.PAPER_SIZES` that most questions have; repeats: 1 or more; seed:
-    0 or more; methods: ids among SELF_CONSISTENCY; metrics: ids of metrics of one confidence a row.
+    Attributes
+    ----------
+    sizes : tuple[int, ...] or None
+        N'; None for the `PAPER_SIZES` most questions have.
+    repeats : int
+        At least 1.
+    seed : int
+        At least 0.
+    methods : tuple[str, ...]
+        Ids from `SELF_CONSISTENCY_METHODS`.
+    metrics : tuple[str, ...]
+        Ids of metrics that need one confidence a row.
     """
 
     sizes: tuple[int, ...] | None = None
@@ -158,13 +99,48 @@ class SamplingPlan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SubsampleDraws:
-    """Every draw of one size N'. The methods are in the order of SELF_CONSISTENCY.
+class SubsampleSizes:
+    """The sizes that can be drawn, and from which questions.
 
-    values: metric id → float64 of shape (methods, draws), NaN where a draw does not define it; said: mean
-    confidence, (methods, draws); right: share of right majority answers, (draws,); squares: mean over the
-    draws of (c − y)² of each question, (methods, questions), NaN where no draw of it has a confidence;
-    absent: draws of a question without a confidence, all questions together.
+    Attributes
+    ----------
+    sizes : tuple[int, ...]
+        N', ascending.
+    question_rows : NDArray[np.intp], shape (n_questions,)
+        Row positions of the questions in the run, ascending.
+    sample_range : tuple[int, int]
+        Fewest and most samples of these questions.
+    spread_caveats : Mapping[int, str]
+        Size → why the spread over its draws is too small to rely on.
+    unavailable : Mapping[int, str]
+        Requested size → why it is not among `sizes`.
+    reference_size : int or None
+        The largest size without a caveat; None where all have one.
+    """
+
+    sizes: tuple[int, ...]
+    question_rows: NDArray[np.intp]
+    sample_range: tuple[int, int]
+    spread_caveats: Mapping[int, str]
+    unavailable: Mapping[int, str]
+    reference_size: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubsampleDraws:
+    """All draws of one size N'; methods in the order of `SELF_CONSISTENCY_METHODS`.
+
+    Attributes
+    ----------
+    values : Mapping[str, NDArray[np.float64]], each of shape (n_methods, n_draws)
+        By metric id; NaN where a draw does not define the metric.
+    mean_confidence : NDArray[np.float64], shape (n_methods, n_draws)
+    accuracy : NDArray[np.float64], shape (n_draws,)
+        Share of correct majority answers.
+    squared_error : NDArray[np.float64], shape (n_methods, n_questions)
+        Mean of (c − y)² over the draws; NaN where no draw of the question has a confidence.
+    n_without_confidence : int
+        Number of draws of a question without a confidence, over all questions.
     """
 
     values: Mapping[str, NDArray[np.float64]]
@@ -174,125 +150,16 @@ class SubsampleDraws:
     n_without_confidence: int
 
 
-class _DrawCollector:
-    """The draws of one size as they come in."""
-
-    def __init__(self, questions: int, metrics: Sequence[Metric], scheme: Scheme) -> None:
-        self._metrics = [(metric, effective_scheme(metric, scheme)) for metric in metrics]
-        self._values: dict[str, list[list[float]]] = {metric.id: [] for metric in metrics}
-        self._said: list[list[float]] = []
-        self._right: list[float] = []
-        self._squares = np.zeros((len(SELF_CONSISTENCY_METHODS), questions))
-        self._present = np.zeros(questions, np.int64)
-        self._draws = 0
-
-    def add(self, codes: NDArray[np.int32], correct: NDArray[np.int8], unparseable: UnparseableRule) -> None:
-        """part: shape (draws, questions, N'), as `SampleCodes.code`; correct: that of the same questions."""
-        draws, questions, size = codes.shape
-        confidences, majority, _ = subsample_confidences(codes.reshape(-1, size), unparseable)
-        known = ~np.isnan(confidences[0])
-        at = np.where(known, majority, 0)
-        right = correct[np.arange(known.size) % questions, at] == 1
-        present = known.reshape(draws, questions)
-        brier = np.full((draws, len(SELF_CONSISTENCY_METHODS)), np.nan)
-        for place, confidence in enumerate(confidences):
-            squares = np.where(known, (confidence - right) ** 2, 0.0).reshape(draws, questions)
-            self._squares[place] += squares.sum(0)
-            # What the registered Brier score would be: its squares are at hand, and sums need no second pass.
-            np.divide(squares.sum(1), present.sum(1), out=brier[:, place], where=present.any(1))
-        self._present += present.sum(0)
-        self._draws += draws
-        if BRIER.id in self._values:
-            self._values[BRIER.id] += brier.tolist()
-        for start in range(0, known.size, questions):
-            used = start + np.flatnonzero(known[start : start + questions])
-            self._add_draw([confidence[used] for confidence in confidences], right[used])
-
-    def _add_draw(self, confidences: Sequence[NDArray[np.float64]], right: NDArray[np.bool_]) -> None:
-        """One draw of every question: the metrics of each method but the Brier score, which `add` has."""
-        others = [(metric, scheme) for metric, scheme in self._metrics if metric.id != BRIER.id]
-        sums = [BinSums.from_pairs(each, right, computed=True) for each in confidences] if others else []
-        for metric, scheme in others:
-            found = [metric.compute(each, scheme) for each in sums]
-            self._values[metric.id].append([np.nan if value is None else value for value in found])
-        pairs = max(right.size, 1)
-        self._said.append([float(each.sum()) / pairs if right.size else np.nan for each in confidences])
-        self._right.append(int(right.sum()) / pairs if right.size else np.nan)
-
-    def draws(self) -> SubsampleDraws:
-        """What has come in."""
-        often = np.where(self._present, self._present, np.nan)
-        return SubsampleDraws(
-            values={id_: np.array(values).T for id_, values in self._values.items()},
-            mean_confidence=np.array(self._said).T,
-            accuracy=np.array(self._right),
-            squared_error=self._squares / often,
-            n_without_confidence=self._draws * self._present.size - int(self._present.sum()),
-        )
-
-
-def draw_subsamples(
-    code: NDArray[np.int32],
-    correct: NDArray[np.int8],
-    sizes: Sequence[int],
-    metrics: Sequence[Metric],
-    scheme: Scheme,
-    unparseable: UnparseableRule,
-    plan: SamplingPlan,
-    progress: SamplingProgress,
-) -> dict[int, SubsampleDraws]:
-    """The draws of each size.
-
-    code, correct: as in `SampleCodes`, of questions that have as many samples as the largest size or more;
-    metrics: of pairs; scheme: the bins
-    of those with bins. A size that is every sample of every question has one draw, in the file's order.
-    """
-    counted = (code != ABSENT_CODE).sum(1)
-    whole = int(counted.min()) if np.all(counted == counted[0]) else None
-    tallies = {size: _DrawCollector(code.shape[0], metrics, scheme) for size in sizes}
-    drawn = [size for size in sizes if size != whole]
-    if whole in tallies:
-        tallies[whole].add(code[None, :, :whole], correct, unparseable)
-    done = 0
-    for shuffled in _shuffled_samples(code, plan.repeats if drawn else 0, max(drawn, default=0), plan.seed):
-        for place, size in enumerate(drawn):
-            progress((done + shuffled.shape[0] * place / len(drawn)) / plan.repeats, f"N' = {size}")
-            tallies[size].add(shuffled[:, :, :size], correct, unparseable)
-        done += shuffled.shape[0]
-        progress(done / plan.repeats, f"{done:,} of {plan.repeats:,} repeats")
-    return {size: tally.draws() for size, tally in tallies.items()}
-
-
-def _shuffled_samples(
-    code: NDArray[np.int32], repeats: int, max_size: int, seed: int
-) -> Iterator[NDArray[np.int32]]:
-    """The first `longest` of each question's samples in random order: (some repeats, questions, longest).
-
-    How many repeats come at once changes no number: the keys are drawn one after the other.
-    """
-    random = np.random.default_rng(seed)
-    absent = code == ABSENT_CODE
-    at_once = max(1, _MAX_SHUFFLED // code.size)
-    for start in range(0, repeats, at_once):
-        keys = random.random((min(at_once, repeats - start), *code.shape))
-        keys[:, absent] = np.inf
-        order = np.argsort(keys, axis=2)[:, :, :max_size]
-        yield np.take_along_axis(code[None], order, axis=2)
-
-
-# MERGED samples_enough: How many samples are enough?  Squared errors of each question at each N' → the smallest N' that will do.
-#
-# Paired: both sizes judge the same questions, and what differs from one question to the next is taken out.
-
-BRIER_TOLERANCE: Final = 0.005
-"""A Brier score no farther off is as good as the same."""
-
-
 @dataclass(frozen=True, slots=True)
 class BrierDifference:
-    """Mean over the questions of the squared error at one N' less that at the reference, and its interval.
+    """Mean difference in squared error between one N' and the reference size, over questions.
 
-    value, low, high: the basic bootstrap's 95 % over `questions`.
+    Attributes
+    ----------
+    value : float
+    low, high : float
+        Its 95 % interval, by the basic bootstrap over questions.
+    n_questions : int
     """
 
     value: float
@@ -301,13 +168,24 @@ class BrierDifference:
     n_questions: int
 
     def within_tolerance(self, tolerance: float) -> bool:
-        """Whether the whole interval is within ± `within`."""
+        """Whether the whole interval lies within ± `tolerance`."""
         return -tolerance <= self.low and self.high <= tolerance
 
 
 @dataclass(frozen=True, slots=True)
 class SufficientSize:
-    """The smallest N' of one method that does as well as the reference, None where none below it does."""
+    """The smallest N' at which a method does as well as at the reference size.
+
+    Attributes
+    ----------
+    method : str
+        The method's id.
+    size : int or None
+        None where no smaller size does as well.
+    reference_size : int
+    tolerance : float
+        In units of the Brier score.
+    """
 
     method: str
     size: int | None
@@ -315,134 +193,20 @@ class SufficientSize:
     tolerance: float
 
 
-def brier_differences(
-    squared_error: Mapping[int, NDArray[np.float64]], sizes: Sequence[int], reference_size: int, seed: int
-) -> list[dict[int, BrierDifference]]:
-    """Size → gap to `against`, one mapping a method; sizes: those that are compared.
-
-    squares: size → float64 of shape (methods, questions), NaN where a question has none. A question counts
-    where both sizes have it; a size with fewer than two such questions has no gap. The same questions are
-    drawn for all methods and sizes.
-    """
-    reference = squared_error[reference_size]
-    columns = [squared_error[size] - reference for size in sizes]
-    if not columns:
-        return [{} for _ in reference]
-    stacked = np.concatenate(columns)
-    known = ~np.isnan(stacked)
-    ends = _bootstrap_means(np.where(known, stacked, 0.0), known, seed)
-    found: list[dict[int, BrierDifference]] = [{} for _ in reference]
-    for at, (value, low, high) in enumerate(ends):
-        if (questions := int(known[at].sum())) > 1 and np.isfinite(low):
-            place, method = divmod(at, len(found))
-            found[method][sizes[place]] = BrierDifference(value, low, high, questions)
-    return found
-
-
-def _bootstrap_means(
-    values: NDArray[np.float64], defined: NDArray[np.bool_], seed: int
-) -> list[tuple[float, float, float]]:
-    """Mean and reflected 95 % ends of each row of values; NaN ends where a draw has not one known value."""
-    random = np.random.default_rng(seed)
-    questions: int = values.shape[1]
-    both = np.concatenate([values, defined])
-    sums = np.empty((BOOTSTRAP_DRAWS, both.shape[0]))
-    for draw in range(BOOTSTRAP_DRAWS):
-        drawn = random.integers(questions, size=questions)
-        sums[draw] = both @ np.bincount(drawn, minlength=questions)
-    count = sums[:, len(values) :]
-    drawn_means = sums[:, : len(values)] / np.where(count, count, np.nan)
-    total = defined.sum(1)
-    mean = values.sum(1) / np.where(total, total, np.nan)
-    low, high = np.quantile(drawn_means, (0.025, 0.975), axis=0)
-    ends = zip(mean, 2 * mean - high, 2 * mean - low, strict=True)
-    return [(float(value), float(below), float(above)) for value, below, above in ends]
-
-
-def sufficient_size(
-    method: str, differences: Mapping[int, BrierDifference], reference_size: int, tolerance: float
-) -> SufficientSize:
-    """The smallest size whose gap is within; within: above 0."""
-    size = next((size for size, gap in sorted(differences.items()) if gap.within_tolerance(tolerance)), None)
-    return SufficientSize(method, size, reference_size, tolerance)
-
-
-def sufficient_size_headline(
-    sufficient_sizes: Sequence[SufficientSize],
-    differences: Mapping[str, Mapping[int, BrierDifference]],
-    names: Mapping[str, str],
-) -> str:
-    """What is enough, in one sentence; gaps: by method and size; names: method → "F_CS"."""
-    if not sufficient_sizes:
-        return "Every N' here is more than half of the samples, so there is none to compare the others with."
-    against = sufficient_sizes[0].reference_size
-    if not any(differences.values()):
-        return f"Only N' = {against} is not greyed, so there is no smaller N' to compare with it."
-    whom: dict[int, list[str]] = {}
-    for each in sufficient_sizes:
-        if each.size is not None:
-            whom.setdefault(each.size, []).append(names[each.method])
-    parts = [f"{size} samples are enough for {join_names(methods)}" for size, methods in sorted(whom.items())]
-    lower = _sizes_with_lower_brier(
-        [each for each in sufficient_sizes if each.size is None], differences, names
-    )
-    parts += [
-        f"{join_names(methods)} {'do' if len(methods) > 1 else 'does'} better with {size} than with {against}"
-        for size, methods in lower.items()
-    ]
-    better = {name for methods in lower.values() for name in methods}
-    lacking = [names[each.method] for each in sufficient_sizes if each.size is None]
-    if lacking := [name for name in lacking if name not in better]:
-        parts.append(f"fewer than {against} are not enough for {join_names(lacking)}")
-    said = "; ".join(parts)
-    return f"{said[0].upper()}{said[1:]}."
-
-
-def sufficiency_definition(
-    sufficient_sizes: Sequence[SufficientSize],
-    differences: Mapping[str, Mapping[int, BrierDifference]],
-    names: Mapping[str, str],
-    n_questions: int,
-) -> str:
-    """What `read_enough` calls enough, over how many questions, and where fewer samples do better."""
-    if not any(differences.values()) or not sufficient_sizes:
-        return ""
-    against, within = sufficient_sizes[0].reference_size, sufficient_sizes[0].tolerance
-    on = f"{plural(n_questions, 'question')}{', too few to rely on' if n_questions < MIN_ROWS else ''}"
-    how = f"within ±{within:g} of that at N' = {against}, by its paired 95 % interval over {on}"
-    better = "".join(
-        f" That of {join_names(methods)} is lower, so better, at N' = {size}."
-        for size, methods in _sizes_with_lower_brier(sufficient_sizes, differences, names).items()
-    )
-    return f"Enough is a Brier score {how}.{better}"
-
-
-def _sizes_with_lower_brier(
-    sufficient_sizes: Sequence[SufficientSize],
-    differences: Mapping[str, Mapping[int, BrierDifference]],
-    names: Mapping[str, str],
-) -> dict[int, list[str]]:
-    """Where fewer samples do better than the reference: the smallest such N' of each method, ascending."""
-    whom: dict[int, list[str]] = {}
-    for each in sufficient_sizes:
-        lower = [size for size, gap in sorted(differences[each.method].items()) if gap.high < 0]
-        if lower:
-            whom.setdefault(lower[0], []).append(names[each.method])
-    return dict(sorted(whom.items()))
-
-
-# MERGED samples_baselines: What do other methods say of the same questions, for which nothing is sampled?
-
-BASELINE_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.is_baseline)
-"""The self-consistency paper's own baselines."""
-
-
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """One metric of a method that needs no samples.
 
-    n: questions among those drawn from; judged: whose outcome it is ("greedy answer"), which need not be
-    the majority's.
+    Attributes
+    ----------
+    method, metric : str
+        Their ids.
+    value : float
+    n_questions : int
+        Number of the drawn questions that have this confidence.
+    judged : str
+        Which answer the outcome belongs to ("greedy answer"); it may differ from the majority answer.
+    recipe : str
     """
 
     method: str
@@ -453,48 +217,18 @@ class Baseline:
     recipe: str
 
 
-def baselines_on_rows(
-    run: AnswerRun,
-    options: MethodOptions,
-    rows: NDArray[np.intp],
-    metrics: Sequence[Metric],
-    scheme: Scheme,
-) -> tuple[tuple[Baseline, ...], dict[str, str]]:
-    """The baselines that the run has on these rows, and method → why it lacks another.
-
-    rows: positions in the run. A metric that is not defined on these rows has no baseline.
-    """
-    found: list[Baseline] = []
-    lacking: dict[str, str] = {}
-    for method in BASELINE_METHODS:
-        try:
-            evidence = restrict_rows(gather_evidence(run, method, replace(options, labels="top")), rows)
-        except Unavailable as reason:
-            lacking[method] = str(reason)
-            continue
-        if not evidence.n_used:
-            lacking[method] = "not one of these questions has this confidence"
-        for metric in metrics if evidence.n_used else ():
-            own = effective_scheme(metric, scheme)
-            value = metric.compute(evidence.sums_for(metric, own), own)
-            if value is not None:
-                how = recipe_text(evidence, metric, own if metric.binned else None)
-                found.append(Baseline(method, metric.id, value, evidence.n_used, evidence.judged, how))
-    return tuple(found), lacking
-
-
-# MERGED samples_result: What is known of a run over the number of samples N'?  Curves, gaps, baselines, as one frozen result.
-
-METHOD_SYMBOLS: Final = MappingProxyType({id_: METHODS[id_].short_title for id_ in SELF_CONSISTENCY_METHODS})
-"""Method id → "F_CN", "F_CS", "F_PC"."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleSizeCurve:
     """One metric of one method over N'.
 
-    mean, std: over the draws that define the metric, one per size, None where none does; std: the
-    population's (ddof 0), None where there is one draw only.
+    Attributes
+    ----------
+    method, metric : str
+        Their ids.
+    mean, std : tuple[float or None, ...]
+        Over the draws that define the metric, one for each size; None where there is none. `std` is that of a
+        population (ddof 0), None for a single draw.
+    recipe : str
     """
 
     method: str
@@ -506,15 +240,46 @@ class SampleSizeCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleSizeSweep:
-    """The metrics of one run over N'; every size stands on the same `n_used` questions.
+    """The metrics of one run over N'; all sizes use the same `n_used` questions.
 
-    sizes: ascending; samples: the fewest and the most samples of these questions; greyed: size → why its
-    spread is not to be believed; refused: size asked for → why it is not among `sizes`; draws: size → draws;
-    absent: size → draws of a question in which no sample parses, left out; said: method → mean confidence
-    at each size; right: share of right majority answers at each size; gaps: method → size → paired Brier
-    difference to `against`, the largest size not greyed (None: all are); enough: one a method; baselines:
-    of other methods, on the same questions; lacking: method → why it has none; reading: what is enough;
-    measure: what is called so.
+    Attributes
+    ----------
+    run : str
+    sizes : tuple[int, ...]
+        N', ascending.
+    sample_range : tuple[int, int]
+        Fewest and most samples of these questions.
+    repeats, seed : int
+    n_used, n_total : int
+        Questions used, and rows in the file.
+    curves : tuple[SampleSizeCurve, ...]
+    spread_caveats : Mapping[int, str]
+        Size → why its spread is too small to rely on.
+    unavailable : Mapping[int, str]
+        Requested size → why it is not among `sizes`.
+    draws : Mapping[int, int]
+        Size → number of draws.
+    n_without_confidence : Mapping[int, int]
+        Size → number of draws of a question that have no confidence, as no sample parses.
+    mean_confidence : Mapping[str, tuple[float or None, ...]]
+        Method id → mean confidence at each size.
+    accuracy : tuple[float or None, ...]
+        Share of correct majority answers at each size.
+    reference_size : int or None
+        The largest size without a caveat; None where all have one.
+    brier_differences : Mapping[str, Mapping[int, BrierDifference]]
+        Method id → size → paired difference from `reference_size`.
+    baselines : tuple[Baseline, ...]
+        Other methods on the same questions.
+    missing_baselines : Mapping[str, str]
+        Method id → why the run lacks it.
+    judged, recipe : str
+    sufficient_sizes : tuple[SufficientSize, ...]
+        One for each method.
+    headline : str
+        How many samples are enough.
+    sufficiency_definition : str
+        What the headline calls enough.
     """
 
     run: str
@@ -542,48 +307,49 @@ class SampleSizeSweep:
     sufficiency_definition: str = ""
 
     def curve(self, method: str, metric: str) -> SampleSizeCurve:
-        """The curve of this method and metric; KeyError where it was not asked for."""
+        """The curve of this method and metric; raises KeyError where it was not computed."""
         for curve in self.curves:
             if (curve.method, curve.metric) == (method, metric):
                 return curve
         raise KeyError((method, metric))
 
     def with_tolerance(self, tolerance: float) -> SampleSizeSweep:
-        """The same draws with another measure of enough. within: above 0, in units of the Brier score."""
-        against = self.reference_size
+        """The same draws with another tolerance, above 0, in units of the Brier score."""
+        reference = self.reference_size
         methods = dict.fromkeys(curve.method for curve in self.curves)
-        found = tuple(
-            sufficient_size(method, self.brier_differences[method], against, tolerance)
+        sufficient_sizes = tuple(
+            sufficient_size(method, self.brier_differences[method], reference, tolerance)
             for method in methods
-            if against is not None
+            if reference is not None
         )
         return replace(
             self,
-            sufficient_sizes=found,
-            headline=sufficient_size_headline(found, self.brier_differences, METHOD_SYMBOLS),
+            sufficient_sizes=sufficient_sizes,
+            headline=sufficient_size_headline(sufficient_sizes, self.brier_differences, METHOD_SYMBOLS),
             sufficiency_definition=sufficiency_definition(
-                found, self.brier_differences, METHOD_SYMBOLS, self.n_used
+                sufficient_sizes, self.brier_differences, METHOD_SYMBOLS, self.n_used
             ),
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a method, metric and size, then one a baseline and metric, without a size.
+        """One row for each method, metric and size, then one for each baseline and metric, without a size.
 
-        run, method, metric, size, mean, std, draws, absent, n, greyed (why), f_cn_most (1 − 1/N'), gap,
-        gap_low, gap_high (of the Brier score, to N' = against), within, enough (the smallest N'), said (the
-        method's mean confidence), right (share of right majority answers), judged, recipe.
+        Columns: run, method, metric, size, mean, std, draws, absent (draws without a confidence), n,
+        greyed (the caveat), f_cn_most (1 − 1/N', the largest possible F_CN), gap, gap_low and gap_high
+        (difference in Brier score from the size in `against`), within (tolerance), enough (sufficient
+        size), said (mean confidence), right (share of correct majority answers), judged, recipe.
         """
         records = [record for curve in self.curves for record in self._curve_rows(curve)]
         records += [
             {
-                "method": each.method,
-                "metric": each.metric,
-                "mean": each.value,
-                "n": each.n_questions,
-                "judged": each.judged,
-                "recipe": each.recipe,
+                "method": baseline.method,
+                "metric": baseline.metric,
+                "mean": baseline.value,
+                "n": baseline.n_questions,
+                "judged": baseline.judged,
+                "recipe": baseline.recipe,
             }
-            for each in self.baselines
+            for baseline in self.baselines
         ]
         return pl.DataFrame(
             [{name: {"run": self.run, **record}.get(name) for name in _SWEEP_SCHEMA} for record in records],
@@ -591,30 +357,32 @@ class SampleSizeSweep:
         )
 
     def _curve_rows(self, curve: SampleSizeCurve) -> list[dict[str, object]]:
-        enough = next((each for each in self.sufficient_sizes if each.method == curve.method), None)
+        sufficient = next(
+            (candidate for candidate in self.sufficient_sizes if candidate.method == curve.method), None
+        )
         records: list[dict[str, object]] = []
-        for at, size in enumerate(self.sizes):
-            gap = self.brier_differences.get(curve.method, {}).get(size)
+        for index, size in enumerate(self.sizes):
+            difference = self.brier_differences.get(curve.method, {}).get(size)
             records.append(
                 {
                     "method": curve.method,
                     "metric": curve.metric,
                     "size": size,
-                    "mean": curve.mean[at],
-                    "std": curve.std[at],
+                    "mean": curve.mean[index],
+                    "std": curve.std[index],
                     "draws": self.draws[size],
                     "absent": self.n_without_confidence[size],
                     "n": self.n_used,
                     "greyed": self.spread_caveats.get(size),
                     "f_cn_most": (size - 1) / size,
-                    "gap": gap and gap.value,
-                    "gap_low": gap and gap.low,
-                    "gap_high": gap and gap.high,
+                    "gap": difference and difference.value,
+                    "gap_low": difference and difference.low,
+                    "gap_high": difference and difference.high,
                     "against": self.reference_size,
-                    "within": enough and enough.tolerance,
-                    "enough": enough and enough.size,
-                    "said": self.mean_confidence[curve.method][at],
-                    "right": self.accuracy[at],
+                    "within": sufficient and sufficient.tolerance,
+                    "enough": sufficient and sufficient.size,
+                    "said": self.mean_confidence[curve.method][index],
+                    "right": self.accuracy[index],
                     "judged": self.judged,
                     "recipe": curve.recipe,
                 }
@@ -650,7 +418,7 @@ _SWEEP_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
 
 
 def _no_progress(_share: float, _text: str) -> None:
-    pass
+    """Ignore progress."""
 
 
 def sample_size_sweep(
@@ -662,11 +430,28 @@ def sample_size_sweep(
     scheme: Scheme = DEFAULT_SCHEME,
     progress: SamplingProgress = _no_progress,
 ) -> SampleSizeSweep:
-    """The metrics of the self-consistency methods over N', by drawing parts of the samples.
+    """The metrics of the self-consistency methods over N', by drawing subsets of the samples.
 
-    within: above 0, in units of the Brier score; scheme: of metrics with bins. The same plan gives the same
-    numbers. Raises Unavailable with the reason where the run has no samples, no size can be served, or a
-    method or metric cannot be drawn; ValueError for other arguments.
+    Parameters
+    ----------
+    run : Run
+    plan : SamplingPlan, optional
+        The same plan gives the same numbers.
+    options : MethodOptions, optional
+    tolerance : float
+        Above 0, in units of the Brier score.
+    scheme : Scheme
+        Bins of the metrics that have bins.
+    progress : callable
+        Called with the share done, in [0, 1], and a description.
+
+    Raises
+    ------
+    Unavailable
+        With the reason, where the run has no samples, no size can be drawn, or a method or metric does
+        not apply.
+    ValueError
+        For other invalid arguments.
     """
     plan, options = plan or SamplingPlan(), options or MethodOptions()
     if plan.repeats < 1 or plan.seed < 0 or not tolerance > 0:
@@ -678,15 +463,19 @@ def sample_size_sweep(
     evidence = gather_evidence(run, SELF_CONSISTENCY_METHODS[0], options)
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("A token-level run has no sampled answers.")
-    coded = sample_matrix(evidence.run, options)
-    served = subsample_sizes(coded.n_samples, coded.usable_rows, plan.sizes)
-    code, correct = coded.codes[served.question_rows], coded.cluster_correct[served.question_rows]
-    drawn = draw_subsamples(code, correct, served.sizes, metrics, scheme, options.unparseable, plan, progress)
-    return _assemble_sweep(evidence, served, drawn, methods, metrics, scheme, plan).with_tolerance(tolerance)
+    samples = sample_matrix(evidence.run, options)
+    available = subsample_sizes(samples.n_samples, samples.usable_rows, plan.sizes)
+    code, correct = samples.codes[available.question_rows], samples.cluster_correct[available.question_rows]
+    draws_by_size = draw_subsamples(
+        code, correct, available.sizes, metrics, scheme, options.unparseable, plan, progress
+    )
+    return _assemble_sweep(evidence, available, draws_by_size, methods, metrics, scheme, plan).with_tolerance(
+        tolerance
+    )
 
 
 def _ordered_methods(ids: Sequence[str]) -> tuple[str, ...]:
-    """In the order of SELF_CONSISTENCY, each once."""
+    """These ids in the order of `SELF_CONSISTENCY_METHODS`, each once."""
     for id_ in ids:
         if id_ not in SELF_CONSISTENCY_METHODS:
             raise Unavailable(f"{id_} is not made from samples: {', '.join(SELF_CONSISTENCY_METHODS)} are.")
@@ -709,10 +498,10 @@ def _assemble_sweep(
     scheme: Scheme,
     plan: SamplingPlan,
 ) -> SampleSizeSweep:
-    """Everything but what depends on `within`."""
-    how = _sampling_recipe(evidence, available, plan)
-    gaps = _differences_to_reference(draws_by_size, available, plan.seed)
-    baselines, lacking = baselines_on_rows(
+    """Everything except what depends on the tolerance."""
+    recipe = _sampling_recipe(evidence, available, plan)
+    differences = _differences_to_reference(draws_by_size, available, plan.seed)
+    baselines, missing = baselines_on_rows(
         evidence.run, evidence.options, available.question_rows, metrics, scheme
     )
     return SampleSizeSweep(
@@ -724,7 +513,7 @@ def _assemble_sweep(
         n_used=available.question_rows.size,
         n_total=evidence.n_total,
         curves=tuple(
-            _sample_size_curve(method, metric, scheme, available, draws_by_size, how)
+            _sample_size_curve(method, metric, scheme, available, draws_by_size, recipe)
             for method in methods
             for metric in metrics
         ),
@@ -748,25 +537,25 @@ def _assemble_sweep(
         accuracy=tuple(_mean_of_defined(draws_by_size[size].accuracy) for size in available.sizes),
         reference_size=available.reference_size,
         brier_differences=MappingProxyType(
-            {method: gaps[SELF_CONSISTENCY_METHODS.index(method)] for method in methods}
+            {method: differences[SELF_CONSISTENCY_METHODS.index(method)] for method in methods}
         ),
         baselines=baselines,
-        missing_baselines=MappingProxyType(lacking),
+        missing_baselines=MappingProxyType(missing),
         judged=evidence.judged,
-        recipe=how,
+        recipe=recipe,
     )
 
 
 def _differences_to_reference(
     draws_by_size: Mapping[int, SubsampleDraws], available: SubsampleSizes, seed: int
 ) -> list[Mapping[int, BrierDifference]]:
-    """The paired differences of every size below the reference, one mapping a method."""
+    """The paired differences of every size below the reference, one mapping for each method."""
     if available.reference_size is None:
         return [{} for _ in SELF_CONSISTENCY_METHODS]
     below = [size for size in available.sizes if size < available.reference_size]
     return [
-        MappingProxyType(each)
-        for each in brier_differences(
+        MappingProxyType(differences)
+        for differences in brier_differences(
             {size: draws_by_size[size].squared_error for size in draws_by_size},
             below,
             available.reference_size,
@@ -798,28 +587,445 @@ def _sample_size_curve(
 
 
 def _mean_of_defined(values: NDArray[np.float64]) -> float | None:
-    """Over the draws that define it."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else None
+    """Mean over the draws that define the value."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else None
 
 
 def _std_of_defined(values: NDArray[np.float64]) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.std()) if known.size and values.size > 1 else None
+    """Population standard deviation over the draws that define the value; None for a single draw."""
+    defined = values[~np.isnan(values)]
+    return float(defined.std()) if defined.size and values.size > 1 else None
 
 
 def _sampling_recipe(evidence: AnswerEvidence, available: SubsampleSizes, plan: SamplingPlan) -> str:
     """ "N'=4, 8 of N=16, answers compared as numbers, unparseable samples own clusters, mean and …"."""
     low, high = available.sample_range
-    whole = "" if low == high else f"–{high}"
-    words = [word for word in evidence.recipe_parts if not word.startswith("N=")]
-    drawn = f"drawn without replacement, {plan.repeats} repeats, seed {plan.seed}, ties to the first drawn"
+    upper = "" if low == high else f"–{high}"
+    parts = [part for part in evidence.recipe_parts if not part.startswith("N=")]
+    how_drawn = (
+        f"drawn without replacement, {plan.repeats} repeats, seed {plan.seed}, ties to the first drawn"
+    )
     return ", ".join(
         [
-            f"N'={', '.join(map(str, available.sizes))} of N={low}{whole}",
-            *words,
-            drawn,
+            f"N'={', '.join(map(str, available.sizes))} of N={low}{upper}",
+            *parts,
+            how_drawn,
             "mean and standard deviation (ddof 0) over the repeats",
             rows_text(evidence, available.question_rows.size),
         ]
     )
+
+
+# --- Which sizes can be drawn ---------------------------------------------------------------------
+
+
+def subsample_sizes(
+    n_samples: NDArray[np.int64], usable: NDArray[np.intp], requested: Sequence[int] | None = None
+) -> SubsampleSizes:
+    """The sizes for which at least half of the usable questions have samples, and those questions.
+
+    Parameters
+    ----------
+    n_samples : NDArray[np.int64], shape (n_rows,)
+        Number of samples of each row.
+    usable : NDArray[np.intp], shape (n_usable,)
+        Rows that may be drawn from.
+    requested : sequence of int, optional
+        Sizes N'; `default_sizes` where omitted.
+
+    Raises
+    ------
+    Unavailable
+        Where no size is left.
+    """
+    available = n_samples[usable]
+    if not available.size:
+        raise Unavailable("Not one question has samples that are all judged.")
+    common = int(np.sort(available)[::-1][(available.size - 1) // 2])
+    if requested is None:
+        requested = default_sizes(common)
+    unavailable = {
+        size: reason for size in requested if (reason := _size_unavailable_reason(size, available, common))
+    }
+    sizes = tuple(sorted({int(size) for size in requested} - unavailable.keys()))
+    if not sizes:
+        reasons = " ".join(dict.fromkeys(unavailable.values()))
+        raise Unavailable(reasons or "At least one number of samples N' is needed.")
+    rows = usable[available >= sizes[-1]]
+    fewest, most = int(n_samples[rows].min()), int(n_samples[rows].max())
+    caveats = {size: _overlap_caveat(size, fewest, most) for size in sizes if 2 * size > fewest}
+    reliable = [size for size in sizes if size not in caveats]
+    return SubsampleSizes(
+        sizes, rows, (fewest, most), caveats, unavailable, reliable[-1] if reliable else None
+    )
+
+
+def default_sizes(n_samples: int) -> tuple[int, ...]:
+    """The `PAPER_SIZES` up to `n_samples`, or `n_samples` itself if it is below four.
+
+    Size 2 is added where 8 has a caveat, so that size 4 has another one to be compared with.
+
+    Examples
+    --------
+    >>> default_sizes(16), default_sizes(8), default_sizes(3)
+    ((4, 8, 16), (2, 4, 8), (3,))
+    """
+    smallest = (2,) if PAPER_SIZES[0] <= n_samples < 2 * PAPER_SIZES[1] else ()
+    return (*smallest, *(size for size in PAPER_SIZES if size <= n_samples)) or (n_samples,)
+
+
+def _size_unavailable_reason(size: int, n_samples: NDArray[np.int64], common: int) -> str | None:
+    if size < 2:
+        return f"N' = {size}: one sample agrees with itself and gives no self-consistency."
+    if size <= common:
+        return None
+    n_enough = int((n_samples >= size).sum())
+    questions = plural(n_samples.size, "question")
+    holders = (
+        f"{n_enough:,} of {questions} {'has' if n_enough == 1 else 'have'}" if n_enough else "no question has"
+    )
+    return f"N' = {size}: {holders} so many samples; up to {common} can be drawn here."
+
+
+def _overlap_caveat(size: int, fewest: int, most: int) -> str:
+    if size == fewest == most:
+        return f"N' = {size} is every sample: there is one subset only, and no spread."
+    return (
+        f"N' = {size} is more than half of {fewest} samples: subsets overlap, "
+        "so they differ less than new samples would."
+    )
+
+
+# --- Drawing subsets ------------------------------------------------------------------------------
+
+
+class _DrawCollector:
+    """Accumulates the draws of one size."""
+
+    def __init__(self, questions: int, metrics: Sequence[Metric], scheme: Scheme) -> None:
+        self._metrics = [(metric, effective_scheme(metric, scheme)) for metric in metrics]
+        self._values: dict[str, list[list[float]]] = {metric.id: [] for metric in metrics}
+        self._mean_confidence: list[list[float]] = []
+        self._accuracy: list[float] = []
+        self._squares = np.zeros((len(SELF_CONSISTENCY_METHODS), questions))
+        self._present = np.zeros(questions, np.int64)
+        self._draws = 0
+
+    def add(self, codes: NDArray[np.int32], correct: NDArray[np.int8], unparseable: UnparseableRule) -> None:
+        """Add draws of every question.
+
+        Parameters
+        ----------
+        codes : NDArray[np.int32], shape (n_draws, n_questions, N')
+            Cluster codes as in `SampleMatrix.codes`.
+        correct : NDArray[np.int8], shape (n_questions, n_clusters)
+            Outcome of each cluster, as in `SampleMatrix.cluster_correct`.
+        unparseable : UnparseableRule
+        """
+        draws, questions, size = codes.shape
+        confidences, majority, _ = subsample_confidences(codes.reshape(-1, size), unparseable)
+        defined = ~np.isnan(confidences[0])
+        cluster = np.where(defined, majority, 0)
+        right = correct[np.arange(defined.size) % questions, cluster] == 1
+        present = defined.reshape(draws, questions)
+        brier = np.full((draws, len(SELF_CONSISTENCY_METHODS)), np.nan)
+        for method_index, confidence in enumerate(confidences):
+            squares = np.where(defined, (confidence - right) ** 2, 0.0).reshape(draws, questions)
+            self._squares[method_index] += squares.sum(0)
+            # Same value as the registered Brier score, without a second pass over the pairs.
+            np.divide(squares.sum(1), present.sum(1), out=brier[:, method_index], where=present.any(1))
+        self._present += present.sum(0)
+        self._draws += draws
+        if BRIER.id in self._values:
+            self._values[BRIER.id] += brier.tolist()
+        for start in range(0, defined.size, questions):
+            used_rows = start + np.flatnonzero(defined[start : start + questions])
+            self._add_draw([confidence[used_rows] for confidence in confidences], right[used_rows])
+
+    def _add_draw(self, confidences: Sequence[NDArray[np.float64]], right: NDArray[np.bool_]) -> None:
+        """Add one draw of every question: all metrics but the Brier score, which `add` computes."""
+        others = [(metric, scheme) for metric, scheme in self._metrics if metric.id != BRIER.id]
+        sums = (
+            [BinSums.from_pairs(confidence, right, computed=True) for confidence in confidences]
+            if others
+            else []
+        )
+        for metric, scheme in others:
+            values = [metric.compute(method_sums, scheme) for method_sums in sums]
+            self._values[metric.id].append([np.nan if value is None else value for value in values])
+        pairs = max(right.size, 1)
+        self._mean_confidence.append(
+            [float(confidence.sum()) / pairs if right.size else np.nan for confidence in confidences]
+        )
+        self._accuracy.append(int(right.sum()) / pairs if right.size else np.nan)
+
+    def draws(self) -> SubsampleDraws:
+        """All draws added so far."""
+        n_present = np.where(self._present, self._present, np.nan)
+        return SubsampleDraws(
+            values={id_: np.array(values).T for id_, values in self._values.items()},
+            mean_confidence=np.array(self._mean_confidence).T,
+            accuracy=np.array(self._accuracy),
+            squared_error=self._squares / n_present,
+            n_without_confidence=self._draws * self._present.size - int(self._present.sum()),
+        )
+
+
+def draw_subsamples(
+    code: NDArray[np.int32],
+    correct: NDArray[np.int8],
+    sizes: Sequence[int],
+    metrics: Sequence[Metric],
+    scheme: Scheme,
+    unparseable: UnparseableRule,
+    plan: SamplingPlan,
+    progress: SamplingProgress,
+) -> dict[int, SubsampleDraws]:
+    """Draw subsets of the samples and compute the metrics of each.
+
+    Parameters
+    ----------
+    code, correct : NDArray
+        As in `SampleMatrix`, of questions with at least as many samples as the largest size.
+    sizes : sequence of int
+        N'.
+    metrics : sequence of Metric
+        Metrics of one confidence a row.
+    scheme : Scheme
+        Bins of the metrics that have bins.
+    unparseable : UnparseableRule
+    plan : SamplingPlan
+    progress : callable
+
+    Returns
+    -------
+    dict[int, SubsampleDraws]
+        By size. A size equal to the number of samples of every question has a single draw, in the file's
+        order.
+    """
+    n_samples = (code != ABSENT_CODE).sum(1)
+    full_size = int(n_samples.min()) if np.all(n_samples == n_samples[0]) else None
+    collectors = {size: _DrawCollector(code.shape[0], metrics, scheme) for size in sizes}
+    drawn = [size for size in sizes if size != full_size]
+    if full_size in collectors:
+        collectors[full_size].add(code[None, :, :full_size], correct, unparseable)
+    done = 0
+    for shuffled in _shuffled_samples(code, plan.repeats if drawn else 0, max(drawn, default=0), plan.seed):
+        for index, size in enumerate(drawn):
+            progress((done + shuffled.shape[0] * index / len(drawn)) / plan.repeats, f"N' = {size}")
+            collectors[size].add(shuffled[:, :, :size], correct, unparseable)
+        done += shuffled.shape[0]
+        progress(done / plan.repeats, f"{done:,} of {plan.repeats:,} repeats")
+    return {size: collector.draws() for size, collector in collectors.items()}
+
+
+def _shuffled_samples(
+    code: NDArray[np.int32], repeats: int, max_size: int, seed: int
+) -> Iterator[NDArray[np.int32]]:
+    """The first `max_size` samples of each question in random order, some repeats at a time.
+
+    Yields arrays of shape (some repeats, n_questions, max_size). The keys are drawn one after the other,
+    so the number of repeats in an array does not affect the result.
+    """
+    random = np.random.default_rng(seed)
+    absent = code == ABSENT_CODE
+    batch = max(1, _MAX_SHUFFLED // code.size)
+    for start in range(0, repeats, batch):
+        keys = random.random((min(batch, repeats - start), *code.shape))
+        keys[:, absent] = np.inf
+        order = np.argsort(keys, axis=2)[:, :, :max_size]
+        yield np.take_along_axis(code[None], order, axis=2)
+
+
+# --- How many samples are enough ------------------------------------------------------------------
+
+
+def brier_differences(
+    squared_error: Mapping[int, NDArray[np.float64]], sizes: Sequence[int], reference_size: int, seed: int
+) -> list[dict[int, BrierDifference]]:
+    """Paired differences in Brier score between each size and the reference size.
+
+    Parameters
+    ----------
+    squared_error : Mapping[int, NDArray[np.float64]], each of shape (n_methods, n_questions)
+        By size; NaN where a question has none.
+    sizes : sequence of int
+        Sizes to compare.
+    reference_size : int
+    seed : int
+        The bootstrap draws the same questions for all methods and sizes.
+
+    Returns
+    -------
+    list[dict[int, BrierDifference]]
+        One mapping by size for each method. A question counts where both sizes have it; a size with fewer
+        than two such questions has no difference.
+    """
+    reference = squared_error[reference_size]
+    by_size = [squared_error[size] - reference for size in sizes]
+    if not by_size:
+        return [{} for _ in reference]
+    stacked = np.concatenate(by_size)
+    defined = ~np.isnan(stacked)
+    ends = _bootstrap_means(np.where(defined, stacked, 0.0), defined, seed)
+    differences: list[dict[int, BrierDifference]] = [{} for _ in reference]
+    for index, (value, low, high) in enumerate(ends):
+        if (questions := int(defined[index].sum())) > 1 and np.isfinite(low):
+            size_index, method = divmod(index, len(differences))
+            differences[method][sizes[size_index]] = BrierDifference(value, low, high, questions)
+    return differences
+
+
+def _bootstrap_means(
+    values: NDArray[np.float64], defined: NDArray[np.bool_], seed: int
+) -> list[tuple[float, float, float]]:
+    """Mean and basic 95 % interval of each row of values; NaN ends where a draw has no defined value."""
+    random = np.random.default_rng(seed)
+    questions: int = values.shape[1]
+    values_and_counts = np.concatenate([values, defined])
+    sums = np.empty((BOOTSTRAP_DRAWS, values_and_counts.shape[0]))
+    for draw in range(BOOTSTRAP_DRAWS):
+        questions_drawn = random.integers(questions, size=questions)
+        sums[draw] = values_and_counts @ np.bincount(questions_drawn, minlength=questions)
+    count = sums[:, len(values) :]
+    drawn_means = sums[:, : len(values)] / np.where(count, count, np.nan)
+    total = defined.sum(1)
+    mean = values.sum(1) / np.where(total, total, np.nan)
+    low, high = np.quantile(drawn_means, (0.025, 0.975), axis=0)
+    ends = zip(mean, 2 * mean - high, 2 * mean - low, strict=True)
+    return [(float(value), float(below), float(above)) for value, below, above in ends]
+
+
+def sufficient_size(
+    method: str, differences: Mapping[int, BrierDifference], reference_size: int, tolerance: float
+) -> SufficientSize:
+    """The smallest size whose difference lies within `tolerance`, which is above 0."""
+    size = next((size for size, gap in sorted(differences.items()) if gap.within_tolerance(tolerance)), None)
+    return SufficientSize(method, size, reference_size, tolerance)
+
+
+def sufficient_size_headline(
+    sufficient_sizes: Sequence[SufficientSize],
+    differences: Mapping[str, Mapping[int, BrierDifference]],
+    names: Mapping[str, str],
+) -> str:
+    """How many samples are enough, in one sentence.
+
+    Parameters
+    ----------
+    sufficient_sizes : sequence of SufficientSize
+    differences : Mapping[str, Mapping[int, BrierDifference]]
+        By method and size.
+    names : Mapping[str, str]
+        Method id → name such as "F_CS".
+    """
+    if not sufficient_sizes:
+        return "Every N' here is more than half of the samples, so there is none to compare the others with."
+    reference = sufficient_sizes[0].reference_size
+    if not any(differences.values()):
+        return f"Only N' = {reference} is not greyed, so there is no smaller N' to compare with it."
+    methods_by_size: dict[int, list[str]] = {}
+    for sufficient in sufficient_sizes:
+        if sufficient.size is not None:
+            methods_by_size.setdefault(sufficient.size, []).append(names[sufficient.method])
+    parts = [
+        f"{size} samples are enough for {join_names(methods)}"
+        for size, methods in sorted(methods_by_size.items())
+    ]
+    lower = _sizes_with_lower_brier(
+        [sufficient for sufficient in sufficient_sizes if sufficient.size is None], differences, names
+    )
+    parts += [
+        f"{join_names(methods)} {'do' if len(methods) > 1 else 'does'} better with {size} than with "
+        f"{reference}"
+        for size, methods in lower.items()
+    ]
+    better = {name for methods in lower.values() for name in methods}
+    insufficient = [names[sufficient.method] for sufficient in sufficient_sizes if sufficient.size is None]
+    if insufficient := [name for name in insufficient if name not in better]:
+        parts.append(f"fewer than {reference} are not enough for {join_names(insufficient)}")
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def sufficiency_definition(
+    sufficient_sizes: Sequence[SufficientSize],
+    differences: Mapping[str, Mapping[int, BrierDifference]],
+    names: Mapping[str, str],
+    n_questions: int,
+) -> str:
+    """What the headline calls enough, over how many questions, and where fewer samples do better."""
+    if not any(differences.values()) or not sufficient_sizes:
+        return ""
+    reference, tolerance = sufficient_sizes[0].reference_size, sufficient_sizes[0].tolerance
+    questions = f"{plural(n_questions, 'question')}{', too few to rely on' if n_questions < MIN_ROWS else ''}"
+    criterion = (
+        f"within ±{tolerance:g} of that at N' = {reference}, by its paired 95 % interval over {questions}"
+    )
+    better = "".join(
+        f" That of {join_names(methods)} is lower, so better, at N' = {size}."
+        for size, methods in _sizes_with_lower_brier(sufficient_sizes, differences, names).items()
+    )
+    return f"Enough is a Brier score {criterion}.{better}"
+
+
+def _sizes_with_lower_brier(
+    sufficient_sizes: Sequence[SufficientSize],
+    differences: Mapping[str, Mapping[int, BrierDifference]],
+    names: Mapping[str, str],
+) -> dict[int, list[str]]:
+    """Sizes, ascending, that are the smallest with a significantly lower Brier score → methods."""
+    methods_by_size: dict[int, list[str]] = {}
+    for sufficient in sufficient_sizes:
+        lower = [size for size, gap in sorted(differences[sufficient.method].items()) if gap.high < 0]
+        if lower:
+            methods_by_size.setdefault(lower[0], []).append(names[sufficient.method])
+    return dict(sorted(methods_by_size.items()))
+
+
+# --- Baselines on the same questions --------------------------------------------------------------
+
+
+def baselines_on_rows(
+    run: AnswerRun,
+    options: MethodOptions,
+    rows: NDArray[np.intp],
+    metrics: Sequence[Metric],
+    scheme: Scheme,
+) -> tuple[tuple[Baseline, ...], dict[str, str]]:
+    """The baselines of a run on the questions that samples are drawn from.
+
+    Parameters
+    ----------
+    run : AnswerRun
+    options : MethodOptions
+    rows : NDArray[np.intp], shape (n_questions,)
+        Row positions in the run.
+    metrics : sequence of Metric
+    scheme : Scheme
+
+    Returns
+    -------
+    baselines : tuple[Baseline, ...]
+        Without metrics that are undefined on these rows.
+    missing : dict[str, str]
+        Method id → why the run lacks it.
+    """
+    baselines: list[Baseline] = []
+    missing: dict[str, str] = {}
+    for method in BASELINE_METHODS:
+        try:
+            evidence = restrict_rows(gather_evidence(run, method, replace(options, labels="top")), rows)
+        except Unavailable as reason:
+            missing[method] = str(reason)
+            continue
+        if not evidence.n_used:
+            missing[method] = "not one of these questions has this confidence"
+        for metric in metrics if evidence.n_used else ():
+            metric_scheme = effective_scheme(metric, scheme)
+            value = metric.compute(evidence.sums_for(metric, metric_scheme), metric_scheme)
+            if value is not None:
+                recipe = recipe_text(evidence, metric, metric_scheme if metric.binned else None)
+                baselines.append(Baseline(method, metric.id, value, evidence.n_used, evidence.judged, recipe))
+    return tuple(baselines), missing

@@ -1,4 +1,4 @@
-"""How good is one method on one run, as one number?"""
+"""One metric of one method on one run, as a number with its recipe, remarks and p-value."""
 
 from __future__ import annotations
 
@@ -21,12 +21,34 @@ from calib_core.results.recipe import recipe_text
 class Score:
     """One metric of one method on one run.
 
-    value: None where the metric is not defined for these rows, or only bounds are known: low, high, None
-    elsewhere; bins: M (natural bins: how many there are), None for a metric without bins; judged: whose
-    outcome it is; remarks: what a reader has to know of these rows; remark: of this value, or None; p: share
-    of draws from the confidences themselves in which the number is at least as large (`null.Null`),
-    null_median: its median over them; draws: how many, so that p is 1/(1 + draws) or more; all three None
-    where there is no null.
+    Attributes
+    ----------
+    run, method, metric : str
+        The run's label, and the ids of method and metric.
+    value : float or None
+        None where the metric is not defined for these rows, or only bounds are known.
+    bins : int or None
+        M; of natural bins, how many there are; None for a metric without bins.
+    n_used, n_total : int
+        Rows or positions used, and in the file.
+    recipe : str
+        How the number was made.
+    judged : str
+        Which answer the outcome belongs to.
+    remarks : tuple[str, ...]
+        What a reader has to know about these rows.
+    remark : str or None
+        A remark on this value.
+    low, high : float or None
+        Bounds of the metric, where only those are known.
+    p : float or None
+        Share of draws from the confidences themselves in which the number is at least as large
+        (`inference.null.NullDistribution`); at least 1 / (1 + draws). None, like `null_median` and `draws`,
+        where there is no null distribution.
+    null_median : float or None
+        Median of the metric over these draws.
+    draws : int or None
+        Number of draws.
     """
 
     run: str
@@ -47,7 +69,7 @@ class Score:
     draws: int | None = None
 
     def to_frame(self) -> pl.DataFrame:
-        """One row, one column a field; the remarks are one text."""
+        """One row with a column for each field; the remarks are joined into one text."""
         return pl.DataFrame([{**self.to_dict(), "remarks": "; ".join(self.remarks)}], schema=_SCORE_SCHEMA)
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,18 +100,35 @@ _SCORE_SCHEMA: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
 
 
 def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> Score:
-    """The metric read off the evidence; raises Unavailable with the reason where it cannot be."""
+    """Compute one metric from the evidence.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    metric_id : str
+    scheme : Scheme, optional
+        The bins; ten of equal width by default, and replaced where the metric prescribes its own.
+
+    Returns
+    -------
+    Score
+
+    Raises
+    ------
+    Unavailable
+        With the reason, where the evidence does not support the metric.
+    """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
     sums = evidence.sums_for(metric, scheme)
-    realised = None
+    n_realised = None
     if metric.binned and scheme.binning != "width":
-        realised = evidence.binned(metric, scheme).size
-    bins = realised if scheme.binning == "natural" else scheme.bins
+        n_realised = evidence.binned(metric, scheme).size
+    bins = n_realised if scheme.binning == "natural" else scheme.bins
     low, high = evidence.bounds(metric, scheme) or (None, None)
     value = metric.compute(sums, scheme) if low is None else None
     null = None if value is None else null_distribution(evidence, metric, (scheme,), (value,))
-    how = recipe_text(evidence, metric, scheme if metric.binned else None, realised)
+    recipe = recipe_text(evidence, metric, scheme if metric.binned else None, n_realised)
     return Score(
         run=evidence.run.label,
         method=evidence.method.id,
@@ -98,7 +137,7 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
         bins=bins if metric.binned else None,
         n_used=evidence.n_used,
         n_total=evidence.n_total,
-        recipe=f"{how}, {null.recipe_text}" if null else how,
+        recipe=f"{recipe}, {null.recipe_text}" if null else recipe,
         judged=evidence.judged,
         remarks=evidence.remarks,
         remark=metric.remark(sums) or evidence.exactness_note(metric, scheme),
@@ -111,12 +150,12 @@ def score(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> S
 
 
 def effective_scheme(metric: Metric, scheme: Scheme) -> Scheme:
-    """The bins this metric really uses: one defined on equal mass is of equal mass whatever was chosen."""
+    """The bins the metric really uses: a metric defined on equal-mass bins ignores another choice."""
     return Scheme("mass", scheme.bins) if metric.binning == "mass" else scheme
 
 
 def metric_availability(evidence: Evidence, scheme: Scheme) -> dict[str, str | None]:
-    """Every registered metric id → None where this evidence can give it, else the reason."""
+    """Every registered metric id → None where this evidence supports it, otherwise the reason."""
     return {
         id_: evidence.unavailable_reason(metric, effective_scheme(metric, scheme))
         for id_, metric in METRICS.items()

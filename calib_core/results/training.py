@@ -1,7 +1,4 @@
-"""Does calibration improve as training goes on?  Runs that are checkpoints → one line a model.
-
-Which run stands where: checkpoints.py. How it is drawn: figures/training.py.
-"""
+"""Does calibration improve as training goes on? Runs that are checkpoints, as one line for each model."""
 
 from __future__ import annotations
 
@@ -22,15 +19,24 @@ from calib_core.results.score import effective_scheme, score
 from calib_core.runs import RunInfo
 from calib_core.wording import NOT_DEFINED, both_or_all, format_number, plural
 
-# MERGED checkpoints: Which runs are checkpoints of one training, and where on its way does each stand?
-
 TOKENS_AXIS: Final = "Tokens seen"
 STEPS_AXIS: Final = "Training step"
+
+ONLY_CHECKPOINT: Final = "It is the only checkpoint of its model, and others have several."
+"""Why a model's only checkpoint is not shown beside lines of several."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedRun:
-    """One run on the axis. run: its key; at: tokens seen, or the step."""
+    """One run on the axis of training.
+
+    Attributes
+    ----------
+    run : str
+        Its key.
+    position : float
+        Tokens seen, or the training step.
+    """
 
     run: str
     position: float
@@ -38,9 +44,16 @@ class PlacedRun:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPlacement:
-    """Every run that stands somewhere on one axis, by line, in order of training.
+    """All runs that have a position on one axis, by line, in order of training.
 
-    axis: PER_TOKEN or PER_STEP; lines: title → runs; without: run key → why it stands nowhere.
+    Attributes
+    ----------
+    axis : str
+        `TOKENS_AXIS` or `STEPS_AXIS`.
+    lines : Mapping[str, tuple[PlacedRun, ...]]
+        Title → its runs.
+    unplaced : Mapping[str, str]
+        Run key → why it has no position.
     """
 
     axis: str
@@ -48,71 +61,24 @@ class CheckpointPlacement:
     unplaced: Mapping[str, str]
 
 
-def place_checkpoints(infos: Mapping[str, RunInfo], n_rows: Mapping[str, int]) -> CheckpointPlacement:
-    """Puts runs on one axis, which is never of tokens and steps at once.
-
-    infos, rows: run key → what is known of it, and how many rows its number stands on. The axis is of tokens
-    seen, unless more runs have a step than have tokens. A line is a model on one data set with one number of
-    shots, tuning and temperature; of two runs at one place the one of more rows stands there.
-    """
-    tokens = {run: info.tokens_seen for run, info in infos.items() if info.tokens_seen is not None}
-    steps = {
-        run: step for run, info in infos.items() if (step := checkpoint_step(info.checkpoint)) is not None
-    }
-    axis, at = (TOKENS_AXIS, tokens) if len(tokens) >= len(steps) else (STEPS_AXIS, steps)
-    other = steps if axis == TOKENS_AXIS else tokens
-    without = {run: _unplaced_reason(infos[run], axis, other=run in other) for run in infos if run not in at}
-    titles = _line_titles({run: infos[run] for run in at})
-    lines: dict[str, list[PlacedRun]] = {}
-    for run, where in sorted(at.items(), key=lambda item: (item[1], -n_rows[item[0]])):
-        line = lines.setdefault(titles[run], [])
-        if line and line[-1].position == where:
-            without[run] = f"A run of no fewer rows stands at the same place of its line ({where:,})."
-        else:
-            line.append(PlacedRun(run, float(where)))
-    order = dict.fromkeys(titles[run] for run in infos if run in titles)
-    return CheckpointPlacement(axis, {title: tuple(lines[title]) for title in order}, without)
-
-
-def _unplaced_reason(info: RunInfo, axis: str, *, other: bool) -> str:
-    if other:
-        known, lacks = ("steps", "tokens seen") if axis == TOKENS_AXIS else ("tokens seen", "a step")
-        return f"It has {known} but not {lacks}, and the two are never drawn on one axis."
-    if info.checkpoint is None:
-        return "Its file names no checkpoint and no tokens seen."
-    return f"The checkpoint {info.checkpoint!r} has no step in it, and tokens seen are not given."
-
-
-def _line_titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
-    """A name for each run's line: the model, and of the rest what tells lines apart."""
-    parts = {run: _title_parts(info) for run, info in infos.items()}
-    differing = [place for place in range(5) if len({own[place] for own in parts.values()}) > 1 or place == 0]
-    return {
-        run: " · ".join(word for place in differing if (word := own[place])) or "unnamed model"
-        for run, own in parts.items()
-    }
-
-
-def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
-    return (
-        info.model or "",
-        info.dataset or "",
-        "" if info.shots is None else f"{info.shots}-shot",
-        info.tuning or "",
-        "" if info.temperature is None else f"temperature {info.temperature:g}",
-    )
-
-
-ONLY_CHECKPOINT: Final = "It is the only checkpoint of its model, and others have several."
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
-    """One point.
+    """One point of a line.
 
-    run: the key it was given under; label: the checkpoint's name; at: tokens seen, or the step; value: the
-    metric there, None where it is not defined; null_median, null_low, null_high, p, draws: as in `null.Null`,
-    None where there is none; recipe: of the number.
+    Attributes
+    ----------
+    run : str
+        Its key.
+    label : str
+        Name of the checkpoint.
+    at : float
+        Tokens seen, or the training step.
+    value : float or None
+        The metric; None where it is not defined.
+    null_median, null_low, null_high, p, draws : float or None
+        As in `NullDistribution`; None where there is no null distribution.
+    n_used : int
+    recipe : str
     """
 
     run: str
@@ -130,7 +96,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingLine:
-    """The checkpoints of one model (and data set, temperature …) in order of training."""
+    """The checkpoints of one model on one data set, in order of training."""
 
     title: str
     points: tuple[Checkpoint, ...]
@@ -138,12 +104,24 @@ class TrainingLine:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Training:
-    """The lines of one metric over one axis.
+    """One metric over training, one line for each model.
 
-    metric, bins: what is drawn; axis: "Tokens seen" or "Training step"; without: run key → why it is no
-    point of a line; refused: run key → why it cannot give the metric; reading: one sentence on all lines,
-    which claims nothing the null does not allow; ends: one on the first and last
-    point of each line that is followed, and on how many are beyond chance.
+    Attributes
+    ----------
+    metric : str
+    bins : int
+        M.
+    axis : str
+        "Tokens seen" or "Training step".
+    lines : tuple[TrainingLine, ...]
+    unplaced : Mapping[str, str]
+        Run key → why it is not on a line.
+    unavailable : Mapping[str, str]
+        Run key → why it does not support the metric.
+    headline : str
+        One sentence on all lines, which claims no more than the null distribution allows.
+    line_summaries : tuple[str, ...]
+        One sentence for each followed line: its ends, and how many of its checkpoints are beyond chance.
     """
 
     metric: str
@@ -157,11 +135,11 @@ class Training:
 
     @property
     def followed_lines(self) -> tuple[TrainingLine, ...]:
-        """The lines of several checkpoints; all where there is none."""
+        """The lines with several checkpoints, or all lines where there is none."""
         return lines_to_follow(self.lines)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a checkpoint: line and the fields of `Checkpoint`."""
+        """One row for each checkpoint: line and the fields of `Checkpoint`."""
         rows = [{"line": line.title, **asdict(point)} for line in self.lines for point in line.points]
         return pl.DataFrame(rows, schema=_TRAINING_SCHEMA)
 
@@ -191,116 +169,215 @@ def training_curves(
 ) -> Training:
     """The metric of every checkpoint among these runs.
 
-    evidences: run key → what one method says of the run; alone: whether a model's only checkpoint is shown
-    beside lines of several, which it has no training to compare with. Raises Unavailable for a metric that
-    does not exist; a run that cannot give it is named in `refused`.
+    Parameters
+    ----------
+    evidences : Mapping[str, Evidence]
+        Run key → the run as seen by one method.
+    metric_id : str
+    scheme : Scheme, optional
+        Ten bins of equal width where omitted.
+    include_single : bool
+        Whether to show a model's only checkpoint beside lines of several.
+
+    Returns
+    -------
+    Training
+        A run that does not support the metric is in `unavailable`.
+
+    Raises
+    ------
+    Unavailable
+        For an unknown metric.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
-    placed = place_checkpoints(
+    placement = place_checkpoints(
         {key: evidence.run.info for key, evidence in evidences.items()},
         {key: evidence.n_used for key, evidence in evidences.items()},
     )
-    refused: dict[str, str] = {}
+    unavailable: dict[str, str] = {}
     lines: list[TrainingLine] = []
-    for title, runs in placed.lines.items():
+    for title, runs in placement.lines.items():
         points: list[Checkpoint] = []
-        for place in runs:
+        for placed_run in runs:
             try:
-                points.append(_checkpoint(place, evidences[place.run], metric_id, scheme))
+                points.append(_checkpoint(placed_run, evidences[placed_run.run], metric_id, scheme))
             except Unavailable as reason:
-                refused[place.run] = str(reason)
+                unavailable[placed_run.run] = str(reason)
         if points:
             lines.append(TrainingLine(title, tuple(points)))
-    without = dict(placed.unplaced)
+    unplaced = dict(placement.unplaced)
     if not include_single and any(len(line.points) > 1 for line in lines):
-        without |= {line.points[0].run: ONLY_CHECKPOINT for line in lines if len(line.points) == 1}
+        unplaced |= {line.points[0].run: ONLY_CHECKPOINT for line in lines if len(line.points) == 1}
         lines = [line for line in lines if len(line.points) > 1]
     return Training(
         metric=metric_id,
         bins=scheme.bins,
-        axis=placed.axis,
+        axis=placement.axis,
         lines=tuple(lines),
-        unplaced=without,
-        unavailable=refused,
+        unplaced=unplaced,
+        unavailable=unavailable,
         headline=training_headline(metric_id, lines),
-        line_summaries=tuple(line_summary(line, metric_id, placed.axis) for line in lines_to_follow(lines)),
+        line_summaries=tuple(
+            line_summary(line, metric_id, placement.axis) for line in lines_to_follow(lines)
+        ),
     )
 
 
 def lines_to_follow(lines: Sequence[TrainingLine]) -> tuple[TrainingLine, ...]:
-    """The lines of several checkpoints; all where there is none."""
+    """The lines with several checkpoints, or all lines where there is none."""
     return tuple(line for line in lines if len(line.points) > 1) or tuple(lines)
 
 
 def _checkpoint(placed: PlacedRun, evidence: Evidence, metric_id: str, scheme: Scheme) -> Checkpoint:
     metric = get_metric(metric_id)
-    found = score(evidence, metric_id, scheme)
+    metric_score = score(evidence, metric_id, scheme)
     null: NullDistribution | None = None
-    if found.value is not None and metric.binned:
-        null = null_distribution(evidence, metric, (scheme,), (found.value,))
+    if metric_score.value is not None and metric.binned:
+        null = null_distribution(evidence, metric, (scheme,), (metric_score.value,))
     return Checkpoint(
         run=placed.run,
         label=evidence.run.info.checkpoint or evidence.run.label,
         at=placed.position,
-        value=found.value,
+        value=metric_score.value,
         null_median=null.median[0] if null else None,
         null_low=null.low[0] if null else None,
         null_high=null.high[0] if null else None,
         p=null.p[0] if null else None,
         draws=null.n_draws if null else None,
-        n_used=found.n_used,
-        recipe=found.recipe,
+        n_used=metric_score.n_used,
+        recipe=metric_score.recipe,
     )
 
 
+# --- Placing runs on the axis ---------------------------------------------------------------------
+
+
+def place_checkpoints(infos: Mapping[str, RunInfo], n_rows: Mapping[str, int]) -> CheckpointPlacement:
+    """Place runs on one axis, which never mixes tokens and steps.
+
+    The axis shows tokens seen, unless more runs have a step than tokens. A line is a model on one data
+    set with one number of shots, tuning and temperature; of two runs at the same position, the one with
+    more rows is placed.
+
+    Parameters
+    ----------
+    infos : Mapping[str, RunInfo]
+    n_rows : Mapping[str, int]
+        Run key → number of rows its metric is computed from.
+    """
+    tokens = {run: info.tokens_seen for run, info in infos.items() if info.tokens_seen is not None}
+    steps = {
+        run: step for run, info in infos.items() if (step := checkpoint_step(info.checkpoint)) is not None
+    }
+    axis, positions = (TOKENS_AXIS, tokens) if len(tokens) >= len(steps) else (STEPS_AXIS, steps)
+    other_positions = steps if axis == TOKENS_AXIS else tokens
+    unplaced = {
+        run: _unplaced_reason(infos[run], axis, other=run in other_positions)
+        for run in infos
+        if run not in positions
+    }
+    titles = _line_titles({run: infos[run] for run in positions})
+    lines: dict[str, list[PlacedRun]] = {}
+    for run, position in sorted(positions.items(), key=lambda item: (item[1], -n_rows[item[0]])):
+        line = lines.setdefault(titles[run], [])
+        if line and line[-1].position == position:
+            unplaced[run] = f"A run of no fewer rows stands at the same place of its line ({position:,})."
+        else:
+            line.append(PlacedRun(run, float(position)))
+    order = dict.fromkeys(titles[run] for run in infos if run in titles)
+    return CheckpointPlacement(axis, {title: tuple(lines[title]) for title in order}, unplaced)
+
+
+def _unplaced_reason(info: RunInfo, axis: str, *, other: bool) -> str:
+    if other:
+        available, missing = ("steps", "tokens seen") if axis == TOKENS_AXIS else ("tokens seen", "a step")
+        return f"It has {available} but not {missing}, and the two are never drawn on one axis."
+    if info.checkpoint is None:
+        return "Its file names no checkpoint and no tokens seen."
+    return f"The checkpoint {info.checkpoint!r} has no step in it, and tokens seen are not given."
+
+
+def _line_titles(infos: Mapping[str, RunInfo]) -> dict[str, str]:
+    """Run key → title of its line: the model, and whatever else distinguishes the lines."""
+    parts = {run: _title_parts(info) for run, info in infos.items()}
+    differing = [
+        index
+        for index in range(5)
+        if len({run_parts[index] for run_parts in parts.values()}) > 1 or index == 0
+    ]
+    return {
+        run: " · ".join(part for index in differing if (part := run_parts[index])) or "unnamed model"
+        for run, run_parts in parts.items()
+    }
+
+
+def _title_parts(info: RunInfo) -> tuple[str, str, str, str, str]:
+    return (
+        info.model or "",
+        info.dataset or "",
+        "" if info.shots is None else f"{info.shots}-shot",
+        info.tuning or "",
+        "" if info.temperature is None else f"temperature {info.temperature:g}",
+    )
+
+
+# --- The curves in words --------------------------------------------------------------------------
+
+
 def training_headline(metric_id: str, lines: Sequence[TrainingLine]) -> str:
-    """One sentence on all lines: where the number is more than chance gives."""
+    """One sentence on all lines: at which of their ends the metric is beyond chance."""
     if not lines:
         return "No run here is a checkpoint that gives this number."
     metric = METRICS[metric_id].title
-    trained = lines_to_follow(lines)
-    first, last = trained[0].points[0], trained[0].points[-1]
-    if first is last and len(trained) > 1:
+    followed = lines_to_follow(lines)
+    first, last = followed[0].points[0], followed[0].points[-1]
+    if first is last and len(followed) > 1:
         return f"Each of the {len(lines)} lines has one checkpoint, so there is no way to follow."
     if first is last:
         return f"{metric} is {_value_text(first)} at its only checkpoint{_chance_clause(first.p)}."
-    if len(trained) == 1:
-        name = f"{trained[0].title}: " if len(lines) > 1 else ""
+    if len(followed) == 1:
+        name = f"{followed[0].title}: " if len(lines) > 1 else ""
         return f"{name}{metric} {_value_text(first)} → {_value_text(last)}{_ends_chance_clause(first, last)}."
-    judged = [(line.points[0].p, line.points[-1].p) for line in trained]
-    firsts = [first <= SIGNIFICANCE_LEVEL for first, last in judged if first is not None and last is not None]
-    lasts = [last <= SIGNIFICANCE_LEVEL for first, last in judged if first is not None and last is not None]
-    if len(lasts) == len(trained):
-        of = f"{_count_phrase(lasts, 'lines')}, at the first of {_count_phrase(firsts)}"
-        return f"{metric} is beyond chance at the last checkpoint of {of}."
-    ends = [(line.points[0].value, line.points[-1].value) for line in trained]
+    p_values = [(line.points[0].p, line.points[-1].p) for line in followed]
+    first_significant = [
+        first <= SIGNIFICANCE_LEVEL for first, last in p_values if first is not None and last is not None
+    ]
+    last_significant = [
+        last <= SIGNIFICANCE_LEVEL for first, last in p_values if first is not None and last is not None
+    ]
+    if len(last_significant) == len(followed):
+        counts = (
+            f"{_count_phrase(last_significant, 'lines')}, at the first of {_count_phrase(first_significant)}"
+        )
+        return f"{metric} is beyond chance at the last checkpoint of {counts}."
+    ends = [(line.points[0].value, line.points[-1].value) for line in followed]
     falls = [first is not None and last is not None and last < first for first, last in ends]
     return f"{metric} is lower at the last checkpoint than at the first of {_count_phrase(falls, 'lines')}."
 
 
 def _count_phrase(flags: Sequence[bool], noun: str = "") -> str:
-    """ "all 4 lines", "both lines", "3 of 4 lines", "none of the 4 lines"; without `of` "all", "3", "none"."""
-    found, total = sum(flags), len(flags)
-    if found == total:
+    """ "all 4 lines", "both lines", "none of the 4 lines"; without a noun "all", "3", "none"."""
+    n_true, total = sum(flags), len(flags)
+    if n_true == total:
         return f"{both_or_all(total)} {noun}" if noun else "both" if total == 2 else "all"
     if not noun:
-        return str(found or "none")
-    return f"{found or 'none'} of {'' if found else 'the '}{total} {noun}"
+        return str(n_true or "none")
+    return f"{n_true or 'none'} of {'' if n_true else 'the '}{total} {noun}"
 
 
 def line_summary(line: TrainingLine, metric_id: str, axis: str) -> str:
-    """The first and the last number of a line, and how many of all its checkpoints are more than chance."""
+    """The first and the last value of a line, and how many of its checkpoints are beyond chance."""
     first, last = line.points[0], line.points[-1]
     opening = (
         f"{line.title}: {METRICS[metric_id].title} {_value_text(first)} at {_position_text(first.at, axis)}"
     )
     if first is not last:
         opening += f", {_value_text(last)} at {_position_text(last.at, axis)}"
-    clear = [point.p <= SIGNIFICANCE_LEVEL for point in line.points if point.p is not None]
-    if not clear:
+    significant = [point.p <= SIGNIFICANCE_LEVEL for point in line.points if point.p is not None]
+    if not significant:
         return f"{opening}."
-    return f"{opening}; {sum(clear)} of {plural(len(clear), 'checkpoint')} beyond chance."
+    return f"{opening}; {sum(significant)} of {plural(len(significant), 'checkpoint')} beyond chance."
 
 
 def _value_text(point: Checkpoint) -> str:

@@ -1,7 +1,8 @@
-"""How far may a number be from what more questions would give, and two numbers from one another?
+"""How uncertain is a metric, and a difference between two runs? Bootstrap intervals over rows or questions.
 
-The basic (reflected) bootstrap, never the percentile one. It covers less than it says near 0, whatever one
-does, so its ends are approximate and decide no verdict: that is the null's (null.py).
+The basic (reflected) bootstrap, never the percentile one. Near 0 any bootstrap covers less than its nominal
+level, so its ends are approximate and decide no verdict; verdicts come from the null distribution
+(`inference.null`).
 """
 
 from __future__ import annotations
@@ -36,27 +37,39 @@ from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
 from calib_core.results.score import effective_scheme
 
-# MERGED reweighted: What would a metric be if each row counted so many times?  The inside of every bootstrap.
-
 
 def form_of(metric: Metric, scheme: Scheme) -> WeightedForm | None:
-    """The metric as a product of weights, or None: bins of equal mass move with every draw."""
+    """The metric as a function of row weights; None for equal-mass bins, which change with every draw."""
     return metric.weighted_form if not metric.binned or scheme.binning == "width" else None
 
 
 def recompute_metric(
     evidence: AnswerEvidence, metric: Metric, scheme: Scheme, positions: NDArray[np.intp]
 ) -> float:
-    """The metric over these usable rows, positions in the evidence's pairs; NaN where it is not defined."""
-    said = evidence.confidences
+    """The metric over some usable rows, recomputed from their pairs.
+
+    Parameters
+    ----------
+    evidence : AnswerEvidence
+    metric : Metric
+    scheme : Scheme
+    positions : NDArray[np.intp], shape (n,)
+        Positions in the evidence's pairs.
+
+    Returns
+    -------
+    float
+        NaN where the metric is not defined.
+    """
+    confidences = evidence.confidences
     if metric.needs == "pairs" and evidence.options.labels == "top":
-        sums = said.pairs.take(positions).sums()
-    elif said.distribution is None:
+        sums = confidences.pairs.take(positions).sums()
+    elif confidences.distribution is None:
         raise RuntimeError("pairs of all labels, or of all classes, without a distribution")
     elif metric.needs == "pairs":
-        sums = said.distribution.take(positions).all_label_pairs().sums()
+        sums = confidences.distribution.take(positions).all_label_pairs().sums()
     else:
-        sums = said.distribution.take(positions).sums()
+        sums = confidences.distribution.take(positions).sums()
         sums = sums if metric.required_sums == "classes" else sums.pooled()
     value = metric.compute(sums, scheme)
     return np.nan if value is None else value
@@ -65,13 +78,26 @@ def recompute_metric(
 def metric_interval(
     evidence: Evidence, metric_id: str, scheme: Scheme | None = None, *, seed: int = BOOTSTRAP_SEED
 ) -> Interval | None:
-    """The interval of a metric: Wilson's of the accuracy, else the bootstrap's over rows, cut at its range.
+    """The 95 % interval of a metric: Wilson's for the accuracy, otherwise a bootstrap cut at its range.
 
-    Pairs of one confidence a row are drawn by rows, or by cells beyond EACH rows; metrics of all classes or
-    all labels by rows. None where the number is not defined, only bounds are known, there is one row only
-    (every draw is that row), or there are no single rows to draw (token-level sums, whose positions depend on
-    one another; too many rows for a metric that has to be added up anew). Where the file asks questions again
-    (`trials`) questions are drawn, up to EACH of them, and Wilson's rows are as many as theirs are worth.
+    Rows are resampled; above `MAX_INDIVIDUAL_UNITS` rows, cells of metrics that need one confidence a
+    row. Where the file repeats questions, questions are resampled instead, up to that number, and
+    Wilson's interval uses the effective sample size.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    metric_id : str
+    scheme : Scheme, optional
+        Ten bins of equal width where omitted.
+    seed : int
+
+    Returns
+    -------
+    Interval or None
+        None where the metric is not defined or known only within bounds; with a single row, since every
+        draw would be that row; and where no rows can be resampled: token-level sums, whose positions
+        depend on one another, or too many rows for a metric that has to be recomputed in each draw.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
@@ -81,31 +107,31 @@ def metric_interval(
         or evidence.unavailable_reason(metric, scheme)
     ):
         return None
-    question = cluster_numbers(evidence.run, evidence.confidences.pairs.rows)
+    cluster = cluster_numbers(evidence.run, evidence.confidences.pairs.rows)
     if metric.interval_method == "wilson":
-        return _accuracy_interval(evidence.confidences.pairs.correct, question)
+        return _accuracy_interval(evidence.confidences.pairs.correct, cluster)
     value = metric.compute(evidence.sums_for(metric, scheme), scheme)
-    units = evidence.n_used if question is None else int(question.max()) + 1
-    if value is None or not np.isfinite(value) or units < 2:
+    n_units = evidence.n_used if cluster is None else int(cluster.max()) + 1
+    if value is None or not np.isfinite(value) or n_units < 2:
         return None
-    drawn = _bootstrap_values(evidence, metric, scheme, seed, question)
-    ends = None if drawn is None else basic_interval(value, drawn)
-    if drawn is None or ends is None:
+    draws = _bootstrap_values(evidence, metric, scheme, seed, cluster)
+    ends = None if draws is None else basic_interval(value, draws)
+    if draws is None or ends is None:
         return None
-    # Reflected at a number near a limit both ends may lie beyond it.
-    least = -np.inf if metric.low is None else metric.low
-    most = np.inf if metric.high is None else metric.high
-    low, high = (min(max(end, least), most) for end in ends)
-    of = "rows" if question is None else f"{units:,} questions asked again"
-    return Interval(low, high, drawn.size, seed, interval_method_text(drawn.size, seed, of))
+    # Near a limit of the metric's range, reflection can push both ends beyond it.
+    minimum = -np.inf if metric.low is None else metric.low
+    maximum = np.inf if metric.high is None else metric.high
+    low, high = (min(max(end, minimum), maximum) for end in ends)
+    unit_text = "rows" if cluster is None else f"{n_units:,} questions asked again"
+    return Interval(low, high, draws.size, seed, interval_method_text(draws.size, seed, unit_text))
 
 
 def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None) -> Interval:
-    """Wilson's interval; question: of each row where some come again, None where none does."""
-    rows = float(correct.size) if cluster is None else effective_sample_size(correct, cluster)
-    low, high = wilson_interval(np.array([correct.mean() * rows]), np.array([rows]))
-    of = "" if cluster is None else f" of {int(cluster.max()) + 1:,} questions asked again"
-    return Interval(float(low[0]), float(high[0]), 0, 0, f"Wilson 95 %{of}")
+    """Wilson's interval; `cluster` is each row's question where some are repeated, otherwise None."""
+    n_effective = float(correct.size) if cluster is None else effective_sample_size(correct, cluster)
+    low, high = wilson_interval(np.array([correct.mean() * n_effective]), np.array([n_effective]))
+    cluster_text = "" if cluster is None else f" of {int(cluster.max()) + 1:,} questions asked again"
+    return Interval(float(low[0]), float(high[0]), 0, 0, f"Wilson 95 %{cluster_text}")
 
 
 def paired_difference(
@@ -115,11 +141,22 @@ def paired_difference(
     *,
     seed: int = BOOTSTRAP_SEED,
 ) -> PairedDifference:
-    """How much larger the metric is in the second of each pair than in the first, on the same questions.
+    """How much larger a metric is in the second run of each pair than in the first, on the same questions.
 
-    Each pair stands on the questions that both runs hold and both give a confidence and an outcome for. The
-    bootstrap draws questions: all rows of one go together, in both runs and in all pairs of one data set.
-    Raises Unavailable where runs cannot be paired, share one question only, or the number is not defined.
+    Each pair uses the questions for which both runs have a confidence and an outcome. The bootstrap resamples
+    questions: all rows of a question stay together, in both runs and in all pairs of one data set.
+
+    Parameters
+    ----------
+    evidence_pairs : sequence of (AnswerEvidence, AnswerEvidence)
+    metric_id : str
+    scheme : Scheme, optional
+    seed : int
+
+    Raises
+    ------
+    Unavailable
+        Where runs cannot be paired or share only one question, or the metric is not defined.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
@@ -127,56 +164,69 @@ def paired_difference(
     distinct = pl.concat(keys).unique(maintain_order=True)
     if distinct.len() > MAX_INDIVIDUAL_UNITS:
         raise Unavailable(
-            f"A paired difference is offered up to {MAX_INDIVIDUAL_UNITS:,} questions, not {distinct.len():,}."
+            f"A paired difference is offered up to {MAX_INDIVIDUAL_UNITS:,} questions, not "
+            f"{distinct.len():,}."
         )
-    questions = _key_positions(keys, distinct)
-    redraws = [
-        (_weighted_metric(first, metric, scheme, of), _weighted_metric(second, metric, scheme, of))
-        for (first, second), of in zip(sides, questions, strict=True)
+    clusters_by_pair = _key_positions(keys, distinct)
+    weighted_metrics = [
+        (
+            _weighted_metric(first, metric, scheme, clusters),
+            _weighted_metric(second, metric, scheme, clusters),
+        )
+        for (first, second), clusters in zip(sides, clusters_by_pair, strict=True)
     ]
-    value = float(mean_difference(redraws, np.ones((1, distinct.len())))[0])
+    value = float(mean_difference(weighted_metrics, np.ones((1, distinct.len())))[0])
     if not np.isfinite(value):
         raise Unavailable(f"{metric.title} is not defined on the questions that both have.")
     if distinct.len() < 2:
         raise Unavailable("Only one question is in both: its difference has no interval.")
     draws = BOOTSTRAP_DRAWS_RECOMPUTED if form_of(metric, scheme) is None else BOOTSTRAP_DRAWS
-    drawn = np.concatenate(
-        [mean_difference(redraws, weights) for weights in equal_weight_draws(distinct.len(), draws, seed)]
+    differences = np.concatenate(
+        [
+            mean_difference(weighted_metrics, weights)
+            for weights in equal_weight_draws(distinct.len(), draws, seed)
+        ]
     )
-    ends = basic_interval(value, drawn)
+    ends = basic_interval(value, differences)
     if ends is None:
         raise Unavailable(f"{metric.title} is not defined in some draws of so few questions.")
-    how = interval_method_text(draws, seed, "questions")
-    return PairedDifference(value, *ends, distinct.len(), len(evidence_pairs), draws, seed, how)
+    method = interval_method_text(draws, seed, "questions")
+    return PairedDifference(value, *ends, distinct.len(), len(evidence_pairs), draws, seed, method)
 
 
 def _key_positions(keys: Sequence[pl.Series], distinct: pl.Series) -> list[NDArray[np.intp]]:
-    """Where each key stands among the distinct ones."""
-    place = pl.DataFrame({"key": distinct, "at": np.arange(distinct.len())})
-    return [key.to_frame("key").join(place, on="key", maintain_order="left")["at"].to_numpy() for key in keys]
+    """Position of each key among the distinct ones."""
+    positions = pl.DataFrame({"key": distinct, "at": np.arange(distinct.len())})
+    return [
+        key.to_frame("key").join(positions, on="key", maintain_order="left")["at"].to_numpy() for key in keys
+    ]
 
 
 def _pair_by_question(
     evidence_pairs: Sequence[tuple[AnswerEvidence, AnswerEvidence]], metric: Metric, scheme: Scheme
 ) -> tuple[list[tuple[AnswerEvidence, AnswerEvidence]], list[pl.Series]]:
-    """Both evidences of each pair on the rows that both use, row by row the same question, and its key."""
+    """Both evidences of each pair on their common rows, aligned by question, and the questions' keys."""
     sides: list[tuple[AnswerEvidence, AnswerEvidence]] = []
     keys: list[pl.Series] = []
     for first, second in evidence_pairs:
-        for one in (first, second):
-            if reason := one.unavailable_reason(metric, scheme):
-                raise Unavailable(f"{one.run.label}: {reason}")
-        at_first, at_second, key = common_questions(first.run, second.run)
-        both = np.isin(at_first, first.confidences.pairs.rows) & np.isin(
+        for evidence in (first, second):
+            if reason := evidence.unavailable_reason(metric, scheme):
+                raise Unavailable(f"{evidence.run.label}: {reason}")
+        at_first, at_second, question_keys = common_questions(first.run, second.run)
+        usable = np.isin(at_first, first.confidences.pairs.rows) & np.isin(
             at_second, second.confidences.pairs.rows
         )
-        if not both.any():
+        if not usable.any():
             raise Unavailable(f"{first.run.label} and {second.run.label} share no usable question.")
-        sides.append((restrict_rows(first, at_first[both]), restrict_rows(second, at_second[both])))
-        again = repeated_question_keys(first.run)
-        key = key if again is None else again.gather(pl.Series(at_first, dtype=pl.UInt32))
-        # Ids count anew in each data set.
-        keys.append(f"{first.run.info.dataset or ''}{KEY_SEPARATOR}" + key.filter(pl.Series(both)))
+        sides.append((restrict_rows(first, at_first[usable]), restrict_rows(second, at_second[usable])))
+        repeated = repeated_question_keys(first.run)
+        question_keys = (
+            question_keys if repeated is None else repeated.gather(pl.Series(at_first, dtype=pl.UInt32))
+        )
+        # Ids are unique within a data set only.
+        keys.append(
+            f"{first.run.info.dataset or ''}{KEY_SEPARATOR}" + question_keys.filter(pl.Series(usable))
+        )
     if not sides:
         raise Unavailable("There is no pair of runs to compare.")
     return sides, keys
@@ -185,7 +235,7 @@ def _pair_by_question(
 def _weighted_metric(
     evidence: AnswerEvidence, metric: Metric, scheme: Scheme, cluster: NDArray[np.intp]
 ) -> WeightedMetric:
-    """How the metric of one evidence follows from weights; question: of each of its rows."""
+    """The metric of one evidence as a function of weights of clusters; `cluster` is that of each row."""
     form = form_of(metric, scheme)
     if form is None:
         return lambda weights: np.array(
@@ -194,16 +244,16 @@ def _weighted_metric(
                     evidence,
                     metric,
                     scheme,
-                    np.repeat(np.arange(cluster.size), each[cluster].astype(np.intp)),
+                    np.repeat(np.arange(cluster.size), draw[cluster].astype(np.intp)),
                 )
-                for each in weights
+                for draw in weights
             ]
         )
     pairs = evidence.pairs
-    units, unit = resampling_units(pairs, scheme, np.arange(pairs.n))
-    of_unit = np.empty(pairs.n, np.intp)
-    of_unit[unit] = cluster[pairs.rows]
-    return lambda weights: form(units, weights[:, of_unit])
+    units, unit_of_pair = resampling_units(pairs, scheme, np.arange(pairs.n))
+    cluster_of_unit = np.empty(pairs.n, np.intp)
+    cluster_of_unit[unit_of_pair] = cluster[pairs.rows]
+    return lambda weights: form(units, weights[:, cluster_of_unit])
 
 
 def _bootstrap_values(
@@ -213,16 +263,18 @@ def _bootstrap_values(
     seed: int,
     cluster: NDArray[np.intp] | None,
 ) -> NDArray[np.float64] | None:
-    """The metric in each draw of as many rows, or questions; None where these are too many.
+    """The metric in each draw of rows or questions; None where these are too many.
 
-    question: of each usable row where some come again, None where none does.
+    `cluster` is each usable row's question where some are repeated, otherwise None.
     """
     n = evidence.n_used if cluster is None else int(cluster.max()) + 1
     if n <= MAX_INDIVIDUAL_UNITS:
-        used = restrict_rows(evidence, evidence.confidences.pairs.rows)
-        redraw = _weighted_metric(used, metric, scheme, np.arange(n) if cluster is None else cluster)
-        draws = BOOTSTRAP_DRAWS_RECOMPUTED if form_of(metric, scheme) is None else BOOTSTRAP_DRAWS
-        return np.concatenate([redraw(weights) for weights in equal_weight_draws(n, draws, seed)])
+        usable = restrict_rows(evidence, evidence.confidences.pairs.rows)
+        weighted_metric = _weighted_metric(
+            usable, metric, scheme, np.arange(n) if cluster is None else cluster
+        )
+        n_draws = BOOTSTRAP_DRAWS_RECOMPUTED if form_of(metric, scheme) is None else BOOTSTRAP_DRAWS
+        return np.concatenate([weighted_metric(weights) for weights in equal_weight_draws(n, n_draws, seed)])
     form = form_of(metric, scheme)
     if cluster is not None or form is None or evidence.options.labels == "all":
         return None

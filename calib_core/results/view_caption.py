@@ -1,4 +1,4 @@
-"""What is a person looking at?  Which runs, methods, number and rows: one sentence."""
+"""A one-sentence caption of the current view: which runs, methods, metric and rows it shows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,25 @@ from calib_core.results.evidence import Evidence
 from calib_core.wording import join_names, plural
 
 MAX_NAMED: Final = 2
-"""So many names are said; more are counted."""
+"""Up to this number, names are listed; beyond it they are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewCaption:
-    """What a page shows, before it is read.
+    """What a page shows.
 
-    shown: the picture or table, as "Reliability diagram"; runs, methods: titles, each once; number: metric
-    and bins, "" where the picture has none of its own; rows: as of `counted`; kind: what `runs` are where
-    they are too many to be named.
+    Attributes
+    ----------
+    view : str
+        The picture or table, such as "Reliability diagram".
+    runs, methods : sequence of str
+        Titles, each once.
+    metric_text : str
+        Metric and bins; "" where the picture has no metric of its own.
+    rows_text : str
+        As of `rows_caption`.
+    run_noun : str
+        What to call `runs` where they are counted.
     """
 
     view: str
@@ -45,25 +54,25 @@ class ViewCaption:
 def view_caption(
     view: str, runs: Sequence[str], evidences: Sequence[Evidence], metric_text: str = ""
 ) -> ViewCaption:
-    """Methods and rows as they are of this evidence; names that come twice are said once."""
+    """The caption of a view of these evidences; duplicate names appear once."""
     methods = dict.fromkeys(evidence.method.title for evidence in evidences)
     return ViewCaption(view, tuple(dict.fromkeys(runs)), tuple(methods), metric_text, rows_caption(evidences))
 
 
 def rows_caption(evidences: Sequence[Evidence]) -> str:
-    """ "1,300 of 1,319 rows"; of several with different numbers "200 to 1,300 rows each"; "" of none."""
+    """Rows used, such as "1,300 of 1,319 rows" or, for several evidences, "200 to 1,300 rows each"."""
     units = sorted({evidence.unit for evidence in evidences}, reverse=True)
     return rows_used_text([(evidence.n_used, evidence.n_total) for evidence in evidences], " or ".join(units))
 
 
 def rows_used_text(counts: Sequence[tuple[int, int]], unit: str) -> str:
-    """The same of (used, in the file) of each; unit: "rows", "positions"."""
+    """As `rows_caption`, for pairs of (rows used, rows in the file) and a plural unit."""
     if not counts:
         return ""
-    used, totals = [one for one, _ in counts], {total for _, total in counts}
+    used, totals = [n_used for n_used, _ in counts], {total for _, total in counts}
     if len(totals) > 1:
-        span = f"{min(used):,} to {max(used):,}" if len(set(used)) > 1 else f"{used[0]:,}"
-        return f"{span} {unit} each"
+        used_range = f"{min(used):,} to {max(used):,}" if len(set(used)) > 1 else f"{used[0]:,}"
+        return f"{used_range} {unit} each"
     total = next(iter(totals))
     if len(set(used)) > 1:
         return f"{min(used):,} to {max(used):,} of {total:,} {unit}"
@@ -71,9 +80,9 @@ def rows_used_text(counts: Sequence[tuple[int, int]], unit: str) -> str:
 
 
 def metric_caption(metric_id: str, scheme: Scheme) -> str:
-    """ "ECE, 10 bins of equal width"; the metric alone where it needs no bins."""
-    named = METRICS[metric_id]
-    return f"{named.title}, {bins_caption(scheme)}" if named.binned else named.title
+    """ "ECE, 10 bins of equal width"; the metric alone where it has no bins."""
+    metric = METRICS[metric_id]
+    return f"{metric.title}, {bins_caption(scheme)}" if metric.binned else metric.title
 
 
 def bins_caption(scheme: Scheme) -> str:
