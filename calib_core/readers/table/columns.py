@@ -338,7 +338,7 @@ def _candidate_columns(name: str, columns: Sequence[str]) -> list[tuple[str, ...
 
 
 def _map_options_of(columns: Iterable[str], name: str) -> list[str]:
-    return [f"--map {_quote_if_spaced(f'{column}={name}')}" for column in columns]
+    return [f"--map {quote_if_spaced(f'{column}={name}')}" for column in columns]
 
 
 def normalise_name(name: str) -> str:
@@ -346,7 +346,7 @@ def normalise_name(name: str) -> str:
     return name.lower().translate(str.maketrans("", "", "_- ."))
 
 
-def _quote_if_spaced(text: str) -> str:
+def quote_if_spaced(text: str) -> str:
     return f'"{text}"' if " " in text else text
 
 

@@ -13,7 +13,7 @@ from calib_core.runs import RUN_COLUMNS
 from calib_core.wording import plural
 
 _LETTER_POSITIONS: Final = {letter: at for at, letter in enumerate(string.ascii_uppercase)}
-_LETTER_PATTERN: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
+LETTER_PATTERN: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
 _INTEGER_PATTERN: Final = r"^([0-9]{1,9})(?:\.0*)?$"
 _EXPECTED_GOLD: Final = "one choice: its text, its position counted from 0, or its letter"
 _ONE_BASED_FIX: Final = "If positions are counted from 1, subtract 1."
@@ -174,7 +174,7 @@ def _match_by_number(gold: pl.Series) -> pl.Series:
 
 def _match_by_letter(gold: pl.Series) -> pl.Series:
     def position(text: pl.Series) -> pl.Series:
-        letter = text.str.extract(_LETTER_PATTERN, 1).str.to_uppercase()
+        letter = text.str.extract(LETTER_PATTERN, 1).str.to_uppercase()
         return letter.replace_strict(_LETTER_POSITIONS, default=None, return_dtype=pl.Int32)
 
     return _parse_unique(gold, position)

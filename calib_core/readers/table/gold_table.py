@@ -20,7 +20,7 @@ from calib_core.readers.table.columns import COLUMN_ALIASES, COLUMN_JUDGES, norm
 from calib_core.readers.table.csv_reader import DIALECTS, header_of, open_csv
 from calib_core.readers.table.json_reader import open_json_lines, open_json_list
 from calib_core.readers.table.parquet_reader import open_parquet
-from calib_core.readers.table.raw import MAX_COLUMNS, RawTable
+from calib_core.readers.table.raw import MAX_COLUMNS, RawTable, every_column
 from calib_core.runs import AnswerRun
 from calib_core.wording import plural
 
@@ -142,21 +142,17 @@ def _open_records(head: Head) -> RawTable:
     """The records of the table; delimited text in the layout whose header has the most names looked for."""
     match head.kind:
         case "parquet":
-            return open_parquet(head.all_bytes, head.file, _all_columns)
+            return open_parquet(head.all_bytes, head.file, every_column)
         case "json lines":
-            return open_json_lines(head.content, head.file, _all_columns)
+            return open_json_lines(head.content, head.file, every_column)
         case "json list":
-            return open_json_list(head.list_elements, _all_columns)
+            return open_json_list(head.list_elements, every_column)
         case "text":
             headers = {layout: header_of(head.content, layout) for layout in DIALECTS}
             best = max(DIALECTS, key=lambda layout: _count_known_columns(headers[layout]))
-            return open_csv(head.content, head.file, best, _all_columns)
+            return open_csv(head.content, head.file, best, every_column)
         case _:
             raise Refused(f"{head.file} is no table of right answers. {_NEEDED_COLUMNS_ADVICE}")
-
-
-def _all_columns(_column: str) -> bool:
-    return True
 
 
 def _count_known_columns(columns: Sequence[str]) -> int:

@@ -41,7 +41,11 @@ def no_column(_name: str) -> bool:
 
 
 ReadProgress: TypeAlias = Callable[[float, str], None]
-"""Told, at least every half second, the share of the file that is done, in [0, 1], and a short text."""
+"""Called at least every half second with the share of the file that is done, in [0, 1], and a short text."""
+
+
+def ignore_progress(_share: float, _text: str) -> None:
+    """Do nothing: the default where no progress is shown."""
 
 
 @dataclass(frozen=True, slots=True)
