@@ -35,7 +35,7 @@ from calib_core.readers.table.run_split import Origin
 from calib_core.runs import ReportedMetric, Run, RunInfo, TokenRun
 
 RowFields = Mapping[str, object]
-"""Field of the log → plain value (text, number, boolean, or a list of these); missing fields absent or None."""
+"""Field of the log → plain value (text, number, boolean, or a list of these); None if missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,8 +87,8 @@ def _records_of_lines(head: Head) -> Iterator[LogRecord]:
             value = _object_or_broken(parse_json(line.decode()))
         except RepeatedKeyError as repeated:
             raise Refused(
-                f"{head.file}, line {line_number:,}: an object has the key {shorten(str(repeated))!r} more than "
-                f"once, so which value is meant is not clear. Keep one."
+                f"{head.file}, line {line_number:,}: an object has the key {shorten(str(repeated))!r} more "
+                f"than once, so which value is meant is not clear. Keep one."
             ) from None
         except (ValueError, RecursionError):
             fix = "Mend the line, or take it out; the file may be half written."
