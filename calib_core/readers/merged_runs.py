@@ -48,15 +48,15 @@ def group_parts(runs: Iterable[Run]) -> tuple[tuple[Run, ...], ...]:
     groups: list[list[Run]] = []
     group_by_key: dict[EvaluationKey, list[Run]] = {}
     for run in runs:
-        group = None
+        group: list[Run] | None = None
         if isinstance(run, AnswerRun) and run.evaluation is not None:
             key = (run.evaluation, run.format, run.info)
             group = group_by_key.get(key)
             if group is None:
-                group_by_key[key] = group = []
+                group = group_by_key[key] = list[Run]()
                 groups.append(group)
             elif not _can_join(run, group):
-                group = None
+                group: list[Run] | None = None
         if group is None:
             groups.append([run])
         else:

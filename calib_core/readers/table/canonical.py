@@ -116,7 +116,7 @@ def _with_metadata(reading: Reading, metadata: Mapping[str, object]) -> Reading:
 
 
 def _narrowed_dtype(stored: pl.DataType, dtype_name: str) -> pl.DataType:
-    """Return the dtype that a column of floats, or of lists of floats, had before it was written as JSON."""
+    """Return the dtype that a column of floats or lists of floats had before it was written as JSON."""
     inner = cast("pl.DataType", stored.inner) if isinstance(stored, pl.List) else stored
     if not inner.is_float():
         return stored

@@ -357,7 +357,7 @@ def judge_sample_text(raw: pl.Series) -> JudgedColumn:
 
 
 def judge_flag(raw: pl.Series) -> JudgedColumn:
-    """Check outcomes, in any common spelling of true and false; a value in between is a fault, not rounded."""
+    """Check outcomes in any common spelling of true and false; a value in between is a fault."""
     if raw.dtype == pl.Boolean:
         return JudgedColumn(raw)
     numbers, _ = parse_numbers(raw)
