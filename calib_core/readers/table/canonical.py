@@ -157,7 +157,8 @@ def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str,
         stored = None
     if not isinstance(stored, dict):
         raise Refused(
-            f"{head.file}: its {METADATA_KEY!r} metadata is no JSON object. Read it as a table: --format table"
+            f"{head.file}: its {METADATA_KEY!r} metadata is no JSON object. "
+            f"Read it as a table: --format table"
         )
     metadata = cast("Mapping[str, object]", stored)
     if (metadata.get("format"), metadata.get("version")) != (format_name, version):
