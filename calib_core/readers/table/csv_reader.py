@@ -590,7 +590,7 @@ def unescape_formulas(texts: pl.Series) -> pl.Series:
 def unescape_ids(
     slices: Iterator[Slice], is_id: ColumnFilter, unescaped_counts: Counter[str]
 ) -> Iterator[Slice]:
-    """Undo the escaping of formulas in the ids of a CSV file, which may have been written for a spreadsheet.
+    """Undo the escaping of formulas in ids, as a CSV file may have been written for a spreadsheet.
 
     Parameters
     ----------

@@ -76,10 +76,11 @@ def gold_as_text_notes(rows: pl.DataFrame) -> tuple[str, ...]:
     count = int(((n_matches == 1) & (position != text) & (position < n_choices)).sum())
     if not count:
         return ()
-    return (
+    note = (
         f"In {plural(count, 'row')} gold is one choice's text and another one's position, and is read as "
-        f"the text; name the column gold_index where positions are meant.",
+        f"the text; name the column gold_index where positions are meant."
     )
+    return (note,)
 
 
 def one_based_column(rows: pl.DataFrame) -> str | None:

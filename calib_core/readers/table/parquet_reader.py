@@ -21,7 +21,7 @@ PARQUET_ROWS_PER_SLICE: Final = 262_144
 """Rows checked at a time."""
 
 MOST_GROUPS: Final = 20_000
-"""Limit on row groups: writers put 100,000 rows or more in one, and groups of one row are very slow to read."""
+"""Limit on row groups: writers put 100,000 rows or more in one; groups of one row are very slow to read."""
 
 
 def check_footer(data: bytes, file: str) -> None:
@@ -90,7 +90,7 @@ def parquet_schema(data: bytes, file: str) -> Mapping[str, pl.DataType]:
 
 
 def first_parquet_values(data: bytes, columns: Sequence[str], n_rows: int) -> list[pl.Series]:
-    """Return the first `n_rows` values of these columns; null if they cannot be read (`open_parquet` raises)."""
+    """Return the first `n_rows` values of columns; null if they cannot be read (`open_parquet` raises)."""
     try:
         frame = pl.read_parquet(io.BytesIO(data), columns=list(columns), n_rows=n_rows)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
