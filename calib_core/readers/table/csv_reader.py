@@ -429,8 +429,8 @@ def _check_header(names: Sequence[str], file: str) -> None:
     repeated = [shorten(name, 40) for name, n in Counter(names).items() if n > 1]
     if repeated:
         raise Refused(
-            f"{file}: the header has more than one column named {', '.join(map(repr, repeated[:5]))}, so which "
-            f"is meant is not clear. Rename all but one."
+            f"{file}: the header has more than one column named {', '.join(map(repr, repeated[:5]))}, so "
+            f"which is meant is not clear. Rename all but one."
         )
     if len(names) > MAX_COLUMNS:
         raise Refused(

@@ -325,12 +325,12 @@ def refuse_without_gold(reading: Reading, ids: Sequence[str | None], id_name: st
     shown = ", ".join(known_ids[:_MAX_IDS_IN_REFUSAL]) + (
         ", …" if len(known_ids) > _MAX_IDS_IN_REFUSAL else ""
     )
-    rows_text = f"{plural(reading.n_rows, 'row')} ({id_name} {shown})"
+    records = f"{plural(reading.n_rows, 'row')} ({id_name} {shown})"
     return replace(
         reading,
         refusal=(
-            f"{reading.file}: read as {reading.format}, {rows_text}, and no gold answers in it, so nothing in "
-            f"it can be calibrated. Give a table of right answers, joined on {id_name}: --gold TABLE (a CSV, "
+            f"{reading.file}: read as {reading.format}, {records}, and no gold answers in it, so nothing "
+            f"in it can be calibrated. Give a table of right answers, joined on {id_name}: --gold TABLE (a CSV, "
             f"JSON lines or Parquet file with the columns {id_name} and gold)."
         ),
     )

@@ -52,7 +52,7 @@ class GroupColumns:
         return self.roles.is_used(column) or self.may_group(column)
 
     def may_group(self, column: str) -> bool:
-        """Return whether a column may still form groups: it has no role, and is neither mapped nor excluded."""
+        """Return whether a column may still form groups: it has no role and was not left out or excluded."""
         if self.roles.is_used(column) or column in self.roles.mapping or column in self._excluded:
             return False
         return column in self._names or len(self._names) < MAX_GROUP_COLUMNS
