@@ -136,7 +136,9 @@ def _column_sums_files(path: Path) -> list[Path]:
 
 def _common_prefix_length(first: str, second: str) -> int:
     """Return the length of the longest common prefix of two names."""
-    return next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
+    return next(
+        (index for index, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first)
+    )
 
 
 def array_files_of(path: Path, file: str) -> ArrayFiles:

@@ -130,7 +130,7 @@ class _ContentStream(io.RawIOBase):
         self._at = origin + offset
         return self._at - self._start
 
-    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401  the standard library has no name for it here
+    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401  as in io.RawIOBase
         view = memoryview(buffer).cast("B")
         data = self._content.read(self._at, len(view))
         view[: len(data)] = data

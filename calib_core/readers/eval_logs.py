@@ -76,8 +76,8 @@ def read_log_records(head: Head, list_key: str | None = None) -> Iterator[LogRec
         yield from _records_of_lines(head)
         return
     elements = head.list_elements if list_key is None else _list_or_empty(head.first_objects[0].get(list_key))
-    for at, value in enumerate(elements, 1):
-        yield LogRecord(_object_or_broken(value), None, at / len(elements))
+    for number, value in enumerate(elements, 1):
+        yield LogRecord(_object_or_broken(value), None, number / len(elements))
 
 
 def _records_of_lines(head: Head) -> Iterator[LogRecord]:

@@ -96,12 +96,12 @@ def send_message(connection: socket.socket, kind: bytes, body: bytes | bytearray
         connection.sendall(body)
 
 
-def send_json(connection: socket.socket, kind: bytes, value: Any) -> None:  # noqa: ANN401  whatever JSON holds
+def send_json(connection: socket.socket, kind: bytes, value: Json) -> None:
     """Send one message of JSON; lone surrogates in texts are kept."""
     send_message(connection, kind, json.dumps(value).encode("ascii"))
 
 
-def send_request(connection: socket.socket, value: Any, handles: Sequence[int]) -> None:  # noqa: ANN401  as above
+def send_request(connection: socket.socket, value: Json, handles: Sequence[int]) -> None:
     """Send a request, with its handles attached to its first bytes."""
     body = json.dumps(value).encode("ascii")
     header = MESSAGE_HEADER.pack(REQUEST_MESSAGE, len(body))
@@ -157,7 +157,7 @@ def receive_message(
     return kind, _receive_into(connection, bytearray(length), deadline)
 
 
-def parse_message(body: bytearray) -> Any:  # noqa: ANN401  whatever JSON holds
+def parse_message(body: bytearray) -> Json:
     """Parse the JSON of a message; raises ProtocolError if it is invalid."""
     try:
         return json.loads(body)
@@ -273,7 +273,7 @@ def _array_bytes(array: np.ndarray[Any, np.dtype[Any]]) -> Blob:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  a type of the program, or one in it
+def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  any type, any value
     """Rebuild the value in a tree, which must have the declared type; raises TypeError if it has not."""
     origin = get_origin(hint)
     if origin is Union or origin is UnionType:
@@ -285,13 +285,13 @@ def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: A
     return _require_type(hint in (bool, int, str, NoneType) and type(tree) is hint, tree, hint)
 
 
-def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  as `_value`
+def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  as above
     arguments = get_args(hint)
     if hint is pl.DataFrame:
         value = _unpack_frame(tree, next_blob)
     elif origin is Literal:
         value = _require_type(tree in arguments, tree, hint)
-    elif origin is np.ndarray or origin is NDArray:  # the latter since NumPy 2.5
+    elif origin is np.ndarray or origin is NDArray:  # NDArray since NumPy 2.5
         value = _unpack_array(tree, next_blob)
     elif origin is tuple:
         value = _unpack_tuple(arguments, _require_type(isinstance(tree, list), tree, hint), next_blob)
@@ -307,13 +307,13 @@ def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) ->
     return value
 
 
-def _require_type(is_valid: bool, tree: Json, hint: object) -> Any:  # noqa: ANN401, FBT001  the tree itself
+def _require_type(is_valid: bool, tree: Json, hint: object) -> Any:  # noqa: ANN401, FBT001  returns the tree
     if not is_valid:
         raise TypeError(f"{type(tree).__name__} where {hint} is declared")
     return tree
 
 
-def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  the type of the union that is meant
+def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  a type
     if tree is None and NoneType in hints:
         return NoneType
     members = [hint for hint in hints if hint is not NoneType]
@@ -336,7 +336,7 @@ def _field_types(kind: type) -> Mapping[str, Any]:
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
-def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  one of that kind
+def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  an instance of `kind`
     hints = _field_types(kind)
     _require_type(tree["is"] == kind.__name__ and list(tree["of"]) == list(hints), tree, kind)
     return kind(**{name: _unpack_value(hint, tree["of"][name], next_blob) for name, hint in hints.items()})

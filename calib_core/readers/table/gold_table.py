@@ -330,7 +330,7 @@ def refuse_without_gold(reading: Reading, ids: Sequence[str | None], id_name: st
         reading,
         refusal=(
             f"{reading.file}: read as {reading.format}, {records}, and no gold answers in it, so nothing "
-            f"in it can be calibrated. Give a table of right answers, joined on {id_name}: --gold TABLE (a CSV, "
-            f"JSON lines or Parquet file with the columns {id_name} and gold)."
+            f"in it can be calibrated. Give a table of right answers, joined on {id_name}: --gold TABLE (a "
+            f"CSV, JSON lines or Parquet file with the columns {id_name} and gold)."
         ),
     )

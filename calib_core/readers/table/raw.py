@@ -182,7 +182,9 @@ def series_from_values(name: str, values: Sequence[object]) -> tuple[pl.Series, 
             pass  # an integer beyond 64 bits: kept as text
     nested = frozenset[int]()
     if types & {list, dict}:
-        nested = frozenset(at for at, value in enumerate(values) if isinstance(value, list | dict))
+        nested = frozenset(
+            position for position, value in enumerate(values) if isinstance(value, list | dict)
+        )
     return pl.Series(name, [as_json_text(value) for value in values], dtype=pl.String), nested
 
 
