@@ -102,6 +102,8 @@ class SymbolMasses:
 def strip_around_letter(token: str) -> str:
     """Strip white space and punctuation around a letter off a token.
 
+    Examples
+    --------
     >>> strip_around_letter(" (A)")
     'A'
     """
@@ -268,6 +270,8 @@ def mass_above_one(masses: SymbolMasses, column: str) -> BrokenRecord | None:
 def token_ends(tokens: Iterable[str]) -> list[int]:
     """Return the end offset of each token in their joined text.
 
+    Examples
+    --------
     >>> token_ends(["The", " answer"])
     [3, 10]
     """

@@ -83,6 +83,8 @@ def as_float(value: object) -> float | None:
 def as_finite_number(value: object) -> float | None:
     """Return a finite number, also from text; None for any other value.
 
+    Examples
+    --------
     >>> as_finite_number("0.5"), as_finite_number("50%")
     (0.5, None)
     """
@@ -125,6 +127,8 @@ def _is_minus_infinity(value: object) -> bool:
 def answer_field(text: str | None) -> str | None:
     """Return the field "answer" of a text that is one JSON object, possibly in a code fence; else None.
 
+    Examples
+    --------
     >>> answer_field('{"answer": "B"}')
     'B'
     """

@@ -314,6 +314,8 @@ def likeliest_columns(proposals: Mapping[str, str]) -> dict[str, str]:
 def map_options(proposals: Mapping[str, str]) -> str:
     """Write the proposals as command-line options, followed by the alternatives to the likeliest columns.
 
+    Examples
+    --------
     >>> map_options({"conf": "confidence", "is ok": "correct"})
     '--map conf=confidence --map "is ok=correct"'
     """
@@ -357,6 +359,8 @@ def _map_options_of(columns: Iterable[str], name: str) -> list[str]:
 def normalise_name(name: str) -> str:
     """Normalise a column name for comparison: lower case, without underscores, hyphens, spaces and dots.
 
+    Examples
+    --------
     >>> normalise_name("Is_Correct")
     'iscorrect'
     """

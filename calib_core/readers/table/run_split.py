@@ -260,6 +260,8 @@ def _present_columns(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:
 def file_stem(file: str) -> str:
     """Return a file's name without folders and suffix.
 
+    Examples
+    --------
     >>> file_stem("runs/mmlu.csv")
     'mmlu'
     """
