@@ -1,7 +1,7 @@
 """From a file's bytes to runs: which formats are there, and what does this file hold?
 
 A format is one module and one line in `FORMATS`. A file is recognised by its content, never by its
-name (but a single NumPy array, whose name alone says what it holds), and read once.
+name, and is read once. The exception is a single NumPy array: only its name says what it holds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from calib_core.readers.sandbox.worker_pool import read_in_worker
 from calib_core.readers.servers.openai import OPENAI
 from calib_core.readers.servers.tgi import TGI
 from calib_core.readers.table.canonical import CANONICAL
-from calib_core.readers.table.raw import ReadProgress
+from calib_core.readers.table.raw import ReadProgress, ignore_progress
 from calib_core.readers.table.reader import TABLE
 from calib_core.readers.token.npz import NPZ
 from calib_core.readers.token.sums import SUMS
@@ -59,20 +59,39 @@ def read(
     root: Path | None = None,
     progress: ReadProgress | None = None,
 ) -> Reading:
-    """What a file holds. It is opened here, and read in a process of its own, within limits.
+    """Read a file in a worker process, within limits on memory and time.
 
-    name: how messages call the file, by default its own name; format: an id of `FORMATS`, by default
-    recognised; columns: the file's column → the contract's name for it, beside those that have their
-    name already; gold: a table of right answers by id, for a log that holds none; within: a folder out of
-    which no link may lead; progress: told the share done and a short text.
+    Parameters
+    ----------
+    path
+        The file; it is opened in this process, and the worker receives the handle.
+    name
+        What messages call the file; by default its own name.
+    format
+        An id of `FORMATS`; by default the format is recognised from the content.
+    columns
+        Column of the file → Calib's name for it, for columns that do not have that name already. Several
+        columns may get the name of one list (samples, choices, choice_probs …): they become its elements,
+        in the file's order, and an empty cell is an unknown element. A column with the empty name
+        (`{"choices": ""}`; `--map choices=` on the command line) is left out.
+    gold
+        A table of right answers by id, for a log that holds none.
+    root
+        A folder that no link may lead out of.
+    progress
+        Called with the share done, in [0, 1], and a short text.
 
-    Several columns may have the name of one list (samples, choices, choice_probs …): they become its
-    elements, in the file's order, an empty cell an unknown one. A column with the empty name
-    (`{"choices": ""}`; on the command line `--map choices=`) is left out.
+    Returns
+    -------
+    Reading
+        The runs, and the bad rows and problems. Bad rows, or a table in which nothing can be used, raise
+        no error here: see `Reading.runs`.
 
-    Raises Refused where the file cannot be read, or not as is wished, or reading it takes more than a file
-    of its size may take. Bad rows, and a table of which nothing can be used, raise nothing here: see
-    `Reading`.
+    Raises
+    ------
+    Refused
+        The file cannot be read, or not in the given format or with the given columns, or reading it takes
+        more memory or time than a file of its size may take.
     """
     return read_in_worker(
         path,
@@ -81,7 +100,7 @@ def read(
         columns=dict(columns or {}),
         gold_path=gold,
         root=root,
-        progress=progress or _ignore_progress,
+        progress=progress or ignore_progress,
     )
 
 
@@ -95,16 +114,31 @@ def read_in_this_process(
     gold: Path | None = None,
     progress: ReadProgress | None = None,
 ) -> Reading:
-    """What a file holds, read in this process; the rest as in `read`.
+    """Read a file in this process; otherwise as `read`.
 
-    For files that are known to be sound: a bad one may end the process, or never be done.
-    file: as messages call it; beside: name → path of the files that are read with it, None = those there.
+    For trusted files only: a damaged or hostile file may crash the process or keep it busy forever.
+
+    Parameters
+    ----------
+    path
+        The file.
+    file
+        What messages call the file.
+    format, columns, gold, progress
+        As in `read`.
+    companions
+        Name → path of the files that are read together with this one; None looks for them beside it.
+
+    Raises
+    ------
+    Refused
+        The file cannot be read, or not in the given format or with the given columns.
     """
-    tell = progress or _ignore_progress
-    tell(0.0, "opening")
-    found = existing_companions(path) if companions is None else companions
-    head = replace(read_head(path, file, tell), companions=found, gold_path=gold)
-    return _choose_format(head, format).read(head, dict(columns or {}), tell)
+    progress = progress or ignore_progress
+    progress(0.0, "opening")
+    companion_paths = existing_companions(path) if companions is None else companions
+    head = replace(read_head(path, file, progress), companions=companion_paths, gold_path=gold)
+    return _choose_format(head, format).read(head, dict(columns or {}), progress)
 
 
 def _choose_format(head: Head, format_id: str | None) -> Format:
@@ -118,7 +152,3 @@ def _choose_format(head: Head, format_id: str | None) -> Format:
             return candidate
     title = identify_objects(head.first_objects) or identify_columns(head.names) or "one JSON object"
     raise Refused(unsupported_message(head.file, title))
-
-
-def _ignore_progress(_share: float, _text: str) -> None:
-    """Tells nobody."""

@@ -1,4 +1,4 @@
-"""What lies in an archive (a zip), and how is an array (NPZ) streamed out of it?
+"""Lists the members of a ZIP archive and streams arrays (NPZ) or log entries out of it.
 
 Nothing is ever extracted to a file or unpickled, and only the members that are needed are opened.
 """
@@ -16,18 +16,19 @@ from typing import BinaryIO, Final, cast
 from calib_core.errors import Refused, shorten
 
 ZIP_MAGIC: Final = b"PK\x03\x04"
+NPY_MAGIC: Final = b"\x93NUMPY"
 
 MAX_MEMBERS: Final = 1000
-"""More is refused before the list of them is read: no archive of predictions has so many arrays."""
+"""Limit on members, checked before they are listed: no archive of predictions has so many arrays."""
 
 MAX_LOG_MEMBERS: Final = 100_000
-"""As many are listed at all: a log has one for each answer to each question."""
+"""The limit for a log, which has one member for each answer to each question."""
 
 _BYTES_PER_MEMBER: Final = 160
-"""Bytes that the list of members has for one, its name of about a hundred characters included."""
+"""Typical bytes that one member takes in the central directory, with a name of about 100 characters."""
 
 _END_RECORD_SPAN: Final = 22 + 2**16
-"""Where the end record of an archive lies: 22 bytes, and a comment of at most so many before them."""
+"""Bytes at the end of an archive that hold its end record: 22 bytes and a comment of up to 64 KiB."""
 
 COPY_AGAIN_ADVICE: Final = "It may be cut off, half written or damaged: write or copy it again."
 
@@ -42,52 +43,65 @@ _ZIP_ERRORS: Final = (
     ValueError,
     OverflowError,
 )
-"""What the standard library raises of an archive that is not what it says it is."""
+"""What the standard library raises for a damaged archive."""
 
 
 def count_members(stream: BinaryIO) -> int:
-    """How many members the end record tells of; 0 where there is none, which opening it will say.
+    """Count the members of an archive without listing them.
 
-    A list of members that is longer than so many need counts for as many as it has room for.
+    Returns
+    -------
+    int
+        The number in the end record, or the number that the central directory has room for if that is
+        larger. 0 if there is no end record; opening the archive then raises the error.
     """
     size = stream.seek(0, 2)
     start = max(0, size - _END_RECORD_SPAN)
     stream.seek(start)
     tail = stream.read()
-    at = tail.rfind(b"PK\x05\x06")
-    if at < 0:
+    end_record = tail.rfind(b"PK\x05\x06")
+    if end_record < 0:
         stream.seek(0)
         return 0
-    number, listed = struct.unpack("<HI", tail[at + 10 : at + 16].ljust(6, b"\0"))
-    locator = tail[max(0, at - 20) : at]
-    if locator[:4] == b"PK\x06\x07":  # the numbers did not fit: they stand in a record of their own
+    n_members, directory_bytes = struct.unpack("<HI", tail[end_record + 10 : end_record + 16].ljust(6, b"\0"))
+    locator = tail[max(0, end_record - 20) : end_record]
+    if locator[:4] == b"PK\x06\x07":  # ZIP64: the numbers are in a record of their own
         stream.seek(min(int.from_bytes(locator[8:16], "little"), size))
-        number, listed = struct.unpack("<QQ", stream.read(56)[32:48].ljust(16, b"\0"))
+        n_members, directory_bytes = struct.unpack("<QQ", stream.read(56)[32:48].ljust(16, b"\0"))
     stream.seek(0)
-    return max(number, min(listed, size) // _BYTES_PER_MEMBER)
+    return max(n_members, min(directory_bytes, size) // _BYTES_PER_MEMBER)
 
 
 @contextmanager
 def open_archive(stream: BinaryIO, file: str, max_members: int = MAX_MEMBERS) -> Generator[zipfile.ZipFile]:
-    """The archive in an open file. Raises Refused where its list of members is too long or cannot be read."""
+    """Open the archive in an open file.
+
+    Raises
+    ------
+    Refused
+        The archive has more than `max_members` members or cannot be opened.
+    """
     if (members := count_members(stream)) > max_members:
         raise Refused(f"{file} is an archive of {members:,} members, and at most {max_members:,} are read.")
     try:
-        opened = zipfile.ZipFile(stream)
+        archive = zipfile.ZipFile(stream)
     except (*_ZIP_ERRORS, OSError) as error:
         raise Refused(
             f"{file} is an archive that cannot be opened ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}"
         ) from None
-    with opened:
-        yield opened
+    with archive:
+        yield archive
 
 
 def npy_members(archive: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInfo]:
-    """Name → member of each array (`NAME.npy`) in an archive, in its order.
+    """Map the name of each array (`NAME.npy`) to its member, in the archive's order.
 
-    Raises Refused where a name is held twice or leads out of the archive, or a member is encrypted.
+    Raises
+    ------
+    Refused
+        A name occurs twice or leads out of the archive, or a member is encrypted.
     """
-    found: dict[str, zipfile.ZipInfo] = {}
+    members: dict[str, zipfile.ZipInfo] = {}
     for member in archive.infolist():
         shown = repr(shorten(member.orig_filename))
         if escapes_archive(member.orig_filename):
@@ -95,20 +109,20 @@ def npy_members(archive: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.Zip
                 f"{file} has the member {shown}, a name that leads out of the archive: NumPy writes no such "
                 f"names. Save the arrays again with numpy.savez."
             )
-        name, ending = member.filename[:-4], member.filename[-4:]
-        if ending != ".npy":
+        name, suffix = member.filename[:-4], member.filename[-4:]
+        if suffix != ".npy":
             continue
-        if name in found:
+        if name in members:
             raise Refused(f"{file} has two members named {shown}: which one is meant is not clear. Keep one.")
         if member.flag_bits & 1:
             raise Refused(f"{file}: its member {shown} is encrypted. Save it again without a password.")
-        found[name] = member
-    return found
+        members[name] = member
+    return members
 
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) -> Generator[BinaryIO]:
-    """The unpacked bytes of one member, one after another. Raises Refused where they cannot be had."""
+    """Open one member as a stream of unpacked bytes; raises Refused if it cannot be unpacked."""
     with translate_unpack_errors(file, member.filename):
         stream = archive.open(member)
     try:
@@ -119,7 +133,7 @@ def open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) ->
 
 @contextmanager
 def translate_unpack_errors(file: str, name: str) -> Generator[None]:
-    """Turns what the standard library raises of damaged members into Refused."""
+    """Turn what the standard library raises for a damaged member into `Refused`."""
     try:
         yield
     except _ZIP_ERRORS as error:
@@ -130,11 +144,11 @@ def translate_unpack_errors(file: str, name: str) -> Generator[None]:
 
 
 def escapes_archive(name: str) -> bool:
-    """Whether a member's name would lead out of the folder that an archive is unpacked into."""
+    """Return whether a member of this name would be unpacked outside the target folder."""
     parts = name.replace("\\", "/").split("/")
     return ".." in parts or name.startswith(("/", "\\")) or "\x00" in name or parts[0].endswith(":")
 
 
 def archive_error_text(error: Exception) -> str:
-    """What the standard library says of an archive, in short."""
+    """Return the standard library's message for a damaged archive, shortened."""
     return shorten(str(error) or type(error).__name__, 120)

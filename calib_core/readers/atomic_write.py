@@ -1,7 +1,7 @@
-"""How is a file saved so that it is whole or not there, and nothing that is needed is lost?
+"""Saves a file completely or not at all, and never over a file that is still needed.
 
-What is written goes to a hidden file beside the target, which then takes the target's place in one step: a
-full disk or an end half-way leaves whatever was there before.
+The bytes go to a hidden file beside the target, which then replaces the target in one step: a full disk or
+a crash half-way leaves the old file as it was.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from calib_core.errors import Refused
 
 
 def write_atomically(data: bytes, path: Path) -> None:
-    """Writes all of `data` at `path`, in place of what is there, or nothing at all.
+    """Write all of `data` to `path`, replacing an existing file, or nothing at all.
 
-    Raises Refused where the file cannot be written, or `path` is a folder, a device or a pipe.
+    Raises
+    ------
+    Refused
+        The file cannot be written, or `path` is a folder, a device or a pipe.
     """
     check_output_path(path)
     unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
@@ -26,7 +29,7 @@ def write_atomically(data: bytes, path: Path) -> None:
             with unfinished.open("xb") as stream:
                 stream.write(data)
                 stream.flush()
-                os.fsync(stream.fileno())  # else a machine that stops may keep the name and lose the bytes
+                os.fsync(stream.fileno())  # otherwise a power cut may keep the name and lose the bytes
             unfinished.replace(path)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -35,7 +38,7 @@ def write_atomically(data: bytes, path: Path) -> None:
 
 
 def check_output_path(path: Path, inputs: Iterable[Path] = ()) -> None:
-    """Raises Refused where what is at `path` is no file that may be replaced, or is one of `inputs`."""
+    """Raise Refused if `path` exists and is not a regular file, or is one of `inputs`."""
     name = path.name or str(path)
     if path.is_dir():
         raise Refused(f"{name} is a folder. Name the file that is to be written: -o FILE")
@@ -48,7 +51,7 @@ def check_output_path(path: Path, inputs: Iterable[Path] = ()) -> None:
 
 
 def is_same_file(first: Path, second: Path) -> bool:
-    """Whether two paths lead to one file, by links of either kind; the file need not be there yet."""
+    """Return whether two paths lead to the same file, links followed; the file need not exist yet."""
     if resolved_path(first) == resolved_path(second):
         return True
     try:
@@ -58,7 +61,7 @@ def is_same_file(first: Path, second: Path) -> bool:
 
 
 def resolved_path(path: Path) -> Path:
-    """Where a path leads; the path itself where it leads nowhere, which reading it will say."""
+    """Resolve a path; one that cannot be resolved is made absolute, and opening it raises the error."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):

@@ -1,7 +1,7 @@
 """At which token did a model name its choice, and how probable was each choice's letter there?
 
-A server lists its likeliest tokens at each position. "A", " A" and "(A)" are one letter: their probabilities
-are added up. A letter that is not listed is not known, and never 0: see `confidence.listed`.
+A server lists its likeliest tokens at each position. "A", " A" and "(A)" are the same letter, so their
+probabilities are added up. The probability of a letter that is not listed is unknown, never 0.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import string
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, TypeAlias
 
 from calib_core.readers.json_values import as_list, as_logprob, as_object, as_text, is_invalid_logprob
@@ -20,11 +21,13 @@ LETTERS: Final = string.ascii_uppercase
 TRUTH_WORDS: Final = ("true", "false")
 
 _AROUND_LETTER: Final = " \t\r\n\u2581\u0120\u010a().:*"
-"""What may stand around the letter in a token: white space, also as tokenizers spell it, and punctuation."""
-_TOKENIZER_SPACES: Final = str.maketrans("\u2581\u0120\u010a", "  \n")
+"""What may surround the letter in a token: white space, also as tokenizers spell it, and punctuation."""
+
+TOKENIZER_SPACES: Final = str.maketrans("\u2581\u0120\u010a", "  \n")
+"""Translates the white-space characters of tokenizers (SentencePiece, byte-level BPE) to plain ones."""
 
 _BEFORE_ANSWER: Final = r"(?:[\s*_`$(\[\"']|\\(?:boxed|text)\{)*"
-_ANSWER_GROUP: Final = r"(?P<said>[A-Za-z]+|\d{1,3})(?![\w'])"
+_ANSWER_GROUP: Final = r"(?P<answer>[A-Za-z]+|\d{1,3})(?![\w'])"
 _CUE_GROUP: Final = r"(?P<cue>\s+(?i:is|are)\b(?:\s*:)?|[\s*_`\"']*[:=])"
 _ANSWER_PATTERN: Final = re.compile(
     rf"(?<![A-Za-z])(?i:answers?)(?![A-Za-z]|_[A-Za-z]){_CUE_GROUP}?{_BEFORE_ANSWER}"
@@ -34,23 +37,33 @@ _OPTION_PATTERN: Final = re.compile(
     rf"(?<![A-Za-z])(?i:option|choice)(?![A-Za-z]|_[A-Za-z]){_CUE_GROUP}{_BEFORE_ANSWER}{_ANSWER_GROUP}"
 )
 _LEADING_PATTERN: Final = re.compile(
-    r"[\W_]*(?:(?i:option|choice)\s+[*_(\[\"']*)?(?P<said>[A-Za-z]+|\d{1,3})"
+    r"[\W_]*(?:(?i:option|choice)\s+[*_(\[\"']*)?(?P<answer>[A-Za-z]+|\d{1,3})"
     r"(?:[).:\]*_`\"\n}]|'(?![A-Za-z])|,(?!\s*[A-Za-z]\b)|\s*$)"
 )
 _SENTENCE_END: Final = re.compile(r"[ \t]*(?:$|[\n).:,;\]}*_`\"'$])")
 _MAX_LISTED_MASS: Final = 1.001
-"""A list of likely tokens whose probabilities come to more is wrong."""
+"""A list of likely tokens whose probabilities sum to more is wrong."""
 
 TopTokens: TypeAlias = tuple[tuple[str, object], ...]
-"""The listed tokens of one position: (token, log-probability as it stands in the file)."""
+"""The listed tokens of one position: (token, log-probability as in the file)."""
 
 SymbolParser: TypeAlias = Callable[[str], str | None]
-"""Token → the symbol (a letter, or true or false) that it is, None for any other."""
+"""Token → the symbol that it spells (a letter, or true or false); None for any other token."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenPosition:
-    """One generated token. logprob: as it stands in the file; top: the likeliest tokens, as listed."""
+    """One generated token.
+
+    Attributes
+    ----------
+    token
+        Its text.
+    logprob
+        Its log-probability as in the file, not yet checked.
+    top_tokens
+        The likeliest tokens at this position, as listed.
+    """
 
     token: str
     logprob: object
@@ -59,11 +72,20 @@ class TokenPosition:
 
 @dataclass(frozen=True, slots=True)
 class SymbolMasses:
-    """What a list of likely tokens says of symbols (letters, or true and false).
+    """The probabilities that a list of likely tokens gives to symbols (letters, or true and false).
 
-    logs: symbol → log-probability, its spellings added up; listed: probability of the whole list; floor: the
-    smallest finite log-probability listed, which no unlisted token exceeds; merged: whether a symbol had
-    several spellings; wrong: values of the list that are no log-probabilities.
+    Attributes
+    ----------
+    logprobs
+        Symbol → log-probability, summed over its spellings.
+    listed_mass
+        Total probability of the listed tokens.
+    floor
+        The smallest finite log-probability listed; no unlisted token exceeds it. None if none is listed.
+    has_merged_spellings
+        Whether a symbol occurred in several spellings.
+    invalid_values
+        Listed values that cannot be log-probabilities.
     """
 
     logprobs: Mapping[str, float]
@@ -73,37 +95,43 @@ class SymbolMasses:
     invalid_values: tuple[object, ...] = ()
 
     def probability_of(self, symbol: str) -> float | None:
-        """The probability of a symbol, None where it is not listed."""
+        """Return the probability of a symbol, None if it is not listed."""
         return math.exp(min(self.logprobs[symbol], 0.0)) if symbol in self.logprobs else None
 
 
 def strip_around_letter(token: str) -> str:
-    """The token without what may stand around a letter."""
+    """Strip white space and punctuation around a letter off a token.
+
+    Examples
+    --------
+    >>> strip_around_letter(" (A)")
+    'A'
+    """
     return token.strip(_AROUND_LETTER)
 
 
 def choice_letters(n_choices: int) -> tuple[str, ...]:
-    """What the choices are called: A to Z, then 1, 2, …"""
+    """Return the letters of `n_choices` choices: A to Z, then 1, 2, …"""
     return (*LETTERS[:n_choices], *map(str, range(1, n_choices - len(LETTERS) + 1)))
 
 
 def symbol_among(letters: Collection[str]) -> SymbolParser:
-    """The one of these letters that a token is."""
-    return lambda token: found if (found := strip_around_letter(token)) in letters else None
+    """Make a parser that recognises tokens that spell one of these letters."""
+    return lambda token: letter if (letter := strip_around_letter(token)) in letters else None
 
 
 letter_of_token: Final = symbol_among(frozenset(LETTERS))
-"""The upper-case letter that a token is, None for any other token."""
+"""The upper-case letter that a token spells; None for any other token."""
 
 
 def truth_of_token(token: str) -> str | None:
-    """ "true" or "false" where a token is one of the two words, in whatever case."""
-    found = strip_around_letter(token).lower()
-    return found if found in TRUTH_WORDS else None
+    """Return "true" or "false" for a token that is one of the two words, in any case; else None."""
+    word = strip_around_letter(token).lower()
+    return word if word in TRUTH_WORDS else None
 
 
 def parse_positions(content: object) -> tuple[TokenPosition, ...]:
-    """The tokens in a list of objects with `token`, `logprob` and `top_logprobs`; () where it is none."""
+    """Read a list of objects with `token`, `logprob` and `top_logprobs`; () for anything else."""
     return tuple(
         TokenPosition(_token_text(part), part.get("logprob"), _top_tokens(part))
         for part in map(as_object, as_list(content))
@@ -111,7 +139,10 @@ def parse_positions(content: object) -> tuple[TokenPosition, ...]:
 
 
 def path_logprobs(positions: Sequence[TokenPosition]) -> list[object] | None:
-    """The log-probability of each token, None without any; as they stand in the file where one is wrong."""
+    """Return the log-probability of each token; None if there is none.
+
+    If one of them is invalid, all are returned as in the file, so that the row is reported as bad.
+    """
     raw = [position.logprob for position in positions]
     if all(value is None for value in raw):
         return None
@@ -119,92 +150,116 @@ def path_logprobs(positions: Sequence[TokenPosition]) -> list[object] | None:
 
 
 def invalid_top_logprobs(positions: Iterable[TokenPosition]) -> tuple[object, ...]:
-    """Values in the lists of likely tokens that are no log-probabilities."""
+    """Return the values in the lists of likely tokens that cannot be log-probabilities."""
     return tuple(
         value for position in positions for _, value in position.top_tokens if is_invalid_logprob(value)
     )
 
 
 def find_answers(text: str, symbol_of: SymbolParser) -> list[tuple[int, str | None]]:
-    """Where a text names its answer, and the symbol there, None where it names something else.
+    """Find the places where a text names its answer.
 
-    At each "answer is", else at each "option is", else where the text begins with the answer.
+    These are all places after "answer is"; without any, those after "option is"; without any, the
+    beginning of the text if it begins with an answer.
+
+    Returns
+    -------
+    list of (int, str or None)
+        Offset of each answer in the text, and its symbol; None where the answer is not a symbol.
     """
-    for marker in (_ANSWER_PATTERN, _OPTION_PATTERN):
-        marks = [(match, _symbol_of_match(match, symbol_of)) for match in marker.finditer(text)]
-        if found := [(match.start("said"), said) for match, said in marks if said or match["cue"]]:
-            return found
+    for pattern in (_ANSWER_PATTERN, _OPTION_PATTERN):
+        candidates = [(match, _symbol_of_match(match, symbol_of)) for match in pattern.finditer(text)]
+        if answers := [
+            (match.start("answer"), symbol) for match, symbol in candidates if symbol or match["cue"]
+        ]:
+            return answers
     match = _LEADING_PATTERN.match(text)
-    said = None if match is None else _symbol_of_text(match["said"], symbol_of)
-    return [] if match is None or said is None else [(match.start("said"), said)]
+    symbol = None if match is None else _symbol_of_text(match["answer"], symbol_of)
+    return [] if match is None or symbol is None else [(match.start("answer"), symbol)]
 
 
 def find_answer_tokens(
     positions: Sequence[TokenPosition], symbol_of: SymbolParser
 ) -> list[tuple[int, str | None]]:
-    """The tokens at which the answer is named: as `answers_in`, and None also of a longer token."""
-    there = [at for at, position in enumerate(positions) if strip_around_letter(position.token)]
-    if len(there) == 1:
-        said = _symbol_of_text(positions[there[0]].token, symbol_of)
-        return [] if said is None else [(there[0], said)]
+    """Find the tokens at which the answer is named.
+
+    Returns
+    -------
+    list of (int, str or None)
+        Index of each token, and its symbol as in `find_answers`; None also if the token is longer than the
+        symbol, so that its probability is not that of the symbol.
+    """
+    nonblank = [index for index, position in enumerate(positions) if strip_around_letter(position.token)]
+    if len(nonblank) == 1:
+        symbol = _symbol_of_text(positions[nonblank[0]].token, symbol_of)
+        return [] if symbol is None else [(nonblank[0], symbol)]
     ends = token_ends([position.token for position in positions])
-    whole = "".join(position.token for position in positions).translate(_TOKENIZER_SPACES)
-    found = [(token_at(ends, at), said) for at, said in find_answers(whole, symbol_of)]
+    text = "".join(position.token for position in positions).translate(TOKENIZER_SPACES)
+    answers = [(token_at(ends, offset), symbol) for offset, symbol in find_answers(text, symbol_of)]
     return [
-        (at, said if _symbol_of_text(positions[at].token, symbol_of) == said else None) for at, said in found
+        (index, symbol if _symbol_of_text(positions[index].token, symbol_of) == symbol else None)
+        for index, symbol in answers
     ]
 
 
 def symbol_masses(position: TokenPosition, symbol_of: SymbolParser) -> SymbolMasses:
-    """Adds up the listed tokens by symbol: small letters count where no large one is listed.
+    """Add up the probabilities of the listed tokens by symbol.
 
-    The generated token counts also where the list leaves it out, and bounds nothing then.
+    Lower-case letters count only if no upper-case one is listed. The generated token counts even if the
+    list leaves it out; then it is no lower bound for the others.
     """
-    once = dict.fromkeys((token, as_logprob(raw)) for token, raw in position.top_tokens)
-    listed = [(token, value) for token, value in once if value is not None]
+    distinct = dict.fromkeys((token, as_logprob(raw)) for token, raw in position.top_tokens)
+    listed = [(token, value) for token, value in distinct if value is not None]
     floor = min((value for _, value in listed if value > -math.inf), default=None)
-    own = as_logprob(position.logprob)
-    if own is not None and all(token != position.token for token, _ in position.top_tokens):
-        listed.append((position.token, own))
+    generated = as_logprob(position.logprob)
+    if generated is not None and all(token != position.token for token, _ in position.top_tokens):
+        listed.append((position.token, generated))
     symbols = [symbol_of(token) for token, _ in listed]
     if not any(symbols):
         symbols = [symbol_of(token.upper()) for token, _ in listed]
-    of: dict[str, list[float]] = {}
+    logprobs_by_symbol: dict[str, list[float]] = {}
     for symbol, (_, value) in zip(symbols, listed, strict=True):
         if symbol is not None:
-            of.setdefault(symbol, []).append(value)
+            logprobs_by_symbol.setdefault(symbol, []).append(value)
     total = math.fsum([math.exp(value) for _, value in listed])
-    wrong = invalid_top_logprobs([position])
-    logs = {symbol: _log_sum_exp(values) for symbol, values in of.items()}
-    return SymbolMasses(logs, total, floor, any(len(values) > 1 for values in of.values()), wrong)
+    invalid = invalid_top_logprobs([position])
+    logprobs = {symbol: _log_sum_exp(values) for symbol, values in logprobs_by_symbol.items()}
+    return SymbolMasses(
+        logprobs, total, floor, any(len(values) > 1 for values in logprobs_by_symbol.values()), invalid
+    )
 
 
 def choice_fields(masses: SymbolMasses, letters: Sequence[str]) -> dict[str, object]:
-    """What is listed of the choices' letters, as columns of a row; empty where none of them is listed.
+    """Return the log-probabilities of the choices' letters as columns of a row.
 
-    A letter that is not listed is null, and minus infinity where the list leaves nothing over for it.
+    Returns
+    -------
+    dict
+        `choice_logprobs` (one value per letter), `choice_logprob_floor` and `choice_other_mass`; empty if
+        no letter is listed. A letter that is not listed is None, or minus infinity if the listed tokens
+        already sum to 1.
     """
     if masses.invalid_values:
         return {"choice_logprobs": invalid_logprob_list(masses.invalid_values, len(letters))}
     if not any(letter in masses.logprobs for letter in letters):
         return {}
-    unlisted = -math.inf if masses.listed_mass >= 1 else None
-    inside = math.fsum(masses.probability_of(letter) or 0.0 for letter in letters)
-    told: dict[str, object] = {
-        "choice_logprobs": [masses.logprobs.get(letter, unlisted) for letter in letters]
+    unlisted_logprob = -math.inf if masses.listed_mass >= 1 else None
+    choice_mass = math.fsum(masses.probability_of(letter) or 0.0 for letter in letters)
+    fields: dict[str, object] = {
+        "choice_logprobs": [masses.logprobs.get(letter, unlisted_logprob) for letter in letters]
     }
     if masses.floor is not None:
-        told["choice_logprob_floor"] = masses.floor
-    return told | {"choice_other_mass": min(max(masses.listed_mass - inside, 0.0), 1.0)}
+        fields["choice_logprob_floor"] = masses.floor
+    return fields | {"choice_other_mass": min(max(masses.listed_mass - choice_mass, 0.0), 1.0)}
 
 
 def invalid_logprob_list(invalid_values: Sequence[object], n_choices: int) -> list[object]:
-    """A list of `count` with the first wrong value, whose row is then found to be bad."""
+    """Return a list of `n_choices` values with the first invalid one, so that the row is reported as bad."""
     return [invalid_values[0], *([None] * (n_choices - 1))]
 
 
 def mass_above_one(masses: SymbolMasses, column: str) -> BrokenRecord | None:
-    """Why a list of likely tokens cannot be one, where its probabilities come to more than 1."""
+    """Return the fault of a list of likely tokens whose probabilities sum to more than 1; else None."""
     if masses.listed_mass <= _MAX_LISTED_MASS or masses.invalid_values:
         return None
     expected = "likely tokens whose probabilities come to at most 1"
@@ -213,23 +268,24 @@ def mass_above_one(masses: SymbolMasses, column: str) -> BrokenRecord | None:
 
 
 def token_ends(tokens: Iterable[str]) -> list[int]:
-    """Where each token ends in the text they make."""
-    ends: list[int] = []
-    at = 0
-    for token in tokens:
-        at += len(token)
-        ends.append(at)
-    return ends
+    """Return the end offset of each token in their joined text.
+
+    Examples
+    --------
+    >>> token_ends(["The", " answer"])
+    [3, 10]
+    """
+    return list(accumulate(map(len, tokens)))
 
 
 def token_at(ends: Sequence[int], offset: int) -> int:
-    """The token that holds a character; ends: see `ends_of`."""
-    return next(position for position, end in enumerate(ends) if offset < end)
+    """Return the index of the token that holds the character at `offset`; `ends` as from `token_ends`."""
+    return next(index for index, end in enumerate(ends) if offset < end)
 
 
 def _symbol_of_match(match: re.Match[str], symbol_of: SymbolParser) -> str | None:
-    """The symbol behind a marker. A small letter or "I" may be a word: it has to end the sentence."""
-    word = match["said"]
+    """Return the symbol of a match; "I" or a lower-case letter may be a word and must end the sentence."""
+    word = match["answer"]
     is_word = len(word) == 1 and (word.islower() or word == "I")
     if is_word and not _SENTENCE_END.match(match.string, match.end()):
         return None
@@ -246,13 +302,13 @@ def _token_text(part: Mapping[str, object]) -> str:
 
 def _top_tokens(part: Mapping[str, object]) -> TopTokens:
     listed = map(as_object, as_list(part.get("top_logprobs")))
-    return tuple([(_token_text(other), other.get("logprob")) for other in listed])
+    return tuple([(_token_text(candidate), candidate.get("logprob")) for candidate in listed])
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:
-    """The log of Σ exp(value), at most 0 but where the values are too many."""
-    most = max(values)
-    if len(values) == 1 or most == -math.inf:
-        return most
-    total = most + math.log(math.fsum(math.exp(value - most) for value in values))
+    """Return log Σ exp(value), rounded down to 0 if it exceeds 0 by no more than the tolerance."""
+    largest = max(values)
+    if len(values) == 1 or largest == -math.inf:
+        return largest
+    total = largest + math.log(math.fsum(math.exp(value - largest) for value in values))
     return min(total, 0.0) if total <= math.log(_MAX_LISTED_MASS) else total

@@ -1,4 +1,4 @@
-"""Which files beside each other are read together?  Arrays with their targets, a log with its results."""
+"""Which files in one folder are read together?  Arrays with their targets, a log with its results."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from calib_core.readers.file_access import file_exists, is_in_same_folder
 from calib_core.tokens.scales import ProbabilityScale
 
 ARRAY_SCALES: Final[tuple[ProbabilityScale, ...]] = ("probs", "logprobs", "logits")
-"""What an array of distributions may hold, and so is called."""
+"""What an array of distributions may hold; the file name says which (`X.probs.npy`)."""
 
 TARGET_SUFFIX: Final = "target.npy"
 METADATA_SUFFIX: Final = "meta.json"
 COLUMN_SUMS_SUFFIX: Final = "columns.npy"
-"""Sums by class of a file of top lists, named in its metadata."""
+"""Probability sums by class that go with a file of top-k lists; its metadata names the file."""
 
 MAX_COLUMN_SUMS_FILES: Final = 64
-"""Files of such sums that are kept at hand for one file."""
+"""Limit on the files of class sums that are opened for one file of top-k lists."""
 
 HELM_SCENARIO_STATE: Final = "scenario_state.json"
 HELM_INSTANCE_STATS: Final = "per_instance_stats.json"
@@ -42,7 +42,17 @@ _SAVE_ADVICE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ArrayFiles:
-    """The files of one pair. scale: what the values are; meta: None where there is none."""
+    """An array of distributions and the files that belong to it.
+
+    Attributes
+    ----------
+    scale
+        What the values are: probabilities, log-probabilities or logits.
+    values, target
+        The array and the right classes.
+    metadata
+        None if there is no such file.
+    """
 
     scale: ProbabilityScale
     values: Path
@@ -51,7 +61,7 @@ class ArrayFiles:
 
 
 def is_companion(path: Path) -> bool:
-    """Whether a file is only the target, metadata, sums by class or results of a file beside it."""
+    """Return whether a file is only the target, metadata, class sums or results of another file."""
     return (
         main_file_of(path) is not None
         or _stem_before(path, COLUMN_SUMS_SUFFIX) is not None
@@ -60,35 +70,36 @@ def is_companion(path: Path) -> bool:
 
 
 def main_file_of(path: Path) -> Path | None:
-    """The file that this one is only read with; None where there is none, or it stands alone.
+    """Return the main file that this one belongs to; None if there is none.
 
-    Of a target or metadata the array, of a HELM run's other files its states, else its statistics.
+    The main file of a target or metadata file is the array; that of the other files of a HELM run is
+    `scenario_state.json`, or `per_instance_stats.json` if that is missing.
     """
-    for ending in (TARGET_SUFFIX, METADATA_SUFFIX):
-        if (stem := _stem_before(path, ending)) is not None:
+    for suffix in (TARGET_SUFFIX, METADATA_SUFFIX):
+        if (stem := _stem_before(path, suffix)) is not None:
             names = (path.with_name(f"{stem}{scale}.npy") for scale in ARRAY_SCALES)
             return next((name for name in names if file_exists(name)), None)
-    leading = (
+    main_names = (
         (HELM_SCENARIO_STATE, HELM_INSTANCE_STATS)
         if path.name in HELM_FILES_WITHOUT_PREDICTIONS
         else (HELM_SCENARIO_STATE,)
     )
     if path.name in (*HELM_FILES_WITHOUT_PREDICTIONS, HELM_INSTANCE_STATS):
-        return next((main for name in leading if file_exists(main := path.with_name(name))), None)
+        return next((main for name in main_names if file_exists(main := path.with_name(name))), None)
     return None
 
 
 def _has_samples_file(path: Path) -> bool:
-    """Whether a results file of lm-evaluation-harness lies beside a samples log of the same time."""
+    """Return whether a results file of lm-evaluation-harness has a samples log of the same time beside it."""
     results = _RESULTS_NAME.fullmatch(path.name)
     return results is not None and any(path.parent.glob(f"samples_*_{results['stamp']}.jsonl"))
 
 
 def expected_companions(path: Path) -> tuple[Path, ...]:
-    """The other files that are read with this one where they are there; () where it stands alone.
+    """Return the files that are read together with this one if they exist.
 
-    Of an array its target and metadata; of a samples log of lm-evaluation-harness the results written at
-    the same time; of a HELM file the others of its run's folder that describe it.
+    For an array, its target and metadata; for a samples log of lm-evaluation-harness, the results written
+    at the same time; for a HELM file, the other files of its run; for any other file, ().
     """
     for scale in ARRAY_SCALES:
         if (stem := _stem_before(path, f"{scale}.npy")) is not None:
@@ -101,10 +112,11 @@ def expected_companions(path: Path) -> tuple[Path, ...]:
 
 
 def existing_companions(path: Path) -> dict[str, Path]:
-    """Name → path of the files that may be read with this one and are there; none leads elsewhere.
+    """Map name → path of the existing files that may be read together with this one.
 
-    Beside its companions the array that it is only a part of, and the files of sums by class that its
-    metadata may name: those whose names are most like its own, if there are many.
+    These are its companions, the main file that it belongs to, and files of class sums, which its metadata
+    may name: those whose names are most like its own if there are many. All lie in the same folder, with
+    links followed.
     """
     main = main_file_of(path)
     others = [*expected_companions(path), *(() if main is None else (main,)), *_column_sums_files(path)]
@@ -123,31 +135,42 @@ def _column_sums_files(path: Path) -> list[Path]:
 
 
 def _common_prefix_length(first: str, second: str) -> int:
-    """How many characters two names begin with in common."""
-    return next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
+    """Return the length of the longest common prefix of two names."""
+    return next(
+        (index for index, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first)
+    )
 
 
 def array_files_of(path: Path, file: str) -> ArrayFiles:
-    """The pair that an array's file begins. file: as messages call it.
+    """Find the files that belong to an array.
 
-    Raises Refused where its name says nothing of what it holds, or where its target is not there or is a
-    link that leads to another folder than the array's own.
+    Parameters
+    ----------
+    path
+        The array, `X.probs.npy`, `X.logprobs.npy` or `X.logits.npy`.
+    file
+        What messages call the file.
+
+    Raises
+    ------
+    Refused
+        The name does not say what the array holds, or the target is missing or a link to another folder.
     """
     for scale in ARRAY_SCALES:
         if (stem := _stem_before(path, f"{scale}.npy")) is not None:
-            target, meta = path.with_name(stem + TARGET_SUFFIX), path.with_name(stem + METADATA_SUFFIX)
+            target, metadata = path.with_name(stem + TARGET_SUFFIX), path.with_name(stem + METADATA_SUFFIX)
             if not is_in_same_folder(path, target):
                 raise Refused(
                     f"{file} needs the file {target.name} beside it, which is not there. {_SAVE_ADVICE}"
                 )
-            return ArrayFiles(scale, path, target, meta if is_in_same_folder(path, meta) else None)
+            return ArrayFiles(scale, path, target, metadata if is_in_same_folder(path, metadata) else None)
     if (main := main_file_of(path)) is not None:
         raise Refused(f"{file} belongs to {main.name}: open that file, and this one is read with it.")
     raise Refused(f"{file} is one NumPy array, and nothing says what it holds. {_SAVE_ADVICE}")
 
 
 def _stem_before(path: Path, suffix: str) -> str | None:
-    """What stands before the ending, with the full stop after it; None where the name ends otherwise."""
+    """Return the part of the name before the suffix, with its dot; None if the suffix differs."""
     name = path.name
     if name.lower() == suffix:
         return ""

@@ -1,4 +1,4 @@
-"""How are the bytes of a file read more than once, without holding all those of a large one?"""
+"""Gives repeated access to the bytes of a file, without holding all bytes of a large one in memory."""
 
 from __future__ import annotations
 
@@ -11,22 +11,29 @@ from pathlib import Path
 from typing import Any, Final
 
 from calib_core.errors import Refused
-from calib_core.readers.folder import open_regular_file
+from calib_core.readers.file_access import open_regular_file
 
 MAX_BYTES_IN_MEMORY: Final = 2**26
-"""Bytes of a file that is held whole; of a larger one pieces are read each time they are needed."""
+"""Size up to which a file is held in memory; a larger one is read in chunks each time."""
 
 CHUNK_BYTES: Final = 2**22
-"""Bytes read at a time: enough that a fast parser is fast, little beside what the columns need."""
+"""Bytes read at a time: enough for a fast parser to be fast, little beside what the columns need."""
 
 MAX_LINE_BYTES: Final = 2**28
-"""Bytes in one line; a longer one is no record."""
+"""Limit on the length of a line; a longer one is not a record."""
 
 
 class Content:
-    """All bytes of a file: held, or read from its handle, which is closed when nobody needs it any more.
+    """The bytes of a file, in memory or read from its handle as needed.
 
-    file: as messages call it.
+    The handle is closed when the object is garbage-collected.
+
+    Parameters
+    ----------
+    data
+        All bytes. For a large file, use `from_path`.
+    file
+        What messages call the file.
     """
 
     def __init__(self, data: bytes, file: str = "the file") -> None:
@@ -37,7 +44,7 @@ class Content:
 
     @classmethod
     def from_path(cls, path: Path, file: str) -> Content:
-        """Those of a regular file. Raises Refused, naming it `file`, where there is none to be read."""
+        """Open a regular file; raises Refused if there is none or it cannot be read."""
         with open_regular_file(path, file) as stream:
             size = os.fstat(stream.fileno()).st_size
             if size <= MAX_BYTES_IN_MEMORY:
@@ -52,57 +59,60 @@ class Content:
         return self._size
 
     def read(self, start: int, size: int) -> bytes:
-        """The bytes from `start`, `size` of them where there are so many."""
+        """Read `size` bytes from `start`, fewer at the end of the file."""
         if self._handle < 0:
             return self._data[start : start + size]
         return os.pread(self._handle, max(0, min(size, self._size - start)), start)
 
     def read_all(self) -> bytes:
-        """All bytes at once: for what cannot be read in pieces."""
+        """Read all bytes at once, for formats that cannot be read in chunks."""
         return self._data if self._handle < 0 else b"".join(self.chunks())
 
     def chunks(self, start: int = 0) -> Iterator[bytes]:
-        """The bytes from `start` on, piece by piece, each of `PIECE` bytes but the last."""
-        while piece := self.read(start, CHUNK_BYTES):
-            yield piece
-            start += len(piece)
+        """Yield the bytes from `start` on in chunks of `CHUNK_BYTES`; the last one may be shorter."""
+        while chunk := self.read(start, CHUNK_BYTES):
+            yield chunk
+            start += len(chunk)
 
     def checksum(self) -> int:
-        """The CRC-32 of all bytes."""
+        """Return the CRC-32 of all bytes."""
         checksum = 0
-        for piece in self.chunks():
-            checksum = zlib.crc32(piece, checksum)
+        for chunk in self.chunks():
+            checksum = zlib.crc32(chunk, checksum)
         return checksum
 
     def line_blocks(self, start: int, line_ending: bytes = b"\n") -> Iterator[bytes]:
-        """The bytes from `start` on in blocks of whole lines; only the last may lack the end of its line.
+        """Yield the bytes from `start` on in blocks of whole lines; only the last line may lack its ending.
 
-        Raises Refused as soon as a line is longer than any record is.
+        Raises
+        ------
+        Refused
+            A line is longer than `MAX_LINE_BYTES`.
         """
-        kept: list[bytes] = []
-        for piece in self.chunks(start):
-            cut = piece.rfind(line_ending) + 1
-            if cut:
-                yield b"".join((*kept, memoryview(piece)[:cut]))
-                kept = []
-            kept.append(piece[cut:])
-            if CHUNK_BYTES * len(kept) > MAX_LINE_BYTES + CHUNK_BYTES:
+        pending: list[bytes] = []
+        for chunk in self.chunks(start):
+            end = chunk.rfind(line_ending) + 1
+            if end:
+                yield b"".join((*pending, memoryview(chunk)[:end]))
+                pending = []
+            pending.append(chunk[end:])
+            if CHUNK_BYTES * len(pending) > MAX_LINE_BYTES + CHUNK_BYTES:
                 raise Refused(
-                    f"{self.file}: a line of it is longer than {MAX_LINE_BYTES // 2**20} MiB, which no record is. "
-                    f"It may be damaged: write it again, one record a line."
+                    f"{self.file}: a line of it is longer than {MAX_LINE_BYTES // 2**20} MiB, which no "
+                    f"record is. It may be damaged: write it again, one record a line."
                 )
-        if rest := b"".join(kept):
-            yield rest
+        if remainder := b"".join(pending):
+            yield remainder
 
     def stream(self, start: int = 0) -> io.BytesIO | io.BufferedReader:
-        """The bytes from `start` on as a stream, whose position counts from there."""
+        """Return the bytes from `start` on as a stream whose position 0 is `start`."""
         if self._handle < 0:
             return io.BytesIO(self._data[start:] if start else self._data)
         return io.BufferedReader(_ContentStream(self, start), CHUNK_BYTES)
 
 
 class _ContentStream(io.RawIOBase):
-    """A content from some byte on, read as a file is."""
+    """A `Content` from byte `start` on, as a readable and seekable stream."""
 
     def __init__(self, content: Content, start: int) -> None:
         self._content = content
@@ -120,7 +130,7 @@ class _ContentStream(io.RawIOBase):
         self._at = origin + offset
         return self._at - self._start
 
-    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401  the standard library has no name for it here
+    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401  as in io.RawIOBase
         view = memoryview(buffer).cast("B")
         data = self._content.read(self._at, len(view))
         view[: len(data)] = data
@@ -129,5 +139,5 @@ class _ContentStream(io.RawIOBase):
 
 
 def as_content(data: bytes | Content, file: str = "the file") -> Content:
-    """Bytes as a content; a content as it is."""
+    """Wrap bytes in a `Content`; return a `Content` unchanged."""
     return data if isinstance(data, Content) else Content(data, file)

@@ -1,4 +1,4 @@
-"""What do the bytes of a file look like, before it is decided what they mean?"""
+"""What kind of file is this?  A first look at the bytes, before a format is chosen."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Final, cast
 
 from calib_core.errors import Refused, shorten
-from calib_core.readers.archives import MAX_LOG_MEMBERS, ZIP_MAGIC, count_members, open_archive
+from calib_core.readers.archives import MAX_LOG_MEMBERS, NPY_MAGIC, ZIP_MAGIC, count_members, open_archive
 from calib_core.readers.content import CHUNK_BYTES, Content, as_content
-from calib_core.readers.folder import open_regular_file
-from calib_core.readers.folder import read_first_bytes as beginning_of
+from calib_core.readers.file_access import open_regular_file, read_first_bytes
 from calib_core.readers.format import Head
 from calib_core.readers.inspect.archive import is_inspect_log
 from calib_core.readers.table.json_reader import BOM, RepeatedKeyError, numbered_lines, parse_json
@@ -24,11 +23,13 @@ from calib_core.readers.table.parquet_reader import (
     parquet_metadata,
     parquet_schema,
 )
-from calib_core.readers.table.raw import ReadProgress
-from calib_core.readers.token.arrays import NPY_MAGIC
+from calib_core.readers.table.raw import ReadProgress, ignore_progress
 from calib_core.readers.token.sums_digest import digest_matches, has_digest
 
-# MERGED lookalikes: What is this file, if it is none that is read here? Told cheaply, so that a refusal can name it.
+N_FIRST_OBJECTS: Final = 20
+"""JSON objects that are looked at: the first alone may be an error record."""
+
+_SNIFFED_BYTES: Final = 2**20
 
 EXPORT_ADVICE: Final = (
     "Export one row a question as CSV, JSON lines or Parquet, with columns such as id, confidence, correct."
@@ -84,16 +85,19 @@ _TITLES_BY_KEYS: Final[tuple[tuple[frozenset[str], str], ...]] = (
 )
 
 _TABLE_COLUMNS: Final = frozenset({"confidence", "correct"})
-"""Columns of a table that somebody made to be read here, whatever else is in it."""
+"""Columns that only a table written for Calib has, whatever else it contains."""
 
 _YAML_LIST: Final = re.compile(rb"(?:#[^\n]*\n\s*)*(?:---\s+)?- [A-Za-z_]\w*:(?:\s|$)")
-"""A list of objects in YAML, perhaps below remarks."""
+"""A list of objects in YAML, possibly below comments."""
+
+
+# --- Files that are not read: what are they? A refusal names them -----------------------------------------
 
 
 def identify_bytes(data: bytes) -> str | None:
-    """What a file that is neither Parquet nor text seems to be; None where it may be text."""
-    if data.startswith(b"PK\x03\x04"):
-        return next((title for mark, title in _ZIP_MEMBER_TITLES if mark in data), "a zip archive")
+    """Name the kind of a file that is neither Parquet nor text; None if it may be text."""
+    if data.startswith(ZIP_MAGIC):
+        return next((title for marker, title in _ZIP_MEMBER_TITLES if marker in data), "a zip archive")
     if data.startswith(b"PK\x05\x06"):
         return "an empty zip archive"
     for magic, title in _MAGIC_TITLES:
@@ -105,7 +109,7 @@ def identify_bytes(data: bytes) -> str | None:
 
 
 def _identify_text(start: bytes) -> str | None:
-    """What a text is that is no table, by its beginning."""
+    """Name the kind of a text that is not a table, by its beginning."""
     if start[:15].lower().startswith((b"<!doctype html", b"<html")):
         return "an HTML page (perhaps the error page of a download)"
     if start.startswith(b'data: {"'):
@@ -116,13 +120,13 @@ def _identify_text(start: bytes) -> str | None:
 
 
 def identify_members(names: Iterable[str]) -> str:
-    """What an archive with members of these names seems to be."""
-    listed = "\n".join(names).encode("utf-8", "replace")
-    return next((title for mark, title in _ZIP_MEMBER_TITLES if mark in listed), "a zip archive")
+    """Name the kind of an archive by the names of its members."""
+    joined_names = "\n".join(names).encode("utf-8", "replace")
+    return next((title for marker, title in _ZIP_MEMBER_TITLES if marker in joined_names), "a zip archive")
 
 
 def identify_objects(objects: Iterable[Mapping[str, object]]) -> str | None:
-    """The tool that wrote such JSON objects, by the keys one of them has; None where it is none known."""
+    """Name the file that such JSON objects are from, by their keys; None if no known tool wrote them."""
     for record in objects:
         for keys, title in _TITLES_BY_KEYS:
             if keys <= record.keys() and not record.keys() & _TABLE_COLUMNS:
@@ -131,31 +135,24 @@ def identify_objects(objects: Iterable[Mapping[str, object]]) -> str | None:
 
 
 def identify_columns(names: Iterable[str]) -> str | None:
-    """The tool that wrote a Parquet file or a table with such columns; None where it is none known."""
+    """Name the file that has such columns; None if no known tool wrote it."""
     return identify_objects([dict.fromkeys(names)])
 
 
 def unsupported_message(file: str, title: str) -> str:
-    """The message that names what a file is and says what would be read."""
+    """Say what a file is and what to give instead."""
     return f"{file} looks like {title}, which this version does not read. {EXPORT_ADVICE}"
 
 
-N_FIRST_OBJECTS: Final = 20
-"""JSON objects looked at: the first alone may be an error record."""
-
-_SNIFFED_BYTES: Final = 2**20
+# --- Files that may be read -------------------------------------------------------------------------------
 
 
-def _ignore_progress(_share: float, _text: str) -> None:
-    """Is told, and tells nobody."""
+def read_head(path: Path, file: str, progress: ReadProgress = ignore_progress) -> Head:
+    """Take a first look at a file; raises as `head_of_content`.
 
-
-def read_head(path: Path, file: str, progress: ReadProgress = _ignore_progress) -> Head:
-    """A first look at a file; raises as `head_of`.
-
-    Arrays and archives of them may be larger than memory: of these only the kind and the names are read.
+    Of arrays and archives only the kind and the names of members are read, as they may exceed memory.
     """
-    first = beginning_of(path, file, len(NPY_MAGIC))
+    first = read_first_bytes(path, file, len(NPY_MAGIC))
     if first.startswith(NPY_MAGIC):
         return Head(file, Content(b""), "npy", path=path)
     if first.startswith(ZIP_MAGIC):
@@ -163,10 +160,13 @@ def read_head(path: Path, file: str, progress: ReadProgress = _ignore_progress) 
     return replace(head_of_content(Content.from_path(path, file), file, progress), path=path)
 
 
-def head_of_content(data: bytes | Content, file: str, progress: ReadProgress = _ignore_progress) -> Head:
-    """A first look at a whole file.
+def head_of_content(data: bytes | Content, file: str, progress: ReadProgress = ignore_progress) -> Head:
+    """Take a first look at the bytes of a file.
 
-    Raises Refused where it is empty, no text in UTF-8, half written, or of a kind that is not read.
+    Raises
+    ------
+    Refused
+        The file is empty, half written, not UTF-8 text, or of a kind that is not read.
     """
     content = as_content(data, file)
     start = _first_byte(content)
@@ -185,7 +185,7 @@ def head_of_content(data: bytes | Content, file: str, progress: ReadProgress = _
 
 
 def _archive_head(path: Path, file: str) -> Head:
-    """The names in an archive of arrays or of a log. Raises Refused where it is another one, or damaged."""
+    """List the names in an archive of arrays or of a log; raises Refused for any other or a damaged one."""
     with open_regular_file(path, file) as stream:
         if count_members(stream) > MAX_LOG_MEMBERS:
             title = identify_bytes(stream.read(_SNIFFED_BYTES)) or "a zip archive"
@@ -198,13 +198,11 @@ def _archive_head(path: Path, file: str) -> Head:
 
 
 def _first_byte(content: Content) -> bytes:
-    """The first byte that is no white space, after a byte order mark; b"" where there is none."""
-    begun = 0
-    for piece in content.chunks():
-        text = piece.removeprefix(BOM) if begun == 0 else piece
-        if inside := text.lstrip():
-            return inside[:1]
-        begun += len(piece)
+    """Return the first byte after a byte order mark that is not white space; b"" if there is none."""
+    for index, chunk in enumerate(content.chunks()):
+        text = chunk.removeprefix(BOM) if index == 0 else chunk
+        if stripped := text.lstrip():
+            return stripped[:1]
     return b""
 
 
@@ -221,12 +219,12 @@ def _parquet_head(content: Content, file: str) -> Head:
 
 
 def _check_text(content: Content, file: str, progress: ReadProgress) -> None:
-    """Raises Refused where the bytes are no text in UTF-8. A NUL byte says more than a wrong one does."""
+    """Raise Refused if the bytes are not UTF-8 text; a NUL byte is reported first, as it tells more."""
     save = "Save it as UTF-8 text."
     start = content.read(0, 200)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise Refused(f"{file} is text in UTF-16, and UTF-8 is expected. {save}")
-    nul, wrong = _find_non_text(content, progress)
+    nul, invalid = _find_non_text(content, progress)
     if nul is not None:
         wide = 4 * start.count(b"\x00") > len(start)
         cause = "it may be in UTF-16" if wide else "it is no text, or a crashed writer never wrote its end"
@@ -234,34 +232,35 @@ def _check_text(content: Content, file: str, progress: ReadProgress) -> None:
             f"{file} holds a NUL byte on line {_line_number_at(content, nul):,}, and UTF-8 text is expected: "
             f"{cause}. {save}"
         )
-    if wrong is not None:
+    if invalid is not None:
         raise Refused(
-            f"{file} is not text in UTF-8: line {_line_number_at(content, wrong):,} holds the byte "
-            f"{content.read(wrong, 1)[0]:#04x}, which cannot stand there. It may be in Latin-1 or "
+            f"{file} is not text in UTF-8: line {_line_number_at(content, invalid):,} holds the byte "
+            f"{content.read(invalid, 1)[0]:#04x}, which cannot stand there. It may be in Latin-1 or "
             f"Windows-1252, or no text at all. {save}"
         )
 
 
 def _find_non_text(content: Content, progress: ReadProgress) -> tuple[int | None, int | None]:
-    """Where the first NUL byte stands, and where the first that is no UTF-8; None where there is none."""
+    """Return the offsets of the first NUL byte and of the first byte that is not UTF-8; None for no such."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    at, wrong, pending = 0, None, False
-    for piece in content.chunks():
-        if (nul := piece.find(b"\x00")) >= 0:
-            return at + nul, wrong
-        if wrong is None and (pending or not piece.isascii()):
+    offset, invalid, in_character = 0, None, False
+    for chunk in content.chunks():
+        if (nul := chunk.find(b"\x00")) >= 0:
+            return offset + nul, invalid
+        if invalid is None and (in_character or not chunk.isascii()):
             try:
-                decoder.decode(piece, final=at + len(piece) >= len(content))
-            except UnicodeDecodeError as error:  # its object begins with what was kept of the piece before
-                wrong = at + len(piece) - len(error.object) + error.start
-            pending = bool(decoder.getstate()[0])
-        at += len(piece)
-        progress(0.0, f"looking at the text, {at:,} of {len(content):,} bytes")
-    return None, wrong
+                decoder.decode(chunk, final=offset + len(chunk) >= len(content))
+            except UnicodeDecodeError as error:
+                # error.object begins with the bytes left over from the previous chunk
+                invalid = offset + len(chunk) - len(error.object) + error.start
+            in_character = bool(decoder.getstate()[0])
+        offset += len(chunk)
+        progress(0.0, f"looking at the text, {offset:,} of {len(content):,} bytes")
+    return None, invalid
 
 
 def _line_number_at(content: Content, offset: int) -> int:
-    """The line, from 1, on which a byte stands."""
+    """Return the number, from 1, of the line that holds the byte at `offset`."""
     return 1 + sum(
         content.read(start, min(CHUNK_BYTES, offset - start)).count(b"\n")
         for start in range(0, offset, CHUNK_BYTES)
@@ -287,7 +286,10 @@ def _json_list_head(content: Content, file: str) -> Head:
 
 
 def _json_head(content: Content, file: str) -> Head:
-    """JSON lines where the first line is an object, or else any of the first; else one object."""
+    """Tell JSON lines from one object that spans several lines.
+
+    The file holds JSON lines if the first line is an object; if it is not, a later one of the first may be.
+    """
     lines = [line for _, line, _ in islice(numbered_lines(content), N_FIRST_OBJECTS)]
     objects = [_parse_object_line(line) for line in lines]
     if objects[0] is None and (len(lines) == 1 or not any(objects)):
@@ -301,7 +303,7 @@ def _parse_object_line(line: bytes) -> Mapping[str, object] | None:
     try:
         value = parse_json(line.decode())
     except RepeatedKeyError:
-        return {}  # said with its line when the records are read
+        return {}  # reported with its line number when the records are read
     except (ValueError, RecursionError):
         return None
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else None

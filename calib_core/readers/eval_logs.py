@@ -1,7 +1,7 @@
-"""How do the records of another tool's log become runs?  As a table whose columns are the log's own fields.
+"""Turns the log of an evaluation tool into runs, as a table whose columns are the log's own fields.
 
-A reader of such a log only says which field means what, and turns each record into plain values; what is
-missing, what is bad and which runs there are is judged as for every other table.
+The reader of a log format maps fields to columns and turns each record into plain values. Missing values,
+bad values and runs are then handled as in every other table.
 """
 
 from __future__ import annotations
@@ -34,12 +34,23 @@ from calib_core.readers.table.reader import read_table
 from calib_core.readers.table.run_split import Origin
 from calib_core.runs import ReportedMetric, Run, RunInfo, TokenRun
 
-# MERGED logged: Which records does a log in JSON hold, one after the other?  Lines, one list, or a list in an object.
+RowFields = Mapping[str, object]
+"""Field of the log → plain value (text, number, boolean, or a list of these); None if missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogRecord:
-    """One record. line: the physical line it begins on, None where it has none; share: of the file read."""
+    """One JSON record of a log.
+
+    Attributes
+    ----------
+    value
+        The parsed object, or why there is none.
+    line
+        The line, from 1, that the record begins on; None if the log is not in JSON lines.
+    share
+        Share of the file that has been read up to here, in [0, 1].
+    """
 
     value: Mapping[str, object] | BrokenRecord
     line: int | None
@@ -47,34 +58,44 @@ class LogRecord:
 
 
 def read_log_records(head: Head, list_key: str | None = None) -> Iterator[LogRecord]:
-    """The records in the file's order; within: the key whose list holds them, where the file is one object.
+    """Yield the records of a JSON log in the file's order.
 
-    Raises Refused where an object holds one key twice: which value is meant nobody can tell.
+    Parameters
+    ----------
+    head
+        The file.
+    list_key
+        The key of the list that holds the records, if the file is one JSON object.
+
+    Raises
+    ------
+    Refused
+        An object has a key twice.
     """
     if head.kind == "json lines" and list_key is None:
         yield from _records_of_lines(head)
         return
-    listed = head.list_elements if list_key is None else _list_or_empty(head.first_objects[0].get(list_key))
-    for at, value in enumerate(listed, 1):
-        yield LogRecord(_object_or_broken(value), None, at / len(listed))
+    elements = head.list_elements if list_key is None else _list_or_empty(head.first_objects[0].get(list_key))
+    for number, value in enumerate(elements, 1):
+        yield LogRecord(_object_or_broken(value), None, number / len(elements))
 
 
 def _records_of_lines(head: Head) -> Iterator[LogRecord]:
-    size = len(head.content)
-    for number, line, end in numbered_lines(head.content):
+    n_bytes = len(head.content)
+    for line_number, line, end in numbered_lines(head.content):
         try:
             value = _object_or_broken(parse_json(line.decode()))
         except RepeatedKeyError as repeated:
             raise Refused(
-                f"{head.file}, line {number:,}: an object has the key {shorten(str(repeated))!r} more than "
-                f"once, so which value is meant is not clear. Keep one."
+                f"{head.file}, line {line_number:,}: an object has the key {shorten(str(repeated))!r} more "
+                f"than once, so which value is meant is not clear. Keep one."
             ) from None
         except (ValueError, RecursionError):
             fix = "Mend the line, or take it out; the file may be half written."
             value = BrokenRecord(
                 0, "not JSON", "", "one JSON object on the line", shorten(line.decode()), fix
             )
-        yield LogRecord(value, number, end / size)
+        yield LogRecord(value, line_number, end / n_bytes)
 
 
 def _object_or_broken(value: object) -> Mapping[str, object] | BrokenRecord:
@@ -90,16 +111,20 @@ def _list_or_empty(value: object) -> Sequence[object]:
     return cast("list[object]", value) if isinstance(value, list) else ()
 
 
-RowFields = Mapping[str, object]
-"""The log's own names → plain values (text, numbers, booleans, lists of these); absent or None is missing."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class LogEntry:
     """One question of a log.
 
-    fields: see `Fields`; line: the physical line it begins on, None where the format has none; share: of
-    the file read so far, in [0, 1]; broken: why the record cannot be read (its `at` is set here).
+    Attributes
+    ----------
+    fields
+        The values of the row.
+    line
+        The line, from 1, that the record begins on; None if the format has no lines.
+    share
+        Share of the file that has been read up to here, in [0, 1].
+    broken
+        Why the record cannot be read; its `position` is set by `read_log_table`.
     """
 
     fields: RowFields
@@ -110,15 +135,26 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogTable:
-    """A log on its way to being a table.
+    """A log that is read as a table.
 
-    entries: read once, in the file's order; columns: the log's field → the contract's name it is read as
-    (messages then name the field as the file does; a field that has a contract's name is read as that);
-    info: what is known of every run of the file, where a record says nothing else of itself; reported: the
-    numbers that the tool itself worked out, by the run's label ("" for every run); notes: sentences that
-    a reader of the numbers has to know, looked at after the last entry: they may be added on the way;
-    part_of: as in `AnswerRun`; records: how many the file holds where several make one entry, None where
-    each is one.
+    Attributes
+    ----------
+    entries
+        The rows, read once, in the file's order.
+    column_roles
+        Field of the log → the name it is read as, so that messages can name the field as the file does.
+        A field that already has a known name is read as that.
+    info
+        What is known of every run of the file, unless a record says otherwise.
+    reported
+        Label of the run ("" for every run) → metrics that the tool itself reported.
+    notes
+        Sentences for the person who reads the numbers. They are used after the last entry, so the reader may
+        add to them while it yields entries.
+    part_of
+        As `AnswerRun.evaluation`.
+    n_records
+        Records in the file if several make one entry; None if each record is an entry.
     """
 
     entries: Iterable[LogEntry]
@@ -135,15 +171,31 @@ class LogTable:
 def read_log_table(
     head: Head, format_id: str, log: LogTable, mapping: Mapping[str, str], progress: ReadProgress
 ) -> Reading:
-    """The runs of a log; mapping: what the person says of its fields, which wins.
+    """Read a log as a table.
 
-    Raises Refused where there is no record, or a field that the person names is not there.
+    Parameters
+    ----------
+    head
+        The file.
+    format_id
+        The id of the log's format.
+    log
+        The log's rows and what is known of them.
+    mapping
+        Field → name it is read as, as chosen by the user; it wins over `log.column_roles`.
+    progress
+        Called with the share done and a short text.
+
+    Raises
+    ------
+    Refused
+        There is no record, or a field named by the user does not exist.
     """
-    taken = set(mapping.values())
-    columns = {name: means for name, means in log.column_roles.items() if means not in taken} | dict(mapping)
-    groups = GroupColumns(ColumnRoles.from_mapping(columns, head.file))
-    seen: dict[str, None] = dict.fromkeys(log.column_roles)
-    table = RawTable(None, _entry_slices(log.entries, groups.is_used, seen), seen)
+    mapped_names = set(mapping.values())
+    columns = {field_: name for field_, name in log.column_roles.items() if name not in mapped_names}
+    groups = GroupColumns(ColumnRoles.from_mapping(columns | dict(mapping), head.file))
+    found_keys: dict[str, None] = dict.fromkeys(log.column_roles)
+    table = RawTable(None, _entry_slices(log.entries, groups.is_used, found_keys), found_keys)
     reading = read_table(table, head, groups, progress, Origin(head.file, format_id, log.info))
     runs = tuple(_with_log_metadata(run, log) for run in reading.good_runs)
     rows = reading.n_rows if log.n_records is None else log.n_records
@@ -153,12 +205,12 @@ def read_log_table(
 
 
 def _with_log_metadata(run: Run, log: LogTable) -> Run:
-    """The run with what the log says of it beside its rows."""
+    """Add the log's notes and reported metrics to a run."""
     if isinstance(run, TokenRun):
         return run
     reported = log.reported.get(run.label, log.reported.get("", ()))
-    ledger = replace(run.row_counts, notes=(*run.row_counts.notes, *log.notes))
-    return replace(run, row_counts=ledger, reported_metrics=reported, evaluation=log.part_of)
+    row_counts = replace(run.row_counts, notes=(*run.row_counts.notes, *log.notes))
+    return replace(run, row_counts=row_counts, reported_metrics=reported, evaluation=log.part_of)
 
 
 def _entry_slices(

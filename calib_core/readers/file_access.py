@@ -1,7 +1,7 @@
-"""Which files may be opened here, and how is one opened without waiting and without being led astray?
+"""Opens regular files by name, or from handles that another process passed on.
 
-A file is opened once, where its name was given, and from then on it is its handle that is meant. The process
-that reads what is in files has been handed handles (`only`) and opens nothing by a name.
+A file is opened once, in the process that was given its name; from then on only its handle is used. The
+worker process that parses files is given handles (`allow_only`) and opens nothing by name.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from calib_core.errors import Refused
 
+LINK_LEAVES_FOLDER: Final = (
+    "leads out of the folder, and only what lies in it is read: copy the file itself there."
+)
+BROKEN_LINK: Final = "is a link that leads nowhere."
+
 _OPEN_FLAGS: Final = (
     os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would keep its reader for ever
+    | getattr(os, "O_NONBLOCK", 0)  # opening a named pipe would otherwise wait for a writer, forever
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
@@ -25,14 +30,20 @@ _OPEN_FLAGS: Final = (
 
 
 class _FileAccess:
-    """handed: path → handle, where only those may be read; None where this process opens files by name."""
+    """What this process may open.
+
+    Attributes
+    ----------
+    allowed_handles
+        Path → handle of the only files that may be read; None if this process opens files by name.
+    """
 
     allowed_handles: Mapping[Path, int] | None = None
 
 
 @contextmanager
 def allow_only(handles: Mapping[Path, int]) -> Generator[None]:
-    """Within it no file can be opened but these, each by the path it is handed over under."""
+    """Allow only these files to be opened inside the `with` block, each under the path it is mapped from."""
     before, _FileAccess.allowed_handles = _FileAccess.allowed_handles, dict(handles)
     try:
         yield
@@ -41,12 +52,12 @@ def allow_only(handles: Mapping[Path, int]) -> Generator[None]:
 
 
 def file_exists(path: Path) -> bool:
-    """Whether there is a file of that name to be read."""
+    """Return whether there is a readable file of that name."""
     return path.is_file() if _FileAccess.allowed_handles is None else path in _FileAccess.allowed_handles
 
 
 def is_in_same_folder(path: Path, companion: Path) -> bool:
-    """Whether the partner is a file in the other's folder, links followed: none may lead elsewhere."""
+    """Return whether `companion` is a file in the folder of `path`, with links followed."""
     if _FileAccess.allowed_handles is not None:
         return companion in _FileAccess.allowed_handles and companion.parent == path.parent
     try:
@@ -57,10 +68,21 @@ def is_in_same_folder(path: Path, companion: Path) -> bool:
 
 
 def open_handle(path: Path, file: str, root: Path | None = None) -> int:
-    """A new handle to a regular file, to be closed by whoever asked for it.
+    """Open a regular file; the caller closes the handle.
 
-    file: as messages call it; within: a folder out of which no link may lead. Raises Refused where there is
-    no regular file, or it lies elsewhere.
+    Parameters
+    ----------
+    path
+        The file.
+    file
+        What messages call the file.
+    root
+        A folder that no link may lead out of.
+
+    Raises
+    ------
+    Refused
+        There is no regular file, or it lies outside `root`.
     """
     if _FileAccess.allowed_handles is not None:
         return _reopen_handle(path, file, _FileAccess.allowed_handles)
@@ -68,7 +90,7 @@ def open_handle(path: Path, file: str, root: Path | None = None) -> int:
         real = path if root is None else path.resolve(strict=True)
         if root is not None and not real.is_relative_to(root.resolve(strict=True)):
             raise Refused(f"{file} {LINK_LEAVES_FOLDER}")
-        _require_regular_file(real.stat().st_mode, file)  # to open a device may already set something off
+        _require_regular_file(real.stat().st_mode, file)  # merely opening a device can have side effects
         handle = os.open(real, _OPEN_FLAGS | (0 if root is None else getattr(os, "O_NOFOLLOW", 0)))
     except RuntimeError:
         raise Refused(f"{file} {BROKEN_LINK}") from None
@@ -82,26 +104,58 @@ def open_handle(path: Path, file: str, root: Path | None = None) -> int:
     return handle
 
 
-LINK_LEAVES_FOLDER: Final = (
-    "leads out of the folder, and only what lies in it is read: copy the file itself there."
-)
-BROKEN_LINK: Final = "is a link that leads nowhere."
+def read_bytes(path: Path, file: str) -> bytes:
+    """Read all bytes of a regular file; raises as `open_regular_file`."""
+    with open_regular_file(path, file) as stream:
+        return stream.read()
+
+
+def read_first_bytes(path: Path, file: str, size: int) -> bytes:
+    """Read the first `size` bytes of a regular file, or all if it is shorter; raises as `read_bytes`."""
+    with open_regular_file(path, file) as stream:
+        return stream.read(size)
+
+
+@contextmanager
+def open_regular_file(path: Path, file: str) -> Generator[BinaryIO]:
+    """Open a regular file for reading.
+
+    Parameters
+    ----------
+    path
+        The file.
+    file
+        What messages call the file.
+
+    Raises
+    ------
+    Refused
+        There is no regular file, or it cannot be read.
+    """
+    handle = open_handle(path, file)
+    try:
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            yield stream
+    except OSError as error:
+        raise Refused(f"{file} cannot be read ({os_error_text(error)}).") from None
+    finally:
+        os.close(handle)
 
 
 def _reopen_handle(path: Path, file: str, handles: Mapping[Path, int]) -> int:
-    """A handle of its own, with a place of its own in the file, to what was handed over."""
+    """Open a file that was handed over once more, so that the new handle has its own file position."""
     if path not in handles:
         raise Refused(f"{file} cannot be opened (it was not handed over to be read).")
     try:
         handle = os.open(f"/dev/fd/{handles[path]}", _OPEN_FLAGS)
-    except OSError:  # no such folder here, or the file's owner has closed it to others since
+    except OSError:  # no /dev/fd on this system, or the file's permissions have changed since
         handle = os.dup(handles[path])
     os.lseek(handle, 0, os.SEEK_SET)
     return handle
 
 
 def _require_regular_file(mode: int, file: str) -> None:
-    """Raises Refused for whatever is no regular file."""
+    """Raise Refused for anything but a regular file."""
     if stat.S_ISDIR(mode):
         raise Refused(f"{file} cannot be opened (it is a folder): name a file in it.")
     if not stat.S_ISREG(mode):
@@ -109,7 +163,7 @@ def _require_regular_file(mode: int, file: str) -> None:
 
 
 def not_regular_message(mode: int) -> str:
-    """Why what has this mode is not read, after its name."""
+    """Say why a file of this mode is not read; the sentence continues after the file's name."""
     kind = "what is no regular file"
     if stat.S_ISFIFO(mode):
         kind = "a pipe"
@@ -121,5 +175,5 @@ def not_regular_message(mode: int) -> str:
 
 
 def os_error_text(error: Exception) -> str:
-    """What the system says of a failure, without the path."""
+    """Return the system's message for an error, without the path."""
     return getattr(error, "strerror", None) or "no file can have this name"

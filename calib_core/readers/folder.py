@@ -1,28 +1,31 @@
-"""Which files of a folder may hold predictions, and how is one of them opened?"""
+"""Which files of a folder may hold predictions?"""
 
 from __future__ import annotations
 
-import os
 import stat
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from calib_core.errors import Refused
 from calib_core.readers.companions import is_companion
-from calib_core.readers.file_access import LINK_LEAVES_FOLDER, not_regular_message, open_handle, os_error_text
+from calib_core.readers.file_access import BROKEN_LINK, LINK_LEAVES_FOLDER, not_regular_message, os_error_text
 
 IGNORED_NAMES: Final = frozenset({"manifest.json"})
+"""Lower-case names of files that never hold predictions."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderListing:
-    """What a folder holds.
+    """The files of a folder.
 
-    files: those that may hold predictions, sorted by their path below it; passed_over: what looks like one
-    and is not read, path → why, as a sentence that names it by its path below the folder.
+    Attributes
+    ----------
+    files
+        Files that may hold predictions, sorted by their path below the folder.
+    skipped
+        Path → why this file is not read, as a sentence that names it by its path below the folder.
     """
 
     files: tuple[Path, ...]
@@ -30,16 +33,21 @@ class FolderListing:
 
 
 def list_files(folder: Path) -> tuple[Path, ...]:
-    """The files of `listing`; raises as it does."""
+    """Return the files of `list_folder`; raises as it does."""
     return list_folder(folder).files
 
 
 def list_folder(folder: Path) -> FolderListing:
-    """The regular files in a folder and its subfolders, and what is passed over.
+    """List the regular files in a folder and its subfolders.
 
-    Nothing is said of hidden files and folders, README*, *.md and MANIFEST.json, nor of what is read with
-    the array beside it (X.target.npy of X.probs.npy). A link is followed only where it stays inside the
-    folder, and no folder is entered twice. Raises Refused where there is no such folder.
+    Hidden files and folders, README*, *.md and MANIFEST.json are ignored, and so are files that are read
+    together with another one (X.target.npy with X.probs.npy). A link is followed only if it stays inside
+    the folder, and no folder is entered twice.
+
+    Raises
+    ------
+    Refused
+        There is no such folder, or it cannot be opened.
     """
     try:
         top = folder.resolve(strict=True)
@@ -47,57 +55,29 @@ def list_folder(folder: Path) -> FolderListing:
     except (OSError, RuntimeError, ValueError) as error:
         name = folder.name or str(folder)
         raise Refused(f"{name} is no folder that can be opened ({os_error_text(error)}).") from None
-    found: list[Path] = []
-    passed_over: dict[Path, str] = {}
-    entered = {top}
+    files: list[Path] = []
+    skipped: dict[Path, str] = {}
+    visited = {top}
     while pending:
         path = pending.pop()
         if _is_ignored(path.name):
             continue
-        real, why = _resolve_inside(path, top)
-        if real is None:
-            passed_over[path] = f"{path.relative_to(folder).as_posix()} {why}"
-        elif real.is_dir():
-            if real not in entered:
-                entered.add(real)
+        target, reason = _resolve_inside(path, top)
+        if target is None:
+            skipped[path] = f"{path.relative_to(folder).as_posix()} {reason}"
+        elif target.is_dir():
+            if target not in visited:
+                visited.add(target)
                 pending.extend(_entries_or_empty(path))
-        elif not stat.S_ISREG(mode := _file_mode(real)):
-            passed_over[path] = f"{path.relative_to(folder).as_posix()}: {not_regular_message(mode)}"
+        elif not stat.S_ISREG(mode := _file_mode(target)):
+            skipped[path] = f"{path.relative_to(folder).as_posix()}: {not_regular_message(mode)}"
         elif not is_companion(path):
-            found.append(path)
-    return FolderListing(tuple(found), passed_over)
-
-
-def read_bytes(path: Path, file: str) -> bytes:
-    """All bytes of a regular file. Raises Refused, naming it `file`, where there is none to be read."""
-    with open_regular_file(path, file) as stream:
-        return stream.read()
-
-
-def read_first_bytes(path: Path, file: str, size: int) -> bytes:
-    """The first bytes of a regular file, `size` of them where it has so many; raises as `content`."""
-    with open_regular_file(path, file) as stream:
-        return stream.read(size)
-
-
-@contextmanager
-def open_regular_file(path: Path, file: str) -> Generator[BinaryIO]:
-    """A regular file to read from. Raises Refused, naming it `file`, where there is none to be read.
-
-    It is opened without waiting: a named pipe would keep a reader for ever.
-    """
-    handle = open_handle(path, file)
-    try:
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            yield stream
-    except OSError as error:
-        raise Refused(f"{file} cannot be read ({os_error_text(error)}).") from None
-    finally:
-        os.close(handle)
+            files.append(path)
+    return FolderListing(tuple(files), skipped)
 
 
 def _sorted_entries(folder: Path) -> list[Path]:
-    """What a folder holds, the last name first."""
+    """List a folder in reverse order of names, so that popping from the end goes forward."""
     return sorted(folder.iterdir(), reverse=True)
 
 
@@ -109,22 +89,22 @@ def _entries_or_empty(folder: Path) -> list[Path]:
 
 
 def _resolve_inside(path: Path, root: Path) -> tuple[Path | None, str]:
-    """Where a path leads; or None, and why it is not followed."""
+    """Resolve a path; (None, why) if it leads out of `root` or nowhere."""
     try:
-        real = path.resolve(strict=True)
-    except (OSError, RuntimeError):  # a link to nowhere, or round in a circle
-        return None, "is a link that leads nowhere."
-    return (real, "") if real.is_relative_to(root) else (None, LINK_LEAVES_FOLDER)
+        target = path.resolve(strict=True)
+    except (OSError, RuntimeError):  # a broken link, or a loop of links
+        return None, BROKEN_LINK
+    return (target, "") if target.is_relative_to(root) else (None, LINK_LEAVES_FOLDER)
 
 
 def _is_ignored(name: str) -> bool:
-    """Whether nobody takes a file or folder of that name for predictions."""
-    low = name.lower()
-    return low.startswith((".", "readme")) or low.endswith(".md") or low in IGNORED_NAMES
+    """Return whether a file or folder of this name is ignored without a message."""
+    lowered = name.lower()
+    return lowered.startswith((".", "readme")) or lowered.endswith(".md") or lowered in IGNORED_NAMES
 
 
 def _file_mode(path: Path) -> int:
     try:
         return path.stat().st_mode
-    except OSError:  # gone since the folder was listed
+    except OSError:  # deleted since the folder was listed
         return 0

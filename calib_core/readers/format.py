@@ -1,4 +1,4 @@
-"""What is a file format to this program, and what is looked at to recognise one?"""
+"""The types that all readers share: a file's first look (`Head`), a format, and what was read (`Reading`)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,40 @@ from calib_core.readers.content import Content
 from calib_core.readers.table.raw import ReadProgress
 from calib_core.runs import Run
 
-# MERGED reading: What did one file hold, and which runs does it give once somebody has chosen about its bad rows?
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One file, read once.
+    """What one file holds.
 
-    file: as messages call it; format: an id of `FORMATS`; rows: records in the file, bad ones
-    included; bad_rows: records with at least one bad value; problems: the bad values by kind;
-    good_runs: the runs without their bad rows (a run of bad rows alone is not among them); columns:
-    as in the file; unused: those of them that nothing is read from; groups: those without a name here
-    whose few values sort the rows into groups; proposals: file column → the name
-    it probably stands for, never applied (several columns may stand for one name: parts of a list, or
-    rivals); notes: what else a person has to know, each a sentence; refusal: why nothing of the file
-    can be used although it could be read, and what to do; None where that is not known here; read_as: file
-    column → the name it is read as, of files that are tables or become one.
+    Attributes
+    ----------
+    file
+        What messages call the file.
+    format
+        An id of `FORMATS`.
+    n_rows
+        Records in the file, bad ones included.
+    n_bad_rows
+        Records with at least one bad value.
+    problems
+        The bad values by kind.
+    good_runs
+        The runs without their bad rows. A run that has only bad rows is missing here.
+    columns
+        The columns, as in the file.
+    unused_columns
+        Columns that nothing is read from.
+    proposed_mapping
+        Column of the file → the name it probably stands for; never applied without being asked for.
+        Several columns may stand for one name: they are the elements of one list, or alternatives.
+    notes
+        Sentences for the person who reads the numbers.
+    refusal
+        Why nothing in the file can be used although it was read, and what to do; otherwise None.
+    group_columns
+        Columns without a role whose few values split the rows into groups.
+    column_roles
+        Column of the file → the name it is read as, for tables and for logs read as tables.
     """
 
     file: str
@@ -45,10 +63,19 @@ class Reading:
     column_roles: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def runs(self, *, skip_bad_rows: bool) -> tuple[Run, ...]:
-        """The runs; skip_bad_rows says that bad rows are to be left out.
+        """Return the runs, without their bad rows.
 
-        Raises Refused where nothing can be used, BadRowsFound where there are bad rows and nobody has
-        chosen to leave them out.
+        Parameters
+        ----------
+        skip_bad_rows
+            Whether the caller accepts that bad rows are left out.
+
+        Raises
+        ------
+        Refused
+            Nothing in the file can be used.
+        BadRowsFound
+            There are bad rows and `skip_bad_rows` is False.
         """
         if self.refusal is not None:
             raise Refused(self.refusal)
@@ -65,13 +92,28 @@ ContentKind = Literal["parquet", "json lines", "json list", "json object", "text
 class Head:
     """A file's bytes and what a first look at them shows.
 
-    file: as messages call it; content: its bytes, none of the kinds "zip" and "npy", which are read from
-    `path`; kind: see `Kind`; objects: up to the first 20 JSON objects;
-    records: all elements of a JSON list (which cannot be parsed in part); names: columns of a Parquet
-    file, members of an archive; metadata: the key-value pairs of a Parquet file; path: where the file
-    lies, None where only its bytes are known; beside: name → path of the files that are read with it, if
-    they are there (`partners.companions`); gold: a table of right answers that the person named, None
-    where none was.
+    Attributes
+    ----------
+    file
+        What messages call the file.
+    content
+        The bytes; empty for the kinds "zip" and "npy", which are read from `path`.
+    kind
+        What the bytes are.
+    first_objects
+        The first JSON objects, up to 20.
+    list_elements
+        All elements of a JSON list, which cannot be parsed in part.
+    names
+        Columns of a Parquet file, or members of an archive.
+    metadata
+        The key-value pairs of a Parquet file.
+    path
+        The file; None if only its bytes are known.
+    companions
+        Name → path of the existing files that are read together with this one.
+    gold_path
+        A table of right answers that the user named; otherwise None.
     """
 
     file: str
@@ -87,23 +129,33 @@ class Head:
 
     @property
     def all_bytes(self) -> bytes:
-        """All bytes at once. A large text is better read from `content`."""
+        """Read all bytes at once; a large text is better read from `content`."""
         return self.content.read_all()
 
 
 ReadFunction: TypeAlias = Callable[[Head, Mapping[str, str], ReadProgress], Reading]
-"""A file, what its columns mean (file column → contract name), who is told of the progress → a reading.
+"""Reads a file: (head, column of the file → Calib's name for it, progress) → reading.
 
-Raises `problems.Refused` where nothing in the file can be used.
+Raises `calib_core.errors.Refused` if nothing in the file can be used.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One way in which predictions are written down.
+    """A file format that Calib reads.
 
-    id: as on the command line; title: for people; marks: what it is recognised by, for people, to stand
-    after "because it has"; recognises: whether a file is one, by its content alone; read: see `Read`.
+    Attributes
+    ----------
+    id
+        Its name on the command line.
+    title
+        Its name in messages.
+    recognised_by
+        What it is recognised by, worded to follow "because it has".
+    recognises
+        Whether a file has this format, judged by its content alone.
+    read
+        Reads such a file.
     """
 
     id: str

@@ -1,6 +1,6 @@
-"""What does a value out of somebody's JSON hold, if it is of the kind that is expected?
+"""Type-checked access to values parsed from JSON.
 
-A log may hold anything at any place. What is of another kind is taken for missing, unless somebody judges it.
+A log may hold anything anywhere. A value of an unexpected type counts as missing, unless it is judged later.
 """
 
 from __future__ import annotations
@@ -15,60 +15,63 @@ from calib_core.readers.table.cells import PLAIN_NUMBER, RANGE_TOLERANCE
 from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json
 
 LOGPROB_SENTINEL: Final = -1000.0
-"""A log-probability this small is no number: it stands for "not among the likeliest, too small to say"."""
+"""Log-probabilities this small stand for "not among the likeliest tokens", as in -9999."""
 
 _PLAIN_NUMBER: Final = re.compile(PLAIN_NUMBER)
 _EMPTY_OBJECT: Final[Mapping[str, object]] = MappingProxyType({})
 
+_ANSWER_KEYS: Final = ("answer", "final_answer", "correct_answer")
+_CODE_FENCE: Final = "```"
+
 
 def is_object(value: object) -> bool:
-    """Whether the value is an object."""
+    """Return whether the value is a JSON object."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> bool:
-    """Whether the value is a list."""
+    """Return whether the value is a list."""
     return isinstance(value, list)
 
 
 def is_cell_value(value: object) -> bool:
-    """Whether a value could stand in a cell of a table: no object, and no list of objects or lists."""
+    """Return whether a value fits a table cell: not None, no object, no list of objects or lists."""
     if isinstance(value, list):
         return not any(isinstance(part, dict | list) for part in cast("list[object]", value))
     return value is not None and not isinstance(value, dict)
 
 
 def as_object(value: object) -> Mapping[str, object]:
-    """The object; an empty one where the value is none."""
+    """Return an object unchanged; an empty object for any other value."""
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else _EMPTY_OBJECT
 
 
 def as_list(value: object) -> Sequence[object]:
-    """The list; an empty one where the value is none."""
+    """Return a list unchanged; an empty sequence for any other value."""
     return cast("list[object]", value) if isinstance(value, list) else ()
 
 
 def as_text(value: object) -> str | None:
-    """The text; None where the value is none."""
+    """Return a text unchanged; None for any other value."""
     return value if isinstance(value, str) else None
 
 
 def as_name(value: object) -> str | None:
-    """The value as a name: text that is not empty, or a whole number as it would be written; else None."""
+    """Return a non-empty text unchanged and an integer as text; None for any other value."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value) if -(2**63) <= value < 2**63 else None
     return value if isinstance(value, str) and value.strip() else None
 
 
 def as_integer(value: object) -> int | None:
-    """The whole number, if it is of ordinary size; None where the value is none."""
+    """Return an integer below 2³¹ in absolute value; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if abs(value) < 2**31 else None
 
 
 def as_float(value: object) -> float | None:
-    """The number, also NaN and infinity; None where the value is none, or larger than any float."""
+    """Return a number as a float, NaN and infinity included; None for any other value or an overflow."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -78,78 +81,92 @@ def as_float(value: object) -> float | None:
 
 
 def as_finite_number(value: object) -> float | None:
-    """The value where it is a finite number, also as text, else None."""
+    """Return a finite number, also from text; None for any other value.
+
+    Examples
+    --------
+    >>> as_finite_number("0.5"), as_finite_number("50%")
+    (0.5, None)
+    """
     if isinstance(value, str) and _PLAIN_NUMBER.match(value):
         value = float(value)
-    found = as_float(value)
-    return None if found is None or not math.isfinite(found) else found
+    number = as_float(value)
+    return None if number is None or not math.isfinite(number) else number
 
 
 def as_logprob(value: object) -> float | None:
-    """A log-probability at most 0, which may be minus infinity.
+    """Return a log-probability, at most 0 and possibly minus infinity.
 
-    None where it is not there, stands for "too small to say" (`SENTINEL`), or is wrong (`is_wrong`).
+    None if the value is missing, invalid (`is_invalid_logprob`), or a sentinel (`LOGPROB_SENTINEL`).
     """
-    if type(value) is float and LOGPROB_SENTINEL < value <= 0:  # nearly all are: the rest takes its time
+    if type(value) is float and LOGPROB_SENTINEL < value <= 0:  # the fast path: nearly all values
         return value
     if _is_minus_infinity(value):
         return -math.inf
-    found = as_finite_number(value)
-    return None if found is None or found <= LOGPROB_SENTINEL or found > RANGE_TOLERANCE else min(found, 0.0)
+    number = as_finite_number(value)
+    if number is None or number <= LOGPROB_SENTINEL or number > RANGE_TOLERANCE:
+        return None
+    return min(number, 0.0)
 
 
 def is_invalid_logprob(value: object) -> bool:
-    """Whether a log-probability is there and cannot be one: no number, NaN, above 0."""
+    """Return whether a value is present and cannot be a log-probability: not a number, NaN, or above 0."""
     if type(value) is float and LOGPROB_SENTINEL < value <= 0:
         return False
     if value is None or _is_minus_infinity(value):
         return False
-    found = as_finite_number(value)
-    return found is None or found > RANGE_TOLERANCE
+    number = as_finite_number(value)
+    return number is None or number > RANGE_TOLERANCE
 
 
 def _is_minus_infinity(value: object) -> bool:
-    """Whether it is minus infinity: the log-probability of what cannot be."""
+    """Return whether a value is minus infinity, the log-probability of an impossible event."""
     return value == -math.inf if isinstance(value, float) else value in ("-inf", "-Infinity")
 
 
-# MERGED answer_field: Which answer does an output give that is a JSON object?  The one value of its field "answer".
-#
-# A field by another of the same names has to say the same: of two that differ neither is the answer.
-
-_ANSWER_KEYS: Final = ("answer", "final_answer", "correct_answer")
-_CODE_FENCE: Final = "```"
-
-
 def answer_field(text: str | None) -> str | None:
-    """What stands under "answer" in a text that is one JSON object, also between ``` fences; else None."""
-    before, found = split_last_object(text)
-    return None if before else found
+    """Return the field "answer" of a text that is one JSON object, possibly in a code fence; else None.
+
+    Examples
+    --------
+    >>> answer_field('{"answer": "B"}')
+    'B'
+    """
+    before, answer = split_last_object(text)
+    return None if before else answer
 
 
 def split_last_object(text: str | None) -> tuple[str | None, str | None]:
-    """What stands before the JSON object that a text ends with, and the answer in that object.
+    """Split a text that ends with a JSON object into the text before it and the answer in the object.
 
-    The object is the whole text, or the only one between ``` fences at its end. ("", answer) of an object
-    alone, (None, None) where there is no such object, or it says no answer, or two.
+    The object is the whole text, or the content of the only code fence, at the end of the text. Fields of
+    several answer-like names ("answer", "final_answer" …) must agree.
+
+    Returns
+    -------
+    tuple
+        (text before, answer), with an empty text if the object is the whole text; (None, None) if there is
+        no such object, or it has no answer or contradictory ones.
     """
-    before, bare = "", (text or "").strip()
-    if bare.count(_CODE_FENCE) == 2 and bare.endswith(_CODE_FENCE):
-        before, bare, _ = (part.strip() for part in bare.split(_CODE_FENCE))
-        bare = bare[4:].lstrip() if bare[:4].lower() == "json" else bare
-    if not bare.startswith("{"):
+    before, body = "", (text or "").strip()
+    if body.count(_CODE_FENCE) == 2 and body.endswith(_CODE_FENCE):
+        before, body, _ = (part.strip() for part in body.split(_CODE_FENCE))
+        body = body[4:].lstrip() if body[:4].lower() == "json" else body
+    if not body.startswith("{"):
         return None, None
     try:
-        told = as_object(parse_json(bare))
+        fields = as_object(parse_json(body))
     except (ValueError, RecursionError, RepeatedKeyError):
         return None, None
-    values = [
-        _value_as_written(told[key]) for key in told if key.strip().lower().replace(" ", "_") in _ANSWER_KEYS
+    answers = [
+        _scalar_text(value)
+        for key, value in fields.items()
+        if key.strip().lower().replace(" ", "_") in _ANSWER_KEYS
     ]
-    found = values[0] if len(set(values)) == 1 else None
-    return (None, None) if found is None else (before, found)
+    answer = answers[0] if len(set(answers)) == 1 else None
+    return (None, None) if answer is None else (before, answer)
 
 
-def _value_as_written(value: object) -> str | None:
-    """A value as it would be written; None of what is no single one."""
+def _scalar_text(value: object) -> str | None:
+    """Return a text or number as text; None for any other value."""
     return as_name(value) or (repr(value) if isinstance(value, float) else None)

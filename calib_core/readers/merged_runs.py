@@ -1,4 +1,7 @@
-"""Which token-level runs are parts of one run, and what do they come to together?"""
+"""Merges runs that are parts of one evaluation, such as the 57 subject files of MMLU.
+
+Answer runs are concatenated (`merge_runs`); the sums of token-level runs are added (`merge_token_runs`).
+"""
 
 from __future__ import annotations
 
@@ -15,62 +18,71 @@ from calib_core.errors import Refused
 from calib_core.readers.table.run_split import unique_label
 from calib_core.runs import AnswerRun, ReportedMetric, RowCounts, Run, RunInfo, TokenRun
 
-# MERGED united: Which runs of several files are parts of one evaluation, and what is it as a whole?  MMLU is 57 files.
-
 FILE_COLUMN: Final = "file"
-"""The column of a united run's rows that says which file each is from; `row` is its record there."""
+"""The column of a merged run that holds each row's file; `row` counts the records of that file."""
 
 _NUMBER_PATTERN: Final = re.compile(r"[0-9][0-9.,e-]*")
 
 EvaluationKey = tuple[str, str, RunInfo]
+"""Evaluation, format and description of a run: parts of one evaluation agree in all three."""
+
+# --- Answer runs ------------------------------------------------------------------------------------------
 
 
 def merge_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """The runs in the order of their first part, those that are parts of one evaluation as one run each.
+    """Merge runs that are parts of one evaluation; the others stay as they are.
 
-    Parts are runs with the same `part_of` and the same description. One that repeats a question of those
-    before it (id and subject), or stores its numbers in another dtype, stays a run by itself.
+    Parts are runs with the same `evaluation`, format and description. A run that repeats a question (id and
+    subject) of the parts before it, or stores its numbers in another dtype, stays separate.
+
+    Returns
+    -------
+    tuple of Run
+        In the order of their first parts.
     """
     return tuple(merge_parts(parts) for parts in group_parts(runs))
 
 
 def group_parts(runs: Iterable[Run]) -> tuple[tuple[Run, ...], ...]:
-    """The runs, those that `united` makes one side by side."""
-    found: list[list[Run]] = []
-    places: dict[EvaluationKey, int] = {}
+    """Group the runs that `merge_runs` merges into one; other runs are groups of their own."""
+    groups: list[list[Run]] = []
+    group_by_key: dict[EvaluationKey, list[Run]] = {}
     for run in runs:
-        if not isinstance(run, AnswerRun) or run.evaluation is None:
-            found.append([run])
-            continue
-        at = places.setdefault((run.evaluation, run.format, run.info), len(found))
-        if at == len(found):
-            found.append([run])
-        elif _can_join(run, found[at]):
-            found[at].append(run)
+        group: list[Run] | None = None
+        if isinstance(run, AnswerRun) and run.evaluation is not None:
+            key = (run.evaluation, run.format, run.info)
+            group = group_by_key.get(key)
+            if group is None:
+                group = group_by_key[key] = list[Run]()
+                groups.append(group)
+            elif not _can_join(run, group):
+                group: list[Run] | None = None
+        if group is None:
+            groups.append([run])
         else:
-            found.append([run])
-    return tuple(map(tuple, found))
+            group.append(run)
+    return tuple(map(tuple, groups))
 
 
 def merge_parts(parts: Sequence[Run], *notes: str) -> Run:
-    """Several parts as one run; one alone as it is. notes: what else has to be known of the whole."""
+    """Merge several parts into one run, with further `notes`; return a single part unchanged."""
     runs = [part for part in parts if isinstance(part, AnswerRun)]
     if len(runs) < 2:
         return parts[0]
     first = runs[0]
-    rows = [part.rows.with_columns(pl.lit(part.file).alias(FILE_COLUMN)) for part in runs]
+    frames = [part.rows.with_columns(pl.lit(part.file).alias(FILE_COLUMN)) for part in runs]
     return replace(
         first,
         file=f"{first.file} and {len(runs) - 1:,} other{'s' if len(runs) > 2 else ''}",
-        rows=pl.concat(rows, how="diagonal_relaxed"),
+        rows=pl.concat(frames, how="diagonal_relaxed"),
         group_columns=_merge_group_columns(runs),
-        row_counts=_merge_ledgers(runs, notes),
+        row_counts=_merge_row_counts(runs, notes),
         reported_metrics=tuple(_merge_reported(runs)),
     )
 
 
 def _can_join(run: AnswerRun, parts: Sequence[Run]) -> bool:
-    """Whether a run can be one more part: no question again, no number stored otherwise."""
+    """Return whether a run can join these parts: it repeats no question and has the same dtypes."""
     for part in parts:
         if not isinstance(part, AnswerRun):
             return False
@@ -84,18 +96,18 @@ def _can_join(run: AnswerRun, parts: Sequence[Run]) -> bool:
 
 
 def _is_same_dtype(first: pl.DataType, second: pl.DataType) -> bool:
-    empty = (pl.Null(), pl.List(pl.Null()))
-    return first == second or first in empty or second in empty
+    without_values = (pl.Null(), pl.List(pl.Null()))
+    return first == second or first in without_values or second in without_values
 
 
 def _merge_group_columns(parts: Sequence[AnswerRun]) -> pl.DataFrame:
-    """The columns that sort the rows into groups, null where a part has no such column."""
+    """Concatenate the group columns; null for the rows of a part without the column."""
     names = dict.fromkeys(name for part in parts for name in part.group_columns.columns)
     columns: list[pl.Series] = []
     for name in names:
         texts = pl.concat([_column_as_text(part, name) for part in parts])
-        kinds = texts.drop_nulls().unique(maintain_order=True)
-        columns.append(texts.cast(pl.Enum(kinds)).alias(name))
+        categories = texts.drop_nulls().unique(maintain_order=True)
+        columns.append(texts.cast(pl.Enum(categories)).alias(name))
     return pl.DataFrame(columns)
 
 
@@ -105,109 +117,127 @@ def _column_as_text(part: AnswerRun, name: str) -> pl.Series:
     return pl.Series([None], dtype=pl.String).new_from_index(0, part.rows.height)
 
 
-def _merge_ledgers(parts: Sequence[AnswerRun], notes: Sequence[str]) -> RowCounts:
-    ledgers = [part.row_counts for part in parts]
-    named = [_single_subject(part) or part.file for part in parts]
-    shown = ", ".join(named[:5]) + (", …" if len(named) > 5 else "")
-    clipped = sum((Counter(ledger.clipped) for ledger in ledgers), Counter[str]())
+def _merge_row_counts(parts: Sequence[AnswerRun], notes: Sequence[str]) -> RowCounts:
+    all_counts = [part.row_counts for part in parts]
+    names = [_single_subject(part) or part.file for part in parts]
+    shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    clipped = sum((Counter(counts.clipped) for counts in all_counts), Counter[str]())
     return RowCounts(
-        n_rows=sum(ledger.n_rows for ledger in ledgers),
-        n_left_out=sum(ledger.n_left_out for ledger in ledgers),
+        n_rows=sum(counts.n_rows for counts in all_counts),
+        n_left_out=sum(counts.n_left_out for counts in all_counts),
         clipped=MappingProxyType(dict(clipped)),
-        n_off_sum=sum(ledger.n_off_sum for ledger in ledgers),
+        n_off_sum=sum(counts.n_off_sum for counts in all_counts),
         notes=(
             f"One run of {len(parts):,} files: {shown}.",
             *notes,
-            *_merge_notes(ledgers),
+            *_merge_notes(all_counts),
         ),
     )
 
 
-def _merge_notes(ledgers: Sequence[RowCounts]) -> Iterable[str]:
-    """What is said of the parts, once where it differs in its numbers alone."""
-    said: dict[str, list[str]] = {}
-    for ledger in ledgers:
-        for note in dict.fromkeys(ledger.notes):
-            said.setdefault(_NUMBER_PATTERN.sub("#", note), []).append(note)
-    for notes in said.values():
-        if len(set(notes)) == 1 and len(notes) == len(ledgers):
+def _merge_notes(row_counts: Sequence[RowCounts]) -> Iterable[str]:
+    """Merge the notes of the parts; notes that differ only in their numbers become one."""
+    notes_by_pattern: dict[str, list[str]] = {}
+    for counts in row_counts:
+        for note in dict.fromkeys(counts.notes):
+            notes_by_pattern.setdefault(_NUMBER_PATTERN.sub("#", note), []).append(note)
+    for notes in notes_by_pattern.values():
+        if len(set(notes)) == 1 and len(notes) == len(row_counts):
             yield notes[0]
         else:
-            such = "" if len(set(notes)) == 1 else ", such as"
-            yield f"In {len(notes):,} of {len(ledgers):,} files{such}: {notes[0]}"
+            such_as = "" if len(set(notes)) == 1 else ", such as"
+            yield f"In {len(notes):,} of {len(row_counts):,} files{such_as}: {notes[0]}"
 
 
 def _merge_reported(parts: Sequence[AnswerRun]) -> Iterable[ReportedMetric]:
-    """Each of the tool's numbers over all parts, weighted by their rows, and then each part's own."""
-    own: dict[tuple[str, str | None, str], list[ReportedMetric]] = {}
+    """Yield the mean of each metric that all parts report, weighted by rows; then each part's own values."""
+    by_metric: dict[tuple[str, str | None, str], list[ReportedMetric]] = {}
     for part in parts:
-        for one in part.reported_metrics:
-            own.setdefault((one.name, one.method, one.why), []).append(one)
-    for (name, method, why), numbers in own.items():
-        rows = sum(one.rows or 0 for one in numbers)
-        if len(numbers) == len(parts) and all(one.rows for one in numbers):
-            mean = sum(one.value * (one.rows or 0) for one in numbers) / rows
-            yield ReportedMetric(f"{name}, of all by rows", mean, rows, method, why)
+        for metric in part.reported_metrics:
+            by_metric.setdefault((metric.name, metric.method, metric.why), []).append(metric)
+    for (name, method, why), metrics in by_metric.items():
+        n_rows = sum(metric.rows or 0 for metric in metrics)
+        if len(metrics) == len(parts) and all(metric.rows for metric in metrics):
+            mean = sum(metric.value * (metric.rows or 0) for metric in metrics) / n_rows
+            yield ReportedMetric(f"{name}, of all by rows", mean, n_rows, method, why)
     for part in parts:
         subject = _single_subject(part)
         if subject is not None:
-            yield from (replace(one, subject=subject) for one in part.reported_metrics)
+            yield from (replace(metric, subject=subject) for metric in part.reported_metrics)
 
 
 def _single_subject(part: AnswerRun) -> str | None:
-    """The subject of all rows of a part; None where they have several or none."""
+    """Return the subject of all rows of a part; None if there are several or none."""
     if "subject" not in part.rows.columns:
         return None
     names = part.rows["subject"].unique()
     return names.item() if names.len() == 1 else None
 
 
+# --- Token-level runs -------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedTokenRun:
-    """A run that was added up. files: the files of its parts, in the order given."""
+    """A token-level run that was added up from parts.
+
+    Attributes
+    ----------
+    run
+        The run, with the sums of all parts.
+    files
+        The files of the parts, in the order given.
+    """
 
     run: TokenRun
     files: tuple[str, ...]
 
 
 def merge_token_runs(token_runs: Iterable[TokenRun]) -> tuple[MergedTokenRun, ...]:
-    """The runs, those with one description and one label added up, each with a label of its own.
+    """Add up the runs that have the same description and label, and give each result a unique label.
 
-    Raises Refused where the parts of a run differ in their number of classes.
+    Raises
+    ------
+    Refused
+        The parts of a run differ in their number of classes.
     """
-    found: dict[tuple[RunInfo, str], MergedTokenRun] = {}
+    merged: dict[tuple[RunInfo, str], MergedTokenRun] = {}
     for run in token_runs:
         key = (run.info, run.label)
-        found[key] = _add_part(found[key], run) if key in found else MergedTokenRun(run, (run.file,))
+        merged[key] = _add_part(merged[key], run) if key in merged else MergedTokenRun(run, (run.file,))
     labels: set[str] = set()
-    return tuple(_with_label(whole, unique_label(whole.run.label, labels)) for whole in found.values())
+    return tuple(_with_label(total, unique_label(total.run.label, labels)) for total in merged.values())
 
 
 def _with_label(merged: MergedTokenRun, label: str) -> MergedTokenRun:
-    """The whole under its own label, with a note on the files of its parts."""
-    ledger, number = merged.run.row_counts, len(merged.files)
-    if number > 1:
-        shown = ", ".join(merged.files[:5]) + (", …" if number > 5 else "")
-        ledger = replace(ledger, notes=(*ledger.notes, f"Added up from {number:,} files: {shown}."))
-    return replace(merged, run=replace(merged.run, label=label, row_counts=ledger))
+    """Relabel a merged run and add a note that lists its files."""
+    row_counts, n_files = merged.run.row_counts, len(merged.files)
+    if n_files > 1:
+        shown = ", ".join(merged.files[:5]) + (", …" if n_files > 5 else "")
+        row_counts = replace(
+            row_counts, notes=(*row_counts.notes, f"Added up from {n_files:,} files: {shown}.")
+        )
+    return replace(merged, run=replace(merged.run, label=label, row_counts=row_counts))
 
 
 def _add_part(merged: MergedTokenRun, part: TokenRun) -> MergedTokenRun:
-    """The whole and one part more."""
-    one, other = merged.run.sums, part.sums
-    if one.classes != other.classes:
+    """Add one more part to a merged run."""
+    total, other = merged.run.sums, part.sums
+    if total.classes != other.classes:
         raise Refused(
             f"{merged.files[0]} and {part.file} are parts of the run {part.label!r}, and one has "
-            f"{one.classes:,} classes, the other {other.classes:,}. If they are different runs, give each "
+            f"{total.classes:,} classes, the other {other.classes:,}. If they are different runs, give each "
             f"its own metadata."
         )
     run = replace(
-        merged.run, sums=one.merge(other), row_counts=_add_ledgers(merged.run.row_counts, part.row_counts)
+        merged.run,
+        sums=total.merge(other),
+        row_counts=_add_row_counts(merged.run.row_counts, part.row_counts),
     )
     return MergedTokenRun(run, tuple(dict.fromkeys((*merged.files, part.file))))
 
 
-def _add_ledgers(first: RowCounts, second: RowCounts) -> RowCounts:
+def _add_row_counts(first: RowCounts, second: RowCounts) -> RowCounts:
     return RowCounts(
         n_rows=first.n_rows + second.n_rows,
         n_left_out=first.n_left_out + second.n_left_out,

@@ -17,7 +17,7 @@ from calib_core.edges import Scheme
 from calib_core.errors import Refused
 from calib_core.methods.method import MethodOptions
 from calib_core.readers.companions import expected_companions
-from calib_core.readers.folder import open_regular_file
+from calib_core.readers.file_access import open_regular_file
 from calib_core.report.inputs import FileChecksum, ReportSettings
 from calib_core.version import VERSION
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, cast
 
+from calib_core.readers.choice_letters import TOKENIZER_SPACES
 from calib_core.readers.eval_logs import LogEntry, LogRecord
-from calib_core.readers.folder import read_bytes
+from calib_core.readers.file_access import read_bytes
 from calib_core.readers.format import Reading
 from calib_core.readers.json_values import (
     as_finite_number,
@@ -299,8 +300,6 @@ InstanceKey = tuple[str | None, int, str | None]
 SEPARATE_METHOD: Final = "multiple_choice_separate"
 CALIBRATION_MODE: Final = "calibration"
 
-_TOKENIZER_SPACES: Final = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
-
 
 def instances_of_states(
     records: Iterable[LogRecord],
@@ -459,7 +458,7 @@ def _choice_logprob(state: Mapping[str, object] | None, choice: str) -> tuple[fl
     tokens = [as_object(token) for token in as_list(as_object(given[0]).get("tokens"))] if given else []
     end, total = "", 0.0
     for count, token in enumerate(reversed(tokens), 1):
-        end = (as_text(token.get("text")) or "").translate(_TOKENIZER_SPACES) + end
+        end = (as_text(token.get("text")) or "").translate(TOKENIZER_SPACES) + end
         value = as_logprob(token.get("logprob"))
         if value is None:
             return None, 0

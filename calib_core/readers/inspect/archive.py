@@ -27,7 +27,7 @@ from calib_core.readers.archives import (
     escapes_archive,
     open_archive,
 )
-from calib_core.readers.folder import open_regular_file
+from calib_core.readers.file_access import open_regular_file
 from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json
 
 MAX_MEMBER_BYTES: Final = 2**26

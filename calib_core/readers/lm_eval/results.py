@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from calib_core.errors import CalibError
-from calib_core.readers.folder import read_first_bytes
+from calib_core.readers.file_access import read_first_bytes
 from calib_core.readers.json_values import as_list, as_object
 from calib_core.readers.lm_eval.documents import Document
 from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json

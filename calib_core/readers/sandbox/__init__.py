@@ -1,1 +1,1 @@
-"""How is a file from a stranger read so that it can hurt nobody?  In a process of its own, with limits."""
+"""Reads untrusted files safely: in a worker process, with limits on memory and time."""

@@ -1,7 +1,7 @@
-"""What may reading a file cost, in memory and in time, before it is stopped?
+"""How much memory and time may reading a file take before it is stopped?
 
-Small files, whatever they claim of themselves, may cost what a small file can cost; a large one may cost
-more in proportion. Memory is what the process that reads takes beyond what it takes idle.
+The limits grow with the size of the file on disk, not with sizes that its content claims. Memory is counted
+beyond what the idle worker process uses.
 """
 
 from __future__ import annotations
@@ -11,39 +11,48 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 MEMORY_VARIABLE: Final = "CALIB_READING_MIB"
-"""The environment variable that says otherwise how many MiB reading may take, whatever the file."""
+"""The environment variable that overrides the memory limit, in MiB, for every file."""
 
 MIB: Final = 2**20
 BASE_MEMORY_MIB: Final = 640
-"""MiB that any file may take."""
+"""MiB allowed for any file."""
 
 MEMORY_PER_BYTE: Final = 4
-"""How many times its size it may take beside that."""
+"""Bytes allowed in addition for each byte of the file."""
 
 MEMORY_PER_PACKED_BYTE: Final = 16
-"""The same of a file so small that being packed well, as sums and columns of few values are, is no burden."""
+"""The same for small files, which may be well compressed, such as saved sums or columns of few values."""
 
 MAX_PACKED_MEMORY_MIB: Final = 2048
-"""MiB that may come of that."""
+"""Limit, in MiB, on what `MEMORY_PER_PACKED_BYTE` adds."""
 
 BASE_ANSWER_MIB: Final = 256
-"""MiB that what comes back may take, of any file."""
+"""MiB that the reading sent back may take, for any file."""
 
 BASE_SECONDS: Final = 8.5
-"""Without a sign of progress, and in all for a file of no size."""
+"""Seconds allowed without progress, and in total for an empty file."""
 
 BYTES_PER_SECOND: Final = 10_000_000
+"""Bytes that are read per second on a slow machine."""
 
 ARCHIVE_EXPANSION: Final = 16
-"""How many times its size what lies in an archive is taken for, as long as time is concerned."""
+"""Assumed ratio of unpacked to packed size of an archive, for the limit on time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may cost.
+    """What reading one file may cost.
 
-    memory: bytes that reading may take; answer: bytes that may come back; quiet: seconds without any
-    progress; seconds: in all.
+    Attributes
+    ----------
+    memory_bytes
+        Memory that reading may take.
+    answer_bytes
+        Size of the reading that may come back.
+    idle_seconds
+        Time without any progress.
+    total_seconds
+        Time in total.
     """
 
     memory_bytes: int
@@ -53,17 +62,27 @@ class Limits:
 
     @classmethod
     def for_file(cls, size_bytes: int, stored_bytes: int, *, is_archive: bool = False) -> Self:
-        """For files of `size` bytes, of which `stored` take room on the disk: the rest is a hole."""
-        there = min(size_bytes, stored_bytes)
-        packed = min((MEMORY_PER_PACKED_BYTE - MEMORY_PER_BYTE) * there, MAX_PACKED_MEMORY_MIB * MIB)
-        memory = BASE_MEMORY_MIB * MIB + MEMORY_PER_BYTE * there + packed + (size_bytes - there)
-        told = os.environ.get(MEMORY_VARIABLE, "")
-        if told.isascii() and told.isdecimal() and 0 < int(told) < 2**40:
-            memory = int(told) * MIB
-        slow = size_bytes * (ARCHIVE_EXPANSION if is_archive else 1) / BYTES_PER_SECOND
+        """Return the limits for files of a total size.
+
+        Parameters
+        ----------
+        size_bytes
+            Total length of the files.
+        stored_bytes
+            Bytes that they occupy on disk; the rest of a sparse file reads as zeros.
+        is_archive
+            Whether the first file is a ZIP archive.
+        """
+        stored = min(size_bytes, stored_bytes)
+        packed = min((MEMORY_PER_PACKED_BYTE - MEMORY_PER_BYTE) * stored, MAX_PACKED_MEMORY_MIB * MIB)
+        memory = BASE_MEMORY_MIB * MIB + MEMORY_PER_BYTE * stored + packed + (size_bytes - stored)
+        override = os.environ.get(MEMORY_VARIABLE, "")
+        if override.isascii() and override.isdecimal() and 0 < int(override) < 2**40:
+            memory = int(override) * MIB
+        seconds = size_bytes * (ARCHIVE_EXPANSION if is_archive else 1) / BYTES_PER_SECOND
         return cls(
             memory,
             BASE_ANSWER_MIB * MIB * memory // (BASE_MEMORY_MIB * MIB),
-            BASE_SECONDS + slow / 10,
-            BASE_SECONDS + slow,
+            BASE_SECONDS + seconds / 10,
+            BASE_SECONDS + seconds,
         )

@@ -1,9 +1,10 @@
-"""How does a reading get from the process that parsed a file to the one that asked for it?
+"""The protocol between the worker process that parses files and the process that asks for a reading.
 
-As plain data: a JSON tree of our own dataclasses, and beside it blobs, in the tree's order: Arrow IPC streams
-for frames, bare bytes for arrays. Nothing in it can name code, and what arrives is held to the types that
-`Reading` declares: whatever else comes is no reading. Blobs are made and taken one at a time, so that
-neither side ever holds a second copy of the whole.
+Messages go over a pair of sockets: one letter for the kind, eight bytes for the length, then the body. A
+request brings open files along, as handles. A reading travels as plain data: a JSON tree of the dataclasses
+in `Reading`, followed by blobs in the tree's order, which are Arrow IPC streams for frames and bare bytes for
+arrays. Nothing in it can name code, and whatever arrives is checked against the types that `Reading`
+declares. Blobs are made and consumed one at a time, so that neither side holds a second copy of all the data.
 """
 
 from __future__ import annotations
@@ -27,85 +28,119 @@ from numpy.typing import NDArray
 
 from calib_core.readers.format import Reading
 
-# MERGED wire: How do the process that wants a file read and the one that reads it talk?
-#
-# Over one pair of sockets, in messages: a letter for the kind, eight bytes for the length, and so many bytes.
-# A request brings open files along, as handles.
-
 MESSAGE_HEADER: Final = struct.Struct("<cQ")
 
 REQUEST_MESSAGE: Final = b"q"
-"""JSON: what is to be read; with the handles."""
+"""JSON: what to read; comes with the handles."""
 READY_MESSAGE: Final = b"r"
-"""Nothing: the process has started and waits for a request."""
+"""Empty: the worker has started and waits for a request."""
 PROGRESS_MESSAGE: Final = b"p"
 """JSON: the share that is done, and a short text."""
 TREE_MESSAGE: Final = b"t"
-"""JSON: a reading's tree (`transport`), whose blobs follow."""
+"""JSON: the tree of a reading; its blobs follow."""
 BLOB_MESSAGE: Final = b"b"
+"""The bytes of a frame, part of a frame, or an array."""
 DONE_MESSAGE: Final = b"d"
-"""JSON, after the last blob: whether the process ends now."""
+"""JSON, after the last blob: whether the worker ends now."""
 REFUSED_MESSAGE: Final = b"x"
-"""JSON: why the file is refused."""
+"""JSON: why the file is refused, and whether the worker ends now."""
 FAILED_MESSAGE: Final = b"f"
-"""JSON: the name of what went wrong otherwise, and where; the process ends after it."""
+"""JSON: the name of any other error and its traceback; the worker then ends."""
 
 MAX_TEXT_BYTES: Final = 2**26
-"""Bytes of a message that is no blob."""
+"""Limit on the body of a message that is not a blob."""
 
 MAX_HANDLES: Final = 250
-"""Handles that one message may bring: the system's own limit is 253."""
+"""Handles that one message may bring; Linux's own limit is 253."""
+
+Json: TypeAlias = Any
+Blob: TypeAlias = bytes | bytearray | memoryview
+NextBlob: TypeAlias = Callable[[], Blob]
+"""Returns the next blob."""
+
+SLICE_BYTES: Final = 2**20
+"""Frames up to this size go as one blob. The columns of a larger one go one by one, in slices of about this
+size: a slice that fits the processor's cache arrives several times as fast, and the next one is packed
+meanwhile."""
+
+_PLAIN_ARRAY_KINDS: Final = frozenset("biuf")
+"""Kinds of NumPy arrays that are sent: booleans and numbers."""
+
+_OLDEST_LAYOUT: Final = pl.CompatLevel.oldest()
+"""This layout sends the texts of a slice only; the newer one sends those of the whole column each time."""
 
 
 class ProtocolError(Exception):
-    """The other side said what is no message, or more than it may."""
+    """The other side sent something that is not a message, or more than it may."""
 
 
 class PeerClosedError(Exception):
-    """The other side is no longer there."""
+    """The other side has closed the connection."""
 
 
 class DeadlineError(Exception):
-    """The other side said nothing more in time."""
+    """The other side sent nothing more in time."""
+
+
+class InvalidReadingError(Exception):
+    """The data that arrived does not make a `Reading`."""
+
+
+# --- Messages ---------------------------------------------------------------------------------------------
 
 
 def send_message(connection: socket.socket, kind: bytes, body: bytes | bytearray | memoryview = b"") -> None:
-    """Sends one message."""
+    """Send one message."""
     connection.sendall(MESSAGE_HEADER.pack(kind, len(body)))
     if len(body):
         connection.sendall(body)
 
 
-def send_json(connection: socket.socket, kind: bytes, value: Any) -> None:  # noqa: ANN401  whatever JSON holds
-    """Sends one message of JSON; lone surrogates in texts are kept."""
+def send_json(connection: socket.socket, kind: bytes, value: Json) -> None:
+    """Send one message of JSON; lone surrogates in texts are kept."""
     send_message(connection, kind, json.dumps(value).encode("ascii"))
 
 
-def send_request(connection: socket.socket, value: Any, handles: Sequence[int]) -> None:  # noqa: ANN401  as above
-    """Sends a request, its handles with its first bytes."""
+def send_request(connection: socket.socket, value: Json, handles: Sequence[int]) -> None:
+    """Send a request, with its handles attached to its first bytes."""
     body = json.dumps(value).encode("ascii")
-    head = MESSAGE_HEADER.pack(REQUEST_MESSAGE, len(body))
-    sent = socket.send_fds(connection, [head], list(handles))
-    connection.sendall(head[sent:] + body)
+    header = MESSAGE_HEADER.pack(REQUEST_MESSAGE, len(body))
+    n_sent = socket.send_fds(connection, [header], list(handles))
+    connection.sendall(header[n_sent:] + body)
 
 
 def receive_request(connection: socket.socket) -> tuple[Any, list[int]] | None:
-    """The next request and its handles; None where the other side has gone."""
-    head, handles, _, _ = socket.recv_fds(connection, MESSAGE_HEADER.size, MAX_HANDLES)
-    if not head:
+    """Receive the next request and its handles; None if the other side has closed the connection."""
+    header, handles, _, _ = socket.recv_fds(connection, MESSAGE_HEADER.size, MAX_HANDLES)
+    if not header:
         return None
-    head += bytes(_receive_into(connection, bytearray(MESSAGE_HEADER.size - len(head)), None))
-    _, length = MESSAGE_HEADER.unpack(head)
+    header += bytes(_receive_into(connection, bytearray(MESSAGE_HEADER.size - len(header)), None))
+    _, length = MESSAGE_HEADER.unpack(header)
     return json.loads(_receive_into(connection, bytearray(length), None)), list(handles)
 
 
 def receive_message(
     connection: socket.socket, deadline: float, max_blob_bytes: int
 ) -> tuple[bytes, bytearray]:
-    """The next message, as kind and body.
+    """Receive the next message, as kind and body.
 
-    deadline: by `time.monotonic`; limit: the most bytes that a blob may have. Raises LateError past the
-    deadline, EndedError where nobody is there any more, BrokenTalkError where this is no message.
+    Parameters
+    ----------
+    connection
+        The socket.
+    deadline
+        When to give up, on the clock of `time.monotonic`.
+    max_blob_bytes
+        The largest blob that is accepted.
+
+    Raises
+    ------
+    DeadlineError
+        The deadline has passed.
+    PeerClosedError
+        The other side has closed the connection.
+    ProtocolError
+        What arrived is not a message, or too long.
     """
     kind, length = MESSAGE_HEADER.unpack(_receive_into(connection, bytearray(MESSAGE_HEADER.size), deadline))
     known = kind in (
@@ -122,8 +157,8 @@ def receive_message(
     return kind, _receive_into(connection, bytearray(length), deadline)
 
 
-def parse_message(body: bytearray) -> Any:  # noqa: ANN401  whatever JSON holds
-    """The JSON of a message; raises BrokenTalkError where it is none."""
+def parse_message(body: bytearray) -> Json:
+    """Parse the JSON of a message; raises ProtocolError if it is invalid."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -131,49 +166,36 @@ def parse_message(body: bytearray) -> Any:  # noqa: ANN401  whatever JSON holds
 
 
 def _receive_into(connection: socket.socket, buffer: bytearray, deadline: float | None) -> bytearray:
-    """`room`, filled with the next bytes."""
+    """Fill the buffer with the next bytes."""
     view = memoryview(buffer)
     while view:
         if deadline is not None:
-            if (left := deadline - time.monotonic()) <= 0:  # also where there is always more to take
+            # checked before each read: bytes that keep trickling in never make the socket time out
+            if (remaining := deadline - time.monotonic()) <= 0:
                 raise DeadlineError
-            connection.settimeout(left)
+            connection.settimeout(remaining)
         try:
-            got = connection.recv_into(view)
+            n_bytes = connection.recv_into(view)
         except TimeoutError:
             raise DeadlineError from None
         except OSError:
             raise PeerClosedError from None
-        if not got:
+        if not n_bytes:
             raise PeerClosedError
-        view = view[got:]
+        view = view[n_bytes:]
     return buffer
 
 
-Json: TypeAlias = Any
-Blob: TypeAlias = bytes | bytearray | memoryview
-NextBlob: TypeAlias = Callable[[], Blob]
-"""Gives the next blob."""
-
-SLICE_BYTES: Final = 2**20
-"""Bytes of a frame that goes as one blob; of a larger one each column goes by itself, in slices of about so
-many. What stays in a core's own cache arrives several times as fast, and the next is packed meanwhile."""
-
-_PLAIN_ARRAY_KINDS: Final = frozenset("biuf")
-"""Kinds of NumPy arrays: booleans and numbers."""
-
-_OLDEST_LAYOUT: Final = pl.CompatLevel.oldest()
-"""Texts of a slice alone; the newer layout sends those of the whole column with each slice."""
-
-
-class InvalidReadingError(Exception):
-    """What arrived is not what a reading is made of."""
+# --- Readings ---------------------------------------------------------------------------------------------
 
 
 def pack_reading(reading: Reading) -> tuple[Json, Iterator[Blob]]:
-    """The tree of a reading, and its blobs, made one by one as they are taken.
+    """Return the tree of a reading, and its blobs, each made when it is consumed.
 
-    Raises TypeError where it holds what has no place in one.
+    Raises
+    ------
+    TypeError
+        The reading holds a value of a type that is never sent.
     """
     sources: list[Callable[[], Iterator[Blob]]] = []
     tree = _pack_value(reading, sources)
@@ -181,7 +203,13 @@ def pack_reading(reading: Reading) -> tuple[Json, Iterator[Blob]]:
 
 
 def unpack_reading(tree: Json, next_blob: NextBlob) -> Reading:
-    """The reading of a tree; pull: see `Pull`. Raises NoReadingError where it is none."""
+    """Rebuild a reading from its tree and blobs.
+
+    Raises
+    ------
+    InvalidReadingError
+        The data does not have the types that `Reading` declares.
+    """
     try:
         return _unpack_value(Reading, tree, next_blob)
     except (KeyError, ValueError, TypeError, OverflowError, OSError, RecursionError) as error:
@@ -202,22 +230,24 @@ def _pack_value(value: object, sources: list[Callable[[], Iterator[Blob]]]) -> J
             sources.append(lambda: iter((_array_bytes(array),)))
             tree = {"dtype": array.dtype.str, "shape": list(array.shape)}
         case tuple() | list():
-            tree = [_pack_value(part, sources) for part in cast("tuple[object, ...]", value)]
+            tree = [_pack_value(element, sources) for element in cast("tuple[object, ...]", value)]
         case Mapping():
             pairs = cast("Mapping[object, object]", value).items()
-            tree = [[_pack_value(key, sources), _pack_value(part, sources)] for key, part in pairs]
+            tree = [[_pack_value(key, sources), _pack_value(element, sources)] for key, element in pairs]
         case np.generic():
             tree = cast("Json", value.item())
         case _ if is_dataclass(value):
-            kept = {field.name: _pack_value(getattr(value, field.name), sources) for field in fields(value)}
-            tree = {"is": type(value).__name__, "of": kept}
+            field_trees = {
+                field.name: _pack_value(getattr(value, field.name), sources) for field in fields(value)
+            }
+            tree = {"is": type(value).__name__, "of": field_trees}
         case _:
             raise TypeError(f"a reading holds no {type(value).__name__}")
     return tree
 
 
 def _frame_layout(frame: pl.DataFrame) -> Json:
-    """How a frame is cut: into groups of columns, and each group into so many slices of rows."""
+    """Return the blobs that a frame is cut into, as [columns, number of slices of rows] pairs."""
     if frame.estimated_size() <= SLICE_BYTES:
         return [[frame.columns, 1]]
     return [[[column.name], _slice_count(column)] for column in frame]
@@ -243,8 +273,8 @@ def _array_bytes(array: np.ndarray[Any, np.dtype[Any]]) -> Blob:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  a type of the program, or one in it
-    """What the tree holds, which has to be of the type that is declared."""
+def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  any type, any value
+    """Rebuild the value in a tree, which must have the declared type; raises TypeError if it has not."""
     origin = get_origin(hint)
     if origin is Union or origin is UnionType:
         return _unpack_value(_union_member(get_args(hint), tree), tree, next_blob)
@@ -255,41 +285,42 @@ def _unpack_value(hint: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: A
     return _require_type(hint in (bool, int, str, NoneType) and type(tree) is hint, tree, hint)
 
 
-def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  as `_value`
-    parts = get_args(hint)
+def _unpack_compound(hint: Any, origin: Any, tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  as above
+    arguments = get_args(hint)
     if hint is pl.DataFrame:
         value = _unpack_frame(tree, next_blob)
     elif origin is Literal:
-        value = _require_type(tree in parts, tree, hint)
-    elif origin is np.ndarray or origin is NDArray:  # the latter since NumPy 2.5
+        value = _require_type(tree in arguments, tree, hint)
+    elif origin is np.ndarray or origin is NDArray:  # NDArray since NumPy 2.5
         value = _unpack_array(tree, next_blob)
     elif origin is tuple:
-        value = _unpack_tuple(parts, _require_type(isinstance(tree, list), tree, hint), next_blob)
+        value = _unpack_tuple(arguments, _require_type(isinstance(tree, list), tree, hint), next_blob)
     elif is_dataclass(hint):
         value = _unpack_dataclass(cast("type[Any]", hint), tree, next_blob)
     else:
-        key, part = parts
+        key_type, value_type = arguments
         pairs = {
-            _unpack_value(key, name, next_blob): _unpack_value(part, held, next_blob) for name, held in tree
+            _unpack_value(key_type, key_tree, next_blob): _unpack_value(value_type, value_tree, next_blob)
+            for key_tree, value_tree in tree
         }
         value = pairs if origin is dict else MappingProxyType(pairs)
     return value
 
 
-def _require_type(is_valid: bool, tree: Json, hint: object) -> Any:  # noqa: ANN401, FBT001  the tree itself
+def _require_type(is_valid: bool, tree: Json, hint: object) -> Any:  # noqa: ANN401, FBT001  returns the tree
     if not is_valid:
         raise TypeError(f"{type(tree).__name__} where {hint} is declared")
     return tree
 
 
-def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  the type of the union that is meant
+def _union_member(hints: tuple[Any, ...], tree: Json) -> Any:  # noqa: ANN401  a type
     if tree is None and NoneType in hints:
         return NoneType
-    held = [hint for hint in hints if hint is not NoneType]
-    if len(held) == 1:
-        return held[0]
+    members = [hint for hint in hints if hint is not NoneType]
+    if len(members) == 1:
+        return members[0]
     name = cast("dict[str, object]", tree)["is"] if isinstance(tree, dict) else type(tree).__name__
-    return next((hint for hint in held if hint.__name__ == name), held[0])
+    return next((hint for hint in members if hint.__name__ == name), members[0])
 
 
 def _unpack_tuple(parts: tuple[Any, ...], trees: list[Json], next_blob: NextBlob) -> tuple[Any, ...]:
@@ -300,12 +331,12 @@ def _unpack_tuple(parts: tuple[Any, ...], trees: list[Json], next_blob: NextBlob
 
 @cache
 def _field_types(kind: type) -> Mapping[str, Any]:
-    """What each field of one of our dataclasses is declared as."""
+    """Map each field of a dataclass to its declared type."""
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
-def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  one of that kind
+def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any:  # noqa: ANN401  an instance of `kind`
     hints = _field_types(kind)
     _require_type(tree["is"] == kind.__name__ and list(tree["of"]) == list(hints), tree, kind)
     return kind(**{name: _unpack_value(hint, tree["of"][name], next_blob) for name, hint in hints.items()})
@@ -313,8 +344,8 @@ def _unpack_dataclass(kind: type[Any], tree: Json, next_blob: NextBlob) -> Any: 
 
 def _unpack_frame(tree: Json, next_blob: NextBlob) -> pl.DataFrame:
     columns: list[pl.Series] = []
-    for group, number in tree:
-        slices = [pl.read_ipc_stream(io.BytesIO(next_blob())) for _ in range(number)]
+    for group, n_slices in tree:
+        slices = [pl.read_ipc_stream(io.BytesIO(next_blob())) for _ in range(n_slices)]
         _require_type(all(part.columns == group for part in slices), tree, pl.DataFrame)
         columns.extend(pl.concat(slices, rechunk=True))
     return pl.DataFrame(columns)

@@ -1,7 +1,8 @@
-"""Who reads a file, and what is handed over to them?
+"""Reads files in worker processes that can be stopped, so that a bad file can do no harm.
 
-Here the file and what is read with it are opened, once and by name. From then on it is the handles that
-count, in a process that is free at the moment.
+A file and its companions are opened here, once and by name; a free worker receives the handles. Workers are
+kept from one file to the next, as starting one takes a while; after any error a fresh one replaces it.
+Whatever happens in a worker becomes a `Reading` or a `Refused` here.
 """
 
 from __future__ import annotations
@@ -31,25 +32,39 @@ from calib_core.readers.sandbox.limits import MEMORY_VARIABLE, MIB, Limits
 from calib_core.readers.sandbox.protocol import InvalidReadingError, unpack_reading
 from calib_core.readers.table.raw import ReadProgress
 
-# MERGED child: How is a file read so that a bad one can hurt nobody?  In another process, which may be ended.
-#
-# That process is kept from one file to the next, as starting it takes a while; after anything unclean another
-# takes its place. Whatever happens in it becomes a reading or a `Refused` here.
-
 START_TIMEOUT_SECONDS: Final = 60.0
-"""Seconds in which a process has to have started, on a machine that is busy."""
+"""Seconds that a worker may take to start on a busy machine."""
 
-_LOGGER: Final = logging.getLogger(__name__)
+MAX_PARALLEL_READS: Final = 2
+"""Files read at the same time; further requests wait."""
+
+_MAX_NAME_CHARACTERS: Final = 300
+"""Limit on the file name in the message that there is no such file."""
+
+_DISK_BLOCK_BYTES: Final = 512
+"""The unit of `st_blocks`."""
 
 _REWRITE_ADVICE: Final = "Write or copy it again, or write it in another format."
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """What is to be read.
+    """A file to read.
 
-    file: as messages call it; names: of the file and of those read with it, as on the disk; handles: theirs,
-    and then that of the table of right answers, where `gold` names one; format, columns: as in `files.read`.
+    Attributes
+    ----------
+    file
+        What messages call the file.
+    file_names
+        Names on disk of the file and its companions.
+    handles
+        Their handles, followed by that of the table of right answers if there is one.
+    gold_name
+        Name of the table of right answers; None without one.
+    format_id, column_roles
+        As `format` and `columns` in `calib_core.readers.read`.
     """
 
     file: str
@@ -61,13 +76,22 @@ class ReadRequest:
 
 
 class WorkerProcess:
-    """One process that reads files, one after another."""
+    """A process that reads files, one after another.
+
+    Creating one starts the process without waiting until it is ready.
+
+    Parameters
+    ----------
+    program
+        Python source that the process runs, with the socket's number and the packages' folders as arguments.
+
+    Raises
+    ------
+    Refused
+        This platform cannot pass open files to another process.
+    """
 
     def __init__(self, program: str = PROGRAM) -> None:
-        """Starts it, without waiting until it has; raises Refused where that cannot be done here.
-
-        program: what it runs, with the socket's number and the packages' folders as arguments.
-        """
         if not hasattr(socket, "send_fds"):
             raise Refused("Files are read in a process of their own, which takes Linux, macOS or WSL.")
         reader = taken() if program == PROGRAM else started(program)
@@ -76,16 +100,16 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Its number in the system."""
+        """The process id."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process is still running."""
         return self._process.poll() is None
 
     def stop(self, grace_seconds: float = 0.0) -> int:
-        """Ends it and gives its exit status; patience: seconds it has to end by itself."""
+        """End the process and return its exit status; it gets `grace_seconds` to end by itself."""
         try:
             self._process.wait(grace_seconds)
         except subprocess.TimeoutExpired:
@@ -98,9 +122,19 @@ class WorkerProcess:
     def read(
         self, request: ReadRequest, limits: Limits, progress: ReadProgress
     ) -> tuple[Reading | Refused, bool]:
-        """What comes of a file, and whether the process may be asked again: if not, it has been ended.
+        """Read a file.
 
-        Raises Refused where it never started, and whatever `progress` raises; then, too, it has been ended.
+        Returns
+        -------
+        tuple
+            The reading or the refusal, and whether the process can read another file. If it cannot, it has
+            been ended.
+
+        Raises
+        ------
+        Refused
+            The process never started; it has been ended. Errors raised by `progress` pass through, with the
+            same effect.
         """
         try:
             self._await_start()
@@ -112,7 +146,7 @@ class WorkerProcess:
         except (protocol.ProtocolError, InvalidReadingError) as error:
             _LOGGER.info("%s: %s", request.file, error)
             outcome, again = Refused(f"{request.file} {_protocol_error_message()}"), False
-        except BaseException:  # of this process, which no longer waits for the answer
+        except BaseException:  # raised on this side (such as Ctrl+C): the answer would arrive unread
             self.stop()
             raise
         if not again:
@@ -120,7 +154,7 @@ class WorkerProcess:
         return outcome, again
 
     def _await_start(self) -> None:
-        """Waits until it can be asked; raises Refused where it never can."""
+        """Wait until the process is ready; raises Refused if it never is."""
         if self._started:
             return
         try:
@@ -134,7 +168,7 @@ class WorkerProcess:
     def _request_reading(
         self, request: ReadRequest, limits: Limits, progress: ReadProgress
     ) -> tuple[Reading | Refused, bool]:
-        told = {
+        message = {
             "file": request.file,
             "names": request.file_names,
             "gold": request.gold_name,
@@ -143,34 +177,34 @@ class WorkerProcess:
             "memory": limits.memory_bytes,
             "seconds": limits.total_seconds,
         }
-        protocol.send_request(self._line, told, request.handles)
-        end = time.monotonic() + limits.total_seconds
+        protocol.send_request(self._line, message, request.handles)
+        deadline = time.monotonic() + limits.total_seconds
         while True:
             kind, body = protocol.receive_message(
-                self._line, min(end, time.monotonic() + limits.idle_seconds), 0
+                self._line, min(deadline, time.monotonic() + limits.idle_seconds), 0
             )
             match kind, protocol.parse_message(body):
                 case protocol.PROGRESS_MESSAGE, [int() | float() as share, str() as text]:
                     progress(float(share), text)
                 case protocol.TREE_MESSAGE, {"tree": tree}:
-                    reading = unpack_reading(tree, self._receive_blobs(limits, end).__next__)
-                    return reading, not self._receive_done(limits, end)
-                case protocol.REFUSED_MESSAGE, {"why": str() as why, "last": bool() as last}:
-                    return Refused(why), not last
-                case protocol.FAILED_MESSAGE, {"what": str() as what, "where": str() as where}:
-                    _LOGGER.info("%s: %s", request.file, where)
-                    return Refused(f"{request.file} {_failure_message(what, limits)}"), False
+                    reading = unpack_reading(tree, self._receive_blobs(limits, deadline).__next__)
+                    return reading, not self._receive_done(limits, deadline)
+                case protocol.REFUSED_MESSAGE, {"why": str() as reason, "last": bool() as is_last}:
+                    return Refused(reason), not is_last
+                case protocol.FAILED_MESSAGE, {"what": str() as error_name, "where": str() as traceback}:
+                    _LOGGER.info("%s: %s", request.file, traceback)
+                    return Refused(f"{request.file} {_failure_message(error_name, limits)}"), False
                 case _:
                     raise protocol.ProtocolError("a message out of turn")
 
     def _receive_done(self, limits: Limits, deadline: float) -> bool:
-        """Whether the process ends, now that it has handed everything over."""
+        """Receive the message after the last blob; return whether the process ends now."""
         kind, body = protocol.receive_message(
             self._line, min(deadline, time.monotonic() + limits.idle_seconds), 0
         )
         match kind, protocol.parse_message(body):
-            case protocol.DONE_MESSAGE, {"last": bool() as last}:
-                return last
+            case protocol.DONE_MESSAGE, {"last": bool() as is_last}:
+                return is_last
             case _:
                 raise protocol.ProtocolError("no end where one was told of")
 
@@ -187,10 +221,10 @@ class WorkerProcess:
 
 
 def _exit_message(status: int, limits: Limits) -> str:
-    """Why, after the file's name, where the process has ended by itself."""
+    """Say why a process ended by itself; like all messages here, to follow the file's name."""
     if status == -signal.SIGALRM:
         return _timeout_message(limits)
-    if status in (-signal.SIGABRT, -signal.SIGKILL):  # what Rust does, and the system, when memory ends
+    if status in (-signal.SIGABRT, -signal.SIGKILL):  # out of memory: Rust aborts, or the system kills
         return _memory_message(limits)
     name = signal.Signals(-status).name if -status in set(signal.Signals) else f"status {status}"
     return (
@@ -200,30 +234,30 @@ def _exit_message(status: int, limits: Limits) -> str:
 
 
 def _failure_message(error_name: str, limits: Limits) -> str:
-    """Why, after the file's name, where reading it raised what is no refusal."""
+    """Say why reading failed with an error other than a refusal."""
     if error_name == "MemoryError":
         return _memory_message(limits)
     if error_name == "RecursionError":
         return f"cannot be read: what it holds is nested too deep. {_REWRITE_ADVICE}"
     return (
-        f"cannot be read: reading it failed in a way that no file should bring about ({error_name}). It may be "
-        f"damaged. {_REWRITE_ADVICE} If it is sound, this is a fault of the program."
+        f"cannot be read: reading it failed in a way that no file should bring about ({error_name}). It may "
+        f"be damaged. {_REWRITE_ADVICE} If it is sound, this is a fault of the program."
     )
 
 
 def _memory_message(limits: Limits) -> str:
     return (
-        f"cannot be read: it needs more memory than the {limits.memory_bytes // MIB:,} MiB that reading a file of "
-        f"its size may take. It may be damaged, or made to do harm. If it is sound, split it, or allow more: "
-        f"set {MEMORY_VARIABLE} to a number of MiB."
+        f"cannot be read: it needs more memory than the {limits.memory_bytes // MIB:,} MiB that reading a "
+        f"file of its size may take. It may be damaged, or made to do harm. If it is sound, split it, or "
+        f"allow more: set {MEMORY_VARIABLE} to a number of MiB."
     )
 
 
 def _timeout_message(limits: Limits) -> str:
     return (
         f"cannot be read: it was stopped after {limits.idle_seconds:.0f} s without progress, or "
-        f"{limits.total_seconds:.0f} s in all, which is more than a file of its size takes. It may be damaged, or "
-        f"made to do harm. If it is sound, split it, or read it while the machine has less to do."
+        f"{limits.total_seconds:.0f} s in all, which is more than a file of its size takes. It may be "
+        f"damaged, or made to do harm. If it is sound, split it, or read it while the machine has less to do."
     )
 
 
@@ -234,50 +268,40 @@ def _protocol_error_message() -> str:
     )
 
 
-MAX_PARALLEL_READS: Final = 2
-"""Files read at the same time; whoever comes then waits."""
-
-_MAX_NAME_CHARACTERS: Final = 300
-"""Characters of a name in a message that says that there is no such file."""
-
-_DISK_BLOCK_BYTES: Final = 512
-"""Bytes of the blocks in which the system counts what a file takes on the disk."""
-
-
 class _WorkerPool:
-    """The processes that wait for a file; shared by all threads."""
+    """The idle worker processes, shared by all threads."""
 
     def __init__(self) -> None:
-        self._seats = BoundedSemaphore(MAX_PARALLEL_READS)
+        self._slots = BoundedSemaphore(MAX_PARALLEL_READS)
         self._lock = Lock()
         self._waiting: list[WorkerProcess] = []
 
     def read(self, request: ReadRequest, limits: Limits, progress: ReadProgress) -> Reading | Refused:
-        with self._seats:
-            child = self._take_worker()
+        with self._slots:
+            worker = self._take_worker()
             try:
-                return child.read(request, limits, progress)[0]
+                return worker.read(request, limits, progress)[0]
             finally:
-                self._give_back(child)
+                self._give_back(worker)
 
     def shut_down(self) -> None:
-        """Ends those that wait."""
+        """End the idle workers."""
         with self._lock:
             while self._waiting:
                 self._waiting.pop().stop()
 
     def _give_back(self, worker: WorkerProcess) -> None:
-        """One that has ended is replaced at once, to have started by the time it is wanted."""
+        """Keep a worker for the next file; replace one that has ended, so that it starts in the meantime."""
         with suppress(OSError, Refused), self._lock:
             self._waiting.append(worker if worker.is_alive else WorkerProcess())
 
     def _take_worker(self) -> WorkerProcess:
         with self._lock:
             while self._waiting:
-                child = self._waiting.pop()
-                if child.is_alive:
-                    return child
-                child.stop()
+                worker = self._waiting.pop()
+                if worker.is_alive:
+                    return worker
+                worker.stop()
         try:
             return WorkerProcess()
         except OSError as error:
@@ -289,7 +313,7 @@ class _WorkerPool:
 _POOL = _WorkerPool()
 atexit.register(_POOL.shut_down)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_POOL.__init__)  # they serve the process that started them
+    os.register_at_fork(after_in_child=_POOL.__init__)  # workers belong to the process that started them
 
 
 def read_in_worker(
@@ -302,21 +326,25 @@ def read_in_worker(
     root: Path | None,
     progress: ReadProgress,
 ) -> Reading:
-    """What a file holds, read in another process; the arguments are those of `files.read`.
+    """Read a file in a worker process; the arguments are those of `calib_core.readers.read`.
 
-    Raises Refused, also where reading it took too much or ended that process.
+    Raises
+    ------
+    Refused
+        The file cannot be read, or reading it exceeded the limits or ended the worker.
     """
     with ExitStack() as stack:
         handles = [stack.enter_context(_open_file_handle(path, shorten(file, _MAX_NAME_CHARACTERS), root))]
-        beside = existing_companions(path)
+        companions = existing_companions(path)
         handles += [
-            stack.enter_context(_open_file_handle(other, name, root)) for name, other in beside.items()
+            stack.enter_context(_open_file_handle(companion, name, root))
+            for name, companion in companions.items()
         ]
         if gold_path is not None:
             handles.append(stack.enter_context(_open_file_handle(gold_path, gold_path.name, None)))
         request = ReadRequest(
             file=file,
-            file_names=(path.name, *beside),
+            file_names=(path.name, *companions),
             handles=tuple(handles),
             gold_name=None if gold_path is None else gold_path.name,
             format_id=format_id,
@@ -338,9 +366,9 @@ def _open_file_handle(path: Path, file: str, root: Path | None) -> Generator[int
 
 
 def _limits_for(handles: list[int]) -> Limits:
-    found = [os.fstat(handle) for handle in handles]
-    size = sum(stat.st_size for stat in found)
-    stored = sum(getattr(stat, "st_blocks", stat.st_size) * _DISK_BLOCK_BYTES for stat in found)
+    stats = [os.fstat(handle) for handle in handles]
+    size = sum(stat.st_size for stat in stats)
+    stored = sum(getattr(stat, "st_blocks", stat.st_size) * _DISK_BLOCK_BYTES for stat in stats)
     return Limits.for_file(size, stored, is_archive=_begins_as_archive(handles[0]))
 
 

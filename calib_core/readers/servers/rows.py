@@ -28,14 +28,13 @@ from calib_core.readers.servers.responses import (
     merge_by_stem,
     score_choices,
 )
+from calib_core.readers.table.gold_match import LETTER_PATTERN
 from calib_core.readers.table.gold_table import JoinedGold, read_gold_table, refuse_without_gold
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress
 from calib_core.runs import RunInfo
 from calib_core.wording import plural
 
 # MERGED inferred_letters: Which letters do a log's questions choose from, where nothing in it says so?  What the whole file shows.
-
-_LETTER_PATTERN: Final = re.compile(r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$")
 
 _WHY_GOLD: Final = "{last} is the last letter that is a right answer"
 _WHY_ANSWERED: Final = "{last} is the last letter that at least a tenth of the answers name"
@@ -61,7 +60,7 @@ class InferredLetters:
 
 def letter_index(gold: object) -> int | None:
     """Position of the choice that a right answer names as a letter."""
-    match = _LETTER_PATTERN.match((as_text(gold) or "").strip())
+    match = re.match(LETTER_PATTERN, (as_text(gold) or "").strip())
     return None if match is None else LETTERS.index(match[1].upper())
 
 

@@ -1,1 +1,1 @@
-"""How does a plain table, one row a question, become runs?  Parsed, judged cell by cell, told apart."""
+"""Reads plain tables with one row per question: parses them, checks every cell, and splits them into runs."""

@@ -1,4 +1,4 @@
-"""What does a file in the canonical answers format hold?  A table that says of which run it is."""
+"""Reads the canonical answers format: a table with metadata that describes its runs."""
 
 from __future__ import annotations
 
@@ -19,87 +19,27 @@ from calib_core.readers.table.reader import open_and_read_table, open_table, rea
 from calib_core.readers.table.run_split import Origin
 from calib_core.runs import RUN_COLUMNS, AnswerRun, AnswerSource, ReportedMetric, RunInfo
 
-# MERGED told_numbers: Which of its tool's own numbers does a canonical file hold?  So that it is audited as its source is.
-
-REPORTED_KEY: Final = "reported"
-"""Metric → value, of several runs for each by its label: all that the format asks for."""
-REPORTED_IN_FULL_KEY: Final = "reported_in_full"
-"""A list of all numbers, each with what is known of it: the fields of `Reported` and what its run is."""
-MAX_REPORTED: Final = 5_000
-"""Numbers that are read."""
-
-
-def reported_metrics(
-    metadata: Mapping[str, object], runs: Sequence[AnswerRun]
-) -> tuple[list[tuple[ReportedMetric, ...]], tuple[str, ...]]:
-    """The numbers of each run, and a remark on those that cannot be read."""
-    wrong = 0
-    found: list[list[ReportedMetric]] = [[] for _ in runs]
-    for said, label in _reported_entries(metadata):
-        reported = _parse_reported(said)
-        if reported is None:
-            wrong += 1
-            continue
-        for run, numbers in zip(runs, found, strict=True):
-            if len(runs) == 1 or (run.label == label if label else _belongs_to_run(said, run)):
-                numbers.append(reported)
-    note = f"Of the tool's own numbers in its metadata {wrong:,} cannot be read and are left out."
-    return [tuple(each) for each in found], (note,) if wrong else ()
-
-
-def _reported_entries(metadata: Mapping[str, object]) -> Iterator[tuple[object, str]]:
-    """Each number as an object, and the label of its run where it is said by that."""
-    in_full = metadata.get(REPORTED_IN_FULL_KEY)
-    if isinstance(in_full, list):
-        for said in cast("list[object]", in_full)[:MAX_REPORTED]:
-            yield said, ""
-        return
-    told = metadata.get(REPORTED_KEY)
-    for name, value in (
-        list(cast("dict[str, object]", told).items())[:MAX_REPORTED] if isinstance(told, dict) else ()
-    ):
-        if isinstance(value, dict):
-            for inner, each in list(cast("dict[str, object]", value).items())[:MAX_REPORTED]:
-                yield {"name": inner, "value": each}, name
-        else:
-            yield {"name": name, "value": value}, ""
-
-
-def _belongs_to_run(entry: object, run: AnswerRun) -> bool:
-    told = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
-    return all(told.get(name) == getattr(run.info, name) for name in RUN_COLUMNS)
-
-
-def _parse_reported(entry: object) -> ReportedMetric | None:
-    """The number, None where something in it is of the wrong kind."""
-    told = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
-    name, value, rows = told.get("name"), told.get("value"), told.get("rows")
-    texts = [told.get(key) for key in ("method", "why", "subject")]
-    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
-    whole = rows is None or (isinstance(rows, int) and not isinstance(rows, bool) and 0 <= rows < 2**63)
-    if not isinstance(name, str) or not number or not whole:
-        return None
-    if not all(text is None or isinstance(text, str) for text in texts):
-        return None
-    method, why, subject = cast("list[str | None]", texts)
-    return ReportedMetric(
-        name, float(cast("float", value)), cast("int | None", rows), method, why or "", subject
-    )
-
-
 METADATA_KEY: Final = "calib"
 ANSWERS_FORMAT: Final = "calib-answers"
 ANSWERS_VERSION: Final = 1
 
 SOURCE_ROW_COLUMN: Final = "source_row"
-"""The column that says which record of its source, counted from 0, a row was: of no use for grouping."""
+"""The column with the 0-based record number of a row in its source file; never used for grouping."""
+
 NOTES_KEY: Final = "notes"
 PART_OF_KEY: Final = "part_of"
-"""What the runs of the file have in common with those of others that are parts of the same evaluation."""
+"""An id shared by all runs that are parts of one evaluation."""
 GROUPS_KEY: Final = "groups"
-"""The names of the columns that sort the rows into groups; where nothing is said they are looked for."""
+"""Names of the columns that split the rows into groups; without this key they are detected."""
 DTYPES_KEY: Final = "dtypes"
-"""JSON lines only: the columns whose numbers were stored as Float16 or Float32 (decision 0002)."""
+"""JSON lines only: column → Float16 or Float32, for numbers stored so before (decision 0002)."""
+
+REPORTED_KEY: Final = "reported"
+"""Metric → value; in a file of several runs, label → metric → value. The format requires nothing more."""
+REPORTED_IN_FULL_KEY: Final = "reported_in_full"
+"""A list of all reported metrics, each with the fields of `ReportedMetric` and the run it belongs to."""
+MAX_REPORTED: Final = 5_000
+"""Limit on the reported metrics that are read."""
 
 _INFO_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "model": (str,),
@@ -119,7 +59,7 @@ _NARROW_DTYPES: Final[Mapping[str, pl.DataType]] = {"Float16": pl.Float16(), "Fl
 
 
 def recognises(head: Head) -> bool:
-    """Whether the file carries the project's metadata."""
+    """Return whether the file carries Calib's metadata."""
     if head.kind == "parquet":
         return METADATA_KEY in (head.metadata or {})
     return (
@@ -130,7 +70,7 @@ def recognises(head: Head) -> bool:
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
-    """The runs of a canonical answers file. See `format.Read`."""
+    """Read the runs of a canonical answers file. See `format.ReadFunction`."""
     metadata = checked_metadata(head, ANSWERS_FORMAT, ANSWERS_VERSION)
     origin = Origin(head.file, CANONICAL.id, run_info_from_metadata(metadata, head.file))
     skip = int(head.kind == "json lines")
@@ -144,8 +84,8 @@ def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Read
 
 
 def _with_metadata(reading: Reading, metadata: Mapping[str, object]) -> Reading:
-    """The reading with what the metadata says of it beside the run."""
-    dtypes, part = metadata.get(DTYPES_KEY), metadata.get(PART_OF_KEY)
+    """Add to a reading what the metadata says: dtypes, evaluation, reported metrics and notes."""
+    dtypes, evaluation = metadata.get(DTYPES_KEY), metadata.get(PART_OF_KEY)
     narrow = cast("dict[str, object]", dtypes) if isinstance(dtypes, dict) else dict[str, object]()
     runs = tuple(
         replace(
@@ -155,20 +95,28 @@ def _with_metadata(reading: Reading, metadata: Mapping[str, object]) -> Reading:
                 for name, dtype in narrow.items()
                 if name in run.rows.columns and str(dtype) in _NARROW_DTYPES
             ),
-            evaluation=part if isinstance(part, str) else None,
+            evaluation=evaluation if isinstance(evaluation, str) else None,
         )
         for run in reading.good_runs
         if isinstance(run, AnswerRun)
     )
-    numbers, doubts = reported_metrics(metadata, runs)
-    runs = tuple(replace(run, reported_metrics=told) for run, told in zip(runs, numbers, strict=True))
-    said = {f"{of}{note}" for run in runs for note in run.row_counts.notes for of in ("", f"{run.label}: ")}
-    notes = (note for note in _text_list(metadata, NOTES_KEY, reading.file) or () if note not in said)
-    return replace(reading, good_runs=runs, notes=tuple(dict.fromkeys((*reading.notes, *notes, *doubts))))
+    metrics_by_run, metric_notes = reported_metrics(metadata, runs)
+    runs = tuple(
+        replace(run, reported_metrics=metrics) for run, metrics in zip(runs, metrics_by_run, strict=True)
+    )
+    repeated = {
+        f"{prefix}{note}"
+        for run in runs
+        for note in run.row_counts.notes
+        for prefix in ("", f"{run.label}: ")
+    }
+    stored_notes = _text_list(metadata, NOTES_KEY, reading.file) or ()
+    notes = (*reading.notes, *(note for note in stored_notes if note not in repeated), *metric_notes)
+    return replace(reading, good_runs=runs, notes=tuple(dict.fromkeys(notes)))
 
 
 def _narrowed_dtype(stored: pl.DataType, dtype_name: str) -> pl.DataType:
-    """The dtype that a column of numbers, or of lists of them, had before JSON; another one stays."""
+    """Return the dtype that a column of floats or lists of floats had before it was written as JSON."""
     inner = cast("pl.DataType", stored.inner) if isinstance(stored, pl.List) else stored
     if not inner.is_float():
         return stored
@@ -176,7 +124,7 @@ def _narrowed_dtype(stored: pl.DataType, dtype_name: str) -> pl.DataType:
 
 
 def _text_list(metadata: Mapping[str, object], name: str, file: str) -> tuple[str, ...] | None:
-    """A list of texts in the metadata, None where it is not there; raises Refused where it is none."""
+    """Return a list of texts in the metadata, None if absent; raises Refused for anything else."""
     value = metadata.get(name)
     if value is None:
         return None
@@ -187,9 +135,12 @@ def _text_list(metadata: Mapping[str, object], name: str, file: str) -> tuple[st
 
 
 def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str, object]:
-    """The metadata object of a file, which has to be written in this format and version.
+    """Return the metadata object of a file after checking its format and version.
 
-    Raises Refused where it is none, or of another format or version.
+    Raises
+    ------
+    Refused
+        There is no valid metadata, or it is of another format or version.
     """
     if not recognises(head):
         raise Refused(
@@ -206,7 +157,8 @@ def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str,
         stored = None
     if not isinstance(stored, dict):
         raise Refused(
-            f"{head.file}: its {METADATA_KEY!r} metadata is no JSON object. Read it as a table: --format table"
+            f"{head.file}: its {METADATA_KEY!r} metadata is no JSON object. "
+            f"Read it as a table: --format table"
         )
     metadata = cast("Mapping[str, object]", stored)
     if (metadata.get("format"), metadata.get("version")) != (format_name, version):
@@ -219,18 +171,85 @@ def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str,
 
 
 def run_info_from_metadata(metadata: Mapping[str, object], file: str) -> RunInfo:
-    """What a canonical file's metadata says of the run; raises Refused where a field is of the wrong type."""
-    told: dict[str, Any] = {}
+    """Read the description of the run from metadata; raises Refused if a field has the wrong type."""
+    fields: dict[str, Any] = {}
     for name, types in _INFO_TYPES.items():
         value = metadata.get(name)
         if value is None:
             continue
-        wrong = not isinstance(value, types) or isinstance(value, bool)
-        if wrong or (name in ("path_of", "p_true_of") and value not in get_args(AnswerSource)):
+        has_wrong_type = not isinstance(value, types) or isinstance(value, bool)
+        if has_wrong_type or (name in ("path_of", "p_true_of") and value not in get_args(AnswerSource)):
             shown = shorten(repr(value))
             raise Refused(f"{file}: {name!r} in its metadata cannot be {shown}. Mend or remove it.")
-        told[name] = float(cast("float", value)) if float in types else value
-    return RunInfo(**told)
+        fields[name] = float(cast("float", value)) if float in types else value
+    return RunInfo(**fields)
+
+
+def reported_metrics(
+    metadata: Mapping[str, object], runs: Sequence[AnswerRun]
+) -> tuple[list[tuple[ReportedMetric, ...]], tuple[str, ...]]:
+    """Read the metrics that the original tool reported.
+
+    Returns
+    -------
+    tuple
+        The metrics of each run, and a note on those that cannot be read.
+    """
+    n_invalid = 0
+    metrics_by_run: list[list[ReportedMetric]] = [[] for _ in runs]
+    for entry, label in _reported_entries(metadata):
+        metric = _parse_reported(entry)
+        if metric is None:
+            n_invalid += 1
+            continue
+        for run, metrics in zip(runs, metrics_by_run, strict=True):
+            if len(runs) == 1 or (run.label == label if label else _belongs_to_run(entry, run)):
+                metrics.append(metric)
+    note = f"Of the tool's own numbers in its metadata {n_invalid:,} cannot be read and are left out."
+    return [tuple(metrics) for metrics in metrics_by_run], (note,) if n_invalid else ()
+
+
+def _reported_entries(metadata: Mapping[str, object]) -> Iterator[tuple[object, str]]:
+    """Yield each reported metric as an object, and its run's label ("" if the entry describes its run)."""
+    in_full = metadata.get(REPORTED_IN_FULL_KEY)
+    if isinstance(in_full, list):
+        for entry in cast("list[object]", in_full)[:MAX_REPORTED]:
+            yield entry, ""
+        return
+    for name, value in _first_items(metadata.get(REPORTED_KEY)):
+        if isinstance(value, dict):
+            for metric_name, metric_value in _first_items(cast("object", value)):
+                yield {"name": metric_name, "value": metric_value}, name
+        else:
+            yield {"name": name, "value": value}, ""
+
+
+def _first_items(value: object) -> list[tuple[str, object]]:
+    """Return the first `MAX_REPORTED` items of an object; none for any other value."""
+    items = cast("dict[str, object]", value).items() if isinstance(value, dict) else ()
+    return list(items)[:MAX_REPORTED]
+
+
+def _belongs_to_run(entry: object, run: AnswerRun) -> bool:
+    fields = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
+    return all(fields.get(name) == getattr(run.info, name) for name in RUN_COLUMNS)
+
+
+def _parse_reported(entry: object) -> ReportedMetric | None:
+    """Return a reported metric; None if a field has the wrong type."""
+    fields = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
+    name, value, rows = fields.get("name"), fields.get("value"), fields.get("rows")
+    texts = [fields.get(key) for key in ("method", "why", "subject")]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
+    is_count = rows is None or (isinstance(rows, int) and not isinstance(rows, bool) and 0 <= rows < 2**63)
+    if not isinstance(name, str) or not is_number or not is_count:
+        return None
+    if not all(text is None or isinstance(text, str) for text in texts):
+        return None
+    method, why, subject = cast("list[str | None]", texts)
+    return ReportedMetric(
+        name, float(cast("float", value)), cast("int | None", rows), method, why or "", subject
+    )
 
 
 CANONICAL: Final = Format(

@@ -1,7 +1,13 @@
-"""Is this value a text, or an answer to "was it right?"?"""
+"""Checks the values of one column: numbers in their range, flags, texts.
+
+A judge takes the raw values of a column and returns those that are used, with the faults of the others
+(`JudgedColumn`). Text counts as a number only if it is a plain decimal in ASCII digits: Python's own `float`
+would also accept "0_1", "nan" and full-width digits.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
@@ -14,22 +20,46 @@ from calib_core.errors import MAX_CELLS_SHOWN, shorten
 from calib_core.readers.table.raw import as_json_text
 from calib_core.runs import is_missing
 
-# MERGED judged: What comes of a raw column once its values have been judged?
+RANGE_TOLERANCE: Final = 1e-6
+"""A value outside its range by at most this is moved onto the edge and counted as clipped."""
+
+OUT_OF_RANGE: Final = "out of range"
+"""The kind of fault of a number farther outside."""
+
+PLAIN_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_MINUS_INFINITY: Final = r"^(?i)[-]inf(inity)?$"
+_PLAIN_NUMBER_FIX: Final = (
+    "Write a plain number with a decimal point (0.87, not 87%, 0,87 or nan); nothing where it is not known."
+)
+
+RIGHT_WORDS: Final = ("true", "yes", "y", "correct", "right", "c")
+WRONG_WORDS: Final = ("false", "no", "n", "incorrect", "wrong", "i")
+UNJUDGED_WORDS: Final = ("unparseable",)
+"""Written where a grader could not read the answer: not an outcome, so missing."""
 
 RowPositions: TypeAlias = NDArray[np.int64]
-"""Positions of rows or values within what was judged, ascending."""
+"""0-based positions of rows or values, ascending."""
 
 
 def no_positions() -> RowPositions:
-    """No position at all."""
+    """Return an empty array of positions."""
     return np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellFault:
-    """Values of one column that are there and wrong for one reason.
+    """Values of one column that are wrong for the same reason.
 
-    at: their positions; found: the first `FIRST` of them as text.
+    Attributes
+    ----------
+    kind
+        The kind of fault, under which problems are counted.
+    expected, fix
+        What a message says was expected, and how to mend it.
+    positions
+        Positions of the values.
+    examples
+        The first `MAX_CELLS_SHOWN` values as text.
     """
 
     kind: str
@@ -41,11 +71,20 @@ class CellFault:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedColumn:
-    """A column that has been looked at.
+    """A checked column.
 
-    values: what is used, null where missing or wrong; clipped: a position for every value that was
-    moved onto the edge of its range; off_sum: rows whose distribution sums to 1 only nearly; unread:
-    values that are there, cannot be used and are no fault: columns at (position) and found (text).
+    Attributes
+    ----------
+    values
+        The values that are used; null where missing or wrong.
+    faults
+        The wrong values, by reason.
+    clipped_positions
+        One position for every value that was moved onto the edge of its range.
+    inexact_sums
+        Rows whose distribution sums to 1 only approximately.
+    unreadable
+        Values that cannot be used but are no fault, with the columns `at` (position) and `found` (text).
     """
 
     values: pl.Series
@@ -56,70 +95,20 @@ class JudgedColumn:
 
 
 ColumnJudge: TypeAlias = Callable[[pl.Series], JudgedColumn]
-"""Raw values of one column → those the program works with."""
-
-
-def true_positions(mask: pl.Series) -> RowPositions:
-    """The positions at which a boolean series is true (null is not)."""
-    return mask.arg_true().cast(pl.Int64).to_numpy()
-
-
-def faults_where(
-    raw: pl.Series, is_wrong: pl.Series, kind: str, expected: str, fix: str
-) -> tuple[CellFault, ...]:
-    """The one fault of the values of `raw` that are `wrong`, or none."""
-    at = true_positions(is_wrong)
-    if not at.size:
-        return ()
-    return (
-        CellFault(
-            kind, expected, fix, at, tuple(map(value_text, raw.gather(at[:MAX_CELLS_SHOWN]).to_list()))
-        ),
-    )
-
-
-def value_text(value: object, *, limit: int | None = 80) -> str:
-    """A raw value as a message shows it, cut to `limit` characters (None: whole)."""
-    try:
-        shown = as_json_text(value) or ""
-    except TypeError:  # a date, bytes or another value that JSON has no word for
-        shown = str(value)
-    return shown if limit is None else shorten(shown, limit)
-
-
-def null_where(values: pl.Series, mask: pl.Series) -> pl.Series:
-    """The values, null where the mask is true."""
-    if not mask.any():
-        return values
-    return pl.select(pl.when(~mask).then(values).alias(values.name)).to_series()
-
-
-def null_series(raw: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """A column of missing values as long as `raw`."""
-    return pl.Series(raw.name, [None], dtype=dtype).new_from_index(0, raw.len())
-
-
-# MERGED numbers: Is this value a plain number, and does it lie where such a number must lie?
-#
-# Text is taken as a number only where it is a plain decimal in ASCII digits: Python's own `float` would
-# also take "0_1", "nan" and full-width digits.
-
-RANGE_TOLERANCE: Final = 1e-6
-"""A value this little outside its range is moved onto the edge and counted."""
-
-OUT_OF_RANGE: Final = "out of range"
-"""The kind of fault of a number that lies farther outside."""
-
-PLAIN_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_MINUS_INFINITY: Final = r"^(?i)[-]inf(inity)?$"
-_PLAIN_NUMBER_FIX: Final = (
-    "Write a plain number with a decimal point (0.87, not 87%, 0,87 or nan); nothing where it is not known."
-)
+"""Raw values of one column → checked values."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberRange:
-    """Where a number must lie, in numbers and in words, and what to do where it does not."""
+    """The closed range that a number must lie in.
+
+    Attributes
+    ----------
+    low, high
+        The bounds.
+    expected, fix
+        The range in words, and what to do about a number outside.
+    """
 
     low: float
     high: float
@@ -140,54 +129,113 @@ LOG_PROBABILITY_RANGE: Final = NumberRange(
     "a natural logarithm of a probability, at most 0",
     'Write logarithms, not probabilities or logits; "-inf" stands for probability zero.',
 )
-AMOUNT_RANGE: Final = NumberRange(
-    0.0, 1.7976931348623157e308, "a number, at least 0", "Write the number alone."
-)
+AMOUNT_RANGE: Final = NumberRange(0.0, sys.float_info.max, "a number, at least 0", "Write the number alone.")
+
+# --- Faults and nulls -------------------------------------------------------------------------------------
+
+
+def true_positions(mask: pl.Series) -> RowPositions:
+    """Return the positions at which a boolean series is true; null counts as false."""
+    return mask.arg_true().cast(pl.Int64).to_numpy()
+
+
+def faults_where(
+    raw: pl.Series, is_wrong: pl.Series, kind: str, expected: str, fix: str
+) -> tuple[CellFault, ...]:
+    """Return one fault for the values of `raw` that are wrong, or () if none is."""
+    positions = true_positions(is_wrong)
+    if not positions.size:
+        return ()
+    examples = tuple(map(value_text, raw.gather(positions[:MAX_CELLS_SHOWN]).to_list()))
+    return (CellFault(kind, expected, fix, positions, examples),)
+
+
+def value_text(value: object, *, limit: int | None = 80) -> str:
+    """Return a raw value as a message shows it, cut to `limit` characters; uncut if that is None."""
+    try:
+        text = as_json_text(value) or ""
+    except TypeError:  # a date, bytes or another value that JSON cannot represent
+        text = str(value)
+    return text if limit is None else shorten(text, limit)
+
+
+def null_where(values: pl.Series, mask: pl.Series) -> pl.Series:
+    """Return the values, with null where the mask is true."""
+    if not mask.any():
+        return values
+    return pl.select(pl.when(~mask).then(values).alias(values.name)).to_series()
+
+
+def null_series(raw: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return a column of nulls as long as `raw`."""
+    return pl.Series(raw.name, [None], dtype=dtype).new_from_index(0, raw.len())
+
+
+# --- Numbers ----------------------------------------------------------------------------------------------
 
 
 def parse_numbers(raw: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """The values as floats, and which of them are there and no number.
+    """Parse values as floats.
 
-    Stored floats keep their dtype; whole numbers and text become Float64; text beyond the range of
-    Float64 becomes infinite; NaN is no number.
+    Stored floats keep their dtype; integers and text become Float64. Text beyond the range of Float64
+    becomes infinite.
+
+    Returns
+    -------
+    tuple of Series
+        The numbers, and a mask of values that are present and not numbers; NaN is not a number.
     """
     if raw.dtype.is_float():
-        wrong = raw.is_nan().fill_null(value=False)
-        return null_where(raw, wrong), wrong
+        is_nan = raw.is_nan().fill_null(value=False)
+        return null_where(raw, is_nan), is_nan
     if raw.dtype.is_integer():
         return raw.cast(pl.Float64), pl.repeat(False, raw.len(), eager=True)  # noqa: FBT003
     if raw.dtype == pl.String:
         text = raw.str.strip_chars().fill_null("")
-        plain = text.str.contains(PLAIN_NUMBER)
-        return null_where(text, ~plain).cast(pl.Float64, strict=False), ~plain & ~is_missing(raw)
+        is_plain = text.str.contains(PLAIN_NUMBER)
+        return null_where(text, ~is_plain).cast(pl.Float64, strict=False), ~is_plain & ~is_missing(raw)
     return null_series(raw, pl.Float64()), raw.is_not_null()
 
 
 def judge_range(raw: pl.Series, limits: NumberRange, shown: pl.Series | None = None) -> JudgedColumn:
-    """Numbers within their range; those outside by at most `TOLERANCE` are moved onto the edge.
+    """Check numbers against their range; those outside by at most `RANGE_TOLERANCE` are clipped.
 
-    shown: the values as messages show them, where `raw` is already a reading of them.
+    Parameters
+    ----------
+    raw
+        The values.
+    limits
+        The range.
+    shown
+        The values as messages show them, if they differ from `raw`.
     """
     if _all_within(raw, limits):
         return JudgedColumn(raw)
     shown = raw if shown is None else shown
-    numbers, no_number = parse_numbers(raw)
+    numbers, not_number = parse_numbers(raw)
     exact = numbers.cast(pl.Float64)
-    below, above = (exact < limits.low).fill_null(value=False), (exact > limits.high).fill_null(value=False)
-    far = (exact < limits.low - RANGE_TOLERANCE) | (exact > limits.high + RANGE_TOLERANCE)
-    outside = far.fill_null(value=False)
-    clipped = (below | above) & ~outside
-    kept = null_where(numbers, outside)
-    for moved, edge in ((below & clipped, limits.low), (above & clipped, limits.high), (exact == 0, 0.0)):
-        if moved.any():  # the last also turns minus zero into zero
-            kept = pl.select(pl.when(moved).then(pl.lit(edge, kept.dtype)).otherwise(kept)).to_series()
-    wrong = faults_where(shown, no_number, "not a number", limits.expected, _PLAIN_NUMBER_FIX)
-    far_off = faults_where(shown, outside, OUT_OF_RANGE, limits.expected, limits.fix)
-    return JudgedColumn(kept.alias(raw.name), wrong + far_off, true_positions(clipped))
+    is_below, is_above = (
+        (exact < limits.low).fill_null(value=False),
+        (exact > limits.high).fill_null(value=False),
+    )
+    is_far = (exact < limits.low - RANGE_TOLERANCE) | (exact > limits.high + RANGE_TOLERANCE)
+    is_outside = is_far.fill_null(value=False)
+    is_clipped = (is_below | is_above) & ~is_outside
+    values = null_where(numbers, is_outside)
+    for mask, edge in (
+        (is_below & is_clipped, limits.low),
+        (is_above & is_clipped, limits.high),
+        (exact == 0, 0.0),
+    ):
+        if mask.any():  # the last pair turns -0.0 into 0.0
+            values = pl.select(pl.when(mask).then(pl.lit(edge, values.dtype)).otherwise(values)).to_series()
+    not_number_faults = faults_where(shown, not_number, "not a number", limits.expected, _PLAIN_NUMBER_FIX)
+    range_faults = faults_where(shown, is_outside, OUT_OF_RANGE, limits.expected, limits.fix)
+    return JudgedColumn(values.alias(raw.name), not_number_faults + range_faults, true_positions(is_clipped))
 
 
 def _all_within(raw: pl.Series, limits: NumberRange) -> bool:
-    """Whether these are stored floats, all inside their range and none of them a zero, which has a sign."""
+    """Return whether these are floats inside their range that need no change: no NaN, and no -0.0."""
     if not raw.dtype.is_float() or raw.is_nan().any():
         return False
     low, high = cast("float | None", raw.min()), cast("float | None", raw.max())
@@ -197,102 +245,98 @@ def _all_within(raw: pl.Series, limits: NumberRange) -> bool:
 
 
 def judge_probability(raw: pl.Series) -> JudgedColumn:
-    """A number in [0, 1]. Float dtypes are kept."""
+    """Check numbers in [0, 1]; float dtypes are kept."""
     return judge_range(raw, PROBABILITY_RANGE)
 
 
 def judge_stated_probability(raw: pl.Series) -> JudgedColumn:
-    """A probability as a model states it: a number in [0, 1], or text with a percent sign ("85%")."""
+    """Check probabilities as a model states them: numbers in [0, 1], or text with a percent sign ("85%")."""
     if raw.dtype != pl.String:
         return judge_range(raw, STATED_RANGE)
     text = raw.str.strip_chars()
-    bare = text.str.strip_suffix("%").str.strip_chars_end()
-    percent = (text.str.ends_with("%") & bare.str.contains(PLAIN_NUMBER)).fill_null(value=False)
-    share = (null_where(bare, ~percent).cast(pl.Float64, strict=False) / 100).cast(pl.String)
-    return judge_range(text.zip_with(~percent, share), STATED_RANGE, shown=raw)
+    without_sign = text.str.strip_suffix("%").str.strip_chars_end()
+    is_percent = (text.str.ends_with("%") & without_sign.str.contains(PLAIN_NUMBER)).fill_null(value=False)
+    shares = (null_where(without_sign, ~is_percent).cast(pl.Float64, strict=False) / 100).cast(pl.String)
+    return judge_range(text.zip_with(~is_percent, shares), STATED_RANGE, shown=raw)
 
 
 def judge_log_probability(raw: pl.Series) -> JudgedColumn:
-    """A natural logarithm of a probability: at most 0, minus infinity allowed (also as text "-inf")."""
+    """Check natural logarithms of probabilities: at most 0, minus infinity allowed (also as "-inf")."""
     if raw.dtype != pl.String:
         return judge_range(raw, LOG_PROBABILITY_RANGE)
-    infinite = raw.str.strip_chars().str.contains(_MINUS_INFINITY).fill_null(value=False)
-    plain = raw.zip_with(~infinite, pl.repeat("-1e999", raw.len(), eager=True)) if infinite.any() else raw
-    return judge_range(plain, LOG_PROBABILITY_RANGE, shown=raw)
+    is_infinite = raw.str.strip_chars().str.contains(_MINUS_INFINITY).fill_null(value=False)
+    texts = (
+        raw.zip_with(~is_infinite, pl.repeat("-1e999", raw.len(), eager=True)) if is_infinite.any() else raw
+    )
+    return judge_range(texts, LOG_PROBABILITY_RANGE, shown=raw)
 
 
 def judge_amount(raw: pl.Series) -> JudgedColumn:
-    """Any finite number, at least 0."""
+    """Check finite numbers of at least 0."""
     return judge_range(raw, AMOUNT_RANGE)
 
 
 def judge_billions(raw: pl.Series) -> JudgedColumn:
-    """A number of parameters in billions: "7B" and "7000M" are read as 7."""
+    """Check numbers of parameters in billions; "7B" and "7000M" are read as 7."""
     if raw.dtype != pl.String:
         return judge_range(raw, AMOUNT_RANGE)
     text = raw.str.strip_chars()
     judged = judge_range(text.str.replace(r"^([0-9.]+) ?[bBmM]$", "${1}"), AMOUNT_RANGE, shown=raw)
-    millions = text.str.contains(r"^[0-9.]+ ?[mM]$").fill_null(value=False)
-    return replace(judged, values=judged.values.zip_with(~millions, judged.values / 1000))
+    in_millions = text.str.contains(r"^[0-9.]+ ?[mM]$").fill_null(value=False)
+    return replace(judged, values=judged.values.zip_with(~in_millions, judged.values / 1000))
 
 
 def lenient_judge(judge: ColumnJudge) -> ColumnJudge:
-    """Makes a judge lenient: a value that it finds wrong is not known, which is noted, and no fault.
+    """Make a judge lenient: a wrong value becomes null and is listed as unreadable instead of a fault.
 
-    For what describes a run and enters no number ("8x7B", "greedy").
+    For values that describe a run and enter no computation ("8x7B", "greedy").
     """
 
     def judge_leniently(raw: pl.Series) -> JudgedColumn:
         values = judge(raw).values
-        at = true_positions(values.is_null() & ~is_missing(raw))
-        texts = [value_text(value) for value in raw.gather(at).to_list()]
+        positions = true_positions(values.is_null() & ~is_missing(raw))
+        texts = [value_text(value) for value in raw.gather(positions).to_list()]
         return JudgedColumn(
-            values, unreadable=pl.DataFrame({"at": at, "found": pl.Series(texts, dtype=pl.String)})
+            values, unreadable=pl.DataFrame({"at": positions, "found": pl.Series(texts, dtype=pl.String)})
         )
 
     return judge_leniently
 
 
 def judge_shots(raw: pl.Series) -> JudgedColumn:
-    """A whole number of examples in the prompt; "5-shot" is read as 5."""
+    """Check numbers of examples in the prompt; "5-shot" is read as 5."""
     if raw.dtype == pl.String:
         raw = raw.str.strip_chars().str.replace(r"^([0-9]+)[ _-]?(?i:shots?)$", "${1}")
     return integer_judge(0, pl.Int32())(raw)
 
 
 def integer_judge(low: int, dtype: pl.DataType) -> ColumnJudge:
-    """Judges whole numbers from `low` up to what `dtype` (or a float64, without a gap) holds."""
+    """Make a judge of integers from `low` to the largest that `dtype` and float64 hold exactly."""
     high = 2**31 - 1 if dtype == pl.Int32 else 2**53
 
     def judge(raw: pl.Series) -> JudgedColumn:
-        numbers, no_number = parse_numbers(raw)
+        numbers, not_number = parse_numbers(raw)
         exact = numbers.cast(pl.Float64)
-        good = ((exact >= low) & (exact <= high) & (exact.floor() == exact)).fill_null(value=False)
-        wrong = no_number | (numbers.is_not_null() & ~good)
+        is_valid = ((exact >= low) & (exact <= high) & (exact.floor() == exact)).fill_null(value=False)
+        is_wrong = not_number | (numbers.is_not_null() & ~is_valid)
         expected = f"a whole number, at least {low}"
-        problem = faults_where(raw, wrong, "not a whole number", expected, "Write the whole number alone.")
-        return JudgedColumn(null_where(exact, ~good).cast(dtype), problem)
+        faults = faults_where(raw, is_wrong, "not a whole number", expected, "Write the whole number alone.")
+        return JudgedColumn(null_where(exact, ~is_valid).cast(dtype), faults)
 
     return judge
 
 
-RIGHT_WORDS: Final = ("true", "yes", "y", "correct", "right", "c")
-WRONG_WORDS: Final = ("false", "no", "n", "incorrect", "wrong", "i")
-UNJUDGED_WORDS: Final = ("unparseable",)
-"""What stands where a grader could not read the answer: no outcome, so missing."""
+# --- Texts and flags --------------------------------------------------------------------------------------
 
 
 def judge_text(raw: pl.Series) -> JudgedColumn:
-    """Text as it stands, white space included; numbers and booleans as they would stand in JSON.
-
-    Text that is empty or white space alone is missing.
-    """
+    """Check texts; numbers and booleans become text, and text that is empty or all white space is missing."""
     judged = judge_sample_text(raw)
     return JudgedColumn(null_where(judged.values, is_missing(judged.values)), judged.faults)
 
 
 def judge_display_text(raw: pl.Series) -> JudgedColumn:
-    """Text that is only shown: what is no text (a chat's messages) is shown as JSON."""
+    """Check text that is only displayed; anything else (such as the messages of a chat) becomes JSON."""
     if raw.dtype.is_nested():
         shown = [None if value is None else value_text(value, limit=None) for value in raw.to_list()]
         return JudgedColumn(pl.Series(raw.name, shown, dtype=pl.String))
@@ -300,7 +344,7 @@ def judge_display_text(raw: pl.Series) -> JudgedColumn:
 
 
 def judge_sample_text(raw: pl.Series) -> JudgedColumn:
-    """Text as it stands, even where it is empty: an empty answer was given all the same."""
+    """Check texts of sampled answers, which may be empty: an empty answer is still an answer."""
     if raw.dtype == pl.String:
         return JudgedColumn(raw)
     if raw.dtype.is_numeric() or raw.dtype.is_temporal() or isinstance(raw.dtype, pl.Boolean | pl.Null):
@@ -313,18 +357,18 @@ def judge_sample_text(raw: pl.Series) -> JudgedColumn:
 
 
 def judge_flag(raw: pl.Series) -> JudgedColumn:
-    """True or false, however it is commonly written; anything between is wrong, never rounded."""
+    """Check outcomes in any common spelling of true and false; a value in between is a fault."""
     if raw.dtype == pl.Boolean:
         return JudgedColumn(raw)
     numbers, _ = parse_numbers(raw)
-    right, wrong = (numbers == 1).fill_null(value=False), (numbers == 0).fill_null(value=False)
-    missing = is_missing(raw)
+    is_right, is_wrong = (numbers == 1).fill_null(value=False), (numbers == 0).fill_null(value=False)
+    is_absent = is_missing(raw)
     if raw.dtype == pl.String:
         word = raw.str.strip_chars().str.to_lowercase().fill_null("")
-        right, wrong = right | word.is_in(RIGHT_WORDS), wrong | word.is_in(WRONG_WORDS)
-        missing = missing | word.is_in(UNJUDGED_WORDS)
-    known = right | wrong
+        is_right, is_wrong = is_right | word.is_in(RIGHT_WORDS), is_wrong | word.is_in(WRONG_WORDS)
+        is_absent = is_absent | word.is_in(UNJUDGED_WORDS)
+    is_known = is_right | is_wrong
     expected = "right or wrong: 1 or 0, true or false, yes or no"
     fix = "Write nothing where the outcome is not known; a partial credit is no outcome."
-    problem = faults_where(raw, ~known & ~missing, "neither right nor wrong", expected, fix)
-    return JudgedColumn(null_where(right, ~known).alias(raw.name), problem)
+    faults = faults_where(raw, ~is_known & ~is_absent, "neither right nor wrong", expected, fix)
+    return JudgedColumn(null_where(is_right, ~is_known).alias(raw.name), faults)

@@ -1,7 +1,7 @@
-"""What does each column of the plain files hold, and who judges its values?
+"""The columns of tables: which names exist, how their values are checked, and which column is read as which.
 
-The names are fixed: people write files with them. A new column is one line here and one in
-`records.ANSWER_SCHEMA`.
+The names are fixed, as people write files with them. A new column is one line in `COLUMN_JUDGES` and one in
+`calib_core.runs.ANSWER_SCHEMA`.
 """
 
 from __future__ import annotations
@@ -88,18 +88,18 @@ COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         "tokens_seen": lenient_judge(integer_judge(0, pl.Int64())),
     }
 )
-"""Column → who judges it: the columns of a row (`ANSWER_SCHEMA`) and those of its run (`INFO_COLUMNS`)."""
+"""Column → its judge: the columns of a row (`ANSWER_SCHEMA`) and those of its run (`INFO_COLUMNS`)."""
 
 SINGLE_TEXT_COLUMNS: Final = frozenset(name for name, judge in COLUMN_JUDGES.items() if judge is judge_text)
-"""Columns in which a list or an object is wrong even though it could be shown as text."""
+"""Columns in which a list or an object is a fault, although it could be shown as text."""
 
 LIST_COLUMNS: Final = frozenset(name for name, dtype in ANSWER_SCHEMA.items() if isinstance(dtype, pl.List))
-"""Columns that hold a list, so that several columns of the file can be put together into one of them."""
+"""Columns of lists; several columns of the file can be combined into one of them."""
 
 PROBABILITY_COLUMNS: Final = frozenset(
     name for name, judge in COLUMN_JUDGES.items() if judge in (judge_probability, judge_stated_probability)
 )
-"""Columns of one number from 0 to 1, which people may have written as percentages."""
+"""Columns of numbers from 0 to 1, which people may have written as percentages."""
 
 NUMERIC_COLUMNS: Final = frozenset(
     name
@@ -108,10 +108,9 @@ NUMERIC_COLUMNS: Final = frozenset(
     in (judge_probability, judge_stated_probability, judge_flag, _POSITION, _LOGPROB_LIST, _COUNT_LIST)
     or name in ("choice_logprobs", "choice_probs", "sample_cluster")
 )
-"""Columns of which only the number counts, or whether it is true, however it is written."""
+"""Columns in which only the number or the truth value counts, not its spelling."""
 
-
-# MERGED names: What do people call these columns elsewhere? A proposal, never applied unasked.
+# --- Proposals: which column probably stands for which name -----------------------------------------------
 
 COLUMN_ALIASES: Final = MappingProxyType[str, tuple[str, ...]](
     {
@@ -261,8 +260,7 @@ COLUMN_ALIASES: Final = MappingProxyType[str, tuple[str, ...]](
         "tokens_seen": ("tokens_seen", "tokens", "training_tokens"),
     }
 )
-"""Contract name → names found in the wild, the likeliest first. What matters most comes first."""
-
+"""Calib's name → names used elsewhere, the likeliest first. The most important names come first."""
 
 SERIES_PREFIXES: Final = MappingProxyType[str, tuple[str, ...]](
     {
@@ -272,93 +270,123 @@ SERIES_PREFIXES: Final = MappingProxyType[str, tuple[str, ...]](
         "choices": ("option", "choice", ""),
     }
 )
-"""List → what stands, as `plain` spells it, before the letter or number of a column of one element."""
+"""List → what precedes the letter or number in the normalised name of a column with one element."""
 
 FitsName: TypeAlias = Callable[[Sequence[str], str], bool]
 """Whether the values of a column, or of all columns of one list, look like what the name stands for."""
 
 
 def propose_names(columns: Sequence[str], used_names: Collection[str], fits: FitsName) -> dict[str, str]:
-    """File column → the name it probably stands for, for each name the likeliest first.
+    """Propose names for columns of a file.
 
-    Columns that stand for one name are the elements of one list (`sample_0`, `sample_1`) or rivals
-    among which a person has to choose. A column stands for one name only.
+    Parameters
+    ----------
+    columns
+        Columns of the file that nothing is read from yet.
+    used_names
+        Names that other columns already have.
+    fits
+        Tells whether the values look right for a name.
 
-    columns: those of the file that nothing is read from; taken: names that are read already.
+    Returns
+    -------
+    dict
+        Column → the name it probably stands for, for each name the likeliest column first. A column stands
+        for one name only. Several columns with one name are the elements of one list (`sample_0`,
+        `sample_1`), or alternatives among which the user has to choose.
     """
     proposals: dict[str, str] = {}
     for name in COLUMN_ALIASES:
-        if name not in used_names:
-            for way in _candidate_columns(name, [column for column in columns if column not in proposals]):
-                if fits(way, name):
-                    proposals.update(dict.fromkeys(way, name))
+        if name in used_names:
+            continue
+        free = [column for column in columns if column not in proposals]
+        for candidate in _candidate_columns(name, free):
+            if fits(candidate, name):
+                proposals.update(dict.fromkeys(candidate, name))
     return proposals
 
 
 def likeliest_columns(proposals: Mapping[str, str]) -> dict[str, str]:
-    """The proposals without rivals: of each name the likeliest column, or all columns of one list."""
-    return {column: name for name, ways in _candidates_by_name(proposals) for column in ways[0]}
+    """Keep the likeliest column for each proposed name, or all columns of the likeliest list."""
+    return {column: name for name, candidates in _candidates_by_name(proposals) for column in candidates[0]}
 
 
 def map_options(proposals: Mapping[str, str]) -> str:
-    """The proposals as text for the command line: `--map conf=confidence --map "is ok=correct"`.
+    """Write the proposals as command-line options, followed by the alternatives to the likeliest columns.
 
-    Rivals of the likeliest column are named behind it.
+    Examples
+    --------
+    >>> map_options({"conf": "confidence", "is ok": "correct"})
+    '--map conf=confidence --map "is ok=correct"'
     """
-    chosen: list[str] = []
-    rivals: list[str] = []
+    options: list[str] = []
+    alternatives: list[str] = []
     for name, (first, *others) in _candidates_by_name(proposals):
-        chosen += _map_options_of(first, name)
-        rivals += [option for way in others for option in _map_options_of(way, name)]
-    return " ".join(chosen) + (f" (or instead: {' '.join(rivals)})" if rivals else "")
+        options += _map_options_of(first, name)
+        alternatives += [option for candidate in others for option in _map_options_of(candidate, name)]
+    return " ".join(options) + (f" (or instead: {' '.join(alternatives)})" if alternatives else "")
 
 
 def _candidates_by_name(proposals: Mapping[str, str]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """Each proposed name with the columns, or lists of them, that may stand for it, the likeliest first."""
+    """Yield each proposed name with the candidates for it (columns of one list together), best first."""
     for name in dict.fromkeys(proposals.values()):
-        columns = [column for column, meant in proposals.items() if meant == name]
+        columns = [column for column, proposed in proposals.items() if proposed == name]
         yield name, _candidate_columns(name, columns) or [(column,) for column in columns]
 
 
 def _candidate_columns(name: str, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """The columns, or series of columns, whose names may stand for `name`, the likeliest first."""
-    spelt: dict[str, str] = {}
+    """Return the columns, or series of columns, whose names may stand for `name`, the likeliest first."""
+    by_normalised: dict[str, str] = {}
     for column in columns:
-        spelt.setdefault(normalise_name(column), column)
-    others = map(normalise_name, COLUMN_ALIASES.get(name, ()))
-    ways: list[tuple[str, ...]] = [(spelt[other],) for other in others if other in spelt]
+        by_normalised.setdefault(normalise_name(column), column)
+    aliases = map(normalise_name, COLUMN_ALIASES.get(name, ()))
+    candidates = [(by_normalised[alias],) for alias in aliases if alias in by_normalised]
+    series: list[tuple[str, ...]] = []
     for prefix in SERIES_PREFIXES.get(name, ()):
-        start = 0 if f"{prefix}0" in spelt else 1
-        for names in (string.ascii_lowercase, count(start)):
-            keys = takewhile(spelt.__contains__, (f"{prefix}{key}" for key in names))
-            way = tuple(spelt[key] for key in keys)
-            if len(way) > 1 and list(way) == [column for column in columns if column in way]:
-                ways.append(way)
-    return ways
+        start = 0 if f"{prefix}0" in by_normalised else 1
+        for suffixes in (string.ascii_lowercase, count(start)):
+            names = takewhile(by_normalised.__contains__, (f"{prefix}{suffix}" for suffix in suffixes))
+            members = tuple(by_normalised[member] for member in names)
+            if len(members) > 1 and list(members) == [column for column in columns if column in members]:
+                series.append(members)
+    return [*candidates, *series]
 
 
 def _map_options_of(columns: Iterable[str], name: str) -> list[str]:
-    return [f"--map {_quote_if_spaced(f'{column}={name}')}" for column in columns]
+    return [f"--map {quote_if_spaced(f'{column}={name}')}" for column in columns]
 
 
 def normalise_name(name: str) -> str:
-    """A name without case, underscores, hyphens, spaces and full stops."""
+    """Normalise a column name for comparison: lower case, without underscores, hyphens, spaces and dots.
+
+    Examples
+    --------
+    >>> normalise_name("Is_Correct")
+    'iscorrect'
+    """
     return name.lower().translate(str.maketrans("", "", "_- ."))
 
 
-def _quote_if_spaced(text: str) -> str:
+def quote_if_spaced(text: str) -> str:
+    """Put a command-line argument in double quotes if it contains a space."""
     return f'"{text}"' if " " in text else text
 
 
-# MERGED roles: Which column of the file is read as what: by its exact name, or because the person says so?
+# --- Roles: which column is read as which name ------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
-    """mapping: file column → contract name, as the person says; it wins over a column's own name.
+    """Which columns of a file are read, and as what.
 
-    Several columns may be mapped to the name of a list: they are its elements, in the file's order. A
-    column that is mapped to "" is left out. known: the names a column may be read as.
+    Attributes
+    ----------
+    mapping
+        Column of the file → name it is read as, as chosen by the user; it wins over a column's own name.
+        Several columns may be mapped to the name of a list: they become its elements, in the file's order.
+        A column mapped to "" is left out.
+    known_names
+        The names that a column may be read as.
     """
 
     mapping: Mapping[str, str]
@@ -368,7 +396,7 @@ class ColumnRoles:
     def from_mapping(
         cls, mapping: Mapping[str, str], file: str, known_names: tuple[str, ...] = tuple(COLUMN_JUDGES)
     ) -> ColumnRoles:
-        """Raises Refused where a name is not known, or is given to two columns and is that of no list."""
+        """Check a mapping; raises Refused for an unknown name, or one given twice that is not a list."""
         names = list(mapping.values())
         for column, name in mapping.items():
             if name and name not in known_names:
@@ -381,17 +409,17 @@ class ColumnRoles:
         return cls(mapping, known_names)
 
     def role(self, column: str) -> str | None:
-        """What a column of the file is read as; None where it is not read."""
+        """Return the name that a column of the file is read as; None if it is not read."""
         if column in self.mapping:
             return self.mapping[column] or None
         return column if column in self.known_names and column not in self.mapping.values() else None
 
     def is_used(self, column: str) -> bool:
-        """Whether a column of the file is read."""
+        """Return whether a column of the file is read."""
         return self.role(column) is not None
 
     def combined_lists(self, column_order: Sequence[str]) -> dict[str, list[str]]:
-        """The lists that are put together: name → its columns, in the order of the file's columns."""
+        """Return the lists made of several columns: name → its columns, in the file's order."""
         members: dict[str, list[str]] = {}
         for column in dict.fromkeys((*column_order, *self.mapping)):
             if self.mapping.get(column) in LIST_COLUMNS:
@@ -399,40 +427,43 @@ class ColumnRoles:
         return {name: columns for name, columns in members.items() if len(columns) > 1}
 
     def used_roles(self, columns: Sequence[str]) -> dict[str, str]:
-        """Column → the name it is read as, of those that are read."""
+        """Map each column that is read to its name."""
         return {column: role for column in columns if (role := self.role(column)) is not None}
 
     def unused_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The columns of the file that nothing is read from."""
+        """Return the columns of the file that are not read."""
         return tuple(column for column in columns if not self.is_used(column))
 
     def propose(self, columns: Sequence[str], fits: FitsName) -> dict[str, str]:
-        """What the columns that are not read, and not left out on purpose, probably stand for."""
-        read_as = {role for column in columns if (role := self.role(column))}
-        read_as |= COLUMN_ALIASES.keys() - set(self.known_names)
+        """Propose names for columns that are not read, unless the user left them out. See `propose_names`."""
+        used_names = {role for column in columns if (role := self.role(column))}
+        used_names |= COLUMN_ALIASES.keys() - set(self.known_names)
         free = [column for column in self.unused_columns(columns) if column not in self.mapping]
-        return propose_names(free, read_as, fits)
+        return propose_names(free, used_names, fits)
 
     def check_columns_exist(self, columns: Sequence[str], file: str) -> None:
-        """Raises Refused where a mapped column is not there."""
-        absent = [column for column in self.mapping if column not in columns]
-        if absent:
-            raise Refused(f"{file} has no column {absent[0]!r}. Its columns are {column_list_text(columns)}.")
+        """Raise Refused if a mapped column does not exist."""
+        missing = [column for column in self.mapping if column not in columns]
+        if missing:
+            raise Refused(
+                f"{file} has no column {missing[0]!r}. Its columns are {column_list_text(columns)}."
+            )
 
 
 def no_known_column_message(columns: Sequence[str], proposals: Mapping[str, str], file: str) -> str:
-    """Why a file of which no column is read cannot be used, and what to do."""
-    looks = f"If they mean what they look like, say so: {map_options(proposals)}"
+    """Say why a file with no known column cannot be used, and what to do."""
+    advice = "Say what a column means: --map COLUMN=confidence"
+    if proposals:
+        advice = f"If they mean what they look like, say so: {map_options(proposals)}"
     return (
-        f"{file} was taken for a table with the columns {column_list_text(columns)}, and none of these is a name "
-        f"this program knows. A row a question needs a confidence and whether the answer was right "
+        f"{file} was taken for a table with the columns {column_list_text(columns)}, and none of these is a "
+        f"name this program knows. A row a question needs a confidence and whether the answer was right "
         f"(confidence, correct), or probabilities of the choices and the right one (choice_probs, gold), or "
-        f"sampled answers and the right one (samples, gold). "
-        + (looks if proposals else "Say what a column means: --map COLUMN=confidence")
+        f"sampled answers and the right one (samples, gold). {advice}"
     )
 
 
 def column_list_text(columns: Sequence[str]) -> str:
-    """Column names for a message, cut where there are many."""
+    """List column names for a message, at most 20 of them."""
     shown = ", ".join(repr(shorten(column, 40)) for column in columns[:20])
     return (shown or "(none)") + (f" and {len(columns) - 20:,} more" if len(columns) > 20 else "")

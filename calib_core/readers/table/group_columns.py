@@ -1,8 +1,7 @@
-"""Which columns that the program has no name for sort the rows into groups?
+"""Detects columns without a role that split the rows into groups, such as a category, a level or a language.
 
-A column of few different texts, whole numbers or booleans may be a category, a level, a language: it is
-kept as it is, under the file's own name. One that turns out to hold more is let go at once, so that a file
-of long texts needs no more memory than without this.
+Such a column has few distinct texts, integers or booleans; it is kept under its own name. A column that turns
+out to have more is dropped at once, so that files of long texts need no extra memory.
 """
 
 from __future__ import annotations
@@ -18,79 +17,82 @@ from calib_core.readers.table.raw import Slice
 from calib_core.runs import is_missing
 
 MAX_GROUPS: Final = 100
-"""A column with more different values sorts nothing into groups."""
+"""Limit on the distinct values of a group column."""
 
 MAX_GROUP_COLUMNS: Final = 64
-"""So many such columns are kept, the first of the file."""
+"""Limit on group columns; the first of the file are kept."""
 
 MAX_NAME_CHARACTERS: Final = 200
-"""A longer text, in characters, is no name of a group."""
+"""Limit on the length of a group's name."""
 
 MIN_ROWS_PER_GROUP: Final = 2
-"""With fewer rows to a value on average, the values tell rows apart instead of sorting them."""
+"""Minimum of rows per value, on average; with fewer, the values identify rows rather than group them."""
 
 _FRACTION_PATTERN: Final = r"[.eE]"
 
 
 class GroupColumns:
-    """The columns of one file that may sort its rows into groups, as far as it has been read.
+    """Collects the group columns of one file, slice by slice.
 
-    roles: what the file's other columns are read as.
+    Parameters
+    ----------
+    roles
+        What the file's other columns are read as.
     """
 
     def __init__(self, roles: ColumnRoles) -> None:
         self.roles = roles
-        self._rows = 0
-        self._closed: set[str] = set()
+        self._n_rows = 0
+        self._excluded: set[str] = set()
         self._codes: dict[str, list[pl.Series]] = {}
         self._names: dict[str, dict[str, int]] = {}
 
     def is_used(self, column: str) -> bool:
-        """Whether a column has to be read: for what it means, or for the groups it may make."""
+        """Return whether a column has to be read: for its role, or because it may form groups."""
         return self.roles.is_used(column) or self.may_group(column)
 
     def may_group(self, column: str) -> bool:
-        """Whether a column may still sort the rows: no name of ours, not left out, not given up."""
-        if self.roles.is_used(column) or column in self.roles.mapping or column in self._closed:
+        """Return whether a column may still form groups: it has no role and was not left out or excluded."""
+        if self.roles.is_used(column) or column in self.roles.mapping or column in self._excluded:
             return False
         return column in self._names or len(self._names) < MAX_GROUP_COLUMNS
 
     def exclude(self, columns: Iterable[str]) -> None:
-        """Gives up columns of which something is known beforehand."""
+        """Exclude columns and forget their values."""
         for column in columns:
-            self._closed.add(column)
+            self._excluded.add(column)
             self._codes.pop(column, None)
             self._names.pop(column, None)
 
     def exclude_by_objects(self, objects: Iterable[Mapping[str, object]]) -> None:
-        """Gives up what the first records of a JSON file show to be no names: lists, fractions, prose."""
+        """Exclude keys whose first values cannot name groups: lists, objects, floats, or long texts."""
         self.exclude({key for record in objects for key, value in record.items() if _cannot_be_name(value)})
 
     def exclude_by_values(self, first_values: Iterable[pl.Series]) -> None:
-        """Gives up columns whose first values are too many or no names."""
+        """Exclude columns whose first values have too many distinct values or cannot name groups."""
         for raw in first_values:
             if self.may_group(raw.name) and _distinct_names(_name_texts(raw)) is None:
                 self.exclude([raw.name])
 
     def add(self, part: Slice) -> None:
-        """Takes what one slice has of these columns."""
+        """Add the values of one slice."""
         for column, raw in part.columns.items():
             if not self.may_group(column):
                 continue
             texts = None if part.nested.get(column) else _name_texts(raw)
-            found = _distinct_names(texts)
-            if texts is None or found is None or not self._add_names(column, found):
+            names = _distinct_names(texts)
+            if texts is None or names is None or not self._add_names(column, names):
                 self.exclude([column])
                 continue
             codes = texts.replace_strict(self._names[column], default=None, return_dtype=pl.UInt8)
             self._pad(column)
             self._codes[column].append(codes)
-        self._rows += part.n_rows
+        self._n_rows += part.n_rows
 
     def take_frame(self) -> pl.DataFrame:
-        """The columns that sort the rows, each an Enum of its names, null where missing.
+        """Return the group columns, each an Enum of its names, null where missing.
 
-        To be called once: the values are not kept here as well.
+        Can be called only once, as it releases the values to save memory.
         """
         columns: list[pl.Series] = []
         for column, names in self._names.items():
@@ -101,34 +103,42 @@ class GroupColumns:
         return pl.DataFrame(columns)
 
     def _is_group(self, codes: pl.Series, names: list[str]) -> bool:
-        """Whether a column that was read to the end sorts the rows."""
+        """Return whether a column that was read to the end forms groups."""
         return _is_grouping(codes, names)
 
     def _add_names(self, column: str, new_names: list[str]) -> bool:
-        """Notes the names of a slice; False where they are too many."""
+        """Add the names of a slice; return False if there are too many."""
         names = self._names.setdefault(column, {})
         for name in new_names:
             names.setdefault(name, len(names))
         return len(names) <= MAX_GROUPS
 
     def _pad(self, column: str) -> None:
-        """Nulls for the slices that did not have this column."""
+        """Append nulls for slices that did not have this column."""
         parts = self._codes.setdefault(column, [])
-        lacking = self._rows - sum(part.len() for part in parts)
-        if lacking:
-            parts.append(pl.repeat(None, lacking, dtype=pl.UInt8, eager=True))
+        n_missing = self._n_rows - sum(part.len() for part in parts)
+        if n_missing:
+            parts.append(pl.repeat(None, n_missing, dtype=pl.UInt8, eager=True))
 
 
 class NamedGroupColumns(GroupColumns):
-    """The columns that the file itself names as those of groups, and no others; roles: as above."""
+    """Collects only the group columns that the file itself lists.
+
+    Parameters
+    ----------
+    roles
+        What the file's other columns are read as.
+    names
+        The group columns listed in the file's metadata.
+    """
 
     def __init__(self, roles: ColumnRoles, names: Iterable[str]) -> None:
         super().__init__(roles)
-        self._said = frozenset(names)
+        self._listed = frozenset(names)
 
     def may_group(self, column: str) -> bool:
-        """Whether the file names a column, and nothing speaks against it."""
-        return column in self._said and super().may_group(column)
+        """Return whether the file lists a column and it may still form groups."""
+        return column in self._listed and super().may_group(column)
 
     def _is_group(self, codes: pl.Series, names: list[str]) -> bool:
         return bool(names) and codes.len() > 0
@@ -141,7 +151,7 @@ def _cannot_be_name(value: object) -> bool:
 
 
 def _name_texts(raw: pl.Series) -> pl.Series | None:
-    """The values as text, null where missing; None where they are of a kind that names nothing."""
+    """Return the values as text, null where missing; None for a dtype that cannot name groups."""
     if raw.dtype == pl.String:
         return pl.select(pl.when(~is_missing(raw)).then(raw).alias(raw.name)).to_series()
     if raw.dtype.is_integer() or isinstance(raw.dtype, pl.Boolean | pl.Null):
@@ -150,7 +160,7 @@ def _name_texts(raw: pl.Series) -> pl.Series | None:
 
 
 def _distinct_names(texts: pl.Series | None) -> list[str] | None:
-    """The different names, in their order; None where they are too many or too long."""
+    """Return the distinct names in order of appearance; None if there are too many or one is too long."""
     if texts is None or texts.n_unique() > MAX_GROUPS + 1:  # a missing value counts as one
         return None
     names: list[str] = texts.drop_nulls().unique(maintain_order=True).to_list()
@@ -158,8 +168,8 @@ def _distinct_names(texts: pl.Series | None) -> list[str] | None:
 
 
 def _is_grouping(codes: pl.Series, names: list[str]) -> bool:
-    """Whether the values are at least two, come again, and are no measurements."""
-    there = codes.len() - codes.null_count()
-    values = pl.Series(names, dtype=pl.String)
-    measured = values.str.contains(PLAIN_NUMBER).all() and values.str.contains(_FRACTION_PATTERN).any()
-    return len(names) > 1 and there >= MIN_ROWS_PER_GROUP * len(names) and not measured
+    """Return whether there are at least two values, they recur, and they are not measurements."""
+    n_present = codes.len() - codes.null_count()
+    texts = pl.Series(names, dtype=pl.String)
+    is_measured = texts.str.contains(PLAIN_NUMBER).all() and texts.str.contains(_FRACTION_PATTERN).any()
+    return len(names) > 1 and n_present >= MIN_ROWS_PER_GROUP * len(names) and not is_measured

@@ -1,4 +1,4 @@
-"""How do JSON lines, or one JSON list of objects, become records?"""
+"""Reads JSON lines, or one JSON list of objects, as records."""
 
 from __future__ import annotations
 
@@ -26,20 +26,28 @@ from calib_core.readers.table.raw import (
 )
 
 BOM: Final = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8."""
+
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 JsonRecord = dict[str, object]
 
 
 class RepeatedKeyError(Exception):
-    """An object holds one key twice; the argument is the key."""
+    """A JSON object has a key twice; the argument is the key."""
 
 
 def parse_json(text: str) -> object:
-    """A JSON text, with bare NaN and Infinity; lone surrogates become U+FFFD.
+    """Parse a JSON text; bare NaN and Infinity are accepted, and lone surrogates become U+FFFD.
 
-    Raises ValueError (RecursionError where it nests too deep) where it is not JSON, RepeatedKeyError
-    where an object holds one key twice.
+    Raises
+    ------
+    ValueError
+        The text is not JSON.
+    RecursionError
+        It is nested too deeply.
+    RepeatedKeyError
+        An object has a key twice.
     """
     text = text.strip()
     value, end = _JSON_DECODER.raw_decode(text)
@@ -57,11 +65,11 @@ def _object_without_repeats(pairs: list[tuple[str, object]]) -> JsonRecord:
 
 
 _JSON_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object_without_repeats)
-"""Made once: a new one for each line would take as long as the line."""
+"""Shared: creating one for each line would take as long as parsing the line."""
 
 
 def replace_surrogates(value: object) -> object:
-    """The value, text with every lone surrogate replaced: no writer of UTF-8 takes one."""
+    """Replace lone surrogates in all texts of a value by U+FFFD, as they cannot be written as UTF-8."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
@@ -75,7 +83,7 @@ def replace_surrogates(value: object) -> object:
 
 
 def numbered_lines(data: bytes | Content) -> Iterator[tuple[int, bytes, int]]:
-    """Line number from 1, line without its end, and bytes read so far, of each line that is not blank."""
+    """Yield (line number from 1, stripped line, bytes read so far) for each line that is not blank."""
     content = as_content(data)
     return _numbered_lines_from(content, _offset_after_bom(content), _line_ending(content))
 
@@ -93,18 +101,18 @@ def _numbered_lines_from(
 
 
 def _offset_after_bom(content: Content) -> int:
-    """Where the text begins, after a byte order mark."""
+    """Return the offset of the text after a byte order mark."""
     return len(BOM) if content.read(0, len(BOM)) == BOM else 0
 
 
 def _line_ending(content: Content) -> bytes:
-    """What ends a line: a carriage return in a text that has no other ends."""
-    returns = False
-    for piece in content.chunks():
-        if b"\n" in piece:
+    """Return the line ending: a carriage return if the text has no line feeds."""
+    has_returns = False
+    for chunk in content.chunks():
+        if b"\n" in chunk:
             return b"\n"
-        returns = returns or b"\r" in piece
-    return b"\r" if returns else b"\n"
+        has_returns = has_returns or b"\r" in chunk
+    return b"\r" if has_returns else b"\n"
 
 
 def _with_newlines(block: bytes, line_ending: bytes) -> bytes:
@@ -114,33 +122,48 @@ def _with_newlines(block: bytes, line_ending: bytes) -> bytes:
 def open_json_lines(
     data: bytes | Content, file: str, is_used: ColumnFilter, *, skip_lines: int = 0
 ) -> RawTable:
-    """The records of JSON lines (already known to be UTF-8), one object a line, below `skip` lines.
+    """Open JSON lines, one object per line, which must be UTF-8.
 
-    Raises Refused, while the slices are read, where an object holds one key twice.
+    Parameters
+    ----------
+    data
+        The text.
+    file
+        What messages call the file.
+    is_used
+        The keys to read.
+    skip_lines
+        Lines of metadata before the records.
+
+    Returns
+    -------
+    RawTable
+        The records. Reading its slices raises Refused if an object has a key twice.
     """
-    seen: dict[str, None] = {}
-    return RawTable(None, _JsonLines(as_content(data, file), file, is_used, seen).slices(skip_lines), seen)
+    found_keys: dict[str, None] = {}
+    lines = _JsonLines(as_content(data, file), file, is_used, found_keys)
+    return RawTable(None, lines.slices(skip_lines), found_keys)
 
 
 def open_json_list(records: Sequence[object], is_used: ColumnFilter) -> RawTable:
-    """The records of a parsed JSON list. An element that is no object is a broken record."""
-    seen: dict[str, None] = {}
+    """Open a parsed JSON list; an element that is not an object is a broken record."""
+    found_keys: dict[str, None] = {}
 
     def slices() -> Iterator[Slice]:
         for start in range(0, len(records), ROWS_PER_SLICE):
             batch = Batch[Mapping[str, object]]()
-            for at, value in enumerate(records[start : start + ROWS_PER_SLICE]):
+            for position, value in enumerate(records[start : start + ROWS_PER_SLICE]):
                 if not isinstance(value, dict):
-                    batch.broken.append(_not_an_object(at, as_json_text(value) or "null"))
+                    batch.broken.append(_not_an_object(position, as_json_text(value) or "null"))
                 batch.records.append(cast("JsonRecord", value) if isinstance(value, dict) else {})
-            yield slice_of_records(batch, is_used, seen, (start + len(batch.records)) / len(records))
+            yield slice_of_records(batch, is_used, found_keys, (start + len(batch.records)) / len(records))
 
-    return RawTable(None, slices(), seen)
+    return RawTable(None, slices(), found_keys)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _JsonLines:
-    """JSON lines on their way to slices. seen: the keys met so far."""
+    """Turns JSON lines into slices, and collects the keys found so far."""
 
     content: Content
     file: str
@@ -148,31 +171,31 @@ class _JsonLines:
     found_keys: dict[str, None]
 
     def slices(self, skip_lines: int) -> Iterator[Slice]:
-        """The records below `skip` lines, a block at a time: however long lines are, few are held at once."""
-        at, above = _offset_after_bom(self.content), 0
-        for above, _, at in islice(numbered_lines(self.content), skip_lines):  # noqa: B007
+        """Yield the records below `skip_lines` lines, block by block to hold few long lines at once."""
+        offset, n_lines_above = _offset_after_bom(self.content), 0
+        for n_lines_above, _, offset in islice(numbered_lines(self.content), skip_lines):  # noqa: B007
             pass
-        end = _line_ending(self.content)
-        for part in self.content.line_blocks(at, end):
-            at += len(part)
-            block = _with_newlines(part, end)
-            yield from self._records(block, above, at / len(self.content))
-            above += block.count(b"\n")
+        line_ending = _line_ending(self.content)
+        for lines in self.content.line_blocks(offset, line_ending):
+            offset += len(lines)
+            block = _with_newlines(lines, line_ending)
+            yield from self._records(block, n_lines_above, offset / len(self.content))
+            n_lines_above += block.count(b"\n")
 
-    def _records(self, block: bytes, above: int, share: float) -> Iterator[Slice]:
-        """The records of a block below so many lines; share: of the file, up to the block's end."""
+    def _records(self, block: bytes, n_lines_above: int, share: float) -> Iterator[Slice]:
+        """Yield the records of a block; `share` is that of the file up to the end of the block."""
         batch = Batch[Mapping[str, object]]()
-        left = len(block) / len(self.content)
+        block_share = len(block) / len(self.content)
         for number, line, end in _numbered_lines_from(Content(block, self.file), 0, b"\n"):
-            record = _parse_record(line, self.file, above + number, len(batch.records))
+            record = _parse_record(line, self.file, n_lines_above + number, len(batch.records))
             if isinstance(record, BrokenRecord):
                 batch.broken.append(record)
                 record = {}
             batch.records.append(record)
-            batch.lines.append(above + number)
+            batch.lines.append(n_lines_above + number)
             if len(batch.records) == ROWS_PER_SLICE:
                 yield slice_of_records(
-                    batch, self.is_used, self.found_keys, share - left * (1 - end / len(block))
+                    batch, self.is_used, self.found_keys, share - block_share * (1 - end / len(block))
                 )
                 batch = Batch[Mapping[str, object]]()
         if batch.records:
@@ -180,7 +203,7 @@ class _JsonLines:
 
 
 def _parse_record(line: bytes, file: str, number: int, position: int) -> JsonRecord | BrokenRecord:
-    """The object on a line, or why it is none."""
+    """Parse the object on a line, or say why there is none."""
     text = line.decode()
     try:
         value: Any = parse_json(text)
@@ -219,7 +242,10 @@ def _not_an_object(position: int, text: str) -> BrokenRecord:
 def slice_of_records(
     batch: Batch[Mapping[str, object]], is_used: ColumnFilter, found_keys: dict[str, None], share: float
 ) -> Slice:
-    """The wanted keys of these objects as columns; a key that an object lacks is null there."""
+    """Make a slice of objects: one column for each key that is used, null where an object lacks the key.
+
+    All keys are added to `found_keys`.
+    """
     rows = batch.records
     keys: JsonRecord = {}
     for row in rows:

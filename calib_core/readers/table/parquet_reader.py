@@ -1,8 +1,8 @@
-"""How does a Parquet file become raw columns?
+"""Reads Parquet files as raw columns.
 
-pyarrow reads the footer first: it refuses a schema nested deep enough to overflow the stack of polars, and
-tells the numbers of rows and values. polars then reads the columns. It is given the bytes, never a path: it
-would take the text of a path for a pattern or an address.
+pyarrow reads the footer first: it rejects a schema nested so deeply that it would overflow polars' stack, and
+reports the numbers of rows and values. polars then reads the columns, from bytes and never from a path, since
+it interprets a path as a glob pattern or an address.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from calib_core.readers.table.raw import MAX_COLUMNS, ColumnFilter, RawTable, Sl
 
 PARQUET_MAGIC: Final = b"PAR1"
 PARQUET_ROWS_PER_SLICE: Final = 262_144
-"""Rows judged at a time."""
+"""Rows checked at a time."""
 
 MOST_GROUPS: Final = 20_000
-"""Row groups; writers make one of 100,000 rows or more, and groups of one row take the library very long."""
+"""Limit on row groups: writers put 100,000 rows or more in one; groups of one row are very slow to read."""
 
 
 def check_footer(data: bytes, file: str) -> None:
     """Compare the numbers of rows and values in the footer before any of them is unpacked.
 
-    Where a footer tells of fewer rows than there are values, polars reads the fewer and says nothing.
+    If the footer states fewer rows than there are values, polars reads only those and reports no error.
 
     Parameters
     ----------
     data
         All bytes of the file.
     file
-        As messages call it.
+        What messages call the file.
 
     Raises
     ------
@@ -51,28 +51,30 @@ def check_footer(data: bytes, file: str) -> None:
                 f"{file} is cut into {footer.num_row_groups:,} row groups, and at most {MOST_GROUPS:,} are "
                 f"read. Write it again with larger ones, such as 100,000 rows."
             )
-        columns = [footer.schema.column(at) for at in range(footer.num_columns)]
-        flat = [(at, column.path) for at, column in enumerate(columns) if not column.max_repetition_level]
-        groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+        columns = [footer.schema.column(index) for index in range(footer.num_columns)]
+        unrepeated = [
+            (index, column.path) for index, column in enumerate(columns) if not column.max_repetition_level
+        ]
+        groups = [footer.row_group(index) for index in range(footer.num_row_groups)]
         for group in groups:
-            for at, name in flat:
-                values = group.column(at).num_values
+            for index, name in unrepeated:
+                values = group.column(index).num_values
                 _check_rows(group.num_rows, values, f"values of {shorten(name)!r}", file)
         _check_rows(footer.num_rows, sum(group.num_rows for group in groups), "rows in its parts", file)
     except (OSError, ValueError, NotImplementedError) as error:
         raise _damaged_parquet(file, error) from None
 
 
-def _check_rows(told: int, found: int, what: str, file: str) -> None:
-    if told != found:
+def _check_rows(n_rows: int, n_values: int, what: str, file: str) -> None:
+    if n_rows != n_values:
         raise Refused(
-            f"{file}: its footer tells of {told:,} rows and of {found:,} {what}, so which rows there are is "
-            f"not clear. It is damaged, or was put together by hand: write it again."
+            f"{file}: its footer tells of {n_rows:,} rows and of {n_values:,} {what}, so which rows there "
+            f"are is not clear. It is damaged, or was put together by hand: write it again."
         )
 
 
 def parquet_metadata(data: bytes) -> Mapping[str, str]:
-    """The key-value pairs of the footer; none where it cannot be read (`open_parquet` says why)."""
+    """Return the key-value pairs of the footer; empty if it cannot be read (`open_parquet` raises)."""
     try:
         return pl.read_parquet_metadata(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
@@ -80,7 +82,7 @@ def parquet_metadata(data: bytes) -> Mapping[str, str]:
 
 
 def parquet_schema(data: bytes, file: str) -> Mapping[str, pl.DataType]:
-    """Column → dtype. Raises Refused where the footer is damaged."""
+    """Map each column to its dtype; raises Refused if the footer is damaged."""
     try:
         return pl.read_parquet_schema(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -88,7 +90,7 @@ def parquet_schema(data: bytes, file: str) -> Mapping[str, pl.DataType]:
 
 
 def first_parquet_values(data: bytes, columns: Sequence[str], n_rows: int) -> list[pl.Series]:
-    """The first values of these columns; null where they cannot be read (`open_parquet` says why)."""
+    """Return the first `n_rows` values of columns; null if they cannot be read (`open_parquet` raises)."""
     try:
         frame = pl.read_parquet(io.BytesIO(data), columns=list(columns), n_rows=n_rows)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
@@ -97,9 +99,12 @@ def first_parquet_values(data: bytes, columns: Sequence[str], n_rows: int) -> li
 
 
 def open_parquet(data: bytes, file: str, is_used: ColumnFilter) -> RawTable:
-    """The rows of a Parquet file; only the wanted columns are unpacked.
+    """Open a Parquet file; only the columns for which `is_used` is True are unpacked.
 
-    Raises Refused where the file is damaged or has too many columns.
+    Raises
+    ------
+    Refused
+        The file is damaged or has more than `MAX_COLUMNS` columns.
     """
     names = tuple(parquet_schema(data, file))
     if len(names) > MAX_COLUMNS:
@@ -116,13 +121,13 @@ def _parquet_slices(data: bytes, file: str, names: list[str]) -> Iterator[Slice]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged_parquet(file, error) from None
     for start in range(0, frame.height, PARQUET_ROWS_PER_SLICE):
-        part = frame.slice(start, PARQUET_ROWS_PER_SLICE)
-        columns = {name: _undo_storage_types(part[name]) for name in names}
-        yield Slice(part.height, columns, None, (start + part.height) / frame.height)
+        rows = frame.slice(start, PARQUET_ROWS_PER_SLICE)
+        columns = {name: _undo_storage_types(rows[name]) for name in names}
+        yield Slice(rows.height, columns, None, (start + rows.height) / frame.height)
 
 
 def _undo_storage_types(values: pl.Series) -> pl.Series:
-    """The values with storage tricks undone: categories as text, arrays as lists, decimals as floats."""
+    """Convert dtypes that only save space: categories to text, arrays to lists, decimals to floats."""
     match values.dtype:
         case pl.Categorical() | pl.Enum():
             return values.cast(pl.String)

@@ -1,7 +1,7 @@
-"""What does a parser hand over, before anything is known of what the columns mean?
+"""The output of the parsers, before columns get a meaning.
 
-CSV, JSON and Parquet each become the same thing: slices of raw columns, with the records that could
-not be parsed at all set apart.
+CSV, JSON and Parquet files all become slices of raw columns; records that could not be parsed are listed
+separately.
 """
 
 from __future__ import annotations
@@ -19,34 +19,55 @@ import numpy as np
 import polars as pl
 
 MAX_COLUMNS: Final = 10_000
-"""More is refused: nobody names so many columns, a matrix does."""
+"""A file with more columns is refused: it is a matrix, not a table of named columns."""
 
 ROWS_PER_SLICE: Final = 16_384
-"""Records judged at a time by the text parsers: small enough to report progress, large enough to be fast."""
+"""Records per slice of the text parsers: few enough to report progress, many enough to be fast."""
+
+MAX_AHEAD: Final = 2
+"""Items that `map_ahead` works on at the same time; each takes memory of its own."""
 
 RecordT = TypeVar("RecordT")
+InputT = TypeVar("InputT")
+OutputT = TypeVar("OutputT")
 
 ColumnFilter: TypeAlias = Callable[[str], bool]
-"""Whether a column of the file, by its name, is read."""
+"""Whether a column of the file has some property (such as being read), judged by its name."""
 
 
 def every_column(_name: str) -> bool:
-    """All of them."""
+    """Accept every column."""
     return True
 
 
 def no_column(_name: str) -> bool:
-    """None of them."""
+    """Accept no column."""
     return False
 
 
 ReadProgress: TypeAlias = Callable[[float, str], None]
-"""Told, at least every half second, the share of the file that is done, in [0, 1], and a short text."""
+"""Called at least every half second with the share of the file that is done, in [0, 1], and a short text."""
+
+
+def ignore_progress(_share: float, _text: str) -> None:
+    """Do nothing: the default where no progress is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenRecord:
-    """A record that is no record: too many cells, not JSON. Its cells are all null."""
+    """A record that could not be parsed: too many cells, not JSON. All its cells are null.
+
+    Attributes
+    ----------
+    position
+        0-based index of the record in its slice.
+    kind
+        Kind of fault, under which problems are counted.
+    column
+        The column concerned, as in the file; "" for the whole record.
+    expected, found, fix
+        What a message says of the record.
+    """
 
     position: int
     kind: str
@@ -60,12 +81,23 @@ class BrokenRecord:
 class Slice:
     """Consecutive records of a file.
 
-    rows: how many; columns: file column → raw values, each of `rows` values; lines: the physical line
-    each begins on, None where the format has no lines; broken: those that could not be parsed;
-    nested: column → positions whose value was a list or an object where others are plain (their
-    values are then JSON text); share: of the file that has been read so far, in [0, 1]; again: the same
-    records read with care, every value as it is written, where a fast parser has read them: it is right of
-    good values, and what is to be said of the others is for them to say.
+    Attributes
+    ----------
+    n_rows
+        Number of records.
+    columns
+        Column of the file → raw values, each of length `n_rows`.
+    lines
+        The line, from 1, that each record begins on, dtype Int64; None if the format has no lines.
+    share
+        Share of the file that has been read up to here, in [0, 1].
+    broken
+        Records that could not be parsed.
+    nested
+        Column → positions of lists or objects in a column of plain values; their raw values are JSON text.
+    reread
+        Reads the same records again with the strict parser, every value as written; None if it already
+        read them. The fast parser is right about valid values, but messages about bad ones need the text.
     """
 
     n_rows: int
@@ -79,14 +111,24 @@ class Slice:
 
 @dataclass(slots=True)
 class Batch(Generic[RecordT]):
-    """Records of a text file on their way into a slice."""
+    """Records of a text file that are collected for a slice.
+
+    Attributes
+    ----------
+    records
+        The parsed records.
+    lines
+        The line that each record begins on.
+    broken
+        Records that could not be parsed.
+    """
 
     records: list[RecordT] = field(default_factory=list[RecordT])
     lines: list[int] = field(default_factory=list[int])
     broken: list[BrokenRecord] = field(default_factory=list[BrokenRecord])
 
     def add(self, record: RecordT, line: int) -> None:
-        """Takes one record, which begins on this physical line."""
+        """Add a record that begins on this line."""
         self.records.append(record)
         self.lines.append(line)
 
@@ -95,8 +137,14 @@ class Batch(Generic[RecordT]):
 class RawTable:
     """A file's records, to be read once.
 
-    columns: the names in the file's order, None where only reading to the end tells (JSON lines; then
-    `seen` holds those met so far).
+    Attributes
+    ----------
+    columns
+        Names in the file's order; None for JSON, where they are known only after the last record.
+    slices
+        The records.
+    found_keys
+        For JSON, the keys found so far, in order of appearance; a dict serves as an ordered set.
     """
 
     columns: tuple[str, ...] | None
@@ -105,10 +153,20 @@ class RawTable:
 
 
 def series_from_values(name: str, values: Sequence[object]) -> tuple[pl.Series, frozenset[int]]:
-    """Python values as one series, and the positions of lists or objects among plain values.
+    """Make a series of Python values.
 
-    Values of one type keep it; whatever mixes types becomes text as it would stand in JSON, so that
-    nothing is rounded and messages can show what was found.
+    Values of one type keep it. Values of mixed types become JSON text, so that nothing is rounded and
+    messages can show what was found.
+
+    Returns
+    -------
+    tuple
+        The series, and the positions of lists or objects among plain values.
+
+    Examples
+    --------
+    >>> series_from_values("a", [1, "b", [2]])[1]
+    frozenset({2})
     """
     types = set(map(type, values)) - {type(None)}
     if types == {list}:
@@ -121,19 +179,21 @@ def series_from_values(name: str, values: Sequence[object]) -> tuple[pl.Series, 
         try:
             return pl.Series(name, values, dtype=dtype), frozenset()
         except (OverflowError, TypeError):
-            pass  # a whole number beyond 64 bits: kept as text
+            pass  # an integer beyond 64 bits: kept as text
     nested = frozenset[int]()
     if types & {list, dict}:
-        nested = frozenset(at for at, value in enumerate(values) if isinstance(value, list | dict))
+        nested = frozenset(
+            position for position, value in enumerate(values) if isinstance(value, list | dict)
+        )
     return pl.Series(name, [as_json_text(value) for value in values], dtype=pl.String), nested
 
 
 def as_json_text(value: object) -> str | None:
-    """A value as it would stand in JSON; text as it is, null as None."""
+    """Return a value as JSON text, a text unchanged, and None as None."""
     if value is None or isinstance(value, str):
         return value
     if type(value) is int or (type(value) is float and isfinite(value)):
-        return repr(value)  # as JSON has it, ten times as fast
+        return repr(value)  # the same as json.dumps, ten times as fast
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -149,20 +209,24 @@ def _series_of_lists(name: str, lists: Sequence[list[object] | None], inner: set
 
 
 def _series_from_flat(name: str, lists: Sequence[Sequence[object] | None], dtype: pl.DataType) -> pl.Series:
-    """The lists as one series, made from their values end to end: ten times as fast as list by list."""
-    sizes = np.fromiter((0 if part is None else len(part) or -1 for part in lists), np.int64, len(lists))
+    """Make a series of lists from their concatenated values: ten times as fast as list by list."""
+    sizes = np.fromiter(
+        (0 if values is None else len(values) or -1 for values in lists), np.int64, len(lists)
+    )
     if not sizes.size or (sizes < 0).any() or not sizes.any():
         return pl.Series(name, lists, dtype=pl.List(dtype))
-    values = pl.Series(name, list(chain.from_iterable(part for part in lists if part)), dtype=dtype)
+    flat_values = pl.Series(
+        name, list(chain.from_iterable(values for values in lists if values)), dtype=dtype
+    )
     if (sizes == sizes[0]).all():
-        return values.reshape((sizes.size, int(sizes[0]))).cast(pl.List(dtype))
-    flat = pl.DataFrame({"owner": np.repeat(np.arange(sizes.size), sizes), "value": values})
-    made = flat.group_by("owner", maintain_order=True).agg("value")["value"].alias(name)
-    return made.gather(pl.Series(np.cumsum(sizes > 0) - 1).set(pl.Series(sizes == 0), None))
+        return flat_values.reshape((sizes.size, int(sizes[0]))).cast(pl.List(dtype))
+    owned = pl.DataFrame({"owner": np.repeat(np.arange(sizes.size), sizes), "value": flat_values})
+    nonempty = owned.group_by("owner", maintain_order=True).agg("value")["value"].alias(name)
+    return nonempty.gather(pl.Series(np.cumsum(sizes > 0) - 1).set(pl.Series(sizes == 0), None))
 
 
 def _dtype_of_types(types: set[type]) -> pl.DataType | None:
-    """The dtype that holds values of these types unchanged; None where only text does."""
+    """Return the dtype that holds values of these types unchanged; None if only text does."""
     if not types:
         return pl.Null()
     if len(types) > 1:
@@ -170,29 +234,21 @@ def _dtype_of_types(types: set[type]) -> pl.DataType | None:
     return {str: pl.String(), float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}.get(next(iter(types)))
 
 
-# MERGED ahead: How is the next part of a file worked on while this one is looked at?
-
-MAX_AHEAD: Final = 2
-"""Parts worked on at the same time: each takes room of its own."""
-
-InputT = TypeVar("InputT")
-OutputT = TypeVar("OutputT")
-
-
 def map_ahead(
     items: Iterable[InputT], function: Callable[[InputT], OutputT]
 ) -> Generator[tuple[InputT, OutputT]]:
-    """Each part, in its turn, with what the work makes of it, in threads: for work that others do in C.
+    """Yield each item with its result, computing the next ones in threads meanwhile.
 
-    Raises what the work raises, when it is the part's turn.
+    For functions that release the interpreter's lock. An error raised for an item is raised when its turn
+    comes.
     """
     with ThreadPoolExecutor(MAX_AHEAD) as pool:
-        begun: deque[tuple[InputT, Future[OutputT]]] = deque()
-        for part in items:
-            begun.append((part, pool.submit(function, part)))
-            if len(begun) > MAX_AHEAD:
-                first, made = begun.popleft()
-                yield first, made.result()
-        while begun:
-            first, made = begun.popleft()
-            yield first, made.result()
+        submitted: deque[tuple[InputT, Future[OutputT]]] = deque()
+        for item in items:
+            submitted.append((item, pool.submit(function, item)))
+            if len(submitted) > MAX_AHEAD:
+                first, future = submitted.popleft()
+                yield first, future.result()
+        while submitted:
+            first, future = submitted.popleft()
+            yield first, future.result()

@@ -1,4 +1,4 @@
-"""A plain table: one row a question, in CSV, JSON lines or Parquet. Which runs does it hold?"""
+"""Reads a plain table, with one row per question, in CSV, JSON or Parquet, as runs."""
 
 from __future__ import annotations
 
@@ -58,54 +58,72 @@ from calib_core.readers.table.run_split import (
 )
 from calib_core.runs import AnswerRun, RunInfo, is_missing
 
-# MERGED gather: How do several columns of the file become one list, an element a column?
+PARSED_SHARE: Final = 0.9
+"""Share of the progress that is reached when every record has been parsed and checked by itself."""
+
+N_FIRST_PARQUET_ROWS: Final = 1_000
+"""Rows of a Parquet file that are looked at to exclude columns with too many values for groups."""
+
+PERCENT_RANGE: Final = NumberRange(0.0, 100.0, "a number from 0 to 100", "")
+"""The range for proposals: percentages fit, too, and a message points them out once they are mapped."""
+
+# --- Lists made of several columns ------------------------------------------------------------------------
 
 
 def gather_lists(
     part: Slice, roles: ColumnRoles, column_order: Sequence[str]
 ) -> tuple[Slice, dict[str, str]]:
-    """The slice with the columns of each list put together, and column → name of all that is read.
+    """Combine the columns that are elements of one list.
 
-    order: the file's columns; one that this slice lacks is empty in it. A list is called by the names
-    of all its columns.
+    Parameters
+    ----------
+    part
+        The slice.
+    roles
+        What the columns are read as.
+    column_order
+        The file's columns; one that the slice lacks counts as empty.
+
+    Returns
+    -------
+    tuple
+        The slice, in which a combined list is called by the names of its columns, and column → name of
+        every column that is read.
     """
     columns = dict(part.columns)
-    meant = {column: name for column in columns if (name := roles.role(column))}
+    role_by_column = {column: name for column in columns if (name := roles.role(column))}
     for name, members in roles.combined_lists(column_order).items():
         empty = pl.Series([None], dtype=pl.Null()).new_from_index(0, part.n_rows)
-        together = combine_columns([columns.pop(member, empty) for member in members])
-        meant = {column: role for column, role in meant.items() if role != name}
+        combined = combine_columns([columns.pop(member, empty) for member in members])
+        role_by_column = {column: role for column, role in role_by_column.items() if role != name}
         label = shorten(", ".join(members))
-        columns[label], meant[label] = together, name
-    return replace(part, columns=columns), meant
+        columns[label], role_by_column[label] = combined, name
+    return replace(part, columns=columns), role_by_column
 
 
 def combine_columns(raw: Sequence[pl.Series]) -> pl.Series:
-    """Raw columns of one length → lists, in the given order.
+    """Combine raw columns of equal length into one column of lists, in the given order.
 
-    An empty cell is a null element, and a row of empty cells alone is null. Numbers stay numbers;
-    columns that differ otherwise become text. Where one column holds lists itself, no value is a list
-    of plain elements: structs are given, which every judge of lists finds wrong.
+    An empty cell becomes a null element, and a row of empty cells becomes null. Numbers stay numbers; other
+    columns of different dtypes become text. If a column is itself nested, the result is a struct, which
+    every judge of lists reports as a fault.
     """
-    held = [null_where(values, is_missing(values)).alias(str(at)) for at, values in enumerate(raw)]
-    frame = pl.DataFrame(held)
+    columns = [null_where(values, is_missing(values)).alias(str(index)) for index, values in enumerate(raw)]
+    frame = pl.DataFrame(columns)
     if any(dtype.is_nested() or dtype == pl.Binary for dtype in frame.dtypes):
         return frame.to_struct("list")
-    kinds = [dtype for dtype in frame.dtypes if dtype != pl.Null]
-    if len(set(kinds)) > 1 and not all(dtype.is_numeric() for dtype in kinds):
+    dtypes = [dtype for dtype in frame.dtypes if dtype != pl.Null]
+    if len(set(dtypes)) > 1 and not all(dtype.is_numeric() for dtype in dtypes):
         frame = frame.cast(pl.String)
-    empty = pl.all_horizontal(pl.all().is_null())
-    return frame.select(pl.when(~empty).then(pl.concat_list(pl.all())).alias("list"))["list"]
+    is_empty = pl.all_horizontal(pl.all().is_null())
+    return frame.select(pl.when(~is_empty).then(pl.concat_list(pl.all())).alias("list"))["list"]
 
 
-# MERGED glance: What stands in the first rows of a file, and does a column there look like what its name promises?
-
-PERCENT_RANGE: Final = NumberRange(0.0, 100.0, "a number from 0 to 100", "")
-"""A column of percentages looks like one of probabilities: once it is named, it is said what is wrong."""
+# --- First values, for proposals --------------------------------------------------------------------------
 
 
 def first_values(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> list[pl.Series]:
-    """The first raw values, at most `LOOKED_AT`, of each of these columns of the file."""
+    """Return the first raw values of these columns, at most `N_FIRST_OBJECTS` each."""
     match head.kind:
         case "parquet":
             return first_parquet_values(head.all_bytes, columns, N_FIRST_OBJECTS)
@@ -118,57 +136,74 @@ def first_values(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> lis
 
 
 def looks_like(raw: Sequence[pl.Series], name: str) -> bool:
-    """Whether most values that are there can be read as `name`; nothing there tells nothing against it.
+    """Return whether at least half of the values present can be read as `name`; True if there are none.
 
-    raw: the values of one column, or of all columns that are to be one list.
+    Parameters
+    ----------
+    raw
+        The values of one column, or of all columns that would form one list.
+    name
+        The name.
     """
     values = raw[0] if len(raw) == 1 else combine_columns(raw)
-    there = values.len() - int(is_missing(values).sum())
+    n_present = values.len() - int(is_missing(values).sum())
     judged = (
         judge_range(values, PERCENT_RANGE) if name in PROBABILITY_COLUMNS else COLUMN_JUDGES[name](values)
     )
-    good = judged.values.len() - judged.values.null_count()
-    return 2 * good >= there
+    n_valid = judged.values.len() - judged.values.null_count()
+    return 2 * n_valid >= n_present
 
 
-PARSED_SHARE: Final = 0.9
-"""Share of the work that is done once every record has been parsed and judged by itself."""
-
-N_FIRST_PARQUET_ROWS: Final = 1_000
-"""Rows of a Parquet file that show which columns hold too much to sort the rows into groups."""
+# --- The format -------------------------------------------------------------------------------------------
 
 
 def recognises(head: Head) -> bool:
-    """Whether the file is a table of no other known make. All text may be one."""
+    """Return whether the file may be a table: any text, or records that no known tool wrote."""
     if head.kind == "json object":
         return False
     return identify_objects(head.first_objects) is None and identify_columns(head.names) is None
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
-    """The runs of a plain table. See `format.Read`."""
+    """Read the runs of a plain table. See `format.ReadFunction`."""
     return open_and_read_table(head, mapping, progress, Origin(head.file, TABLE.id, RunInfo()))
 
 
 def open_and_read_table(
     head: Head, mapping: Mapping[str, str], progress: ReadProgress, origin: Origin, *, skip_lines: int = 0
 ) -> Reading:
-    """The runs of a table; skip: lines of metadata before its records.
+    """Open a table and read its runs.
 
-    Raises Refused where a mapped column or every row is not there, or the records cannot be told apart.
+    Parameters
+    ----------
+    head
+        The file.
+    mapping
+        Column of the file → name it is read as, as chosen by the user.
+    progress
+        Called with the share done and a short text.
+    origin
+        The file, its format and what its metadata says.
+    skip_lines
+        Lines of metadata before the records.
+
+    Raises
+    ------
+    Refused
+        A mapped column does not exist, there are no rows, or the file cannot be split into records.
     """
     roles = ColumnRoles.from_mapping(mapping, head.file)
-    layout = _guess_dialect(head.content, roles) if head.kind == "text" else COMMAS
+    dialect = _guess_dialect(head.content, roles) if head.kind == "text" else COMMAS
     groups = _candidate_group_columns(head, roles)
     table = open_table(
-        head, groups.is_used, skip_lines, layout, lambda column: roles.role(column) in NUMERIC_COLUMNS
+        head, groups.is_used, skip_lines, dialect, lambda column: roles.role(column) in NUMERIC_COLUMNS
     )
-    taken = Counter[str]()
+    unescaped_counts = Counter[str]()
     if head.kind == "text":
-        ids = unescape_ids(table.slices, lambda column: roles.role(column) == "id", taken)
-        table = replace(table, slices=ids)
-    reading = read_table(table, head, groups, progress, origin, dialect=layout)
-    return replace(reading, notes=(*reading.notes, *unescaped_id_notes(taken)))
+        slices = unescape_ids(table.slices, lambda column: roles.role(column) == "id", unescaped_counts)
+        table = replace(table, slices=slices)
+    reading = read_table(table, head, groups, progress, origin, dialect=dialect)
+    return replace(reading, notes=(*reading.notes, *unescaped_id_notes(unescaped_counts)))
 
 
 def read_table(
@@ -180,18 +215,20 @@ def read_table(
     *,
     dialect: CsvDialect = COMMAS,
 ) -> Reading:
-    """The runs of an opened table; raises as `read_rows`."""
+    """Read the runs of an opened table; raises as `open_and_read_table`."""
     roles = groups.roles
     if table.columns is not None:
         roles.check_columns_exist(table.columns, head.file)
-    known = table.columns is None or any(map(roles.is_used, table.columns))
-    collected = _collect_rows(table, groups, head.file, progress) if known else RowCollector(head.file)
+    may_have_role = table.columns is None or any(map(roles.is_used, table.columns))
+    collected = (
+        _collect_rows(table, groups, head.file, progress) if may_have_role else RowCollector(head.file)
+    )
     columns = tuple(table.found_keys) if table.columns is None else table.columns
-    if known and not collected.rows:
+    if may_have_role and not collected.rows:
         raise Refused(f"{head.file} has the columns {column_list_text(columns)} and no rows below them.")
     roles.check_columns_exist(columns, head.file)
-    others = groups.take_frame()
-    runs, notes, refusal = _judge_rows(collected, others, origin, progress, head.gold_path)
+    group_columns = groups.take_frame()
+    runs, notes, refusal = _judge_rows(collected, group_columns, origin, progress, head.gold_path)
     proposals = _propose_mapping(head, dialect, roles, columns)
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), no_known_column_message(columns, proposals, head.file)
@@ -204,17 +241,19 @@ def read_table(
         problems=collected.problems,
         good_runs=runs,
         columns=columns,
-        unused_columns=tuple(name for name in roles.unused_columns(columns) if name not in others.columns),
+        unused_columns=tuple(
+            name for name in roles.unused_columns(columns) if name not in group_columns.columns
+        ),
         proposed_mapping=MappingProxyType(proposals),
         notes=notes,
         refusal=refusal,
-        group_columns=tuple(others.columns),
+        group_columns=tuple(group_columns.columns),
         column_roles=roles.used_roles(columns),
     )
 
 
 def _candidate_group_columns(head: Head, roles: ColumnRoles) -> GroupColumns:
-    """What may sort the rows into groups, without what a glance rules out."""
+    """Return the candidates for group columns, without those that the first rows rule out."""
     groups = GroupColumns(roles)
     groups.exclude_by_objects(head.first_objects)
     if head.kind == "parquet":
@@ -226,18 +265,18 @@ def _candidate_group_columns(head: Head, roles: ColumnRoles) -> GroupColumns:
 
 
 def _collect_rows(table: RawTable, groups: GroupColumns, file: str, progress: ReadProgress) -> RowCollector:
-    """Every record, judged by itself."""
+    """Read all records and check each by itself."""
     collected = RowCollector(file)
 
     def add(part: Slice) -> None:
-        read, meant = gather_lists(part, groups.roles, table.columns or tuple(table.found_keys))
-        judged = judge_slice(read, meant)
-        if part.reread is not None and any(values.faults for values in judged.values()):
-            for careful in part.reread():
-                add(careful)
+        gathered, role_by_column = gather_lists(part, groups.roles, table.columns or tuple(table.found_keys))
+        judged = judge_slice(gathered, role_by_column)
+        if part.reread is not None and any(column.faults for column in judged.values()):
+            for strict_part in part.reread():
+                add(strict_part)
             return
         groups.add(part)
-        collected.add(read, meant, judged)
+        collected.add(gathered, role_by_column, judged)
         progress(PARSED_SHARE * part.share, f"{collected.rows:,} rows read")
 
     for part in table.slices:
@@ -254,7 +293,26 @@ def open_table(
     dialect: CsvDialect,
     is_numeric: ColumnFilter = no_column,
 ) -> RawTable:
-    """The records of a file, `skip` lines of metadata passed over; numeric: as in `open_csv`."""
+    """Open the records of a file.
+
+    Parameters
+    ----------
+    head
+        The file.
+    is_used
+        The columns to read.
+    skip_lines
+        Lines of metadata before the records of JSON lines.
+    dialect
+        The delimiter of a text.
+    is_numeric
+        Columns in which only the number counts, not its spelling.
+
+    Raises
+    ------
+    Refused
+        The file holds NumPy arrays, or has too many columns.
+    """
     match head.kind:
         case "parquet":
             return open_parquet(head.all_bytes, head.file, is_used)
@@ -271,28 +329,24 @@ def open_table(
 
 
 def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
-    """The layout whose header holds the most columns that are read, else the most proposals."""
-    headers = {layout: header_of(data, layout) for layout in DIALECTS}
-    known = {layout: sum(map(roles.is_used, header)) for layout, header in headers.items()}
-    likely = {
-        layout: len(roles.propose(header[:MAX_COLUMNS], _fits_any_values))
-        for layout, header in headers.items()
+    """Return the dialect whose header has the most columns that are read, or else the most proposals."""
+    headers = {dialect: header_of(data, dialect) for dialect in DIALECTS}
+    n_read = {dialect: sum(map(roles.is_used, header)) for dialect, header in headers.items()}
+    n_proposed = {
+        dialect: len(roles.propose(header[:MAX_COLUMNS], lambda _columns, _name: True))
+        for dialect, header in headers.items()
     }
-    for score in (known, likely):
+    for score in (n_read, n_proposed):
         best = max(DIALECTS, key=score.__getitem__)
         if score[best]:
             return best
     return COMMAS
 
 
-def _fits_any_values(_columns: Sequence[str], _name: str) -> bool:
-    return True
-
-
 def _propose_mapping(
     head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]
 ) -> dict[str, str]:
-    """What the columns that are not read probably stand for, by their names and first values."""
+    """Propose names for columns that are not read, by their own names and first values."""
 
     def fits(candidates: Sequence[str], name: str) -> bool:
         return looks_like(first_values(head, dialect, candidates), name)
@@ -307,39 +361,48 @@ def _judge_rows(
     progress: ReadProgress,
     gold_path: Path | None,
 ) -> tuple[tuple[AnswerRun, ...], tuple[str, ...], str | None]:
-    """Judges what can only be judged of whole rows: the runs, notes, and why nothing can be used.
+    """Check what involves several columns or rows, and split the rows into runs.
 
-    right: a table of right answers, None where the person named none.
+    Returns
+    -------
+    tuple
+        The runs, notes, and the reason why nothing in the file can be used; None if it can.
     """
-    frame, joined = join_gold(collected.take_frame(), gold_path, collected.source, origin.file)
+    frame, gold_notes = join_gold(collected.take_frame(), gold_path, collected.source, origin.file)
     progress(PARSED_SHARE, "comparing the columns")
     for name, fault in disagreements(frame):
         collected.mark_bad(collected.source[name], fault)
     frame = fill_run_columns(frame, origin.info)
-    from_one = one_based_column(frame)
-    remarks = gold_as_text_notes(frame)
-    position, faults = match_gold(frame)
+    one_based = one_based_column(frame)
+    text_notes = gold_as_text_notes(frame)
+    gold_index, faults = match_gold(frame)
     for name, fault in faults:
         collected.mark_bad(collected.source[name], fault)
-    if position.null_count() < position.len():
-        frame = frame.with_columns(position.alias("gold_index"))
+    if gold_index.null_count() < gold_index.len():
+        frame = frame.with_columns(gold_index.alias("gold_index"))
     progress(PARSED_SHARE, "looking for repeated ids")
     for fault in repeated_id_faults(frame, collected.is_bad):
         collected.mark_bad(collected.source["id"], fault)
-    refusal = _refusal_message(collected, None if from_one is None else collected.source[from_one])
+    refusal = _refusal_message(collected, None if one_based is None else collected.source[one_based])
     if refusal is not None:
-        return (), joined, refusal
+        return (), gold_notes, refusal
     progress(PARSED_SHARE, "telling the runs apart")
-    bad, adrift = collected.is_bad, collected.is_run_unknown
     judgement = RowJudgement(
-        bad, adrift, collected.clipped_positions, collected.inexact_sums, collected.unreadable
+        collected.is_bad,
+        collected.is_run_unknown,
+        collected.clipped_positions,
+        collected.inexact_sums,
+        collected.unreadable,
     )
-    runs, notes = split_into_runs(frame, judgement, origin, group_columns)
-    return runs, (*joined, *notes, *remarks), None
+    runs, run_notes = split_into_runs(frame, judgement, origin, group_columns)
+    return runs, (*gold_notes, *run_notes, *text_notes), None
 
 
 def _refusal_message(collected: RowCollector, one_based: str | None) -> str | None:
-    """Why nothing can be used. from_one: the file's column whose positions look counted from 1."""
+    """Say why nothing in the file can be used; None if it can.
+
+    `one_based` is the file's column whose positions seem to count from 1, if there is one.
+    """
     for column, example in collected.percentage_columns:
         return (
             f"{collected.file}: column {column!r} looks like percentages: most of its numbers are above 1 "

@@ -1,4 +1,8 @@
-"""Do the parts of one row agree: lists one entry a choice, one entry a sample, and a span within its path?"""
+"""Collects the checked slices of a file, and checks what involves several columns of a row.
+
+A single number above 1 among probabilities is a slip, and its row is bad. If most are above 1, the column
+holds percentages (`PercentCheck`): leaving those rows out would keep the lowest percentages as probabilities.
+"""
 
 from __future__ import annotations
 
@@ -26,213 +30,6 @@ from calib_core.readers.table.columns import COLUMN_JUDGES, PROBABILITY_COLUMNS,
 from calib_core.readers.table.raw import Slice
 from calib_core.runs import RUN_COLUMNS
 
-# MERGED scales: Is a whole column written on another scale: percentages where probabilities are meant?
-#
-# One such value is a slip, and its row is bad. Where most are above 1, leaving those rows out would
-# keep the lowest percentages and take them for probabilities.
-
-
-@dataclass(slots=True)
-class PercentCheck:
-    """The numbers met so far in a column of probabilities: how many in all, above 1, above 100.
-
-    example: the first of them that is out of range, as it stands.
-    """
-
-    n_numbers: int = 0
-    n_above_one: int = 0
-    n_above_hundred: int = 0
-    example: str = ""
-
-    def add_slice(self, raw: pl.Series, judged: JudgedColumn) -> None:
-        """Takes one slice of the column."""
-        self.n_numbers += judged.values.len() - judged.values.null_count()
-        for fault in judged.faults:
-            if fault.kind == OUT_OF_RANGE:
-                far, _ = parse_numbers(raw.gather(fault.positions))
-                self.n_numbers += far.len()
-                self.n_above_one += int((far > 1).sum())
-                self.n_above_hundred += int((far > 100).sum())
-                self.example = self.example or fault.examples[0]
-
-    @property
-    def looks_like_percentages(self) -> bool:
-        """Whether most numbers are above 1, and none above 100."""
-        return 2 * self.n_above_one > self.n_numbers and not self.n_above_hundred
-
-
-# MERGED collect: How do judged slices become one frame, one list of bad rows and one list of problems?
-
-
-class RowCollector:
-    """Everything learnt of a file's records so far.
-
-    file: as messages call it; source: contract name → the file's column it is read from; rows: records
-    so far, bad ones included.
-    """
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.source: dict[str, str] = {}
-        self.rows = 0
-        self._parts: dict[str, list[pl.Series]] = {}
-        self._lines: list[pl.Series] = []
-        self._bad: defaultdict[str, list[RowPositions]] = defaultdict(list)
-        self._cells: defaultdict[str, list[BadCell]] = defaultdict(list)
-        self._adrift: list[RowPositions] = []
-        self._clipped: defaultdict[str, list[RowPositions]] = defaultdict(list)
-        self._off_sum: list[RowPositions] = []
-        self._unread: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
-        self._scales: defaultdict[str, PercentCheck] = defaultdict(PercentCheck)
-
-    def add(
-        self, part: Slice, roles: Mapping[str, str], judged_columns: Mapping[str, JudgedColumn] | None = None
-    ) -> None:
-        """Judges one slice. roles: file column → contract name, for the columns of this slice.
-
-        known: what `judge` has found of it, where that was asked before.
-        """
-        offset, self.rows = self.rows, self.rows + part.n_rows
-        if part.lines is not None:
-            self._lines.append(part.lines)
-        for broken in part.broken:
-            at = np.array([broken.position], np.int64)
-            fault = CellFault(broken.kind, broken.expected, broken.fix, at, (broken.found,))
-            self.mark_bad(broken.column, fault, offset)
-            self._adrift.append(at + offset)
-        for column, judged in (
-            judge_slice(part, roles) if judged_columns is None else judged_columns
-        ).items():
-            name = roles[column]
-            if name in PROBABILITY_COLUMNS:
-                self._scales[column].add_slice(part.columns[column], judged)
-            self._store_column(name, column, judged, offset)
-
-    def mark_bad(self, column: str, fault: CellFault, offset: int = 0) -> None:
-        """Marks rows as bad. column: as in the file, "" for the whole record."""
-        at = fault.positions + offset
-        self._bad[fault.kind].append(at)
-        self._cells[fault.kind] += [
-            BadCell(self.file, row + 1, self._line_of_row(row), column, fault.expected, shown, fault.fix)
-            for row, shown in zip(at[:MAX_CELLS_SHOWN].tolist(), fault.examples, strict=False)
-        ]
-
-    def take_frame(self) -> pl.DataFrame:
-        """All rows, bad ones included: `row` from 1 and every column read, null where missing or bad.
-
-        To be called once: the values are not kept here as well, as a large file would fill memory twice.
-        """
-        columns = [pl.int_range(1, self.rows + 1, dtype=pl.Int64, eager=True).alias("row")]
-        for name in COLUMN_JUDGES:
-            if name in self._parts:
-                self._pad(name, self.rows, self._parts[name][0].dtype)
-                columns.append(pl.concat(self._parts.pop(name)).alias(name))
-        return pl.DataFrame(columns)
-
-    @property
-    def is_bad(self) -> NDArray[np.bool_]:
-        """Which rows have at least one bad value; shape (rows,)."""
-        return self._mask([at for positions in self._bad.values() for at in positions])
-
-    @property
-    def is_run_unknown(self) -> NDArray[np.bool_]:
-        """Which rows' run cannot be told, because the record or a run column is bad; shape (rows,)."""
-        return self._mask(self._adrift)
-
-    @property
-    def clipped_positions(self) -> dict[str, RowPositions]:
-        """File column → a position for every value that was moved onto the edge of its range."""
-        return {name: np.concatenate(parts) for name, parts in self._clipped.items()}
-
-    @property
-    def inexact_sums(self) -> RowPositions:
-        """Rows whose stored distribution sums to 1 only nearly."""
-        return np.concatenate([no_positions(), *self._off_sum])
-
-    @property
-    def unreadable(self) -> dict[str, pl.DataFrame]:
-        """File column → values that could not be read and are no fault, as in `Judged.unread`."""
-        return {name: pl.concat(parts) for name, parts in self._unread.items()}
-
-    @property
-    def percentage_columns(self) -> tuple[tuple[str, str], ...]:
-        """(file column, an example) of the columns that hold percentages where probabilities are meant."""
-        return tuple(
-            (name, scale.example) for name, scale in self._scales.items() if scale.looks_like_percentages
-        )
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The bad values by kind, the kind that comes first in the file first."""
-        problems = [
-            Problem(kind, np.unique(np.concatenate(self._bad[kind])).size, _first_cells(cells))
-            for kind, cells in self._cells.items()
-        ]
-        return tuple(sorted(problems, key=lambda problem: problem.first[0].row))
-
-    def _store_column(self, name: str, column: str, judged: JudgedColumn, offset: int) -> None:
-        self.source[name] = column
-        self._pad(name, offset, judged.values.dtype)
-        self._parts[name].append(judged.values)
-        for fault in judged.faults:
-            self.mark_bad(column, fault, offset)
-            if name in RUN_COLUMNS:
-                self._adrift.append(fault.positions + offset)
-        if judged.clipped_positions.size:
-            self._clipped[column].append(judged.clipped_positions + offset)
-        if judged.inexact_sums.size:
-            self._off_sum.append(judged.inexact_sums + offset)
-        if judged.unreadable is not None and judged.unreadable.height:
-            self._unread[column].append(judged.unreadable.with_columns(pl.col("at") + offset))
-
-    def _pad(self, name: str, rows: int, dtype: pl.DataType) -> None:
-        """Nulls for the slices that did not have this column."""
-        parts = self._parts.setdefault(name, [])
-        lacking = rows - sum(part.len() for part in parts)
-        if lacking:
-            parts.append(pl.repeat(None, lacking, dtype=dtype, eager=True))
-
-    def _line_of_row(self, row: int) -> int | None:
-        at = row
-        for lines in self._lines:
-            if at < lines.len():
-                return int(lines[at])
-            at -= lines.len()
-        return None
-
-    def _mask(self, positions: list[RowPositions]) -> NDArray[np.bool_]:
-        mask = np.zeros(self.rows, np.bool_)
-        for at in positions:
-            mask[at] = True
-        return mask
-
-
-def judge_slice(part: Slice, roles: Mapping[str, str]) -> dict[str, JudgedColumn]:
-    """File column → its judged values, of the columns of one slice that are read."""
-    judged: dict[str, JudgedColumn] = {}
-    for column, name in roles.items():
-        nested = (
-            part.nested.get(column, frozenset[int]()) if name in SINGLE_TEXT_COLUMNS else frozenset[int]()
-        )
-        judged[column] = _judge_column(name, part.columns[column], nested)
-    return judged
-
-
-def _judge_column(name: str, raw: pl.Series, nested_rows: frozenset[int]) -> JudgedColumn:
-    """The judged column; values that were lists among texts are wrong where one text is expected."""
-    judged = COLUMN_JUDGES[name](raw)
-    if not nested_rows:
-        return judged
-    at = np.array(sorted(nested_rows), np.int64)
-    shown = tuple(value_text(raw[position]) for position in at[:MAX_CELLS_SHOWN].tolist())
-    fault = CellFault("not a text", "one text or number", "Write one value, not several.", at, shown)
-    return JudgedColumn(judged.values, (*judged.faults, fault))
-
-
-def _first_cells(cells: list[BadCell]) -> tuple[BadCell, ...]:
-    return tuple(sorted(cells, key=lambda cell: cell.row)[:MAX_CELLS_SHOWN])
-
-
 PARALLEL_LISTS: Final = (
     (
         "choice",
@@ -247,29 +44,259 @@ PARALLEL_LISTS: Final = (
     ),
     ("sample", ("samples", "samples_parsed", "sample_correct", "sample_cluster")),
 )
-"""Lists of one row that have one entry for each of the same things."""
+"""Lists that must have the same length within a row: one entry per choice, or per sample."""
+
+
+@dataclass(slots=True)
+class PercentCheck:
+    """Whether a column of probabilities holds percentages, judged by the numbers added so far.
+
+    Attributes
+    ----------
+    n_numbers, n_above_one, n_above_hundred
+        Counts of the numbers.
+    example
+        The first number out of range, as in the file.
+    """
+
+    n_numbers: int = 0
+    n_above_one: int = 0
+    n_above_hundred: int = 0
+    example: str = ""
+
+    def add_slice(self, raw: pl.Series, judged: JudgedColumn) -> None:
+        """Add one slice of the column."""
+        self.n_numbers += judged.values.len() - judged.values.null_count()
+        for fault in judged.faults:
+            if fault.kind == OUT_OF_RANGE:
+                outliers, _ = parse_numbers(raw.gather(fault.positions))
+                self.n_numbers += outliers.len()
+                self.n_above_one += int((outliers > 1).sum())
+                self.n_above_hundred += int((outliers > 100).sum())
+                self.example = self.example or fault.examples[0]
+
+    @property
+    def looks_like_percentages(self) -> bool:
+        """Whether most numbers are above 1, and none above 100."""
+        return 2 * self.n_above_one > self.n_numbers and not self.n_above_hundred
+
+
+class RowCollector:
+    """Collects checked slices: the values, the bad rows and the problems.
+
+    Attributes
+    ----------
+    file
+        What messages call the file.
+    source
+        Name → the column of the file that it is read from.
+    rows
+        Number of records so far, bad ones included.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.source: dict[str, str] = {}
+        self.rows = 0
+        self._parts: dict[str, list[pl.Series]] = {}
+        self._lines: list[pl.Series] = []
+        self._bad: defaultdict[str, list[RowPositions]] = defaultdict(list)
+        self._cells: defaultdict[str, list[BadCell]] = defaultdict(list)
+        self._run_unknown: list[RowPositions] = []
+        self._clipped: defaultdict[str, list[RowPositions]] = defaultdict(list)
+        self._inexact_sums: list[RowPositions] = []
+        self._unreadable: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
+        self._percent_checks: defaultdict[str, PercentCheck] = defaultdict(PercentCheck)
+
+    def add(
+        self, part: Slice, roles: Mapping[str, str], judged_columns: Mapping[str, JudgedColumn] | None = None
+    ) -> None:
+        """Add a slice.
+
+        Parameters
+        ----------
+        part
+            The slice.
+        roles
+            Column → name, for the columns of this slice that are read.
+        judged_columns
+            The result of `judge_slice`, if it is known already.
+        """
+        offset, self.rows = self.rows, self.rows + part.n_rows
+        if part.lines is not None:
+            self._lines.append(part.lines)
+        for broken in part.broken:
+            positions = np.array([broken.position], np.int64)
+            fault = CellFault(broken.kind, broken.expected, broken.fix, positions, (broken.found,))
+            self.mark_bad(broken.column, fault, offset)
+            self._run_unknown.append(positions + offset)
+        if judged_columns is None:
+            judged_columns = judge_slice(part, roles)
+        for column, judged in judged_columns.items():
+            name = roles[column]
+            if name in PROBABILITY_COLUMNS:
+                self._percent_checks[column].add_slice(part.columns[column], judged)
+            self._store_column(name, column, judged, offset)
+
+    def mark_bad(self, column: str, fault: CellFault, offset: int = 0) -> None:
+        """Mark the rows of a fault as bad.
+
+        Parameters
+        ----------
+        column
+            The column as in the file; "" for the whole record.
+        fault
+            The fault.
+        offset
+            Row of the file at which the positions of the fault begin.
+        """
+        rows = fault.positions + offset
+        self._bad[fault.kind].append(rows)
+        self._cells[fault.kind] += [
+            BadCell(self.file, row + 1, self._line_of_row(row), column, fault.expected, example, fault.fix)
+            for row, example in zip(rows[:MAX_CELLS_SHOWN].tolist(), fault.examples, strict=False)
+        ]
+
+    def take_frame(self) -> pl.DataFrame:
+        """Return all rows, bad ones included: `row` from 1 and every column read, null where missing or bad.
+
+        Can be called only once, as it releases the values: a large file would otherwise take memory twice.
+        """
+        columns = [pl.int_range(1, self.rows + 1, dtype=pl.Int64, eager=True).alias("row")]
+        for name in COLUMN_JUDGES:
+            if name in self._parts:
+                self._pad(name, self.rows, self._parts[name][0].dtype)
+                columns.append(pl.concat(self._parts.pop(name)).alias(name))
+        return pl.DataFrame(columns)
+
+    @property
+    def is_bad(self) -> NDArray[np.bool_]:
+        """Whether each row has at least one bad value; shape (rows,)."""
+        return self._mask([positions for parts in self._bad.values() for positions in parts])
+
+    @property
+    def is_run_unknown(self) -> NDArray[np.bool_]:
+        """Whether each row's run is unknown, as the record or a run column is bad; shape (rows,)."""
+        return self._mask(self._run_unknown)
+
+    @property
+    def clipped_positions(self) -> dict[str, RowPositions]:
+        """Column of the file → a position for every value that was moved onto the edge of its range."""
+        return {name: np.concatenate(parts) for name, parts in self._clipped.items()}
+
+    @property
+    def inexact_sums(self) -> RowPositions:
+        """Rows whose stored distribution sums to 1 only approximately."""
+        return np.concatenate([no_positions(), *self._inexact_sums])
+
+    @property
+    def unreadable(self) -> dict[str, pl.DataFrame]:
+        """Column of the file → values that are unreadable but no fault, as in `JudgedColumn.unreadable`."""
+        return {name: pl.concat(parts) for name, parts in self._unreadable.items()}
+
+    @property
+    def percentage_columns(self) -> tuple[tuple[str, str], ...]:
+        """(column, example) of columns that hold percentages where probabilities are expected."""
+        return tuple(
+            (name, check.example)
+            for name, check in self._percent_checks.items()
+            if check.looks_like_percentages
+        )
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The bad values by kind, in order of their first row."""
+        problems = [
+            Problem(kind, np.unique(np.concatenate(self._bad[kind])).size, _first_cells(cells))
+            for kind, cells in self._cells.items()
+        ]
+        return tuple(sorted(problems, key=lambda problem: problem.first[0].row))
+
+    def _store_column(self, name: str, column: str, judged: JudgedColumn, offset: int) -> None:
+        self.source[name] = column
+        self._pad(name, offset, judged.values.dtype)
+        self._parts[name].append(judged.values)
+        for fault in judged.faults:
+            self.mark_bad(column, fault, offset)
+            if name in RUN_COLUMNS:
+                self._run_unknown.append(fault.positions + offset)
+        if judged.clipped_positions.size:
+            self._clipped[column].append(judged.clipped_positions + offset)
+        if judged.inexact_sums.size:
+            self._inexact_sums.append(judged.inexact_sums + offset)
+        if judged.unreadable is not None and judged.unreadable.height:
+            self._unreadable[column].append(judged.unreadable.with_columns(pl.col("at") + offset))
+
+    def _pad(self, name: str, rows: int, dtype: pl.DataType) -> None:
+        """Append nulls for slices that did not have this column, up to `rows` values."""
+        parts = self._parts.setdefault(name, [])
+        n_missing = rows - sum(part.len() for part in parts)
+        if n_missing:
+            parts.append(pl.repeat(None, n_missing, dtype=dtype, eager=True))
+
+    def _line_of_row(self, row: int) -> int | None:
+        index = row
+        for lines in self._lines:
+            if index < lines.len():
+                return int(lines[index])
+            index -= lines.len()
+        return None
+
+    def _mask(self, positions: list[RowPositions]) -> NDArray[np.bool_]:
+        mask = np.zeros(self.rows, np.bool_)
+        for part in positions:
+            mask[part] = True
+        return mask
+
+
+def judge_slice(part: Slice, roles: Mapping[str, str]) -> dict[str, JudgedColumn]:
+    """Check the columns of a slice; `roles` maps those that are read to their names."""
+    judged: dict[str, JudgedColumn] = {}
+    for column, name in roles.items():
+        nested = (
+            part.nested.get(column, frozenset[int]()) if name in SINGLE_TEXT_COLUMNS else frozenset[int]()
+        )
+        judged[column] = _judge_column(name, part.columns[column], nested)
+    return judged
+
+
+def _judge_column(name: str, raw: pl.Series, nested_rows: frozenset[int]) -> JudgedColumn:
+    """Check a column; lists and objects in `nested_rows` are faults, as a single text is expected."""
+    judged = COLUMN_JUDGES[name](raw)
+    if not nested_rows:
+        return judged
+    positions = np.array(sorted(nested_rows), np.int64)
+    examples = tuple(value_text(raw[position]) for position in positions[:MAX_CELLS_SHOWN].tolist())
+    fault = CellFault(
+        "not a text", "one text or number", "Write one value, not several.", positions, examples
+    )
+    return JudgedColumn(judged.values, (*judged.faults, fault))
+
+
+def _first_cells(cells: list[BadCell]) -> tuple[BadCell, ...]:
+    return tuple(sorted(cells, key=lambda cell: cell.row)[:MAX_CELLS_SHOWN])
 
 
 def disagreements(rows: pl.DataFrame) -> Iterator[tuple[str, CellFault]]:
-    """(column, fault) of rows whose lists differ in length, or whose answer span leaves its path."""
-    for thing, names in PARALLEL_LISTS:
+    """Yield (column, fault) for rows whose lists differ in length, or whose answer span leaves its path."""
+    for entry, names in PARALLEL_LISTS:
         present = [name for name in names if name in rows.columns]
         if len(present) > 1:
-            yield from _length_disagreements(rows, thing, present)
+            yield from _length_disagreements(rows, entry, present)
     if {"path_logprobs", "answer_start", "answer_end"} <= set(rows.columns):
         yield from _span_disagreements(rows)
 
 
 def _length_disagreements(
-    rows: pl.DataFrame, thing: str, names: list[str]
+    rows: pl.DataFrame, entry: str, names: list[str]
 ) -> Iterator[tuple[str, CellFault]]:
-    """Each list is held against the first that the row has."""
+    """Compare the length of each list with that of the first one that the row has."""
     first = rows[names[0]].list.len()
     for name in names[1:]:
         size = rows[name].list.len()
         differ = (size != first).fill_null(value=False)
         if differ.any():
-            expected = f"as many entries as {names[0]}, one a {thing}"
+            expected = f"as many entries as {names[0]}, one a {entry}"
             shown = pl.select(pl.format("{} instead of {}", size, first)).to_series()
             for fault in faults_where(
                 shown, differ, "lists of different lengths", expected, "Complete the lists."

@@ -1,4 +1,4 @@
-"""Which rows of a file belong to which run, and what is each run called?"""
+"""Splits the rows of a file into runs, and describes and labels each run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,22 @@ from calib_core.wording import plural
 _NO_GROUP_COLUMNS: Final = pl.DataFrame()
 
 ANSWERS_SUFFIX: Final = ".answers"
-"""What the names of the project's own files say before their ending: no part of a run's name."""
+"""The part of the names of canonical files before their ending; not part of a run's label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where rows come from: the file as messages call it, its format's id, what its metadata says."""
+    """Where rows come from.
+
+    Attributes
+    ----------
+    file
+        What messages call the file.
+    format
+        The id of its format.
+    info
+        What the file's metadata says of its runs.
+    """
 
     file: str
     format: str
@@ -32,11 +42,20 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowJudgement:
-    """What is known of the rows beside their values; arrays of shape (rows,), positions within them.
+    """What the checks found out about the rows of a file.
 
-    bad: rows to be left out; adrift: rows whose run cannot be told; clipped: file column → positions
-    of moved values; off_sum: rows whose distribution sums to 1 only nearly; unread: file column →
-    values that could not be read and are no fault, as in `Judged.unread`.
+    Attributes
+    ----------
+    is_bad : NDArray[np.bool_], shape (n,)
+        Rows to be left out.
+    is_run_unknown : NDArray[np.bool_], shape (n,)
+        Rows whose run is unknown.
+    clipped_positions
+        Column of the file → positions of clipped values.
+    inexact_sums
+        Rows whose distribution sums to 1 only approximately.
+    unreadable
+        Column of the file → values that are unreadable but no fault, as in `JudgedColumn.unreadable`.
     """
 
     is_bad: NDArray[np.bool_]
@@ -47,30 +66,35 @@ class RowJudgement:
 
 
 def fill_run_columns(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
-    """The rows with what the file's metadata says of the run, where the row does not say it itself."""
-    told = {name: getattr(info, name) for name in RUN_COLUMNS if getattr(info, name) is not None}
+    """Fill in the run columns of rows with what the file's metadata says; values of the rows win."""
+    known = {name: getattr(info, name) for name in RUN_COLUMNS if getattr(info, name) is not None}
     return rows.with_columns(
         (pl.col(name).fill_null(value) if name in rows.columns else pl.lit(value)).alias(name)
-        for name, value in told.items()
+        for name, value in known.items()
     )
 
 
 def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_]) -> tuple[CellFault, ...]:
-    """Rows whose id came before in the same run and subject; the first of them is no fault.
+    """Find rows whose id occurred before in the same run and subject; the first occurrence is no fault.
 
-    bad: rows that are left out anyway, so that their ids are free; shape (rows,).
+    Parameters
+    ----------
+    rows
+        All rows.
+    is_bad : NDArray[np.bool_], shape (n,)
+        Rows that are left out anyway, so that their ids do not count.
     """
     if "id" not in rows.columns:
         return ()
-    told = rows["id"].is_not_null() & pl.Series(~is_bad)
-    ids = rows["id"] if told.all() else rows["id"].filter(told)
-    if ids.hash().n_unique() == ids.len():  # much the quicker question, and it can only err the other way
+    is_counted = rows["id"].is_not_null() & pl.Series(~is_bad)
+    ids = rows["id"] if is_counted.all() else rows["id"].filter(is_counted)
+    if ids.hash().n_unique() == ids.len():  # a fast test: distinct hashes prove distinct ids
         return ()
     key = _present_columns(rows, (*RUN_COLUMNS, "subject", "id"))
-    among = rows.select(key).with_columns(at=pl.int_range(pl.len())).filter(told)
-    again = among.filter(~pl.struct(key).is_first_distinct())["at"]
+    keys = rows.select(key).with_columns(index=pl.int_range(pl.len())).filter(is_counted)
+    repeated = keys.filter(~pl.struct(key).is_first_distinct())["index"]
     mask = np.zeros(rows.height, np.bool_)
-    mask[again.to_numpy()] = True
+    mask[repeated.to_numpy()] = True
     return faults_where(
         rows["id"],
         pl.Series(mask),
@@ -87,39 +111,55 @@ def split_into_runs(
     origin: Origin,
     group_columns: pl.DataFrame = _NO_GROUP_COLUMNS,
 ) -> tuple[tuple[AnswerRun, ...], tuple[str, ...]]:
-    """The runs in order of their first row, without bad rows; and notes on what belongs to no run.
+    """Split rows into runs by their run columns.
 
-    rows: as `identified`; others: as in `AnswerRun`, as high as `rows` or without columns.
+    Parameters
+    ----------
+    rows
+        All rows, with run columns filled in (`fill_run_columns`).
+    judgement
+        What the checks found out about the rows.
+    origin
+        Where the rows come from.
+    group_columns
+        As `AnswerRun.group_columns`: as many rows as `rows`, or no columns.
+
+    Returns
+    -------
+    tuple
+        The runs without bad rows, in order of their first row, and notes on runs and rows left out.
     """
-    parts = _run_masks(rows, judgement)
+    masks = _run_masks(rows, judgement)
     labels: set[str] = set()
     runs: list[AnswerRun] = []
     notes: list[str] = []
-    for member in parts:
-        run = _build_run(rows, member, judgement, origin, group_columns)
+    for mask in masks:
+        run = _build_run(rows, mask, judgement, origin, group_columns)
         run = replace(run, label=unique_label(run.label, labels))
         if run.rows.height:
             runs.append(run)
         else:
             notes.append(f"All {run.row_counts.n_rows:,} rows of {run.label} are bad: the run is left out.")
-    stray = int(judgement.is_run_unknown.sum()) if len(parts) > 1 else 0
-    if stray:
-        notes.append(f"{stray:,} bad rows belong to none of the runs, as what they say of their run is bad.")
+    n_unknown = int(judgement.is_run_unknown.sum()) if len(masks) > 1 else 0
+    if n_unknown:
+        notes.append(
+            f"{n_unknown:,} bad rows belong to none of the runs, as what they say of their run is bad."
+        )
     return tuple(runs), tuple(notes)
 
 
 def _run_masks(rows: pl.DataFrame, judgement: RowJudgement) -> list[NDArray[np.bool_]]:
-    """One mask a run. Rows adrift belong to the only run, or to none of several."""
+    """Return one mask per run; rows of unknown run belong to the only run, or to none of several."""
     key = _present_columns(rows, RUN_COLUMNS)
     known = ~judgement.is_run_unknown
     if not key or not known.any():
         return [np.ones(rows.height, np.bool_)]
     groups = (
         rows.select(key)
-        .with_columns(at=pl.int_range(pl.len()))
+        .with_columns(index=pl.int_range(pl.len()))
         .filter(pl.Series(known))
         .group_by(key, maintain_order=True)
-        .agg("at")["at"]
+        .agg("index")["index"]
     )
     if groups.len() == 1:
         return [np.ones(rows.height, np.bool_)]
@@ -140,47 +180,60 @@ def _build_run(
 ) -> AnswerRun:
     good = mask & ~judgement.is_bad
     good_rows = rows if good.all() else rows.filter(pl.Series(good))
-    own = group_columns if good.all() or not group_columns.width else group_columns.filter(pl.Series(good))
+    good_group_columns = group_columns
+    if group_columns.width and not good.all():
+        good_group_columns = group_columns.filter(pl.Series(good))
     known = rows.select("row", *_present_columns(rows, INFO_COLUMNS)).filter(
         pl.Series(mask & ~judgement.is_run_unknown)
     )
     info, notes = run_info_from_rows(known, origin.info)
     clipped = {
-        name: int(good[at].sum()) for name, at in judgement.clipped_positions.items() if good[at].any()
+        name: int(good[positions].sum())
+        for name, positions in judgement.clipped_positions.items()
+        if good[positions].any()
     }
-    ledger = RowCounts(
+    row_counts = RowCounts(
         n_rows=int(mask.sum()),
         n_left_out=int((mask & judgement.is_bad).sum()),
         clipped=MappingProxyType(clipped),
         n_off_sum=int(good[judgement.inexact_sums].sum()),
         notes=notes + _unreadable_notes(judgement.unreadable, mask) + _single_choice_notes(good_rows),
     )
-    kept = good_rows.drop(INFO_COLUMNS, strict=False)
     stem = file_stem(origin.file)
-    label = info.label(stem.removesuffix(ANSWERS_SUFFIX) or stem)
-    return AnswerRun(origin.file, origin.format, label, info, kept, ledger, own)
+    return AnswerRun(
+        origin.file,
+        origin.format,
+        info.label(stem.removesuffix(ANSWERS_SUFFIX) or stem),
+        info,
+        good_rows.drop(INFO_COLUMNS, strict=False),
+        row_counts,
+        good_group_columns,
+    )
 
 
 def run_info_from_rows(rows: pl.DataFrame, info: RunInfo) -> tuple[RunInfo, tuple[str, ...]]:
-    """What the rows of one run (their `INFO_COLUMNS`) say of it, and what they disagree on.
+    """Describe a run by the `INFO_COLUMNS` of its rows, which win over the metadata in `info`.
 
-    A row's word counts more than the metadata's.
+    Returns
+    -------
+    tuple
+        The description, and notes on columns that differ between rows.
     """
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     notes: list[str] = []
     for name in _present_columns(rows, INFO_COLUMNS):
         values = rows[name].drop_nulls().unique(maintain_order=True).head(3).to_list()
         if len(values) == 1:
-            told[name] = values[0]
+            fields[name] = values[0]
         elif len(values) > 1:
-            told[name] = None
+            fields[name] = None
             shown = ", ".join(map(str, values[:2]))
             notes.append(f"{name} differs between rows of this run ({shown}, …), so the run has none.")
-    return replace(info, **told), tuple(notes)
+    return replace(info, **fields), tuple(notes)
 
 
 def _unreadable_notes(unreadable: Mapping[str, pl.DataFrame], mask: NDArray[np.bool_]) -> tuple[str, ...]:
-    """A remark on each column of which values of this run could not be read."""
+    """Write a note on each column with values of this run that could not be read."""
     notes: list[str] = []
     for column, values in unreadable.items():
         texts = values["found"].filter(pl.Series(mask[values["at"].to_numpy()]))
@@ -192,10 +245,12 @@ def _unreadable_notes(unreadable: Mapping[str, pl.DataFrame], mask: NDArray[np.b
 
 
 def _single_choice_notes(rows: pl.DataFrame) -> tuple[str, ...]:
-    """A remark on rows with one choice only."""
+    """Write a note on rows with a single choice."""
     name = next(iter(_present_columns(rows, ("choice_logprobs", "choice_probs"))), None)
-    single = int((rows[name].list.len() == 1).sum()) if name else 0
-    return (f"In {plural(single, 'row')} there is a single choice, which is always right.",) if single else ()
+    n_single = int((rows[name].list.len() == 1).sum()) if name else 0
+    if not n_single:
+        return ()
+    return (f"In {plural(n_single, 'row')} there is a single choice, which is always right.",)
 
 
 def _present_columns(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:
@@ -203,13 +258,19 @@ def _present_columns(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:
 
 
 def file_stem(file: str) -> str:
-    """The file's name without its folders and its ending."""
+    """Return a file's name without folders and suffix.
+
+    Examples
+    --------
+    >>> file_stem("runs/mmlu.csv")
+    'mmlu'
+    """
     name = file.rsplit("/", 1)[-1]
     return name.rsplit(".", 1)[0] or name
 
 
 def unique_label(label: str, used: set[str]) -> str:
-    """The label, numbered where another run of the file has it already."""
+    """Return the label, numbered if it is in `used`, and add it to `used`."""
     number, unique = 1, label
     while unique in used:
         number += 1

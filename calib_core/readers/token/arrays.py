@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from calib_core.errors import Refused
 from calib_core.readers.archives import translate_unpack_errors
 
-NPY_MAGIC: Final = b"\x93NUMPY"
-
 BLOCK_BYTES: Final = 2 * 2**20
 """Bytes read at a time: enough to be fast, few enough that progress is told and memory stays small."""
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from calib_core.errors import BadCell, Problem, Refused, shorten
 from calib_core.readers.archives import npy_members, open_archive, open_member
 from calib_core.readers.companions import ARRAY_SCALES, array_files_of, main_file_of
-from calib_core.readers.folder import open_regular_file, read_bytes
+from calib_core.readers.file_access import open_regular_file, read_bytes
 from calib_core.readers.format import Format, Head, Reading
 from calib_core.readers.table.canonical import run_info_from_metadata
 from calib_core.readers.table.columns import COLUMN_JUDGES, ColumnRoles, column_list_text

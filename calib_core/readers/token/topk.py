@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from calib_core.errors import Refused, shorten
 from calib_core.readers.companions import COLUMN_SUMS_SUFFIX
 from calib_core.readers.content import Content
-from calib_core.readers.file_access import is_in_same_folder
-from calib_core.readers.folder import open_regular_file
+from calib_core.readers.file_access import is_in_same_folder, open_regular_file
 from calib_core.readers.format import Format, Head, Reading
 from calib_core.readers.table.canonical import METADATA_KEY, checked_metadata, run_info_from_metadata
 from calib_core.readers.table.cells import CellFault, faults_where

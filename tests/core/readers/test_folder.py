@@ -9,7 +9,8 @@ import pytest
 
 from calib_core.errors import Refused
 from calib_core.readers.file_access import LINK_LEAVES_FOLDER
-from calib_core.readers.folder import list_files, list_folder, read_bytes
+from calib_core.readers.file_access import read_bytes
+from calib_core.readers.folder import list_files, list_folder
 
 
 def touch(folder: Path, *names: str) -> None:

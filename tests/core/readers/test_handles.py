@@ -9,7 +9,7 @@ import pytest
 
 from calib_core.errors import Refused
 from calib_core.readers import file_access
-from calib_core.readers.folder import open_regular_file, read_bytes
+from calib_core.readers.file_access import open_regular_file, read_bytes
 
 NAME = Path("/handed/file/a.csv")
 
