@@ -235,7 +235,7 @@ def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCa
     caption = view_caption(
         "Table", [scored.run.title for scored in shown], [scored.evidence for scored in shown], metrics
     )
-    return replace(caption, rows=rows)
+    return replace(caption, rows_text=rows)
 
 
 def _link_to_comparison(result: MethodsTable) -> None:
