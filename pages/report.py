@@ -130,7 +130,7 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
 
 def settings_from_url(url_state: UrlState) -> ReportSettings:
     """Return the settings of the other pages, with the selected bin; invalid values count as not chosen."""
-    held = url_state.held
+    held = url_state.initial
     method, metric, bins = held.get("method", ""), held.get("metric", ""), held.get("m", "")
     binning = held.get("binning", "")
     labels, unparseable = held.get("labels", "top"), held.get("unparseable", "own")

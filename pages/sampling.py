@@ -219,8 +219,8 @@ def _tolerance_input(url_state: UrlState) -> float:
 
 def _store_value(url_state: UrlState, key: str, value: str, default: str, *, valid: bool) -> None:
     """Remember a control's value; an invalid one from a link is noted as rejected."""
-    if not valid and url_state.moved and key in url_state.url:
-        url_state.lost[key] = url_state.url[key]
+    if not valid and url_state.url_changed and key in url_state.url:
+        url_state.rejected[key] = url_state.url[key]
     url_state.set_widget(key, value)
     url_state.remember(key, value, default)
 

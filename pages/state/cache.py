@@ -93,7 +93,7 @@ class ListedFile:
 
 
 def list_folder(folder: Path, mappings: MappingStore) -> tuple[ListedFile, ...]:
-    """Return every prediction file below the folder, and files that look like one, so that reading says why not.
+    """Return every prediction file below the folder, and unreadable look-alikes, so that their refusal shows.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def list_uploads(uploads: SessionUploads, tables: Collection[Path]) -> tuple[Lis
     """
     names = {path: label for label, path in uploads.paths_by_label.items()}
     root = next((path.parent for path in names), Path())
-    return _list_files(names, uploads.wishes, frozenset((*names, *tables)), root, uploads.token)
+    return _list_files(names, uploads.mappings, frozenset((*names, *tables)), root, uploads.token)
 
 
 def _list_files(
@@ -253,7 +253,7 @@ def load_files(folder: Path | None) -> tuple[LoadedFile, ...]:
 def mapping_store(file: LoadedFile | None = None) -> MappingStore:
     """Return where the mapping of this file is kept; None stands for the files of the folder."""
     return (
-        session_uploads().wishes
+        session_uploads().mappings
         if file and file.is_uploaded
         else CachedMappings(user_cache_folder() / "wishes")
     )

@@ -114,7 +114,7 @@ class CachedMappings:
             "gold": mapping.gold,
             "seen": mapping.columns_fingerprint,
         }
-        handle, name = tempfile.mkstemp(prefix=".wish-", dir=self.folder)
+        handle, name = tempfile.mkstemp(prefix=".mapping-", dir=self.folder)
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 json.dump(record, file)
@@ -142,19 +142,19 @@ class SessionMappings:
     """Mappings of uploaded files, kept in the memory of their session."""
 
     def __init__(self) -> None:
-        self.kept: dict[Path, FileMapping] = {}
+        self.by_path: dict[Path, FileMapping] = {}
 
     def for_files(self, paths: Iterable[Path]) -> dict[Path, FileMapping]:
         """Return the mappings of those of the files that have one."""
-        return {path: mapping for path in paths if (mapping := self.kept.get(path))}
+        return {path: mapping for path in paths if (mapping := self.by_path.get(path))}
 
     def save(self, path: Path, mapping: FileMapping) -> None:
         """Keep a mapping in place of the one before."""
-        self.kept[path] = mapping
+        self.by_path[path] = mapping
 
     def delete(self, path: Path) -> None:
         """Remove the mapping of a file."""
-        self.kept.pop(path, None)
+        self.by_path.pop(path, None)
 
 
 def _parse_mapping(stored: object) -> FileMapping | None:

@@ -69,7 +69,7 @@ class SessionUploads:
     token : str
         Distinguishes the session's results from those of any other.
     lock : threading.RLock
-    wishes : SessionMappings
+    mappings : SessionMappings
         How the person wants uploaded files to be read.
     files : dict of Path to LoadedFile
         What `pages.state.cache` has read.
@@ -80,7 +80,7 @@ class SessionUploads:
     def __init__(self) -> None:
         self.token = secrets.token_hex(8)
         self.lock = RLock()
-        self.wishes = SessionMappings()
+        self.mappings = SessionMappings()
         self.files: dict[Path, Any] = {}
         self.results: dict[str, OrderedDict[tuple[Hashable, ...], Any]] = {}
         self._folder: Path | None = None
@@ -127,7 +127,7 @@ class SessionUploads:
             if (path := self._labels.pop(label, None)) is not None:
                 path.unlink(missing_ok=True)
                 self.files.pop(path, None)
-                self.wishes.delete(path)
+                self.mappings.delete(path)
             self.results.clear()
 
     def remove_all(self) -> None:
@@ -139,7 +139,7 @@ class SessionUploads:
             self._labels.clear()
             self.files.clear()
             self.results.clear()
-            self.wishes.kept.clear()
+            self.mappings.by_path.clear()
             clear_cluster_cache()
 
     def _free_path(self, label: str) -> Path:

@@ -95,15 +95,15 @@ class UrlState:
     page : str
     url : dict of str to str
         Values of the address when the run began.
-    moved : bool
+    url_changed : bool
         Whether the address takes precedence over the widgets.
-    held : dict of str to str
+    initial : dict of str to str
         Values that the run begins with: the address's, or those of the run before.
-    now : dict of str to str
+    current : dict of str to str
         Values chosen in this run, where they differ from their default.
-    lost : dict of str to str
+    rejected : dict of str to str
         Values of a link that are not available here.
-    picked : set of str
+    used_keys : set of str
         Keys that the page has a control for.
     """
 
@@ -115,14 +115,14 @@ class UrlState:
         # wrote, or older: of two quick moves, the browser hears of the first only after it sent the second.
         controls: dict[str, _DrawnWidget] = state.get("_controls", {})
         touched = any(key in state and state[key] != control.value for key, control in controls.items())
-        self.moved = self.url != state.get("_url") and not touched
-        self.held: dict[str, str] = self.url if self.moved else dict(state["_held"])
-        self.now: dict[str, str] = {}
-        self.lost: dict[str, str] = {}
-        self.picked: set[str] = set()
+        self.url_changed = self.url != state.get("_url") and not touched
+        self.initial: dict[str, str] = self.url if self.url_changed else dict(state["_held"])
+        self.current: dict[str, str] = {}
+        self.rejected: dict[str, str] = {}
+        self.used_keys: set[str] = set()
 
     def pick(self, key: str, allowed: Sequence[str] | None, default: str) -> str:
-        """Return the value of `key` (the widget's, else the address's, else the default) and set the widget to it.
+        """Return the value of `key` and set its widget: to its own value, the address's or the default.
 
         Parameters
         ----------
@@ -131,11 +131,11 @@ class UrlState:
             Other values give way to the default, and are reported where a link holds them; None allows any.
         default : str
         """
-        self.picked.add(key)
+        self.used_keys.add(key)
         value = self.requested(key, default)
         if allowed is not None and value not in allowed:
-            if self.moved and key in self.url:
-                self.lost[key] = value
+            if self.url_changed and key in self.url:
+                self.rejected[key] = value
             value = default
         self.set_widget(key, value, allowed)
         self.remember(key, value, default)
@@ -144,14 +144,14 @@ class UrlState:
     def requested(self, key: str, default: str) -> str:
         """Return what the widget or the address holds under `key`, whether it is allowed or not."""
         state = st.session_state
-        return self.held.get(key, default) if self.moved or key not in state else str(state[key])
+        return self.initial.get(key, default) if self.url_changed or key not in state else str(state[key])
 
     def pick_list(self, key: str, allowed: Sequence[str]) -> list[str]:
-        """Return the allowed values of a comma-separated list; others are reported where a link holds them."""
+        """Return the allowed values of a comma-separated list; others are reported if a link holds them."""
         requested = list(dict.fromkeys(value for value in self.pick(key, None, "").split(",") if value))
         values = [value for value in requested if value in allowed]
-        if self.moved and len(values) < len(requested):
-            self.lost[key] = ", ".join(value for value in requested if value not in allowed)
+        if self.url_changed and len(values) < len(requested):
+            self.rejected[key] = ", ".join(value for value in requested if value not in allowed)
         self.set_widget(key, ",".join(values))
         self.remember(key, ",".join(values), "")
         return values
@@ -165,43 +165,43 @@ class UrlState:
         controls: dict[str, _DrawnWidget] = state.get("_controls", {})
         before, now = controls.get(key), _DrawnWidget(self.page, tuple(options or ()), value)
         is_unchanged = before is not None and (before.page, before.options) == (now.page, now.options)
-        if self.moved or not is_unchanged or key not in state or state[key] != value:
+        if self.url_changed or not is_unchanged or key not in state or state[key] != value:
             state[key] = value
         state["_controls"] = {old: control for old, control in controls.items() if old in state} | {key: now}
 
     def remember(self, key: str, value: str, default: str) -> None:
         """Remember the value for links, for the address, and for the next run of the script."""
         if value == default:
-            self.now.pop(key, None)
+            self.current.pop(key, None)
         else:
-            self.now[key] = value
+            self.current[key] = value
 
     def carry_body_value(self, key: str, allowed: Sequence[str]) -> None:
         """Keep a value that the page's body will read; a link's value is kept only if it is allowed."""
-        self.picked.add(key)
-        value = self.held.get(key, "")
-        if self.moved and value and value not in allowed:
-            self.lost[key] = value
+        self.used_keys.add(key)
+        value = self.initial.get(key, "")
+        if self.url_changed and value and value not in allowed:
+            self.rejected[key] = value
         else:
             self.remember(key, value, "")
 
     def carry_unused(self) -> None:
         """Keep the values that this page has no control for."""
         for key in URL_KEYS:
-            if key in self.held and key not in self.picked | self.now.keys():
-                self.now[key] = self.held[key]
+            if key in self.initial and key not in self.used_keys | self.current.keys():
+                self.current[key] = self.initial[key]
 
     def write_url(self) -> None:
         """Write the choice into the address, leaving parameters of others alone."""
-        if not self.moved and _without_bin(self.now) != _without_bin(self.held):
+        if not self.url_changed and _without_bin(self.current) != _without_bin(self.initial):
             # With another choice the bins are others, so a selected bin and a search in it mean nothing.
-            self.now.pop("bin", None)
-            self.now.pop("search", None)
-        if self.now != self.url:
+            self.current.pop("bin", None)
+            self.current.pop("search", None)
+        if self.current != self.url:
             others = {key: value for key, value in st.query_params.to_dict().items() if key not in URL_KEYS}
-            st.query_params.from_dict({**others, **self.now})
-        st.session_state["_url"] = dict(self.now)
-        st.session_state["_held"] = dict(self.now)
+            st.query_params.from_dict({**others, **self.current})
+        st.session_state["_url"] = dict(self.current)
+        st.session_state["_held"] = dict(self.current)
 
 
 def _without_bin(choice: dict[str, str]) -> dict[str, str]:

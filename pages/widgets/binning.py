@@ -20,10 +20,10 @@ BINNING_TITLES: Final = {"width": "Width", "mass": "Mass", "natural": "Natural"}
 
 
 class BinsNotAvailable(Unavailable):
-    """The run's sums do not serve this M; `near` is the nearest one that they serve."""
+    """The run's sums do not serve this M; `nearest_bins` is the nearest one that they serve."""
 
     def __init__(self, reason: str, nearest_bins: int) -> None:
-        self.near = nearest_bins
+        self.nearest_bins = nearest_bins
         super().__init__(reason)
 
 
@@ -97,14 +97,14 @@ def _bins_widget_keys(url_state: UrlState) -> tuple[str, str]:
     moved_control = state.pop("_m_by", None)
     value = (
         state.get(f"{moved_control}_{rounds[moved_control]}")
-        if moved_control and not url_state.moved
+        if moved_control and not url_state.url_changed
         else None
     )
     if value is not None:
         state["m"] = str(value)
-    if value is not None or url_state.moved:
+    if value is not None or url_state.url_changed:
         rounds = {
-            name: number + (name != moved_control or url_state.moved) for name, number in rounds.items()
+            name: number + (name != moved_control or url_state.url_changed) for name, number in rounds.items()
         }
     state["_rounds_of_m"] = rounds
     return f"m_step_{rounds['m_step']}", f"m_typed_{rounds['m_typed']}"

@@ -71,16 +71,16 @@ def limited_multiselect(
     """Draw a multiselect as `multiselect` does; ids beyond the offer's limit are not added, and named."""
     state, key, allowed = st.session_state, offer.key, offer.allowed
     widget, changed = f"{key}_shown", f"_{key}_changed"
-    if not url_state.moved and state.pop(changed, False):
+    if not url_state.url_changed and state.pop(changed, False):
         state[key] = offer.encode(state[widget])
     default_ids = [id_ for id_ in default if id_ in allowed]
     default_value = offer.encode(default_ids)
-    if not url_state.moved and state.get(key) == state.get(f"_{key}_usual"):
+    if not url_state.url_changed and state.get(key) == state.get(f"_{key}_usual"):
         state[key] = default_value  # a choice that was the default follows the default
     state[f"_{key}_usual"] = default_value
     selected, missing = decode_ids(url_state.pick(key, None, default_value), allowed, offer.url_names)
-    if url_state.moved and missing:
-        url_state.lost[key] = ", ".join(missing)
+    if url_state.url_changed and missing:
+        url_state.rejected[key] = ", ".join(missing)
     selected = _within_limit(selected or default_ids, offer, title_of)
     value = offer.encode(selected)
     url_state.set_widget(key, value)

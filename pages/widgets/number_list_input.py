@@ -41,17 +41,15 @@ class NumberListSpec:
 
 
 def number_list_input(url_state: UrlState, key: str, spec: NumberListSpec) -> tuple[int, ...]:
-    """Draw the field and return its numbers, ascending; invalid and surplus ones are reported and left out."""
+    """Draw the field and return its numbers, ascending; invalid and surplus ones are named and left out."""
     text = url_state.pick(key, None, _joined(spec.default))
-    numbers_by_word = {
-        word: parse_whole_number(word, 1, spec.maximum) for word in re.findall(r"[^\s,;]+", text)
-    }
-    valid = sorted({number for number in numbers_by_word.values() if number is not None})
+    parsed = {word: parse_whole_number(word, 1, spec.maximum) for word in re.findall(r"[^\s,;]+", text)}
+    valid = sorted({number for number in parsed.values() if number is not None})
     numbers = tuple(valid[: spec.max_numbers]) or spec.default
     url_state.set_widget(key, _joined(numbers))
     url_state.remember(key, _joined(numbers).replace(" ", ""), _joined(spec.default).replace(" ", ""))
     st.text_input(spec.label, key=key, placeholder=spec.placeholder, help=spec.help)
-    if invalid := [word for word, number in numbers_by_word.items() if number is None]:
+    if invalid := [word for word, number in parsed.items() if number is None]:
         st.caption(f":material/error: Not {spec.noun}: {escape_markdown(', '.join(invalid[:5]))}.")
     if len(valid) > spec.max_numbers:
         st.caption(f":material/error: The first {spec.max_numbers} are shown.")

@@ -35,7 +35,7 @@ UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
 
 
 def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -> LoadedRun:
-    """Draw the control of the run, and below it the full title where the box cuts it off, and the run's size."""
+    """Draw the control of the run, and below it the full title if the box cuts it off, and the run's size."""
     id_ = url_state.pick("run", list(runs), default)
     st.selectbox(
         "Run",
@@ -99,7 +99,7 @@ def pick_method_options(url_state: UrlState, evidence: Evidence) -> MethodOption
 
 def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
     """Draw the control of how samples without a readable answer count."""
-    wanted = url_state.pick("unparseable", list(UNPARSEABLE_TITLES), "own")
+    rule = url_state.pick("unparseable", list(UNPARSEABLE_TITLES), "own")
     st.selectbox(
         "Samples that do not parse",
         list(UNPARSEABLE_TITLES),
@@ -107,7 +107,7 @@ def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
         format_func=lambda id_: UNPARSEABLE_TITLES[id_],
         help="What a sample counts as in which no answer is found; N is the number of samples.",
     )
-    return cast("UnparseableRule", wanted)
+    return cast("UnparseableRule", rule)
 
 
 def _default_renormalisation(evidence: Evidence) -> bool | None:
@@ -126,7 +126,7 @@ def most_common_method(runs: Sequence[LoadedRun]) -> tuple[list[str], str]:
 def pick_segment(
     url_state: UrlState, key: str, titles: Mapping[str, str], *, label: str, help_: str, default: str = ""
 ) -> str:
-    """Draw a choice of few options side by side, and return the chosen one; a single option is only named.
+    """Draw a choice of few options side by side and return the chosen one; a single option is only named.
 
     Parameters
     ----------
@@ -150,8 +150,8 @@ def pick_segment(
 
 def selected_point(allowed: Collection[str]) -> str | None:
     """Return the key of the selected point in the address; None where it is not among `allowed`."""
-    wanted = st.query_params.get("at", "")
-    return wanted if wanted in allowed else None
+    key = st.query_params.get("at", "")
+    return key if key in allowed else None
 
 
 def select_point_from_figure(key: str) -> None:

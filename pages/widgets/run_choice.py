@@ -92,7 +92,7 @@ class RunChoice:
 
     @property
     def first_bin_dominates(self) -> bool:
-        """Whether the diagram's first bin dwarfs all others, as it holds nearly every class of a vocabulary."""
+        """Whether the first bin dwarfs the others: with all labels it holds nearly the whole vocabulary."""
         return isinstance(self.run.report.run, TokenRun) and METRICS[self.metric].needs == "distribution"
 
     @property
@@ -166,7 +166,7 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
     others = [id_ for id_ in run.report.survey.usable if id_ != evidence.method.id]
     if not others:
         return ()
-    if not url_state.moved and state.pop("_beside_changed", False):
+    if not url_state.url_changed and state.pop("_beside_changed", False):
         state["with"] = ",".join(state["beside"])
     requested = url_state.pick_list("with", list(run.report.survey.usable))
     url_state.set_widget("beside", [id_ for id_ in requested if id_ in others], others)
@@ -245,13 +245,15 @@ def _pick_bin_counts(url_state: UrlState) -> tuple[int, ...]:
             "a number of bins",
             MAX_BINS,
             MAX_BIN_COUNTS,
-            f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: {PAPER_BINS_TEXT}.",
+            f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: "
+            f"{PAPER_BINS_TEXT}.",
             PAPER_BINS,
         ),
     )
 
 
 def _mark_other_methods_changed() -> None:
+    """Note that the person, not a link, changed the control."""
     st.session_state["_beside_changed"] = True
 
 

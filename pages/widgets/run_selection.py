@@ -187,7 +187,7 @@ def _pick_dataset(
         ),
     )
     picked = url_state.pick("dataset", [*titles, ALL_DATASETS], usual)
-    if url_state.held.get("dataset") == picked:
+    if url_state.initial.get("dataset") == picked:
         # Kept even where it is the default here: on the page it was chosen on it may not be.
         url_state.remember("dataset", picked, "")
     st.selectbox(

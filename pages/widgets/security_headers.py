@@ -16,8 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 import streamlit as st
-from starlette.datastructures import Headers as RequestHeaders
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -92,8 +91,8 @@ def _no_external_ip() -> None:
 class SecurityHeaders:
     """ASGI layer that adds `security_headers` to every answer and refuses requests for another host.
 
-    Streamlit checks only its WebSocket against `server.allowedHosts`. A site whose name is made to point at this
-    machine (DNS rebinding) could still read everything else, so this layer checks all requests.
+    Streamlit checks only its WebSocket against `server.allowedHosts`. A site whose name is made to point at
+    this machine (DNS rebinding) could still read everything else, so this layer checks all requests.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -113,7 +112,7 @@ class SecurityHeaders:
                 MutableHeaders(scope=message).update(security_headers())
             await send(message)
 
-        if not is_host_allowed(RequestHeaders(scope=scope).get("host")):
+        if not is_host_allowed(Headers(scope=scope).get("host")):
             await PlainTextResponse(WRONG_HOST, 403)(scope, receive, send_with_headers)
             return
         try:
