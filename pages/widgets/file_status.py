@@ -97,7 +97,7 @@ def refusal_text(file: LoadedFile) -> str:
 
 
 def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
-    """Return the first reason of the refusal, unescaped, to read after the file's name; "" if it is loaded."""
+    """Return the first reason of the refusal, unescaped, to follow the file's name; "" if it is loaded."""
     if file.refusal is None:
         undecided = file.report if file.report and file.report.status == "asks" else None
         return bad_rows_phrase(undecided.bad_rows, undecided.rows) if undecided else ""
