@@ -55,7 +55,6 @@ REDUCE_NOTE: Final = (
     "`python -m calib_core reduce FILE -o SUMS.parquet`."
 )
 
-
 EXPECTED_COLUMN: Final = "Expected"
 FIX_COLUMN: Final = "What to do"
 WHY_COLUMN: Final = "Why"

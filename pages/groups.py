@@ -73,7 +73,6 @@ MMLU_PRESET: Final[Mapping[str, str]] = {
 }
 """URL values with which choices are read as in the MMLU replication; M = 10 and equal width are defaults."""
 
-
 CHOSEN_DIAGRAMS_HEADING: Final = "Reliability diagrams of the chosen groups"
 MAX_NAME_LENGTH: Final = 26
 """Letters of a diagram's name, so that every name takes one line."""

@@ -202,6 +202,9 @@ def _use_lines(value: str) -> None:
     st.query_params["lines"] = value
 
 
+# --- Several lines on one diagram -----------------------------------------------------------------
+
+
 def show_lines(choice: LinesChoice) -> None:
     """Draw the lines above the detailed diagram; nothing where none is chosen."""
     if not choice.run_evidences and not choice.unavailable:
@@ -368,6 +371,9 @@ def _show_lines_not_drawn(choice: LinesChoice, result: ReliabilityLines) -> None
     show_reasons("Not drawn", reasons, key="lines_not_drawn", expanded=not result.lines)
 
 
+# --- One run in detail ----------------------------------------------------------------------------
+
+
 def cached_reliability(choice: RunChoice) -> Reliability:
     """Return the reliability result, computed once; raises Unavailable where its bins cannot be drawn."""
     return cached_result(
@@ -483,6 +489,9 @@ def bin_table_frame(result: Reliability) -> pl.DataFrame:
 def _count_column_width(counts: pl.Series) -> int:
     """Return the pixels that the largest count needs with its thousands separators."""
     return max(48, 20 + 7 * len(f"{counts.max() or 0:,}"))
+
+
+# --- Selected bin and its questions ---------------------------------------------------------------
 
 
 def selected_bin(table: pl.DataFrame) -> int | None:

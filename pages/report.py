@@ -51,7 +51,6 @@ DIFFERENT_MAPPINGS_NOTE: Final = (
     "cannot say."
 )
 
-
 REPORT_FILE_STEM: Final = "calibration-report"
 _PROGRESS_KEY: Final = "_report_work"
 

@@ -56,7 +56,6 @@ from pages.widgets.url_inputs import url_selectbox
 MAX_OFFERED_QUESTIONS: Final = 500
 """Number of questions that the select box offers."""
 
-
 RSD_EXPLANATION: Final = """
 - RSD = standard deviation / mean of one metric's values over the set of M. It compares **metrics on one
   model**: the one with the smaller RSD leaves less to the choice of M.

@@ -37,7 +37,6 @@ from pages.widgets.summary import show_recipe, show_view_caption
 STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))
 """Step numbers as the address has them."""
 
-
 STYLES: Final = Path(__file__).parent / "widgets"
 FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
     "answer": ("reliability", "all its questions, bin by bin"),

@@ -35,7 +35,6 @@ from pages.state.uploads import SessionUploads, session_uploads
 FileVersion = tuple[int, int]
 """Modification time in nanoseconds and size in bytes; (-1, -1) where the file is gone."""
 
-
 ResultT = TypeVar("ResultT")
 PROJECT_ROOT: Final = Path(__file__).resolve().parents[2]
 MAX_RESULTS: Final = 64

@@ -46,7 +46,6 @@ UNLOCKED_GRACE_SECONDS: Final = 3600.0
 
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._+-]")
 
-
 _UPLOADS_KEY = "_uploads"
 
 try:

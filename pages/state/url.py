@@ -29,7 +29,6 @@ _BASE36_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ALL_EXCEPT: Final = "-"
 """Prefix of a list of the ids that are not chosen; no id begins with it."""
 
-
 MAX_DIGITS: Final = 15
 """A number of more digits is not read."""
 URL_KEYS = (

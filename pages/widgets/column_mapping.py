@@ -71,7 +71,6 @@ COLUMN_MEANINGS: Final = MappingProxyType[str, str](
 )
 """Contract name → its meaning, most common names first."""
 
-
 ARRAY_FORMATS: Final = frozenset({"npz", "topk", "sums"})
 """Formats whose columns have fixed names and that hold the right classes themselves."""
 TABLE_FORMATS: Final = frozenset({"table", "canonical"})
@@ -88,7 +87,6 @@ NEEDS_COLUMN_NAMES: Final = "columns to be named"
 
 UNCHANGED: Final = "as it is"
 IGNORED: Final = "left out"
-
 
 _DECIDED_KEY: Final = "_decided"
 
@@ -397,6 +395,9 @@ def _mapping_buttons(file: LoadedFile, mapping: FileMapping, files: Sequence[Loa
         if file.is_uploaded
         else "It is kept in your cache folder and used again at the next start; the file stays as it is."
     )
+
+
+# --- Keeping a mapping ----------------------------------------------------------------------------
 
 
 def files_with_same_columns(file: LoadedFile, files: Sequence[LoadedFile]) -> tuple[LoadedFile, ...]:

@@ -42,7 +42,6 @@ _COMMAND_LINE_PHRASES: Final = (
 )
 """Phrases of a message that only fit the command line, and their replacement on a page."""
 
-
 MAX_FULL_FILES: Final = 6
 """Up to this many files are shown in full; of more, only those that need attention."""
 MAX_OPEN_FILES: Final = 3
@@ -56,7 +55,6 @@ HOLDS_GOLD: Final = "right answers"
 SETTLED_STATES: Final = (LOADED, GOOD_ROWS_ONLY, HOLDS_GOLD)
 """States of files that need no attention."""
 
-
 STATE_PHRASES: Final = {
     NEEDS_COLUMN_NAMES: ("needs its columns named", "need their columns named"),
     NEEDS_GOLD: ("needs right answers", "need right answers"),
@@ -66,6 +64,9 @@ STATE_PHRASES: Final = {
     REFUSED: ("is refused", "are refused"),
 }
 """State of a file → verb phrase for one file, and for several."""
+
+
+# --- Refusals -------------------------------------------------------------------------------------
 
 
 def show_refusal(file: LoadedFile, files: Sequence[LoadedFile]) -> None:
@@ -130,6 +131,9 @@ def escape_markdown_lines(text: str) -> str:
         markdown += escape_markdown(line.removeprefix("- "))
         previous = line
     return markdown.strip()
+
+
+# --- Table of files -------------------------------------------------------------------------------
 
 
 def show_file_table(files: Sequence[LoadedFile], loaded: Collection[LoadedFile]) -> dict[LoadedFile, str]:
@@ -240,6 +244,9 @@ def _widget_keys(files: Sequence[LoadedFile]) -> dict[LoadedFile, str]:
         file: id_ if counts[id_ := file_id(file)] == 1 else f"{id_}-{number}"
         for number, file in enumerate(files)
     }
+
+
+# --- No run loaded --------------------------------------------------------------------------------
 
 
 def show_no_runs(files: Sequence[LoadedFile], page: str) -> None:

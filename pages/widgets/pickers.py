@@ -24,7 +24,6 @@ _T = TypeVar("_T")
 MAX_VISIBLE_TITLE: Final = 28
 """Letters of a run's title that fit into its select box."""
 
-
 LABEL_TITLES: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels"}
 RENORMALISE_TITLES: Final[Mapping[str, str]] = {"yes": "Sum to 1", "no": "As it is"}
 UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {

@@ -25,14 +25,11 @@ from pages.widgets.page_link import page_link
 
 ChoiceT = TypeVar("ChoiceT")
 
-
 Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
 """Draws a page's controls in the sidebar and returns the choice; raises Unavailable with what to do."""
 
-
 DEMO_NOTE: Final = " Demo data: tiny models trained for this demo."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
-
 
 BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {

@@ -13,7 +13,6 @@ from pages.widgets.export import Export, table_export_menu
 
 PERCENT_COLUMNS: Final = ("top_two", "at_zero", "at_one")
 
-
 MAX_COLUMN_WIDTH: Final = 280
 """Largest width in pixels of a column, however long its texts are."""
 
