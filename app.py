@@ -1,4 +1,4 @@
-"""The front door: what is here, and where to begin?"""
+"""The page Start, and the application the server runs: what is here, and where to begin?"""
 
 from __future__ import annotations
 
@@ -28,13 +28,11 @@ from pages.widgets.summary import show_headline, show_recipe
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths
 from pages.widgets.url_inputs import url_toggle
 
-# MERGED start: What does the front door show?  The runs at hand as a table, and the two ways on.
-
 _ROW_PADDING: Final = 8
-"""Pixels of a row beside those of its curve."""
+"""Pixels of a row above and below its curve."""
 
 _TEXT_COLUMNS_WIDTH: Final = 567
-"""Pixels of run, verdict and method together, where all columns are seen on a screen of 1440."""
+"""Pixels of run, verdict and method together with which all columns fit on a 1440-pixel screen."""
 _MIN_RUN_COLUMN_WIDTH: Final = 224
 
 _SHARE_COLUMNS: Final = {"mean_confidence": "confidence", "accuracy": "accuracy"}
@@ -50,76 +48,104 @@ OVERVIEW_COLUMNS: Final = {
 
 
 def cached_overview(runs: Sequence[LoadedRun]) -> Overview:
-    """The runs at first sight, computed once."""
+    """Return the overview of all runs, computed once."""
     return cached_result(
         ("overview", *((run.id, run.title, run.file.stamp) for run in runs)),
         lambda: summarise_runs({run.title: tuple(run.report.survey.usable.values()) for run in runs}),
     )
 
 
+def show_overview_headline(result: Overview) -> None:
+    """Draw the headline over all runs, each scored with its default method, and its caption."""
+    summaries = result.by_default_method
+    units = sorted({summary.unit for summary in summaries}, reverse=True)
+    rows = rows_used_text([(summary.used, summary.rows) for summary in summaries], " or ".join(units))
+    methods = method_titles([summary.method for summary in summaries])
+    show_headline(
+        result.headline,
+        ViewCaption(
+            "Table",
+            [summary.run for summary in summaries],
+            methods,
+            f"confidence, accuracy, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
+            rows,
+        ),
+    )
+    if result.subheadline:
+        st.markdown(escape_markdown(result.subheadline))
+
+
 def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> None:
-    """How many files are not in the table, and the way to why; nothing where all are."""
+    """Say how many files are not in the table and link to the reasons; draw nothing where all are loaded."""
     loaded = {file for run in runs for file in run.part_files}
-    lost = [file for file in files if file_state(file, loaded, files) not in SETTLED_STATES]
-    if lost:
-        told = f"{len(lost):,} of {plural(len(files), 'file')} {'is' if len(lost) == 1 else 'are'} not loaded"
+    not_loaded = [file for file in files if file_state(file, loaded, files) not in SETTLED_STATES]
+    if not_loaded:
+        verb = "is" if len(not_loaded) == 1 else "are"
+        label = f"{len(not_loaded):,} of {plural(len(files), 'file')} {verb} not loaded"
         with st.container(key="not_loaded"):
-            page_link(PAGES["files"].script, told, PAGES["files"].icon, _url_values("good"))
+            page_link(PAGES["files"].script, label, PAGES["files"].icon, _url_values("good"))
 
 
 def show_next_steps(result: Overview) -> None:
-    """The ways on, as large links that keep a run that is chosen already: no tour of a few rows."""
-    held = _url_values("run", "method", "good")
-    tour = any(look.used >= MIN_ROWS for look in result.by_every_method)
+    """Draw the large links to the next pages, which keep a run that is already chosen.
+
+    The tour is offered only where a run has at least `MIN_ROWS` usable rows.
+    """
+    query = _url_values("run", "method", "good")
+    has_tour = any(summary.used >= MIN_ROWS for summary in result.by_every_method)
     with st.container(horizontal=True, key="ways"):
-        for page, label in (("reliability", "Look at the data"), ("tour", "Take the tour"))[: 1 + tour]:
-            page_link(PAGES[page].script, label, PAGES[page].icon, held, large=True)
-    if tour:
+        for page_id, label in (("reliability", "Look at the data"), ("tour", "Take the tour"))[
+            : 1 + has_tour
+        ]:
+            page_link(PAGES[page_id].script, label, PAGES[page_id].icon, query, large=True)
+    if has_tour:
         st.caption("The tour shows what calibration is, on this data, in six pictures and three minutes.")
 
 
 def _url_values(*keys: str) -> dict[str, str]:
-    """What the address says of these."""
+    """Return those of `keys` that the address holds, with their values."""
     return {key: value for key, value in st.query_params.to_dict().items() if key in keys}
 
 
 def show_runs_table(runs: Sequence[LoadedRun], result: Overview) -> None:
-    """One row a run, or one a run and method; a click on a row goes to its reliability diagram."""
-    several = len(result.by_every_method) > len(result.by_default_method)
-    every = several and url_toggle("every", "Every confidence method", "A row for each method of each run.")
-    looks = result.by_every_method if every else result.by_default_method
-    chosen = _clicked_summary(looks)
-    what = "Highest ECE first. Click a row to see its reliability diagram."
-    if several and not every:
-        what = f"Each run by the first confidence method it gives. {what}"
-    st.caption(what)
+    """Draw one row per run, or per run and method; a click on a row opens its reliability diagram."""
+    has_several_methods = len(result.by_every_method) > len(result.by_default_method)
+    shows_every_method = has_several_methods and url_toggle(
+        "every", "Every confidence method", "A row for each method of each run."
+    )
+    summaries = result.by_every_method if shows_every_method else result.by_default_method
+    clicked = _clicked_summary(summaries)
+    caption = "Highest ECE first. Click a row to see its reliability diagram."
+    if has_several_methods and not shows_every_method:
+        caption = f"Each run by the first confidence method it gives. {caption}"
+    st.caption(caption)
     show_recipe(result.recipe)
     table_export_menu(
         Export("runs", result.to_frame, result.recipe, "Table of runs", plural(len(runs), "run")),
         "overview",
-        shown=_readable_frame(looks).drop("method"),
+        shown=_readable_frame(summaries).drop("method"),
         columns=OVERVIEW_COLUMNS,
     )
-    if chosen is not None:
-        run = next(run for run in runs if run.title == chosen.run)
-        query = {"run": run.id, "method": chosen.method, **_url_values("good")}
+    if clicked is not None:
+        run = next(run for run in runs if run.title == clicked.run)
+        query = {"run": run.id, "method": clicked.method, **_url_values("good")}
         st.switch_page(PAGES["reliability"].script, query_params=query)
 
 
 def _readable_frame(summaries: Sequence[RunSummary]) -> pl.DataFrame:
-    """The rows as they are read: shares in percent."""
-    shares = {name: pl.col(of) * 100 for name, of in _SHARE_COLUMNS.items()}
+    """Return the summaries as a table to read, with shares in percent."""
+    shares = {name: pl.col(source) * 100 for name, source in _SHARE_COLUMNS.items()}
     return overview_frame(summaries).with_columns(**shares).drop("confidence")
 
 
 def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
-    """Draws the table; the row somebody clicked."""
-    theme, several = page_theme(), len(summaries) > len({look.run for look in summaries})
+    """Draw the table and return the summary whose row is selected, None where no row is."""
+    theme, several = page_theme(), len(summaries) > len({summary.run for summary in summaries})
     shown = _readable_frame(summaries).select(
         "run",
         "verdict",
-        "ece",  # what is seen of it on a telephone
-        pl.Series("curve", [sparkline(look, theme) for look in summaries], dtype=pl.String),
+        "ece",  # the last column that a phone shows without scrolling
+        pl.Series("curve", [sparkline(summary, theme) for summary in summaries], dtype=pl.String),
         "accuracy",
         "mean_confidence",
         "brier",
@@ -127,14 +153,14 @@ def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
         "title",
     )
     columns = fit_column_widths(OVERVIEW_COLUMNS, shown, "title", "verdict")
-    room = max(
+    run_column_width = max(
         _MIN_RUN_COLUMN_WIDTH, _TEXT_COLUMNS_WIDTH - columns["title"]["width"] - columns["verdict"]["width"]
     )
     event = st.dataframe(
         shown,
         key="overview",
         hide_index=True,
-        column_config=fit_column_widths(columns, shown, "run", max_width=room),
+        column_config=fit_column_widths(columns, shown, "run", max_width=run_column_width),
         placeholder="–",
         row_height=SPARKLINE_HEIGHT + _ROW_PADDING,
         height="content" if shown.height <= 12 else 630,
@@ -146,45 +172,25 @@ def _clicked_summary(summaries: Sequence[RunSummary]) -> RunSummary | None:
     return summaries[rows[0]] if rows else None
 
 
-def show_overview_headline(result: Overview) -> None:
-    """What the runs come to."""
-    looks = result.by_default_method
-    units = sorted({look.unit for look in looks}, reverse=True)
-    rows = rows_used_text([(look.used, look.rows) for look in looks], " or ".join(units))
-    methods = method_titles([look.method for look in looks])
-    show_headline(
-        result.headline,
-        ViewCaption(
-            "Table",
-            [look.run for look in looks],
-            methods,
-            f"confidence, accuracy, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
-            rows,
-        ),
-    )
-    if result.subheadline:
-        st.markdown(escape_markdown(result.subheadline))
-
-
-def start() -> None:
-    """The page Start."""
-    here = shell("start")
+def page() -> None:
+    """Draw the page."""
+    context = shell("start")
     st.markdown(
         "**Calib shows whether a language model's confidence can be believed:** when it says 80 % sure, is "
         "it right 80 times in 100?"
     )
-    if not here.runs:
-        show_no_runs(here.files, PAGES["files"].script)
+    if not context.runs:
+        show_no_runs(context.files, PAGES["files"].script)
         return
-    result = cached_overview(here.runs)
+    result = cached_overview(context.runs)
     show_overview_headline(result)
-    show_not_loaded(here.files, here.runs)
+    show_not_loaded(context.files, context.runs)
     show_next_steps(result)
-    show_runs_table(here.runs, result)
+    show_runs_table(context.runs, result)
 
 
-if __name__ == "__main__":  # a session runs this file as a script
-    start()
-else:  # the server imports it once, to learn what it serves and with which headers
+if __name__ == "__main__":  # run as a script at every interaction of a session
+    page()
+else:  # imported once by the server, which looks for `app`
     disable_external_ip_lookup()
     app = st.App(__file__, middleware=MIDDLEWARE, lifespan=server_lifespan)

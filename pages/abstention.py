@@ -1,4 +1,4 @@
-"""What if it may refuse?"""
+"""The page Abstention: what if the model only answers when it is confident?"""
 
 from __future__ import annotations
 
@@ -41,14 +41,23 @@ from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles
 from pages.widgets.table import drop_constant_columns, show_table
 
-# MERGED abstaining: Which run may refuse, by which confidences, and how right shall it be?  The Abstention page's parts.
-
 DefaultT = TypeVar("DefaultT", bound="float | None")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AbstentionChoice:
-    """One run seen by several methods. wanted: an accuracy; threshold: a confidence, or None."""
+    """What the page Abstention shows: one run scored by several methods.
+
+    Attributes
+    ----------
+    run : LoadedRun
+    evidences : tuple of Evidence
+        The run's evidence by each chosen method, in the order of the registry.
+    target_accuracy : float
+        Accuracy that the answered questions should reach, from 0 to 1.
+    threshold : float or None
+        Confidence from which a question is answered; None where none was typed.
+    """
 
     run: LoadedRun
     evidences: tuple[Evidence, ...]
@@ -57,12 +66,21 @@ class AbstentionChoice:
 
 
 def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> AbstentionChoice:
-    """Run, methods, the accuracy that is wanted and a threshold. Raises Unavailable where no run fits."""
-    fit = {run.id: run for run in runs if isinstance(run.report.run, AnswerRun)}
-    if not fit:
+    """Draw the sidebar controls: run, methods, target accuracy and confidence threshold.
+
+    Raises
+    ------
+    Unavailable
+        Where no run has a confidence per answer.
+    """
+    answer_runs = {run.id: run for run in runs if isinstance(run.report.run, AnswerRun)}
+    if not answer_runs:
         raise Unavailable(NO_SINGLE_CONFIDENCES)
-    used = {id_: max(one.n_used for one in run.report.survey.usable.values()) for id_, run in fit.items()}
-    run = pick_run(url_state, fit, default_run(used))
+    n_used = {
+        id_: max(evidence.n_used for evidence in run.report.survey.usable.values())
+        for id_, run in answer_runs.items()
+    }
+    run = pick_run(url_state, answer_runs, default_run(n_used))
     usable = run.report.survey.usable
     methods = multiselect(
         url_state,
@@ -73,7 +91,7 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         default=default_methods(usable),
         help_=METHODS_HELP,
     )
-    wanted = _share_input(
+    target_accuracy = _share_input(
         url_state,
         "wanted",
         DEFAULT_TARGET_ACCURACY,
@@ -87,24 +105,24 @@ def choose_abstention(url_state: UrlState, runs: Sequence[LoadedRun]) -> Abstent
         "Confidence threshold t",
         "0.8 or 80 %: what answering when confidence ≥ t gives. Empty: none.",
     )
-    chosen = [id_ for id_ in usable if id_ in methods]
-    return AbstentionChoice(run, tuple(usable[id_] for id_ in chosen), wanted, threshold)
+    selected = [id_ for id_ in usable if id_ in methods]
+    return AbstentionChoice(run, tuple(usable[id_] for id_ in selected), target_accuracy, threshold)
 
 
 def _share_input(
     url_state: UrlState, key: str, default: DefaultT, label: str, help_: str
 ) -> float | DefaultT:
-    """A share typed as 0.9 or 90 %; the default where nothing is typed, and, told, where it is no share."""
-    usual = _share_text(default)
-    typed = url_state.pick(key, None, usual).strip()
-    parsed = _parse_share(typed)
-    if parsed is None and typed:
-        st.caption(f":material/error: Not a share from 0 to 1: {escape_markdown(typed[:40])}.")
-    found = default if parsed is None else parsed
-    url_state.set_widget(key, _share_text(found))
-    url_state.remember(key, _share_text(found), usual)
+    """Draw a text field for a share such as 0.9 or 90 %; an invalid text is reported and the default used."""
+    default_text = _share_text(default)
+    text = url_state.pick(key, None, default_text).strip()
+    share = _parse_share(text)
+    if share is None and text:
+        st.caption(f":material/error: Not a share from 0 to 1: {escape_markdown(text[:40])}.")
+    value = default if share is None else share
+    url_state.set_widget(key, _share_text(value))
+    url_state.remember(key, _share_text(value), default_text)
     st.text_input(label, key=key, help=help_)
-    return found
+    return value
 
 
 def _share_text(share: float | None) -> str:
@@ -122,7 +140,7 @@ def _parse_share(text: str) -> float | None:
 
 
 def cached_curves(choice: AbstentionChoice) -> list[AbstentionCurve]:
-    """The curve of each method."""
+    """Return the curve of each chosen method, each computed once."""
     run = choice.run
     return [
         cached_result(
@@ -135,25 +153,36 @@ def cached_curves(choice: AbstentionChoice) -> list[AbstentionCurve]:
 
 
 def abstention_view_caption(choice: AbstentionChoice) -> ViewCaption:
-    """The curves, of which run and by which methods."""
+    """Return the caption that says which run and methods the curves are of."""
     return view_caption("Accuracy of those answered", [choice.run.title], choice.evidences)
 
 
+def show_abstention_tiles(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
+    """Draw the tiles: at the target accuracy, at the threshold and with every question answered."""
+    *first, rows = abstention_tiles(choice.evidences, curves, choice.target_accuracy)
+    # The help of the last tile quotes texts of the file.
+    show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])
+
+
 def curve_recipes(curves: Sequence[AbstentionCurve]) -> str:
-    """How each line was made, one below the other."""
+    """Return the recipe of each curve, one per line."""
     return "\n".join(abstention_recipes(curves))
 
 
-def show_abstention_tiles(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
-    """At the wanted accuracy, at the threshold, and answering all: of the line that answers most."""
-    *first, rows = abstention_tiles(choice.evidences, curves, choice.target_accuracy)
-    show_tiles(
-        [*first, rows._replace(help=escape_markdown(rows.help))]
-    )  # it has reasons in words of the file
+def abstention_export(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> Export:
+    """Return the export of every step of every curve."""
+    methods = stem_parts((curve.method for curve in curves), "methods")
+    return Export(
+        make_file_stem(choice.run.id, *methods, "abstention"),
+        lambda: pl.concat([curve.to_frame() for curve in curves]),
+        curve_recipes(curves),
+        "Accuracy of those answered",
+        choice.run.title,
+    )
 
 
 def show_abstention_table(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> None:
-    """One row a method: at the wanted accuracy, at the threshold, and over all thresholds."""
+    """Draw one row per method: at the target accuracy, at the threshold, and over all thresholds."""
     rows = abstention_rows(curves, choice.target_accuracy, choice.threshold)
     shown = drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "Rows used / total", "Judged")
     show_table(
@@ -165,36 +194,24 @@ def show_abstention_table(choice: AbstentionChoice, curves: Sequence[AbstentionC
     st.caption(AURC_NOTE)
 
 
-def abstention_export(choice: AbstentionChoice, curves: Sequence[AbstentionCurve]) -> Export:
-    """Every step of every curve."""
-    methods = stem_parts((curve.method for curve in curves), "methods")
-    return Export(
-        make_file_stem(choice.run.id, *methods, "abstention"),
-        lambda: pl.concat([curve.to_frame() for curve in curves]),
-        curve_recipes(curves),
-        "Accuracy of those answered",
-        choice.run.title,
-    )
-
-
 def page() -> None:
-    """Draws the page."""
-    wanted = shell("abstention", choose_abstention).choice
-    made = cached_curves(wanted)
-    show_headline(abstention_headline(made, wanted.target_accuracy), abstention_view_caption(wanted))
-    show_abstention_tiles(wanted, made)
-    show_recipe(curve_recipes(made))
-    show_remarks(*judged_answers_caveat(wanted.evidences))
+    """Draw the page."""
+    choice = shell("abstention", choose_abstention).choice
+    curves = cached_curves(choice)
+    show_headline(abstention_headline(curves, choice.target_accuracy), abstention_view_caption(choice))
+    show_abstention_tiles(choice, curves)
+    show_recipe(curve_recipes(curves))
+    show_remarks(*judged_answers_caveat(choice.evidences))
     show_figure(
         lambda theme: abstention_figure(
-            made, theme, target_accuracy=wanted.target_accuracy, threshold=wanted.threshold
+            curves, theme, target_accuracy=choice.target_accuracy, threshold=choice.threshold
         ),
         key="abstention",
-        alt=describe_abstention(made),
-        export=abstention_export(wanted, made),
+        alt=describe_abstention(curves),
+        export=abstention_export(choice, curves),
     )
     st.caption(ABSTENTION_CAPTION)
-    show_abstention_table(wanted, made)
+    show_abstention_table(choice, curves)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which model is both accurate and honest?"""
+"""The page Comparison: which model is both accurate and honest?"""
 
 from __future__ import annotations
 
@@ -47,12 +47,20 @@ from pages.widgets.shell import PAGES, shell
 from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles
 from pages.widgets.table import COLUMN_CONFIG, drop_constant_columns, show_table
 
-# MERGED comparing: Which runs are compared on which two metrics?  The Comparison page's controls, and its result.
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparisonChoice:
-    """many: runs and methods; x, y: metrics of the axes; scheme: of those that are binned."""
+    """What the page Comparison shows.
+
+    Attributes
+    ----------
+    selection : RunSelection
+        The compared runs and methods.
+    x, y : str
+        Ids of the metrics on the two axes.
+    scheme : Scheme
+        Binning of those metrics that are binned.
+    """
 
     selection: RunSelection
     x: str
@@ -61,39 +69,45 @@ class ComparisonChoice:
 
     @property
     def evidence_by_point(self) -> dict[str, RunEvidence]:
-        """Each run seen by one method, by the point's key."""
-        return {point_key(one): one for one in self.selection.run_evidences}
+        """Each run scored by one method, by the key of its point."""
+        return {point_key(scored): scored for scored in self.selection.run_evidences}
 
     @property
     def style_indices(self) -> dict[str, int]:
-        """The place of each point's run among all runs at hand, by the point's key."""
-        return {key: one.run.style_index for key, one in self.evidence_by_point.items()}
+        """The style index of each point's run, by the key of the point."""
+        return {key: scored.run.style_index for key, scored in self.evidence_by_point.items()}
 
 
 def point_key(run_evidence: RunEvidence) -> str:
-    """The point's key: "run:method", as in the address."""
+    """Return the key of a point as the address has it, "run:method"."""
     return f"{run_evidence.run.id}:{run_evidence.evidence.method.id}"
 
 
 def choose_comparison(url_state: UrlState, runs: Sequence[LoadedRun]) -> ComparisonChoice:
-    """Data set, runs, methods, and the metric of each axis. Raises Unavailable where nothing fits."""
-    many = pick_run_selection(url_state, runs)
-    possible = {
+    """Draw the sidebar controls: data set, runs, methods and the metric of each axis.
+
+    Raises
+    ------
+    Unavailable
+        Where no run gives one of the methods.
+    """
+    selection = pick_run_selection(url_state, runs)
+    available = {
         id_
-        for one in many.run_evidences
-        for id_, why in metric_availability(one.evidence, Scheme()).items()
-        if not why
+        for scored in selection.run_evidences
+        for id_, reason in metric_availability(scored.evidence, Scheme()).items()
+        if not reason
     }
-    allowed = [id_ for id_ in METRICS if id_ in possible]
+    allowed = [id_ for id_ in METRICS if id_ in available]
     x, y = (
         _pick_axis(url_state, axis, allowed, default)
         for axis, default in zip(("x", "y"), BASE_METRICS, strict=True)
     )
-    url_state.carry_body_value("at", [point_key(one) for one in many.run_evidences])
+    url_state.carry_body_value("at", [point_key(scored) for scored in selection.run_evidences])
     scheme = Scheme()
     if METRICS[x].binned or METRICS[y].binned:
-        scheme = pick_binning(url_state, many.run_evidences[0].evidence)
-    return ComparisonChoice(many, x, y, scheme)
+        scheme = pick_binning(url_state, selection.run_evidences[0].evidence)
+    return ComparisonChoice(selection, x, y, scheme)
 
 
 def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: str) -> str:
@@ -109,73 +123,79 @@ def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: s
 
 
 def cached_comparison(choice: ComparisonChoice) -> Comparison:
-    """The comparison, with progress while intervals are drawn that nobody has asked for yet."""
+    """Return the comparison, with a progress bar while missing intervals are computed."""
 
     def compute() -> Comparison:
-        bar, done = st.progress(0.0, "Drawing intervals …"), 0
-        stored = cached_measure({one.evidence.run: one.run for one in choice.selection.run_evidences})
+        bar, n_done = st.progress(0.0, "Drawing intervals …"), 0
+        estimate = cached_measure(
+            {scored.evidence.run: scored.run for scored in choice.selection.run_evidences}
+        )
 
-        def telling(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
-            nonlocal done
-            done += 1
-            bar.progress(min(1.0, done / (4 * len(choice.selection.run_evidences))), "Drawing intervals …")
-            return stored(evidence, metric, scheme)
+        def estimate_with_progress(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
+            nonlocal n_done
+            n_done += 1
+            bar.progress(min(1.0, n_done / (4 * len(choice.selection.run_evidences))), "Drawing intervals …")
+            return estimate(evidence, metric, scheme)
 
-        made = compare_runs(
-            {key: one.evidence for key, one in choice.evidence_by_point.items()},
+        result = compare_runs(
+            {key: scored.evidence for key, scored in choice.evidence_by_point.items()},
             choice.x,
             choice.y,
             choice.scheme,
-            titles={key: one.run.title for key, one in choice.evidence_by_point.items()},
-            available_methods=possible,
-            estimator=telling,
+            titles={key: scored.run.title for key, scored in choice.evidence_by_point.items()},
+            available_methods=available_methods,
+            estimator=estimate_with_progress,
         )
         bar.empty()
-        return made
+        return result
 
-    possible = frozenset(id_ for run in choice.selection.runs for id_ in run.report.survey.usable)
+    available_methods = frozenset(id_ for run in choice.selection.runs for id_ in run.report.survey.usable)
     return cached_result(
-        ("comparison", *choice.selection.cache_key(), possible, choice.x, choice.y, choice.scheme), compute
+        ("comparison", *choice.selection.cache_key(), available_methods, choice.x, choice.y, choice.scheme),
+        compute,
     )
 
 
 def comparison_view_caption(choice: ComparisonChoice, result: Comparison) -> ViewCaption:
-    """The points, of which runs and by which methods."""
-    seen = [choice.evidence_by_point[point.key] for point in result.points]
+    """Return the caption that says which runs and methods the points are of."""
+    drawn = [choice.evidence_by_point[point.key] for point in result.points]
     binned = METRICS[choice.x].binned or METRICS[choice.y].binned
     return view_caption(
-        plural(len(seen), "point"),
-        [one.run.title for one in seen],
-        [one.evidence for one in seen],
+        plural(len(drawn), "point"),
+        [scored.run.title for scored in drawn],
+        [scored.evidence for scored in drawn],
         bins_caption(choice.scheme) if binned else "",
     )
 
 
-def show_refused_points(choice: ComparisonChoice, result: Comparison) -> None:
-    """Runs that do not give a method, or not both numbers, each with the reason."""
-    refused = {
-        (choice.evidence_by_point[key].run.id, choice.evidence_by_point[key].evidence.method.id): why
-        for key, why in result.unavailable.items()
-    }
-    show_not_drawn(replace(choice.selection, unavailable={**choice.selection.unavailable, **refused}))
-
-
-# MERGED compared: What does a comparison come to?  Tiles, sentences and the table of the Comparison page.
-
-
 def show_comparison_tiles(result: Comparison) -> None:
-    """How many points, the best of each kind, and how many beat a constant."""
+    """Draw the tiles: number of points, the best by each metric, and how many beat a constant confidence."""
     if result.points:
         show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in comparison_tiles(result)])
 
 
+def comparison_export(result: Comparison) -> Export:
+    """Return the export of every point with its intervals."""
+    binned = any(METRICS[id_].binned for id_ in (result.x, result.y))
+    bins = (result.scheme.binning, result.scheme.bins) if binned else ()
+    datasets = {trend.dataset for trend in result.trends}
+    methods = stem_parts((point.method for point in result.points), "methods")
+    return Export(
+        make_file_stem("comparison", *methods, result.x, result.y, *bins),
+        result.to_frame,
+        result.recipe,
+        "Comparison",
+        ", ".join(sorted(filter(None, datasets))),
+    )
+
+
 def show_comparison_caption(result: Comparison) -> None:
-    """How the picture is read."""
+    """Draw the caption that says how to read the figure."""
     st.caption(f"{comparison_caption(result)} Click a point or a row to see its reliability diagram.")
 
 
 def show_trends(result: Comparison) -> None:
-    """The ranks and the share of a(1−a), method by method: a sentence, or a row each."""
+    """Draw the rank correlation of each method: a sentence for one method, a table for several."""
     if len(result.trends) == 1 or no_trend_reason(result):
         st.markdown(escape_markdown(trend_sentences(result)[0]))
     elif result.trends:
@@ -190,10 +210,20 @@ def show_trends(result: Comparison) -> None:
 
 
 def show_points_table(result: Comparison, chosen: str | None) -> None:
-    """One row a point, the lowest Brier score first; a click on one selects it, a second takes it back."""
+    """Draw one row per point, lowest Brier score first; a click selects a point, a second click clears it.
+
+    Parameters
+    ----------
+    result : Comparison
+    chosen : str or None
+        Key of the selected point.
+    """
     keys = [point.key for point in result.points_by_brier]
     widget = f"points_{chosen}"
-    rows = [{"number": at, **_point_row(point, result)} for at, point in enumerate(result.points_by_brier, 1)]
+    rows = [
+        {"number": number, **_point_row(point, result)}
+        for number, point in enumerate(result.points_by_brier, 1)
+    ]
     shown = drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "judged", "used")
     st.dataframe(
         shown,
@@ -217,35 +247,19 @@ def show_points_table(result: Comparison, chosen: str | None) -> None:
     )
 
 
-def comparison_export(result: Comparison) -> Export:
-    """Every point with its intervals."""
-    binned = any(METRICS[id_].binned for id_ in (result.x, result.y))
-    bins = (result.scheme.binning, result.scheme.bins) if binned else ()
-    sets = {trend.dataset for trend in result.trends}
-    methods = stem_parts((point.method for point in result.points), "methods")
-    return Export(
-        make_file_stem("comparison", *methods, result.x, result.y, *bins),
-        result.to_frame,
-        result.recipe,
-        "Comparison",
-        ", ".join(sorted(filter(None, sets))),
-    )
-
-
-def _other_metrics(result: Comparison) -> list[str]:
-    return [id_ for id_ in dict.fromkeys((result.x, result.y)) if id_ not in BASE_METRICS]
-
-
 def _point_row(point: ComparisonPoint, result: Comparison) -> dict[str, Any]:
-    axes = {one.metric: one for one in (point.x, point.y)}
-    more: dict[str, Any] = {}
+    estimates = {estimate.metric: estimate for estimate in (point.x, point.y)}
+    other_columns: dict[str, Any] = {}
     for id_ in _other_metrics(result):
-        more |= {id_: axes[id_].value, f"{id_}_": format_interval(axes[id_].low, axes[id_].high)}
+        other_columns |= {
+            id_: estimates[id_].value,
+            f"{id_}_": format_interval(estimates[id_].low, estimates[id_].high),
+        }
     return {
         "run": point.name,
         "title": METHODS[point.method].title,
         "judged": point.judged,
-        **more,
+        **other_columns,
         "accuracy": 100 * point.accuracy.value,
         "accuracy_": format_interval(point.accuracy.low, point.accuracy.high, ".1f", 100),
         "brier": point.brier.value,
@@ -256,12 +270,9 @@ def _point_row(point: ComparisonPoint, result: Comparison) -> dict[str, Any]:
     }
 
 
-def _full_name_help(result: Comparison) -> str | None:
-    """What the first run is called in full, where that is not what it is called here."""
-    first = next(iter(result.points_by_brier), None)
-    if first is None or first.name == first.run:
-        return None
-    return f"What tells runs apart; in full, the first is {escape_markdown(first.run)}."
+def _other_metrics(result: Comparison) -> list[str]:
+    """Return the metrics on the axes that have no column of their own in every table."""
+    return [id_ for id_ in dict.fromkeys((result.x, result.y)) if id_ not in BASE_METRICS]
 
 
 def _point_columns(result: Comparison) -> dict[str, Any]:
@@ -271,8 +282,8 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
         "number": number("No.", width=38, help="Its number in the figure where names have no room."),
         "run": text("Run", help=_full_name_help(result)),
         "title": text("Confidence method"),
-        **{own.id: number(own.title, format="%.4f", help=own.help) for own in others},
-        **{f"{own.id}_": text(f"{own.title} 95 %") for own in others},
+        **{metric.id: number(metric.title, format="%.4f", help=metric.help) for metric in others},
+        **{f"{metric.id}_": text(f"{metric.title} 95 %") for metric in others},
         "accuracy": COLUMN_CONFIG["accuracy"],
         "accuracy_": text("Accuracy 95 %", width=96, help="Wilson."),
         "brier": number("Brier", format="%.4f", width=62, help=METRICS["brier"].help),
@@ -288,33 +299,55 @@ def _point_columns(result: Comparison) -> dict[str, Any]:
     }
 
 
-# MERGED comparing_point: What does one point of a comparison look like, bin by bin?
+def _full_name_help(result: Comparison) -> str | None:
+    """Return the help that gives the first run's full name; None where names are not shortened."""
+    first = next(iter(result.points_by_brier), None)
+    if first is None or first.name == first.run:
+        return None
+    return f"What tells runs apart; in full, the first is {escape_markdown(first.run)}."
+
+
+def show_refused_points(choice: ComparisonChoice, result: Comparison) -> None:
+    """List the runs that lack a method or one of the two numbers, each with its reason."""
+    refused = {
+        (choice.evidence_by_point[key].run.id, choice.evidence_by_point[key].evidence.method.id): reason
+        for key, reason in result.unavailable.items()
+    }
+    show_not_drawn(replace(choice.selection, unavailable={**choice.selection.unavailable, **refused}))
 
 
 def show_point_diagram(comparison_choice: ComparisonChoice, key: str, script: str) -> None:
-    """The reliability diagram of one point; script: of the page that has more of it.
+    """Draw the reliability diagram of one point.
 
-    By the metric upward if the point can be drawn by it, else by ECE.
+    The diagram uses the metric of the y axis, or ECE where that metric is not available for the point.
+
+    Parameters
+    ----------
+    comparison_choice : ComparisonChoice
+    key : str
+        Key of the point.
+    script : str
+        Script of the page that the link below the diagram opens.
     """
-    one = comparison_choice.evidence_by_point[key]
-    possible = metric_availability(one.evidence, comparison_choice.scheme)
-    metric = comparison_choice.y if possible.get(comparison_choice.y) is None else DEFAULT_METRIC
-    title = f"{one.run.title}, {METHODS[one.evidence.method.id].title}"
-    choice = RunChoice(one.run, one.evidence, metric, comparison_choice.scheme)
+    scored = comparison_choice.evidence_by_point[key]
+    reasons = metric_availability(scored.evidence, comparison_choice.scheme)
+    metric = comparison_choice.y if reasons.get(comparison_choice.y) is None else DEFAULT_METRIC
+    title = f"{scored.run.title}, {METHODS[scored.evidence.method.id].title}"
+    choice = RunChoice(scored.run, scored.evidence, metric, comparison_choice.scheme)
     show_reliability_diagram(choice, title, "Open this run on the page Reliability", script)
 
 
 def page() -> None:
-    """Draws the page."""
-    wanted = shell("comparison", choose_comparison).choice
-    result = cached_comparison(wanted)
+    """Draw the page."""
+    choice = shell("comparison", choose_comparison).choice
+    result = cached_comparison(choice)
     chosen = selected_point([point.key for point in result.points])
-    show_headline(result.headline, comparison_view_caption(wanted, result))
+    show_headline(result.headline, comparison_view_caption(choice, result))
     show_comparison_tiles(result)
     show_recipe(result.recipe)
     show_remarks(*result.caveats)
     show_figure(
-        lambda theme: comparison_figure(result, theme, selected=chosen, style_indices=wanted.style_indices),
+        lambda theme: comparison_figure(result, theme, selected=chosen, style_indices=choice.style_indices),
         key="comparison",
         alt=describe_comparison(result),
         export=comparison_export(result),
@@ -323,10 +356,10 @@ def page() -> None:
     show_comparison_caption(result)
     show_trends(result)
     show_points_table(result, chosen)
-    show_refused_points(wanted, result)
+    show_refused_points(choice, result)
     if chosen is not None:
         st.divider()
-        show_point_diagram(wanted, chosen, PAGES["reliability"].script)
+        show_point_diagram(choice, chosen, PAGES["reliability"].script)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where do the confidences lie, and can the bins be trusted?"""
+"""The page Bin concentration: where do the confidences lie, and can the bins be trusted?"""
 
 from __future__ import annotations
 
@@ -37,11 +37,25 @@ from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_recipe, show_tiles
 from pages.widgets.table import show_table
 
-# MERGED spread: How far do the confidences spread, in numbers?  Tiles for one method, a table for several.
+
+def available_results(choice: RunChoice) -> list[Concentration]:
+    """Return the concentration by each chosen method; where one is not available, show its reason instead."""
+    results: list[Concentration] = []
+    for evidence in (choice.evidence, *choice.other_methods):
+        try:
+            result = cached_result(
+                ("concentration", *choice.cache_key(evidence)),
+                lambda evidence=evidence: measure_concentration(evidence, choice.scheme),
+            )
+        except Unavailable as reason:
+            st.info(escape_markdown(f"{evidence.method.title}: {reason}"))
+        else:
+            results.append(result)
+    return results
 
 
 def show_concentration_summary(choice: RunChoice, results: Sequence[Concentration]) -> None:
-    """The sentence, warnings, numbers and recipes of one method or of several side by side."""
+    """Draw the headline, warnings, numbers and recipes: tiles for one method, a table for several."""
     show_headline(concentration_headline(results), _confidences_view_caption(choice, results))
     for result in results:
         if result.warning:
@@ -51,39 +65,31 @@ def show_concentration_summary(choice: RunChoice, results: Sequence[Concentratio
         show_tiles(concentration_tiles(results[0]))
         show_recipe(results[0].recipe)
     else:
-        compared = concentration_table(results)
+        table = concentration_table(results)
         show_table(
-            compared,
+            table,
             key="methods",
             alt=f"{len(results)} methods side by side",
             export=replace(
-                concentration_export(choice, results, "Methods side by side"), frame=lambda: compared
+                concentration_export(choice, results, "Methods side by side"), frame=lambda: table
             ),
         )
         show_recipe("\n".join(f"{result.title}: {result.recipe}" for result in results))
 
 
 def _confidences_view_caption(choice: RunChoice, results: Sequence[Concentration]) -> ViewCaption:
-    """The histogram, of which run and by which methods."""
-    seen = {one.method.id: one for one in (choice.evidence, *choice.other_methods)}
+    """Return the caption that says which run and methods the histogram is of."""
+    evidences = {evidence.method.id: evidence for evidence in (choice.evidence, *choice.other_methods)}
     return view_caption(
         "Confidences",
         [choice.run.title],
-        [seen[result.method] for result in results],
+        [evidences[result.method] for result in results],
         bins_caption(choice.scheme),
     )
 
 
-def histogram_export(choice: RunChoice, results: Sequence[Concentration]) -> Export:
-    """The bins of every method, and the finest ones of the strip below."""
-    return replace(
-        concentration_export(choice, results, HISTOGRAM_TITLE),
-        frame=lambda: pl.concat([result.figure_frame() for result in results]),
-    )
-
-
 def concentration_export(choice: RunChoice, results: Sequence[Concentration], content: str) -> Export:
-    """The bins of every method."""
+    """Return the export of the bins of every method."""
     methods = stem_parts((result.method for result in results), "methods")
     recipe = "\n".join(f"{result.title}: {result.recipe}" for result in results)
     return Export(
@@ -95,42 +101,43 @@ def concentration_export(choice: RunChoice, results: Sequence[Concentration], co
     )
 
 
-def page() -> None:
-    """Draws the page."""
-    choice = shell("concentration", choose_confidences).choice
-    results = []
-    for evidence in (choice.evidence, *choice.other_methods):
-        try:
-            result = cached_result(
-                ("concentration", *choice.cache_key(evidence)),
-                lambda evidence=evidence: measure_concentration(evidence, choice.scheme),
-            )
-        except Unavailable as reason:
-            st.info(escape_markdown(f"{evidence.method.title}: {reason}"))
-        else:
-            results.append(result)
+def show_concentration_figures(choice: RunChoice, results: Sequence[Concentration]) -> None:
+    """Draw the histogram and the cumulative share, and how to read them."""
+    with st.grid(2 if len(results) == 1 else 1, min_column_width=430, gap="medium"):
+        histogram, cumulative = st.container(), st.container()
+    with histogram:
+        st.subheader(HISTOGRAM_TITLE, anchor=False)
+        show_figure(
+            lambda theme: histogram_figure(results, theme),
+            key="histogram",
+            alt=describe_histogram(results),
+            export=histogram_export(choice, results),
+        )
+    with cumulative:
+        st.subheader(cumulative_title(results[0]), anchor=False)
+        show_figure(
+            lambda theme: cumulative_figure(results, theme),
+            key="cumulative",
+            alt=describe_cumulative(results),
+            export=concentration_export(choice, results, "Cumulative share"),
+        )
+    st.caption(concentration_caption(results))
 
-    if results:
+
+def histogram_export(choice: RunChoice, results: Sequence[Concentration]) -> Export:
+    """Return the export of the bins of every method, with the fine bins of the strip below the histogram."""
+    return replace(
+        concentration_export(choice, results, HISTOGRAM_TITLE),
+        frame=lambda: pl.concat([result.figure_frame() for result in results]),
+    )
+
+
+def page() -> None:
+    """Draw the page."""
+    choice = shell("concentration", choose_confidences).choice
+    if results := available_results(choice):
         show_concentration_summary(choice, results)
-        with st.grid(2 if len(results) == 1 else 1, min_column_width=430, gap="medium"):
-            histogram, cumulative = st.container(), st.container()
-        with histogram:
-            st.subheader(HISTOGRAM_TITLE, anchor=False)
-            show_figure(
-                lambda theme: histogram_figure(results, theme),
-                key="histogram",
-                alt=describe_histogram(results),
-                export=histogram_export(choice, results),
-            )
-        with cumulative:
-            st.subheader(cumulative_title(results[0]), anchor=False)
-            show_figure(
-                lambda theme: cumulative_figure(results, theme),
-                key="cumulative",
-                alt=describe_cumulative(results),
-                export=concentration_export(choice, results, "Cumulative share"),
-            )
-        st.caption(concentration_caption(results))
+        show_concentration_figures(choice, results)
 
 
 if __name__ == "__main__":

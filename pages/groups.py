@@ -1,4 +1,4 @@
-"""Which subjects, shots, sizes, tunings are off?"""
+"""The page Groups: on which subjects, shots, sizes or tunings is calibration off?"""
 
 from __future__ import annotations
 
@@ -64,8 +64,6 @@ from pages.widgets.shell import shell
 from pages.widgets.summary import show_headline, show_recipe, show_tiles
 from pages.widgets.table import show_table
 
-# MERGED grouping: By what, of which runs and which number does the person want to see groups?  The Groups page's controls.
-
 MAX_DIAGRAMS: Final = 9
 SORT_TITLES: Final[Mapping[str, str]] = {"value": "Value", "name": "Name", "n": "Rows"}
 MMLU_PRESET: Final[Mapping[str, str]] = {
@@ -73,15 +71,32 @@ MMLU_PRESET: Final[Mapping[str, str]] = {
     "labels": "all",
     "renormalise": "no",
 }
-"""How the MMLU replication reads choices; M = 10 and equal width are the defaults."""
+"""URL values with which choices are read as in the MMLU replication; M = 10 and equal width are defaults."""
+
+CHOSEN_DIAGRAMS_HEADING: Final = "Reliability diagrams of the chosen groups"
+MAX_NAME_LENGTH: Final = 26
+"""Letters of a diagram's name, so that every name takes one line."""
+
+_DRAWING_MESSAGE: Final = "Drawing the intervals …"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupsChoice:
-    """Runs seen by one method, sorted by one grouping.
+    """What the page Groups shows: runs scored by one method and sorted by one grouping.
 
-    against: the level that others are compared with; panels: of what reliability diagrams are wanted, by
-    `Groups.key`; () where nobody has chosen.
+    Attributes
+    ----------
+    selection : RunSelection
+    evidences : Mapping of str to AnswerEvidence
+        Run id → evidence.
+    grouping : GroupBy
+    metric : str
+    scheme : Scheme
+    sort : GroupOrder
+    against : str or None
+        Level that the others are compared with.
+    diagram_keys : tuple of str
+        Groups whose reliability diagrams are drawn, as in `GroupResults.group_key`; empty for the default.
     """
 
     selection: RunSelection
@@ -95,18 +110,18 @@ class GroupsChoice:
 
     @property
     def method(self) -> Method:
-        """The one that all runs are seen by."""
+        """The method that all runs are scored by."""
         return next(iter(self.evidences.values())).method
 
     @property
     def style_indices(self) -> dict[str, int]:
-        """Series → place of the run among all at hand; by facts of runs no series is a run."""
+        """Style index by run id; empty where runs are grouped by their facts, so that a series is no run."""
         return (
             {run.id: run.style_index for run in self.selection.runs} if self.grouping.target == "rows" else {}
         )
 
     def cache_key(self) -> tuple[object, ...]:
-        """What tells its numbers from any other's, for keeping them; their order is none of it."""
+        """Return what determines the numbers; their order does not."""
         return (
             *self.selection.cache_key(),
             tuple(self.evidences),
@@ -117,84 +132,45 @@ class GroupsChoice:
 
 
 def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoice:
-    """The controls of the page Groups; raises Unavailable where nothing can be grouped."""
-    answers = [run for run in runs if isinstance(run.report.run, AnswerRun)]
-    methods, most = most_common_method(answers)
+    """Draw the sidebar controls: method, runs, grouping, metric, order and diagrams.
+
+    Raises
+    ------
+    Unavailable
+        Where nothing can be grouped.
+    """
+    answer_runs = [run for run in runs if isinstance(run.report.run, AnswerRun)]
+    methods, default = most_common_method(answer_runs)
     if not methods:
         raise Unavailable(NO_GROUPS)
     _preset_button(methods)
-    method = pick_method(url_state, methods, most)
-    able = [run for run in answers if method in run.report.survey.usable]
-    many = pick_run_selection(
+    method = pick_method(url_state, methods, default)
+    usable_runs = [run for run in answer_runs if method in run.report.survey.usable]
+    selection = pick_run_selection(
         url_state,
-        able,
+        usable_runs,
         methods=(method,),
         prefer_most="runs",
-        options=pick_method_options(url_state, able[0].report.survey.usable[method]),
+        options=pick_method_options(url_state, usable_runs[0].report.survey.usable[method]),
         run_limit=lambda runs: _run_limit(url_state, runs),
     )
-    seen = {
-        one.run.id: one.evidence for one in many.run_evidences if isinstance(one.evidence, AnswerEvidence)
+    evidences = {
+        scored.run.id: scored.evidence
+        for scored in selection.run_evidences
+        if isinstance(scored.evidence, AnswerEvidence)
     }
-    ways = group_by_choices({id_: evidence.run for id_, evidence in seen.items()})
-    if not ways:
+    groupings = group_by_choices({id_: evidence.run for id_, evidence in evidences.items()})
+    if not groupings:
         raise Unavailable(NO_GROUPS)
-    by = url_state.pick("by", list(ways), next(iter(ways)))
+    by = url_state.pick("by", list(groupings), next(iter(groupings)))
     st.selectbox(
         "Group by",
-        list(ways),
+        list(groupings),
         key="by",
-        format_func=lambda id_: ways[id_].title,
+        format_func=lambda id_: groupings[id_].title,
         help="A column of the file, or what the runs say of themselves; each value is a group.",
     )
-    return _pick_numbers(url_state, many, seen, ways[by])
-
-
-def _run_limit(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple[int, str] | None:
-    """How many runs can be shown, by what they are sorted by; asked before that has its control."""
-    ways = group_by_choices({run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)})
-    by = url_state.requested("by", "")
-    way = ways.get(by) or next(iter(ways.values()), None)
-    return (MAX_SERIES, TOO_MANY_RUNS) if way and way.target == "rows" else None
-
-
-def _pick_numbers(
-    url_state: UrlState, selection: RunSelection, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
-) -> GroupsChoice:
-    """The controls below the grouping: which number, in which order, which diagrams."""
-    evidence = next(iter(evidences.values()))
-    against = _pick_baseline_level(url_state, evidences, grouping)
-    above_the_bins = st.container()
-    scheme = pick_binning(url_state, evidence)
-    with above_the_bins:
-        metric = pick_metric(url_state, metric_availability(evidence, scheme))
-    sort = pick_segment(
-        url_state,
-        "sort",
-        SORT_TITLES,
-        label="Sorted by",
-        help_="The largest number first, by name, or the most rows first.",
-    )
-    keys, names = _diagram_options(selection, evidences, grouping)
-    chosen = multiselect(
-        url_state,
-        "groups",
-        list(names),
-        label="Reliability diagrams",
-        title_of=lambda id_: names[id_],
-        placeholder="the highest",
-        help_=f"Up to {MAX_DIAGRAMS} small ones stand below; none chosen: those of the highest number.",
-    )
-    return GroupsChoice(
-        selection,
-        evidences,
-        grouping,
-        metric,
-        scheme,
-        cast("GroupOrder", sort),
-        against,
-        tuple(keys[id_] for id_ in chosen),
-    )
+    return _pick_numbers(url_state, selection, evidences, groupings[by])
 
 
 def _preset_button(methods: Sequence[str]) -> None:
@@ -211,19 +187,68 @@ def _preset_button(methods: Sequence[str]) -> None:
 
 
 def _use_preset() -> None:
-    """All at once, so that one step back undoes it."""
-    kept = {
+    """Set all values of the preset in one address change, so that one step back undoes them."""
+    others = {
         key: value
         for key, value in st.query_params.to_dict().items()
         if key not in ("m", "binning", "metric")
     }
-    st.query_params.from_dict({**kept, **MMLU_PRESET})
+    st.query_params.from_dict({**others, **MMLU_PRESET})
+
+
+def _run_limit(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple[int, str] | None:
+    """Return how many runs fit the grouping, and why; the address holds it before its control is drawn."""
+    groupings = group_by_choices(
+        {run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)}
+    )
+    by = url_state.requested("by", "")
+    grouping = groupings.get(by) or next(iter(groupings.values()), None)
+    return (MAX_SERIES, TOO_MANY_RUNS) if grouping and grouping.target == "rows" else None
+
+
+def _pick_numbers(
+    url_state: UrlState, selection: RunSelection, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
+) -> GroupsChoice:
+    """Draw the controls below the grouping: baseline, metric, binning, order and diagrams."""
+    evidence = next(iter(evidences.values()))
+    against = _pick_baseline_level(url_state, evidences, grouping)
+    above_the_bins = st.container()
+    scheme = pick_binning(url_state, evidence)
+    with above_the_bins:
+        metric = pick_metric(url_state, metric_availability(evidence, scheme))
+    sort = pick_segment(
+        url_state,
+        "sort",
+        SORT_TITLES,
+        label="Sorted by",
+        help_="The largest number first, by name, or the most rows first.",
+    )
+    keys, names = _diagram_options(selection, evidences, grouping)
+    selected = multiselect(
+        url_state,
+        "groups",
+        list(names),
+        label="Reliability diagrams",
+        title_of=lambda id_: names[id_],
+        placeholder="the highest",
+        help_=f"Up to {MAX_DIAGRAMS} small ones stand below; none chosen: those of the highest number.",
+    )
+    return GroupsChoice(
+        selection,
+        evidences,
+        grouping,
+        metric,
+        scheme,
+        cast("GroupOrder", sort),
+        against,
+        tuple(keys[id_] for id_ in selected),
+    )
 
 
 def _pick_baseline_level(
     url_state: UrlState, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
 ) -> str | None:
-    """The level that the others are compared with, where there is a choice."""
+    """Draw the control of the level that the others are compared with, and return the level."""
     levels = comparable_levels(evidences, grouping)
     if not levels:
         return None
@@ -240,46 +265,39 @@ def _pick_baseline_level(
 def _diagram_options(
     selection: RunSelection, evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Id → what a diagram is drawn of, as `Groups.key` has it; id → what that is called."""
+    """Return the groups that can have a diagram: URL id → group key, and URL id → name."""
     if grouping.target == "runs":
         names = short_names_by_id([run for run in selection.runs if run.id in evidences])
         return {id_: id_ for id_ in names}, names
-    found = dict.fromkeys(
+    levels = dict.fromkeys(
         str(name)
         for evidence in evidences.values()
         for name in row_groups(evidence.run, grouping).drop_nulls().unique().to_list()
     )
     ids: dict[str, str] = {}
-    for name in sorted(found, key=str.casefold):
+    for name in sorted(levels, key=str.casefold):
         id_ = slug(name)
         ids[id_ if id_ not in ids else f"{id_}-{len(ids)}"] = name
     return ids, ids
 
 
-# MERGED grouped: What does the page Groups show?  Dots, paired differences, the table, small reliability diagrams.
-
-CHOSEN_DIAGRAMS_HEADING: Final = "Reliability diagrams of the chosen groups"
-MAX_NAME_LENGTH: Final = 26
-"""Letters of a diagram's name: diagrams stand in line where no name takes two lines."""
-
-_DRAWING_MESSAGE: Final = "Drawing the intervals …"
-
-
 def cached_groups(choice: GroupsChoice) -> GroupResults:
-    """The numbers of the groups, computed once, in the order wanted."""
+    """Return the numbers of the groups, computed once, in the chosen order."""
     titles = {run.id: run.title for run in choice.selection.runs}
 
     def compute() -> GroupResults:
         bar = st.progress(0.0, _DRAWING_MESSAGE)
-        what = (choice.evidences, choice.grouping, choice.metric, choice.scheme)
+        arguments = (choice.evidences, choice.grouping, choice.metric, choice.scheme)
 
-        def tell(share: float) -> None:
+        def report_progress(share: float) -> None:
             bar.progress(min(1.0, share), _DRAWING_MESSAGE)
 
         if choice.grouping.target == "rows":
-            result = groups_of_rows(*what, titles=titles, progress=tell)
+            result = groups_of_rows(*arguments, titles=titles, progress=report_progress)
         else:
-            result = groups_of_runs(*what, titles=titles, reference=choice.against, progress=tell)
+            result = groups_of_runs(
+                *arguments, titles=titles, reference=choice.against, progress=report_progress
+            )
         bar.empty()
         return result
 
@@ -287,7 +305,7 @@ def cached_groups(choice: GroupsChoice) -> GroupResults:
 
 
 def show_groups_summary(choice: GroupsChoice, result: GroupResults) -> None:
-    """The reading, the ends of the range as tiles, and how the numbers were made."""
+    """Draw the headline, the tiles with the highest and lowest group, and the recipe."""
     show_headline(result.headline, _groups_view_caption(choice, result))
     if tiles := groups_tiles(choice.evidences, result):
         show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
@@ -296,7 +314,7 @@ def show_groups_summary(choice: GroupsChoice, result: GroupResults) -> None:
 
 
 def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCaption:
-    """The dots, of which runs and by which method."""
+    """Return the caption that says which runs and method the groups are of."""
     title = METRICS[result.metric].title
     titles = {run.id: run.title for run in choice.selection.runs}
     by = result.group_by.title
@@ -309,7 +327,7 @@ def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCapt
 
 
 def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:
-    """The figure, and how it is to be read."""
+    """Draw the figure and how to read it."""
     show_figure(
         lambda theme: groups_figure(result, theme, choice.style_indices),
         key="groups_dots",
@@ -319,39 +337,12 @@ def show_groups_figure(choice: GroupsChoice, result: GroupResults) -> None:
     st.caption(escape_markdown(groups_caption(result)))
     if result.chance_expectation:
         st.caption(escape_markdown(result.chance_expectation.sentence))
-    for told in groups_remarks(result, {run.id: run.title for run in choice.selection.runs}):
-        st.caption(f":material/info: {escape_markdown(told)}")
-
-
-def show_differences(choice: GroupsChoice, result: GroupResults) -> None:
-    """Each level of a fact against another, on the same questions."""
-    if not result.contrasts:
-        return
-    st.subheader(PAIRED_TITLE, anchor=False)
-    rows = paired_difference_rows(result)
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    show_table(
-        frame,
-        key="differences",
-        alt=plural(len(rows), "paired difference"),
-        export=replace(groups_export(choice, result, "Paired differences"), frame=lambda: frame),
-    )
-
-
-def show_groups_table(choice: GroupsChoice, result: GroupResults) -> None:
-    """One row a group, and its download."""
-    rows = group_rows(result)
-    if rows:
-        show_table(
-            pl.DataFrame(rows, infer_schema_length=None),
-            key="groups_table",
-            alt=plural(len(rows), "group"),
-            export=groups_export(choice, result, "Table of groups"),
-        )
+    for remark in groups_remarks(result, {run.id: run.title for run in choice.selection.runs}):
+        st.caption(f":material/info: {escape_markdown(remark)}")
 
 
 def groups_export(choice: GroupsChoice, result: GroupResults, content: str) -> Export:
-    """Every group's numbers."""
+    """Return the export of every group's numbers."""
     titles = {run.id: run.title for run in choice.selection.runs}
     scheme = choice.scheme
     bins = (scheme.binning, scheme.bins) if METRICS[result.metric].binned else ()
@@ -371,34 +362,64 @@ def groups_export(choice: GroupsChoice, result: GroupResults, content: str) -> E
     )
 
 
+def show_differences(choice: GroupsChoice, result: GroupResults) -> None:
+    """Draw the paired differences of each level from the baseline, on the same questions."""
+    if not result.contrasts:
+        return
+    st.subheader(PAIRED_TITLE, anchor=False)
+    rows = paired_difference_rows(result)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    show_table(
+        frame,
+        key="differences",
+        alt=plural(len(rows), "paired difference"),
+        export=replace(groups_export(choice, result, "Paired differences"), frame=lambda: frame),
+    )
+
+
+def show_groups_table(choice: GroupsChoice, result: GroupResults) -> None:
+    """Draw one row per group."""
+    rows = group_rows(result)
+    if rows:
+        show_table(
+            pl.DataFrame(rows, infer_schema_length=None),
+            key="groups_table",
+            alt=plural(len(rows), "group"),
+            export=groups_export(choice, result, "Table of groups"),
+        )
+
+
 def show_group_diagrams(choice: GroupsChoice, result: GroupResults) -> None:
-    """Small reliability diagrams of the chosen groups, else of the highest, in the order of the figure."""
-    usual = choice.diagram_keys or default_diagram_keys(result, len(choice.evidences))
-    dots = [key for group in result.groups if (key := result.group_key(group)) in usual]
-    shown = list(dict.fromkeys(dots))[:MAX_DIAGRAMS]
+    """Draw small reliability diagrams of the chosen groups, else of the highest, in the figure's order."""
+    wanted_keys = choice.diagram_keys or default_diagram_keys(result, len(choice.evidences))
+    keys = [key for group in result.groups if (key := result.group_key(group)) in wanted_keys]
+    shown = list(dict.fromkeys(keys))[:MAX_DIAGRAMS]
     titles = short_names_by_id([run for run in choice.selection.runs if run.id in choice.evidences])
-    drawn = cached_result(
+    diagrams = cached_result(
         ("panels", *choice.cache_key(), tuple(sorted(shown))),
         lambda: [
             _group_diagram(choice, part) for part in group_evidences(choice.evidences, result, titles, shown)
         ],
     )
-    if not drawn:
+    if not diagrams:
         return
-    drawn = sorted(drawn, key=lambda panel: shown.index(panel.group.key))[:MAX_DIAGRAMS]
+    diagrams = sorted(diagrams, key=lambda diagram: shown.index(diagram.group.key))[:MAX_DIAGRAMS]
     st.subheader(
         CHOSEN_DIAGRAMS_HEADING if choice.diagram_keys else diagrams_heading(result, shown), anchor=False
     )
-    if len(dots) > MAX_DIAGRAMS:
-        st.caption(f":material/block: The first {MAX_DIAGRAMS} of {len(dots)} are drawn.")
-    wide = len(drawn) in (4, 7, 8)  # a fourth one that would stand alone
-    with st.grid(4 if wide else 3, min_column_width=230 if wide else 260, gap="medium"):
-        for at, panel in enumerate(drawn):
+    if len(keys) > MAX_DIAGRAMS:
+        st.caption(f":material/block: The first {MAX_DIAGRAMS} of {len(keys)} are drawn.")
+    has_four_columns = len(diagrams) in (4, 7, 8)  # three columns would leave one diagram alone in a row
+    with st.grid(
+        4 if has_four_columns else 3, min_column_width=230 if has_four_columns else 260, gap="medium"
+    ):
+        for number, diagram in enumerate(diagrams):
             with st.container():
-                _show_group_diagram(choice, panel, f"panel_{at}")
+                _show_group_diagram(choice, diagram, f"panel_{number}")
 
 
 def _group_diagram(choice: GroupsChoice, group: GroupEvidence) -> GroupDiagram:
+    """Return the diagram of one group, or the reason why there is none."""
     try:
         return GroupDiagram(group, reliability_diagram(group.evidence, choice.metric, choice.scheme))
     except Unavailable as reason:
@@ -430,7 +451,7 @@ def _show_group_diagram(choice: GroupsChoice, diagram: GroupDiagram, key: str) -
 
 
 def page() -> None:
-    """Draws the page."""
+    """Draw the page."""
     choice = shell("groups", choose_groups).choice
     result = cached_groups(choice)
     show_groups_summary(choice, result)

@@ -1,4 +1,4 @@
-"""Which confidence serves which model?"""
+"""The page Methods: which confidence method serves which model?"""
 
 from __future__ import annotations
 
@@ -65,38 +65,6 @@ from pages.widgets.shell import PAGES, shell
 from pages.widgets.summary import show_headline, show_recipe, show_tiles
 from pages.widgets.table import drop_constant_columns, show_table
 
-# MERGED silent: Which runs have samples of which none parses, and what is said of them where that counts as wrong?
-
-
-def unparsed_runs(runs: Sequence[LoadedRun], offered: Sequence[str]) -> dict[str, list[str]]:
-    """Run id → methods of several samples that can say something of it only where silence is wrong."""
-    several = [id_ for id_ in offered if METHODS[id_].uses_samples]
-    return {
-        run.id: several
-        for run in runs
-        if several
-        and isinstance(run.report.run, AnswerRun)
-        and not {*several} & {*run.report.survey.usable}
-        and evidence_of_unparsed_run(run.report.run, METHODS[several[0]], MethodOptions())
-        is not None  # so for each of them
-    }
-
-
-def with_unparsed_runs(selection: RunSelection, options: MethodOptions) -> RunSelection:
-    """With the runs of which no sample parses: all of their questions are answered wrongly."""
-    seen = list(selection.run_evidences)
-    for run in selection.runs:
-        for id_ in selection.methods:
-            if (run.id, id_) in selection.unavailable and isinstance(run.report.run, AnswerRun):
-                evidence = evidence_of_unparsed_run(run.report.run, METHODS[id_], options)
-                seen += [] if evidence is None else [RunEvidence(run, evidence)]
-    found = {(one.run.id, one.evidence.method.id) for one in seen}
-    refused = {key: why for key, why in selection.unavailable.items() if key not in found}
-    return replace(selection, run_evidences=tuple(seen), unavailable=refused)
-
-
-# MERGED methods_table: Which runs, methods and rows stand in the methods table, and how does it appear?  The page Methods.
-
 TABLE_STYLE_SHEET: Final = Path(__file__).parent / "widgets" / "ece_brier_table.css"
 ROWS_TITLES: Final = {"common": "Common to all", "own": "Each its own"}
 UNPARSED_TITLES: Final = {"missing": "Left out", "wrong": "Confidence 0, wrong"}
@@ -105,7 +73,19 @@ ORDER_TITLES: Final = {"brier": "Brier score", "method": "Kind"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodsChoice:
-    """What the table is made of."""
+    """What the page Methods shows.
+
+    Attributes
+    ----------
+    selection : RunSelection
+    scheme : Scheme
+        Binning of the ECE.
+    rows : {"common", "own"}
+        Whether the methods of a run are compared on their common rows or each on its own.
+    unparsed : {"missing", "wrong"}
+        How a question without a readable sample counts.
+    order : {"brier", "method"}
+    """
 
     selection: RunSelection
     scheme: Scheme
@@ -114,43 +94,50 @@ class MethodsChoice:
     order: MethodOrder
 
     def cache_key(self) -> tuple[object, ...]:
-        """What tells its numbers from any other's, for keeping them; their order is none of it."""
+        """Return what determines the numbers; their order does not."""
         return (*self.selection.cache_key(), self.scheme, self.rows, self.unparsed)
 
 
 def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsChoice:
-    """The controls of the page Methods; raises Unavailable where no run fits."""
+    """Draw the sidebar controls: runs, methods, rows, order and binning.
+
+    Raises
+    ------
+    Unavailable
+        Where no run gives one of the methods.
+    """
     above, below = st.container(), st.container()
     rule: UnparseableRule = "own"
-    silent_here = unparsed_runs(runs, OFFERED_METHODS)
-    sampled = (
-        any(METHODS[id_].uses_samples for run in runs for id_ in run.report.survey.usable) or silent_here
+    unparsed = unparsed_runs(runs, OFFERED_METHODS)
+    has_samples = (
+        any(METHODS[id_].uses_samples for run in runs for id_ in run.report.survey.usable) or unparsed
     )
-    with below:  # read before the methods are, shown after them
-        if sampled:
+    with below:  # shown below the methods, which depend on these two
+        if has_samples:
             rule = pick_unparseable_rule(url_state)
-        silent = (
+        unparsed_choice = (
             pick_segment(
                 url_state,
                 "unanswered",
                 UNPARSED_TITLES,
                 label="A question of which no sample parses",
-                help_="For self-consistency: without a confidence it lowers n; or it counts as answered wrongly.",
+                help_="For self-consistency: without a confidence it lowers n; or it counts as answered "
+                "wrongly.",
             )
-            if sampled
+            if has_samples
             else "missing"
         )
     with above:
-        many = pick_run_selection(
+        selection = pick_run_selection(
             url_state,
             runs,
             methods=OFFERED_METHODS,
             max_methods=len(OFFERED_METHODS),
             options=MethodOptions(unparseable=rule),
-            extra_methods=silent_here if silent == "wrong" else {},
+            extra_methods=unparsed if unparsed_choice == "wrong" else {},
         )
-    if silent == "wrong":
-        many = with_unparsed_runs(many, MethodOptions(unparseable=rule))
+    if unparsed_choice == "wrong":
+        selection = with_unparsed_runs(selection, MethodOptions(unparseable=rule))
     with below:
         rows = pick_segment(
             url_state,
@@ -167,26 +154,69 @@ def choose_methods(url_state: UrlState, runs: Sequence[LoadedRun]) -> MethodsCho
             label="Order of the methods",
             help_="By mean Brier score, or logit before self-consistency before stated, as in the paper.",
         )
-        scheme = pick_binning(url_state, many.run_evidences[0].evidence)
+        scheme = pick_binning(url_state, selection.run_evidences[0].evidence)
     return MethodsChoice(
-        many, scheme, cast("RowChoice", rows), cast("UnparsedChoice", silent), cast("MethodOrder", order)
+        selection,
+        scheme,
+        cast("RowChoice", rows),
+        cast("UnparsedChoice", unparsed_choice),
+        cast("MethodOrder", order),
     )
 
 
+def unparsed_runs(runs: Sequence[LoadedRun], offered: Sequence[str]) -> dict[str, list[str]]:
+    """Return the runs without any readable sample, with the methods that then count every question as wrong.
+
+    Parameters
+    ----------
+    runs : Sequence of LoadedRun
+    offered : Sequence of str
+        Ids of the methods on the page.
+
+    Returns
+    -------
+    dict of str to list of str
+        Run id → ids of the sample-based methods.
+    """
+    sample_methods = [id_ for id_ in offered if METHODS[id_].uses_samples]
+    return {
+        run.id: sample_methods
+        for run in runs
+        if sample_methods
+        and isinstance(run.report.run, AnswerRun)
+        and not {*sample_methods} & {*run.report.survey.usable}
+        # All sample-based methods agree on this, so the first one decides.
+        and evidence_of_unparsed_run(run.report.run, METHODS[sample_methods[0]], MethodOptions()) is not None
+    }
+
+
+def with_unparsed_runs(selection: RunSelection, options: MethodOptions) -> RunSelection:
+    """Return the selection with its runs without a readable sample, whose answers all count as wrong."""
+    run_evidences = list(selection.run_evidences)
+    for run in selection.runs:
+        for id_ in selection.methods:
+            if (run.id, id_) in selection.unavailable and isinstance(run.report.run, AnswerRun):
+                evidence = evidence_of_unparsed_run(run.report.run, METHODS[id_], options)
+                run_evidences += [] if evidence is None else [RunEvidence(run, evidence)]
+    scored = {(scored_run.run.id, scored_run.evidence.method.id) for scored_run in run_evidences}
+    unavailable = {key: reason for key, reason in selection.unavailable.items() if key not in scored}
+    return replace(selection, run_evidences=tuple(run_evidences), unavailable=unavailable)
+
+
 def cached_methods_table(choice: MethodsChoice) -> MethodsTable:
-    """The table, computed once, in the order wanted."""
-    seen: dict[str, list[AnswerEvidence]] = {run.id: [] for run in choice.selection.runs}
-    for one in choice.selection.run_evidences:
-        if isinstance(one.evidence, AnswerEvidence):
-            seen[one.run.id].append(one.evidence)
+    """Return the table, computed once, in the chosen order."""
+    evidences: dict[str, list[AnswerEvidence]] = {run.id: [] for run in choice.selection.runs}
+    for scored in choice.selection.run_evidences:
+        if isinstance(scored.evidence, AnswerEvidence):
+            evidences[scored.run.id].append(scored.evidence)
     return cached_result(
         ("methods", *choice.cache_key()),
-        lambda: compare_methods(seen, choice.scheme, rows=choice.rows, unparsed=choice.unparsed),
+        lambda: compare_methods(evidences, choice.scheme, rows=choice.rows, unparsed=choice.unparsed),
     ).ordered(choice.order)
 
 
 def show_methods_summary(choice: MethodsChoice, result: MethodsTable) -> None:
-    """Which method has the lowest Brier score where, as a sentence and tiles; how all numbers were made."""
+    """Draw the headline, the tiles with the lowest Brier scores, and the recipe."""
     show_headline(result.headline, _methods_view_caption(choice, result))
     if result.one_method_per_run:
         _link_to_comparison(result)
@@ -197,36 +227,36 @@ def show_methods_summary(choice: MethodsChoice, result: MethodsTable) -> None:
     show_recipe(methods_recipe(result))
 
 
+def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCaption:
+    """Return the caption that says which runs, methods and rows the table is of."""
+    shown = [scored for scored in choice.selection.run_evidences if scored.run.id in result.runs]
+    rows = "rows common to the methods of a run" if choice.rows == "common" else "each method's own rows"
+    metrics = f"ECE, {bins_caption(choice.scheme)}, and Brier score"
+    caption = view_caption(
+        "Table", [scored.run.title for scored in shown], [scored.evidence for scored in shown], metrics
+    )
+    return replace(caption, rows_text=rows)
+
+
 def _link_to_comparison(result: MethodsTable) -> None:
-    """The way to the page that compares runs, with the same ones."""
+    """Link to the page Comparison with the same runs, since there is nothing to compare within a run."""
     if len(result.cells) > 1:
-        page, asked = PAGES["comparison"], st.query_params.to_dict()
-        held = {key: asked[key] for key in ("dataset", "runs", "methods") if key in asked}
+        page, url = PAGES["comparison"], st.query_params.to_dict()
+        query = {key: url[key] for key in ("dataset", "runs", "methods") if key in url}
         page_link(
-            page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, held
+            page.script, f"{page.title}: these runs beside one another, with intervals", page.icon, query
         )
     if result.cells:
         show_recipe(methods_recipe(result))
 
 
-def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCaption:
-    """The table, of which runs and methods."""
-    seen = [one for one in choice.selection.run_evidences if one.run.id in result.runs]
-    rows = "rows common to the methods of a run" if choice.rows == "common" else "each method's own rows"
-    number = f"ECE, {bins_caption(choice.scheme)}, and Brier score"
-    made = view_caption("Table", [one.run.title for one in seen], [one.evidence for one in seen], number)
-    return replace(made, rows_text=rows)
-
-
 def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
-    """The person's own table, how each number was made, and its downloads."""
+    """Draw the table of the loaded runs, the recipe of each number, and the export menu."""
     st.html(TABLE_STYLE_SHEET)
     titles = {run.id: run.title for run in choice.selection.runs}
     infos = {run.id: run.report.run.info for run in choice.selection.runs}
     table = ece_brier_table(result, run_columns(infos, titles))
-    if result.one_method_per_run and runs_as_rows(
-        result
-    ):  # a row a run: as wide as the page, and to be sorted
+    if result.one_method_per_run and runs_as_rows(result):  # a sortable table as wide as the page
         show_table(
             drop_constant_columns(pl.DataFrame(methods_rows(result, titles)), "Confidence method"),
             key="methods_own",
@@ -238,15 +268,15 @@ def show_methods_table(choice: MethodsChoice, result: MethodsTable) -> None:
     _show_legend(choice, result)
     with st.expander(f"How each number was made ({len(table.notes)})", key="recipes"):
         show_recipe("\n".join(table.notes))
-    for run, why in runs_without_rows(result).items():
-        st.caption(f":material/block: **{escape_markdown(titles[run])}**: {escape_markdown(why)}")
+    for run, reason in runs_without_rows(result).items():
+        st.caption(f":material/block: **{escape_markdown(titles[run])}**: {escape_markdown(reason)}")
     _show_table_export(choice, result, table)
 
 
 def _show_legend(choice: MethodsChoice, result: MethodsTable) -> None:
-    """What bold and the flag mean, and what counts as wrong."""
-    for told in methods_legend(result):
-        st.caption(escape_markdown(told))
+    """Explain bold numbers and flags, and what counts as wrong."""
+    for line in methods_legend(result):
+        st.caption(escape_markdown(line))
     if choice.unparsed == "wrong" and not any(METHODS[id_].uses_samples for id_ in result.methods):
         st.caption("No method shown is made from samples, so nothing is counted as wrong for want of one.")
 
@@ -275,7 +305,7 @@ def _show_table_export(choice: MethodsChoice, result: MethodsTable, table: EceBr
 
 
 def show_published_tables() -> None:
-    """The paper's table, labelled as such and folded: it is not of these runs."""
+    """Draw the published tables, folded and labelled, since they are not of the loaded runs."""
     with st.expander(PUBLISHED_TITLE, key="published"):
         with st.grid(2, min_column_width=600, gap="medium"):
             for dataset in N_QUESTIONS:
@@ -302,7 +332,7 @@ def _show_published_export(dataset: str, table: EceBrierTable) -> None:
 
 
 def page() -> None:
-    """Draws the page."""
+    """Draw the page."""
     choice = shell("methods", choose_methods).choice
     result = cached_methods_table(choice)
     show_methods_summary(choice, result)

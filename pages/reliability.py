@@ -1,4 +1,4 @@
-"""Is it right as often as it says?"""
+"""The page Reliability: is the model right as often as it says?"""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from calib_core.report.sections.reliability import metric_tile, reliability_capt
 from calib_core.results.defaults import METHOD_PREFERENCE
 from calib_core.results.evidence import Evidence
 from calib_core.results.lines import MAX_LINES, TOO_MANY_LINES, ReliabilityLines, reliability_lines
-from calib_core.results.questions import MAX_SHOWN_QUESTIONS
-from calib_core.results.questions import questions_in_bin as questions_of
+from calib_core.results.questions import MAX_SHOWN_QUESTIONS, questions_in_bin
 from calib_core.results.reliability import Reliability, reliability_diagram
 from calib_core.results.score import score
 from calib_core.results.view_caption import ViewCaption, bins_caption, metric_caption, view_caption
@@ -50,19 +49,26 @@ from pages.widgets.summary import (
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_table
 from pages.widgets.url_inputs import url_text_input, url_toggle, warn_not_available
 
-# MERGED lining: Which runs and methods are lines on one reliability diagram?  The control "Lines" → what is drawn.
-
 LINES_HELP: Final = (
-    f"Up to {MAX_LINES} runs, each by one of its methods, on one diagram: metric, bins and switches as above. "
-    "Type to search."
+    f"Up to {MAX_LINES} runs, each by one of its methods, on one diagram: metric, bins and switches as "
+    "above. Type to search."
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinesChoice:
-    """The page's own choice, and lines beside one another: key "run~method" → what is seen.
+    """What the page Reliability shows: one run and method in detail, and several as lines on one diagram.
 
-    refused: key → why it is no line; titles: key → run and method in words, of those too.
+    Attributes
+    ----------
+    choice : RunChoice
+        The run and method shown in detail.
+    run_evidences : Mapping of str to RunEvidence
+        Key of a line, "run~method" → what is drawn.
+    unavailable : Mapping of str to str
+        Key → why that line cannot be drawn.
+    titles : Mapping of str to str
+        Key → run and method in words, for every possible line.
     """
 
     choice: RunChoice
@@ -72,43 +78,49 @@ class LinesChoice:
 
     @property
     def page_line(self) -> str:
-        """The key of the page's own run and method."""
+        """The key of the run and method shown in detail."""
         return line_key(self.choice.run, self.choice.evidence.method.id)
 
     @property
     def style_indices(self) -> dict[str, int]:
-        """Key → place of the line's run among all runs at hand."""
-        return {key: one.run.style_index for key, one in self.run_evidences.items()}
+        """The style index of each line's run, by the line's key."""
+        return {key: scored.run.style_index for key, scored in self.run_evidences.items()}
 
     def cached_lines(self) -> ReliabilityLines:
-        """The lines, computed once."""
+        """Return the lines, computed once."""
         scheme, metric = self.choice.scheme, self.choice.metric
-        shown = tuple(
-            (key, one.run.file.name, one.run.file.stamp, one.evidence.options)
-            for key, one in self.run_evidences.items()
+        sources = tuple(
+            (key, scored.run.file.name, scored.run.file.stamp, scored.evidence.options)
+            for key, scored in self.run_evidences.items()
         )
         return cached_result(
-            ("lines", shown, metric, scheme),
+            ("lines", sources, metric, scheme),
             lambda: reliability_lines(
-                {key: one.evidence for key, one in self.run_evidences.items()},
+                {key: scored.evidence for key, scored in self.run_evidences.items()},
                 metric,
                 scheme,
-                titles={key: one.run.title for key, one in self.run_evidences.items()},
+                titles={key: scored.run.title for key, scored in self.run_evidences.items()},
             ),
         )
 
 
 def line_key(run: LoadedRun, method: str) -> str:
-    """ "run~method": an id of neither has such a mark."""
+    """Return the key of a line, "run~method"; no id contains a tilde."""
     return f"{run.id}~{method}"
 
 
 def choose_lines(url_state: UrlState, runs: Sequence[LoadedRun]) -> LinesChoice:
-    """The page's own choice, and which lines are drawn besides. Raises Unavailable as `choose`."""
+    """Draw the sidebar controls: run, method, metric and binning, and the lines on one diagram.
+
+    Raises
+    ------
+    Unavailable
+        As `choose_run`.
+    """
     choice = choose_run(url_state, runs)
-    called = short_names_by_id(runs)
+    names = short_names_by_id(runs)
     pairs = {line_key(run, id_): (run, id_) for run in runs for id_ in run.report.survey.usable}
-    titles = {key: f"{called[run.id]} · {METHODS[id_].title}" for key, (run, id_) in pairs.items()}
+    titles = {key: f"{names[run.id]} · {METHODS[id_].title}" for key, (run, id_) in pairs.items()}
     with st.expander("Lines on one diagram", key="lines_control", expanded="lines" in st.query_params):
         chosen = limited_multiselect(
             url_state,
@@ -119,76 +131,82 @@ def choose_lines(url_state: UrlState, runs: Sequence[LoadedRun]) -> LinesChoice:
             placeholder="none chosen",
         )
         _quick_choices(choice, runs, list(pairs))
-    seen: dict[str, RunEvidence] = {}
-    refused: dict[str, str] = {}
+    run_evidences: dict[str, RunEvidence] = {}
+    unavailable: dict[str, str] = {}
     for key in chosen:
         run, method = pairs[key]
         try:
-            seen[key] = RunEvidence(run, _line_evidence(choice, run, method))
+            run_evidences[key] = RunEvidence(run, _line_evidence(choice, run, method))
         except Unavailable as reason:
-            refused[key] = str(reason)
-    return LinesChoice(choice, seen, refused, titles)
+            unavailable[key] = str(reason)
+    return LinesChoice(choice, run_evidences, unavailable, titles)
 
 
 def _url_names(runs: Sequence[LoadedRun]) -> dict[str, str]:
-    """Key → as in the address: the run alone where the method is the one that it opens with."""
+    """Return what each line is called in the address: the run alone where the method is the run's default."""
     return {
-        line_key(run, id_): line_key(run, id_) if at else run.id
+        line_key(run, id_): line_key(run, id_) if position else run.id
         for run in runs
-        for at, id_ in enumerate(run.report.survey.usable)
+        for position, id_ in enumerate(run.report.survey.usable)
     }
 
 
 def _line_evidence(choice: RunChoice, run: LoadedRun, method: str) -> Evidence:
-    """What the method says of the run under the page's switches, as far as it has them.
+    """Return the run's evidence by the method, under those of the page's options that apply to it.
 
-    Raises Unavailable where it cannot be had so.
+    Raises
+    ------
+    Unavailable
+        Where the method is not available under these options.
     """
-    plain = run.report.survey.usable[method]
+    default = run.report.survey.usable[method]
     return run_evidence(
-        run.report, run.file.stamp, method, applicable_options(choice.evidence.options, plain)
+        run.report, run.file.stamp, method, applicable_options(choice.evidence.options, default)
     )
 
 
 def _quick_choices(choice: RunChoice, runs: Sequence[LoadedRun], allowed: Sequence[str]) -> None:
-    """Two ways to have several lines with one click: the runs of one method, the methods of one run."""
+    """Draw two buttons that choose several lines at once: the runs of one method, the methods of one run."""
     run, method = choice.run, choice.evidence.method.id
     usable = run.report.survey.usable
-    able = [other for other in runs if method in other.report.survey.usable]
-    near = sorted(
-        able,
+    candidates = [other for other in runs if method in other.report.survey.usable]
+    by_similarity = sorted(
+        candidates,
         key=lambda other: (
             other is not run,
             other.report.run.info.dataset != run.report.run.info.dataset,
         ),
     )
     methods = [method, *(id_ for id_ in dict.fromkeys(METHOD_PREFERENCE) if id_ in usable and id_ != method)]
-    ways = {
-        "runs": ([line_key(other, method) for other in near], "This run and others like it, by this method."),
+    quick_choices = {
+        "runs": (
+            [line_key(other, method) for other in by_similarity],
+            "This run and others like it, by this method.",
+        ),
         "methods": ([line_key(run, id_) for id_ in methods], "This run by each of its methods."),
     }
     with st.container(horizontal=True):
-        for things, (keys, help_) in ways.items():
-            text = encode_ids(keys[:MAX_LINES], allowed, _url_names(runs))
+        for noun, (keys, help_) in quick_choices.items():
+            value = encode_ids(keys[:MAX_LINES], allowed, _url_names(runs))
             if len(keys) > 1:
                 st.button(
-                    f"Draw {min(len(keys), MAX_LINES)} {things}",
-                    key=f"lines_{things}",
+                    f"Draw {min(len(keys), MAX_LINES)} {noun}",
+                    key=f"lines_{noun}",
                     on_click=_use_lines,
-                    args=(text,),
+                    args=(value,),
                     help=f"{help_} {MAX_LINES} at most.",
                 )
 
 
-def _use_lines(text: str) -> None:
-    st.query_params["lines"] = text
+def _use_lines(value: str) -> None:
+    st.query_params["lines"] = value
 
 
-# MERGED lines_view: How do several runs or methods look beside one another?  Sentence, diagram and table of the lines.
+# --- Several lines on one diagram -----------------------------------------------------------------
 
 
 def show_lines(choice: LinesChoice) -> None:
-    """Everything of the lines, above the page's own diagram; nothing where none is chosen."""
+    """Draw the lines above the detailed diagram; nothing where none is chosen."""
     if not choice.run_evidences and not choice.unavailable:
         return
     result = choice.cached_lines()
@@ -216,47 +234,28 @@ def show_lines(choice: LinesChoice) -> None:
 
 
 def _lines_view_caption(choice: LinesChoice, result: ReliabilityLines) -> ViewCaption:
-    """The lines, of which runs and methods; of those chosen where none can be drawn."""
+    """Return the caption that says which runs and methods the lines are of.
+
+    Where no line can be drawn, the caption names those that were chosen.
+    """
     drawn = [choice.run_evidences[line.key] for line in result.lines] or list(choice.run_evidences.values())
     return view_caption(
         "Reliability lines",
-        [one.run.title for one in drawn],
-        [one.evidence for one in drawn],
+        [scored.run.title for scored in drawn],
+        [scored.evidence for scored in drawn],
         metric_caption(result.metric, result.scheme),
     )
 
 
-def _lines_export(result: ReliabilityLines, what: str) -> Export:
-    bins = (result.scheme.binning, result.scheme.bins)
-    return Export(
-        make_file_stem("lines", len(result.lines), result.metric, *bins),
-        result.to_frame,
-        result.recipe,
-        what,
-        result.shared_label,
-    )
-
-
-def _lines_caption(result: ReliabilityLines) -> str:
-    """How the diagram is read."""
-    thin = sum(line.result.n_thin_bins for line in result.lines)
-    bins = sum(line.result.table.height for line in result.lines)
-    return (
-        f"Below the diagonal: over-confident. A point is a bin; small, hollow, pale: fewer than {MIN_ROWS} pairs "
-        f"({thin} of {bins} bins). Lower panel: the share of each line's pairs. Click a point or a row to "
-        "see that run below."
-    )
-
-
 def _show_lines_table(choice: LinesChoice, result: ReliabilityLines, chosen: str | None) -> None:
-    """One row a line; a click on one makes it the page's own run and method."""
+    """Draw one row per line; a click on a row shows its run and method in detail."""
     st.subheader("Lines", anchor=False)
-    looks = styles_by_line(result, choice.style_indices, LIGHT)
+    styles = styles_by_line(result, choice.style_indices, LIGHT)
     keys = [line.key for line in result.lines]
     widget = f"line_rows_{chosen}"
     frame = result.summary()
     rows = [
-        {"mark": SYMBOL_CHARACTERS[looks[line.key].symbol], "line": result.labels[line.key], **row}
+        {"mark": SYMBOL_CHARACTERS[styles[line.key].symbol], "line": result.labels[line.key], **row}
         for line, row in zip(result.lines, frame.iter_rows(named=True), strict=True)
     ]
     shown = pl.DataFrame([_line_row(row, result) for row in rows], infer_schema_length=None)
@@ -283,15 +282,17 @@ def _show_lines_table(choice: LinesChoice, result: ReliabilityLines, chosen: str
 
 
 def _line_row(row: dict[str, Any], result: ReliabilityLines) -> dict[str, Any]:
-    """A line's row; the metric is left out where it has a column anyway."""
-    share = {name: None if row[name] is None else 100 * row[name] for name in ("accuracy", "mean_confidence")}
-    own = {} if result.metric in ("brier", "accuracy") else {"value": row["value"]}
+    """Return the cells of a line's row; the metric has no cell of its own where another column holds it."""
+    percentages = {
+        name: None if row[name] is None else 100 * row[name] for name in ("accuracy", "mean_confidence")
+    }
+    metric = {} if result.metric in ("brier", "accuracy") else {"value": row["value"]}
     return {
         "mark": row["mark"],
         "line": row["line"],
-        **own,
+        **metric,
         "brier": row["brier"],
-        **share,
+        **percentages,
         "used": f"{row['n_used']:,} / {row['n_total']:,}",
         "p": row["p"],
         "says": row["reading"],
@@ -319,8 +320,30 @@ def _line_columns(result: ReliabilityLines) -> dict[str, Any]:
     }
 
 
+def _lines_caption(result: ReliabilityLines) -> str:
+    """Return the text that says how to read the diagram."""
+    thin = sum(line.result.n_thin_bins for line in result.lines)
+    bins = sum(line.result.table.height for line in result.lines)
+    return (
+        f"Below the diagonal: over-confident. A point is a bin; small, hollow, pale: fewer than {MIN_ROWS} "
+        f"pairs ({thin} of {bins} bins). Lower panel: the share of each line's pairs. Click a point or a row "
+        "to see that run below."
+    )
+
+
+def _lines_export(result: ReliabilityLines, content: str) -> Export:
+    bins = (result.scheme.binning, result.scheme.bins)
+    return Export(
+        make_file_stem("lines", len(result.lines), result.metric, *bins),
+        result.to_frame,
+        result.recipe,
+        content,
+        result.shared_label,
+    )
+
+
 def _select_line_from_figure(key: str) -> None:
-    """A click on a point: its line's key and its bin are the point's custom data."""
+    """Show the line of the clicked point in detail and select its bin; custom data: line key, bin."""
     if data := clicked_point_data(key):
         line, bin_ = data
         _make_page_run(str(line))
@@ -334,41 +357,50 @@ def _select_line_from_table(widget: str, keys: list[str]) -> None:
 
 
 def _make_page_run(key: str) -> None:
-    """Makes the line's run and method the page's own."""
+    """Show the run and method of this line in detail."""
     run, _, method = key.partition("~")
     st.query_params["run"], st.query_params["method"] = run, method
     st.query_params.pop("bin", None)
 
 
 def _show_lines_not_drawn(choice: LinesChoice, result: ReliabilityLines) -> None:
-    """What is chosen and not drawn, each with its reason."""
-    refused = {choice.titles[key]: why for key, why in {**choice.unavailable, **result.unavailable}.items()}
-    show_reasons("Not drawn", refused, key="lines_not_drawn", expanded=not result.lines)
+    """List the chosen lines that cannot be drawn, each with its reason."""
+    reasons = {
+        choice.titles[key]: reason for key, reason in {**choice.unavailable, **result.unavailable}.items()
+    }
+    show_reasons("Not drawn", reasons, key="lines_not_drawn", expanded=not result.lines)
 
 
-# MERGED verdict: What does one reliability result come to?  Its sentence, five tiles, the recipe, what to know besides.
+# --- One run in detail ----------------------------------------------------------------------------
+
+
+def cached_reliability(choice: RunChoice) -> Reliability:
+    """Return the reliability result, computed once; raises Unavailable where its bins cannot be drawn."""
+    return cached_result(
+        ("reliability", *choice.cache_key()),
+        lambda: reliability_diagram(choice.evidence, choice.metric, choice.scheme),
+    )
 
 
 def show_reliability_summary(choice: RunChoice, result: Reliability) -> None:
-    """What stands above the diagram."""
+    """Draw what stands above the diagram: headline, tiles, recipe and remarks."""
     number = result.score
     show_headline(result.headline, reliability_view_caption(choice))
     *first, rows = reliability_tiles(choice.evidence, result)
-    show_tiles(
-        [*first, rows._replace(help=escape_markdown(rows.help))]
-    )  # it has reasons in words of the file
-    # The number's own, which says how p was come by; of a metric without bins the picture's.
+    # The help of the last tile quotes texts of the file.
+    show_tiles([*first, rows._replace(help=escape_markdown(rows.help))])
+    # The recipe of a binned metric says how p was computed; a metric without bins gets the diagram's recipe.
     show_recipe(number.recipe if METRICS[choice.metric].binned else result.recipe)
     show_remarks(number.remark, *result.remarks)
 
 
 def reliability_view_caption(choice: RunChoice) -> ViewCaption:
-    """The diagram, of which run, method and metric."""
+    """Return the caption that says which run, method and metric the diagram is of."""
     return view_caption(
         "Reliability diagram",
         [choice.run.title],
         [choice.evidence],
-        # A metric without bins is no number of the diagram: its bins are said, and the metric is its tile.
+        # A metric without bins does not describe the diagram, so the caption adds the diagram's own bins.
         ", ".join(dict.fromkeys((metric_caption(choice.metric, choice.scheme), bins_caption(choice.scheme))))
         if not METRICS[choice.metric].binned
         else metric_caption(choice.metric, choice.scheme),
@@ -376,165 +408,50 @@ def reliability_view_caption(choice: RunChoice) -> ViewCaption:
 
 
 def show_bounds(choice: RunChoice, reason: Unavailable) -> None:
-    """What is known of a number whose bins cannot be drawn: its interval, and why no more."""
-    number = score(choice.evidence, choice.metric, choice.scheme)
+    """Draw a score whose bins cannot be drawn: its interval, and why there is no diagram."""
+    bounds = score(choice.evidence, choice.metric, choice.scheme)
     show_view_caption(reliability_view_caption(choice).sentence)
-    show_tiles([metric_tile(number)])
-    show_recipe(number.recipe)
+    show_tiles([metric_tile(bounds)])
+    show_recipe(bounds.recipe)
     st.info(escape_markdown(str(reason)), icon=":material/straighten:")
 
 
-# MERGED drill: Which questions are in the bin somebody clicked?
-
-
-def selected_bin(table: pl.DataFrame) -> int | None:
-    """The number of the selected bin (from 1), as the address has it; None where there is no such bin."""
-    wanted = st.query_params.get("bin", "")
-    found = next((number for number in table["bin"].to_list() if str(number) == wanted), None)
-    if wanted and found is None:
-        warn_not_available("bin", "which is empty here, or not there.")
-    return found
-
-
-def select_bin(bin_number: int | None) -> None:
-    """Selects a bin: it goes into the address, so a link shows the same questions."""
-    if bin_number is None:
-        st.query_params.pop("bin", None)
-        st.query_params.pop("search", None)
-    else:
-        st.query_params["bin"] = str(bin_number)
-
-
-def select_bin_from_figure(key: str) -> None:
-    """A click in the figure: the bin's number is the first value of the point's custom data."""
-    if data := clicked_point_data(key):
-        select_bin(int(data[0]))
-
-
-def select_bin_from_table(key: str, numbers: Sequence[int]) -> None:
-    """A click on a row of the per-bin table, or a second one that takes it back."""
-    select_bin(selected_row_value(key, numbers))
-
-
-def show_questions(choice: RunChoice, result: Reliability, bin_number: int | None) -> None:
-    """The questions of the bin, searchable, the first thousand shown, all of them downloadable."""
-    if bin_number is None:
-        return
-    if reason := choice.evidence.no_questions_reason:
-        st.info(escape_markdown(reason))
-        return
-    place = result.table.row(by_predicate=pl.col("bin") == bin_number, named=True)
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.header(f"Questions in {escape_markdown(place['interval'])}", anchor=False, width="content")
-        st.button("Close", key="close_bin", on_click=select_bin, args=(None,), icon=":material/close:")
-    search = url_text_input("search", "Search", "id, question, answer or gold contains …")
-    found = cached_result(
-        ("questions", *choice.cache_key(), bin_number, search),
-        lambda: questions_of(
-            choice.evidence, choice.metric, choice.scheme, bin_number=bin_number, search=search
-        ),
-        max_results=MAX_LARGE_RESULTS,
-    )
-    right = int(found.frame["right"].sum())
-    st.caption(
-        f"{found.frame.height:,} of {plural(found.n_before_search, result.pair_unit.removesuffix('s'))}, "
-        f"{right:,} of them right"
-        + (
-            f"; the first {MAX_SHOWN_QUESTIONS:,} are shown, the download has them all."
-            if found.frame.height > MAX_SHOWN_QUESTIONS
-            else "."
+def show_diagram(choice: RunChoice, result: Reliability, selected: int | None) -> None:
+    """Draw the reliability diagram; a click on a bar selects its bin."""
+    title, switch = st.columns([2, 1], vertical_alignment="center")
+    title.subheader("Reliability diagram", anchor=False)
+    with switch:
+        log_counts = url_toggle(
+            "log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates
         )
-    )
-    shown = found.preview.with_columns(
-        right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong"))
-    )
-    export = Export(
-        make_file_stem(choice.file_stem, "bin", bin_number, *([search] if search else [])),
-        lambda: found.frame,
-        result.recipe,
-        "Questions",
-        f"{choice.description}, confidence in {place['interval']}",
-        excerpt=True,
-    )
-    show_table(
-        shown,
-        key="question_rows",
-        alt=f"{plural(found.frame.height, 'question')} of the selected bin",
-        export=export,
+    show_figure(
+        lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
+        key="reliability",
+        alt=describe_reliability(result),
+        export=bins_export(choice, result, "Reliability diagram"),
+        on_select=lambda: select_bin_from_figure("reliability"),
     )
 
 
-def page() -> None:
-    """Draws the page."""
-    wanted = shell("reliability", choose_lines).choice
-    choice = wanted.choice
-    show_lines(wanted)
-    try:
-        result = cached_result(
-            ("reliability", *choice.cache_key()),
-            lambda: reliability_diagram(choice.evidence, choice.metric, choice.scheme),
-        )
-    except Unavailable as reason:
-        show_bounds(choice, reason)
-        st.stop()
-    show_reliability_summary(choice, result)
-    selected = selected_bin(result.table)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        diagram, table = st.container(), st.container()
-    with diagram:
-        title, switch = st.columns([2, 1], vertical_alignment="center")
-        title.subheader("Reliability diagram", anchor=False)
-        with switch:
-            log_counts = url_toggle(
-                "log", "Log counts", "The lower panel by powers of ten.", default=choice.first_bin_dominates
-            )
-        show_figure(
-            lambda theme: reliability_figure(result, theme, log_counts=log_counts, selected=selected),
-            key="reliability",
-            alt=describe_reliability(result),
-            export=bins_export(choice, result, "Reliability diagram"),
-            on_select=lambda: select_bin_from_figure("reliability"),
-        )
-    with table:
-        st.subheader("Per-bin table", anchor=False)
-        show_bin_table(result, selected)
-        more = (
-            escape_markdown(choice.evidence.no_questions_reason or "")
-            or "Click a bar or a row to see its questions."
-        )
-        st.caption(f"{reliability_caption(result)} {more}")
-        table_export_menu(
-            bins_export(choice, result, "Per-bin table"),
-            "bins",
-            shown=bin_table_frame(result),
-            columns=COLUMN_CONFIG,
-        )
-    show_questions(choice, result, selected)
-
-
-
-# MERGED tables__to__reliability: moved.
-
-
-def _count_column_width(counts: pl.Series) -> int:
-    """Pixels for the largest count with its thousands separators."""
-    return max(48, 20 + 7 * len(f"{counts.max() or 0:,}"))
-
-
-def bin_table_frame(result: Reliability) -> pl.DataFrame:
-    """The per-bin table as it is to be read."""
-    return result.table.select(
-        "interval",
-        "count",
-        mean_confidence=pl.col("confidence") * 100,
-        accuracy=pl.col("accuracy") * 100,
-        gap="gap",
-        share=pl.col("share") * 100,
+def show_bins(choice: RunChoice, result: Reliability, selected: int | None) -> None:
+    """Draw the per-bin table, how to read diagram and table, and the export menu."""
+    st.subheader("Per-bin table", anchor=False)
+    show_bin_table(result, selected)
+    questions_hint = (
+        escape_markdown(choice.evidence.no_questions_reason or "")
+        or "Click a bar or a row to see its questions."
+    )
+    st.caption(f"{reliability_caption(result)} {questions_hint}")
+    table_export_menu(
+        bins_export(choice, result, "Per-bin table"),
+        "bins",
+        shown=bin_table_frame(result),
+        columns=COLUMN_CONFIG,
     )
 
 
 def show_bin_table(result: Reliability, selected: int | None) -> None:
-    """The per-bin table; a click on a row selects its bin."""
+    """Draw the per-bin table; a click on a row selects its bin."""
     shown = bin_table_frame(result)
     numbers = result.table["bin"].to_list()
     key = f"bin_rows_{selected}"
@@ -555,6 +472,125 @@ def show_bin_table(result: Reliability, selected: int | None) -> None:
         else None,
         alt=f"Per-bin table, {plural(shown.height, 'non-empty bin')}",
     )
+
+
+def bin_table_frame(result: Reliability) -> pl.DataFrame:
+    """Return the per-bin table as it is displayed, with shares in percent."""
+    return result.table.select(
+        "interval",
+        "count",
+        mean_confidence=pl.col("confidence") * 100,
+        accuracy=pl.col("accuracy") * 100,
+        gap="gap",
+        share=pl.col("share") * 100,
+    )
+
+
+def _count_column_width(counts: pl.Series) -> int:
+    """Return the pixels that the largest count needs with its thousands separators."""
+    return max(48, 20 + 7 * len(f"{counts.max() or 0:,}"))
+
+
+# --- Selected bin and its questions ---------------------------------------------------------------
+
+
+def selected_bin(table: pl.DataFrame) -> int | None:
+    """Return the number (from 1) of the selected bin in the address; None where there is no such bin."""
+    wanted = st.query_params.get("bin", "")
+    selected = next((number for number in table["bin"].to_list() if str(number) == wanted), None)
+    if wanted and selected is None:
+        warn_not_available("bin", "which is empty here, or not there.")
+    return selected
+
+
+def select_bin(bin_number: int | None) -> None:
+    """Put the selected bin into the address, so that a link shows the same questions; None clears it."""
+    if bin_number is None:
+        st.query_params.pop("bin", None)
+        st.query_params.pop("search", None)
+    else:
+        st.query_params["bin"] = str(bin_number)
+
+
+def select_bin_from_figure(key: str) -> None:
+    """Select the bin that was clicked in the figure: the first value of the point's custom data."""
+    if data := clicked_point_data(key):
+        select_bin(int(data[0]))
+
+
+def select_bin_from_table(key: str, numbers: Sequence[int]) -> None:
+    """Select the bin of the clicked row; a second click clears it."""
+    select_bin(selected_row_value(key, numbers))
+
+
+def show_questions(choice: RunChoice, result: Reliability, bin_number: int | None) -> None:
+    """Draw the questions of the selected bin, searchable; the download holds all of them."""
+    if bin_number is None:
+        return
+    if reason := choice.evidence.no_questions_reason:
+        st.info(escape_markdown(reason))
+        return
+    bin_row = result.table.row(by_predicate=pl.col("bin") == bin_number, named=True)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.header(f"Questions in {escape_markdown(bin_row['interval'])}", anchor=False, width="content")
+        st.button("Close", key="close_bin", on_click=select_bin, args=(None,), icon=":material/close:")
+    search = url_text_input("search", "Search", "id, question, answer or gold contains …")
+    questions = cached_result(
+        ("questions", *choice.cache_key(), bin_number, search),
+        lambda: questions_in_bin(
+            choice.evidence, choice.metric, choice.scheme, bin_number=bin_number, search=search
+        ),
+        max_results=MAX_LARGE_RESULTS,
+    )
+    n_right = int(questions.frame["right"].sum())
+    st.caption(
+        f"{questions.frame.height:,} of "
+        f"{plural(questions.n_before_search, result.pair_unit.removesuffix('s'))}, "
+        f"{n_right:,} of them right"
+        + (
+            f"; the first {MAX_SHOWN_QUESTIONS:,} are shown, the download has them all."
+            if questions.frame.height > MAX_SHOWN_QUESTIONS
+            else "."
+        )
+    )
+    shown = questions.preview.with_columns(
+        right=pl.when("right").then(pl.lit("right")).otherwise(pl.lit("wrong"))
+    )
+    export = Export(
+        make_file_stem(choice.file_stem, "bin", bin_number, *([search] if search else [])),
+        lambda: questions.frame,
+        result.recipe,
+        "Questions",
+        f"{choice.description}, confidence in {bin_row['interval']}",
+        excerpt=True,
+    )
+    show_table(
+        shown,
+        key="question_rows",
+        alt=f"{plural(questions.frame.height, 'question')} of the selected bin",
+        export=export,
+    )
+
+
+def page() -> None:
+    """Draw the page."""
+    lines = shell("reliability", choose_lines).choice
+    choice = lines.choice
+    show_lines(lines)
+    try:
+        result = cached_reliability(choice)
+    except Unavailable as reason:
+        show_bounds(choice, reason)
+        st.stop()
+    show_reliability_summary(choice, result)
+    selected = selected_bin(result.table)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        diagram, table = st.container(), st.container()
+    with diagram:
+        show_diagram(choice, result, selected)
+    with table:
+        show_bins(choice, result, selected)
+    show_questions(choice, result, selected)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""What can I send?"""
+"""The page Report: what can I send?
+
+The report is built while the browser waits for the download, in a thread that cannot draw on the page. The
+thread notes its progress in the session's `ReportProgress`, and a fragment that runs every second shows it.
+"""
 
 from __future__ import annotations
 
@@ -42,85 +46,10 @@ from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
 
-# MERGED reported_files: What does a report say of the files, and which command line reads them alike?
-
 DIFFERENT_MAPPINGS_NOTE: Final = (
     "Some files were read as a person said of them on the page Files, each in its own way, which one line "
     "cannot say."
 )
-
-
-def report_files(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) -> tuple[ReportFile, ...]:
-    """Every file, with its checksum; of one that waits for a decision, that it does."""
-    return tuple(
-        ReportFile(
-            file.name,
-            file.report,
-            _refusal(file, accepted_file_ids),
-            file_checksums(files_read_with(file.listing.path, file.name, file.listing.gold)),
-        )
-        for file in files
-    )
-
-
-def _refusal(file: LoadedFile, accepted_file_ids: Sequence[str]) -> str | None:
-    report = file.report
-    if report is not None and report.status == "asks" and file_id(file) not in accepted_file_ids:
-        return f"{bad_rows_phrase(report.bad_rows, report.rows)}, and nobody has decided to leave them out."
-    return file.refusal
-
-
-def run_name(run: ReportRun, runs: Sequence[LoadedRun]) -> str:
-    """What the command line calls a run: its label, and where two have it, its title."""
-    label = run.report.run.label
-    return label if sum(other.report.run.label == label for other in runs) == 1 else run.title
-
-
-def report_command(
-    files: Sequence[LoadedFile],
-    accepted_file_ids: Sequence[str],
-    request: tuple[ReportSettings, tuple[str, ...], tuple[str, ...]],
-    output: str,
-) -> ReportCommand:
-    """The line that makes the same report; asked: numbers, pages, runs (() = all)."""
-    numbers, pages, runs = request
-    loaded = [file for file in files if _refusal(file, accepted_file_ids) is None]
-    bad = [file for file in files if file.report is not None and file.report.status == "asks"]
-    skipped = [file for file in bad if file in loaded]
-    whole = not any(file.is_uploaded for file in files) and len(skipped) in (0, len(bad))
-    wishes = {file.mapping for file in loaded}
-    wish = next(iter(wishes)) if len(wishes) == 1 else None
-    return ReportCommand(
-        (".",) if whole else tuple(_command_path(file) for file in loaded),
-        output,
-        numbers,
-        pages,
-        runs,
-        bool(skipped),
-        wish.format if wish else None,
-        dict(wish.columns) if wish else {},
-        _relative_path(Path(wish.gold)) if wish and wish.gold else None,
-        RUN_IN_DATA_FOLDER
-        if wish is not None or not loaded
-        else f"{RUN_IN_DATA_FOLDER} {DIFFERENT_MAPPINGS_NOTE}",
-    )
-
-
-def _command_path(file: LoadedFile) -> str:
-    return file.name if file.is_uploaded else _relative_path(file.listing.path)
-
-
-def _relative_path(path: Path) -> str:
-    """The path below the data folder; the machine's own folders are nobody's business."""
-    folder = data_folder().resolve()
-    real = path if path.is_absolute() else path.absolute()
-    return real.relative_to(folder).as_posix() if real.is_relative_to(folder) else path.name
-
-
-# MERGED reporting: Which pages and runs go into the report, and how is it made at one click?  The parts of the page Report.
-#
-# The report is made while the browser waits for the file, in a thread that cannot write on the page. So it
-# notes how far it is, and a part of the page that runs by itself every second shows that.
 
 REPORT_FILE_STEM: Final = "calibration-report"
 _PROGRESS_KEY: Final = "_report_work"
@@ -128,7 +57,17 @@ _PROGRESS_KEY: Final = "_report_work"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportChoice:
-    """pages: ids of SECTIONS; runs: ids; asked: what the other pages show, as far as a report has it."""
+    """What the person chose for the report.
+
+    Attributes
+    ----------
+    pages : tuple of str
+        Ids of `SECTIONS`, in their order.
+    runs : tuple of str
+        Ids of the runs.
+    settings : ReportSettings
+        What is chosen on the other pages, as far as the report uses it.
+    """
 
     pages: tuple[str, ...]
     runs: tuple[str, ...]
@@ -137,7 +76,20 @@ class ReportChoice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportOrder:
-    """One report as it would be made now. files: read for their checksums when it is made."""
+    """One report as it would be built now.
+
+    Attributes
+    ----------
+    runs : tuple of ReportRun
+    files : Callable
+        Returns the files with their checksums; called when the report is built, as it reads every file.
+    settings : ReportSettings
+    pages : tuple of str
+    command : ReportCommand
+        Builds the same report from the command line.
+    progress : ReportProgress
+        Where the building thread notes its progress.
+    """
 
     runs: tuple[ReportRun, ...]
     files: Callable[[], tuple[ReportFile, ...]]
@@ -148,7 +100,7 @@ class ReportOrder:
 
 
 def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoice:
-    """The controls of pages and runs; the rest is as the other pages have it."""
+    """Draw the sidebar controls of pages and runs; the other settings come from the other pages."""
     titles = {run.id: run.title for run in runs}
     pages = multiselect(
         url_state,
@@ -159,7 +111,7 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         default=list(SECTIONS),
         help_="A page that has nothing to say of these runs is left out, and named.",
     )
-    chosen = multiselect(
+    selected = multiselect(
         url_state,
         "reported",
         list(titles),
@@ -170,14 +122,14 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
     )
     return ReportChoice(
         tuple(id_ for id_ in SECTIONS if id_ in pages),
-        tuple(id_ for id_ in titles if id_ in chosen),
+        tuple(id_ for id_ in titles if id_ in selected),
         settings_from_url(url_state),
     )
 
 
 def settings_from_url(url_state: UrlState) -> ReportSettings:
-    """What a person chose on another page, the clicked bin too; a choice that is none is passed over."""
-    held = url_state.held
+    """Return the settings of the other pages, with the selected bin; invalid values count as not chosen."""
+    held = url_state.initial
     method, metric, bins = held.get("method", ""), held.get("metric", ""), held.get("m", "")
     binning = held.get("binning", "")
     labels, unparseable = held.get("labels", "top"), held.get("unparseable", "own")
@@ -203,20 +155,101 @@ def report_order(
     runs: Sequence[LoadedRun],
     accepted_file_ids: Sequence[str],
 ) -> ReportOrder:
-    """What a click makes."""
-    work: ReportProgress = st.session_state.setdefault(_PROGRESS_KEY, ReportProgress())
-    here = tuple(ReportRun(run.title, run.report, run.style_index) for run in runs if run.id in choice.runs)
-    names = () if len(here) == len(runs) else tuple(run_name(run, runs) for run in here)
+    """Return the report that a click would build."""
+    progress: ReportProgress = st.session_state.setdefault(_PROGRESS_KEY, ReportProgress())
+    report_runs = tuple(
+        ReportRun(run.title, run.report, run.style_index) for run in runs if run.id in choice.runs
+    )
+    names = () if len(report_runs) == len(runs) else tuple(run_name(run, runs) for run in report_runs)
     pages = () if len(choice.pages) == len(SECTIONS) else choice.pages
-    again = report_command(
+    command = report_command(
         files, accepted_file_ids, (choice.settings, pages, names), f"{REPORT_FILE_STEM}.html"
     )
-    said = partial(report_files, files, accepted_file_ids)
-    return ReportOrder(here, said, choice.settings, choice.pages, again, work)
+    files_with_checksums = partial(report_files, files, accepted_file_ids)
+    return ReportOrder(report_runs, files_with_checksums, choice.settings, choice.pages, command, progress)
+
+
+def report_files(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) -> tuple[ReportFile, ...]:
+    """Return every file with its checksum; a file with undecided bad rows counts as refused."""
+    return tuple(
+        ReportFile(
+            file.name,
+            file.report,
+            _refusal(file, accepted_file_ids),
+            file_checksums(files_read_with(file.listing.path, file.name, file.listing.gold)),
+        )
+        for file in files
+    )
+
+
+def _refusal(file: LoadedFile, accepted_file_ids: Sequence[str]) -> str | None:
+    """Return why the file is not loaded; None where it is."""
+    report = file.report
+    if report is not None and report.status == "asks" and file_id(file) not in accepted_file_ids:
+        return f"{bad_rows_phrase(report.bad_rows, report.rows)}, and nobody has decided to leave them out."
+    return file.refusal
+
+
+def run_name(run: ReportRun, runs: Sequence[LoadedRun]) -> str:
+    """Return the run's name on the command line: its label, or its title where two runs share the label."""
+    label = run.report.run.label
+    return label if sum(other.report.run.label == label for other in runs) == 1 else run.title
+
+
+def report_command(
+    files: Sequence[LoadedFile],
+    accepted_file_ids: Sequence[str],
+    request: tuple[ReportSettings, tuple[str, ...], tuple[str, ...]],
+    output: str,
+) -> ReportCommand:
+    """Return the command line that builds the same report.
+
+    Parameters
+    ----------
+    files : Sequence of LoadedFile
+    accepted_file_ids : Sequence of str
+        Ids of the files whose good rows are loaded without their bad ones.
+    request : tuple
+        Settings, ids of the pages and names of the runs; empty for all.
+    output : str
+        Name of the report's file.
+    """
+    settings, pages, runs = request
+    loaded = [file for file in files if _refusal(file, accepted_file_ids) is None]
+    with_bad_rows = [file for file in files if file.report is not None and file.report.status == "asks"]
+    accepted = [file for file in with_bad_rows if file in loaded]
+    covers_folder = not any(file.is_uploaded for file in files) and len(accepted) in (0, len(with_bad_rows))
+    mappings = {file.mapping for file in loaded}
+    mapping = next(iter(mappings)) if len(mappings) == 1 else None
+    return ReportCommand(
+        (".",) if covers_folder else tuple(_command_path(file) for file in loaded),
+        output,
+        settings,
+        pages,
+        runs,
+        bool(accepted),
+        mapping.format if mapping else None,
+        dict(mapping.columns) if mapping else {},
+        _relative_path(Path(mapping.gold)) if mapping and mapping.gold else None,
+        RUN_IN_DATA_FOLDER
+        if mapping is not None or not loaded
+        else f"{RUN_IN_DATA_FOLDER} {DIFFERENT_MAPPINGS_NOTE}",
+    )
+
+
+def _command_path(file: LoadedFile) -> str:
+    return file.name if file.is_uploaded else _relative_path(file.listing.path)
+
+
+def _relative_path(path: Path) -> str:
+    """Return the path below the data folder, else the name alone, since the report is sent to others."""
+    folder = data_folder().resolve()
+    absolute = path if path.is_absolute() else path.absolute()
+    return absolute.relative_to(folder).as_posix() if absolute.is_relative_to(folder) else path.name
 
 
 def show_make_button(order: ReportOrder) -> None:
-    """One click makes the report and downloads it."""
+    """Draw the button that builds the report and downloads it."""
     st.download_button(
         "Make and download the report",
         data=lambda: make_report(order),
@@ -230,37 +263,37 @@ def show_make_button(order: ReportOrder) -> None:
 
 
 def make_report(order: ReportOrder) -> bytes:
-    """The report's bytes; how far it is, and what stopped it, is noted in the order's work."""
-    work = order.progress
-    with work.lock:  # a second click waits for the first: it would only slow it down
-        work.told = work.trouble = ""
-        began = datetime.now().astimezone()
+    """Return the report's bytes; progress, outcome and any failure are noted in `order.progress`."""
+    progress = order.progress
+    with progress.lock:  # a second click waits, since two builds at once only slow each other down
+        progress.told = progress.trouble = ""
+        started = datetime.now().astimezone()
         try:
-            work.update(0.0, "checksums of the files")
-            subject = ReportInput(order.runs, order.files(), order.settings)
-            again = Provenance(began, order.command.command_line, order.command.where_to_run)
-            result = build_report(subject, order.pages, again, work.update)
+            progress.update(0.0, "checksums of the files")
+            report_input = ReportInput(order.runs, order.files(), order.settings)
+            provenance = Provenance(started, order.command.command_line, order.command.where_to_run)
+            result = build_report(report_input, order.pages, provenance, progress.update)
         except CalibError as reason:
-            work.trouble = str(reason)
+            progress.trouble = str(reason)
             raise
         finally:
-            work.update(0.0, "")
-        seconds = (datetime.now().astimezone() - began).total_seconds()
+            progress.update(0.0, "")
+        seconds = (datetime.now().astimezone() - started).total_seconds()
         data = result.html.encode("utf-8")
-        left = "; ".join(
+        left_out = "; ".join(
             f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in result.left_out.items()
         )
-        work.told = (
+        progress.told = (
             f"Made in {seconds:.0f} s: {plural(len(result.pages), 'page')} of "
             f"{plural(len(order.runs), 'run')}, {len(data) / 1e6:.1f} MB."
-            + (f" Left out, as these runs have nothing to say to it: {left}." if left else "")
+            + (f" Left out, as these runs have nothing to say to it: {left_out}." if left_out else "")
         )
         return data
 
 
 @st.fragment(run_every=1.0)
 def show_progress(progress: ReportProgress) -> None:
-    """How far the report is, or what came of it."""
+    """Draw the report's progress, or the outcome of the last one; reruns on its own every second."""
     if progress.doing:
         st.progress(min(progress.share, 1.0), escape_markdown(shorten(progress.doing, 90)))
     elif progress.trouble:
@@ -272,35 +305,37 @@ def show_progress(progress: ReportProgress) -> None:
 
 
 def show_contents(order: ReportOrder) -> None:
-    """Which pages, runs and numbers are in it."""
+    """Say which pages, runs and numbers the report holds."""
     st.header("What it will hold", anchor=False)
-    asked = order.settings
-    method = METHODS[asked.methods[0]].title if asked.methods else "each run's first confidence method"
-    number = metric_caption(asked.metrics[0] if asked.metrics else DEFAULT_METRIC, asked.scheme)
-    of = ViewCaption(plural(len(order.pages), "page"), [run.title for run in order.runs], [method], number)
-    other = " A run that does not give that method is shown by its first." if asked.methods else ""
-    if asked.bin_number is not None:
-        other += f" With the first {MAX_QUESTIONS} questions of each run's bin {asked.bin_number}."
-    show_view_caption(f"{of.sentence}{other}")
+    settings = order.settings
+    method = METHODS[settings.methods[0]].title if settings.methods else "each run's first confidence method"
+    number = metric_caption(settings.metrics[0] if settings.metrics else DEFAULT_METRIC, settings.scheme)
+    caption = ViewCaption(
+        plural(len(order.pages), "page"), [run.title for run in order.runs], [method], number
+    )
+    more = " A run that does not give that method is shown by its first." if settings.methods else ""
+    if settings.bin_number is not None:
+        more += f" With the first {MAX_QUESTIONS} questions of each run's bin {settings.bin_number}."
+    show_view_caption(f"{caption.sentence}{more}")
     st.markdown("\n".join(f"- **{SECTIONS[id_].title}**: {SECTIONS[id_].question}" for id_ in order.pages))
 
 
 def show_command(order: ReportOrder) -> None:
-    """The same from the command line."""
+    """Draw the command line that builds the same report."""
     with st.expander("The same from the command line", key="again"):
         st.code(order.command.command_line, language=None, wrap_lines=True)
         st.caption(escape_markdown(order.command.where_to_run))
 
 
 def page() -> None:
-    """Draws the page."""
-    here = shell("report", choose_report)
+    """Draw the page."""
+    context = shell("report", choose_report)
     st.markdown(
-        "**One file to send.** It holds the chosen pages' figures, tables and recipes, what was loaded and what "
-        "was left out, the files' checksums, and the command line that makes it again. It opens in any browser "
-        "without a network, in light and dark, and prints to PDF."
+        "**One file to send.** It holds the chosen pages' figures, tables and recipes, what was loaded and "
+        "what was left out, the files' checksums, and the command line that makes it again. It opens in any "
+        "browser without a network, in light and dark, and prints to PDF."
     )
-    order = report_order(here.choice, here.files, here.runs, here.accepted_file_ids)
+    order = report_order(context.choice, context.files, context.runs, context.accepted_file_ids)
     show_make_button(order)
     show_progress(order.progress)
     show_contents(order)

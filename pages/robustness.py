@@ -1,4 +1,4 @@
-"""Does the number depend on M?"""
+"""The page Robustness: does the number depend on the number of bins M?"""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ from pages.widgets.summary import show_headline, show_recipe, show_remarks, show
 from pages.widgets.table import show_table
 from pages.widgets.url_inputs import url_selectbox
 
-# MERGED robust: How much does each metric depend on M?  The blocks of the Robustness page around its figures.
+MAX_OFFERED_QUESTIONS: Final = 500
+"""Number of questions that the select box offers."""
 
 RSD_EXPLANATION: Final = """
 - RSD = standard deviation / mean of one metric's values over the set of M. It compares **metrics on one
@@ -65,8 +66,22 @@ RSD_EXPLANATION: Final = """
 """
 
 
+def cached_sweeps(choice: RunChoice) -> list[Sweep]:
+    """Return the sweep of each chosen run, each computed once, with progress over the runs."""
+    sweep = choice.required_sweep
+    return [
+        cached_result(
+            ("sweep", *choice.cache_key(evidence, run), sweep.bin_counts, sweep.metrics, sweep.ddof),
+            lambda evidence=evidence: sweep_bins(evidence, sweep.metrics, sweep.bin_counts, ddof=sweep.ddof),
+        )
+        for run, evidence in with_progress(
+            ((choice.run, choice.evidence), *sweep.other_runs), "Drawing what chance alone would give:"
+        )
+    ]
+
+
 def show_sweep_summary(choice: RunChoice, results: Sequence[Sweep]) -> None:
-    """The reading, one tile a metric, how the numbers were made, and what has to be said besides."""
+    """Draw the headline, one tile per metric, the recipes and the remarks."""
     first = results[0]
     show_headline(first.headline, _sweep_view_caption(choice, results))
     if first.curves:
@@ -78,25 +93,34 @@ def show_sweep_summary(choice: RunChoice, results: Sequence[Sweep]) -> None:
     show_remarks(first.chance_note)
     show_remarks(*robustness_remarks(choice.evidence, first))
     for result in results:
-        whose = f"**{escape_markdown(result.run)}**: " if len(results) > 1 else ""
-        for why in sweep_refusals(result):
-            st.caption(f":material/block: {whose}{escape_markdown(why)}")
+        prefix = f"**{escape_markdown(result.run)}**: " if len(results) > 1 else ""
+        for refusal in sweep_refusals(result):
+            st.caption(f":material/block: {prefix}{escape_markdown(refusal)}")
 
 
 def _sweep_view_caption(choice: RunChoice, results: Sequence[Sweep]) -> ViewCaption:
-    """The curves, of which runs and metrics."""
-    wanted = choice.required_sweep
+    """Return the caption that says which runs and metrics the curves are of."""
+    sweep = choice.required_sweep
     metrics = dict.fromkeys(METRICS[curve.metric].title for result in results for curve in result.curves)
     return view_caption(
         f"{names_or_count(list(metrics), 'metrics')} over M",
-        [choice.run.title, *(run.title for run, _ in wanted.other_runs)],
-        [choice.evidence, *(evidence for _, evidence in wanted.other_runs)],
-        f"M in {{{bin_counts_text(wanted.bin_counts)}}}",
+        [choice.run.title, *(run.title for run, _ in sweep.other_runs)],
+        [choice.evidence, *(evidence for _, evidence in sweep.other_runs)],
+        f"M in {{{bin_counts_text(sweep.bin_counts)}}}",
     )
 
 
+def _show_exactness_badge(choice: RunChoice) -> None:
+    """Say up to which M Full-ECE is exact for a file that stores the largest probabilities only."""
+    run = choice.evidence.run
+    if not isinstance(run, TokenRun) or run.sums.unstored is None:
+        return
+    exact = largest_exact_bins(run.sums)
+    st.badge(f"Top-k file, Full-ECE: exact up to M = {exact}", icon=":material/straighten:", color="orange")
+
+
 def _show_recipes(results: Sequence[Sweep]) -> None:
-    """How the number that the reading speaks of was made; that of the others, a line each, is folded away."""
+    """Draw the recipe of the headline's curve; those of the other curves are folded."""
     lines = _recipe_lines(results)
     show_recipe(lines[0] if lines else "No metric can be swept here.")
     if len(lines) > 1:
@@ -105,29 +129,45 @@ def _show_recipes(results: Sequence[Sweep]) -> None:
 
 
 def _recipe_lines(results: Sequence[Sweep]) -> list[str]:
-    made = [(result.run, curve.recipe) for result in results for curve in result.curves]
+    """Return the recipe of every curve, after the run's name where there are several runs."""
+    recipes = [(result.run, curve.recipe) for result in results for curve in result.curves]
     several = len(results) > 1
-    return [f"{run}: {recipe}" if several else recipe for run, recipe in made]
+    return [f"{run}: {recipe}" if several else recipe for run, recipe in recipes]
 
 
-def _show_exactness_badge(choice: RunChoice) -> None:
-    """What can be known of a file that stores the largest probabilities only."""
-    run = choice.evidence.run
-    if not isinstance(run, TokenRun) or run.sums.unstored is None:
-        return
-    exact = largest_exact_bins(run.sums)
-    st.badge(f"Top-k file, Full-ECE: exact up to M = {exact}", icon=":material/straighten:", color="orange")
+def show_curves(choice: RunChoice, results: Sequence[Sweep]) -> None:
+    """Draw each metric over M, as it is and relative to its mean, and how to read both figures."""
+    with st.grid(2, min_column_width=430, gap="medium"):
+        values, relative = st.container(), st.container()
+    with values:
+        st.subheader(VALUES_TITLE, anchor=False)
+        show_figure(
+            lambda theme: metric_values_figure(results, theme, choice.style_indices),
+            key="values",
+            alt=describe_metric_values(results),
+            export=sweep_export(choice, results, VALUES_TITLE),
+        )
+    with relative:
+        st.subheader(RELATIVE_TITLE, anchor=False)
+        show_figure(
+            lambda theme: relative_values_figure(results, theme, choice.style_indices),
+            key="relative",
+            alt=describe_relative_values(results),
+            export=sweep_export(choice, results, RELATIVE_TITLE),
+        )
+        show_full_ece(results)
+    st.caption(ROBUSTNESS_CAPTION)
 
 
 def show_full_ece(results: Sequence[Sweep]) -> None:
-    """Full-ECE between what calibrated confidences would give and the most that it can be."""
+    """Draw Full-ECE between the value of calibrated confidences and its upper bound."""
     if tiles := full_ece_tiles(results[0]):
         st.subheader(FULL_ECE_TITLE, anchor=False)
         show_tiles(tiles)
 
 
 def show_rsd_table(choice: RunChoice, results: Sequence[Sweep]) -> None:
-    """One row a run and metric: RSD, its null, and the value at each M."""
+    """Draw one row per run and metric: the RSD, its null distribution, and the value at each M."""
     rows = robustness_rows(results)
     bins, ddof = bin_counts_text(results[0].bins), results[0].ddof
     st.subheader(f"RSD over M in {{{bins}}}, ddof {ddof}", anchor=False)
@@ -141,7 +181,7 @@ def show_rsd_table(choice: RunChoice, results: Sequence[Sweep]) -> None:
 
 
 def sweep_export(choice: RunChoice, results: Sequence[Sweep], content: str) -> Export:
-    """Every value of every curve."""
+    """Return the export of every value of every curve."""
     metrics = stem_parts((curve.metric for result in results for curve in result.curves), "metrics")
     bins = results[0].bins
     return Export(
@@ -156,9 +196,9 @@ def sweep_export(choice: RunChoice, results: Sequence[Sweep], content: str) -> E
 
 
 def show_published_rsd() -> None:
-    """The paper's Table 1, and what RSD says and does not say."""
-    beside, words = st.columns([1, 1.6], gap="medium")
-    with beside:
+    """Draw the paper's Table 1 and what the RSD says and does not say."""
+    table, explanation = st.columns([1, 1.6], gap="medium")
+    with table:
         st.subheader("Published figures, other models and data", anchor=False)
         figures = published_rsd()
         shown = figures.select(
@@ -174,19 +214,20 @@ def show_published_rsd() -> None:
             export=Export("published-rsd", lambda: figures, source, "Published RSD"),
         )
         st.caption(source)
-    with words:
+    with explanation:
         st.subheader("What RSD says and what it does not", anchor=False)
         st.markdown(RSD_EXPLANATION)
 
 
-# MERGED pool: Where do the pairs of one position or question go?  A chooser, the picture, and how often classes occur.
-
-MAX_OFFERED_QUESTIONS: Final = 500
-"""So many questions are offered to choose from."""
-
-
 def show_pooling(choice: RunChoice, bins: tuple[int, ...]) -> None:
-    """The Full-ECE paper's Figure 1 of one position or question, with M = 10 or the smallest of the set."""
+    """Draw which pairs of one position or question go into which bin, as Figure 1 of the Full-ECE paper.
+
+    Parameters
+    ----------
+    choice : RunChoice
+    bins : tuple of int
+        The swept numbers of bins; M = 10 is drawn where it is among them, else the first.
+    """
     st.subheader("Which pairs go into which bin?", anchor=False)
     try:
         result = _chosen_pools(choice, 10 if 10 in bins else bins[0])
@@ -212,23 +253,24 @@ def show_pooling(choice: RunChoice, bins: tuple[int, ...]) -> None:
 
 
 def _chosen_pools(choice: RunChoice, bins: int) -> PairPools | None:
+    """Draw the control of the position or question and return its pools; None where none is stored."""
     run = choice.evidence.run
     if isinstance(run, TokenRun):
         examples = run.sums.examples
         if not examples:
             return None
         titles = [f"{example.row + 1:,}: right token {example.target}" for example in examples]
-        place = url_selectbox(
+        index = url_selectbox(
             "place", "Position", titles, "The first positions of the file are kept to look at."
         )
-        return pools_of_position(run.label, examples[place], bins)
+        return pools_of_position(run.label, examples[index], bins)
     titles = poolable_question_titles(choice.evidence)[:MAX_OFFERED_QUESTIONS]
-    place = url_selectbox("place", "Question", titles, f"Of the first {MAX_OFFERED_QUESTIONS} questions.")
-    return pools_of_question(choice.evidence, place, bins)
+    index = url_selectbox("place", "Question", titles, f"Of the first {MAX_OFFERED_QUESTIONS} questions.")
+    return pools_of_question(choice.evidence, index, bins)
 
 
 def show_occurrences(choice: RunChoice) -> None:
-    """How many classes of the vocabulary occur never, seldom, often."""
+    """Draw how many classes of the vocabulary occur never, seldom and often."""
     run = choice.evidence.run
     if not isinstance(run, TokenRun):
         return
@@ -255,48 +297,18 @@ def show_occurrences(choice: RunChoice) -> None:
 
 
 def page() -> None:
-    """Draws the page."""
+    """Draw the page."""
     choice = shell("robustness", choose_sweep).choice
-    wanted = choice.required_sweep
-    results = [
-        cached_result(
-            ("sweep", *choice.cache_key(evidence, run), wanted.bin_counts, wanted.metrics, wanted.ddof),
-            lambda evidence=evidence: sweep_bins(
-                evidence, wanted.metrics, wanted.bin_counts, ddof=wanted.ddof
-            ),
-        )
-        for run, evidence in with_progress(
-            ((choice.run, choice.evidence), *wanted.other_runs), "Drawing what chance alone would give:"
-        )
-    ]
+    results = cached_sweeps(choice)
     show_sweep_summary(choice, results)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        values, relative = st.container(), st.container()
-    with values:
-        st.subheader(VALUES_TITLE, anchor=False)
-        show_figure(
-            lambda theme: metric_values_figure(results, theme, choice.style_indices),
-            key="values",
-            alt=describe_metric_values(results),
-            export=sweep_export(choice, results, VALUES_TITLE),
-        )
-    with relative:
-        st.subheader(RELATIVE_TITLE, anchor=False)
-        show_figure(
-            lambda theme: relative_values_figure(results, theme, choice.style_indices),
-            key="relative",
-            alt=describe_relative_values(results),
-            export=sweep_export(choice, results, RELATIVE_TITLE),
-        )
-        show_full_ece(results)
-    st.caption(ROBUSTNESS_CAPTION)
+    show_curves(choice, results)
     show_rsd_table(choice, results)
     show_published_rsd()
     with st.grid(2, min_column_width=430, gap="medium"):
-        left, right = st.container(), st.container()
-    with left:
-        show_pooling(choice, wanted.bin_counts)
-    with right:
+        pooling, occurrences = st.container(), st.container()
+    with pooling:
+        show_pooling(choice, choice.required_sweep.bin_counts)
+    with occurrences:
         show_occurrences(choice)
 
 

@@ -1,4 +1,4 @@
-"""How many samples of which run, drawn how often, and what is enough?  Controls → one plan."""
+"""The page Sampling: how many samples per question are enough?"""
 
 from __future__ import annotations
 
@@ -72,7 +72,17 @@ MAX_SEED: Final = 10**9 - 1
 class SamplingChoice:
     """What the page Sampling shows.
 
-    answers: the run with its samples; within: the largest difference of the Brier score that is none.
+    Attributes
+    ----------
+    run : LoadedRun
+    answers : AnswerRun
+        The run's rows with their samples.
+    metric : str
+    plan : SamplingPlan
+        Sizes, repeats and seed of the draws.
+    options : MethodOptions
+    tolerance : float
+        Largest difference of the Brier score that counts as none.
     """
 
     run: LoadedRun
@@ -83,11 +93,11 @@ class SamplingChoice:
     tolerance: float
 
     def cache_key(self) -> tuple[object, ...]:
-        """What tells a result of these draws from any other; what is read off them is not part of it."""
+        """Return what determines the draws; metric and tolerance only choose what is shown of them."""
         return (*_source_key(self.run, self.options), self.plan)
 
     def sample_codes(self) -> SampleMatrix:
-        """The samples as codes."""
+        """Return the samples as integer codes, equal for equal answers."""
         return _cached_codes(self.run, self.answers, self.options)
 
 
@@ -101,17 +111,23 @@ def _cached_codes(run: LoadedRun, answers: AnswerRun, options: MethodOptions) ->
 
 
 def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingChoice:
-    """The controls of the page. Raises Unavailable where no run has samples."""
-    able = {
+    """Draw the sidebar controls: run, metric, sizes, repeats, seed, options and tolerance.
+
+    Raises
+    ------
+    Unavailable
+        Where no run has samples.
+    """
+    sampled = {
         run.id: (run, answers)
         for run in runs
         if isinstance(answers := run.report.run, AnswerRun) and SAMPLED_METHOD in run.report.survey.usable
     }
-    if not able:
+    if not sampled:
         raise Unavailable(NO_SAMPLES)
-    used = {id_: run.report.survey.usable[SAMPLED_METHOD].n_used for id_, (run, _) in able.items()}
-    run = pick_run(url_state, {id_: run for id_, (run, _) in able.items()}, default_run(used))
-    answers = able[run.id][1]
+    n_used = {id_: run.report.survey.usable[SAMPLED_METHOD].n_used for id_, (run, _) in sampled.items()}
+    run = pick_run(url_state, {id_: run for id_, (run, _) in sampled.items()}, default_run(n_used))
+    answers = sampled[run.id][1]
     metric = url_state.pick("metric", DEFAULT_METRICS, DEFAULT_METRICS[0])
     help_ = METRICS[metric].help
     st.selectbox(
@@ -127,13 +143,13 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
         seed = _whole_number_input(
             url_state, "seed", "Seed", (0, 0, MAX_SEED), "The same seed draws the same parts."
         )
-    chosen = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
-    within = _tolerance_input(url_state)
-    return SamplingChoice(run, answers, metric, SamplingPlan(sizes, repeats, seed), chosen, within)
+    options = pick_method_options(url_state, run.report.survey.usable[SAMPLED_METHOD])
+    tolerance = _tolerance_input(url_state)
+    return SamplingChoice(run, answers, metric, SamplingPlan(sizes, repeats, seed), options, tolerance)
 
 
 def _sizes_input(url_state: UrlState, placeholder: str) -> tuple[int, ...] | None:
-    """N' typed as a list; None where nothing is typed; usual: what is drawn then."""
+    """Draw the field of the sample sizes N'; None, for the default sizes, where nothing is typed."""
     return (
         number_list_input(
             url_state,
@@ -152,38 +168,38 @@ def _sizes_input(url_state: UrlState, placeholder: str) -> tuple[int, ...] | Non
 
 
 def _default_sizes_text(run: LoadedRun, answers: AnswerRun) -> str:
-    """The sizes that are drawn where none is typed: "4, 8, 16"."""
-    coded = _cached_codes(run, answers, MethodOptions())
+    """Return the sizes drawn where none is typed, as in "4, 8, 16"."""
+    codes = _cached_codes(run, answers, MethodOptions())
     try:
-        return ", ".join(map(str, subsample_sizes(coded.n_samples, coded.usable_rows).sizes))
-    except Unavailable:  # the page says why in the place of the figure
+        return ", ".join(map(str, subsample_sizes(codes.n_samples, codes.usable_rows).sizes))
+    except Unavailable:  # the page gives the reason in place of the figure
         return ""
 
 
 def _whole_number_input(
     url_state: UrlState, key: str, label: str, limits: tuple[int, int, int], help_: str
 ) -> int:
-    """A whole number; span: default, least, most."""
-    default, least, most = limits
-    wanted = url_state.pick(key, None, str(default))
-    known = parse_whole_number(wanted, least, most)
-    number = default if known is None else known
-    _store_value(url_state, key, str(number), str(default), valid=known is not None)
+    """Draw a whole-number field and return its number; `limits` holds the default, minimum and maximum."""
+    default, minimum, maximum = limits
+    text = url_state.pick(key, None, str(default))
+    parsed = parse_whole_number(text, minimum, maximum)
+    number = default if parsed is None else parsed
+    _store_value(url_state, key, str(number), str(default), valid=parsed is not None)
     url_state.set_widget(f"{key}_typed", number)
     st.number_input(
-        label, least, most, key=f"{key}_typed", step=1, help=help_, on_change=_on_number, args=(key, "d")
+        label, minimum, maximum, key=f"{key}_typed", step=1, help=help_, on_change=_on_number, args=(key, "d")
     )
     return number
 
 
 def _tolerance_input(url_state: UrlState) -> float:
-    """How near two Brier scores are to count as the same."""
+    """Draw the field of the tolerance within which two Brier scores count as equal."""
     default = f"{BRIER_TOLERANCE:g}"
-    wanted = url_state.pick("within", None, default)
-    known = re.fullmatch(r"0?\.\d{1,6}", wanted) is not None and float(wanted) > 0
-    number = float(wanted) if known else BRIER_TOLERANCE
+    text = url_state.pick("within", None, default)
+    valid = re.fullmatch(r"0?\.\d{1,6}", text) is not None and float(text) > 0
+    number = float(text) if valid else BRIER_TOLERANCE
     _store_value(
-        url_state, "within", f"{number:g}" if number >= 1e-4 else f"{number:.6f}", default, valid=known
+        url_state, "within", f"{number:g}" if number >= 1e-4 else f"{number:.6f}", default, valid=valid
     )
     url_state.set_widget("within_typed", number)
     st.number_input(
@@ -202,25 +218,28 @@ def _tolerance_input(url_state: UrlState) -> float:
 
 
 def _store_value(url_state: UrlState, key: str, value: str, default: str, *, valid: bool) -> None:
-    """Takes a value that can be had; one of a link that cannot is told."""
-    if not valid and url_state.moved and key in url_state.url:
-        url_state.lost[key] = url_state.url[key]
+    """Remember a control's value; an invalid one from a link is noted as rejected."""
+    if not valid and url_state.url_changed and key in url_state.url:
+        url_state.rejected[key] = url_state.url[key]
     url_state.set_widget(key, value)
     url_state.remember(key, value, default)
 
 
 def _on_number(key: str, number_format: str) -> None:
-    """A number somebody typed, as the address has it."""
+    """Write a typed number as the address has it."""
     st.session_state[key] = format(st.session_state[f"{key}_typed"], number_format).rstrip(
         "0" if "f" in number_format else ""
     )
 
 
-# MERGED sampling_view: How many samples are enough?  The blocks of the Sampling page around its figures.
-
-
 def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
-    """The draws, with progress where they are not kept yet. Raises Unavailable where none can be made."""
+    """Return the sweep over sample sizes, with a progress bar while it is computed.
+
+    Raises
+    ------
+    Unavailable
+        Where no part of the samples can be drawn.
+    """
 
     def compute() -> SampleSizeSweep:
         bar = st.progress(0.0, "Drawing parts of the samples …")
@@ -238,18 +257,18 @@ def cached_samples(choice: SamplingChoice) -> SampleSizeSweep:
 
 
 def show_sampling_summary(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """What is enough, a tile a method, how the numbers were made, and what has to be said besides."""
+    """Draw the headline, a tile per method, the recipe and the remarks."""
     show_headline(result.headline, _sampling_view_caption(choice, result))
     show_tiles(sampling_tiles(result))
     show_recipe(sampling_recipe(result, choice.metric))
     show_remarks(result.sufficiency_definition)
     show_remarks(*sampling_remarks(result))
-    for why in (*result.spread_caveats.values(), *result.unavailable.values()):
-        st.caption(f":material/block: {escape_markdown(why)}")
+    for reason in (*result.spread_caveats.values(), *result.unavailable.values()):
+        st.caption(f":material/block: {escape_markdown(reason)}")
 
 
 def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> ViewCaption:
-    """The curves, of which run and metric, over which numbers of samples."""
+    """Return the caption that says which run, metric and sample sizes the curves are of."""
     title = METRICS[choice.metric].title
     return ViewCaption(
         f"{title} of parts of the samples",
@@ -260,8 +279,24 @@ def _sampling_view_caption(choice: SamplingChoice, result: SampleSizeSweep) -> V
     )
 
 
+def show_sizes(choice: SamplingChoice, result: SampleSizeSweep) -> None:
+    """Draw the metric over N' beside its tables, and how to read them."""
+    with st.grid(2, min_column_width=485, gap="medium"):
+        figure, tables = st.container(), st.container()
+    with figure:
+        show_figure(
+            lambda theme: sampling_figure(result, choice.metric, theme),
+            key="sampling",
+            alt=describe_sampling(result, choice.metric),
+            export=sampling_export(choice, result, "Metric over N'"),
+        )
+    with tables:
+        show_sampling_tables(choice, result)
+    st.caption(SAMPLING_CAPTION)
+
+
 def show_sampling_tables(choice: SamplingChoice, result: SampleSizeSweep) -> None:
-    """One row an N', and one a method and N' for the paired difference."""
+    """Draw one row per N', and one per method and N' for the paired differences."""
     st.subheader(sizes_title(choice.metric), anchor=False)
     rows = size_rows(result, choice.metric)
     show_table(
@@ -273,19 +308,8 @@ def show_sampling_tables(choice: SamplingChoice, result: SampleSizeSweep) -> Non
     _show_gap_table(choice, result)
 
 
-def sampling_export(choice: SamplingChoice, result: SampleSizeSweep, content: str) -> Export:
-    """Every curve, gap and baseline."""
-    methods = stem_parts(result.mean_confidence, "methods")
-    return Export(
-        make_file_stem(choice.run.id, *methods, choice.metric, "n", *result.sizes, "seed", result.seed),
-        result.to_frame,
-        sampling_recipe(result, choice.metric),
-        content,
-        f"{choice.run.title}, {METRICS[choice.metric].title}",
-    )
-
-
 def _show_gap_table(choice: SamplingChoice, result: SampleSizeSweep) -> None:
+    """Draw the paired Brier differences to the reference size, where there are any."""
     rows = gap_rows(result)
     if not rows:
         return
@@ -298,45 +322,46 @@ def _show_gap_table(choice: SamplingChoice, result: SampleSizeSweep) -> None:
     )
 
 
+def sampling_export(choice: SamplingChoice, result: SampleSizeSweep, content: str) -> Export:
+    """Return the export of every curve, paired difference and baseline."""
+    methods = stem_parts(result.mean_confidence, "methods")
+    return Export(
+        make_file_stem(choice.run.id, *methods, choice.metric, "n", *result.sizes, "seed", result.seed),
+        result.to_frame,
+        sampling_recipe(result, choice.metric),
+        content,
+        f"{choice.run.title}, {METRICS[choice.metric].title}",
+    )
+
+
 def show_question(choice: SamplingChoice) -> None:
-    """One question: its clusters as bars, and the three confidences worked out."""
+    """Draw one question: its clusters of equal answers, and the three confidences derived step by step."""
     st.header(EXAMPLE_TITLE, anchor=False)
-    coded = choice.sample_codes()
-    places, titles = sampled_question_titles(choice.answers, coded)
-    place = url_selectbox(
+    codes = choice.sample_codes()
+    rows, titles = sampled_question_titles(choice.answers, codes)
+    index = url_selectbox(
         "place",
         "Question",
         titles,
         f"Of the first {len(titles):,} with samples; type to search, “tie” and “not parse” too.",
-        typical_question(coded, places),
+        typical_question(codes, rows),
     )
-    result = question_clusters(choice.answers, coded, places[place], choice.options.unparseable)
+    result = question_clusters(choice.answers, codes, rows[index], choice.options.unparseable)
     with st.grid(2, min_column_width=430, gap="medium"):
-        bars, words = st.container(), st.container()
-    with bars:
+        figure, derivation = st.container(), st.container()
+    with figure:
         show_figure(
             lambda theme: question_clusters_figure(result, theme),
             key="clusters",
             alt=describe_question_clusters(result),
             export=question_export(choice, result, "Clusters of one question"),
         )
-    with words:
+    with derivation:
         _show_worked_question(choice, result)
 
 
-def question_export(choice: SamplingChoice, result: QuestionClusters, content: str) -> Export:
-    """The clusters of one question."""
-    recipe = "\n".join([result.sizes_text, *result.derivations.values()])
-    return Export(
-        make_file_stem(choice.run.id, "row", result.row, "clusters"),
-        result.to_frame,
-        recipe,
-        content,
-        f"{choice.run.title}, {result.title}",
-    )
-
-
 def _show_worked_question(choice: SamplingChoice, result: QuestionClusters) -> None:
+    """Draw the question's headline, the derivation of its confidences and the table of its clusters."""
     st.markdown(escape_markdown(example_headline(result)))
     st.code("\n".join([result.sizes_text, *result.derivations.values()]), language=None, wrap_lines=True)
     show_table(
@@ -347,31 +372,29 @@ def _show_worked_question(choice: SamplingChoice, result: QuestionClusters) -> N
     )
 
 
-# MERGED sampling: How many samples are enough?
+def question_export(choice: SamplingChoice, result: QuestionClusters, content: str) -> Export:
+    """Return the export of one question's clusters."""
+    recipe = "\n".join([result.sizes_text, *result.derivations.values()])
+    return Export(
+        make_file_stem(choice.run.id, "row", result.row, "clusters"),
+        result.to_frame,
+        recipe,
+        content,
+        f"{choice.run.title}, {result.title}",
+    )
 
 
 def page() -> None:
-    """Draws the page."""
-    chosen = shell("sampling", choose_sampling).choice
+    """Draw the page."""
+    choice = shell("sampling", choose_sampling).choice
     try:
-        result = cached_samples(chosen)
+        result = cached_samples(choice)
     except Unavailable as reason:
         st.info(escape_markdown(str(reason)))
     else:
-        show_sampling_summary(chosen, result)
-        with st.grid(2, min_column_width=485, gap="medium"):
-            picture, numbers = st.container(), st.container()
-        with picture:
-            show_figure(
-                lambda theme: sampling_figure(result, chosen.metric, theme),
-                key="sampling",
-                alt=describe_sampling(result, chosen.metric),
-                export=sampling_export(chosen, result, "Metric over N'"),
-            )
-        with numbers:
-            show_sampling_tables(chosen, result)
-        st.caption(SAMPLING_CAPTION)
-    show_question(chosen)
+        show_sampling_summary(choice, result)
+        show_sizes(choice, result)
+    show_question(choice)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which step of the tour, of which run, by which confidence, how large?  The controls of the page Tour."""
+"""The page Tour: what is calibration, on this data?"""
 
 from __future__ import annotations
 
@@ -35,55 +35,7 @@ from pages.widgets.shell import PAGES, shell
 from pages.widgets.summary import show_recipe, show_view_caption
 
 STEP_NUMBERS = tuple(str(at) for at in range(1, len(STEP_KINDS) + 1))
-"""Steps as the address has them."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TourChoice:
-    """What the page Tour shows. at: the step, from 1; large: for a projector; why: of this run, or ""."""
-
-    subject: TourSubject
-    runs: tuple[LoadedRun, ...]
-    step_number: int
-    large_type: bool
-    run_reason: str
-
-    @property
-    def kind(self) -> StepKind:
-        """The step."""
-        return STEP_KINDS[self.step_number - 1]
-
-    @property
-    def run(self) -> LoadedRun:
-        """The run that the tour is of."""
-        return next(run for run in self.runs if run.id == self.subject.run)
-
-
-def choose_tour(url_state: UrlState, runs: Sequence[LoadedRun]) -> TourChoice:
-    """Run and method at the side; step and size of type stand in the page itself."""
-    candidates = {run.id: TourCandidate(run.title, run.report.survey.usable) for run in runs}
-    by_id, telling = {run.id: run for run in runs}, default_tour_run(candidates)
-    run_id = pick_run(url_state, by_id, telling).id
-    usable = candidates[run_id].usable
-    method = pick_method(url_state, list(usable), next(iter(usable)))
-    at = int(url_state.pick("step", STEP_NUMBERS, "1"))
-    large = url_state.pick("large", ["1", "0"], "0") == "1"
-    reason = choice_reason(candidates, run_id) if run_id == telling else ""
-    return TourChoice(TourSubject(run_id, method, candidates), tuple(runs), at, large, reason)
-
-
-def cached_step(choice: TourChoice) -> TourStep:
-    """The step, computed once. Raises Unavailable where the data cannot give it."""
-    everything = tuple((run.id, run.title, run.file.stamp) for run in choice.runs)
-    return cached_result(
-        ("tour", choice.kind, choice.subject.run, choice.subject.method, everything),
-        lambda: tour_step(
-            choice.kind, choice.subject, cached_measure({run.report.run: run for run in choice.runs})
-        ),
-    )
-
-
-# MERGED tour_view: How does a step of the tour stand on its page?  Where one is, two sentences, the picture, a way to more.
+"""Step numbers as the address has them."""
 
 STYLES: Final = Path(__file__).parent / "widgets"
 FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
@@ -94,20 +46,84 @@ FURTHER_PAGES: Final[dict[StepKind, tuple[str, str]]] = {
     "samples": ("sampling", "how many samples are enough"),
     "models": ("comparison", "all runs, accuracy against Brier score"),
 }
-"""Step → the page that says more, and what of."""
+"""Step → the page that goes further, and what it shows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TourChoice:
+    """What the page Tour shows.
+
+    Attributes
+    ----------
+    subject : TourSubject
+        Run and method of the tour, and every run it may use.
+    runs : tuple of LoadedRun
+    step_number : int
+        From 1.
+    large_type : bool
+        Whether the page is laid out for a projector.
+    run_reason : str
+        Why the tour picked this run; empty where the person picked it.
+    """
+
+    subject: TourSubject
+    runs: tuple[LoadedRun, ...]
+    step_number: int
+    large_type: bool
+    run_reason: str
+
+    @property
+    def kind(self) -> StepKind:
+        """The kind of the current step."""
+        return STEP_KINDS[self.step_number - 1]
+
+    @property
+    def run(self) -> LoadedRun:
+        """The run that the tour is about."""
+        return next(run for run in self.runs if run.id == self.subject.run)
+
+
+def choose_tour(url_state: UrlState, runs: Sequence[LoadedRun]) -> TourChoice:
+    """Draw the sidebar controls of run and method; step and size of type are set on the page itself."""
+    candidates = {run.id: TourCandidate(run.title, run.report.survey.usable) for run in runs}
+    by_id, default_run = {run.id: run for run in runs}, default_tour_run(candidates)
+    run_id = pick_run(url_state, by_id, default_run).id
+    usable = candidates[run_id].usable
+    method = pick_method(url_state, list(usable), next(iter(usable)))
+    step_number = int(url_state.pick("step", STEP_NUMBERS, "1"))
+    large_type = url_state.pick("large", ["1", "0"], "0") == "1"
+    reason = choice_reason(candidates, run_id) if run_id == default_run else ""
+    return TourChoice(TourSubject(run_id, method, candidates), tuple(runs), step_number, large_type, reason)
+
+
+def cached_step(choice: TourChoice) -> TourStep:
+    """Return the current step, computed once.
+
+    Raises
+    ------
+    Unavailable
+        Where the data cannot show this step.
+    """
+    sources = tuple((run.id, run.title, run.file.stamp) for run in choice.runs)
+    return cached_result(
+        ("tour", choice.kind, choice.subject.run, choice.subject.method, sources),
+        lambda: tour_step(
+            choice.kind, choice.subject, cached_measure({run.report.run: run for run in choice.runs})
+        ),
+    )
 
 
 def apply_style_sheets(choice: TourChoice) -> None:
-    """The page's type; for a projector, larger."""
+    """Load the style of the page, and for a projector the one with larger type."""
     st.html(STYLES / "tour.css")
     if choice.large_type:
         st.html(STYLES / "tour_large.css")
 
 
 def show_step_buttons(choice: TourChoice) -> None:
-    """Back, on, each step, and the size of type; the arrow keys go back and on.
+    """Draw the buttons: back, next, one per step, and the size of type; the arrow keys go back and on.
 
-    All of it buttons: a switch or a row of segments that was clicked would keep the arrow keys to itself.
+    All are buttons, since a toggle or segmented control keeps the arrow keys to itself once clicked.
     """
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="tour_way"
@@ -115,11 +131,11 @@ def show_step_buttons(choice: TourChoice) -> None:
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall"):
             _step_button("Back", choice.step_number - 1, shortcut="Left")
             _step_button("Next", choice.step_number + 1, shortcut="Right", type="primary")
-            for at, kind in enumerate(STEP_KINDS, 1):
-                here: Literal["secondary", "tertiary"] = (
-                    "secondary" if at == choice.step_number else "tertiary"
+            for number, kind in enumerate(STEP_KINDS, 1):
+                button_type: Literal["secondary", "tertiary"] = (
+                    "secondary" if number == choice.step_number else "tertiary"
                 )
-                _step_button(str(at), at, type=here, help=STEP_TITLES[kind])
+                _step_button(str(number), number, type=button_type, help=STEP_TITLES[kind])
             st.markdown(f"{choice.step_number} of {len(STEP_KINDS)}", width="content")
         st.button(
             "Normal type" if choice.large_type else "Large type",
@@ -152,32 +168,31 @@ def _set_type_size(large: bool) -> None:  # noqa: FBT001 (Streamlit passes it so
 
 
 def show_step(choice: TourChoice) -> None:
-    """The step, or why the data cannot give it."""
+    """Draw the current step, or why the data cannot show it."""
     with st.container(key="tour_step"):
         try:
-            told = cached_step(choice)
+            step = cached_step(choice)
         except Unavailable as reason:
             st.info(escape_markdown(str(reason)))
             return
         with st.grid(2, min_column_width=380, gap="large"):
-            words, picture = st.container(key="tour_words"), st.container()
-        with words:
-            st.header(told.heading, anchor=False)
-            for sentence in told.sentences:
+            text, picture = st.container(key="tour_words"), st.container()
+        with text:
+            st.header(step.heading, anchor=False)
+            for sentence in step.sentences:
                 st.markdown(_unbroken_percent(sentence))
             _show_further_link(choice)
         with picture:
-            _show_picture(choice, told)
+            _show_picture(choice, step)
     with st.container(key="tour_foot"):
-        of = view_caption("Tour", [choice.run.title], [choice.subject.evidence])
-        show_view_caption(
-            " ".join(text for text in (of.sentence, choice.run_reason, told.selection_note) if text)
-        )
-        show_recipe(told.recipe)
+        caption = view_caption("Tour", [choice.run.title], [choice.subject.evidence])
+        notes = (caption.sentence, choice.run_reason, step.selection_note)
+        show_view_caption(" ".join(note for note in notes if note))
+        show_recipe(step.recipe)
 
 
 def _unbroken_percent(sentence: str) -> str:
-    """The sentence as Markdown that shows it, with no line broken between a number and its sign."""
+    """Return the sentence as Markdown, with no line break between a number and its percent sign."""
     return escape_markdown(sentence).replace(" \\%", "\u00a0\\%")
 
 
@@ -192,21 +207,18 @@ def _show_picture(choice: TourChoice, step: TourStep) -> None:
 
 
 def _show_further_link(choice: TourChoice) -> None:
-    """The page that says more of this, of the same run and method."""
+    """Link to the page that goes further, with the same run and method."""
     page, label = FURTHER_PAGES[choice.kind]
     query = {"run": choice.subject.run, "method": choice.subject.method}
     page_link(PAGES[page].script, f"{PAGES[page].title}: {label}", PAGES[page].icon, query)
 
 
-# MERGED tour: What is calibration, on this data?
-
-
 def page() -> None:
-    """Draws the page."""
-    chosen = shell("tour", choose_tour).choice
-    apply_style_sheets(chosen)
-    show_step_buttons(chosen)
-    show_step(chosen)
+    """Draw the page."""
+    choice = shell("tour", choose_tour).choice
+    apply_style_sheets(choice)
+    show_step_buttons(choice)
+    show_step(choice)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Does calibration improve as training goes on?"""
+"""The page Training: does calibration improve as training goes on?"""
 
 from __future__ import annotations
 
@@ -50,23 +50,26 @@ from pages.widgets.summary import show_headline, show_reasons, show_recipe, show
 from pages.widgets.table import drop_constant_columns, fit_column_widths
 from pages.widgets.url_inputs import url_toggle
 
-# MERGED trainings: Of which method and metric does the person want to see the training?  The Training page's controls.
-
 
 def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
-    """Method, metric and bins; the run is the last checkpoint that has the method.
+    """Draw the sidebar controls: method, its options, metric and binning.
 
-    Raises Unavailable, saying what to put into the folder, where no run is a checkpoint.
+    The run of the choice is the last checkpoint that has the method.
+
+    Raises
+    ------
+    Unavailable
+        Where no run is a checkpoint; the message says what to put into the folder.
     """
-    placed = checkpoint_runs(runs)
-    if not placed:
+    checkpoints = checkpoint_runs(runs)
+    if not checkpoints:
         raise Unavailable(NO_CHECKPOINT)
-    methods, most = most_common_method(placed)
-    method = pick_method(url_state, methods, most)
-    url_state.carry_body_value("at", [run.id for run in placed])
-    run = [run for run in placed if method in run.report.survey.usable][-1]
-    chosen = pick_method_options(url_state, run.report.survey.usable[method])
-    evidence = run_evidence(run.report, run.file.stamp, method, chosen)
+    methods, default = most_common_method(checkpoints)
+    method = pick_method(url_state, methods, default)
+    url_state.carry_body_value("at", [run.id for run in checkpoints])
+    run = [run for run in checkpoints if method in run.report.survey.usable][-1]
+    options = pick_method_options(url_state, run.report.survey.usable[method])
+    evidence = run_evidence(run.report, run.file.stamp, method, options)
     above_the_bins = st.container()
     scheme = pick_binning(url_state, evidence)
     metrics = metric_availability(evidence, scheme)
@@ -76,70 +79,50 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice
     return RunChoice(run, evidence, metric, scheme)
 
 
-def style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
-    """Run id → its place among all runs at hand."""
-    return {run.id: run.style_index for run in runs}
-
-
 def checkpoint_runs(runs: Sequence[LoadedRun]) -> list[LoadedRun]:
-    """The runs that stand on the axis, each line in order of training."""
+    """Return the runs that are checkpoints of a training, line by line in order of training."""
     by_id = {run.id: run for run in runs}
-    rows = {run.id: run.report.run.n_total for run in runs}
-    found = place_checkpoints({run.id: run.report.run.info for run in runs}, rows)
-    return [by_id[placed.run] for line in found.lines.values() for placed in line]
-
-
-def shows_single_checkpoints() -> bool:
-    """Whether a model's only checkpoint is shown beside the lines of others, as the address has it."""
-    return st.query_params.get("alone") == "1"
-
-
-def single_checkpoints_toggle(result: Training) -> None:
-    """The switch of `alone`, where it changes anything."""
-    shown = sum(len(line.points) == 1 for line in result.lines)
-    shown = shown if shown < len(result.lines) else 0
-    if number := shown + list(result.unplaced.values()).count(ONLY_CHECKPOINT):
-        help_ = "A model with one checkpoint is a point beside the lines, and may stretch the axis."
-        url_toggle("alone", f"{plural(number, 'model')} with one checkpoint", help_)
+    n_rows = {run.id: run.report.run.n_total for run in runs}
+    placement = place_checkpoints({run.id: run.report.run.info for run in runs}, n_rows)
+    return [by_id[checkpoint.run] for line in placement.lines.values() for checkpoint in line]
 
 
 def training_evidences(
     choice: RunChoice, runs: Sequence[LoadedRun]
 ) -> tuple[dict[str, Evidence], dict[str, str]]:
-    """What the method says of every run that it can be read off, by id, and why of the others it cannot."""
-    method, found, refused = choice.evidence.method.id, dict[str, Evidence](), dict[str, str]()
+    """Return the method's evidence of every run by id, and by id why it is not available."""
+    method, evidences, unavailable = choice.evidence.method.id, dict[str, Evidence](), dict[str, str]()
     for run in runs:
         survey = run.report.survey
         if method not in survey.usable:
-            refused[run.id] = survey.unavailable.get(method, "It does not give this confidence.")
+            unavailable[run.id] = survey.unavailable.get(method, "It does not give this confidence.")
             continue
         try:
-            found[run.id] = run_evidence(run.report, run.file.stamp, method, choice.evidence.options)
+            evidences[run.id] = run_evidence(run.report, run.file.stamp, method, choice.evidence.options)
         except Unavailable as reason:
-            refused[run.id] = str(reason)
-    return found, refused
+            unavailable[run.id] = str(reason)
+    return evidences, unavailable
 
 
-def training_view_caption(
-    choice: RunChoice, result: Training, evidences: Mapping[str, Evidence]
-) -> ViewCaption:
-    """The lines, of how many checkpoints and of what."""
-    points = [point for line in result.lines for point in line.points]
-    title = METRICS[result.metric].title
-    made = view_caption(
-        f"{title} of {plural(len(points), 'checkpoint')}",
-        [line.title for line in result.lines],
-        [evidences[point.run] for point in points],
-        bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
+def cached_training(
+    choice: RunChoice, evidences: Mapping[str, Evidence], runs: Mapping[str, LoadedRun]
+) -> Training:
+    """Return the lines over training, computed once."""
+    include_single = shows_single_checkpoints()
+    stamps = tuple((id_, runs[id_].file.stamp) for id_ in evidences)
+    return cached_result(
+        ("training", *choice.cache_key(), include_single, stamps),
+        lambda: training_curves(evidences, choice.metric, choice.scheme, include_single=include_single),
     )
-    return replace(made, run_noun="lines")
 
 
-# MERGED checkpoints: What does one checkpoint of a training look like, and how is it chosen?  Table, click, diagram.
+def shows_single_checkpoints() -> bool:
+    """Return whether the address asks for models with a single checkpoint beside the lines of others."""
+    return st.query_params.get("alone") == "1"
 
 
 def selected_checkpoint(result: Training) -> str | None:
-    """The id of the clicked checkpoint's run, as the address has it; None where it is no point."""
+    """Return the selected checkpoint's run id from the address; None where no such point is drawn."""
     return selected_point([point.run for point in _all_checkpoints(result)])
 
 
@@ -147,8 +130,37 @@ def _all_checkpoints(result: Training) -> list[Checkpoint]:
     return [point for line in result.lines for point in line.points]
 
 
+def training_view_caption(
+    choice: RunChoice, result: Training, evidences: Mapping[str, Evidence]
+) -> ViewCaption:
+    """Return the caption that says which lines, how many checkpoints and which metric the figure shows."""
+    points = [point for line in result.lines for point in line.points]
+    title = METRICS[result.metric].title
+    caption = view_caption(
+        f"{title} of {plural(len(points), 'checkpoint')}",
+        [line.title for line in result.lines],
+        [evidences[point.run] for point in points],
+        bins_caption(choice.scheme) if METRICS[result.metric].binned else "",
+    )
+    return replace(caption, run_noun="lines")
+
+
+def single_checkpoints_toggle(result: Training) -> None:
+    """Draw the switch for models with a single checkpoint, where it changes anything."""
+    n_single = sum(len(line.points) == 1 for line in result.lines)
+    n_single = n_single if n_single < len(result.lines) else 0
+    if n_models := n_single + list(result.unplaced.values()).count(ONLY_CHECKPOINT):
+        help_ = "A model with one checkpoint is a point beside the lines, and may stretch the axis."
+        url_toggle("alone", f"{plural(n_models, 'model')} with one checkpoint", help_)
+
+
+def style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
+    """Return run id → style index."""
+    return {run.id: run.style_index for run in runs}
+
+
 def show_checkpoint_table(choice: RunChoice, result: Training, chosen: str | None) -> None:
-    """One row a checkpoint; a click on one selects it, a second takes it back."""
+    """Draw one row per checkpoint; a click on a row selects it, a second click clears it."""
     runs = [point.run for point in _all_checkpoints(result)]
     rows = training_rows(result)
     shown = drop_constant_columns(pl.DataFrame(rows, infer_schema_length=None), "Line")
@@ -171,7 +183,7 @@ def show_checkpoint_table(choice: RunChoice, result: Training, chosen: str | Non
 
 
 def training_export(choice: RunChoice, result: Training, content: str) -> Export:
-    """Every checkpoint of every line."""
+    """Return the export of every checkpoint of every line."""
     scheme, method = choice.scheme, choice.evidence.method
     bins = (scheme.binning, scheme.bins) if METRICS[choice.metric].binned else ()
     titles = list(dict.fromkeys(line.title for line in result.lines))
@@ -185,28 +197,26 @@ def training_export(choice: RunChoice, result: Training, content: str) -> Export
     )
 
 
-def show_runs_left_out(result: Training, refused: Mapping[str, str], titles: Mapping[str, str]) -> None:
-    """Runs that are no point of a line, each with the reason."""
-    reasons = {**refused, **result.unplaced, **result.unavailable}
-    show_reasons("Not drawn", {titles[run]: why for run, why in reasons.items()}, key="not_drawn")
+def show_runs_left_out(result: Training, unavailable: Mapping[str, str], titles: Mapping[str, str]) -> None:
+    """List the runs that are not on a line, each with its reason."""
+    reasons = {**unavailable, **result.unplaced, **result.unavailable}
+    show_reasons("Not drawn", {titles[run]: reason for run, reason in reasons.items()}, key="not_drawn")
 
 
 def show_checkpoint_diagram(choice: RunChoice, evidence: Evidence, run: LoadedRun, script: str) -> None:
-    """The reliability diagram of one checkpoint; script: of the page that has more of it."""
-    one = replace(choice, run=run, evidence=evidence)
-    show_reliability_diagram(one, run.title, "Open this checkpoint on the page Reliability", script)
+    """Draw the reliability diagram of one checkpoint, with a link to the page `script`."""
+    checkpoint_choice = replace(choice, run=run, evidence=evidence)
+    show_reliability_diagram(
+        checkpoint_choice, run.title, "Open this checkpoint on the page Reliability", script
+    )
 
 
 def page() -> None:
-    """Draws the page."""
-    here = shell("training", choose_training)
-    choice, runs = here.choice, {run.id: run for run in here.runs}
-    evidences, refused = training_evidences(choice, here.runs)
-    alone = shows_single_checkpoints()
-    result = cached_result(
-        ("training", *choice.cache_key(), alone, tuple((id_, runs[id_].file.stamp) for id_ in evidences)),
-        lambda: training_curves(evidences, choice.metric, choice.scheme, include_single=alone),
-    )
+    """Draw the page."""
+    context = shell("training", choose_training)
+    choice, runs = context.choice, {run.id: run for run in context.runs}
+    evidences, unavailable = training_evidences(choice, context.runs)
+    result = cached_training(choice, evidences, runs)
     chosen = selected_checkpoint(result)
     show_headline(result.headline, training_view_caption(choice, result, evidences))
     show_tiles(training_tiles(result))
@@ -214,7 +224,9 @@ def page() -> None:
     show_remarks(*result.line_summaries)
     single_checkpoints_toggle(result)
     show_figure(
-        lambda theme: training_figure(result, theme, selected=chosen, style_indices=style_indices(here.runs)),
+        lambda theme: training_figure(
+            result, theme, selected=chosen, style_indices=style_indices(context.runs)
+        ),
         key="training",
         alt=describe_training(result),
         export=training_export(choice, result, "Metric over training"),
@@ -222,7 +234,7 @@ def page() -> None:
     )
     st.caption(f"{TRAINING_CAPTION} Click a point or a row to see its reliability diagram.")
     show_checkpoint_table(choice, result, chosen)
-    show_runs_left_out(result, refused, {id_: run.title for id_, run in runs.items()})
+    show_runs_left_out(result, unavailable, {id_: run.title for id_, run in runs.items()})
     if chosen is not None:
         st.divider()
         show_checkpoint_diagram(choice, evidences[chosen], runs[chosen], PAGES["reliability"].script)

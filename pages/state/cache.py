@@ -1,8 +1,8 @@
-"""What was found in the data folder, and what has been computed from it already?
+"""Read the files of the data folder and of the session, and keep what is computed from them.
 
-One store for the whole server, and one for the uploads of each session. Files are kept by path with their
-time and size and what a person said of them (`listing.Stamp`), never by content: hashing a large frame by
-sample gives wrong numbers. Values are frozen, so sessions can share them.
+There is one store for the whole server and one for the uploads of each session. Results are keyed by the
+path, time and size of their files and by how the person wants those read (`FileStamp`), never by content,
+since Streamlit hashes a large frame by a sample of its rows. Values are frozen, so sessions can share them.
 """
 
 from __future__ import annotations
@@ -32,21 +32,32 @@ from pages.state.markdown import escape_markdown
 from pages.state.progress import waiting_spinner
 from pages.state.uploads import SessionUploads, session_uploads
 
-# MERGED listing: Which files are there to be read, how is each to be read, and when is it to be read again?
-
 FileVersion = tuple[int, int]
-"""When a file was written last, in nanoseconds, and its bytes; (-1, -1) where it is gone."""
+"""Modification time in nanoseconds and size in bytes; (-1, -1) where the file is gone."""
+
+ResultT = TypeVar("ResultT")
+PROJECT_ROOT: Final = Path(__file__).resolve().parents[2]
+MAX_RESULTS: Final = 64
+"""Number of small results of one kind that each store keeps."""
+MAX_LARGE_RESULTS: Final = 4
+"""Number kept of a kind that may be as large as its file."""
 
 _MISSING_VERSION: Final = (-1, -1)
 
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What everything computed of a file rests on: it holds until one of these changes.
+    """What everything computed from a file depends on: a result is valid until one of these changes.
 
-    versions: of the file, of those read with it, and of its table of right answers; session: of the session
-    that uploaded it, "" of a file of the folder; others: of the other files, where several are
-    one evaluation.
+    Attributes
+    ----------
+    versions : tuple of FileVersion
+        Of the file, of the files read with it, and of its table of right answers.
+    mapping : FileMapping
+    session : str
+        Token of the session that uploaded the file; empty for a file of the folder.
+    part_stamps : tuple of FileStamp
+        Of the other files, where several form one evaluation.
     """
 
     versions: tuple[FileVersion, ...]
@@ -59,8 +70,17 @@ class FileStamp:
 class ListedFile:
     """One file to be read.
 
-    name: below the data folder, or its label; gold: the table of right answers that its wish names, None
-    where it names none or that is not there; within: the folder out of which no link of it may lead.
+    Attributes
+    ----------
+    path : Path
+    name : str
+        Path below the data folder, or the label of an upload.
+    mapping : FileMapping
+    stamp : FileStamp
+    gold : Path or None
+        The mapping's table of right answers; None where it names none or the table is gone.
+    root : Path
+        Folder that no link in `path` may lead out of.
     """
 
     path: Path
@@ -72,80 +92,90 @@ class ListedFile:
 
 
 def list_folder(folder: Path, mappings: MappingStore) -> tuple[ListedFile, ...]:
-    """Every prediction file below the folder, and what looks like one: reading that says why it is not read.
+    """Return every prediction file below the folder, and unreadable look-alikes, so that their refusal shows.
 
-    Raises Refused as `files.listing`.
+    Raises
+    ------
+    Refused
+        As `calib_core.readers.list_folder`.
     """
-    found = readers.list_folder(folder)
-    named = {path: _display_name(path.relative_to(folder)) for path in (*found.files, *found.skipped)}
-    return _list_files(named, mappings, frozenset(found.files), folder, "")
+    listing = readers.list_folder(folder)
+    names = {path: _display_name(path.relative_to(folder)) for path in (*listing.files, *listing.skipped)}
+    return _list_files(names, mappings, frozenset(listing.files), folder, "")
 
 
 def _display_name(path: Path) -> str:
-    """The path as text, what is none in it replaced: a page that is sent half a character shows nothing."""
+    """Return the path as valid Unicode, since a browser shows nothing of a message with half a character."""
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def list_uploads(uploads: SessionUploads, tables: Collection[Path]) -> tuple[ListedFile, ...]:
-    """The files of one session; tables: those of the folder, from which right answers may come, too."""
-    named = {path: label for label, path in uploads.paths_by_label.items()}
-    folder = next((path.parent for path in named), Path())
-    return _list_files(named, uploads.wishes, frozenset((*named, *tables)), folder, uploads.token)
+    """Return the files of one session.
+
+    Parameters
+    ----------
+    uploads : SessionUploads
+    tables : Collection of Path
+        Files of the folder, which may hold right answers for uploads, too.
+    """
+    names = {path: label for label, path in uploads.paths_by_label.items()}
+    root = next((path.parent for path in names), Path())
+    return _list_files(names, uploads.mappings, frozenset((*names, *tables)), root, uploads.token)
 
 
 def _list_files(
-    named: Mapping[Path, str], mappings: MappingStore, tables: Collection[Path], root: Path, session: str
+    names: Mapping[Path, str], mappings: MappingStore, tables: Collection[Path], root: Path, session: str
 ) -> tuple[ListedFile, ...]:
-    said = mappings.for_files(named)
+    stored = mappings.for_files(names)
     listed: list[ListedFile] = []
-    for path, name in named.items():
-        wish = said.get(path, FileMapping())
-        gold = _find_table(tables, wish.gold) if wish.gold else None
-        together = (path, *expected_companions(path), *((gold,) if gold else ()))
-        stamp = FileStamp(tuple(map(_file_version, together)), wish, session)
-        listed.append(ListedFile(path, name, wish, stamp, gold, root))
+    for path, name in names.items():
+        mapping = stored.get(path, FileMapping())
+        gold = _find_table(tables, mapping.gold) if mapping.gold else None
+        paths = (path, *expected_companions(path), *((gold,) if gold else ()))
+        stamp = FileStamp(tuple(map(_file_version, paths)), mapping, session)
+        listed.append(ListedFile(path, name, mapping, stamp, gold, root))
     return tuple(listed)
 
 
 def _find_table(tables: Collection[Path], real_path: str) -> Path | None:
-    """The table that lies there; a wish opens nothing but what is listed."""
+    """Return the listed table at this real path; a mapping can open nothing but listed files."""
     return next((table for table in tables if os.path.realpath(table) == real_path), None)
 
 
 def _file_version(path: Path) -> FileVersion:
     try:
         status = path.stat()
-    except (OSError, ValueError):  # gone since the folder was listed: reading it says so
+    except (OSError, ValueError):  # gone since the folder was listed; reading it reports that
         return _MISSING_VERSION
     return status.st_mtime_ns, status.st_size
 
 
-ResultT = TypeVar("ResultT")
-PROJECT_ROOT: Final = Path(__file__).resolve().parents[2]
-MAX_RESULTS: Final = 64
-"""How many small results of one kind are kept for the whole server."""
-MAX_LARGE_RESULTS: Final = 4
-"""How many are kept of a kind that may be as large as its file."""
-
-
 def data_folder() -> Path:
-    """The folder named by `-- --data FOLDER`, else by CALIB_DATA, else the demo data."""
+    """Return the folder named by `-- --data FOLDER`, else by CALIB_DATA, else the demo data."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--data", default=os.environ.get("CALIB_DATA") or str(PROJECT_ROOT / "data"))
     return Path(parser.parse_known_args(sys.argv[1:])[0].data)
 
 
 def is_demo_data() -> bool:
-    """Whether the app shows the data it came with."""
+    """Return whether the app shows the data it came with."""
     return data_folder().resolve() == (PROJECT_ROOT / "data").resolve()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedFile:
-    """One file: its report, or why it could not be read.
+    """One file with its report, or why it could not be read.
 
-    listed: how it was read; unwished: its report without what the person said of it, where that came to
-    nothing; stale: whether that was said of other columns than the file has now, and so passed over.
+    Attributes
+    ----------
+    listing : ListedFile
+        How the file was read.
+    report : FileReport or None
+    refusal : str or None
+    report_without_mapping : FileReport or None
+        Report without the last part of the mapping, where the file cannot be read with it.
+    mapping_is_stale : bool
+        Whether the mapping was set for other columns than the file has, and so was ignored.
     """
 
     listing: ListedFile
@@ -156,22 +186,22 @@ class LoadedFile:
 
     @property
     def name(self) -> str:
-        """Its path below the data folder, or what its uploader calls it."""
+        """Path below the data folder, or the label of an upload."""
         return self.listing.name
 
     @property
     def stamp(self) -> FileStamp:
-        """What results rest on."""
+        """What results of the file depend on."""
         return self.listing.stamp
 
     @property
     def mapping(self) -> FileMapping:
-        """What the person said of it."""
+        """How the person wants the file to be read."""
         return self.listing.mapping
 
     @property
     def is_uploaded(self) -> bool:
-        """Whether it belongs to one session alone."""
+        """Whether the file belongs to one session."""
         return bool(self.stamp.session)
 
 
@@ -188,38 +218,41 @@ def _server_store() -> _ServerStore:
 
 
 def load_files(folder: Path | None) -> tuple[LoadedFile, ...]:
-    """Every prediction file below the folder and those that this session uploaded, read if they are new."""
-    store, mine = _server_store(), session_uploads()
-    listed = list_folder(folder, mapping_store()) if folder else ()
-    paths = [one.path for one in listed]
+    """Return the files below the folder and the session's uploads, reading only what is new or changed."""
+    store, uploads = _server_store(), session_uploads()
+    folder_files = list_folder(folder, mapping_store()) if folder else ()
+    paths = [listing.path for listing in folder_files]
     with store.lock:
-        for gone in store.files.keys() - set(paths):
-            del store.files[gone]
-    own = list_uploads(mine, paths)
-    fresh = [one for one in listed if _is_outdated(one, store)] + [
-        one for one in own if _is_outdated(one, mine)
+        for removed in store.files.keys() - set(paths):
+            del store.files[removed]
+    uploaded_files = list_uploads(uploads, paths)
+    outdated = [listing for listing in folder_files if _is_outdated(listing, store)] + [
+        listing for listing in uploaded_files if _is_outdated(listing, uploads)
     ]
-    bar = st.progress(0.0, "Reading files …") if fresh else None
-    order = {one.path: number for number, one in enumerate(fresh)}
+    bar = st.progress(0.0, "Reading files …") if outdated else None
+    position = {listing.path: number for number, listing in enumerate(outdated)}
 
     def load(listing: ListedFile, owner: _ServerStore | SessionUploads) -> LoadedFile:
         with owner.lock:
             if _is_outdated(listing, owner):
                 owner.files[listing.path] = _read_file(
-                    listing, _progress_reporter(bar, order.get(listing.path, 0), len(fresh))
+                    listing, _progress_reporter(bar, position.get(listing.path, 0), len(outdated))
                 )
             return owner.files[listing.path]
 
-    files_ = (*(load(one, store) for one in listed), *(load(one, mine) for one in own))
+    loaded = (
+        *(load(listing, store) for listing in folder_files),
+        *(load(listing, uploads) for listing in uploaded_files),
+    )
     if bar is not None:
         bar.empty()
-    return files_
+    return loaded
 
 
 def mapping_store(file: LoadedFile | None = None) -> MappingStore:
-    """Where is kept what people said of this file; without one, of those of the folder."""
+    """Return where the mapping of this file is kept; None stands for the files of the folder."""
     return (
-        session_uploads().wishes
+        session_uploads().mappings
         if file and file.is_uploaded
         else CachedMappings(user_cache_folder() / "wishes")
     )
@@ -239,7 +272,7 @@ def _progress_reporter(bar: DeltaGenerator | None, index: int, total: int) -> Ca
 
 
 def _read_file(listing: ListedFile, progress: Callable[[float, str], None]) -> LoadedFile:
-    """The file as the person wants it read; said of other columns than it has, the wish is passed over."""
+    """Read the file with its mapping; a mapping set for other columns is ignored."""
     refusal: str | None = None
     report: FileReport | None = None
     try:
@@ -252,17 +285,17 @@ def _read_file(listing: ListedFile, progress: Callable[[float, str], None]) -> L
     ):
         return LoadedFile(listing, report, refusal)
     try:
-        unwished = _read_report(listing, _fallback_mapping(listing.mapping), progress)
+        fallback = _read_report(listing, _fallback_mapping(listing.mapping), progress)
     except CalibError:
         return LoadedFile(listing, report, refusal)
-    if listing.mapping.applies_to(unwished.columns):
-        return LoadedFile(listing, report, refusal, unwished)
-    message = unwished.message if unwished.status == "refused" else None
-    return LoadedFile(listing, unwished, message, mapping_is_stale=True)
+    if listing.mapping.applies_to(fallback.columns):
+        return LoadedFile(listing, report, refusal, fallback)
+    message = fallback.message if fallback.status == "refused" else None
+    return LoadedFile(listing, fallback, message, mapping_is_stale=True)
 
 
 def _fallback_mapping(mapping: FileMapping) -> FileMapping:
-    """The wish without its last part: what a refused one may still be read by."""
+    """Return the mapping without its last part, with which a file it does not fit may still be read."""
     if mapping.columns:
         return FileMapping(mapping.format, gold=mapping.gold)
     return FileMapping(mapping.format) if mapping.gold else FileMapping()
@@ -271,7 +304,7 @@ def _fallback_mapping(mapping: FileMapping) -> FileMapping:
 def _read_report(
     listing: ListedFile, mapping: FileMapping, progress: Callable[[float, str], None]
 ) -> FileReport:
-    """Raises CalibError where the file cannot be read so."""
+    """Return the report of the file under this mapping; raises CalibError where it cannot be read."""
     return check_file(
         readers.read(
             listing.path,
@@ -286,7 +319,7 @@ def _read_report(
 
 
 def cached_evidence(run: Run, stamp: FileStamp, method: str, options: MethodOptions) -> Evidence:
-    """What the method says of the run; raises Unavailable as `gather` does."""
+    """Return the method's evidence of the run, gathered once; raises Unavailable as `gather_evidence`."""
     return cached_result(
         ("evidence", run.file, stamp, run.label, method, options),
         lambda: gather_evidence(run, method, options),
@@ -295,7 +328,7 @@ def cached_evidence(run: Run, stamp: FileStamp, method: str, options: MethodOpti
 
 
 def run_evidence(report: RunReport, stamp: FileStamp, method: str, options: MethodOptions) -> Evidence:
-    """What a method of `report.survey.usable` says of the run; raises as `gather` does."""
+    """Return the evidence of a usable method; the survey already holds it for default options."""
     if options == MethodOptions():
         return report.survey.usable[method]
     return cached_evidence(report.run, stamp, method, options)
@@ -304,10 +337,16 @@ def run_evidence(report: RunReport, stamp: FileStamp, method: str, options: Meth
 def cached_result(
     key: tuple[Hashable, ...], compute: Callable[[], ResultT], max_results: int = MAX_RESULTS
 ) -> ResultT:
-    """The result under this key, computed now if it is not kept.
+    """Return the result under this key, computed now where it is not kept.
 
-    key: begins with the kind of result, a text; most: how many of that kind are kept, the least recently
-    used going first.
+    Parameters
+    ----------
+    key : tuple of Hashable
+        Begins with the kind of result, a string. A `FileStamp` of an upload anywhere in it makes the result
+        private to the session.
+    compute : Callable
+    max_results : int
+        How many results of the kind are kept; the least recently used are dropped.
     """
     store = session_uploads() if _is_session_private(key) else _server_store()
     with store.lock:
@@ -325,7 +364,7 @@ def cached_result(
 
 
 def _is_session_private(key: Hashable) -> bool:
-    """Whether a result rests on an uploaded file, and so belongs to its session alone."""
+    """Return whether a result depends on an uploaded file, and so belongs to its session."""
     if isinstance(key, tuple):
         return any(map(_is_session_private, cast("tuple[Hashable, ...]", key)))
     return isinstance(key, FileStamp) and bool(key.session)

@@ -1,7 +1,7 @@
-"""What does a person say of a file that the file does not say itself, and where is that kept?
+"""Keep how a person wants a file to be read, where the file itself does not say.
 
-In the user's cache folder, one small file for each data file: the data folder is never written to. What
-was said of an uploaded file is kept with it, for its session alone.
+A mapping of a file in the data folder is a small file in the user's cache folder, since the data folder is
+never written to. A mapping of an uploaded file is kept in memory for its session only.
 """
 
 from __future__ import annotations
@@ -19,16 +19,24 @@ from typing import Final, Protocol, cast
 
 FORMAT_VERSION: Final = 1
 MAX_FILE_BYTES: Final = 4_000_000
-"""Bytes of a kept wish; more than a table of many thousand columns needs."""
+"""Bytes of a stored mapping that is read; a table of many thousand columns needs less."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileMapping:
     """How a person wants a file to be read.
 
-    format: an id of `files.FORMATS`, None = as recognised; columns: (file column, the name it is read as, ""
-    to leave it out), in the file's order; gold: real path of a table of right answers; seen: `fingerprint`
-    of the file's columns when `columns` was said: of a file with other columns it means nothing.
+    Attributes
+    ----------
+    format : str or None
+        Id in `FORMATS`; None to recognise the format.
+    columns : tuple of (str, str)
+        File column and the name it is read as ("" to leave it out), in the file's order.
+    gold : str or None
+        Real path of a table of right answers.
+    columns_fingerprint : str
+        `fingerprint` of the file's columns when `columns` was set. A mapping applies only to files with the
+        same columns.
     """
 
     format: str | None = None
@@ -40,63 +48,65 @@ class FileMapping:
         return self != FileMapping()
 
     def applies_to(self, columns: Sequence[str]) -> bool:
-        """Whether it was said of a file with these columns."""
+        """Return whether the mapping was set for a file with these columns."""
         return not self.columns or self.columns_fingerprint == fingerprint(columns)
 
 
 class MappingStore(Protocol):
-    """Where wishes are kept."""
+    """Where mappings are kept."""
 
     def for_files(self, paths: Iterable[Path]) -> dict[Path, FileMapping]:
-        """The wish of each of these files that has one."""
+        """Return the mappings of those of the files that have one."""
         ...
 
     def save(self, path: Path, mapping: FileMapping) -> None:
-        """Keeps a wish in place of the one before. Raises OSError where it cannot."""
+        """Keep a mapping in place of the one before; raises OSError where that is not possible."""
         ...
 
     def delete(self, path: Path) -> None:
-        """The file is read as it says itself. Raises OSError where it cannot be forgotten."""
+        """Remove the mapping of a file; raises OSError where that is not possible."""
         ...
 
 
 def fingerprint(columns: Sequence[str]) -> str:
-    """The same for the same columns in the same order, and for no others."""
+    """Return a checksum of the columns and their order."""
     return hashlib.sha256(json.dumps(list(columns)).encode()).hexdigest()
 
 
 def user_cache_folder(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """The user's folder for what programs keep and can make again, by the custom of the platform."""
+    """Return this program's folder for files it can create again, by the custom of the platform."""
     try:
         home = Path.home()
-    except RuntimeError:  # an account without one, as in some containers: nothing can be kept, which is said
+    except RuntimeError:  # no home, as in some containers: saving fails with a message
         home = Path(os.sep)
     if platform == "darwin":
         return home / "Library" / "Caches" / "calib"
-    named = Path(environment.get("LOCALAPPDATA" if platform == "win32" else "XDG_CACHE_HOME", ""))
-    return (named if named.is_absolute() else home / ".cache") / "calib"
+    configured = Path(environment.get("LOCALAPPDATA" if platform == "win32" else "XDG_CACHE_HOME", ""))
+    return (configured if configured.is_absolute() else home / ".cache") / "calib"
 
 
 class CachedMappings:
-    """Wishes as files of `folder`, named by a checksum of the data file's real path."""
+    """Mappings as files of `folder`, each named by a checksum of the data file's real path."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def for_files(self, paths: Iterable[Path]) -> dict[Path, FileMapping]:
-        """The wish of each of these files that has one; one that cannot be read counts as none."""
+        """Return the mappings of those of the files that have one; an unreadable mapping counts as none."""
         try:
-            names = {place.name for place in self.folder.iterdir()}
-        except OSError:  # nothing was ever kept
+            names = {stored_path.name for stored_path in self.folder.iterdir()}
+        except OSError:  # no mapping was ever saved, so the folder does not exist
             return {}
-        places = ((path, self._file_of(path)) for path in paths if names)
-        found = ((path, self._load(place)) for path, place in places if place.name in names)
-        return {path: wish for path, wish in found if wish}
+        stored_paths = ((path, self._file_of(path)) for path in paths if names)
+        mappings = (
+            (path, self._load(stored_path)) for path, stored_path in stored_paths if stored_path.name in names
+        )
+        return {path: mapping for path, mapping in mappings if mapping}
 
     def save(self, path: Path, mapping: FileMapping) -> None:
-        """Written whole or not at all: into another file first, which is then renamed."""
+        """Keep a mapping; the file is written under another name and then renamed, so it is always whole."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept = {
+        record = {
             "version": FORMAT_VERSION,
             "file": os.path.realpath(path),
             "format": mapping.format,
@@ -104,17 +114,17 @@ class CachedMappings:
             "gold": mapping.gold,
             "seen": mapping.columns_fingerprint,
         }
-        handle, name = tempfile.mkstemp(prefix=".wish-", dir=self.folder)
+        handle, name = tempfile.mkstemp(prefix=".mapping-", dir=self.folder)
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
-                json.dump(kept, file)
+                json.dump(record, file)
             Path(name).replace(self._file_of(path))
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
 
     def delete(self, path: Path) -> None:
-        """Nothing is left of it."""
+        """Remove the mapping of a file."""
         self._file_of(path).unlink(missing_ok=True)
 
     def _file_of(self, path: Path) -> Path:
@@ -129,30 +139,30 @@ class CachedMappings:
 
 
 class SessionMappings:
-    """Wishes of uploaded files: nowhere but in the memory of their session."""
+    """Mappings of uploaded files, kept in the memory of their session."""
 
     def __init__(self) -> None:
-        self.kept: dict[Path, FileMapping] = {}
+        self.by_path: dict[Path, FileMapping] = {}
 
     def for_files(self, paths: Iterable[Path]) -> dict[Path, FileMapping]:
-        """As `Wishes.of`."""
-        return {path: wish for path in paths if (wish := self.kept.get(path))}
+        """Return the mappings of those of the files that have one."""
+        return {path: mapping for path in paths if (mapping := self.by_path.get(path))}
 
     def save(self, path: Path, mapping: FileMapping) -> None:
-        """As `Wishes.keep`."""
-        self.kept[path] = mapping
+        """Keep a mapping in place of the one before."""
+        self.by_path[path] = mapping
 
     def delete(self, path: Path) -> None:
-        """As `Wishes.forget`."""
-        self.kept.pop(path, None)
+        """Remove the mapping of a file."""
+        self.by_path.pop(path, None)
 
 
 def _parse_mapping(stored: object) -> FileMapping | None:
-    """What a file of the cache says; None where it is none of this version."""
-    held = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
-    if held.get("version") != FORMAT_VERSION:
+    """Return a stored mapping; None where it is of another version or malformed."""
+    record = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
+    if record.get("version") != FORMAT_VERSION:
         return None
-    pairs = held.get("columns")
+    pairs = record.get("columns")
     columns: list[tuple[str, str]] = []
     for pair in cast("list[object]", pairs) if isinstance(pairs, list) else []:
         match pair:
@@ -160,8 +170,10 @@ def _parse_mapping(stored: object) -> FileMapping | None:
                 columns.append((column, name))
             case _:
                 return None
-    format_, gold, seen = (_string_or_none(held.get(key)) for key in ("format", "gold", "seen"))
-    return FileMapping(format_, tuple(columns), gold, seen or "")
+    format_, gold, columns_fingerprint = (
+        _string_or_none(record.get(key)) for key in ("format", "gold", "seen")
+    )
+    return FileMapping(format_, tuple(columns), gold, columns_fingerprint or "")
 
 
 def _string_or_none(value: object) -> str | None:

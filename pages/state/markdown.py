@@ -1,8 +1,8 @@
-"""How is text from a file shown as exactly the text it is?
+"""Show text from a file as exactly the text it is.
 
-Streamlit reads Markdown in labels, messages and captions, and so would fetch an image or draw a link
-that a file's text names. Every such text goes through `literal`; table cells, `st.text`, `st.code` and
-the options of a select box show text as it is and need nothing.
+Streamlit reads Markdown in labels, messages and captions, and so would fetch an image or draw a link that a
+file's text names. Every such text goes through `escape_markdown`; table cells, `st.text`, `st.code` and the
+options of a select box show text as it is and need nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import re
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _ACTIVE_MARKS = frozenset(":@-<>~=.")
-"""Marks that start something even behind a backslash (a bare address, an arrow, an icon's name)."""
+"""Marks that start something even behind a backslash: a bare address, an arrow, an icon's name."""
 _WORD_JOINER = "\u2060"
-"""Word joiner: invisible, without width; parts what Markdown would read as one token."""
+"""Invisible character without width, which separates what Markdown would read as one token."""
 
 
 def escape_markdown(text: str) -> str:
-    """Markdown that shows `text` character for character, white space folded to single spaces."""
+    """Return Markdown that shows `text` character for character, with white space folded to single spaces."""
     folded = " ".join(text.encode("utf-8", "replace").decode().split())
     return _PUNCTUATION.sub(_escape_mark, folded)
 

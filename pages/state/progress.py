@@ -1,4 +1,4 @@
-"""What is a person told who waits for a result?  One sentence a kind of result, in one place."""
+"""Tell a person who waits for a result what is being computed."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ MESSAGES: Final = MappingProxyType(
         "codes": "Looking for equal answers …",
     }
 )
-"""Kind of result → what a person who waits for it is told; of other kinds, `OTHERWISE`."""
+"""Kind of result → message while it is computed; `DEFAULT_MESSAGE` for other kinds."""
 DEFAULT_MESSAGE: Final = "Computing …"
 DELAY_SECONDS: Final = 0.5
-"""Seconds after which a wait is told."""
+"""Seconds after which progress is shown."""
 KINDS_WITH_OWN_PROGRESS: Final = ("comparison", "measured", "groups", "samples")
-"""Kinds of which whoever computes them says how far it is."""
+"""Kinds of results that show a progress bar of their own while they are computed."""
 
 
 def waiting_spinner(kind: str) -> AbstractContextManager[None]:
-    """Says what is going on, with the seconds, where it takes longer than half of one."""
+    """Return a context that shows a spinner with the elapsed seconds for this kind of result."""
     if kind in KINDS_WITH_OWN_PROGRESS:
         return nullcontext()
     return st.spinner(MESSAGES.get(kind, DEFAULT_MESSAGE), show_time=True)
 
 
 def with_progress(items: Sequence[ItemT], message: str) -> Iterator[ItemT]:
-    """The items one by one, with how many of them are done once that takes longer than half a second."""
-    bar, began = None, time.monotonic()
-    for at, item in enumerate(items):
-        if at and time.monotonic() - began > DELAY_SECONDS:
-            words = f"{message} {at} of {len(items)} done …"
-            bar = bar.progress(at / len(items), words) if bar else st.progress(at / len(items), words)
+    """Yield the items one by one, with a progress bar once that takes longer than `DELAY_SECONDS`."""
+    bar, started = None, time.monotonic()
+    for n_done, item in enumerate(items):
+        if n_done and time.monotonic() - started > DELAY_SECONDS:
+            text = f"{message} {n_done} of {len(items)} done …"
+            bar = bar.progress(n_done / len(items), text) if bar else st.progress(n_done / len(items), text)
         yield item
     if bar:
         bar.empty()

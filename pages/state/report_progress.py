@@ -1,4 +1,4 @@
-"""moved."""
+"""How far is the report of a session?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ from threading import Lock
 
 
 class ReportProgress:
-    """How far the report of one session is. told: what came of the last one, "" while there is none."""
+    """Progress of a session's report, written by the thread that builds it and read by the page.
+
+    Attributes
+    ----------
+    lock : threading.Lock
+        Held while a report is built.
+    share : float
+        Finished part, from 0 to 1.
+    doing : str
+        The current step; empty while nothing is built.
+    told : str
+        Outcome of the last report; empty before the first.
+    trouble : str
+        Why the last report could not be built; empty where it could.
+    """
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -16,5 +30,5 @@ class ReportProgress:
         self.trouble = ""
 
     def update(self, share: float, activity: str) -> None:
-        """Called by the thread that makes it."""
+        """Note the finished part and the current step."""
         self.share, self.doing = share, activity

@@ -1,4 +1,4 @@
-"""Which runs can be looked at, and under which id and name?"""
+"""Which runs can be shown, and under which id and name?"""
 
 from __future__ import annotations
 
@@ -18,14 +18,26 @@ from calib_core.runs import AnswerRun
 from calib_core.runs import Run as AnyRun
 from pages.state.cache import LoadedFile, cached_result
 
+MAX_MEASURES = 4096
+"""How many metric estimates are kept; each costs a bootstrap and takes little memory."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedRun:
-    """One run to look at.
+    """One run that a page can show.
 
-    id: for the address, ASCII, the same as long as the file says the same; file: it is from, or what stands
-    for its files where there are several; parts: these; place: among all runs at hand (`run_places`),
-    uploaded ones last, which gives a run its colour, dash and symbol on every page.
+    Attributes
+    ----------
+    id : str
+        ASCII id for the address, made of the run's label and, where that is not unique, its file's name.
+    title : str
+    file : LoadedFile
+        The file of the run, or a stand-in for its files where there are several.
+    report : RunReport
+    part_files : tuple of LoadedFile
+        The files of the run.
+    style_index : int
+        Place among all runs (uploaded ones last), which sets a run's colour, dash and symbol on every page.
     """
 
     id: str
@@ -37,25 +49,34 @@ class LoadedRun:
 
 
 def slug(text: str) -> str:
-    """Lower-case ASCII letters, digits and hyphens; a checksum where letters of other scripts were lost."""
+    """Return the text as lower-case ASCII letters, digits, dots and hyphens.
+
+    A checksum is added where letters of other scripts are lost.
+    """
     plain = re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")
     lossless = all(character.isascii() or character == "·" for character in text)
     return plain if plain and lossless else f"{plain or 'run'}-{crc32(text.encode('utf-8', 'replace')):08x}"
 
 
 def file_id(file: LoadedFile) -> str:
-    """The file in the address and in the keys of its controls; that of an upload is no other file's."""
+    """Return the file's id for address and widget keys; an upload never shares one with a file on disk."""
     return f"uploaded--{slug(file.name)}" if file.is_uploaded else slug(file.name)
 
 
 def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -> tuple[LoadedRun, ...]:
-    """The runs of all files that load; of a file with bad rows only if its id is in `good`.
+    """Return the runs of all loaded files, with the parts of one evaluation merged into one run.
 
-    Runs that are parts of one evaluation (`files.united`) are one.
+    Parameters
+    ----------
+    files : Sequence of LoadedFile
+    accepted_file_ids : Iterable of str
+        Ids of the files with bad rows whose good rows are loaded; others with bad rows are left out.
     """
-    chosen = set(accepted_file_ids)
+    accepted = set(accepted_file_ids)
     waiting = [
-        file for file in files if file.report and file.report.status == "asks" and file_id(file) not in chosen
+        file
+        for file in files
+        if file.report and file.report.status == "asks" and file_id(file) not in accepted
     ]
     loaded = [
         (file, report)
@@ -64,14 +85,14 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
         for report in file.report.runs
         if report.usable
     ]
-    wholes = [_merge_parts(parts, waiting) for parts in _group_parts(loaded)]
-    labels = Counter((file.is_uploaded, slug(report.run.label)) for file, report, _ in wholes)
+    merged = [_merge_parts(parts, waiting) for parts in _group_parts(loaded)]
+    labels = Counter((file.is_uploaded, slug(report.run.label)) for file, report, _ in merged)
     runs: list[LoadedRun] = []
-    for file, report, parts in wholes:
+    for file, report, parts in merged:
         label = report.run.label
-        alone = labels[file.is_uploaded, slug(label)] == 1
-        id_ = slug(label) if alone else f"{slug(label)}--{slug(file.name)}"
-        title = label if alone else f"{label} ({file.name})"
+        is_unique = labels[file.is_uploaded, slug(label)] == 1
+        id_ = slug(label) if is_unique else f"{slug(label)}--{slug(file.name)}"
+        title = label if is_unique else f"{label} ({file.name})"
         runs.append(
             LoadedRun(
                 id=f"uploaded--{id_}" if file.is_uploaded else id_,
@@ -82,65 +103,77 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
                 style_index=0,
             )
         )
-    places = _style_indices(runs)
-    return tuple(replace(run, style_index=places[run.id]) for run in runs)
+    style_indices = _style_indices(runs)
+    return tuple(replace(run, style_index=style_indices[run.id]) for run in runs)
 
 
 def _style_indices(runs: Sequence[LoadedRun]) -> dict[str, int]:
-    """Run id → its place: by the ids, those of the folder before those uploaded."""
-    places: dict[str, int] = {}
+    """Return run id → style index, in order of the ids, those of the folder before uploaded ones."""
+    indices: dict[str, int] = {}
     for uploaded in (False, True):
         own = sorted((run for run in runs if run.file.is_uploaded is uploaded), key=lambda run: run.id)
-        found = run_order([run.report.run.info for run in own])
-        places |= {run.id: len(places) + place for run, place in zip(own, found, strict=True)}
-    return places
+        order = run_order([run.report.run.info for run in own])
+        indices |= {run.id: len(indices) + index for run, index in zip(own, order, strict=True)}
+    return indices
 
 
 def _group_parts(loaded: Sequence[tuple[LoadedFile, RunReport]]) -> list[list[tuple[LoadedFile, RunReport]]]:
-    """Files and reports, those of one evaluation together; what one session uploaded stays its own."""
-    of = {id(report.run): (file, report) for file, report in loaded}
-    sides = [[report.run for file, report in loaded if file.is_uploaded is own] for own in (False, True)]
-    return [[of[id(run)] for run in parts] for runs in sides for parts in group_parts(runs)]
+    """Return files with their reports, grouped by evaluation; uploads are never merged with files on disk."""
+    pairs_by_run = {id(report.run): (file, report) for file, report in loaded}
+    runs_by_origin = [
+        [report.run for file, report in loaded if file.is_uploaded is is_uploaded]
+        for is_uploaded in (False, True)
+    ]
+    return [
+        [pairs_by_run[id(run)] for run in parts] for runs in runs_by_origin for parts in group_parts(runs)
+    ]
 
 
 def _merge_parts(
     parts: Sequence[tuple[LoadedFile, RunReport]], waiting: Sequence[LoadedFile]
 ) -> tuple[LoadedFile, RunReport, tuple[LoadedFile, ...]]:
-    """The parts of one evaluation as one report, and a file that stands for theirs; waiting: undecided."""
+    """Return the parts of one evaluation as one report, with a stand-in file and the files of the parts.
+
+    Parameters
+    ----------
+    parts : Sequence of (LoadedFile, RunReport)
+    waiting : Sequence of LoadedFile
+        Files with bad rows that nobody has decided on.
+    """
     file, report = parts[0]
     files = tuple(file for file, _ in parts)
     if len(parts) == 1:
         return file, report, files
-    lacking = _missing_part_notes(report.run, waiting)
-    stamp = replace(file.stamp, part_stamps=tuple(one.stamp for one in files[1:]))
+    notes = _missing_part_notes(report.run, waiting)
+    stamp = replace(file.stamp, part_stamps=tuple(part.stamp for part in files[1:]))
     report = cached_result(
-        ("united", stamp, tuple(one.name for one in files), lacking),
-        lambda: run_report(merge_parts([report.run for _, report in parts], *lacking)),
+        ("united", stamp, tuple(part.name for part in files), notes),
+        lambda: run_report(merge_parts([report.run for _, report in parts], *notes)),
     )
     return replace(file, listing=replace(file.listing, name=report.run.file, stamp=stamp)), report, files
 
 
 def _missing_part_notes(run: AnyRun, waiting: Sequence[LoadedFile]) -> tuple[str, ...]:
-    """What is said of the parts that are not there, as nobody has decided on their bad rows."""
-    whole = isinstance(run, AnswerRun) and run.evaluation
+    """Return a note on the parts that are left out since their bad rows are undecided."""
+    evaluation = isinstance(run, AnswerRun) and run.evaluation
     others = [(file.name, report.run) for file in waiting if file.report for report in file.report.runs]
-    names = [name for name, other in others if isinstance(other, AnswerRun) and other.evaluation == whole]
+    names = [
+        name for name, other in others if isinstance(other, AnswerRun) and other.evaluation == evaluation
+    ]
     if not names:
         return ()
     listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
     return (f"Not part of it, as their bad rows are undecided: {listed}.",)
 
 
-# MERGED comparing__to__runs: moved.
-
-MAX_MEASURES = 4096
-"""How many numbers with their intervals are kept: each costs a bootstrap and takes no room."""
-
-
 def cached_measure(runs: Mapping[AnyRun, LoadedRun]) -> MetricEstimator:
-    """Numbers with their intervals, each computed once; runs: whose rows may be asked for → as shown.
+    """Return an estimator that computes each metric with its interval once.
 
-    By the run itself, not by its file's name and label: a file of the folder and an upload may share both.
+    Parameters
+    ----------
+    runs : Mapping of Run to LoadedRun
+        The runs whose evidence may be estimated. They are matched by identity, since a file on disk and an
+        upload may share both file name and label.
     """
 
     def measure(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:

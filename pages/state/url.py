@@ -1,7 +1,11 @@
-"""How does the choice get into the address, and back out of it?
+"""Read the person's choice from the address, and write it back.
 
-The address is written by hand, with values that differ from their default only: bound widgets pile up
-history entries, and an address that is always complete makes the back button land where it left.
+The address is written by hand and holds only values that differ from their default. Streamlit's bound widgets
+pile up history entries, and an address that is always complete makes the back button land where it left.
+
+A long list of ids is written with short ones: their first letters, by which a person recognises them, and a
+checksum, which makes them the same in every folder. Where nearly all ids are chosen, the list names those
+that are not. Lists of full ids can always be read.
 """
 
 from __future__ import annotations
@@ -14,81 +18,19 @@ from zlib import crc32
 
 import streamlit as st
 
-# MERGED ids: How is a list of ids written in the address, so that a link stays short enough for a chat?
-#
-# A list that would be long has short ids: the first letters, by which a person knows them again, and a
-# checksum, which makes them the same in every folder. Where nearly all are chosen, those are named that are
-# not. Lists of full ids are read as ever.
-
 MAX_FULL_LIST_LENGTH: Final = 72
-"""A list of more letters than this is written with short ids."""
+"""A longer list is written with short ids."""
 
 MAX_FULL_ID_LENGTH: Final = 16
-"""An id of so many letters is never cut."""
+"""An id of up to this length is never shortened."""
 
 _PREFIX_LENGTH: Final = 10
 _BASE36_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ALL_EXCEPT: Final = "-"
-"""In front of a list: all but these. No id begins so."""
-
-
-def short_id(id_: str) -> str:
-    """The id if it is short, else its first letters, "_" and a checksum of four letters: 15 at most."""
-    if len(id_) <= MAX_FULL_ID_LENGTH:
-        return id_
-    rest, letters = crc32(id_.encode()), ""
-    for _ in range(4):
-        rest, digit = divmod(rest, len(_BASE36_DIGITS))
-        letters += _BASE36_DIGITS[digit]
-    return f"{id_[:_PREFIX_LENGTH].rstrip('-.')}_{letters}"
-
-
-def encode_ids(
-    selected: Sequence[str], allowed: Sequence[str], names: Mapping[str, str] | None = None
-) -> str:
-    """The list as it stands in the address.
-
-    names: id → what it is called there, itself if not said.
-    """
-    called = names or {}
-    full = {id_: called.get(id_, id_) for id_ in allowed}
-    whole = ",".join(full[id_] for id_ in selected)
-    if len(whole) <= MAX_FULL_LIST_LENGTH:
-        return whole
-    cut = _short_names(full)
-    ways = [",".join(cut[id_] for id_ in selected)]
-    left_out = [id_ for id_ in allowed if id_ not in selected]
-    if left_out and [id_ for id_ in allowed if id_ in selected] == list(selected):
-        ways.append(_ALL_EXCEPT + ",".join(cut[id_] for id_ in left_out))
-    return min(ways, key=len)
-
-
-def decode_ids(
-    text: str, allowed: Sequence[str], names: Mapping[str, str] | None = None
-) -> tuple[list[str], list[str]]:
-    """The ids that a list in the address means, each once, and what of it is not among those allowed."""
-    called = names or {}
-    full = {id_: called.get(id_, id_) for id_ in allowed}
-    known = {short_: id_ for id_, short_ in _short_names(full).items()} | {
-        own: id_ for id_, own in full.items()
-    }
-    known |= {id_: id_ for id_ in allowed}
-    words = [word for word in text.removeprefix(_ALL_EXCEPT).split(",") if word]
-    found = list(dict.fromkeys(known[word] for word in words if word in known))
-    if text.startswith(_ALL_EXCEPT):
-        return [id_ for id_ in allowed if id_ not in found], []
-    return found, list(dict.fromkeys(word for word in words if word not in known))
-
-
-def _short_names(names: Mapping[str, str]) -> dict[str, str]:
-    """Id → its name in the address with each part of it short, but in full where two would be the same."""
-    made = {id_: "~".join(map(short_id, name.split("~"))) for id_, name in names.items()}
-    times: Collection[str] = {name for name, count in Counter(made.values()).items() if count > 1}
-    return {id_: names[id_] if name in times else name for id_, name in made.items()}
-
+"""Prefix of a list of the ids that are not chosen; no id begins with it."""
 
 MAX_DIGITS: Final = 15
-"""Of a number that is read at all."""
+"""A number of more digits is not read."""
 URL_KEYS = (
     "run",
     "method",
@@ -137,7 +79,7 @@ URL_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class _DrawnWidget:
-    """How a control was drawn last; on another page or with other options it is another one to Streamlit."""
+    """How a widget was last drawn; Streamlit makes a new one of it on another page or with other options."""
 
     page: str
     options: tuple[object, ...]
@@ -145,104 +87,190 @@ class _DrawnWidget:
 
 
 class UrlState:
-    """The choice of this run of the script: begin, `pick` each value in turn, `write`."""
+    """The choice in one run of the script: create it, `pick` each value in turn, then `write_url`.
+
+    Attributes
+    ----------
+    page : str
+    url : dict of str to str
+        Values of the address when the run began.
+    url_changed : bool
+        Whether the address takes precedence over the widgets.
+    initial : dict of str to str
+        Values that the run begins with: the address's, or those of the run before.
+    current : dict of str to str
+        Values chosen in this run, where they differ from their default.
+    rejected : dict of str to str
+        Values of a link that are not available here.
+    used_keys : set of str
+        Keys that the page has a control for.
+    """
 
     def __init__(self, page: str) -> None:
         state = st.session_state
         self.page = page
         self.url = {key: value for key, value in st.query_params.to_dict().items() if key in URL_KEYS}
-        # First load, back, forward or an edited link: the address wins. Else it is what this session wrote,
-        # or behind it: of two quick moves, the browser hears of the first only after it sent the second.
+        # On first load, back, forward or an edited link the address wins. Otherwise it is what this session
+        # wrote, or older: of two quick moves, the browser hears of the first only after it sent the second.
         controls: dict[str, _DrawnWidget] = state.get("_controls", {})
         touched = any(key in state and state[key] != control.value for key, control in controls.items())
-        self.moved = self.url != state.get("_url") and not touched
-        self.held: dict[str, str] = self.url if self.moved else dict(state["_held"])
-        self.now: dict[str, str] = {}
-        self.lost: dict[str, str] = {}
-        self.picked: set[str] = set()
+        self.url_changed = self.url != state.get("_url") and not touched
+        self.initial: dict[str, str] = self.url if self.url_changed else dict(state["_held"])
+        self.current: dict[str, str] = {}
+        self.rejected: dict[str, str] = {}
+        self.used_keys: set[str] = set()
 
     def pick(self, key: str, allowed: Sequence[str] | None, default: str) -> str:
-        """The value of `key`: a widget's own, else the address's, else the default; set for its widget."""
-        self.picked.add(key)
-        wanted = self.requested(key, default)
-        if allowed is not None and wanted not in allowed:
-            if self.moved and key in self.url:
-                self.lost[key] = wanted
-            wanted = default
-        self.set_widget(key, wanted, allowed)
-        self.remember(key, wanted, default)
-        return wanted
+        """Return the value of `key` and set its widget: to its own value, the address's or the default.
+
+        Parameters
+        ----------
+        key : str
+        allowed : Sequence of str or None
+            Other values give way to the default, and are reported where a link holds them; None allows any.
+        default : str
+        """
+        self.used_keys.add(key)
+        value = self.requested(key, default)
+        if allowed is not None and value not in allowed:
+            if self.url_changed and key in self.url:
+                self.rejected[key] = value
+            value = default
+        self.set_widget(key, value, allowed)
+        self.remember(key, value, default)
+        return value
 
     def requested(self, key: str, default: str) -> str:
-        """What a widget or the address says of `key`, be it possible or not."""
+        """Return what the widget or the address holds under `key`, whether it is allowed or not."""
         state = st.session_state
-        return self.held.get(key, default) if self.moved or key not in state else str(state[key])
+        return self.initial.get(key, default) if self.url_changed or key not in state else str(state[key])
 
     def pick_list(self, key: str, allowed: Sequence[str]) -> list[str]:
-        """The values of `key`, a list with commas; the impossible is left out, and told if a link asked."""
-        wanted = list(dict.fromkeys(value for value in self.pick(key, None, "").split(",") if value))
-        kept = [value for value in wanted if value in allowed]
-        if self.moved and len(kept) < len(wanted):
-            self.lost[key] = ", ".join(value for value in wanted if value not in allowed)
-        self.set_widget(key, ",".join(kept))
-        self.remember(key, ",".join(kept), "")
-        return kept
+        """Return the allowed values of a comma-separated list; others are reported if a link holds them."""
+        requested = list(dict.fromkeys(value for value in self.pick(key, None, "").split(",") if value))
+        values = [value for value in requested if value in allowed]
+        if self.url_changed and len(values) < len(requested):
+            self.rejected[key] = ", ".join(value for value in requested if value not in allowed)
+        self.set_widget(key, ",".join(values))
+        self.remember(key, ",".join(values), "")
+        return values
 
     def set_widget(self, key: str, value: object, options: Sequence[object] | None = None) -> None:
-        """Sets the control of this key and these options, unless it stands so already.
+        """Set the widget of this key and these options, unless it has this value already.
 
-        A value set here goes to the browser, where it would undo the keys pressed since.
+        A value set here is sent to the browser, where it would undo the keys pressed since.
         """
         state = st.session_state
         controls: dict[str, _DrawnWidget] = state.get("_controls", {})
         before, now = controls.get(key), _DrawnWidget(self.page, tuple(options or ()), value)
-        same = before is not None and (before.page, before.options) == (now.page, now.options)
-        if self.moved or not same or key not in state or state[key] != value:
+        is_unchanged = before is not None and (before.page, before.options) == (now.page, now.options)
+        if self.url_changed or not is_unchanged or key not in state or state[key] != value:
             state[key] = value
         state["_controls"] = {old: control for old, control in controls.items() if old in state} | {key: now}
 
     def remember(self, key: str, value: str, default: str) -> None:
-        """Remembers the value for links, for the address, and for the next run of the script."""
+        """Remember the value for links, for the address, and for the next run of the script."""
         if value == default:
-            self.now.pop(key, None)
+            self.current.pop(key, None)
         else:
-            self.now[key] = value
+            self.current[key] = value
 
     def carry_body_value(self, key: str, allowed: Sequence[str]) -> None:
-        """Carries on what the page's body will read under `key`; of a link, only if it is allowed."""
-        self.picked.add(key)
-        wanted = self.held.get(key, "")
-        if self.moved and wanted and wanted not in allowed:
-            self.lost[key] = wanted
+        """Keep a value that the page's body will read; a link's value is kept only if it is allowed."""
+        self.used_keys.add(key)
+        value = self.initial.get(key, "")
+        if self.url_changed and value and value not in allowed:
+            self.rejected[key] = value
         else:
-            self.remember(key, wanted, "")
+            self.remember(key, value, "")
 
     def carry_unused(self) -> None:
-        """Carries on what this page has no control for."""
+        """Keep the values that this page has no control for."""
         for key in URL_KEYS:
-            if key in self.held and key not in self.picked | self.now.keys():
-                self.now[key] = self.held[key]
+            if key in self.initial and key not in self.used_keys | self.current.keys():
+                self.current[key] = self.initial[key]
 
     def write_url(self) -> None:
-        """Puts the choice into the address, leaving parameters of others alone."""
-        if not self.moved and _without_bin(self.now) != _without_bin(self.held):
-            self.now.pop("bin", None)  # a bin of other bins, and what is looked for in it
-            self.now.pop("search", None)
-        if self.now != self.url:
+        """Write the choice into the address, leaving parameters of others alone."""
+        if not self.url_changed and _without_bin(self.current) != _without_bin(self.initial):
+            # With another choice the bins are others, so a selected bin and a search in it mean nothing.
+            self.current.pop("bin", None)
+            self.current.pop("search", None)
+        if self.current != self.url:
             others = {key: value for key, value in st.query_params.to_dict().items() if key not in URL_KEYS}
-            st.query_params.from_dict({**others, **self.now})
-        st.session_state["_url"] = dict(self.now)
-        st.session_state["_held"] = dict(self.now)
+            st.query_params.from_dict({**others, **self.current})
+        st.session_state["_url"] = dict(self.current)
+        st.session_state["_held"] = dict(self.current)
 
 
 def _without_bin(choice: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in choice.items() if key not in ("bin", "search")}
 
 
-def parse_whole_number(text: str, minimum: int, maximum: int) -> int | None:
-    """The whole number that the text is, from `least` to `most`; None where it is none of these.
+def short_id(id_: str) -> str:
+    """Return a short id as it is, else its first letters, "_" and a checksum of four letters: 15 at most."""
+    if len(id_) <= MAX_FULL_ID_LENGTH:
+        return id_
+    checksum, letters = crc32(id_.encode()), ""
+    for _ in range(4):
+        checksum, digit = divmod(checksum, len(_BASE36_DIGITS))
+        letters += _BASE36_DIGITS[digit]
+    return f"{id_[:_PREFIX_LENGTH].rstrip('-.')}_{letters}"
 
-    Python refuses to read thousands of digits, so that they are counted first.
+
+def encode_ids(
+    selected: Sequence[str], allowed: Sequence[str], names: Mapping[str, str] | None = None
+) -> str:
+    """Return the list as the address has it.
+
+    Parameters
+    ----------
+    selected : Sequence of str
+    allowed : Sequence of str
+    names : Mapping of str to str, optional
+        Id → its name in the address, where that is not the id.
+    """
+    url_names = names or {}
+    full = {id_: url_names.get(id_, id_) for id_ in allowed}
+    full_list = ",".join(full[id_] for id_ in selected)
+    if len(full_list) <= MAX_FULL_LIST_LENGTH:
+        return full_list
+    short_names = _short_names(full)
+    candidates = [",".join(short_names[id_] for id_ in selected)]
+    left_out = [id_ for id_ in allowed if id_ not in selected]
+    if left_out and [id_ for id_ in allowed if id_ in selected] == list(selected):
+        candidates.append(_ALL_EXCEPT + ",".join(short_names[id_] for id_ in left_out))
+    return min(candidates, key=len)
+
+
+def decode_ids(
+    text: str, allowed: Sequence[str], names: Mapping[str, str] | None = None
+) -> tuple[list[str], list[str]]:
+    """Return the ids that a list in the address means, each once, and its words that are not allowed."""
+    url_names = names or {}
+    full = {id_: url_names.get(id_, id_) for id_ in allowed}
+    known = {short_name: id_ for id_, short_name in _short_names(full).items()} | {
+        name: id_ for id_, name in full.items()
+    }
+    known |= {id_: id_ for id_ in allowed}
+    words = [word for word in text.removeprefix(_ALL_EXCEPT).split(",") if word]
+    selected = list(dict.fromkeys(known[word] for word in words if word in known))
+    if text.startswith(_ALL_EXCEPT):
+        return [id_ for id_ in allowed if id_ not in selected], []
+    return selected, list(dict.fromkeys(word for word in words if word not in known))
+
+
+def _short_names(names: Mapping[str, str]) -> dict[str, str]:
+    """Return id → short name, part by part at each "~"; full where two short names would be equal."""
+    short_names = {id_: "~".join(map(short_id, name.split("~"))) for id_, name in names.items()}
+    repeated: Collection[str] = {name for name, count in Counter(short_names.values()).items() if count > 1}
+    return {id_: names[id_] if name in repeated else name for id_, name in short_names.items()}
+
+
+def parse_whole_number(text: str, minimum: int, maximum: int) -> int | None:
+    """Return the whole number between `minimum` and `maximum` that the text holds, None where it holds none.
+
+    The digits are counted first, since Python refuses to convert thousands of them.
     """
     if not text.isdecimal() or len(text) > MAX_DIGITS:
         return None

@@ -1,4 +1,4 @@
-"""Into which bins, and how many?  The controls of binning and M → one scheme."""
+"""Controls of the binning and the number of bins M."""
 
 from __future__ import annotations
 
@@ -20,15 +20,21 @@ BINNING_TITLES: Final = {"width": "Width", "mass": "Mass", "natural": "Natural"}
 
 
 class BinsNotAvailable(Unavailable):
-    """The run's sums do not serve this M; `near` is one that they do."""
+    """The run's sums do not serve this M; `nearest_bins` is the nearest one that they serve."""
 
     def __init__(self, reason: str, nearest_bins: int) -> None:
-        self.near = nearest_bins
+        self.nearest_bins = nearest_bins
         super().__init__(reason)
 
 
 def pick_binning(url_state: UrlState, evidence: Evidence) -> Scheme:
-    """Draws the controls; raises NotServed where the run's sums do not have such bins."""
+    """Draw the controls and return the scheme.
+
+    Raises
+    ------
+    BinsNotAvailable
+        Where the run's sums do not have such bins.
+    """
     on_grid = isinstance(evidence.run, TokenRun)
     allowed = [id_ for id_ in BINNINGS if id_ == "width" or not on_grid]
     if not evidence.offers_natural_bins and "natural" in allowed:
@@ -50,55 +56,61 @@ def pick_binning(url_state: UrlState, evidence: Evidence) -> Scheme:
 
 
 def _pick_bins(url_state: UrlState, *, disabled: bool) -> int:
-    """M, by slider or by typing: two controls, one state."""
-    step, type_ = _bins_widget_keys(url_state)
+    """Draw slider and number field of M; both show and set the same value."""
+    slider_key, number_key = _bins_widget_keys(url_state)
     bins = int(url_state.pick("m", [str(number) for number in range(1, MAX_BINS + 1)], "10"))
     steps = sorted({*BIN_STEPS, bins})
-    url_state.set_widget(step, bins, steps)
-    url_state.set_widget(type_, bins)
+    url_state.set_widget(slider_key, bins, steps)
+    url_state.set_widget(number_key, bins)
     slider, typed = st.columns([2.2, 1], vertical_alignment="bottom", gap="small")
     slider.select_slider(
         "Bins M",
         steps,
-        key=step,
+        key=slider_key,
         disabled=disabled,
         on_change=_on_bins_changed,
-        args=("m_step", step),
+        args=("m_step", slider_key),
         help=f"{' · '.join(map(str, BIN_STEPS))}, or any whole number from 1 to {MAX_BINS} typed beside it.",
     )
     typed.number_input(
         "M, typed",
         1,
         MAX_BINS,
-        key=type_,
+        key=number_key,
         step=1,
         disabled=disabled,
         label_visibility="collapsed",
         on_change=_on_bins_changed,
-        args=("m_typed", type_),
+        args=("m_typed", number_key),
     )
     return bins
 
 
 def _bins_widget_keys(url_state: UrlState) -> tuple[str, str]:
-    """The keys of slider and number; each is a new control whenever the other one, or a link, has set M.
+    """Return the keys of slider and number field; each is a new widget whenever the other or a link sets M.
 
-    One that lived on would have to be set from here, and a browser that had not heard of it yet would send
+    A widget that lived on would have to be set from here. A browser that had not heard of that yet would send
     its old number back, which then looks like typing and undoes the key pressed since.
     """
     state = st.session_state
     rounds: dict[str, int] = state.get("_rounds_of_m", {"m_step": 0, "m_typed": 0})
-    by = state.pop("_m_by", None)
-    moved = state.get(f"{by}_{rounds[by]}") if by and not url_state.moved else None
-    if moved is not None:
-        state["m"] = str(moved)
-    if moved is not None or url_state.moved:
-        rounds = {name: number + (name != by or url_state.moved) for name, number in rounds.items()}
+    moved_control = state.pop("_m_by", None)
+    value = (
+        state.get(f"{moved_control}_{rounds[moved_control]}")
+        if moved_control and not url_state.url_changed
+        else None
+    )
+    if value is not None:
+        state["m"] = str(value)
+    if value is not None or url_state.url_changed:
+        rounds = {
+            name: number + (name != moved_control or url_state.url_changed) for name, number in rounds.items()
+        }
     state["_rounds_of_m"] = rounds
     return f"m_step_{rounds['m_step']}", f"m_typed_{rounds['m_typed']}"
 
 
 def _on_bins_changed(control: str, key: str) -> None:
-    """Notes who moved; a late browser's word of a control that is gone counts for nothing."""
+    """Note which control was moved; a late message of a control that no longer exists is ignored."""
     if key == f"{control}_{st.session_state['_rounds_of_m'][control]}":
         st.session_state["_m_by"] = control

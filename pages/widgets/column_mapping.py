@@ -1,4 +1,4 @@
-"""Is a file to be read otherwise than it says itself?  The controls of format, columns, right answers."""
+"""Controls of the page Files that say how a file is read: its format, columns and right answers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from calib_core.runs import INFO_COLUMNS
 from pages.state.cache import LoadedFile, mapping_store
 from pages.state.mappings import FileMapping, fingerprint
 from pages.state.markdown import escape_markdown
-
-# MERGED meanings: What does each name that a column can be read as stand for, in a few words?  For the mapping on Files.
 
 COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
@@ -71,18 +69,66 @@ COLUMN_MEANINGS: Final = MappingProxyType[str, str](
         "tokens_seen": "tokens trained on so far",
     }
 )
-"""Contract name → its meaning; what is asked for most comes first."""
+"""Contract name → its meaning, most common names first."""
 
+ARRAY_FORMATS: Final = frozenset({"npz", "topk", "sums"})
+"""Formats whose columns have fixed names and that hold the right classes themselves."""
+TABLE_FORMATS: Final = frozenset({"table", "canonical"})
+SUPPORTING_COLUMNS: Final = frozenset({"id", "question", "subject", "gold", "prediction", *INFO_COLUMNS})
+"""Names that alone do not make a file usable."""
+MAX_MAPPED_COLUMNS: Final = 60
+"""Number of columns that can be mapped at a time."""
+MAX_OFFERED_COLUMNS: Final = 2_000
+"""Number of columns that can be chosen from."""
 
-# MERGED keeping: What did a person say of a file, and how is that kept, shown and forgotten?
+GOLD_COLUMNS: Final = frozenset({"gold", "gold_index", "gold_all"})
+NEEDS_GOLD: Final = "needs right answers"
+NEEDS_COLUMN_NAMES: Final = "columns to be named"
+
+UNCHANGED: Final = "as it is"
+IGNORED: Final = "left out"
 
 _DECIDED_KEY: Final = "_decided"
 
 
+def show_mapping_controls(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
+    """Draw the file's mapping and the controls to change it, where the file may need one."""
+    show_kept_mapping(file, files, key)
+    base = file.report_without_mapping or file.report
+    can_map_columns = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
+    if not (can_map_columns or file.refusal is not None or file.mapping):
+        return
+    proposal = likeliest_columns(base.proposals) if base else {}
+    if proposal and not file.mapping:
+        st.caption(f"Proposed, and not read so until you apply it: {columns_text(proposal)}.")
+    starts_open = _opens_by_default(file, files, proposal)
+    if not st.toggle(
+        "Read it otherwise: columns, right answers, format",
+        value=starts_open,
+        key=f"reread_{key}",
+        help="Say what its columns mean, where its right answers are, or which format it has.",
+    ):
+        return
+    with st.container(border=True, key=f"rereading_{key}"):
+        format_ = _pick_format(file, key)
+        gold = _pick_gold_table(file, base, files, key)
+        if format_ != file.mapping.format:
+            st.caption("Its columns can be named once it is read so: apply this first.")
+        columns = (
+            _pick_columns(file, base, key)
+            if can_map_columns and base and format_ == file.mapping.format
+            else {}
+        )
+        columns_fingerprint = fingerprint(base.columns) if columns and base else ""
+        _mapping_buttons(
+            file, FileMapping(format_, tuple(columns.items()), gold, columns_fingerprint), files, key
+        )
+
+
 def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
-    """The wish as it is kept, with what has become of it."""
-    if trouble := st.session_state.pop(f"trouble_{key}", None):
-        st.error(escape_markdown(trouble), icon=":material/save:")
+    """Draw the file's mapping, the button that deletes it, and whether it still applies."""
+    if error := st.session_state.pop(f"trouble_{key}", None):
+        st.error(escape_markdown(error), icon=":material/save:")
     if not file.mapping:
         return
     where = "for this session" if file.is_uploaded else "on this machine"
@@ -102,6 +148,7 @@ def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -
 
 
 def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
+    """Return the mapping in words, as Markdown."""
     parts = [f"read as {escape_markdown(FORMATS[mapping.format].title)}"] if mapping.format in FORMATS else []
     if mapping.columns:
         parts.append(columns_text(dict(mapping.columns)))
@@ -112,172 +159,49 @@ def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
 
 
 def columns_text(columns: Mapping[str, str], max_parts: int = 8) -> str:
-    """As "conf as confidence, …" with the columns of one list together."""
+    """Return a column mapping as in "conf as confidence, …", with the columns of one list together."""
     by_name: dict[str, list[str]] = {}
     for column, name in columns.items():
         by_name.setdefault(name, []).append(escape_markdown(shorten(column, 40)))
-    told: list[str] = []
-    for name, own in by_name.items():
-        shown = f"{own[0]} … {own[-1]} ({len(own)} columns)" if len(own) > 3 else ", ".join(own)
-        told.append(f"{shown} as {escape_markdown(name)}" if name else f"{shown} left out")
-    more = f" and {len(told) - max_parts} more" if len(told) > max_parts else ""
-    return ", ".join(told[:max_parts]) + more
+    parts: list[str] = []
+    for name, shortened in by_name.items():
+        shown = (
+            f"{shortened[0]} … {shortened[-1]} ({len(shortened)} columns)"
+            if len(shortened) > 3
+            else ", ".join(shortened)
+        )
+        parts.append(f"{shown} as {escape_markdown(name)}" if name else f"{shown} left out")
+    more = f" and {len(parts) - max_parts} more" if len(parts) > max_parts else ""
+    return ", ".join(parts[:max_parts]) + more
 
 
-def save_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
-    """Keeps it in place of what was said before; an empty one is forgotten."""
-    if not mapping:
-        delete_mapping(file, key)
-        return
-    try:
-        mapping_store(file).save(file.listing.path, mapping)
-    except OSError as error:
-        st.session_state[f"trouble_{key}"] = f"It cannot be kept: {error.strerror}."
-        return
-    _close_controls(key)
-
-
-def files_with_same_columns(file: LoadedFile, files: Sequence[LoadedFile]) -> tuple[LoadedFile, ...]:
-    """The file and others that were refused with the very same columns, and of which nothing was said yet."""
-    own = _file_columns(file)
-    return (
-        file,
-        *(
-            other
-            for other in files
-            if other is not file
-            and other.refusal is not None
-            and not other.mapping
-            and other.is_uploaded == file.is_uploaded
-            and own
-            and _file_columns(other) == own
-        ),
-    )
-
-
-def _file_columns(file: LoadedFile) -> Sequence[str]:
-    base = file.report_without_mapping or file.report
-    return base.columns if base else ()
-
-
-def save_mapping_for_all(files: Sequence[LoadedFile], mapping: FileMapping, key: str) -> None:
-    """Keeps it for each of these; key: of the one at which it was said."""
-    for file in files:
-        save_mapping(file, mapping, key)
-
-
-def delete_mapping(file: LoadedFile, key: str) -> None:
-    """The file is read as it says itself."""
-    try:
-        mapping_store(file).delete(file.listing.path)
-    except OSError as error:
-        st.session_state[f"trouble_{key}"] = f"It cannot be forgotten: {error.strerror}."
-        return
-    _close_controls(key)
-
-
-def _close_controls(key: str) -> None:
-    reset_controls(key)
-    mark_decided(key)
-    st.session_state[f"reread_{key}"] = False
-
-
-def mark_decided(key: str) -> None:
-    """Marks a file of which something was said in this session: what came of it stays in sight."""
-    st.session_state[_DECIDED_KEY] = decided_keys() | {key}
-
-
-def decided_keys() -> frozenset[str]:
-    """The keys of those files."""
-    return st.session_state.get(_DECIDED_KEY, frozenset())
-
-
-def reset_controls(key: str) -> None:
-    """The controls as they are drawn first."""
-    own = {f"{kind}_{key}" for kind in ("format", "gold", "columns", "all")}
-    for name in [str(name) for name in st.session_state]:
-        if name in own or name.startswith(f"as_{key}_"):
-            del st.session_state[name]
-
-
-def real_path(file: LoadedFile) -> str:
-    """Where the file lies, links followed; never shown."""
-    return os.path.realpath(file.listing.path)
-
-
-ARRAY_FORMATS: Final = frozenset({"npz", "topk", "sums"})
-"""Formats whose columns have names of their own, and that hold the right classes themselves."""
-TABLE_FORMATS: Final = frozenset({"table", "canonical"})
-SUPPORTING_COLUMNS: Final = frozenset({"id", "question", "subject", "gold", "prediction", *INFO_COLUMNS})
-"""Names that alone make nothing of a file."""
-MAX_MAPPED_COLUMNS: Final = 60
-"""Columns that can be spoken of at a time."""
-MAX_OFFERED_COLUMNS: Final = 2_000
-"""Columns among which those are chosen."""
-
-GOLD_COLUMNS: Final = frozenset({"gold", "gold_index", "gold_all"})
-NEEDS_GOLD: Final = "needs right answers"
-NEEDS_COLUMN_NAMES: Final = "columns to be named"
-
-UNCHANGED: Final = "as it is"
-IGNORED: Final = "left out"
-
-
-def show_mapping_controls(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
-    """What was said of the file, and the controls to say something else."""
-    show_kept_mapping(file, files, key)
-    base = file.report_without_mapping or file.report
-    mapped = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
-    if not (mapped or file.refusal is not None or file.mapping):
-        return
-    proposed = likeliest_columns(base.proposals) if base else {}
-    if proposed and not file.mapping:
-        st.caption(f"Proposed, and not read so until you apply it: {columns_text(proposed)}.")
-    asked = _opens_by_default(file, files, proposed)
-    if not st.toggle(
-        "Read it otherwise: columns, right answers, format",
-        value=asked,
-        key=f"reread_{key}",
-        help="Say what its columns mean, where its right answers are, or which format it has.",
-    ):
-        return
-    with st.container(border=True, key=f"rereading_{key}"):
-        format_ = _pick_format(file, key)
-        gold = _pick_gold_table(file, base, files, key)
-        if format_ != file.mapping.format:
-            st.caption("Its columns can be named once it is read so: apply this first.")
-        columns = _pick_columns(file, base, key) if mapped and base and format_ == file.mapping.format else {}
-        seen = fingerprint(base.columns) if columns and base else ""
-        _mapping_buttons(file, FileMapping(format_, tuple(columns.items()), gold, seen), files, key)
-
-
-def _opens_by_default(file: LoadedFile, files: Sequence[LoadedFile], proposed: Mapping[str, str]) -> bool:
-    """Whether the controls begin open: of a refused file of which a person has something to say."""
+def _opens_by_default(file: LoadedFile, files: Sequence[LoadedFile], proposal: Mapping[str, str]) -> bool:
+    """Return whether the controls start open: for a refused file that a mapping is likely to mend."""
     if file.refusal is None or file.mapping or is_gold_table(file, files):
         return False
     base = file.report_without_mapping or file.report
-    # Where rows are bad its columns were understood, and the values in them are to be mended.
-    unsaid = base is not None and base.format in TABLE_FORMATS and not base.bad_rows
+    # A file with bad rows has the right columns; its values need mending, not its mapping.
+    may_need_columns = base is not None and base.format in TABLE_FORMATS and not base.bad_rows
     return (
-        bool(proposed)
-        or unsaid
+        bool(proposal)
+        or may_need_columns
         or (missing_information(file) == NEEDS_GOLD and bool(_gold_tables(file, files)))
     )
 
 
 def missing_information(file: LoadedFile) -> str | None:
-    """What a refused file wants that a person can likely say here; None where that is not known."""
+    """Return what a refused file needs that a mapping can add; None where that is not known."""
     if file.refusal is None or file.mapping:
         return None
     if "--gold" in file.refusal.split():
         return NEEDS_GOLD
     base = file.report_without_mapping or file.report
-    proposed = likeliest_columns(base.proposals) if base else {}
-    return None if SUPPORTING_COLUMNS.issuperset(proposed.values()) else NEEDS_COLUMN_NAMES
+    proposal = likeliest_columns(base.proposals) if base else {}
+    return None if SUPPORTING_COLUMNS.issuperset(proposal.values()) else NEEDS_COLUMN_NAMES
 
 
 def is_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
-    """Whether a refused table seems to hold the right answers that some other file wants."""
+    """Return whether a refused table seems to hold the right answers that another file needs."""
     base = file.report
     if file.refusal is None or file.mapping or base is None or base.format not in TABLE_FORMATS:
         return False
@@ -289,7 +213,10 @@ def is_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
 
 
 def _gold_tables(file: LoadedFile, files: Sequence[LoadedFile]) -> dict[str, str]:
-    """Real path → name of the tables its right answers may come from: for the folder's files no upload."""
+    """Return real path → name of the tables that may hold the file's right answers.
+
+    An upload is never offered to a file of the folder.
+    """
     return {
         real_path(other): f"{other.name} · uploaded" if other.is_uploaded else other.name
         for other in files
@@ -297,16 +224,26 @@ def _gold_tables(file: LoadedFile, files: Sequence[LoadedFile]) -> dict[str, str
     }
 
 
+def _is_table(file: LoadedFile) -> bool:
+    report = file.report_without_mapping or file.report
+    return report is not None and report.format in TABLE_FORMATS
+
+
+def real_path(file: LoadedFile) -> str:
+    """Return the file's path with links followed; it is never shown."""
+    return os.path.realpath(file.listing.path)
+
+
 def _pick_format(file: LoadedFile, key: str) -> str | None:
-    """What it is read as; asked where that is in doubt."""
+    """Draw the control of the format, where it is in doubt, and return the format."""
     if file.refusal is None and not file.mapping.format:
         return None
     options = [None, *FORMATS]
-    held = file.mapping.format if file.mapping.format in FORMATS else None
+    current = file.mapping.format if file.mapping.format in FORMATS else None
     return st.selectbox(
         "Read as",
         options,
-        index=options.index(held),
+        index=options.index(current),
         key=f"format_{key}",
         format_func=lambda id_: FORMATS[id_].title if id_ else "what it is recognised as",
         help="The format of the file, where it is not what it was taken for.",
@@ -316,48 +253,54 @@ def _pick_format(file: LoadedFile, key: str) -> str | None:
 def _pick_gold_table(
     file: LoadedFile, base: FileReport | None, files: Sequence[LoadedFile], key: str
 ) -> str | None:
-    """The table that its right answers come from; asked of a log in which nothing can be used."""
-    log = base is not None and base.format not in ARRAY_FORMATS | TABLE_FORMATS
-    if not file.mapping.gold and (file.refusal is None or not log):
+    """Draw the control of the table of right answers, for a log without usable rows; return its path."""
+    is_log = base is not None and base.format not in ARRAY_FORMATS | TABLE_FORMATS
+    if not file.mapping.gold and (file.refusal is None or not is_log):
         return None
     tables = _gold_tables(file, files)
     options = [None, *tables]
-    draft = file.mapping.gold or _likely_gold_table(file, files)
+    current = file.mapping.gold or _likely_gold_table(file, files)
     return st.selectbox(
         "Right answers from",
         options,
-        index=options.index(draft) if draft in options else 0,
+        index=options.index(current) if current in options else 0,
         key=f"gold_{key}",
-        format_func=lambda real: tables[real] if real else "the file itself",
+        format_func=lambda path: tables[path] if path else "the file itself",
         help="A table of this folder, or an uploaded one, with a column of ids and one of right answers.",
     )
 
 
 def _likely_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> str | None:
-    """The real path of the table whose name is most like the log's; None without one that seems to fit."""
-    own = _name_words(file.name)
-    found = {real_path(other): _name_words(other.name) for other in files if is_gold_table(other, files)}
-    found = {real: words for real, words in found.items() if real in _gold_tables(file, files)}
-    return max(found, key=lambda real: (len(own & found[real]), -len(found[real])), default=None)
+    """Return the real path of the gold table whose name is most like the log's; None where there is none."""
+    file_words = _name_words(file.name)
+    words_by_path = {
+        real_path(other): _name_words(other.name) for other in files if is_gold_table(other, files)
+    }
+    words_by_path = {
+        path: words for path, words in words_by_path.items() if path in _gold_tables(file, files)
+    }
+    return max(
+        words_by_path,
+        key=lambda path: (len(file_words & words_by_path[path]), -len(words_by_path[path])),
+        default=None,
+    )
 
 
 def _name_words(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z0-9]+", name.lower()))
 
 
-def _is_table(file: LoadedFile) -> bool:
-    report = file.report_without_mapping or file.report
-    return report is not None and report.format in TABLE_FORMATS
-
-
 def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str]:
-    """File column → what it is to be read as, in the file's order, without those left as they are."""
-    said = {column: name for column, name in file.mapping.columns if column in base.columns}
-    draft = said or likeliest_columns(base.proposals)
+    """Draw the controls of the columns, and return file column → the name it is to be read as.
+
+    The mapping is in the file's order, without columns left as they are.
+    """
+    mapped = {column: name for column, name in file.mapping.columns if column in base.columns}
+    initial = mapped or likeliest_columns(base.proposals)
     chosen = st.multiselect(
         "Columns",
         base.columns[:MAX_OFFERED_COLUMNS],
-        default=[column for column in base.columns[:MAX_OFFERED_COLUMNS] if column in draft][
+        default=[column for column in base.columns[:MAX_OFFERED_COLUMNS] if column in initial][
             :MAX_MAPPED_COLUMNS
         ],
         key=f"columns_{key}",
@@ -365,22 +308,22 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
         placeholder="Choose the columns that mean something else",
         help="Those to be read under another name, or not at all; the others stay as they are.",
     )
-    places = {column: f"as_{key}_{base.columns.index(column)}" for column in chosen}
+    widget_keys = {column: f"as_{key}_{base.columns.index(column)}" for column in chosen}
     if len(chosen) > 1:
-        _pick_for_all_columns(places, key)
+        _pick_for_all_columns(widget_keys, key)
     options = [UNCHANGED, IGNORED, *COLUMN_MEANINGS]
     columns: dict[str, str] = {}
     with st.grid(3, min_column_width=220):
-        for column, place in places.items():
-            name = draft.get(column, None)
-            start = UNCHANGED if name is None else name or IGNORED
-            now = base.read_as.get(column) if column not in said else None
+        for column, widget_key in widget_keys.items():
+            name = initial.get(column, None)
+            initial_name = UNCHANGED if name is None else name or IGNORED
+            current_name = base.read_as.get(column) if column not in mapped else None
             columns[column] = st.selectbox(
                 escape_markdown(column),
                 options,
-                index=options.index(start) if start in options else 0,
-                key=place,
-                format_func=lambda name, now=now: _option_label(name, now),
+                index=options.index(initial_name) if initial_name in options else 0,
+                key=widget_key,
+                format_func=lambda name, current_name=current_name: _option_label(name, current_name),
                 help="What the column means.",
             )
     ordered = sorted(columns, key=base.columns.index)
@@ -391,20 +334,21 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
     }
 
 
-def _option_label(name: str, now: str | None) -> str:
+def _option_label(name: str, current_name: str | None) -> str:
+    """Return the label of a name; `now` is what the column is currently read as."""
     if name == UNCHANGED:
-        return f"{UNCHANGED} ({now})" if now else UNCHANGED
+        return f"{UNCHANGED} ({current_name})" if current_name else UNCHANGED
     return name if name == IGNORED else f"{name}: {COLUMN_MEANINGS[name]}"
 
 
 def _pick_for_all_columns(widget_keys: Mapping[str, str], key: str) -> None:
-    """One control for the chosen columns that are nothing else: the elements of a list are often many."""
+    """Draw one control for all chosen columns that are parts of one list, which often has many."""
     widget = f"all_{key}"
 
     def set_all() -> None:
-        for place in widget_keys.values():
-            if st.session_state.get(place) in {UNCHANGED, *LIST_COLUMNS}:
-                st.session_state[place] = st.session_state[widget]
+        for widget_key in widget_keys.values():
+            if st.session_state.get(widget_key) in {UNCHANGED, *LIST_COLUMNS}:
+                st.session_state[widget_key] = st.session_state[widget]
         st.session_state[widget] = None
 
     st.selectbox(
@@ -420,30 +364,30 @@ def _pick_for_all_columns(widget_keys: Mapping[str, str], key: str) -> None:
 
 
 def _mapping_buttons(file: LoadedFile, mapping: FileMapping, files: Sequence[LoadedFile], key: str) -> None:
-    """Apply, to all files with the same columns if wanted, or back to what is kept or proposed."""
-    times = Counter(name for _, name in mapping.columns if name and name not in LIST_COLUMNS)
-    twice = [name for name, count in times.items() if count > 1]
-    if twice:
+    """Draw the buttons that apply the mapping (to all files with the same columns, too) or reset it."""
+    counts = Counter(name for _, name in mapping.columns if name and name not in LIST_COLUMNS)
+    repeated = [name for name, count in counts.items() if count > 1]
+    if repeated:
         st.warning(
-            f"Two columns are to be read as {', '.join(map(escape_markdown, twice))}: choose one of them."
+            f"Two columns are to be read as {', '.join(map(escape_markdown, repeated))}: choose one of them."
         )
     with st.container(horizontal=True):
         st.button(
             "Apply",
             key=f"apply_{key}",
             type="primary",
-            disabled=bool(twice) or (mapping == file.mapping),
+            disabled=bool(repeated) or (mapping == file.mapping),
             on_click=save_mapping,
             args=(file, mapping, key),
         )
-        alike = files_with_same_columns(file, files) if mapping.columns and not mapping.gold else ()
-        if len(alike) > 1:
+        same_columns = files_with_same_columns(file, files) if mapping.columns and not mapping.gold else ()
+        if len(same_columns) > 1:
             st.button(
-                f"Apply to all {len(alike)} files with these columns",
+                f"Apply to all {len(same_columns)} files with these columns",
                 key=f"apply_all_{key}",
-                disabled=bool(twice),
+                disabled=bool(repeated),
                 on_click=save_mapping_for_all,
-                args=(alike, mapping, key),
+                args=(same_columns, mapping, key),
             )
         st.button("Reset", key=f"reset_{key}", on_click=reset_controls, args=(key,))
     st.caption(
@@ -451,3 +395,91 @@ def _mapping_buttons(file: LoadedFile, mapping: FileMapping, files: Sequence[Loa
         if file.is_uploaded
         else "It is kept in your cache folder and used again at the next start; the file stays as it is."
     )
+
+
+# --- Keeping a mapping ----------------------------------------------------------------------------
+
+
+def files_with_same_columns(file: LoadedFile, files: Sequence[LoadedFile]) -> tuple[LoadedFile, ...]:
+    """Return the file and all refused files with the same columns that have no mapping yet."""
+    columns = _file_columns(file)
+    return (
+        file,
+        *(
+            other
+            for other in files
+            if other is not file
+            and other.refusal is not None
+            and not other.mapping
+            and other.is_uploaded == file.is_uploaded
+            and columns
+            and _file_columns(other) == columns
+        ),
+    )
+
+
+def _file_columns(file: LoadedFile) -> Sequence[str]:
+    base = file.report_without_mapping or file.report
+    return base.columns if base else ()
+
+
+def save_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
+    """Keep a mapping in place of the one before; an empty one deletes it."""
+    if not mapping:
+        delete_mapping(file, key)
+        return
+    try:
+        mapping_store(file).save(file.listing.path, mapping)
+    except OSError as error:
+        st.session_state[f"trouble_{key}"] = f"It cannot be kept: {error.strerror}."
+        return
+    _close_controls(key)
+
+
+def save_mapping_for_all(files: Sequence[LoadedFile], mapping: FileMapping, key: str) -> None:
+    """Keep the mapping for each of the files.
+
+    Parameters
+    ----------
+    files : Sequence of LoadedFile
+    mapping : FileMapping
+    key : str
+        Suffix of the widget keys of the file at which it was set.
+    """
+    for file in files:
+        save_mapping(file, mapping, key)
+
+
+def delete_mapping(file: LoadedFile, key: str) -> None:
+    """Delete the mapping, so that the file is read as it is recognised."""
+    try:
+        mapping_store(file).delete(file.listing.path)
+    except OSError as error:
+        st.session_state[f"trouble_{key}"] = f"It cannot be forgotten: {error.strerror}."
+        return
+    _close_controls(key)
+
+
+def _close_controls(key: str) -> None:
+    """Fold the controls of a file whose mapping was changed, and keep the file in sight."""
+    reset_controls(key)
+    mark_decided(key)
+    st.session_state[f"reread_{key}"] = False
+
+
+def mark_decided(key: str) -> None:
+    """Mark a file that the person decided on in this session, so that its block stays open."""
+    st.session_state[_DECIDED_KEY] = decided_keys() | {key}
+
+
+def decided_keys() -> frozenset[str]:
+    """Return the keys of the files that the person decided on in this session."""
+    return st.session_state.get(_DECIDED_KEY, frozenset())
+
+
+def reset_controls(key: str) -> None:
+    """Reset the controls of a file to how they are first drawn."""
+    widget_keys = {f"{kind}_{key}" for kind in ("format", "gold", "columns", "all")}
+    for name in [str(name) for name in st.session_state]:
+        if name in widget_keys or name.startswith(f"as_{key}_"):
+            del st.session_state[name]

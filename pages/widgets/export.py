@@ -1,4 +1,4 @@
-"""How does a person take a figure or a table away?  One small menu under each, the same on every page."""
+"""The export menu below every figure and table."""
 
 from __future__ import annotations
 
@@ -18,84 +18,22 @@ from calib_core.report.export.table import table_csv, table_latex, table_markdow
 from pages.state.markdown import escape_markdown
 from pages.state.runs import slug
 
-# MERGED as_shown: What does a table's file say that is to be read?  The headings and the numbers as the page shows them.
-
-
-def as_displayed(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
-    """The frame with the headings and number formats of its columns' configuration.
-
-    columns: name → what st.column_config gives; a column that is not there keeps its name and its values.
-    Raises polars' DuplicateError where two columns have one heading: a file would have one of them only.
-    """
-    made: list[pl.Series] = []
-    for name in frame.columns:
-        config: Mapping[str, Any] = columns.get(name) or {}
-        form = (config.get("type_config") or {}).get("format")
-        heading = config.get("label")
-        values = frame[name]
-        if form is not None and values.dtype.is_numeric():
-            texts = [None if value is None else _format_number(value, form) for value in values]
-            values = pl.Series(texts, dtype=pl.String)
-        made.append(values.alias(name if heading is None else heading))
-    return pl.DataFrame(made)
-
-
-def _format_number(value: float, number_format: str) -> str:
-    match number_format:
-        case "localized":
-            text = f"{value:,}"
-        case _:
-            text = number_format % value
-    return text.replace("-", "−")
-
-
 MAX_STEM_LENGTH: Final = 120
-"""Of a file's name: with its ending it is one on every system."""
+"""Length of a file's name without its ending that every system accepts."""
 
 FONT_PATTERN: Final = "static/static/media/SourceSansVF-Upright*.woff2"
-"""Where Streamlit keeps the letters that its pages are set in, and so the figures on them."""
+"""Where Streamlit keeps the font of its pages, in which exported figures are set too."""
 
 EXCERPT_NOTE: Final = " (the first {:,} of {:,} rows; the CSV has them all)"
-"""Said in the title of a file to be read that holds no more."""
+"""Added to the title of a Markdown or LaTeX table that holds only the first rows."""
 
 DrawFunction = Callable[[Theme], Mapping[str, Any]]
 """Draws a figure with the colours of a theme."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Export:
-    """What of a figure or a table goes into a file.
-
-    name: of the file without its ending, run, method, metric, binning and M as far as they apply, as `named`
-    gives it; frame: the numbers in full; recipe: how they were made, a line or more; what: the figure or
-    table in a few words, which is what its menu is called; of: whose it is, for the title of a file; excerpt:
-    whether a table may show its first rows alone, which its files to be read then say.
-    """
-
-    file_stem: str
-    frame: Callable[[], pl.DataFrame]
-    recipe: str
-    content: str = "Figure"
-    subject: str = ""
-    excerpt: bool = False
-
-    @property
-    def title(self) -> str:
-        """What and whose, for the top of a file."""
-        return f"{self.content}: {self.subject}" if self.subject else self.content
-
-
-def make_file_stem(*parts: str | int) -> str:
-    """The parts joined to a file's name; of a long one the beginning and a checksum."""
-    name = "-".join(slug(str(part)) for part in parts)
-    if len(name) <= MAX_STEM_LENGTH:
-        return name
-    return f"{name[:MAX_STEM_LENGTH].rstrip('-.')}-{crc32(name.encode()):08x}"
-
-
 @dataclass(frozen=True, slots=True)
 class _FileType:
-    """A kind of file: its name, its MIME type, what it is good for."""
+    """A type of file: its name, MIME type, and what it is good for."""
 
     label: str
     mime: str
@@ -124,27 +62,69 @@ TABLE_TYPES: Final[Mapping[str, _FileType]] = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Export:
+    """What of a figure or a table goes into a file.
+
+    Attributes
+    ----------
+    file_stem : str
+        Name of the file without its ending, as `make_file_stem` returns it: run, method, metric, binning, M
+        as far as they apply.
+    frame : Callable
+        Returns the numbers in full.
+    recipe : str
+        How they were computed, one line or more.
+    content : str
+        The figure or table in a few words, which also names its menu.
+    subject : str
+        What the numbers are of, for the title of a file.
+    excerpt : bool
+        Whether a table may show only its first rows, which its Markdown and LaTeX files then say.
+    """
+
+    file_stem: str
+    frame: Callable[[], pl.DataFrame]
+    recipe: str
+    content: str = "Figure"
+    subject: str = ""
+    excerpt: bool = False
+
+    @property
+    def title(self) -> str:
+        """Content and subject, for the top of a file."""
+        return f"{self.content}: {self.subject}" if self.subject else self.content
+
+
+def make_file_stem(*parts: str | int) -> str:
+    """Return the parts joined to a file name; of a long one, the beginning and a checksum."""
+    name = "-".join(slug(str(part)) for part in parts)
+    if len(name) <= MAX_STEM_LENGTH:
+        return name
+    return f"{name[:MAX_STEM_LENGTH].rstrip('-.')}-{crc32(name.encode()):08x}"
+
+
 def stem_parts(names: Iterable[str], noun: str) -> list[str]:
-    """One or two names as parts of a file's name; of more, how many there are: "3-methods"."""
-    found = list(dict.fromkeys(names))
-    return found if len(found) < 3 else [f"{len(found)}-{noun}"]
+    """Return one or two names as parts of a file name; for more, their number, as in "3-methods"."""
+    unique = list(dict.fromkeys(names))
+    return unique if len(unique) < 3 else [f"{len(unique)}-{noun}"]
 
 
 def figure_export_menu(draw: DrawFunction, export: Export, key: str) -> None:
-    """The menu of a figure: a picture, or the numbers behind it."""
+    """Draw the export menu of a figure: a picture, or the numbers behind it."""
     key = f"figure_{key}"
 
     def menu_body() -> None:
         with st.container(horizontal=True, gap="small"):
-            wanted = _picture_buttons(key)
+            picture_format = _picture_buttons(key)
             _table_download(export, f"{key}_csv", "csv", lambda: table_csv(export.frame(), export.recipe))
             _table_download(
                 export, f"{key}_parquet", "parquet", lambda: table_parquet(export.frame(), export.recipe)
             )
         if reason := unavailable_reason():
             st.caption(f":material/block: {escape_markdown(reason)}")
-        elif wanted is not None:
-            _offer_picture(draw, export, key, wanted)
+        elif picture_format is not None:
+            _offer_picture(draw, export, key, picture_format)
 
     _export_menu(export, key, menu_body)
 
@@ -156,18 +136,26 @@ def table_export_menu(
     columns: Mapping[str, Any] | None = None,
     latex: Callable[[], bytes] | None = None,
 ) -> None:
-    """The menu of a table.
+    """Draw the export menu of a table.
 
-    shown: as it is to be read, where that is not the numbers in full, columns: how its columns are headed and
-    written, as for st.dataframe; latex: writes it in a form of its own.
+    Parameters
+    ----------
+    export : Export
+    key : str
+    shown : pl.DataFrame, optional
+        The table as it is displayed, where that is not the numbers in full.
+    columns : Mapping of str to Any, optional
+        Column configuration, as for `st.dataframe`.
+    latex : Callable, optional
+        Writes LaTeX in a layout of its own.
     """
     key = f"table_{key}"
 
     def write_readable(write: Callable[[pl.DataFrame, str, str], bytes]) -> bytes:
         frame = export.frame() if shown is None else shown
-        whole = export.frame().height if export.excerpt else frame.height
-        first = EXCERPT_NOTE.format(frame.height, whole) if frame.height < whole else ""
-        return write(as_displayed(frame, columns or {}), export.recipe, f"{export.title}{first}")
+        n_rows = export.frame().height if export.excerpt else frame.height
+        note = EXCERPT_NOTE.format(frame.height, n_rows) if frame.height < n_rows else ""
+        return write(as_displayed(frame, columns or {}), export.recipe, f"{export.title}{note}")
 
     def menu_body() -> None:
         with st.container(horizontal=True, gap="small"):
@@ -178,11 +166,47 @@ def table_export_menu(
     _export_menu(export, key, menu_body)
 
 
+def as_displayed(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the frame with the headings and number formats of its column configuration.
+
+    Parameters
+    ----------
+    frame : pl.DataFrame
+    columns : Mapping of str to Any
+        Column → configuration as `st.column_config` returns it. A column without one keeps name and values.
+
+    Raises
+    ------
+    polars.exceptions.DuplicateError
+        Where two columns have the same heading, since a file would hold only one of them.
+    """
+    displayed: list[pl.Series] = []
+    for name in frame.columns:
+        config: Mapping[str, Any] = columns.get(name) or {}
+        number_format = (config.get("type_config") or {}).get("format")
+        heading = config.get("label")
+        values = frame[name]
+        if number_format is not None and values.dtype.is_numeric():
+            texts = [None if value is None else _format_number(value, number_format) for value in values]
+            values = pl.Series(texts, dtype=pl.String)
+        displayed.append(values.alias(name if heading is None else heading))
+    return pl.DataFrame(displayed)
+
+
+def _format_number(value: float, number_format: str) -> str:
+    match number_format:
+        case "localized":
+            text = f"{value:,}"
+        case _:
+            text = number_format % value
+    return text.replace("-", "−")
+
+
 @st.fragment
 def _export_menu(export: Export, key: str, body: Callable[[], None]) -> None:
-    """The button, and behind it the files; a click in it runs this alone and not the page."""
+    """Draw the button and behind it the files; a click inside reruns this fragment only."""
     with st.container(horizontal=True, horizontal_alignment="right", key=f"menu_{key}"):
-        # The words in bold are for the ear: the style sheet hides them from the eye.
+        # The words in bold are for screen readers; the style sheet hides them.
         menu = st.popover(
             f"Export **{escape_markdown(export.content)}**",
             icon=":material/download:",
@@ -197,7 +221,7 @@ def _export_menu(export: Export, key: str, body: Callable[[], None]) -> None:
 
 
 def _table_download(export: Export, key: str, extension: str, build: Callable[[], bytes]) -> None:
-    """A file that is made when it is asked for."""
+    """Draw the button of a file that is built on the click."""
     kind = TABLE_TYPES[extension]
     st.download_button(
         kind.label,
@@ -211,28 +235,28 @@ def _table_download(export: Export, key: str, extension: str, build: Callable[[]
 
 
 def _picture_buttons(key: str) -> PictureFormat | None:
-    """The kind of picture that was just asked for."""
-    lacking = unavailable_reason() is not None
-    asked: PictureFormat | None = None
+    """Draw a button per picture format, and return the format that was just clicked."""
+    is_unavailable = unavailable_reason() is not None
+    clicked: PictureFormat | None = None
     for id_, kind in PICTURE_TYPES.items():
-        if st.button(kind.label, key=f"draw_{key}_{id_}", disabled=lacking, help=kind.help):
-            asked = id_
-    return asked
+        if st.button(kind.label, key=f"draw_{key}_{id_}", disabled=is_unavailable, help=kind.help):
+            clicked = id_
+    return clicked
 
 
 def _offer_picture(draw: DrawFunction, export: Export, key: str, picture_format: PictureFormat) -> None:
-    """Draws the picture, which takes seconds, and offers it; says why where it cannot be had."""
+    """Draw the picture, which takes seconds, and offer it for download; say why where that fails."""
     try:
         with st.spinner("Drawing the picture …", show_time=True):
-            made = render_picture(
+            picture = render_picture(
                 draw(LIGHT), picture_format, title=export.title, recipe=export.recipe, font=_page_font()
             )
     except Unavailable as reason:
         st.error(escape_markdown(str(reason)))
         return
     st.download_button(
-        f"Save the {PICTURE_TYPES[picture_format].label} ({len(made) / 1000:,.0f} kB)",
-        data=made,
+        f"Save the {PICTURE_TYPES[picture_format].label} ({len(picture) / 1000:,.0f} kB)",
+        data=picture,
         file_name=f"{export.file_stem}.{picture_format}",
         mime=PICTURE_TYPES[picture_format].mime,
         key=f"save_{key}_{picture_format}",
@@ -243,6 +267,6 @@ def _offer_picture(draw: DrawFunction, export: Export, key: str, picture_format:
 
 
 def _page_font() -> bytes | None:
-    """The letters of the page, for a picture that looks like it; None where they are not found."""
-    found = sorted(Path(st.__file__).parent.glob(FONT_PATTERN))
-    return found[0].read_bytes() if found else None
+    """Return the font of the page, for a picture that looks like it; None where it is not found."""
+    paths = sorted(Path(st.__file__).parent.glob(FONT_PATTERN))
+    return paths[0].read_bytes() if paths else None

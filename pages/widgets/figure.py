@@ -1,4 +1,4 @@
-"""moved."""
+"""Figures on a page: the theme, and the chart with its export menu."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLOTLY_CONFIG = {"displaylogo": False, "showSendToCloud": False, "displayModeBar
 
 
 def page_theme() -> Theme:
-    """The figure theme of the page as it is now."""
+    """Return the figure theme that matches the page's current theme."""
     return THEMES[st.context.theme.type or "light"]
 
 
@@ -26,9 +26,18 @@ def show_figure(
     export: Export,
     on_select: Callable[[], None] | None = None,
 ) -> None:
-    """A figure with its sentence for screen readers, and its menu of files.
+    """Draw a figure with its text for screen readers and its export menu.
 
-    draw: makes it for a theme, the page's or that of a file; on_select: called when a point is clicked.
+    Parameters
+    ----------
+    draw : Callable
+        Draws the figure in a theme, the page's or that of an exported file.
+    key : str
+    alt : str
+        Text for screen readers.
+    export : Export
+    on_select : Callable, optional
+        Called when a point is clicked.
     """
     st.plotly_chart(
         UnvalidatedFigure(draw(page_theme())),

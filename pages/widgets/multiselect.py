@@ -1,4 +1,4 @@
-"""How are several things chosen at once, and kept in the address?"""
+"""A multiselect whose choice is kept in the address."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from pages.state.url import UrlState, decode_ids, encode_ids
 class MultiselectOffer:
     """What may be chosen under one key.
 
-    names: id → what it is called in the address, itself if not said; most: how many there may be, and why no
-    more, None if any number.
+    Attributes
+    ----------
+    key : str
+    allowed : Sequence of str
+    url_names : Mapping of str to str
+        Id → its name in the address, where that is not the id.
+    limit : (int, str) or None
+        How many may be chosen and why no more; None for any number.
     """
 
     key: str
@@ -25,7 +31,7 @@ class MultiselectOffer:
     limit: tuple[int, str] | None = None
 
     def encode(self, chosen: Sequence[str]) -> str:
-        """The list as it stands in the address."""
+        """Return the chosen ids as the address has them."""
         return encode_ids(chosen, self.allowed, self.url_names)
 
 
@@ -40,7 +46,7 @@ def multiselect(
     default: Sequence[str] = (),
     placeholder: str = "",
 ) -> list[str]:
-    """A list of ids under `key`, with commas in the address; the default where nothing of it is possible."""
+    """Draw a multiselect and return the chosen ids; the default where none of them is allowed."""
     return limited_multiselect(
         url_state,
         MultiselectOffer(key, allowed),
@@ -62,26 +68,26 @@ def limited_multiselect(
     default: Sequence[str] = (),
     placeholder: str = "",
 ) -> list[str]:
-    """As `several`; what is beyond the most there may be is not taken, and that is told."""
+    """Draw a multiselect as `multiselect` does; ids beyond the offer's limit are not added, and named."""
     state, key, allowed = st.session_state, offer.key, offer.allowed
     widget, changed = f"{key}_shown", f"_{key}_changed"
-    if not url_state.moved and state.pop(changed, False):
+    if not url_state.url_changed and state.pop(changed, False):
         state[key] = offer.encode(state[widget])
-    standard = [id_ for id_ in default if id_ in allowed]
-    usual = offer.encode(standard)
-    if not url_state.moved and state.get(key) == state.get(f"_{key}_usual"):
-        state[key] = usual  # what stood at the default follows it
-    state[f"_{key}_usual"] = usual
-    kept, missing = decode_ids(url_state.pick(key, None, usual), allowed, offer.url_names)
-    if url_state.moved and missing:
-        url_state.lost[key] = ", ".join(missing)
-    kept = _within_limit(kept or standard, offer, title_of)
-    text = offer.encode(kept)
-    url_state.set_widget(key, text)
-    url_state.remember(key, text, usual)
+    default_ids = [id_ for id_ in default if id_ in allowed]
+    default_value = offer.encode(default_ids)
+    if not url_state.url_changed and state.get(key) == state.get(f"_{key}_usual"):
+        state[key] = default_value  # a choice that was the default follows the default
+    state[f"_{key}_usual"] = default_value
+    selected, missing = decode_ids(url_state.pick(key, None, default_value), allowed, offer.url_names)
+    if url_state.url_changed and missing:
+        url_state.rejected[key] = ", ".join(missing)
+    selected = _within_limit(selected or default_ids, offer, title_of)
+    value = offer.encode(selected)
+    url_state.set_widget(key, value)
+    url_state.remember(key, value, default_value)
     if not allowed:
         return []
-    url_state.set_widget(widget, kept, allowed)
+    url_state.set_widget(widget, selected, allowed)
     return (
         st.multiselect(
             label,
@@ -93,19 +99,20 @@ def limited_multiselect(
             help=help_,
             placeholder=placeholder,
         )
-        or standard
+        or default_ids
     )
 
 
 def _within_limit(selected: list[str], offer: MultiselectOffer, title_of: Callable[[str], str]) -> list[str]:
-    """Not more than there may be; the others are named, with the reason."""
+    """Return the ids within the limit; the others are named with the reason."""
     if offer.limit is None or len(selected) <= offer.limit[0]:
         return selected
-    most, why = offer.limit
+    maximum, reason = offer.limit
     st.caption(
-        f":material/block: {escape_markdown(', '.join(map(title_of, selected[most:])))} not added: {why}"
+        f":material/block: {escape_markdown(', '.join(map(title_of, selected[maximum:])))} "
+        f"not added: {reason}"
     )
-    return selected[:most]
+    return selected[:maximum]
 
 
 def _mark_changed(changed: str) -> None:

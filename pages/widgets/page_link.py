@@ -1,4 +1,4 @@
-"""How does one page lead to another?  By a link; by its words alone where a test runs the script alone."""
+"""Links from one page to another."""
 
 from __future__ import annotations
 
@@ -20,10 +20,24 @@ def page_link(
     width: Literal["content", "stretch"] = "content",
     large: bool = False,
 ) -> None:
-    """A link to a page. query: what its address says; into: where it stands; large: one of the ways on."""
-    place = st if into is None else into
-    words = f"**{label}**" if large else label
+    """Draw a link to a page; only its label where a test runs a page's script alone.
+
+    Parameters
+    ----------
+    script : str
+    label : str
+    icon : str
+    query : Mapping of str to str, optional
+        Values of the address that the link opens.
+    into : DeltaGenerator, optional
+        Container that the link is drawn in.
+    width : {"content", "stretch"}
+    large : bool
+        Whether the link is one of the main ways on.
+    """
+    container = st if into is None else into
+    text = f"**{label}**" if large else label
     try:
-        place.page_link(script, label=words, icon=icon, query_params=query or None, width=width)
+        container.page_link(script, label=text, icon=icon, query_params=query or None, width=width)
     except StreamlitPageNotFoundError:
-        place.caption(label)
+        container.caption(label)

@@ -1,4 +1,4 @@
-"""Which switches does a method have?  Labels, renormalising, samples that do not parse → options."""
+"""Sidebar controls of a run, a method and its options, and the selection of a point by a click."""
 
 from __future__ import annotations
 
@@ -19,16 +19,22 @@ from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 
-# MERGED picking: Which run, which method, which clicked point?  The controls that are the same on every page.
-
 _T = TypeVar("_T")
 
 MAX_VISIBLE_TITLE: Final = 28
-"""Letters that the box of the run has room for."""
+"""Letters of a run's title that fit into its select box."""
+
+LABEL_TITLES: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels"}
+RENORMALISE_TITLES: Final[Mapping[str, str]] = {"yes": "Sum to 1", "no": "As it is"}
+UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
+    "own": "each a cluster of its own",
+    "one": "one cluster together",
+    "drop": "left out of N",
+}
 
 
 def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -> LoadedRun:
-    """The control of the run; below it what the box may cut off, and how large the run is."""
+    """Draw the control of the run, and below it the full title if the box cuts it off, and the run's size."""
     id_ = url_state.pick("run", list(runs), default)
     st.selectbox(
         "Run",
@@ -38,18 +44,18 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
         help="The answers of one model on one data set; type to search. The page Files says what was loaded.",
     )
     run = runs[id_]
-    whole = f"{run.title}: " if len(run.title) > MAX_VISIBLE_TITLE else ""
-    st.caption(escape_markdown(f"{whole}{run_size_text(run)}, {run.file.name}"))
+    full_title = f"{run.title}: " if len(run.title) > MAX_VISIBLE_TITLE else ""
+    st.caption(escape_markdown(f"{full_title}{run_size_text(run)}, {run.file.name}"))
     return run
 
 
 def run_size_text(run: LoadedRun) -> str:
-    """ "1,319 rows", or "16,384 positions" of a text."""
+    """Return the size of a run, as in "1,319 rows" or "16,384 positions"."""
     return plural(run.report.run.n_total, "position" if isinstance(run.report.run, TokenRun) else "row")
 
 
 def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str:
-    """The control of the confidence method."""
+    """Draw the control of the confidence method, and return its id."""
     picked = url_state.pick("method", usable, default)
     st.selectbox(
         "Confidence method",
@@ -61,10 +67,76 @@ def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str
     return picked
 
 
+def pick_method_options(url_state: UrlState, evidence: Evidence) -> MethodOptions:
+    """Draw the controls of the method's options, and return the options."""
+    options = MethodOptions()
+    if evidence.has_distribution:
+        labels = pick_segment(
+            url_state,
+            "labels",
+            LABEL_TITLES,
+            label="Labels",
+            help_="Top label: one pair a question. All labels: one pair a choice (Kadavath et al.).",
+        )
+        options = replace(options, labels=cast("Labels", labels))
+    default = _default_renormalisation(evidence)
+    if default is not None:
+        selected = pick_segment(
+            url_state,
+            "renormalise",
+            RENORMALISE_TITLES,
+            label="Probabilities",
+            help_="Whether those of the alternatives are divided by their sum.",
+            default="yes" if default else "no",
+        )
+        if (selected == "yes") != default:
+            options = replace(options, renormalise=selected == "yes")
+    if evidence.method.uses_samples:
+        options = replace(options, unparseable=pick_unparseable_rule(url_state))
+    return options
+
+
+def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
+    """Draw the control of how samples without a readable answer count."""
+    rule = url_state.pick("unparseable", list(UNPARSEABLE_TITLES), "own")
+    st.selectbox(
+        "Samples that do not parse",
+        list(UNPARSEABLE_TITLES),
+        key="unparseable",
+        format_func=lambda id_: UNPARSEABLE_TITLES[id_],
+        help="What a sample counts as in which no answer is found; N is the number of samples.",
+    )
+    return cast("UnparseableRule", rule)
+
+
+def _default_renormalisation(evidence: Evidence) -> bool | None:
+    """Return whether the method renormalises by default; None where there is nothing to switch."""
+    column = evidence.method.renormalisation_column
+    has_column = column is None or (isinstance(evidence.run, AnswerRun) and evidence.run.has_columns(column))
+    return evidence.method.renormalises_by_default if has_column else None
+
+
+def most_common_method(runs: Sequence[LoadedRun]) -> tuple[list[str], str]:
+    """Return the methods that any of the runs gives, and the one that most of them give."""
+    given = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in runs)]
+    return given, max(given, key=lambda id_: sum(id_ in run.report.survey.usable for run in runs), default="")
+
+
 def pick_segment(
     url_state: UrlState, key: str, titles: Mapping[str, str], *, label: str, help_: str, default: str = ""
 ) -> str:
-    """One of a few, side by side; a single one is told. default: if it is not the first."""
+    """Draw a choice of few options side by side and return the chosen one; a single option is only named.
+
+    Parameters
+    ----------
+    url_state : UrlState
+    key : str
+    titles : Mapping of str to str
+        Option → its title.
+    label, help_ : str
+    default : str
+        The first option where empty.
+    """
     picked = url_state.pick(key, list(titles), default or next(iter(titles)))
     if len(titles) == 1:
         st.caption(f"{label}: {titles[picked]}", help=help_)
@@ -75,102 +147,38 @@ def pick_segment(
     return picked
 
 
-def most_common_method(runs: Sequence[LoadedRun]) -> tuple[list[str], str]:
-    """The methods that some of these runs give, and the one that most of them give."""
-    given = [id_ for id_ in METHODS if any(id_ in run.report.survey.usable for run in runs)]
-    return given, max(given, key=lambda id_: sum(id_ in run.report.survey.usable for run in runs), default="")
-
-
 def selected_point(allowed: Collection[str]) -> str | None:
-    """The clicked point, as the address has it; None where it is none of these."""
-    wanted = st.query_params.get("at", "")
-    return wanted if wanted in allowed else None
+    """Return the key of the selected point in the address; None where it is not among `allowed`."""
+    key = st.query_params.get("at", "")
+    return key if key in allowed else None
 
 
 def select_point_from_figure(key: str) -> None:
-    """A click in the figure: the point's key is the first value of its custom data."""
+    """Select the point that was clicked in the figure: the first value of its custom data."""
     if data := clicked_point_data(key):
         _select_point(str(data[0]))
 
 
 def select_point_from_table(key: str, points: list[str]) -> None:
-    """A click on a row of the table, in the order of `points`, or a second one that takes it back."""
+    """Select the point of the clicked row, in the order of `points`; a second click clears it."""
     _select_point(selected_row_value(key, points))
 
 
 def clicked_point_data(key: str) -> Sequence[Any]:
-    """The custom data of the point that is clicked in a figure; empty where none is."""
+    """Return the custom data of the point that is selected in a figure; empty where none is."""
     points = st.session_state[key].selection.points
     return points[0].get("customdata") or () if points else ()
 
 
 def selected_row_value(key: str, values: Sequence[_T]) -> _T | None:
-    """The one of the values, one a row, whose row is chosen in a table; None where none is."""
+    """Return the value, one per row, of the row that is selected in a table; None where none is."""
     rows = st.session_state[key].selection.rows
     return values[rows[0]] if rows else None
 
 
 def _select_point(key: str | None) -> None:
-    """Into the address, so that a link shows the same point."""
+    """Put the selected point into the address, so that a link shows the same; None clears it."""
     if key is None:
         st.query_params.pop("at", None)
     else:
         st.query_params["at"] = key
-
-
-LABEL_TITLES: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels"}
-RENORMALISE_TITLES: Final[Mapping[str, str]] = {"yes": "Sum to 1", "no": "As it is"}
-UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
-    "own": "each a cluster of its own",
-    "one": "one cluster together",
-    "drop": "left out of N",
-}
-
-
-def pick_method_options(url_state: UrlState, evidence: Evidence) -> MethodOptions:
-    """The controls of this method's switches, and what they are set to."""
-    chosen = MethodOptions()
-    if evidence.has_distribution:
-        labels = pick_segment(
-            url_state,
-            "labels",
-            LABEL_TITLES,
-            label="Labels",
-            help_="Top label: one pair a question. All labels: one pair a choice (Kadavath et al.).",
-        )
-        chosen = replace(chosen, labels=cast("Labels", labels))
-    own = _default_renormalisation(evidence)
-    if own is not None:
-        wanted = pick_segment(
-            url_state,
-            "renormalise",
-            RENORMALISE_TITLES,
-            label="Probabilities",
-            help_="Whether those of the alternatives are divided by their sum.",
-            default="yes" if own else "no",
-        )
-        if (wanted == "yes") != own:
-            chosen = replace(chosen, renormalise=wanted == "yes")
-    if evidence.method.uses_samples:
-        chosen = replace(chosen, unparseable=pick_unparseable_rule(url_state))
-    return chosen
-
-
-def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
-    """The control of samples in which no answer is found."""
-    wanted = url_state.pick("unparseable", list(UNPARSEABLE_TITLES), "own")
-    st.selectbox(
-        "Samples that do not parse",
-        list(UNPARSEABLE_TITLES),
-        key="unparseable",
-        format_func=lambda id_: UNPARSEABLE_TITLES[id_],
-        help="What a sample counts as in which no answer is found; N is the number of samples.",
-    )
-    return cast("UnparseableRule", wanted)
-
-
-def _default_renormalisation(evidence: Evidence) -> bool | None:
-    """What the method does by default; None where there is nothing to switch."""
-    column = evidence.method.renormalisation_column
-    there = column is None or (isinstance(evidence.run, AnswerRun) and evidence.run.has_columns(column))
-    return evidence.method.renormalises_by_default if there else None

@@ -1,4 +1,4 @@
-"""moved."""
+"""The reliability diagram of one point of another page's figure, with a link to the page Reliability."""
 
 from __future__ import annotations
 
@@ -15,11 +15,19 @@ from pages.widgets.page_link import page_link
 from pages.widgets.run_choice import RunChoice
 from pages.widgets.summary import show_recipe
 
-# MERGED bin_by_bin: What does one point of a figure look like, bin by bin, and where is there more of it?
-
 
 def show_reliability_diagram(choice: RunChoice, title: str, label: str, script: str) -> None:
-    """The reliability diagram of a point, under its title; label: of the link to the page `script`."""
+    """Draw the reliability diagram of a run under a title.
+
+    Parameters
+    ----------
+    choice : RunChoice
+    title : str
+    label : str
+        Of the link below the diagram.
+    script : str
+        Script of the page that the link opens.
+    """
     st.header(escape_markdown(title), anchor=False)
     try:
         result = cached_result(
@@ -30,22 +38,22 @@ def show_reliability_diagram(choice: RunChoice, title: str, label: str, script: 
         st.info(escape_markdown(str(reason)))
         return
     with st.grid(2, min_column_width=430, gap="medium"):
-        drawn, words = st.container(), st.container()
-    with drawn:
+        diagram, text = st.container(), st.container()
+    with diagram:
         show_figure(
             lambda theme: reliability_figure(result, theme, log_counts=choice.first_bin_dominates),
             key="reliability",
             alt=describe_reliability(result),
             export=bins_export(choice, result, "Reliability diagram"),
         )
-    with words:
+    with text:
         st.markdown(escape_markdown(result.headline))
         show_recipe(result.recipe)
         _reliability_link(choice, label, script)
 
 
 def _reliability_link(choice: RunChoice, label: str, script: str) -> None:
-    """The same run, method, metric and bins on the other page."""
+    """Link to the other page with the same run, method, metric and binning."""
     query = {
         "run": choice.run.id,
         "method": choice.evidence.method.id,
@@ -56,6 +64,8 @@ def _reliability_link(choice: RunChoice, label: str, script: str) -> None:
     page_link(script, label, ":material/show_chart:", query)
 
 
-def bins_export(choice: RunChoice, result: Reliability, what: str) -> Export:
-    """The bins of a diagram, as a file of the diagram or of its table has them."""
-    return Export(make_file_stem(choice.file_stem), result.to_frame, result.recipe, what, choice.description)
+def bins_export(choice: RunChoice, result: Reliability, content: str) -> Export:
+    """Return the export of a diagram's bins."""
+    return Export(
+        make_file_stem(choice.file_stem), result.to_frame, result.recipe, content, choice.description
+    )

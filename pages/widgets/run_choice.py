@@ -1,4 +1,4 @@
-"""What does the person want to look at?  The sidebar's controls ↔ one frozen choice."""
+"""Sidebar controls of pages that show one run, and the choice they return."""
 
 from __future__ import annotations
 
@@ -28,17 +28,26 @@ from pages.widgets.number_list_input import NumberListSpec, number_list_input
 from pages.widgets.pickers import pick_method, pick_method_options, pick_run, pick_segment
 from pages.widgets.summary import show_reasons
 
-# MERGED sweeping: Over which M, of which metrics and runs, does the person want to see the number?  Controls → one sweep.
-
 PAPER_BINS_TEXT: Final = ", ".join(map(str, PAPER_BINS))
 MAX_BIN_COUNTS: Final = 24
-"""So many M at once: more could not be told apart."""
+"""Largest number of M at once; the curves of more could not be told apart."""
 DDOF_TITLES: Final = {"0": "all M (ddof 0)", "1": "sample (ddof 1)"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepChoice:
-    """bins: the set of M, ascending; beside: other runs seen by the same method."""
+    """What a sweep over the number of bins covers.
+
+    Attributes
+    ----------
+    bin_counts : tuple of int
+        Ascending.
+    metrics : tuple of str
+    ddof : int
+        Delta degrees of freedom of the RSD, 0 or 1.
+    other_runs : tuple of (LoadedRun, Evidence)
+        Further runs, scored by the same method.
+    """
 
     bin_counts: tuple[int, ...]
     metrics: tuple[str, ...]
@@ -46,79 +55,21 @@ class SweepChoice:
     other_runs: tuple[tuple[LoadedRun, Evidence], ...]
 
 
-def pick_sweep(
-    url_state: UrlState, run: LoadedRun, evidence: Evidence, runs: Sequence[LoadedRun]
-) -> SweepChoice:
-    """The controls of the Robustness page below run and method."""
-    beside = _pick_other_runs(url_state, run, evidence, runs)
-    metrics = multiselect(
-        url_state,
-        "metrics",
-        SWEEPABLE_METRICS,
-        label="Metrics",
-        title_of=lambda id_: METRICS[id_].title,
-        default=SWEPT_METRICS,
-        help_="A curve each: those that count bins of equal width.",
-    )
-    bins = _pick_bin_counts(url_state)
-    ddof = pick_segment(
-        url_state,
-        "ddof",
-        DDOF_TITLES,
-        label="Spread for the RSD",
-        help_="Divide the squared differences from the mean by the number of M, or by one less.",
-    )
-    return SweepChoice(bins, tuple(metrics), int(ddof), beside)
-
-
-def _pick_other_runs(
-    url_state: UrlState, run: LoadedRun, evidence: Evidence, runs: Sequence[LoadedRun]
-) -> tuple[tuple[LoadedRun, Evidence], ...]:
-    """Other runs that the same method can be read off, under the same switches."""
-    method = evidence.method.id
-    able = {other.id: other for other in runs if other is not run and method in other.report.survey.usable}
-    chosen = multiselect(
-        url_state,
-        "runs",
-        list(able),
-        label="Side by side with",
-        title_of=lambda id_: able[id_].title,
-        placeholder="other runs",
-        help_="Other runs that give the same confidence, each with curves of its own.",
-    )
-    seen: list[tuple[LoadedRun, Evidence]] = []
-    for other in (able[id_] for id_ in chosen):
-        try:
-            own = run_evidence(other.report, other.file.stamp, method, evidence.options)
-        except Unavailable as reason:
-            st.caption(f"**{escape_markdown(other.title)}**: {escape_markdown(str(reason))}")
-        else:
-            seen.append((other, own))
-    return tuple(seen)
-
-
-def _pick_bin_counts(url_state: UrlState) -> tuple[int, ...]:
-    """The set of M."""
-    return number_list_input(
-        url_state,
-        "ms",
-        NumberListSpec(
-            "Set of M",
-            "a number of bins",
-            MAX_BINS,
-            MAX_BIN_COUNTS,
-            f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: {PAPER_BINS_TEXT}.",
-            PAPER_BINS,
-        ),
-    )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RunChoice:
     """One run, method, metric and way of binning.
 
-    evidence: what the method says of the run; beside: the same of other methods to compare it with;
-    sweep: what the Robustness page shows besides, None elsewhere.
+    Attributes
+    ----------
+    run : LoadedRun
+    evidence : Evidence
+        Of the run by the method.
+    metric : str
+    scheme : Scheme
+    other_methods : tuple of Evidence
+        Of the same run by other methods, to be drawn beside it.
+    sweep : SweepChoice or None
+        Set on the page Robustness only.
     """
 
     run: LoadedRun
@@ -130,7 +81,7 @@ class RunChoice:
 
     @property
     def file_stem(self) -> str:
-        """Run, method, metric and M, for the names of downloads."""
+        """Run, method, metric and binning, for the names of downloads."""
         bins = "" if self.scheme.binning == "natural" else f"-{self.scheme.bins}"
         return f"{self.run.id}-{self.evidence.method.id}-{self.metric}-{self.scheme.binning}{bins}"
 
@@ -141,32 +92,38 @@ class RunChoice:
 
     @property
     def first_bin_dominates(self) -> bool:
-        """Whether the first bin of the diagram dwarfs all others: every class of a vocabulary is in it."""
+        """Whether the first bin dwarfs the others: with all labels it holds nearly the whole vocabulary."""
         return isinstance(self.run.report.run, TokenRun) and METRICS[self.metric].needs == "distribution"
 
     @property
     def style_indices(self) -> tuple[int, ...]:
-        """The place of each run of the sweep among all runs at hand."""
+        """Style index of each run of the sweep."""
         return (self.run.style_index, *(run.style_index for run, _ in self.required_sweep.other_runs))
 
     @property
     def required_sweep(self) -> SweepChoice:
-        """What the Robustness page shows: only there."""
+        """The sweep; raises RuntimeError on a page that has none."""
         if self.sweep is None:
             raise RuntimeError("this page has no sweep")
         return self.sweep
 
     def cache_key(self, evidence: Evidence | None = None, run: LoadedRun | None = None) -> tuple[object, ...]:
-        """What tells a result of this choice from any other, for keeping it."""
+        """Return what distinguishes a result of this choice, or of another run or evidence under it."""
         evidence, run = evidence or self.evidence, run or self.run
         source = (run.file.name, run.file.stamp, run.id)
         return (*source, evidence.method.id, evidence.options, self.metric, self.scheme)
 
 
 def choose_run(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
-    """One run, method, metric and way of binning. Raises Unavailable where a choice cannot be met."""
+    """Draw the controls of one run, its method, metric and binning.
+
+    Raises
+    ------
+    Unavailable
+        Where the choice cannot be computed for the run.
+    """
     run, evidence = pick_run_and_method(url_state, runs)
-    above_the_bins = st.container()  # the metric reads first, but what it may be depends on the bins
+    above_the_bins = st.container()  # the metric comes first on screen, but its options depend on the bins
     scheme = pick_binning(url_state, evidence)
     metrics = metric_availability(evidence, scheme)
     with above_the_bins:
@@ -176,43 +133,43 @@ def choose_run(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
 
 
 def choose_confidences(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
-    """Confidences alone: no metric to choose, but other methods to set beside. Raises as `choose`."""
+    """Draw the controls of one run, its methods and the binning, without a metric; raises as `choose_run`."""
     run, evidence = pick_run_and_method(url_state, runs)
     scheme = pick_binning(url_state, evidence)
-    beside = _pick_other_methods(url_state, run, evidence)
+    other_methods = _pick_other_methods(url_state, run, evidence)
     show_unavailable(run.report.survey.unavailable, {})
-    return RunChoice(run, evidence, DEFAULT_METRIC, scheme, beside)
+    return RunChoice(run, evidence, DEFAULT_METRIC, scheme, other_methods)
 
 
 def choose_sweep(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
-    """Several metrics, M and runs. Raises as `choose`."""
+    """Draw the controls of a sweep over M; raises as `choose_run`."""
     run, evidence = pick_run_and_method(url_state, runs)
-    swept = pick_sweep(url_state, run, evidence, runs)
+    sweep = pick_sweep(url_state, run, evidence, runs)
     show_unavailable(run.report.survey.unavailable, {})
-    return RunChoice(run, evidence, DEFAULT_METRIC, Scheme(), sweep=swept)
+    return RunChoice(run, evidence, DEFAULT_METRIC, Scheme(), sweep=sweep)
 
 
 def pick_run_and_method(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple[LoadedRun, Evidence]:
-    """The controls of one run and of its method with its switches. Raises as `choose`."""
+    """Draw the controls of one run, its method and the method's options; raises as `choose_run`."""
     by_id = {run.id: run for run in runs}
-    most = {run.id: next(iter(run.report.survey.usable.values())).n_used for run in runs}
-    run = pick_run(url_state, by_id, default_run(most))
+    n_used = {run.id: next(iter(run.report.survey.usable.values())).n_used for run in runs}
+    run = pick_run(url_state, by_id, default_run(n_used))
     usable = run.report.survey.usable
     method = pick_method(url_state, list(usable), next(iter(usable)))
-    chosen = pick_method_options(url_state, usable[method])
-    return run, run_evidence(run.report, run.file.stamp, method, chosen)
+    options = pick_method_options(url_state, usable[method])
+    return run, run_evidence(run.report, run.file.stamp, method, options)
 
 
 def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence) -> tuple[Evidence, ...]:
-    """Other methods of the same run to set beside the chosen one."""
+    """Draw the control of further methods of the run, and return their evidence."""
     state = st.session_state
     others = [id_ for id_ in run.report.survey.usable if id_ != evidence.method.id]
     if not others:
         return ()
-    if not url_state.moved and state.pop("_beside_changed", False):
+    if not url_state.url_changed and state.pop("_beside_changed", False):
         state["with"] = ",".join(state["beside"])
-    wanted = url_state.pick_list("with", list(run.report.survey.usable))
-    url_state.set_widget("beside", [id_ for id_ in wanted if id_ in others], others)
+    requested = url_state.pick_list("with", list(run.report.survey.usable))
+    url_state.set_widget("beside", [id_ for id_ in requested if id_ in others], others)
     chosen = st.multiselect(
         "Side by side with",
         others,
@@ -225,12 +182,90 @@ def _pick_other_methods(url_state: UrlState, run: LoadedRun, evidence: Evidence)
     return tuple(run.report.survey.usable[id_] for id_ in chosen)
 
 
+def pick_sweep(
+    url_state: UrlState, run: LoadedRun, evidence: Evidence, runs: Sequence[LoadedRun]
+) -> SweepChoice:
+    """Draw the controls of the Robustness page below run and method."""
+    other_runs = _pick_other_runs(url_state, run, evidence, runs)
+    metrics = multiselect(
+        url_state,
+        "metrics",
+        SWEEPABLE_METRICS,
+        label="Metrics",
+        title_of=lambda id_: METRICS[id_].title,
+        default=SWEPT_METRICS,
+        help_="A curve each: those that count bins of equal width.",
+    )
+    bin_counts = _pick_bin_counts(url_state)
+    ddof = pick_segment(
+        url_state,
+        "ddof",
+        DDOF_TITLES,
+        label="Spread for the RSD",
+        help_="Divide the squared differences from the mean by the number of M, or by one less.",
+    )
+    return SweepChoice(bin_counts, tuple(metrics), int(ddof), other_runs)
+
+
+def _pick_other_runs(
+    url_state: UrlState, run: LoadedRun, evidence: Evidence, runs: Sequence[LoadedRun]
+) -> tuple[tuple[LoadedRun, Evidence], ...]:
+    """Draw the control of further runs, and return them scored by the same method and options."""
+    method = evidence.method.id
+    candidates = {
+        other.id: other for other in runs if other is not run and method in other.report.survey.usable
+    }
+    chosen = multiselect(
+        url_state,
+        "runs",
+        list(candidates),
+        label="Side by side with",
+        title_of=lambda id_: candidates[id_].title,
+        placeholder="other runs",
+        help_="Other runs that give the same confidence, each with curves of its own.",
+    )
+    evidences: list[tuple[LoadedRun, Evidence]] = []
+    for other in (candidates[id_] for id_ in chosen):
+        try:
+            other_evidence = run_evidence(other.report, other.file.stamp, method, evidence.options)
+        except Unavailable as reason:
+            st.caption(f"**{escape_markdown(other.title)}**: {escape_markdown(str(reason))}")
+        else:
+            evidences.append((other, other_evidence))
+    return tuple(evidences)
+
+
+def _pick_bin_counts(url_state: UrlState) -> tuple[int, ...]:
+    """Draw the field of the numbers of bins."""
+    return number_list_input(
+        url_state,
+        "ms",
+        NumberListSpec(
+            "Set of M",
+            "a number of bins",
+            MAX_BINS,
+            MAX_BIN_COUNTS,
+            f"Whole numbers from 1 to {MAX_BINS}, with commas. The Full-ECE paper's seven: "
+            f"{PAPER_BINS_TEXT}.",
+            PAPER_BINS,
+        ),
+    )
+
+
 def _mark_other_methods_changed() -> None:
+    """Note that the person, not a link, changed the control."""
     st.session_state["_beside_changed"] = True
 
 
 def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None]) -> str:
-    """The control of the metric; reasons: metric id → why it cannot be given here, or None."""
+    """Draw the control of the metric, and return its id.
+
+    Parameters
+    ----------
+    url_state : UrlState
+    reasons : Mapping of str to (str or None)
+        Metric id → why the metric is not available, None where it is.
+    """
     usable = [id_ for id_, reason in reasons.items() if reason is None]
     metric = url_state.pick("metric", usable, DEFAULT_METRIC)
     st.selectbox(
@@ -244,7 +279,7 @@ def pick_metric(url_state: UrlState, reasons: Mapping[str, str | None]) -> str:
 
 
 def show_unavailable(methods: Mapping[str, str], metrics: Mapping[str, str | None]) -> None:
-    """What cannot be chosen here, greyed, each with its reason."""
+    """List the methods and metrics that are not available here, each with its reason."""
     reasons = {METHODS[id_].title: reason for id_, reason in methods.items()}
     reasons |= {METRICS[id_].title: reason for id_, reason in metrics.items() if reason}
     show_reasons("Not possible here", reasons, key="not_possible")

@@ -1,4 +1,4 @@
-"""Which runs does the person want to see, each by which methods?  The controls of pages that compare."""
+"""Sidebar controls of pages that compare: which runs, each by which confidence methods?"""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from pages.widgets.summary import show_reasons
 
 METHODS_HELP: Final = "Where the confidence comes from: each method reads its own off the same answers."
 ALL_DATASETS: Final = "*"
-"""The data set's id in the address where runs of all of them are shown."""
+"""Id of the data set in the address where runs of every data set are shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunEvidence:
-    """One run seen by one method."""
+    """One run scored by one method."""
 
     run: LoadedRun
     evidence: Evidence
@@ -36,10 +36,19 @@ class RunEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunSelection:
-    """Several runs, each seen by several methods.
+    """Several runs, each scored by several methods.
 
-    dataset: the one all runs are of, None where they are not held to one; seen: by run, then by method in
-    the registry's order; refused: (run id, method id) → why that run does not give that confidence.
+    Attributes
+    ----------
+    dataset : str or None
+        Data set of all runs; None where runs of several are shown.
+    runs : tuple of LoadedRun
+    methods : tuple of str
+        Ids in the registry's order.
+    run_evidences : tuple of RunEvidence
+        By run, then by method.
+    unavailable : Mapping of (str, str) to str
+        Run id and method id → why the run does not give that confidence.
     """
 
     dataset: str | None
@@ -49,10 +58,16 @@ class RunSelection:
     unavailable: Mapping[tuple[str, str], str]
 
     def cache_key(self) -> tuple[object, ...]:
-        """What tells these from any other, for keeping a result."""
+        """Return what distinguishes these runs and methods from any others."""
         return tuple(
-            (one.run.file.name, one.run.file.stamp, one.run.id, one.evidence.method.id, one.evidence.options)
-            for one in self.run_evidences
+            (
+                scored.run.file.name,
+                scored.run.file.stamp,
+                scored.run.id,
+                scored.evidence.method.id,
+                scored.evidence.options,
+            )
+            for scored in self.run_evidences
         )
 
 
@@ -67,46 +82,67 @@ def pick_run_selection(
     extra_methods: Mapping[str, Collection[str]] = MappingProxyType({}),
     run_limit: Callable[[Sequence[LoadedRun]], tuple[int, str] | None] = lambda _runs: None,
 ) -> RunSelection:
-    """The controls of data set, runs and methods, and what they are set to.
+    """Draw the controls of data set, runs and methods, and return what is selected.
 
-    methods: those offered, the first `most` that some run can give being shown by default (of a single one
-    nothing is asked); most_of: the data set with most of them is shown first; also: run id → methods that the
-    page itself makes something of; room: the data set's runs → how many of them can be shown, and why no
-    more, None if any number. Raises Unavailable where no run fits.
+    Parameters
+    ----------
+    url_state : UrlState
+    runs : Sequence of LoadedRun
+    methods : Sequence of str
+        Ids offered; a single one needs no control.
+    max_methods : int
+        How many of them are selected by default.
+    options : MethodOptions, optional
+    prefer_most : {"models", "runs"}
+        Whether the default data set is the one with most models or with most runs.
+    extra_methods : Mapping of str to Collection of str
+        Run id → methods for which the page itself makes evidence.
+    run_limit : Callable
+        Takes the data set's runs; returns how many can be shown and why, None for any number.
+
+    Raises
+    ------
+    Unavailable
+        Where no run gives one of the methods.
     """
-    can = {run.id: {*run.report.survey.usable, *extra_methods.get(run.id, ())} for run in runs}
-    fit = [run for run in runs if can[run.id].intersection(methods)]
-    if not fit:
+    methods_by_run = {run.id: {*run.report.survey.usable, *extra_methods.get(run.id, ())} for run in runs}
+    candidates = [run for run in runs if methods_by_run[run.id].intersection(methods)]
+    if not candidates:
         offered = ", ".join(METHODS[id_].title for id_ in methods)
         raise Unavailable(f"No run here gives one of these confidences: {offered}. The page Files says why.")
-    dataset, fit = _pick_dataset(url_state, fit, prefer_most)
-    by_id = {run.id: run for run in fit}
-    chosen = _pick_run_ids(url_state, list(by_id), short_names_by_id(fit), run_limit(fit))
-    able = [id_ for id_ in methods if any(id_ in can[run] for run in chosen)]
-    shown = (
-        able
+    dataset, candidates = _pick_dataset(url_state, candidates, prefer_most)
+    by_id = {run.id: run for run in candidates}
+    run_ids = _pick_run_ids(url_state, list(by_id), short_names_by_id(candidates), run_limit(candidates))
+    available = [id_ for id_ in methods if any(id_ in methods_by_run[run] for run in run_ids)]
+    method_ids = (
+        available
         if len(methods) == 1
         else multiselect(
             url_state,
             "methods",
-            [id_ for id_ in METHODS if id_ in able],
+            [id_ for id_ in METHODS if id_ in available],
             label="Confidence methods",
             title_of=lambda id_: METHODS[id_].title,
-            default=[id_ for id_ in METHODS if id_ in able[:max_methods]],
+            default=[id_ for id_ in METHODS if id_ in available[:max_methods]],
             help_=METHODS_HELP,
         )
     )
-    ordered, runs = [id_ for id_ in METHODS if id_ in shown], [run for run in fit if run.id in chosen]
-    made = any(id_ in extra_methods.get(run.id, ()) for run in runs for id_ in ordered)
-    return _gather_selection(dataset, runs, ordered, options or MethodOptions(), allow_empty=made)
+    ordered_methods, runs = (
+        [id_ for id_ in METHODS if id_ in method_ids],
+        [run for run in candidates if run.id in run_ids],
+    )
+    allow_empty = any(id_ in extra_methods.get(run.id, ()) for run in runs for id_ in ordered_methods)
+    return _gather_selection(
+        dataset, runs, ordered_methods, options or MethodOptions(), allow_empty=allow_empty
+    )
 
 
 def _pick_run_ids(
     url_state: UrlState, ids: Sequence[str], names: Mapping[str, str], limit: tuple[int, str] | None
 ) -> list[str]:
-    """The control of the runs, and those it is set to; by default all that there is room for."""
-    most, why = limit or (len(ids), "")
-    if len(ids) <= most:
+    """Draw the control of the runs and return the chosen ids; by default all that can be shown."""
+    max_runs, reason = limit or (len(ids), "")
+    if len(ids) <= max_runs:
         return multiselect(
             url_state,
             "runs",
@@ -116,40 +152,44 @@ def _pick_run_ids(
             default=ids,
             help_="Those that are compared; none chosen means all.",
         )
-    chosen = limited_multiselect(
+    run_ids = limited_multiselect(
         url_state,
         MultiselectOffer("runs", ids, limit=limit),
         label="Runs",
         title_of=lambda id_: names[id_],
-        default=ids[:most],
-        help_=f"Those that are compared; none chosen means the first {most}.",
+        default=ids[:max_runs],
+        help_=f"Those that are compared; none chosen means the first {max_runs}.",
     )
-    st.caption(f"{len(chosen)} of {len(ids)}, {most} at most: {why}")
-    return chosen
+    st.caption(f"{len(run_ids)} of {len(ids)}, {max_runs} at most: {reason}")
+    return run_ids
 
 
 def short_names_by_id(runs: Sequence[LoadedRun]) -> dict[str, str]:
-    """Run id → what it is called for short beside these others."""
+    """Return run id → a short name that distinguishes the run from the others."""
     return short_run_names({run.id: run.report.run.info for run in runs}, {run.id: run.title for run in runs})
 
 
 def _pick_dataset(
     url_state: UrlState, runs: Sequence[LoadedRun], prefer_most: Literal["models", "runs"]
 ) -> tuple[str | None, list[LoadedRun]]:
-    """The control of the data set, and the runs of the chosen one."""
+    """Draw the control of the data set and return it with its runs."""
     names = {run.id: run.report.run.info.dataset for run in runs}
     if len(set(names.values())) < 2:
         return next(iter(names.values())), list(runs)
     titles = {slug(name): name for name in names.values() if name is not None}
-    of = {id_: [run for run in runs if names[run.id] == name] for id_, name in titles.items()}
-    likely = max(
-        of, key=lambda id_: _model_and_run_counts(of[id_]) if prefer_most == "models" else (len(of[id_]), 0)
+    runs_by_dataset = {id_: [run for run in runs if names[run.id] == name] for id_, name in titles.items()}
+    usual = max(
+        runs_by_dataset,
+        key=lambda id_: (
+            _model_and_run_counts(runs_by_dataset[id_])
+            if prefer_most == "models"
+            else (len(runs_by_dataset[id_]), 0)
+        ),
     )
-    picked = url_state.pick("dataset", [*titles, ALL_DATASETS], likely)
-    if url_state.held.get("dataset") == picked:
-        url_state.remember(
-            "dataset", picked, ""
-        )  # the default here, it may be none on the page it was chosen on
+    picked = url_state.pick("dataset", [*titles, ALL_DATASETS], usual)
+    if url_state.initial.get("dataset") == picked:
+        # Kept even where it is the default here: on the page it was chosen on it may not be.
+        url_state.remember("dataset", picked, "")
     st.selectbox(
         "Data set",
         [*titles, ALL_DATASETS],
@@ -159,11 +199,11 @@ def _pick_dataset(
     )
     if picked == ALL_DATASETS:
         return None, list(runs)
-    return titles[picked], of[picked]
+    return titles[picked], runs_by_dataset[picked]
 
 
 def _model_and_run_counts(runs: Sequence[LoadedRun]) -> tuple[int, int]:
-    """How many models these runs are of, by name (checkpoints of one are one), then how many runs."""
+    """Return the number of models (the checkpoints of a model count as one) and the number of runs."""
     return len({run.report.run.info.model or run.id for run in runs}), len(runs)
 
 
@@ -175,31 +215,36 @@ def _gather_selection(
     *,
     allow_empty: bool,
 ) -> RunSelection:
-    seen: list[RunEvidence] = []
-    refused: dict[tuple[str, str], str] = {}
+    """Return the selection; raises Unavailable where it is empty and may not be."""
+    run_evidences: list[RunEvidence] = []
+    unavailable: dict[tuple[str, str], str] = {}
     for run in runs:
         survey = run.report.survey
         for method in methods:
             if method not in survey.usable:
-                refused[run.id, method] = survey.unavailable.get(method, "It does not give this confidence.")
+                unavailable[run.id, method] = survey.unavailable.get(
+                    method, "It does not give this confidence."
+                )
                 continue
             try:
-                seen.append(RunEvidence(run, run_evidence(run.report, run.file.stamp, method, options)))
+                run_evidences.append(
+                    RunEvidence(run, run_evidence(run.report, run.file.stamp, method, options))
+                )
             except Unavailable as reason:
-                refused[run.id, method] = str(reason)
-    if not seen and not allow_empty:
+                unavailable[run.id, method] = str(reason)
+    if not run_evidences and not allow_empty:
         raise Unavailable("None of the chosen runs gives one of the chosen confidences.")
-    return RunSelection(dataset, tuple(runs), tuple(methods), tuple(seen), refused)
+    return RunSelection(dataset, tuple(runs), tuple(methods), tuple(run_evidences), unavailable)
 
 
 def show_not_drawn(selection: RunSelection) -> None:
-    """What is not drawn, each with its reason."""
+    """List what cannot be drawn, each with its reason."""
     titles = {run.id: run.title for run in selection.runs}
     show_reasons(
         "Not drawn",
         {
-            f"{titles[run]}, {METHODS[method].title}": why
-            for (run, method), why in selection.unavailable.items()
+            f"{titles[run]}, {METHODS[method].title}": reason
+            for (run, method), reason in selection.unavailable.items()
         },
         key="not_drawn",
     )

@@ -1,7 +1,7 @@
-"""What does the server tell a browser to allow, and under which names does it answer at all?
+"""HTTP headers of every answer, and the host names that the server answers to.
 
-Nothing from outside is allowed, and no other site around a page. A pure ASGI layer around everything that is
-sent: pages, deep links, static files, downloads, uploads, errors.
+A page may load nothing from outside, and no other site may frame it. The headers are added by a pure ASGI
+layer around everything that is sent: pages, deep links, static files, downloads, uploads and errors.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 import streamlit as st
-from starlette.datastructures import Headers as Asked
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -43,7 +42,7 @@ _POLICY_SOURCES: Final = MappingProxyType(
         "frame-ancestors": "'none'",
     }
 )
-"""What a page may load, from where, scripts apart."""
+"""Content-Security-Policy directive → what a page may load, scripts apart."""
 
 WRONG_HOST: Final = (
     "Calib does not answer under this name. The names it has are those of server.allowedHosts, in "
@@ -53,9 +52,9 @@ WRONG_HOST: Final = (
 
 @cache
 def security_headers() -> Mapping[str, str]:
-    """Header → value, the same for every answer."""
+    """Return header → value, the same for every answer."""
     scripts = " ".join(("script-src 'self'", *_inline_script_hashes()))
-    policy = [scripts, *(f"{what} {where}" for what, where in _POLICY_SOURCES.items())]
+    policy = [scripts, *(f"{directive} {sources}" for directive, sources in _POLICY_SOURCES.items())]
     return MappingProxyType(
         {
             "Content-Security-Policy": "; ".join(policy),
@@ -70,17 +69,17 @@ def security_headers() -> Mapping[str, str]:
 
 
 def _inline_script_hashes() -> tuple[str, ...]:
-    """The inline scripts of Streamlit's own page as it is installed, each allowed by what it says."""
+    """Return the hashes that allow the inline scripts of the installed Streamlit's own page."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_bytes().replace(b"\r\n", b"\n")
     digests = (hashlib.sha256(script).digest() for script in _INLINE_SCRIPT.findall(page))
     return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
 def disable_external_ip_lookup() -> None:
-    """Keeps the server from asking a service on the internet for its own address.
+    """Keep the server from asking a service on the internet for its own address.
 
-    Streamlit does so when a page of another site tries to open a session, to compare the two: it is refused
-    just as well without.
+    Streamlit looks it up when a page of another site tries to open a session, to compare the two; without the
+    address such a session is refused just as well.
     """
     net_util.get_external_ip = _no_external_ip
 
@@ -90,17 +89,17 @@ def _no_external_ip() -> None:
 
 
 class SecurityHeaders:
-    """Adds `headers` to every answer of the app it is put around, and refuses what asks for another host.
+    """ASGI layer that adds `security_headers` to every answer and refuses requests for another host.
 
-    Streamlit holds its WebSocket to `server.allowedHosts`. A site whose name is made to point at this machine
-    (DNS rebinding) could still read the rest, so the rest is held to it, too.
+    Streamlit checks only its WebSocket against `server.allowedHosts`. A site whose name is made to point at
+    this machine (DNS rebinding) could still read everything else, so this layer checks all requests.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See the ASGI specification; only answers to HTTP requests are ours."""
+        """Handle a request as the ASGI specification says; only HTTP requests are changed."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -113,16 +112,16 @@ class SecurityHeaders:
                 MutableHeaders(scope=message).update(security_headers())
             await send(message)
 
-        if not is_host_allowed(Asked(scope=scope).get("host")):
+        if not is_host_allowed(Headers(scope=scope).get("host")):
             await PlainTextResponse(WRONG_HOST, 403)(scope, receive, send_with_headers)
             return
         try:
             await self.app(scope, receive, send_with_headers)
         except Exception:
-            if not begun:  # the layer around this one would answer, without headers; so it only logs
+            if not begun:  # otherwise the layer around this one would answer, without headers
                 await PlainTextResponse("Internal Server Error", 500)(scope, receive, send_with_headers)
             raise
 
 
 MIDDLEWARE: Final = (Middleware(SecurityHeaders),)
-"""For `st.App`."""
+"""The `middleware` of `st.App`."""

@@ -1,4 +1,4 @@
-"""What stands around every page?  Its title, the way to the others, the choice, what was left out."""
+"""What surrounds every page: title, navigation, sidebar, the link to share, and what was left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,13 @@ from pages.widgets.binning import BinsNotAvailable
 from pages.widgets.file_status import show_no_runs
 from pages.widgets.page_link import page_link
 
-# MERGED sharing: How does a person hand on what they see?  The link to this page with this choice, ready to be copied.
+ChoiceT = TypeVar("ChoiceT")
+
+Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
+"""Draws a page's controls in the sidebar and returns the choice; raises Unavailable with what to do."""
+
+DEMO_NOTE: Final = " Demo data: tiny models trained for this demo."
+STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
 BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -36,13 +42,13 @@ BODY_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "training": ("at", "alone"),
     }
 )
-"""Page → what of its choice is made in its body, and not in the sidebar."""
+"""Page → keys of the address that are set in the page's body rather than in the sidebar."""
 
 FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset")
-"""Defaults that depend on the folder: they are said in the link, so that another folder shows the same."""
+"""Keys whose default depends on the folder; the link names them, so that it shows the same elsewhere."""
 
 PAGES_SHARING_ALL: Final = ("report",)
-"""Pages that show what was chosen on the others."""
+"""Pages that show what is chosen on the others, so that their link holds all of it."""
 
 COPY_LINK_HELP: Final = (
     "Opens this page with this choice wherever the same runs are loaded. What is not there is said, and the "
@@ -50,43 +56,9 @@ COPY_LINK_HELP: Final = (
 )
 
 
-def show_copy_link(page: str, url_state: UrlState) -> None:
-    """A small control that shows the link; the box that it stands in has a button to copy it."""
-    with st.popover("Copy link", icon=":material/link:", key="copy_link", width="stretch"):
-        st.code(share_link(page, url_state), language=None, wrap_lines=True)
-        st.caption(COPY_LINK_HELP)
-
-
-def share_link(page: str, url_state: UrlState) -> str:
-    """This page's address with its own part of the choice alone: what other pages keep would make it long."""
-    shown = {
-        key: str(st.session_state.get(key, "")) for key in FOLDER_DEPENDENT_KEYS if key in url_state.picked
-    }
-    choice = shared_values(page, {**shown, **url_state.now}, url_state.picked)
-    query = urlencode(choice, quote_via=quote, safe=",:~*-")
-    return f"{page_url(page)}{f'?{query}' if query else ''}"
-
-
-def page_url(page: str) -> str:
-    """The page's address without a choice, as the browser has it."""
-    known = (st.context.url or "").partition("?")[0]
-    return known or f"/{'' if page == 'start' else page}"
-
-
-def shared_values(page: str, values: Mapping[str, str], used_keys: set[str]) -> dict[str, str]:
-    """The part of the choice that this page shows; good: whether rows are left out decides on every page."""
-    own = {*used_keys, *BODY_KEYS.get(page, ()), "good"}
-    return {
-        key: value for key, value in values.items() if value and (key in own or page in PAGES_SHARING_ALL)
-    }
-
-
-ChoiceT = TypeVar("ChoiceT")
-
-
 @dataclass(frozen=True, slots=True)
 class PageInfo:
-    """One page: its script, its title, the question it answers, its icon."""
+    """A page: its script, title, question and icon."""
 
     script: str
     title: str
@@ -94,12 +66,14 @@ class PageInfo:
     icon: str
 
 
-DEMO_NOTE: Final = " Demo data: tiny models trained for this demo."
-STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
-
-
 def _report_pages(icons: dict[str, str]) -> dict[str, PageInfo]:
-    """The pages that a report has as well, by the report's title and question; icons: page id → its icon."""
+    """Return the pages that are also report sections, under the section's title and question.
+
+    Parameters
+    ----------
+    icons : dict of str to str
+        Page id → name of its Material icon.
+    """
     return {
         id_: PageInfo(f"pages/{id_}.py", SECTIONS[id_].title, SECTIONS[id_].question, f":material/{icon}:")
         for id_, icon in icons.items()
@@ -129,7 +103,17 @@ PAGES: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageContext(Generic[ChoiceT]):
-    """What a page knows when it begins: the files, the runs that load, and what is chosen among them."""
+    """What a page starts with.
+
+    Attributes
+    ----------
+    files : tuple of LoadedFile
+    runs : tuple of LoadedRun
+    accepted_file_ids : tuple of str
+        Ids of the files whose good rows are loaded without their bad ones.
+    choice : ChoiceT
+        What the page's own controls are set to.
+    """
 
     files: tuple[LoadedFile, ...]
     runs: tuple[LoadedRun, ...]
@@ -137,53 +121,56 @@ class PageContext(Generic[ChoiceT]):
     choice: ChoiceT
 
 
-Chooser: TypeAlias = Callable[[UrlState, Sequence[LoadedRun]], ChoiceT]
-"""Draws a page's controls in the sidebar and returns what is chosen; raises Unavailable with what to do."""
-
-
 @overload
 def shell(page_id: str) -> PageContext[None]: ...
 @overload
 def shell(page_id: str, choose: Chooser[ChoiceT]) -> PageContext[ChoiceT]: ...
 def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[ChoiceT] | PageContext[None]:
-    """Title, navigation and sidebar; ends the page with what to do where there is nothing to look at.
+    """Draw title, navigation and sidebar, and return what the page starts with.
 
-    choose: the page's controls; None for a page that has none and shows something without a run, too.
+    Ends the page, with what to do, where there is nothing to show.
+
+    Parameters
+    ----------
+    page_id : str
+        A key of `PAGES`.
+    choose : Callable, optional
+        Draws the page's controls. Without it the page also shows something when no run is loaded.
     """
     page = PAGES[page_id]
     st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
     st.html(STYLE_SHEET)
     st.title(page.title, anchor=False)
     st.caption(page.question + (DEMO_NOTE if is_demo_data() else ""))
-    address = UrlState(page_id)
+    url_state = UrlState(page_id)
     files = _folder_files()
-    good = tuple(part for part in address.held.get("good", "").split(",") if part)
-    runs = loaded_runs(files, good)
-    address.remember("good", ",".join(good), "")
-    chosen: ChoiceT | None = None
-    trouble: Unavailable | None = None
+    accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
+    runs = loaded_runs(files, accepted_file_ids)
+    url_state.remember("good", ",".join(accepted_file_ids), "")
+    choice: ChoiceT | None = None
+    refusal: Unavailable | None = None
     with st.sidebar:
         st.markdown("**Calib**")
         links = st.container(gap="xxsmall")
         if choose and runs:
             st.divider()
             try:
-                chosen = choose(address, runs)
+                choice = choose(url_state, runs)
             except Unavailable as reason:
-                trouble = reason
-    address.carry_unused()
-    address.write_url()
+                refusal = reason
+    url_state.carry_unused()
+    url_state.write_url()
     with st.sidebar:
-        show_copy_link(page_id, address)
-    _show_navigation(links, address.now)
-    _warn_rejected(address)
+        show_copy_link(page_id, url_state)
+    _show_navigation(links, url_state.current)
+    _warn_rejected(url_state)
     if page_id != "files":
-        _show_bad_rows(files, good)
+        _show_bad_rows(files, accepted_file_ids)
     if choose is None:
-        return PageContext(files, runs, good, None)
-    if chosen is None:
-        _stop_page(files, trouble)
-    return PageContext(files, runs, good, chosen)
+        return PageContext(files, runs, accepted_file_ids, None)
+    if choice is None:
+        _stop_page(files, refusal)
+    return PageContext(files, runs, accepted_file_ids, choice)
 
 
 def _folder_files() -> tuple[LoadedFile, ...]:
@@ -196,47 +183,85 @@ def _show_navigation(container: DeltaGenerator, values: dict[str, str]) -> None:
         page_link(page.script, page.title, page.icon, values, into=container, width="stretch")
 
 
+def show_copy_link(page: str, url_state: UrlState) -> None:
+    """Draw the control that shows the link, in a box with a button to copy it."""
+    with st.popover("Copy link", icon=":material/link:", key="copy_link", width="stretch"):
+        st.code(share_link(page, url_state), language=None, wrap_lines=True)
+        st.caption(COPY_LINK_HELP)
+
+
+def share_link(page: str, url_state: UrlState) -> str:
+    """Return the page's address with the page's own part of the choice, which keeps it short."""
+    folder_dependent = {
+        key: str(st.session_state.get(key, "")) for key in FOLDER_DEPENDENT_KEYS if key in url_state.used_keys
+    }
+    choice = shared_values(page, {**folder_dependent, **url_state.current}, url_state.used_keys)
+    query = urlencode(choice, quote_via=quote, safe=",:~*-")
+    return f"{page_url(page)}{f'?{query}' if query else ''}"
+
+
+def page_url(page: str) -> str:
+    """Return the page's address without a choice, as the browser has it."""
+    url = (st.context.url or "").partition("?")[0]
+    return url or f"/{'' if page == 'start' else page}"
+
+
+def shared_values(page: str, values: Mapping[str, str], used_keys: set[str]) -> dict[str, str]:
+    """Return the part of the choice that this page shows; "good" always, as it decides which rows count."""
+    keys = {*used_keys, *BODY_KEYS.get(page, ()), "good"}
+    return {
+        key: value for key, value in values.items() if value and (key in keys or page in PAGES_SHARING_ALL)
+    }
+
+
 def _warn_rejected(url_state: UrlState) -> None:
-    """A link may name what is not here: said once, in one message, and the rest shown."""
-    if not url_state.lost:
+    """Say once, in one message, which values of the link are not available and what is shown instead."""
+    if not url_state.rejected:
         return
-    asked = ", ".join(f"{key} “{escape_markdown(shorten(value))}”" for key, value in url_state.lost.items())
-    shown = ", ".join(
-        f"{key} {escape_markdown(shorten(_shown_instead(url_state, key)))}" for key in url_state.lost
+    requested = ", ".join(
+        f"{key} “{escape_markdown(shorten(value))}”" for key, value in url_state.rejected.items()
     )
-    which = "which is not here" if len(url_state.lost) == 1 else "which are not here"
-    st.warning(f"The link asks for {asked}, {which}. Shown: {shown}.", icon=":material/link_off:")
+    shown = ", ".join(
+        f"{key} {escape_markdown(shorten(_shown_instead(url_state, key)))}" for key in url_state.rejected
+    )
+    clause = "which is not here" if len(url_state.rejected) == 1 else "which are not here"
+    st.warning(f"The link asks for {requested}, {clause}. Shown: {shown}.", icon=":material/link_off:")
 
 
 def _shown_instead(url_state: UrlState, key: str) -> str:
-    """What is shown in the place of what is not here."""
-    value = url_state.now.get(key) or str(st.session_state.get(key) or "") or "none"
+    """Return what is shown in place of a value that is not available."""
+    value = url_state.current.get(key) or str(st.session_state.get(key) or "") or "none"
     return "the rest" if "," in value else value
 
 
 def _show_bad_rows(files: Sequence[LoadedFile], accepted_file_ids: Sequence[str]) -> None:
-    """Bad rows stay visible on every page: those left out, and those nobody has decided on."""
+    """Say on every page which bad rows were left out, and which files await a decision."""
     for file in files:
         if file.report is None or file.report.status != "asks":
             continue
-        bad = bad_rows_phrase(file.report.bad_rows, file.report.rows)
+        phrase = bad_rows_phrase(file.report.bad_rows, file.report.rows)
         if file_id(file) in accepted_file_ids:
             st.info(
-                f"**{escape_markdown(file.name)}**: {bad} and left out. See Files.", icon=":material/rule:"
+                f"**{escape_markdown(file.name)}**: {phrase} and left out. See Files.", icon=":material/rule:"
             )
         else:
             st.warning(
-                f"**{escape_markdown(file.name)}** is not loaded: {bad}. Decide on the page Files.",
+                f"**{escape_markdown(file.name)}** is not loaded: {phrase}. Decide on the page Files.",
                 icon=":material/rule:",
             )
 
 
 def _stop_page(files: Sequence[LoadedFile], reason: Unavailable | None) -> NoReturn:
-    """What to do where nothing can be shown."""
+    """Say what to do where nothing can be shown, and end the page."""
     if reason:
         st.info(escape_markdown(str(reason)))
         if isinstance(reason, BinsNotAvailable):
-            st.button(f"Use M = {reason.near}", key="near_m", on_click=_use_bins, args=(reason.near,))
+            st.button(
+                f"Use M = {reason.nearest_bins}",
+                key="near_m",
+                on_click=_use_bins,
+                args=(reason.nearest_bins,),
+            )
     else:
         show_no_runs(files, PAGES["files"].script)
     st.stop()

@@ -1,4 +1,4 @@
-"""How does a result appear on a page?  Tiles, recipe, figure: the same on every page."""
+"""Headline, tiles, recipe and remarks, the same on every page."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from calib_core.results.view_caption import ViewCaption
-from calib_core.wording import format_number, format_percent
 from pages.state.markdown import escape_markdown
-
-number, percent = format_number, format_percent
 
 
 def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
-    """(label, value, help, what stands below the value) in rows of at most five that are about as long.
+    """Draw tiles of (label, value, help, optional text below) in even rows of at most five.
 
-    On a narrow page they fold to two columns. No text of a file.
+    On a narrow page they fold to two columns. Texts of a file must be escaped by the caller, since tiles read
+    Markdown.
     """
-    even = math.ceil(len(values) / max(1, math.ceil(len(values) / 5)))
-    with st.grid(max(3, even), min_column_width=150):  # one alone is not as wide as the page
+    per_row = math.ceil(len(values) / max(1, math.ceil(len(values) / 5)))
+    with st.grid(max(3, per_row), min_column_width=150):  # a single tile does not fill the page's width
         for label, value, help_, *below in values:
             note = below[0] if below and below[0] else None
             st.metric(
@@ -36,32 +34,32 @@ def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]
 
 
 def show_headline(sentence: str, view: ViewCaption, key: str = "looking") -> None:
-    """What the data comes to, and below it what one is looking at: the first two lines of a page or block."""
+    """Draw the main finding, and below it what the page shows."""
     st.header(escape_markdown(sentence), anchor=False)
     show_view_caption(view.sentence, key)
 
 
 def show_view_caption(text: str, key: str = "looking") -> None:
-    """What one is looking at: which runs, methods, number and rows."""
+    """Draw the line that says which runs, methods, metric and rows are shown."""
     with st.container(key=key):
         st.caption(f":material/visibility: {escape_markdown(text)}")
 
 
 def show_recipe(text: str) -> None:
-    """How the numbers above were made, as one monospaced line that wraps."""
+    """Draw how the numbers above were computed, as monospaced lines that wrap."""
     st.code(text, language=None, wrap_lines=True)
 
 
 def show_remarks(*texts: str | None) -> None:
-    """What a reader of the numbers has to know besides, on one line."""
-    told = " · ".join(escape_markdown(text) for text in texts if text)
-    if told:
-        st.caption(f":material/info: {told}")
+    """Draw what a reader should know besides, on one line; empty texts are left out."""
+    line = " · ".join(escape_markdown(text) for text in texts if text)
+    if line:
+        st.caption(f":material/info: {line}")
 
 
 def show_reasons(title: str, reasons: Mapping[str, str], key: str, *, expanded: bool = False) -> None:
-    """What is not there, folded under how much it is: name → why. Nothing where all is there."""
+    """Draw a folded list of what is not available (name → reason); nothing where the list is empty."""
     if reasons:
         with st.expander(f"{title} ({len(reasons)})", key=key, expanded=expanded):
-            for name, why in reasons.items():
-                st.caption(f"**{escape_markdown(name)}**: {escape_markdown(why)}")
+            for name, reason in reasons.items():
+                st.caption(f"**{escape_markdown(name)}**: {escape_markdown(reason)}")

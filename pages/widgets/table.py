@@ -1,4 +1,4 @@
-"""How is each column of a table shown?  One heading and one number format a column, on every page."""
+"""Tables with one heading and one number format per column on every page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ import streamlit as st
 
 from calib_core.metrics import METRICS
 from pages.widgets.export import Export, table_export_menu
+
+PERCENT_COLUMNS: Final = ("top_two", "at_zero", "at_one")
+
+MAX_COLUMN_WIDTH: Final = 280
+"""Largest width in pixels of a column, however long its texts are."""
 
 COLUMN_CONFIG: Final = {
     "interval": st.column_config.TextColumn("Bin"),
@@ -52,35 +57,36 @@ COLUMN_CONFIG: Final = {
     "row": st.column_config.NumberColumn("Row", format="%d", help="Record number in the file, from 1."),
 }
 
-PERCENT_COLUMNS: Final = ("top_two", "at_zero", "at_one")
-
 
 def drop_constant_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """The frame without those of these columns that say the same in every row: a line above it says it."""
+    """Drop those of the named columns that hold one value only, which a line above the table already says."""
     return frame.drop(name for name in names if name in frame.columns and frame[name].n_unique() <= 1)
 
 
-MAX_COLUMN_WIDTH: Final = 280
-"""Pixels of a column, however long its texts are."""
-
-
 def _text_column_width(texts: pl.Series) -> int:
-    """Pixels for the longest of these texts."""
+    """Return the pixels that the longest of these texts needs."""
     return 18 + 6 * max((len(text) for text in texts), default=0)
 
 
 def fit_column_widths(
     columns: Mapping[str, Any], frame: pl.DataFrame, *names: str, max_width: int = MAX_COLUMN_WIDTH
 ) -> dict[str, Any]:
-    """The same columns, those of these names as wide as their longest text; most: pixels."""
+    """Return the column configuration with the named columns as wide as their longest text."""
     widths = {name: {"width": min(max_width, _text_column_width(frame[name]))} for name in names}
     return {**columns, **{name: {**columns.get(name, {}), **width} for name, width in widths.items()}}
 
 
 def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -> None:
-    """A table to read and to scroll, with its menu of files; shares are shown in percent.
+    """Draw a table with its export menu; shares are shown in percent.
 
-    export: None where it is an excerpt of another one, whose menu has all of it.
+    Parameters
+    ----------
+    frame : pl.DataFrame
+    key : str
+    alt : str
+        Text for screen readers.
+    export : Export or None
+        None for an excerpt of a table whose own menu exports all of it.
     """
     shown = frame.with_columns(pl.col(name) * 100 for name in PERCENT_COLUMNS if name in frame.columns)
     st.dataframe(
@@ -97,7 +103,7 @@ def show_table(frame: pl.DataFrame, key: str, alt: str, export: Export | None) -
 
 
 def show_selectable_table(frame: pl.DataFrame, key: str, alt: str, export: Export) -> int | None:
-    """A table of which a row can be clicked, with its menu of files; the position of the one that is."""
+    """Draw a table with selectable rows and its export menu; return the index of the selected row."""
     event = st.dataframe(
         frame,
         key=key,

@@ -1,4 +1,4 @@
-"""How do files get from a browser into its session, and out again?  The controls of the page Files."""
+"""Controls of the page Files that upload files into the session and remove them."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from pages.state.cache import LoadedFile
 from pages.state.markdown import escape_markdown
 from pages.state.uploads import drop_from_streamlit, session_uploads
 
-_UPLOADER_TURN = "_upload_turn"
+_UPLOAD_NUMBER = "_upload_turn"
 _UPLOAD_ERRORS = "_upload_trouble"
 
 
 def show_uploader(files: Sequence[LoadedFile]) -> None:
-    """Where files are dropped, what became of them, and the button that removes all of them."""
-    turn = st.session_state.setdefault(_UPLOADER_TURN, 0)
+    """Draw the upload field, the errors of the last upload, and the button that removes all uploads."""
+    upload_number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
     st.file_uploader(
         "Upload files for this session alone",
         accept_multiple_files=True,
-        key=f"upload_{turn}",
+        key=f"upload_{upload_number}",
         on_change=_store_uploads,
-        args=(turn,),
+        args=(upload_number,),
         help="They are read as the files of the folder are, nobody else sees them, and they are gone when "
         "you leave. Files that belong together (a samples log and its results, an array and its target) go "
         "up together.",
     )
-    for trouble in st.session_state.pop(_UPLOAD_ERRORS, ()):
-        st.error(escape_markdown(trouble), icon=":material/upload_file:")
-    own = sum(file.is_uploaded for file in files)
+    for error in st.session_state.pop(_UPLOAD_ERRORS, ()):
+        st.error(escape_markdown(error), icon=":material/upload_file:")
+    n_uploaded = sum(file.is_uploaded for file in files)
     if session_uploads():
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"{plural(own, 'file')} uploaded: marked so on every page.")
+            st.caption(f"{plural(n_uploaded, 'file')} uploaded: marked so on every page.")
             st.button(
                 "Remove all uploaded files", key="remove_uploads", on_click=session_uploads().remove_all
             )
 
 
 def show_remove_button(file: LoadedFile, key: str) -> None:
-    """The button that removes one uploaded file."""
+    """Draw the button that removes one uploaded file."""
     st.button(
         "Remove this file",
         key=f"remove_{key}",
@@ -52,15 +52,15 @@ def show_remove_button(file: LoadedFile, key: str) -> None:
     )
 
 
-def _store_uploads(turn: int) -> None:
-    """Keeps what was uploaded where files are read from, and gives the browser an empty uploader again."""
-    taken: list[UploadedFile] = st.session_state[f"upload_{turn}"]
-    troubles: list[str] = []
-    for file in taken:
+def _store_uploads(upload_number: int) -> None:
+    """Keep the uploaded files where files are read from, and start over with an empty upload field."""
+    uploaded: list[UploadedFile] = st.session_state[f"upload_{upload_number}"]
+    errors: list[str] = []
+    for file in uploaded:
         try:
             session_uploads().add(file.name, file.getbuffer())
         except Refused as refusal:
-            troubles.append(str(refusal))
+            errors.append(str(refusal))
         drop_from_streamlit(file.file_id)
-    st.session_state[_UPLOAD_ERRORS] = troubles
-    st.session_state[_UPLOADER_TURN] = turn + 1
+    st.session_state[_UPLOAD_ERRORS] = errors
+    st.session_state[_UPLOAD_NUMBER] = upload_number + 1

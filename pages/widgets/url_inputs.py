@@ -1,4 +1,4 @@
-"""moved."""
+"""Controls in the body of a page whose values are kept in the address."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.state.url import parse_whole_number
 
 
 def warn_not_available(key: str, reason: str) -> None:
-    """Says of a value that only the page's body can judge that it is not to be had, and forgets it."""
+    """Warn that a value of the link, which only the page's body can judge, is not available; forget it."""
     value = st.query_params.get(key, "")
     st.warning(f"The link asks for {key} “{escape_markdown(shorten(value, 40))}”, {reason}")
     st.query_params.pop(key, None)
@@ -22,7 +22,7 @@ def warn_not_available(key: str, reason: str) -> None:
 
 
 def url_text_input(key: str, label: str, placeholder: str) -> str:
-    """A text in the body of a page, kept in the address; the label is for screen readers alone."""
+    """Draw a text field whose text is kept in the address; the label is for screen readers only."""
     st.session_state[key] = st.query_params.get(key, "")
     return st.text_input(
         label, key=key, placeholder=placeholder, label_visibility="collapsed", on_change=_on_text, args=(key,)
@@ -37,38 +37,38 @@ def _on_text(key: str) -> None:
 
 
 def url_toggle(key: str, label: str, help_: str, *, default: bool = False) -> bool:
-    """A switch in the body of a page, kept in the address as "1" or "0" where it is not as by default."""
+    """Draw a switch, kept in the address as "1" or "0" where it differs from its default."""
     widget = f"_{key}"
     st.session_state[widget] = {"1": True, "0": False}.get(st.query_params.get(key, ""), default)
     return st.toggle(label, key=widget, help=help_, on_change=_on_toggle, args=(key, widget, default))
 
 
 def _on_toggle(key: str, widget: str, default: bool) -> None:  # noqa: FBT001 (Streamlit passes it so)
-    wanted: bool = st.session_state[widget]
-    if wanted == default:
+    value: bool = st.session_state[widget]
+    if value == default:
         st.query_params.pop(key, None)
     else:
-        st.query_params[key] = "1" if wanted else "0"
+        st.query_params[key] = "1" if value else "0"
 
 
 def url_selectbox(key: str, label: str, options: Sequence[str], help_: str, default: int = 0) -> int:
-    """The place (from 0) of one of `options`, chosen in the body of a page; from 1 in the address."""
+    """Draw a select box and return the index (from 0) of the chosen option; the address counts from 1."""
     widget = f"_{key}"
-    held = st.query_params.get(key, "")
-    place = parse_whole_number(held, 1, len(options)) or default + 1
-    if held and str(place) != held:
-        warn_not_available(key, f"which is not here. Shown: {place}.")
-    st.session_state[widget] = place
+    requested = st.query_params.get(key, "")
+    position = parse_whole_number(requested, 1, len(options)) or default + 1
+    if requested and str(position) != requested:
+        warn_not_available(key, f"which is not here. Shown: {position}.")
+    st.session_state[widget] = position
     st.selectbox(
         label,
         range(1, len(options) + 1),
         key=widget,
-        format_func=lambda at: options[cast("int", at) - 1],
+        format_func=lambda number: options[cast("int", number) - 1],
         help=help_,
         on_change=_on_select,
         args=(key, widget),
     )
-    return place - 1
+    return position - 1
 
 
 def _on_select(key: str, widget: str) -> None:
