@@ -320,7 +320,9 @@ def _selection_bands(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str,
             "line": {"width": 0},
             "fillcolor": blend(theme.highlight, theme.background, 0.18),
         }
-        for left, width in selected_bin.select(pl.col("at") - pl.col("wide") / 2, "wide").iter_rows()
+        for left, width in selected_bin.select(
+            pl.col("hit_x") - pl.col("hit_width") / 2, "hit_width"
+        ).iter_rows()
         for panel in ("y", "y2")
     ]
 
