@@ -134,7 +134,7 @@ MAX_LABELLED_BARS: Final = 20
 """Counts are written on at most this many bars, empty bins of equal width included."""
 
 FLAT_LABEL_DISTANCE: Final = 0.09
-"""Bars whose middles are farther apart than this leave room for "9,999" on a phone; else labels are upright."""
+"""Bars whose middles are farther apart leave room for "9,999" on a phone; else labels stand upright."""
 
 MIN_LABEL_DISTANCE: Final = 0.035
 """Bars closer than this have no room even for upright labels: only the hover shows their counts."""
@@ -295,7 +295,8 @@ def hover_targets(table: pl.DataFrame, height: str, hover_texts: list[str], **op
 def solid_bar_marker(theme: Theme, colour: str, detail: BarDetail) -> dict[str, Any]:
     """The marker of a solid bar, with a thin outline in the page's colour.
 
-    Where bars are too many for that outline, it has the bar's own colour, which closes the seams between them.
+    Where there are too many bars for it, the outline has the bar's own colour, to close the seams between
+    bars.
     """
     line = (
         {"color": theme.background, "width": detail.edge_width}
