@@ -179,7 +179,7 @@ def _metric_text(result: ReliabilityLines, line: ReliabilityLine) -> str:
 def _line_traces(
     line: ReliabilityLine, style: SeriesStyle, theme: Theme, width: float
 ) -> list[dict[str, Any]]:
-    """The line; if it has thin bins, a pale line and over it the segments between other bins at full strength."""
+    """The line, pale if it has thin bins, and then the segments between other bins at full strength."""
     table = line.result.table
     x, y = rounded_values(table["confidence"]), rounded_values(table["accuracy"])
     thin = table["thin"].to_list()
