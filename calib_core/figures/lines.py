@@ -316,12 +316,14 @@ def describe_lines(result: ReliabilityLines) -> str:
     descriptions = "; ".join(
         f"{result.labels[line.key]}: {_metric_text(result, line)}, "
         f"accuracy {_percent_or_unknown(line.result.accuracy)}, "
-        f"mean confidence {_percent_or_unknown(line.result.mean_confidence)}, {line.result.score.n_used:,} used, "
+        f"mean confidence {_percent_or_unknown(line.result.mean_confidence)}, "
+        f"{line.result.score.n_used:,} used, "
         f"{plural(line.result.table.height, 'bin')}"
         for line in result.lines
     )
     shared = f", {result.shared_label}" if result.shared_label else ""
-    return f"Reliability diagram of {plural(len(result.lines), 'line')}{shared}. {descriptions or result.headline}."
+    subject = f"{plural(len(result.lines), 'line')}{shared}"
+    return f"Reliability diagram of {subject}. {descriptions or result.headline}."
 
 
 def _percent_or_unknown(value: float | None) -> str:

@@ -88,7 +88,7 @@ def _sample_count_text(count: int) -> str:
 
 
 def _cluster_trace(bars: list[_ClusterBar], theme: Theme) -> dict[str, Any]:
-    """The bars: chosen solid, tied hatched in the same colour, others grey, not parsed cross-hatched in grey."""
+    """The bars: chosen solid, tied hatched in its colour, others grey, not parsed cross-hatched in grey."""
     colours = {
         "chosen": theme.bar,
         "tied": theme.bar,

@@ -45,8 +45,8 @@ def progress_text(progress: float) -> str:
 def axis_positions(progresses: Sequence[float]) -> dict[float, float]:
     """The position of each checkpoint on the axis.
 
-    Positions are decimal logarithms where the values above zero span more than `MAX_LINEAR_DECADES`, with zero
-    one third of a decade left of the first. Otherwise they are the values themselves.
+    Positions are decimal logarithms where the values above zero span more than `MAX_LINEAR_DECADES`, and zero
+    is put one third of a decade left of the first. Otherwise they are the values themselves.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def describe_training(result: Training) -> str:
 
 
 def _first_to_last(line: TrainingLine, axis_title: str) -> str:
-    """The first and the last value, such as "0.3000 at step 10 to 0.0500 at step 100"; one value if it is the only one."""
+    """The first and last value, such as "0.3000 at step 10 to 0.0500 at step 100", or the only one."""
     first_and_last = line.points[:: max(len(line.points) - 1, 1)]
     return " to ".join(_checkpoint_text(point, axis_title) for point in first_and_last)
 
