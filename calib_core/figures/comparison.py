@@ -248,7 +248,7 @@ class AxisRanges:
 
 
 def axis_ranges(result: Comparison) -> AxisRanges:
-    """Ranges that show all points with their intervals, and a(1−a) over their accuracies where it is drawn."""
+    """Ranges that show all points with their intervals, and a(1−a) over their accuracies if it is drawn."""
     accuracies = [point.accuracy.value for point in result.points]
     x = _padded_range(result.x, [point.x for point in result.points], ())
     accuracy_range = (min(accuracies, default=0.0), max(accuracies, default=1.0))
@@ -566,12 +566,12 @@ def _is_inside(box: Box, panel: PixelPanel) -> bool:
 
 # --- Names of points, for every width of the page ----------------------------------------------------------
 #
-# Only the browser knows the width of the page. So names are placed for several widths, each set on a horizontal
-# axis of its own that overlays the figure's, and the page's style sheet shows the set that fits. Names are
+# Only the browser knows the width of the page. So names are placed for several widths, each set on a
+# horizontal axis of its own that overlays the figure's, and the page's style sheet shows the set that fits. Names are
 # anchored to values of the axes, so that on a wider panel they only move farther apart.
 
 NAME_SET_WIDTHS: Final = (300, 400, 520, 680, 880, 1080, 1320)
-"""Widths of a figure, in pixels, from which each set of names is used; the same as in pages/widgets/styles.css."""
+"""Widths of a figure in pixels from which on each set of names is used, as in pages/widgets/styles.css."""
 
 _SIDE_MARGINS: Final = 70
 """Pixels of a figure to the left and right of its panel, together."""
@@ -624,10 +624,8 @@ def keep_names_for_width(figure: Mapping[str, Any], width: float) -> dict[str, A
 
     A figure without sets of names is returned unchanged.
     """
-    fitting = max(
-        (from_width for from_width in NAME_SET_WIDTHS if from_width <= width), default=NAME_SET_WIDTHS[0]
-    )
-    others = {f"x{from_width}" for from_width in NAME_SET_WIDTHS if from_width != fitting}
+    fitting = max((least for least in NAME_SET_WIDTHS if least <= width), default=NAME_SET_WIDTHS[0])
+    others = {f"x{least}" for least in NAME_SET_WIDTHS if least != fitting}
     return {**figure, "data": [trace for trace in figure["data"] if trace.get("xaxis") not in others]}
 
 
