@@ -567,8 +567,8 @@ def _is_inside(box: Box, panel: PixelPanel) -> bool:
 # --- Names of points, for every width of the page ----------------------------------------------------------
 #
 # Only the browser knows the width of the page. So names are placed for several widths, each set on a
-# horizontal axis of its own that overlays the figure's, and the page's style sheet shows the set that fits. Names are
-# anchored to values of the axes, so that on a wider panel they only move farther apart.
+# horizontal axis of its own that overlays the figure's, and the page's style sheet shows the set that fits.
+# Names are anchored to values of the axes, so that on a wider panel they only move farther apart.
 
 NAME_SET_WIDTHS: Final = (300, 400, 520, 680, 880, 1080, 1320)
 """Widths of a figure in pixels from which on each set of names is used, as in pages/widgets/styles.css."""

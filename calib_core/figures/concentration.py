@@ -360,7 +360,7 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
 
 
 def _neutral_style(theme: Theme) -> SeriesStyle:
-    """The style of a single line: not its method's colour, which might be close to the amber of the fullest bins."""
+    """The style of a single line, not its method's: that might be close to the amber of the fullest bins."""
     return SeriesStyle(theme.text, "solid", "circle")
 
 
@@ -502,7 +502,8 @@ class PanelCell:
     number : int
         Number of the cell in reading order, from 1.
     x_domain, panel_domain, strip_domain : tuple[float, float]
-        Both ends of the horizontal axis and of the vertical axes of panel and strip, as fractions of the plot.
+        Both ends of the horizontal axis and of the vertical axes of panel and strip, as fractions of the
+        plot.
     is_leftmost : bool
         Whether the cell is the first of its row.
     """

@@ -112,7 +112,7 @@ class RunCurve:
 
     @property
     def scale(self) -> str:
-        """The panel it belongs to: metrics on [0, 1] and on [0, 2] never share an axis, and cw-ECE has its own."""
+        """Key of its panel: metrics on [0, 1] and on [0, 2] never share an axis, and cw-ECE has its own."""
         if self.curve.metric == "cw_ece":
             return "K"
         return "2" if METRICS[self.curve.metric].high == 2 else "1"
