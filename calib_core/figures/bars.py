@@ -51,8 +51,8 @@ def bar_ends(table: pl.DataFrame, scheme: Scheme) -> _BarEnds:
     if scheme.binning == "width" or not low.size:
         return low, high
     middle = (low + high) / 2
-    least = np.clip(0.7 * _neighbour_distance(middle), VISIBLE_BAR_WIDTH, MIN_BAR_WIDTH)
-    width = np.maximum(high - low, least)
+    min_width = np.clip(0.7 * _neighbour_distance(middle), VISIBLE_BAR_WIDTH, MIN_BAR_WIDTH)
+    width = np.maximum(high - low, min_width)
     left = np.clip(middle - width / 2, 0, 1 - width)
     return left, left + width
 

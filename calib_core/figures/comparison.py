@@ -663,8 +663,8 @@ def _place_numbers(
 ) -> tuple[tuple[LabelledPoint, ...], tuple[LabelPosition | None, ...], tuple[str, Box]]:
     """The points labelled with numbers, the positions of these, and a note that explains them, with its box.
 
-    The note takes space from the numbers, so numbers without a position are counted with the note, at its
-    longest, already in place.
+    The note takes space from the numbers. So if some find no position, they are counted with the note already
+    in place, at its full length.
     """
     labelled = _labelled_points(result, panel, point_numbers(result))
     box, positions = _place_around_text(NUMBERS_NOTE, result, panel, labelled, markers, obstacles)

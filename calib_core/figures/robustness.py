@@ -269,7 +269,9 @@ def metric_values_figure(results: Sequence[Sweep], theme: Theme, style_indices: 
         lines, labels = _ceiling_lines(curves, theme, yaxis, top)
         layout["shapes"] += lines
         layout["annotations"] += [*labels, _scale_heading(curves, theme, stack, index, top)]
-        tick_format = {"exponentformat": "e"} if top < EXPONENT_TICKS_BELOW else {"tickformat": "~g"}
+        tick_format: dict[str, Any] = (
+            {"exponentformat": "e"} if top < EXPONENT_TICKS_BELOW else {"tickformat": "~g"}
+        )
         layout[stack.layout_key(index)] = axis(
             theme, "Value", domain=stack.domains[index], range=[0, top or 1], nticks=6, **tick_format
         )

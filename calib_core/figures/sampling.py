@@ -454,7 +454,8 @@ def mean_confidence_lines(result: SampleSizeSweep, theme: Theme) -> list[dict[st
                 "marker": style.marker(theme, 8),
                 "meta": {"said": method},
                 "hovertext": [
-                    f"<b>{METHOD_SYMBOLS[method]}</b><br>N' = {size}<br>mean confidence {four_decimals(value)}"
+                    f"<b>{METHOD_SYMBOLS[method]}</b><br>N' = {size}"
+                    f"<br>mean confidence {four_decimals(value)}"
                     for size, value in zip(x, means, strict=True)
                 ],
             }

@@ -316,7 +316,7 @@ _PANEL_DOMAINS: Final = ([0, 0.44], [0.56, 1])
 
 
 def ranking_figure(result: Comparison, theme: Theme) -> Figure:
-    """Accuracy on the left and Brier score on the right, with 95 % intervals, the lowest Brier score first."""
+    """Accuracy on the left and Brier score on the right, with 95 % intervals; lowest Brier score first."""
     points = ranked_points(result)
     layout = base_layout(theme, height=112 + _RUN_HEIGHT * len(points), top=58)
     layout["margin"] |= {"l": 14, "r": 22}
