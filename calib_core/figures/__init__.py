@@ -1,1 +1,1 @@
-"""How is a result drawn?  Results in, plotly figures out as plain dicts; nothing is computed here."""
+"""Plotly figures of results, as plain dicts. Nothing is computed here: results go in, pictures come out."""

@@ -1,4 +1,4 @@
-"""How is it drawn which model is accurate and honest?  One result → one point a run and method."""
+"""Runs compared by two metrics: a point for each run and method, with its intervals and its name."""
 
 from __future__ import annotations
 
@@ -41,40 +41,206 @@ from calib_core.figures.palette import (
     run_style,
     with_opacity,
 )
-from calib_core.figures.text import escape_for_plotly, truncate_middle
-from calib_core.figures.text import wrap_lines as broken
+from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
 from calib_core.wording import format_number, format_percent, plural
 
-# MERGED comparison_axes: How much of two metrics is in view, and where do the curves a(1−a) and 1−a run through it?
+_MIN_PANEL_HEIGHT: Final = 400
+_HEIGHT_PER_POINT: Final = 6
+_MAX_PANEL_HEIGHT: Final = 680
+"""Height of the panel in pixels: without a point, more for each point, and at most."""
+
+_MAX_HOVER_NAME: Final = 60
+"""Characters of a run's name in hover texts."""
+
+_MAX_DESCRIBED_POINTS: Final = 8
+"""Points that the description for screen readers lists."""
+
+_CROWDED_POINTS: Final = 20
+"""With more points than this, error bars and lines are paler, so that names on them stay readable."""
+
+
+def comparison_figure(
+    result: Comparison,
+    theme: Theme,
+    *,
+    selected: str | None = None,
+    style_indices: Mapping[str, int] | None = None,
+) -> Figure:
+    """The points with their intervals, sizes of one model joined, and the reference curves where they apply.
+
+    Parameters
+    ----------
+    result : Comparison
+        The points.
+    theme : Theme
+        Colours.
+    selected : str, optional
+        Key of the point to ring. A key of no point has no effect.
+    style_indices : Mapping[str, int], optional
+        Key of a point → index of its run among all loaded runs.
+
+    Notes
+    -----
+    The `customdata` of points that receive hover and click has rows that begin with the point's key.
+
+    There is a set of names for each of `NAME_SET_WIDTHS`. The page's style sheet shows the one that fits;
+    elsewhere `keep_names_for_width` picks it, without which all sets are visible.
+    """
+    methods = list(dict.fromkeys(point.method for point in result.points))
+    styles = point_styles(result, theme, style_indices or {})
+    ranges = axis_ranges(result)
+    height = min(_MIN_PANEL_HEIGHT + _HEIGHT_PER_POINT * len(result.points), _MAX_PANEL_HEIGHT)
+    data = [
+        *(reference_curves(ranges, theme) if result.has_reference_curves else ()),
+        *_family_lines(result, theme),
+    ]
+    data += [
+        legend_entry(
+            METHODS[id_].title,
+            "markers",
+            marker=marker_style(theme.text, method_style(id_, theme).symbol, theme, 10),
+        )
+        for id_ in methods
+    ]
+    data += [_method_points(result, method, theme, styles) for method in methods]
+    if result.points:
+        data += name_traces(result, ranges, theme, height, styles)
+    data += [
+        selection_ring(point.x.value, point.y.value, theme)
+        for point in result.points
+        if point.key == selected
+    ]
+    return {
+        "data": data or [empty_trace()],
+        "layout": _comparison_layout(result, ranges, theme, height, data),
+    }
+
+
+def _comparison_layout(
+    result: Comparison, ranges: AxisRanges, theme: Theme, height: int, data: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    top, one_per_line = legend_margin(legend_names(data))
+    layout = base_layout(theme, height=height + top + BOTTOM_MARGIN, top=top, one_per_line=one_per_line)
+    notes = (
+        []
+        if result.points
+        else [
+            annotation(theme, wrap_lines(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
+        ]
+    )
+    axes = comparison_axes(result, ranges, theme) | name_set_axes(ranges)
+    return layout | {"hovermode": "closest", "annotations": notes, **axes}
+
+
+def _method_points(
+    result: Comparison, method: str, theme: Theme, styles: Mapping[str, PointStyle]
+) -> dict[str, Any]:
+    points = [point for point in result.points if point.method == method]
+    bar_colour = with_opacity(theme.muted_text, 0.65 if len(result.points) <= _CROWDED_POINTS else 0.35)
+    marker = marker_style(theme.text, method_style(method, theme).symbol, theme, 10)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "showlegend": False,
+        "cliponaxis": False,
+        "x": [round(point.x.value, 7) for point in points],
+        "y": [round(point.y.value, 7) for point in points],
+        "error_x": error_bars([point.x for point in points], bar_colour, width=0, thickness=1.3),
+        "error_y": error_bars([point.y for point in points], bar_colour, width=0, thickness=1.3),
+        "marker": marker | {"color": [styles[point.key].colour for point in points]},
+        "unselected": {"marker": {"opacity": 1}},
+        "hoverinfo": "text",
+        "hovertext": [_hover_text(point, result) for point in points],
+        "customdata": [[point.key] for point in points],
+    }
+
+
+def _hover_text(point: ComparisonPoint, result: Comparison) -> str:
+    """The hover text of a point."""
+    by_metric = {estimate.metric: estimate for estimate in (point.x, point.y)}
+    lines = [
+        f"<b>{escape_for_plotly(truncate_middle(point.run, _MAX_HOVER_NAME))}</b>",
+        escape_for_plotly(METHODS[point.method].title),
+        *(f"{METRICS[id_].title} {estimate_text(estimate)}" for id_, estimate in by_metric.items()),
+    ]
+    if result.has_reference_curves and point.brier_skill is not None:
+        lines.append(f"skill {format_number(point.brier_skill, '.3f')}")
+    lines.append(f"n = {point.n_used:,}, {escape_for_plotly(point.judged)} judged")
+    return "<br>".join(lines)
+
+
+def _family_lines(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
+    """A thin line from the smallest to the largest size of each model."""
+    points = {point.key: point for point in result.points}
+    traces: list[dict[str, Any]] = []
+    opacity = 0.55 if len(result.points) <= _CROWDED_POINTS else 0.3
+    for family in result.size_families:
+        members = [points[key] for key in family]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "x": [point.x.value for point in members],
+                "y": [point.y.value for point in members],
+                "line": {"color": with_opacity(theme.muted_text, opacity), "width": 1.5},
+                "meta": {"family": list(family)},
+            }
+        )
+    if traces:
+        line = {"color": theme.muted_text, "width": 1.6}
+        traces.append(legend_entry("joined: one model by size", "lines", line=line, legendrank=1001))
+    return traces
+
+
+def describe_comparison(result: Comparison) -> str:
+    """Describe the figure in a few sentences for screen readers, as plain text."""
+    x, y = METRICS[result.x].title, METRICS[result.y].title
+    descriptions = "; ".join(
+        f"{truncate_middle(point.name, _MAX_HOVER_NAME)} by {METHODS[point.method].title}: "
+        f"{x} {estimate_text(point.x)}, {y} {estimate_text(point.y)}"
+        for point in result.points[:_MAX_DESCRIBED_POINTS]
+    )
+    n_more = len(result.points) - _MAX_DESCRIBED_POINTS
+    more = f"; and {n_more} more" if n_more > 0 else ""
+    points = plural(len(result.points), "point")
+    return f"{y} against {METRICS[result.x].title_in_sentence}, {points}. {descriptions or 'No point'}{more}."
+
+
+# --- Axes and reference curves -----------------------------------------------------------------------------
 
 CONSTANT_CONFIDENCE_LABEL: Final = "a(1−a): always say a"
 FULL_CONFIDENCE_LABEL: Final = "1−a: always say 1"
-"""What stands on the two curves: a is the model's own accuracy."""
+"""Labels of the two reference curves, where a is the model's own accuracy."""
 
 _CURVE_STEPS: Final = 80
+"""Line segments of a reference curve."""
+
 _AXIS_PADDING: Final = 0.07
+"""Space beyond the outermost values at either end of an axis, as a fraction of their range."""
 
 
 @dataclass(frozen=True, slots=True)
 class AxisRanges:
-    """The part of the two metrics that is drawn: (from, to) of each axis."""
+    """Lower and upper end of both axes, in units of their metrics."""
 
     x: tuple[float, float]
     y: tuple[float, float]
 
     def x_fraction(self, x: float) -> float:
-        """Share of the panel's width left of this value."""
+        """Fraction of the panel's width left of this value."""
         return (x - self.x[0]) / (self.x[1] - self.x[0])
 
     def y_fraction(self, y: float) -> float:
-        """Share of the panel's height above this value."""
+        """Fraction of the panel's height above this value."""
         return (self.y[1] - y) / (self.y[1] - self.y[0])
 
     def values_at(self, x_fraction: float, y_fraction: float) -> tuple[float, float]:
-        """The values at these shares."""
+        """The values at these fractions from the left and upper edge."""
         return (
             self.x[0] + x_fraction * (self.x[1] - self.x[0]),
             self.y[1] - y_fraction * (self.y[1] - self.y[0]),
@@ -82,11 +248,15 @@ class AxisRanges:
 
 
 def axis_ranges(result: Comparison) -> AxisRanges:
-    """All points with their intervals, and a(1−a) over their accuracies where that is drawn."""
+    """Ranges that show all points with their intervals, and a(1−a) over their accuracies if it is drawn."""
     accuracies = [point.accuracy.value for point in result.points]
     x = _padded_range(result.x, [point.x for point in result.points], ())
-    ends = (min(accuracies, default=0.0), max(accuracies, default=1.0))
-    curve = [value for _, value in constant_confidence_curve(ends)] if result.has_reference_curves else []
+    accuracy_range = (min(accuracies, default=0.0), max(accuracies, default=1.0))
+    curve = (
+        [value for _, value in constant_confidence_curve(accuracy_range)]
+        if result.has_reference_curves
+        else []
+    )
     y = _padded_range(result.y, [point.y for point in result.points], curve)
     return AxisRanges(x, y)
 
@@ -95,7 +265,12 @@ def _padded_range(
     metric_id: str, estimates: Sequence[MetricEstimate], extra: Sequence[float]
 ) -> tuple[float, float]:
     metric = METRICS[metric_id]
-    ends = [end for one in estimates for end in (one.value, one.low, one.high) if end is not None]
+    ends = [
+        end
+        for estimate in estimates
+        for end in (estimate.value, estimate.low, estimate.high)
+        if end is not None
+    ]
     low, high = min([*ends, *extra], default=0.0), max([*ends, *extra], default=1.0)
     span = high - low or max(abs(high), 0.1)
     low, high = low - _AXIS_PADDING * span, high + _AXIS_PADDING * span
@@ -109,25 +284,41 @@ def _padded_range(
 def constant_confidence_curve(
     accuracy_range: tuple[float, float], refinement: int = 1
 ) -> list[tuple[float, float]]:
-    """a(1−a) over these accuracies: the Brier score of always saying a. finer: so many points for one."""
+    """Brier score of a model that always states its own accuracy a, which is a(1−a).
+
+    Parameters
+    ----------
+    accuracy_range : tuple[float, float]
+        Lowest and highest accuracy; clipped to [0, 1].
+    refinement : int
+        Factor on the number of line segments.
+
+    Returns
+    -------
+    list[tuple[float, float]]
+        Accuracy and Brier score of each point, from left to right.
+    """
     return [(a, a * (1 - a)) for a in _accuracies(accuracy_range, refinement)]
 
 
 def full_confidence_curve(
     accuracy_range: tuple[float, float], refinement: int = 1
 ) -> list[tuple[float, float]]:
-    """1−a over these accuracies: the Brier score of always saying 1."""
+    """Brier score of a model that always states a confidence of 1, which is 1−a.
+
+    Parameters and return value are those of `constant_confidence_curve`.
+    """
     return [(a, 1 - a) for a in _accuracies(accuracy_range, refinement)]
 
 
 def _accuracies(accuracy_range: tuple[float, float], refinement: int) -> list[float]:
     low, high = max(accuracy_range[0], 0.0), min(accuracy_range[1], 1.0)
     steps = _CURVE_STEPS * refinement
-    return [low + (high - low) * at / steps for at in range(steps + 1)]
+    return [low + (high - low) * step / steps for step in range(steps + 1)]
 
 
 def comparison_axes(result: Comparison, ranges: AxisRanges, theme: Theme) -> dict[str, Any]:
-    """Both axes, with the direction that is better."""
+    """Plotly's two axes, with titles that say which direction is better."""
     return {
         "xaxis": _metric_axis(result.x, ranges.x, theme, standoff=8),
         "yaxis": _metric_axis(result.y, ranges.y, theme, standoff=None),
@@ -139,69 +330,96 @@ def _metric_axis(
 ) -> dict[str, Any]:
     metric = METRICS[metric_id]
     better = {"lower": "lower is better", "higher": "higher is better", "zero": "0 is best"}[metric.direction]
-    form = ".0%" if metric.shown_in_percent and axis_range[1] - axis_range[0] > 0.04 else ".1%"
+    percent_format = ".0%" if metric.shown_in_percent and axis_range[1] - axis_range[0] > 0.04 else ".1%"
     return axis(
         theme,
         f"{metric.title} ({better})",
         standoff=standoff,
         range=list(axis_range),
         nticks=8,
-        tickformat=form if metric.shown_in_percent else "~g",
+        tickformat=percent_format if metric.shown_in_percent else "~g",
     )
 
 
 def reference_curves(ranges: AxisRanges, theme: Theme) -> list[dict[str, Any]]:
-    """Both curves, and a pale area below a(1−a), where a confidence tells right from wrong."""
-    below, above = constant_confidence_curve(ranges.x), full_confidence_curve(ranges.x)
-    common = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
+    """Traces of both reference curves, with a pale area below a(1−a).
+
+    A model in that area does better than one that always states its own accuracy, so that its confidences
+    tell right answers from wrong ones.
+    """
+    constant, full = constant_confidence_curve(ranges.x), full_confidence_curve(ranges.x)
+    shared = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
     return [
         {
-            **common,
-            "x": [a for a, _ in below],
-            "y": [round(value, 6) for _, value in below],
+            **shared,
+            "x": [a for a, _ in constant],
+            "y": [round(value, 6) for _, value in constant],
             "line": {"color": theme.muted_text, "width": 1.6, "dash": "7px,5px"},
             "fill": "tozeroy",
             "fillcolor": with_opacity(theme.muted_text, 0.13),
             "showlegend": False,
         },
         {
-            **common,
-            "x": [a for a, _ in above],
-            "y": [round(value, 6) for _, value in above],
+            **shared,
+            "x": [a for a, _ in full],
+            "y": [round(value, 6) for _, value in full],
             "line": {"color": theme.muted_text, "width": 1.6, "dash": "2px,3px"},
             "showlegend": False,
         },
     ]
 
 
-# MERGED comparison_look: How does each point of a comparison look, and what is it called beside it?
+# --- Styles and names of points ----------------------------------------------------------------------------
 #
-# Colour says the run, as on every page; the symbol says the method, as on every page.
+# Colour stands for the run and the symbol for the method, as on every page.
 
 NUMBERS_NOTE: Final = "numbers: rows of the table"
-"""What is said in the picture where there is no room for names."""
+"""Note in the plot where there is no room for names."""
 
 
 @dataclass(frozen=True, slots=True)
 class PointStyle:
-    """colour: of the symbol; text: the same tone dark or light enough to read."""
+    """The colours of a point.
+
+    Attributes
+    ----------
+    colour : str
+        Of the symbol, "#RRGGBB".
+    text_colour : str
+        Of the name: the same colour, made dark or light enough to be read.
+    """
 
     colour: str
     text_colour: str
 
 
 def point_styles(result: Comparison, theme: Theme, style_indices: Mapping[str, int]) -> dict[str, PointStyle]:
-    """Key → the point's look. places: key → place of its run among all at hand; others take theirs here."""
+    """The style of each point.
+
+    Parameters
+    ----------
+    result : Comparison
+        The points.
+    theme : Theme
+        Colours.
+    style_indices : Mapping[str, int]
+        Key of a point → index of its run among all loaded runs. A run that is missing takes its own index.
+
+    Returns
+    -------
+    dict[str, PointStyle]
+        Key of a point → its style.
+    """
     runs = list(dict.fromkeys(point.run for point in result.points))
-    looks: dict[str, PointStyle] = {}
+    styles: dict[str, PointStyle] = {}
     for point in result.points:
         colour = run_style(style_indices.get(point.key, runs.index(point.run)), theme).colour
-        looks[point.key] = PointStyle(colour, readable_text_colour(colour, theme))
-    return looks
+        styles[point.key] = PointStyle(colour, readable_text_colour(colour, theme))
+    return styles
 
 
 def estimate_text(estimate: MetricEstimate) -> str:
-    """A coordinate with its interval: "70.0 % (68.0 % to 72.0 %)", "0.2000"."""
+    """A value with its interval if it has one, such as "70.0 % (68.0 % to 72.0 %)" or "0.2000"."""
 
     def format_value(value: float) -> str:
         return format_percent(value) if METRICS[estimate.metric].shown_in_percent else format_number(value)
@@ -212,34 +430,34 @@ def estimate_text(estimate: MetricEstimate) -> str:
 
 
 def point_names(result: Comparison) -> list[str]:
-    """What each point is called: its run; where all are of one run, its method."""
-    one = len({point.run for point in result.points}) == 1 < len(result.points)
-    return [METHODS[point.method].title if one else point.name for point in result.points]
+    """The name of each point: its run, or its method if all points are of one run."""
+    single_run = len({point.run for point in result.points}) == 1 < len(result.points)
+    return [METHODS[point.method].title if single_run else point.name for point in result.points]
 
 
 def point_numbers(result: Comparison) -> list[str]:
-    """The number of each point in the table: the lowest Brier score is the first."""
-    order = {point.key: at for at, point in enumerate(result.points_by_brier, 1)}
-    return [str(order[point.key]) for point in result.points]
+    """The row of each point in the table, which is sorted by Brier score, the lowest first; from 1."""
+    row_of_key = {point.key: row for row, point in enumerate(result.points_by_brier, 1)}
+    return [str(row_of_key[point.key]) for point in result.points]
 
 
-# MERGED comparison_panel: What of a comparison's panel is taken, in pixels: intervals, lines, and words on its curves?
+# --- What names have to keep clear of ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class PixelPanel:
-    """A view, and how many pixels wide and high it is drawn."""
+    """The ranges of the axes, and the size at which they are drawn, in pixels."""
 
     ranges: AxisRanges
     width: float
     height: float
 
     def to_pixels(self, x: float, y: float) -> tuple[float, float]:
-        """Pixels from the left and upper edge."""
+        """The position of these values, in pixels from the left and upper edge."""
         return self.ranges.x_fraction(x) * self.width, self.ranges.y_fraction(y) * self.height
 
     def to_values(self, x: float, y: float) -> tuple[float, float]:
-        """The axes' values at these pixels."""
+        """The values at this position, in pixels from the left and upper edge."""
         return self.ranges.values_at(x / self.width, y / self.height)
 
 
@@ -258,23 +476,23 @@ def interval_boxes(result: Comparison, panel: PixelPanel) -> list[Box]:
 
 
 def family_line_boxes(result: Comparison, panel: PixelPanel) -> list[Box]:
-    """Small boxes along the lines between sizes of a model."""
+    """Small boxes along the lines that join sizes of one model."""
     points = {point.key: (point.x.value, point.y.value) for point in result.points}
     dots: list[tuple[float, float]] = []
     for family in result.size_families:
         for first, second in pairwise(panel.to_pixels(*points[key]) for key in family):
             steps = max(1, round(math.dist(first, second) / 8))
-            across, down = (second[0] - first[0]) / steps, (second[1] - first[1]) / steps
-            dots += [(first[0] + across * at, first[1] + down * at) for at in range(1, steps)]
+            dx, dy = (second[0] - first[0]) / steps, (second[1] - first[1]) / steps
+            dots += [(first[0] + dx * step, first[1] + dy * step) for step in range(1, steps)]
     return [(x - 1, y - 1, x + 1, y + 1) for x, y in dots]
 
 
 def curve_boxes(panel: PixelPanel) -> list[Box]:
-    """Small boxes along both curves."""
+    """Small boxes along both reference curves."""
     dots = [
-        panel.to_pixels(*one)
+        panel.to_pixels(a, brier)
         for curve in (constant_confidence_curve, full_confidence_curve)
-        for one in curve(panel.ranges.x)
+        for a, brier in curve(panel.ranges.x)
     ]
     return [(x - 1, y - 1, x + 1, y + 1) for x, y in dots]
 
@@ -283,71 +501,110 @@ def curve_boxes(panel: PixelPanel) -> list[Box]:
 def place_curve_labels(
     panel: PixelPanel, markers: tuple[Box, ...], lines: tuple[Box, ...]
 ) -> list[tuple[str, Box]]:
-    """The words on both curves, each where it covers no point, and no curve or line if that can be."""
-    thin = [*lines, *curve_boxes(panel)]
-    said: list[tuple[str, Box]] = []
-    for words, curve in (
+    """Boxes for the labels of both reference curves.
+
+    Each label covers as few points as possible, and of such positions crosses the fewest curves and lines.
+
+    Parameters
+    ----------
+    panel : PixelPanel
+        The panel.
+    markers : tuple[Box, ...]
+        The points.
+    lines : tuple[Box, ...]
+        Intervals and other lines, as thin boxes.
+
+    Returns
+    -------
+    list[tuple[str, Box]]
+        Text and box of each label. A curve has none if it does not run through the panel.
+    """
+    all_lines = [*lines, *curve_boxes(panel)]
+    placed: list[tuple[str, Box]] = []
+    for text, curve in (
         (CONSTANT_CONFIDENCE_LABEL, constant_confidence_curve),
         (FULL_CONFIDENCE_LABEL, full_confidence_curve),
     ):
-        beside = _boxes_beside_curve(
-            words, [panel.to_pixels(a, value) for a, value in curve(panel.ranges.x, 6)]
+        candidates = _boxes_beside_curve(
+            text, [panel.to_pixels(a, value) for a, value in curve(panel.ranges.x, 6)]
         )
-        boxes = [box for box in beside if _is_inside(box, panel)]
+        boxes = [box for box in candidates if _is_inside(box, panel)]
         if boxes:
-            said.append((words, least_crowded(boxes, [*markers, *(box for _, box in said)], thin)))
-    return said
+            taken = [*markers, *(box for _, box in placed)]
+            placed.append((text, least_crowded(boxes, taken, all_lines)))
+    return placed
 
 
 def _boxes_beside_curve(text: str, line: Sequence[tuple[float, float]]) -> list[Box]:
-    """Boxes above and right of the curve at each of its points, from left to right."""
-    width, tall = text_width(text, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
+    """Boxes above and to the right of each point of the curve, from left to right."""
+    width, height = text_width(text, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
     boxes: list[Box] = []
     for x, y in line:
         boxes += [
-            (x - width / 2, y - 5 - tall, x + width / 2, y - 5),
-            (x + 7, y - tall / 2, x + 7 + width, y + tall / 2),
+            (x - width / 2, y - 5 - height, x + width / 2, y - 5),
+            (x + 7, y - height / 2, x + 7 + width, y + height / 2),
         ]
     return boxes
 
 
 def corner_boxes(text: str, panel: PixelPanel) -> list[Box]:
-    """Boxes of these words at the panel's lower and upper edge."""
-    width, tall = text_width(text, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
-    right, low = panel.width - width - 4, panel.height - tall - 4
-    rows = (low, 4.0, low - tall - 4, tall + 8)  # the second ones where a curve's words fill the first
-    return [(x, y, x + width, y + tall) for y in rows for x in (right, 4.0, right / 2)]
+    """Boxes for this text at the panel's lower and upper edge."""
+    width, height = text_width(text, LABEL_SIZE) + 4, 1.3 * LABEL_SIZE
+    right, bottom = panel.width - width - 4, panel.height - height - 4
+    tops = (
+        bottom,
+        4.0,
+        bottom - height - 4,
+        height + 8,
+    )  # second rows in case a curve's label fills the first
+    return [(x, y, x + width, y + height) for y in tops for x in (right, 4.0, right / 2)]
 
 
 def _is_inside(box: Box, panel: PixelPanel) -> bool:
     return box[0] >= 2 and box[1] >= 2 and box[2] <= panel.width - 2 and box[3] <= panel.height - 2
 
 
-# MERGED comparison_labels: How do the names of points keep clear of one another however wide the page is?
+# --- Names of points, for every width of the page ----------------------------------------------------------
 #
-# The page's width is known to the browser alone. So names are placed once for each of some widths, each set
-# on a horizontal axis of its own that lies on the figure's, and the page's style sheet shows the set that fits.
-# Within a set they stand at values of the axes, so on a wider panel all that was apart for the narrowest one
-# moves farther apart.
+# Only the browser knows the width of the page. So names are placed for several widths, each set on a
+# horizontal axis of its own that overlays the figure's, and the page's style sheet shows the set that fits.
+# Names are anchored to values of the axes, so that on a wider panel they only move farther apart.
 
 NAME_SET_WIDTHS: Final = (300, 400, 520, 680, 880, 1080, 1320)
-"""A set of names for figures from each of these widths on, in pixels: pages/widgets/styles.css has the same."""
+"""Widths of a figure in pixels from which on each set of names is used, as in pages/widgets/styles.css."""
 
 _SIDE_MARGINS: Final = 70
-"""Pixels of a figure left and right of its panel."""
+"""Pixels of a figure to the left and right of its panel, together."""
 
 _MAX_LABEL: Final = 30
+"""Characters of a name."""
+
 _NARROW_PANEL_WIDTH: Final = 440
 _MAX_LEADERS: Final = 5
-"""On a panel narrower than that so many names may stand away from their points, or a third of them."""
+"""On a panel narrower than this, in pixels, at most this many names, or a third, may need a leader line."""
 
 _PlacedText: TypeAlias = tuple[str, float, float]
+"""Text, and the middle of its box in pixels."""
 
 
 def name_traces(
     result: Comparison, ranges: AxisRanges, theme: Theme, height: float, styles: Mapping[str, PointStyle]
 ) -> list[dict[str, Any]]:
-    """Traces of the names at each of WIDTHS: those for 300 pixels and more are on the axis x300."""
+    """Traces of the names for each of `NAME_SET_WIDTHS`; those for 300 pixels and more are on the axis x300.
+
+    Parameters
+    ----------
+    result : Comparison
+        The points.
+    ranges : AxisRanges
+        Ends of the axes.
+    theme : Theme
+        Colours.
+    height : float
+        Height of the panel in pixels.
+    styles : Mapping[str, PointStyle]
+        Key of a point → its style.
+    """
     traces: list[dict[str, Any]] = []
     for width in NAME_SET_WIDTHS:
         traces += _names_at_width(
@@ -357,65 +614,67 @@ def name_traces(
 
 
 def name_set_axes(ranges: AxisRanges) -> dict[str, Any]:
-    """The axes that the sets of names are on: the figure's own, unseen."""
-    unseen = {"overlaying": "x", "range": list(ranges.x), "visible": False, "fixedrange": True}
-    return {f"xaxis{width}": dict(unseen) for width in NAME_SET_WIDTHS}
+    """The horizontal axes of the sets of names: invisible copies of the figure's own."""
+    invisible = {"overlaying": "x", "range": list(ranges.x), "visible": False, "fixedrange": True}
+    return {f"xaxis{width}": dict(invisible) for width in NAME_SET_WIDTHS}
 
 
 def keep_names_for_width(figure: Mapping[str, Any], width: float) -> dict[str, Any]:
-    """A figure with the set of names for this width alone, for where no style sheet picks one.
+    """Keep only the names for this width in pixels, for use where no style sheet picks them.
 
-    Any other figure is given back as it is.
+    A figure without sets of names is returned unchanged.
     """
-    fits = f"x{max((one for one in NAME_SET_WIDTHS if one <= width), default=NAME_SET_WIDTHS[0])}"
-    others = {f"x{one}" for one in NAME_SET_WIDTHS} - {fits}
+    fitting = max((least for least in NAME_SET_WIDTHS if least <= width), default=NAME_SET_WIDTHS[0])
+    others = {f"x{least}" for least in NAME_SET_WIDTHS if least != fitting}
     return {**figure, "data": [trace for trace in figure["data"] if trace.get("xaxis") not in others]}
 
 
 def _names_at_width(
     result: Comparison, panel: PixelPanel, theme: Theme, xaxis: str, styles: Mapping[str, PointStyle]
 ) -> list[dict[str, Any]]:
-    """The names, or where not all of them have room beside their points, the numbers of all."""
-    spots = _labelled_points(result, panel, point_names(result))
+    """The names, or the numbers of all points if not every name has room beside its point."""
+    labelled = _labelled_points(result, panel, point_names(result))
     markers = tuple(
         (
-            spot.x - MARKER_CLEARANCE,
-            spot.y - MARKER_CLEARANCE,
-            spot.x + MARKER_CLEARANCE,
-            spot.y + MARKER_CLEARANCE,
+            point.x - MARKER_CLEARANCE,
+            point.y - MARKER_CLEARANCE,
+            point.x + MARKER_CLEARANCE,
+            point.y + MARKER_CLEARANCE,
         )
-        for spot in spots
+        for point in labelled
     )
     lines = (*interval_boxes(result, panel), *family_line_boxes(result, panel))
-    said = [*place_curve_labels(panel, markers, lines)] if result.has_reference_curves else []
-    found = _place_point_labels(result, panel, spots, [box for _, box in said])
-    far = sum(place is not None and place.leader is not None for place in found)
-    if None in found or (panel.width < _NARROW_PANEL_WIDTH and far > max(_MAX_LEADERS, len(spots) / 3)):
-        spots, found, words = _place_numbers(result, panel, markers, [box for _, box in said])
-        said.append(words)
-    by_colour = _texts_by_colour(result, spots, found, said, theme, styles)
+    notes = [*place_curve_labels(panel, markers, lines)] if result.has_reference_curves else []
+    positions = _place_point_labels(result, panel, labelled, [box for _, box in notes])
+    n_leaders = sum(position is not None and position.leader is not None for position in positions)
+    too_many_leaders = panel.width < _NARROW_PANEL_WIDTH and n_leaders > max(_MAX_LEADERS, len(labelled) / 3)
+    if None in positions or too_many_leaders:
+        labelled, positions, note = _place_numbers(result, panel, markers, [box for _, box in notes])
+        notes.append(note)
+    by_colour = _texts_by_colour(result, labelled, positions, notes, theme, styles)
     return [
-        _leader_trace(panel, spots, found, theme, xaxis),
-        *(_text_trace(panel, own, colour, theme, xaxis) for colour, own in by_colour.items()),
+        _leader_trace(panel, labelled, positions, theme, xaxis),
+        *(_text_trace(panel, texts, colour, theme, xaxis) for colour, texts in by_colour.items()),
     ]
 
 
 def _place_numbers(
     result: Comparison, panel: PixelPanel, markers: Sequence[Box], obstacles: Sequence[Box]
 ) -> tuple[tuple[LabelledPoint, ...], tuple[LabelPosition | None, ...], tuple[str, Box]]:
-    """The points with their numbers, where these stand, and the words that say what they are.
+    """The points labelled with numbers, the positions of these, and a note that explains them, with its box.
 
-    The words take room from numbers: those that are missing are counted beside the words that count them.
+    The note takes space from the numbers. So if some find no position, they are counted with the note already
+    in place, at its full length.
     """
-    spots = _labelled_points(result, panel, point_numbers(result))
-    box, found = _place_around_text(NUMBERS_NOTE, result, panel, spots, markers, obstacles)
-    if None not in found:
-        return spots, found, (NUMBERS_NOTE, box)
-    box, found = _place_around_text(
-        _missing_numbers_note(len(spots), len(spots)), result, panel, spots, markers, obstacles
-    )
-    lost = found.count(None)
-    return spots, found, (_missing_numbers_note(lost, len(spots)) if lost else NUMBERS_NOTE, box)
+    labelled = _labelled_points(result, panel, point_numbers(result))
+    box, positions = _place_around_text(NUMBERS_NOTE, result, panel, labelled, markers, obstacles)
+    if None not in positions:
+        return labelled, positions, (NUMBERS_NOTE, box)
+    longest_note = _missing_numbers_note(len(labelled), len(labelled))
+    box, positions = _place_around_text(longest_note, result, panel, labelled, markers, obstacles)
+    n_missing = positions.count(None)
+    note = _missing_numbers_note(n_missing, len(labelled)) if n_missing else NUMBERS_NOTE
+    return labelled, positions, (note, box)
 
 
 def _place_around_text(
@@ -426,6 +685,7 @@ def _place_around_text(
     markers: Sequence[Box],
     obstacles: Sequence[Box],
 ) -> tuple[Box, tuple[LabelPosition | None, ...]]:
+    """The box of a note in a corner, and the positions of the labels around it."""
     box = least_crowded(corner_boxes(text, panel), [*markers, *obstacles])
     return box, _place_point_labels(result, panel, points, [*obstacles, box])
 
@@ -467,13 +727,14 @@ def _leader_trace(
     theme: Theme,
     xaxis: str,
 ) -> dict[str, Any]:
+    """The leader lines from points to their labels."""
     x: list[float | None] = []
     y: list[float | None] = []
-    for spot, place in zip(points, positions, strict=True):
-        if place is not None and place.leader is not None:
-            ends = [panel.to_values(spot.x, spot.y), panel.to_values(*place.leader)]
-            x += [ends[0][0], ends[1][0], None]
-            y += [ends[0][1], ends[1][1], None]
+    for point, position in zip(points, positions, strict=True):
+        if position is not None and position.leader is not None:
+            start, end = panel.to_values(point.x, point.y), panel.to_values(*position.leader)
+            x += [start[0], end[0], None]
+            y += [start[1], end[1], None]
     return {
         "type": "scatter",
         "mode": "lines",
@@ -494,14 +755,14 @@ def _texts_by_colour(
     theme: Theme,
     styles: Mapping[str, PointStyle],
 ) -> dict[str, list[_PlacedText]]:
-    """Names in the tone of their run and the other words, each with the middle of its box in pixels."""
-    drawn: dict[str, list[_PlacedText]] = defaultdict(list)
-    for words, box in notes:
-        drawn[theme.muted_text].append((words, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
-    for point, spot, place in zip(result.points, points, positions, strict=True):
-        if place is not None:
-            drawn[styles[point.key].text_colour].append((spot.text, place.x, place.y))
-    return drawn
+    """The names in the colours of their runs and the notes in grey, by colour."""
+    texts: dict[str, list[_PlacedText]] = defaultdict(list)
+    for note, box in notes:
+        texts[theme.muted_text].append((note, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
+    for point, labelled, position in zip(result.points, points, positions, strict=True):
+        if position is not None:
+            texts[styles[point.key].text_colour].append((labelled.text, position.x, position.y))
+    return texts
 
 
 def _text_trace(
@@ -516,7 +777,7 @@ def _text_trace(
         "showlegend": False,
         "x": [x for x, _ in values],
         "y": [y for _, y in values],
-        "text": [escape_for_plotly(words) for words, *_ in texts],
+        "text": [escape_for_plotly(text) for text, *_ in texts],
         "textposition": "middle center",
         "textfont": {
             "size": LABEL_SIZE,
@@ -526,138 +787,3 @@ def _text_trace(
         "unselected": {"textfont": {"color": colour}},
         "cliponaxis": False,
     }
-
-
-_MIN_PANEL_HEIGHT: Final = 400
-_HEIGHT_PER_POINT: Final = 6
-_MAX_PANEL_HEIGHT: Final = 680
-"""Pixels of the panel: of few points, more for each, and at most."""
-
-_MAX_HOVER_NAME: Final = 60
-_CROWDED_POINTS: Final = 20
-"""More points than this, and bars and lines are drawn paler, so that names can be read on them."""
-
-
-def comparison_figure(
-    result: Comparison,
-    theme: Theme,
-    *,
-    selected: str | None = None,
-    style_indices: Mapping[str, int] | None = None,
-) -> Figure:
-    """The points with their intervals, sizes of one model joined, and the two curves where they apply.
-
-    selected: key of the point to ring, without effect where it is none; places: key → place of the point's
-    run among all at hand. Every point that takes hover and click has `customdata` rows that begin with its
-    key. The names stand in one text trace for each of `comparison_labels.WIDTHS`, of which the page shows
-    the one that fits: without its style sheet all show.
-    """
-    methods = list(dict.fromkeys(point.method for point in result.points))
-    looks = point_styles(result, theme, style_indices or {})
-    view, height = (
-        axis_ranges(result),
-        min(_MIN_PANEL_HEIGHT + _HEIGHT_PER_POINT * len(result.points), _MAX_PANEL_HEIGHT),
-    )
-    data = [
-        *(reference_curves(view, theme) if result.has_reference_curves else ()),
-        *_family_lines(result, theme),
-    ]
-    data += [
-        legend_entry(
-            METHODS[id_].title,
-            "markers",
-            marker=marker_style(theme.text, method_style(id_, theme).symbol, theme, 10),
-        )
-        for id_ in methods
-    ]
-    data += [_method_points(result, method, theme, looks) for method in methods]
-    if result.points:
-        data += name_traces(result, view, theme, height, looks)
-    data += [selection_ring(one.x.value, one.y.value, theme) for one in result.points if one.key == selected]
-    return {"data": data or [empty_trace()], "layout": _comparison_layout(result, view, theme, height, data)}
-
-
-def _comparison_layout(
-    result: Comparison, ranges: AxisRanges, theme: Theme, height: int, data: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    top, alone = legend_margin(legend_names(data))
-    layout = base_layout(theme, height=height + top + BOTTOM_MARGIN, top=top, one_per_line=alone)
-    words = (
-        []
-        if result.points
-        else [annotation(theme, broken(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)]
-    )
-    axes = comparison_axes(result, ranges, theme) | name_set_axes(ranges)
-    return layout | {"hovermode": "closest", "annotations": words, **axes}
-
-
-def _method_points(
-    result: Comparison, method: str, theme: Theme, styles: Mapping[str, PointStyle]
-) -> dict[str, Any]:
-    own = [point for point in result.points if point.method == method]
-    pale = with_opacity(theme.muted_text, 0.65 if len(result.points) <= _CROWDED_POINTS else 0.35)
-    marker = marker_style(theme.text, method_style(method, theme).symbol, theme, 10)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "showlegend": False,
-        "cliponaxis": False,
-        "x": [round(point.x.value, 7) for point in own],
-        "y": [round(point.y.value, 7) for point in own],
-        "error_x": error_bars([point.x for point in own], pale, width=0, thickness=1.3),
-        "error_y": error_bars([point.y for point in own], pale, width=0, thickness=1.3),
-        "marker": marker | {"color": [styles[point.key].colour for point in own]},
-        "unselected": {"marker": {"opacity": 1}},
-        "hoverinfo": "text",
-        "hovertext": [_hover_text(point, result) for point in own],
-        "customdata": [[point.key] for point in own],
-    }
-
-
-def _hover_text(point: ComparisonPoint, result: Comparison) -> str:
-    """What the hover says of a point."""
-    axes = {one.metric: one for one in (point.x, point.y)}
-    skill = "" if point.brier_skill is None else f"<br>skill {format_number(point.brier_skill, '.3f')}"
-    told = "".join(f"<br>{METRICS[id_].title} {estimate_text(one)}" for id_, one in axes.items())
-    return (
-        f"<b>{escape_for_plotly(truncate_middle(point.run, _MAX_HOVER_NAME))}</b><br>{escape_for_plotly(METHODS[point.method].title)}{told}"
-        f"{skill if result.has_reference_curves else ''}<br>n = {point.n_used:,}, {escape_for_plotly(point.judged)} judged"
-    )
-
-
-def _family_lines(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
-    """A thin line from the smallest to the largest size of each model."""
-    points = {point.key: point for point in result.points}
-    traces: list[dict[str, Any]] = []
-    strength = 0.55 if len(result.points) <= _CROWDED_POINTS else 0.3
-    for family in result.size_families:
-        own = [points[key] for key in family]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "hoverinfo": "skip",
-                "showlegend": False,
-                "x": [point.x.value for point in own],
-                "y": [point.y.value for point in own],
-                "line": {"color": with_opacity(theme.muted_text, strength), "width": 1.5},
-                "meta": {"family": list(family)},
-            }
-        )
-    if traces:
-        line = {"color": theme.muted_text, "width": 1.6}
-        traces.append(legend_entry("joined: one model by size", "lines", line=line, legendrank=1001))
-    return traces
-
-
-def describe_comparison(result: Comparison) -> str:
-    """The figure in one sentence, for who cannot see it: text, not HTML."""
-    x, y = METRICS[result.x].title, METRICS[result.y].title
-    told = "; ".join(
-        f"{truncate_middle(point.name, _MAX_HOVER_NAME)} by {METHODS[point.method].title}: {x} {estimate_text(point.x)}, "
-        f"{y} {estimate_text(point.y)}"
-        for point in result.points[:8]
-    )
-    more = f"; and {len(result.points) - 8} more" if len(result.points) > 8 else ""
-    points = plural(len(result.points), "point")
-    return f"{y} against {METRICS[result.x].title_in_sentence}, {points}. {told or 'No point'}{more}."

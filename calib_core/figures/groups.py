@@ -1,4 +1,4 @@
-"""How are the numbers of many groups drawn, so that none hides another?  A row a group, a dot a series."""
+"""A metric by group: a row for each group, with a dot and its interval for each series."""
 
 from __future__ import annotations
 
@@ -17,45 +17,58 @@ from calib_core.figures.layout import (
     legend_names,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, run_style
-from calib_core.figures.text import escape_for_plotly, truncate_middle
-from calib_core.figures.text import wrap_lines as broken
+from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics import METRICS
 from calib_core.results.groups import Group, GroupResults
 from calib_core.wording import format_interval, format_number, plural
 
 _MAX_GROUP_NAME: Final = 25
-"""Letters of a group's name beside the axis; the hover has all of it."""
+"""Characters of a group's name beside the axis; the hover shows more of it."""
 
 _MIN_ROW_HEIGHT: Final = 24
 _DOT_HEIGHT: Final = 13
-"""Pixels of a row, and of each dot in it."""
+"""Height of a row, at least, and of each dot in it, in pixels."""
 
 
 def groups_figure(
     result: GroupResults, theme: Theme, style_indices: Mapping[str, int] | None = None
 ) -> Figure:
-    """The groups from top to bottom in their order, counts at the right edge.
+    """The groups from top to bottom in their order, with the number of rows at the right edge.
 
-    A dot has its interval as whiskers; one of few rows is hollow; a short upright stroke is where the number
-    would lie if the confidences were exactly right; an upright line is the value of the whole run. places:
-    series that are runs → the run's place among all at hand; others take theirs here.
+    Each dot has its interval as whiskers and is hollow if it rests on few rows. A short vertical stroke marks
+    the median under perfect calibration, a dashed vertical line the value of a whole run.
+
+    Parameters
+    ----------
+    result : GroupResults
+        The groups.
+    theme : Theme
+        Colours.
+    style_indices : Mapping[str, int], optional
+        Series that is a run → index of the run among all loaded runs. A series that is missing takes its own
+        index.
     """
     names = list(dict.fromkeys(group.name for group in result.groups))
-    place = {name: at for at, name in enumerate(names)}
+    row_of_name = {name: row for row, name in enumerate(names)}
     offsets = _series_offsets(result)
     data: list[dict[str, Any]] = []
-    looks = _series_styles(result, theme, style_indices or {})
-    spots = {group: place[group.name] + offsets[group.series] for group in result.groups}
-    drawn = [group for group in result.groups if _is_finite(group.value)]
-    if stroked := [group for group in drawn if group.null_median is not None]:
-        data.append(_null_median_trace(stroked, theme, spots))
-    by_series = {id_: [group for group in drawn if group.series == id_] for id_ in result.series}
-    data += [_series_trace(result, own, looks[id_], spots) for id_, own in by_series.items() if own]
-    top, alone = legend_margin(legend_names(data), one_per_line=True)
-    row = max(_MIN_ROW_HEIGHT, 8 + _DOT_HEIGHT * (len(offsets) if any(offsets.values()) else 1))
+    styles = _series_styles(result, theme, style_indices or {})
+    positions = {group: row_of_name[group.name] + offsets[group.series] for group in result.groups}
+    plotted = [group for group in result.groups if _is_finite(group.value)]
+    if with_null := [group for group in plotted if group.null_median is not None]:
+        data.append(_null_median_trace(with_null, theme, positions))
+    by_series = {id_: [group for group in plotted if group.series == id_] for id_ in result.series}
+    data += [
+        _series_trace(result, groups, styles[id_], positions) for id_, groups in by_series.items() if groups
+    ]
+    top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
+    row_height = max(_MIN_ROW_HEIGHT, 8 + _DOT_HEIGHT * (len(offsets) if any(offsets.values()) else 1))
     layout = base_layout(
-        theme, height=top + BOTTOM_MARGIN + row * max(len(names), 2), top=top, one_per_line=alone
+        theme,
+        height=top + BOTTOM_MARGIN + row_height * max(len(names), 2),
+        top=top,
+        one_per_line=one_per_line,
     )
     layout["legend"] |= {"y": 1, "yref": "paper", "yanchor": "bottom"}
     layout["margin"] |= {"l": 8, "r": 52}
@@ -77,30 +90,33 @@ def groups_figure(
             ),
             "yaxis": _group_axis(theme, names),
             "yaxis2": _count_axis(theme, result, names),
-            "shapes": _overall_lines(result, looks),
+            "shapes": _overall_lines(result, styles),
             "annotations": []
             if names
             else [
-                annotation(theme, broken(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
+                annotation(
+                    theme, wrap_lines(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6
+                )
             ],
         },
     }
 
 
 def _series_offsets(result: GroupResults) -> dict[str, float]:
-    """How far each series stands from the middle of its row; in the middle where a row has one dot."""
-    series = 1 if result.group_by.target == "runs" else len(result.series)
-    if series < 2:
+    """Vertical offset of each series from the middle of its row; 0 where a row has one dot."""
+    n_series = 1 if result.group_by.target == "runs" else len(result.series)
+    if n_series < 2:
         return dict.fromkeys(result.series, 0.0)
-    return {id_: 0.66 * (at - (series - 1) / 2) / series for at, id_ in enumerate(result.series)}
+    return {id_: 0.66 * (index - (n_series - 1) / 2) / n_series for index, id_ in enumerate(result.series)}
 
 
 def _series_styles(
     result: GroupResults, theme: Theme, style_indices: Mapping[str, int]
 ) -> dict[str, SeriesStyle]:
-    """Series → its colour and symbol."""
+    """The style of each series."""
     return {
-        series: run_style(style_indices.get(series, at), theme) for at, series in enumerate(result.series)
+        series: run_style(style_indices.get(series, index), theme)
+        for index, series in enumerate(result.series)
     }
 
 
@@ -145,7 +161,7 @@ def _series_trace(
 def _null_median_trace(
     groups: Sequence[Group], theme: Theme, positions: Mapping[Group, float]
 ) -> dict[str, Any]:
-    """Where the numbers would lie if the confidences were exactly right."""
+    """A stroke at each group's median under perfect calibration."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -165,19 +181,19 @@ def _whisker_length(high: float | None, low: float | None) -> float:
 
 
 def _hover_text(group: Group, result: GroupResults) -> str:
-    """What the hover says of a dot."""
-    told = f"<b>{escape_for_plotly(truncate_middle(group.name, 80))}</b>"
-    told += f"<br>{escape_for_plotly(truncate_middle(result.series[group.series], 60))}"
-    told += f"<br>{METRICS[result.metric].title} {format_number(group.value)}"
+    """The hover text of a dot."""
+    text = f"<b>{escape_for_plotly(truncate_middle(group.name, 80))}</b>"
+    text += f"<br>{escape_for_plotly(truncate_middle(result.series[group.series], 60))}"
+    text += f"<br>{METRICS[result.metric].title} {format_number(group.value)}"
     if group.low is not None and group.high is not None:
-        told += f" ({format_interval(group.low, group.high)})"
+        text += f" ({format_interval(group.low, group.high)})"
     if group.null_median is not None:
-        told += f"<br>if calibrated {format_number(group.null_median)}"
-    return f"{told}<br>n = {group.n_used:,}{', few' if group.small else ''}"
+        text += f"<br>if calibrated {format_number(group.null_median)}"
+    return f"{text}<br>n = {group.n_used:,}{', few' if group.small else ''}"
 
 
 def _count_axis_trace(names: Sequence[str]) -> dict[str, Any]:
-    """A trace that is nowhere, for the axis of the counts to be drawn."""
+    """A trace without a visible point, without which plotly would not draw the axis of counts."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -201,10 +217,11 @@ def _group_axis(theme: Theme, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _count_axis(theme: Theme, result: GroupResults, names: Sequence[str]) -> dict[str, Any]:
-    """How many rows each group has, at the right; "200–431" where the series differ."""
+    """The number of rows of each group, at the right; a range, "200–431", where the series differ."""
     counts = {name: [group.n_used for group in result.groups if group.name == name] for name in names}
-    told = [
-        f"{min(own):,}" if min(own) == max(own) else f"{min(own):,}–{max(own):,}" for own in counts.values()
+    labels = [
+        f"{min(of_name):,}" if min(of_name) == max(of_name) else f"{min(of_name):,}–{max(of_name):,}"
+        for of_name in counts.values()
     ]
     return axis(
         theme,
@@ -214,13 +231,13 @@ def _count_axis(theme: Theme, result: GroupResults, names: Sequence[str]) -> dic
         showgrid=False,
         ticks="",
         tickvals=list(range(len(names))),
-        ticktext=[f"n = {text}" for text in told],
+        ticktext=[f"n = {label}" for label in labels],
         automargin=True,
     )
 
 
 def _overall_lines(result: GroupResults, styles: Mapping[str, SeriesStyle]) -> list[dict[str, Any]]:
-    """An upright line at the value of each whole run, in that run's colour and dash."""
+    """A dashed vertical line at the value of each whole run, in the run's colour."""
     return [
         {
             "type": "line",
@@ -239,7 +256,7 @@ def _overall_lines(result: GroupResults, styles: Mapping[str, SeriesStyle]) -> l
 
 
 def _value_range(result: GroupResults) -> list[float]:
-    """From zero, or from below it, to beyond the longest whisker."""
+    """The range of the axis: from zero, or below it, to beyond the longest whisker."""
     ends = [
         end
         for group in result.groups
@@ -247,17 +264,17 @@ def _value_range(result: GroupResults) -> list[float]:
         if end is not None and _is_finite(end)
     ]
     low, high = min([0.0, *ends]), max(ends, default=1.0)
-    room = 0.05 * (high - low) or 0.05
-    return [low - room if low < 0 else -room / 2, high + room]
+    padding = 0.05 * (high - low) or 0.05
+    return [low - padding if low < 0 else -padding / 2, high + padding]
 
 
 def describe_groups(result: GroupResults) -> str:
-    """The figure in one sentence, for who cannot see it: text, not HTML."""
-    drawn = [group for group in result.groups if _is_finite(group.value)]
-    few, names = sum(group.small for group in drawn), len({group.name for group in drawn})
-    thin = f", {few} of them on fewer than {MIN_ROWS} rows" if few else ""
+    """Describe the figure in a few sentences for screen readers, as plain text."""
+    plotted = [group for group in result.groups if _is_finite(group.value)]
+    n_small, n_names = sum(group.small for group in plotted), len({group.name for group in plotted})
+    small_note = f", {n_small} of them on fewer than {MIN_ROWS} rows" if n_small else ""
     return (
         f"{METRICS[result.metric].title} by {result.group_by.title}, "
-        f"{plural(names, 'group' if result.group_by.target == 'rows' else 'run')}, "
-        f"{plural(len(drawn), 'number')}{thin}. {result.headline}"
+        f"{plural(n_names, 'group' if result.group_by.target == 'rows' else 'run')}, "
+        f"{plural(len(plotted), 'number')}{small_note}. {result.headline}"
     )

@@ -1,4 +1,4 @@
-"""moved."""
+"""Hatches that tell over-confident gaps from under-confident ones without colour."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from calib_core.figures.bars import BarDetail
 from calib_core.figures.palette import Theme, blend
 
 OVERCONFIDENT_HATCH: Final = "/"
-
-
 UNDERCONFIDENT_HATCH: Final = "\\"
-"""The hatch of an over- and of an under-confident gap: told apart without any colour."""
+"""Plotly's pattern shapes of the two kinds of gap."""
 
 
 def unhatched_gap_colour(theme: Theme, colour: str, hatch: str) -> str:
-    """The colour of a gap where a hatch would not be seen: full for over-, pale for under-confidence."""
+    """The colour of a gap too narrow for a hatch: full if over-confident, pale if under-confident."""
     return blend(colour, theme.background, 1 if hatch == OVERCONFIDENT_HATCH else 0.45)
 
 
 def gap_marker(theme: Theme, colour: str, hatch: str, detail: BarDetail) -> dict[str, Any]:
-    """The part of a bar between accuracy and confidence."""
+    """The marker of the part of a bar between accuracy and confidence."""
     if not detail.hatched:
-        mixed = unhatched_gap_colour(theme, colour, hatch)
-        return {"color": mixed, "line": {"color": mixed, "width": 0.5}}
+        fill = unhatched_gap_colour(theme, colour, hatch)
+        return {"color": fill, "line": {"color": fill, "width": 0.5}}
     return {
         "color": colour,
         "line": {"color": colour, "width": detail.outline_width},

@@ -1,4 +1,4 @@
-"""What do all figures have in common: paper, letters, axes, legend, hover?"""
+"""What all figures share: background, fonts, axes, legend and hover labels."""
 
 from __future__ import annotations
 
@@ -12,73 +12,67 @@ import polars as pl
 from calib_core.figures.palette import FONT, TRANSPARENT, Theme
 from calib_core.figures.text import escape_for_plotly
 
-# MERGED as_sent: What of a figure is sent, to a browser or into a file?
-
-
-def without_unset(figure: Mapping[str, Any]) -> dict[str, Any]:
-    """The figure without the parts that are not set (None)."""
-    return cast("dict[str, Any]", _without_unset_parts(figure))
-
-
-def _without_unset_parts(part: object) -> object:
-    if isinstance(part, Mapping):
-        named = cast("Mapping[str, object]", part)
-        return {name: _without_unset_parts(value) for name, value in named.items() if value is not None}
-    if isinstance(part, list):
-        parts = cast("list[object]", part)
-        return (
-            [_without_unset_parts(value) for value in parts]
-            if any(isinstance(one, Mapping) for one in parts)
-            else parts
-        )
-    return part
-
-
 Figure: TypeAlias = dict[str, Any]
-"""What plotly draws: {"data": [trace, …], "layout": {…}}, made of lists, numbers and text only."""
+"""A plotly figure, {"data": [trace, …], "layout": {…}}, of lists, dicts, numbers and strings only."""
 
 TEXT_SIZE: Final = 13
 SMALL_SIZE: Final = 12
 LABEL_SIZE: Final = 12
-
+"""Font sizes in pixels: body text; titles of axes, legend and hover; ticks and labels in the plot."""
 
 BOTTOM_MARGIN: Final = 48
-"""Pixels below the panels, for ticks and a title."""
+"""Pixels below the panels, for tick labels and the axis title."""
 
 LEGEND_LINE_HEIGHT: Final = 19
-"""Pixels of one line of a legend."""
+"""Height of one line of the legend, in pixels."""
 
 _LEGEND_PADDING: Final = 14
-"""Pixels of the margin that no line of the legend takes."""
+"""Pixels of the top margin besides the lines of the legend."""
 
 _MAX_PAIRED_NAME: Final = 25
-"""Letters of an entry that has another beside it on a telephone."""
+"""The longest legend entry, in characters, that leaves room for a second one beside it on a phone."""
 
 HALF_WIDTH_ENTRY: Final = 0.48
 FULL_WIDTH_ENTRY: Final = 0.98
-"""Of the width: an entry beside another, and one that has the line to itself."""
+"""Width of a legend entry, as a fraction of the plot: two to a line, and one to a line."""
 
 
 def legend_margin(names: Sequence[str], *, one_per_line: bool = False) -> tuple[int, bool]:
-    """The margin above panels in pixels, and whether each entry of the legend has a line of its own.
+    """The margin that a legend needs above the panels, and whether it has one entry to a line.
 
-    names: of the entries, in their order; two stand side by side unless one of them is too long. alone: each
-    is as long as a telephone is wide, or may be.
+    Parameters
+    ----------
+    names : Sequence[str]
+        The legend's entries, in order. Two share a line unless one of them is too long.
+    one_per_line : bool
+        Give every entry a line of its own, however short.
+
+    Returns
+    -------
+    margin : int
+        Height in pixels.
+    one_per_line : bool
+        Whether each entry has a line of its own.
+
+    Examples
+    --------
+    >>> legend_margin(["ECE", "Brier score", "AUROC"])
+    (52, False)
     """
-    paired = names[: len(names) - len(names) % 2]  # the last of an odd number has the line to itself
+    paired = names[: len(names) - len(names) % 2]  # the last of an odd number has a line to itself anyway
     one_per_line = one_per_line or any(len(name) > _MAX_PAIRED_NAME for name in paired)
     lines = len(names) if one_per_line else -(-len(names) // 2)
     return _LEGEND_PADDING + LEGEND_LINE_HEIGHT * max(lines, 1), one_per_line
 
 
 def legend_names(data: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names of these traces' entries in the legend, in their order."""
+    """The legend entries of these traces, in the order in which plotly lists them."""
     named = [trace for trace in data if "name" in trace and trace.get("showlegend", True)]
     return [trace["name"] for trace in sorted(named, key=lambda trace: trace.get("legendrank", 1000))]
 
 
-def legend_entry(name: str, mode: str, **style: Any) -> dict[str, Any]:  # noqa: ANN401 (as plotly takes it)
-    """An entry of the legend without anything in the picture: a trace that is nowhere."""
+def legend_entry(name: str, mode: str, **style: Any) -> dict[str, Any]:  # noqa: ANN401 (plotly takes values of any type)
+    """A legend entry that belongs to nothing in the plot: a trace without a point."""
     return {
         "type": "scatter",
         "mode": mode,
@@ -92,12 +86,23 @@ def legend_entry(name: str, mode: str, **style: Any) -> dict[str, Any]:  # noqa:
 
 
 def base_layout(theme: Theme, *, height: int, top: int, one_per_line: bool = False) -> dict[str, Any]:
-    """The layout without its axes. height, top: pixels of the whole and of the margin above.
+    """The layout without its axes.
 
-    alone: whether each entry of the legend has a line of its own.
+    Parameters
+    ----------
+    theme : Theme
+        Colours for the light or the dark page.
+    height : int
+        Height of the whole figure in pixels.
+    top : int
+        Margin above the panels in pixels.
+    one_per_line : bool
+        Whether each legend entry has a line of its own.
 
-    The empty template keeps plotly's own (7 kB, with a background) out. Hover works by column, so a
-    short bar is as easy to hit as a tall one.
+    Notes
+    -----
+    The empty template keeps out plotly's own, which is 7 kB and paints a background. Hover works by column,
+    so that a short bar is as easy to hit as a tall one.
     """
     return {
         "template": {},
@@ -121,9 +126,9 @@ def base_layout(theme: Theme, *, height: int, top: int, one_per_line: bool = Fal
 
 
 def _legend_layout(theme: Theme, entry_width: float) -> dict[str, Any]:
-    """Above the panels, each entry so much of the breadth.
+    """A horizontal legend above the panels; `entry_width` is a fraction of the plot's width.
 
-    x below 0 is what lets plotly lay it out over the margin too, which a telephone needs.
+    A negative x lets plotly use the left margin too, which a phone needs.
     """
     return {
         "orientation": "h",
@@ -147,12 +152,21 @@ def axis(
     standoff: int | None = None,
     **options: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
-    """One axis that cannot be dragged; `more` is laid over it.
+    """One axis, which cannot be dragged.
 
-    standoff: pixels between tick labels and title, for a horizontal axis (a vertical one of a square
-    panel is then misplaced by plotly).
+    Parameters
+    ----------
+    theme : Theme
+        Colours.
+    title : str, optional
+        The axis title, as plotly's HTML.
+    standoff : int, optional
+        Pixels between tick labels and title. For horizontal axes only: plotly misplaces the title of a
+        square panel's vertical axis where it is set.
+    **options
+        Keys of plotly's axis, which override the defaults here.
     """
-    drawn: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "fixedrange": True,
         "showline": True,
         "linecolor": theme.axis_line,
@@ -165,18 +179,18 @@ def axis(
     }
     if title is not None:
         font = {"size": SMALL_SIZE, "color": theme.text}
-        drawn["title"] = {"text": title, "font": font, "standoff": standoff}
-    return drawn | options
+        settings["title"] = {"text": title, "font": font, "standoff": standoff}
+    return settings | options
 
 
 def probability_axis(theme: Theme, title: str | None = None, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-    """An axis from 0 to 1."""
-    whole: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], **options}
-    return axis(theme, title, **whole)
+    """An axis from 0 to 1; `options` as for `axis`."""
+    settings: dict[str, Any] = {"range": [0, 1], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], **options}
+    return axis(theme, title, **settings)
 
 
 def unit_square_outline(theme: Theme) -> dict[str, Any]:
-    """The outline of the square from 0 to 1, over bars that touch it."""
+    """The outline of the unit square, drawn over bars that touch it."""
     return {
         "type": "rect",
         "xref": "x",
@@ -192,7 +206,7 @@ def unit_square_outline(theme: Theme) -> dict[str, Any]:
 
 
 def empty_trace() -> dict[str, Any]:
-    """A trace without a point, for a figure that would have none: no picture is drawn of an empty list."""
+    """A trace without a point: given no trace at all, plotly draws no axes."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -204,12 +218,20 @@ def empty_trace() -> dict[str, Any]:
 
 
 def rounded_values(series: pl.Series, decimals: int = 5) -> list[float | None]:
-    """The column as plotly reads it, without digits that no pixel shows."""
+    """The column as a list, rounded to digits that a pixel can show."""
     return series.cast(pl.Float64).round(decimals).to_list()
 
 
 def log_ticks(largest: int) -> list[int]:
-    """Powers of ten up to the largest count, with 2 and 5 between them while they are few."""
+    """Tick values of a logarithmic count axis: powers of ten, and steps between them while those are few.
+
+    Examples
+    --------
+    >>> log_ticks(8)
+    [1, 2, 5]
+    >>> log_ticks(5000)
+    [1, 10, 100, 1000]
+    """
     decades = math.ceil(math.log10(max(largest, 1)))
     steps = (1, 2, 5) if decades <= 1 else (1, 3) if decades == 2 else (1,)
     ticks = [step * 10**power for power in range(decades + 1) for step in steps]
@@ -217,63 +239,102 @@ def log_ticks(largest: int) -> list[int]:
 
 
 def share_ticks(top: float, max_steps: int = 4) -> dict[str, Any]:
-    """At most `most` steps of a round share from 0 to `top`, and never beyond 100 %."""
+    """Ticks of an axis of shares from 0 to `top`: at most `max_steps` round steps, none beyond 100 %.
+
+    Examples
+    --------
+    >>> share_ticks(0.5)
+    {'tickvals': [0.0, 0.2, 0.4], 'tickformat': '.0%'}
+    """
     shares = (step * 10**power for power in range(-5, 0) for step in (1, 2, 5))
     step = next((share for share in shares if min(top, 1) <= share * max_steps), 0.5)
     count = math.floor(min(top, 1) / step + 1e-9)
     decimals = max(0, -2 - math.floor(math.log10(step)))
-    return {"tickvals": [round(step * place, 6) for place in range(count + 1)], "tickformat": f".{decimals}%"}
+    return {"tickvals": [round(step * index, 6) for index in range(count + 1)], "tickformat": f".{decimals}%"}
 
 
 def annotation(theme: Theme, text: str, **position: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Words in the picture, without an arrow; `text` is plotly's HTML, so escaped already."""
+    """A text in the plot, without an arrow; `text` is plotly's HTML, already escaped."""
     return {"text": text, "showarrow": False, "font": {"size": SMALL_SIZE, "color": theme.text}} | position
 
 
-# MERGED stack: Where do panels stand that share one horizontal axis, one above the other?
+def without_unset(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of the figure without the entries that are None, ready to be sent or written to a file."""
+    return cast("dict[str, Any]", _without_unset_parts(figure))
+
+
+def _without_unset_parts(part: object) -> object:
+    if isinstance(part, Mapping):
+        entries = cast("Mapping[str, object]", part)
+        return {key: _without_unset_parts(value) for key, value in entries.items() if value is not None}
+    if isinstance(part, list):
+        items = cast("list[object]", part)
+        has_mappings = any(isinstance(item, Mapping) for item in items)  # else numbers, where None is a gap
+        return [_without_unset_parts(item) for item in items] if has_mappings else items
+    return part
+
+
+# --- Panels stacked on one horizontal axis ------------------------------------------------------------------
 
 _HEADING_HEIGHT: Final = 30
+"""Pixels above each panel for its heading."""
+
 _LONG_HEADING: Final = 50
-"""Pixels above each panel, for what it shows, and letters from which on that is written smaller."""
+"""A heading of this many characters or more is written smaller."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelStack:
-    """Panels from top to bottom.
+    """Panels from top to bottom that share one horizontal axis.
 
-    down: (from, to) of each, in parts of the plot; height: pixels of the figure, margins included.
+    Attributes
+    ----------
+    domains : tuple[tuple[float, float], ...]
+        Lower and upper end of each panel, as fractions of the plot's height; the topmost panel first.
+    height : int
+        Height of the figure in pixels, margins included.
     """
 
     domains: tuple[tuple[float, float], ...]
     height: int
 
     def trace_axis(self, index: int) -> str:
-        """Name of the vertical axis of the panel at this place (from 0), as traces say it."""
+        """Name of a panel's vertical axis in a trace, "y" or "y2"; `index` counts from 0, from the top."""
         return "y" if index == 0 else f"y{index + 1}"
 
     def layout_key(self, index: int) -> str:
-        """The same axis as the layout says it."""
+        """Key of the same axis in the layout, "yaxis" or "yaxis2"."""
         return f"yaxis{self.trace_axis(index)[1:]}"
 
     @property
     def bottom_axis(self) -> str:
-        """The axis that the shared horizontal one stands under."""
+        """The vertical axis that the shared horizontal one is anchored to: the lowest panel's."""
         return self.trace_axis(len(self.domains) - 1)
 
 
 def stack_panels(panels: int, *, top: int, panel_height: int) -> PanelStack:
-    """`panels` (1 or more) of `each` pixels below a margin of `top`; each has room for a heading."""
+    """A stack of panels, each with room for a heading above it.
+
+    Parameters
+    ----------
+    panels : int
+        Number of panels, 1 or more.
+    top : int
+        Margin above the first panel, in pixels.
+    panel_height : int
+        Height of each panel in pixels.
+    """
     row = _HEADING_HEIGHT + panel_height
     plot = panels * row
-    down = tuple(
-        (max(0.0, 1 - (place + 1) * row / plot), 1 - (place * row + _HEADING_HEIGHT) / plot)
-        for place in range(panels)
+    domains = tuple(
+        (max(0.0, 1 - (index + 1) * row / plot), 1 - (index * row + _HEADING_HEIGHT) / plot)
+        for index in range(panels)
     )
-    return PanelStack(down, plot + top + BOTTOM_MARGIN)
+    return PanelStack(domains, plot + top + BOTTOM_MARGIN)
 
 
 def panel_heading(text: str, theme: Theme, stack: PanelStack, index: int = 0) -> dict[str, Any]:
-    """Words above the panel at this place, smaller where they would be wider than a telephone."""
+    """The heading above a panel, in smaller letters where it would be wider than a phone."""
     size = TEXT_SIZE if len(text) < _LONG_HEADING else SMALL_SIZE
     return annotation(
         theme,

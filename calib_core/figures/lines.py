@@ -1,4 +1,4 @@
-"""How are several runs or methods drawn on one reliability diagram?  One result → a line each."""
+"""One reliability diagram of several runs or methods, a line for each, and their shares of pairs per bin."""
 
 from __future__ import annotations
 
@@ -27,46 +27,63 @@ from calib_core.figures.layout import (
     unit_square_outline,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, blend, marker_style, method_style, run_style
-from calib_core.figures.text import escape_for_plotly, truncate_middle
-from calib_core.figures.text import wrap_lines as broken
+from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.lines import ReliabilityLine, ReliabilityLines
 from calib_core.wording import format_percent, format_short, format_signed, plural
 
-# MERGED lines_look: How is each line told from the others, where lines are runs, methods, or both?
+_PANELS_HEIGHT: Final = 520
+"""Height of both panels together, in pixels."""
+
+_SQUARE_DOMAIN: Final = [0.25, 1]
+_SHARES_DOMAIN: Final = [0, 0.185]
+"""The square and the panel of shares below it, as fractions of the plot's height."""
+
+_MAX_LEGEND_NAME: Final = 42
+"""Characters of a legend entry, which fill the width of a phone."""
+
+_THIN_BIN_OPACITY: Final = 0.45
+"""Opacity of a line between two bins of which at least one is thin."""
+
+_LINE_WIDTH, _SELECTED_LINE_WIDTH = 2.2, 3.6
+"""Pixels."""
 
 
 def styles_by_line(
     result: ReliabilityLines, style_indices: Mapping[str, int], theme: Theme
 ) -> dict[str, SeriesStyle]:
-    """Key of a line → its colour, dash and symbol.
+    """The style of each line.
 
-    places: key → place of the line's run among all at hand. Lines that are methods of one run look as these
-    methods do everywhere, lines that are runs as these runs do; where both differ, colour and dash say the
-    run and the symbol says the method.
+    Lines that are methods of one run have the methods' styles, and lines that are runs seen by one method
+    have the runs' styles. Where both differ, colour and dash stand for the run and the symbol for the method.
+
+    Parameters
+    ----------
+    result : ReliabilityLines
+        The lines.
+    style_indices : Mapping[str, int]
+        Key of a line → index of its run among all loaded runs. A line that is missing takes its own index.
+    theme : Theme
+        Colours.
+
+    Returns
+    -------
+    dict[str, SeriesStyle]
+        Key of a line → its style.
     """
     runs, methods = {line.run for line in result.lines}, {line.method for line in result.lines}
-    looks: dict[str, SeriesStyle] = {}
-    for at, line in enumerate(result.lines):
-        own, method = run_style(style_indices.get(line.key, at), theme), method_style(line.method, theme)
-        if len(methods) > 1:
-            alone = len(runs) == 1
-            own = method if alone else replace(own, symbol=method.symbol)
-        looks[line.key] = own
-    return looks
-
-
-_PANELS_HEIGHT: Final = 520
-"""Pixels of both panels."""
-
-_SQUARE_DOMAIN: Final = [0.25, 1]
-_SHARES_DOMAIN: Final = [0, 0.185]
-_MAX_LEGEND_NAME: Final = 42
-"""Letters of an entry of the legend: as wide as a telephone."""
-
-_THIN_BIN_OPACITY: Final = 0.45
-"""How strong a line is between bins of which one is thin."""
+    styles: dict[str, SeriesStyle] = {}
+    for index, line in enumerate(result.lines):
+        by_run = run_style(style_indices.get(line.key, index), theme)
+        by_method = method_style(line.method, theme)
+        if len(methods) == 1:
+            styles[line.key] = by_run
+        elif len(runs) == 1:
+            styles[line.key] = by_method
+        else:
+            styles[line.key] = replace(by_run, symbol=by_method.symbol)
+    return styles
 
 
 def lines_figure(
@@ -76,28 +93,43 @@ def lines_figure(
     style_indices: Mapping[str, int] | None = None,
     selected: str | None = None,
 ) -> Figure:
-    """A square of accuracy against mean confidence, a point a non-empty bin, and the shares below it.
+    """A square of accuracy against mean confidence with a line per run or method, and shares of pairs below.
 
-    A thin bin's point is small and hollow, and the line to it pale. places: key of a line → place of its run
-    among all at hand; selected: key of a line to draw broader, without effect where there is none. Every
-    point that takes hover and click has `customdata` rows of the line's key and the bin's number.
+    Each non-empty bin has a point. A thin bin's point is small and hollow, and the line to it is pale.
+
+    Parameters
+    ----------
+    result : ReliabilityLines
+        The lines.
+    theme : Theme
+        Colours.
+    style_indices : Mapping[str, int], optional
+        Key of a line → index of its run among all loaded runs.
+    selected : str, optional
+        Key of the line to draw thicker. A key of no line has no effect.
+
+    Notes
+    -----
+    The `customdata` of points that receive hover and click has rows of the line's key and the bin's number.
     """
-    looks = styles_by_line(result, style_indices or {}, theme)
+    styles = styles_by_line(result, style_indices or {}, theme)
+    widths = {
+        line.key: _SELECTED_LINE_WIDTH if line.key == selected else _LINE_WIDTH for line in result.lines
+    }
     entries = [
-        _line_legend_entry(result, line, looks[line.key], theme, 3.6 if line.key == selected else 2.2)
-        for line in result.lines
+        _line_legend_entry(result, line, styles[line.key], theme, widths[line.key]) for line in result.lines
     ]
     data: list[dict[str, Any]] = [*_diagonal(theme), *entries]
     for line in result.lines:
-        broad = 3.6 if line.key == selected else 2.2
-        data += [
-            *_line_traces(line, looks[line.key], theme, broad),
-            *_bin_points(result, line, looks[line.key], theme),
-        ]
-        data += _share_outline(line, looks[line.key])
-    top, alone = legend_margin(legend_names(data), one_per_line=True)
-    layout = base_layout(theme, height=_PANELS_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=alone)
-    words = [] if result.lines else [annotation(theme, broken(result.headline, 24), x=0.3, y=0.75)]
+        style = styles[line.key]
+        data += _line_traces(line, style, theme, widths[line.key])
+        data += _bin_points(result, line, style, theme)
+        data += _share_outline(line, style)
+    top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
+    layout = base_layout(
+        theme, height=_PANELS_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=one_per_line
+    )
+    notes = [] if result.lines else [annotation(theme, wrap_lines(result.headline, 24), x=0.3, y=0.75)]
     return {
         "data": data if result.lines else [*data, empty_trace()],
         "layout": layout
@@ -121,7 +153,7 @@ def lines_figure(
             ),
             "yaxis2": _share_axis(result, theme),
             "shapes": [unit_square_outline(theme)],
-            "annotations": words,
+            "annotations": notes,
         },
     }
 
@@ -129,14 +161,14 @@ def lines_figure(
 def _line_legend_entry(
     result: ReliabilityLines, line: ReliabilityLine, style: SeriesStyle, theme: Theme, width: float
 ) -> dict[str, Any]:
-    """What tells the line from the others, and its number."""
-    number = f" · {_metric_text(result, line)}"
-    name = f"{truncate_middle(result.labels[line.key], _MAX_LEGEND_NAME - len(number))}{number}"
+    """The line's legend entry: its label and its metric."""
+    metric = f" · {_metric_text(result, line)}"
+    name = f"{truncate_middle(result.labels[line.key], _MAX_LEGEND_NAME - len(metric))}{metric}"
     return legend_entry(name, "lines+markers", line=style.line(width), marker=style.marker(theme))
 
 
 def _metric_text(result: ReliabilityLines, line: ReliabilityLine) -> str:
-    """ "ECE 0.0312"."""
+    """The metric's name and value, such as "ECE 0.0312"."""
     value = line.result.score.value
     if value is None:
         return f"{METRICS[result.metric].title} –"
@@ -147,14 +179,11 @@ def _metric_text(result: ReliabilityLines, line: ReliabilityLine) -> str:
 def _line_traces(
     line: ReliabilityLine, style: SeriesStyle, theme: Theme, width: float
 ) -> list[dict[str, Any]]:
-    """The whole line, pale where it has thin bins, and the parts between two others in full."""
+    """The line, pale if it has thin bins, and then the segments between other bins at full strength."""
     table = line.result.table
-    x, y, thin = (
-        rounded_values(table["confidence"]),
-        rounded_values(table["accuracy"]),
-        table["thin"].to_list(),
-    )
-    common: dict[str, Any] = {
+    x, y = rounded_values(table["confidence"]), rounded_values(table["accuracy"])
+    thin = table["thin"].to_list()
+    shared: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",
         "showlegend": False,
@@ -162,28 +191,27 @@ def _line_traces(
         "cliponaxis": False,
     }
     if not any(thin):
-        return [{**common, "x": x or [None], "y": y or [None], "line": style.line(width)}]
+        return [{**shared, "x": x or [None], "y": y or [None], "line": style.line(width)}]
     pale = style.line(1.3) | {"color": blend(style.colour, theme.background, _THIN_BIN_OPACITY)}
-    clear: list[tuple[float | None, float | None]] = []
+    solid: list[tuple[float | None, float | None]] = []
     for first, second in pairwise(range(len(thin))):
         if not (thin[first] or thin[second]):
-            clear += [(x[first], y[first]), (x[second], y[second]), (None, None)]
-    traces = [{**common, "x": x, "y": y, "line": pale}]
-    if clear:
-        ends: dict[str, Any] = {"x": [one for one, _ in clear], "y": [other for _, other in clear]}
-        traces.append({**common, **ends, "line": style.line(width)})
+            solid += [(x[first], y[first]), (x[second], y[second]), (None, None)]
+    traces = [{**shared, "x": x, "y": y, "line": pale}]
+    if solid:
+        ends: dict[str, Any] = {"x": [x_ for x_, _ in solid], "y": [y_ for _, y_ in solid]}
+        traces.append({**shared, **ends, "line": style.line(width)})
     return traces
 
 
 def _bin_points(
     result: ReliabilityLines, line: ReliabilityLine, style: SeriesStyle, theme: Theme
 ) -> list[dict[str, Any]]:
-    """A point a bin; of a thin one small and hollow."""
-    table, size = (
-        line.result.table,
-        bar_detail(bins_across(line.result.table, line.result.scheme)).point_size + 1.5,
-    )
-    name = f"<b>{escape_for_plotly(truncate_middle(line.run, 60))}</b><br>{escape_for_plotly(METHODS[line.method].title)}"
+    """A point for each bin, small and hollow if the bin is thin."""
+    table = line.result.table
+    size = bar_detail(bins_across(table, line.result.scheme)).point_size + 1.5
+    run, method = truncate_middle(line.run, 60), METHODS[line.method].title
+    heading = f"<b>{escape_for_plotly(run)}</b><br>{escape_for_plotly(method)}"
     traces: list[dict[str, Any]] = []
     for thin in (False, True):
         part = table.filter(pl.col("thin") == thin)
@@ -208,7 +236,7 @@ def _bin_points(
                 "marker": marker,
                 "unselected": {"marker": {"opacity": 1}},
                 "hoverinfo": "text",
-                "hovertext": [f"{name}<br>{words}" for words in _hover_texts(line, part)],
+                "hovertext": [f"{heading}<br>{text}" for text in _hover_texts(line, part)],
                 "customdata": [[line.key, bin_] for bin_ in part["bin"]],
                 "meta": {"line": line.key, "thin": thin, "metric": result.metric},
             }
@@ -217,10 +245,10 @@ def _bin_points(
 
 
 def _hover_texts(line: ReliabilityLine, bins: pl.DataFrame) -> list[str]:
-    """What the hover says of each bin."""
+    """The hover text of each bin."""
     return [
-        f"{escape_for_plotly(interval)}: {plural(pairs, line.result.pair_unit[:-1])}<br>confidence {confidence:.3f}, "
-        f"accuracy {accuracy:.3f}<br>gap {format_signed(gap, '+.3f')}"
+        f"{escape_for_plotly(interval)}: {plural(pairs, line.result.pair_unit[:-1])}"
+        f"<br>confidence {confidence:.3f}, accuracy {accuracy:.3f}<br>gap {format_signed(gap, '+.3f')}"
         for interval, pairs, confidence, accuracy, gap in bins.select(
             "interval", "count", "confidence", "accuracy", "gap"
         ).iter_rows()
@@ -228,7 +256,7 @@ def _hover_texts(line: ReliabilityLine, bins: pl.DataFrame) -> list[str]:
 
 
 def _share_outline(line: ReliabilityLine, style: SeriesStyle) -> list[dict[str, Any]]:
-    """The share of the line's own pairs in each bin, as an outline that falls to zero where there is none."""
+    """The share of the line's own pairs in each bin, as an outline that falls to zero at empty bins."""
     table = line.result.table
     total = int(table["count"].sum())
     if not total:
@@ -238,7 +266,7 @@ def _share_outline(line: ReliabilityLine, style: SeriesStyle) -> list[dict[str, 
     y: list[float] = []
     for low, high, pairs in zip(left.tolist(), right.tolist(), table["count"].to_list(), strict=True):
         share = round(pairs / total, 6)
-        if not x or low > x[-1] + 1e-9:  # bins are missing between: down to the floor and up again
+        if not x or low > x[-1] + 1e-9:  # empty bins in between: drop to zero and rise again
             x += [*x[-1:], low]
             y += [0.0] * (2 if len(x) > 1 else 1)
         x += [round(low, 6), round(high, 6)]
@@ -259,16 +287,16 @@ def _share_outline(line: ReliabilityLine, style: SeriesStyle) -> list[dict[str, 
 
 
 def _share_axis(result: ReliabilityLines, theme: Theme) -> dict[str, Any]:
-    """Linear, from zero: each line's own pairs are the whole."""
+    """A linear axis from zero; 100 % are all pairs of a line."""
     counts = [line.result.table["count"].to_list() for line in result.lines]
-    top = max((max(own) / sum(own) for own in counts if own), default=1.0)
+    top = max((max(of_line) / sum(of_line) for of_line in counts if of_line), default=1.0)
     return axis(
         theme, "Share of pairs", domain=_SHARES_DOMAIN, range=[0, 1.08 * top], **share_ticks(1.08 * top, 3)
     )
 
 
 def _diagonal(theme: Theme) -> list[dict[str, Any]]:
-    """Confidence = accuracy."""
+    """The line of perfect calibration."""
     return [
         {
             "type": "scatter",
@@ -284,15 +312,18 @@ def _diagonal(theme: Theme) -> list[dict[str, Any]]:
 
 
 def describe_lines(result: ReliabilityLines) -> str:
-    """The diagram in a few sentences, for who cannot see it: text, not HTML."""
-    told = "; ".join(
-        f"{result.labels[line.key]}: {_metric_text(result, line)}, accuracy {_percent_or_unknown(line.result.accuracy)}, "
-        f"mean confidence {_percent_or_unknown(line.result.mean_confidence)}, {line.result.score.n_used:,} used, "
+    """Describe the diagram in a few sentences for screen readers, as plain text."""
+    descriptions = "; ".join(
+        f"{result.labels[line.key]}: {_metric_text(result, line)}, "
+        f"accuracy {_percent_or_unknown(line.result.accuracy)}, "
+        f"mean confidence {_percent_or_unknown(line.result.mean_confidence)}, "
+        f"{line.result.score.n_used:,} used, "
         f"{plural(line.result.table.height, 'bin')}"
         for line in result.lines
     )
-    of = f", {result.shared_label}" if result.shared_label else ""
-    return f"Reliability diagram of {plural(len(result.lines), 'line')}{of}. {told or result.headline}."
+    shared = f", {result.shared_label}" if result.shared_label else ""
+    subject = f"{plural(len(result.lines), 'line')}{shared}"
+    return f"Reliability diagram of {subject}. {descriptions or result.headline}."
 
 
 def _percent_or_unknown(value: float | None) -> str:

@@ -1,6 +1,6 @@
-"""How is the line of one metric told from another's, and what does a point or a band look like?
+"""Marks that several figures share: lines of metrics, bands, error bars, medians, selection rings.
 
-Colour and dash say the metric, the symbol says the run (`run_look`): on every figure that has both.
+On figures with several metrics and runs, colour and dash stand for the metric and the symbol for the run.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from calib_core.results.robustness import SWEPT_METRICS
 _METRIC_DASHES: Final = ("solid", "7px,4px", "2px,3px", "8px,3px,2px,3px", "12px,4px")
 
 BAND_OPACITY: Final = 0.16
-"""How strong a null band is drawn: what lies under it shows."""
+"""Opacity of a null band, so that what lies under it shows."""
 
 
 def metric_line_style(metric: str, theme: Theme) -> dict[str, Any]:
-    """Colour, width and dash of a metric's line: the same on every page."""
-    place = sorted(METRICS, key=lambda id_: id_ not in SWEPT_METRICS).index(metric)  # those swept first
+    """Plotly's `line` of a registered metric, the same on every page."""
+    index = sorted(METRICS, key=lambda id_: id_ not in SWEPT_METRICS).index(metric)  # swept metrics first
     return {
-        "color": theme.series_colours[place % len(theme.series_colours)],
+        "color": theme.series_colours[index % len(theme.series_colours)],
         "width": 2.4,
-        "dash": _METRIC_DASHES[(place + place // len(_METRIC_DASHES)) % len(_METRIC_DASHES)],
+        "dash": _METRIC_DASHES[(index + index // len(_METRIC_DASHES)) % len(_METRIC_DASHES)],
     }
 
 
@@ -39,8 +39,11 @@ def band_trace(
     colour: str,
     **options: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
-    """A pale area from low to high along x, deaf to hover and click; a single point becomes a short bar."""
-    common = {"hoverinfo": "skip", "showlegend": False, **options}
+    """A pale area from `low` to `high` along `x`, which ignores hover and click.
+
+    A single x, which encloses no area, becomes a short vertical bar.
+    """
+    shared = {"hoverinfo": "skip", "showlegend": False, **options}
     if len(x) == 1:
         return {
             "type": "scatter",
@@ -55,23 +58,23 @@ def band_trace(
                 "thickness": 14,
                 "color": with_opacity(colour, BAND_OPACITY),
             },
-            **common,
+            **shared,
         }
-    around = pl.Series([*low, *reversed(high)], dtype=pl.Float64)
+    outline = pl.Series([*low, *reversed(high)], dtype=pl.Float64)
     return {
         "type": "scatter",
         "mode": "lines",
         "x": [*x, *reversed(x)],
-        "y": rounded_values(around, 7),
+        "y": rounded_values(outline, 7),
         "line": {"width": 0, "color": colour},
         "fill": "toself",
         "fillcolor": with_opacity(colour, BAND_OPACITY),
-        **common,
+        **shared,
     }
 
 
 def band_legend_entry(theme: Theme, suffix: str = "") -> dict[str, Any]:
-    """What a null's band is, for the legend. whose: it is, where not everybody's."""
+    """The legend entry of null bands; `suffix` names their run where they are drawn for one run only."""
     line = {"color": theme.muted_text, "width": 9}
     return legend_entry(f"if calibrated: 5–95 %{suffix}", "lines", line=line, opacity=0.35)
 
@@ -79,22 +82,36 @@ def band_legend_entry(theme: Theme, suffix: str = "") -> dict[str, Any]:
 def error_bars(
     estimates: Sequence[MetricEstimate], colour: str, *, width: float, thickness: float
 ) -> dict[str, Any]:
-    """From the lower to the upper end of each interval, where there is one. width, thickness: in pixels."""
+    """Plotly's error bars along each estimate's interval; of length 0 where there is none.
+
+    Parameters
+    ----------
+    estimates : Sequence[MetricEstimate]
+        One for each point, in the trace's order.
+    colour : str
+        "#RRGGBB" or "rgba(…)".
+    width, thickness : float
+        Half the width of the caps and the thickness of the line, in pixels.
+    """
     return {
         "type": "data",
         "symmetric": False,
         "width": width,
         "thickness": thickness,
         "color": colour,
-        "array": [0 if one.high is None else round(max(0.0, one.high - one.value), 7) for one in estimates],
+        "array": [
+            0 if estimate.high is None else round(max(0.0, estimate.high - estimate.value), 7)
+            for estimate in estimates
+        ],
         "arrayminus": [
-            0 if one.low is None else round(max(0.0, one.value - one.low), 7) for one in estimates
+            0 if estimate.low is None else round(max(0.0, estimate.value - estimate.low), 7)
+            for estimate in estimates
         ],
     }
 
 
 def selection_ring(x: float, y: float, theme: Theme) -> dict[str, Any]:
-    """A ring around the chosen point, deaf to hover and click."""
+    """A ring around the selected point, which ignores hover and click."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -114,7 +131,7 @@ def selection_ring(x: float, y: float, theme: Theme) -> dict[str, Any]:
 
 
 def median_line(x: list[float], median: list[float], colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-    """The thin line of a null's median, deaf to hover and click."""
+    """The thin line of the null's median, which ignores hover and click."""
     return {
         "type": "scatter",
         "mode": "lines",

@@ -1,4 +1,15 @@
-"""moved."""
+"""Colours, dashes and symbols: the light and dark theme, and the style of each run and confidence method.
+
+No colour carries a meaning alone: a hatch, a dash, a marker symbol or a word always repeats it.
+
+References
+----------
+Okabe M, Ito K (2008). Color Universal Design: How to make figures and presentations that are friendly to
+colorblind people. https://jfly.uni-koeln.de/color/
+
+Web Content Accessibility Guidelines 2.2 (2023), success criteria 1.4.3 and 1.4.11.
+https://www.w3.org/TR/WCAG22/
+"""
 
 from __future__ import annotations
 
@@ -9,29 +20,48 @@ from typing import Any, Final, Literal
 
 from calib_core.methods import METHODS
 
-# MERGED theme: Which colours and which letters do figures have, on a light page and on a dark one?
-#
-# Okabe-Ito colours (Okabe & Ito 2008), with darker tones for text. No colour stands alone: hatch, dash,
-# marker shape or a word says the same again.
-
 FONT: Final = '"Source Sans", "Source Sans 3", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
-"""The page's own font where Streamlit sends it, else the system's: no figure fetches one."""
+"""The page's font where Streamlit serves it, else the system's: no figure fetches a font."""
 
 TRANSPARENT: Final = "rgba(0,0,0,0)"
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One set of colours, each "#RRGGBB", made for one page colour.
+    """The colours of figures on a light or a dark page, each "#RRGGBB".
 
-    Text (4.5:1 or more on `page`): text; muted: ticks and what is said in passing; over_text,
-    under_text, highlight_text: words about what has that colour. Graphics (3:1 or more): line: axes;
-    bar: solid part of a bar; over, under: the gap of an over- and an under-confident bin; count: bars
-    of counts; highlight_line: outline of whatever is highlighted; series: of lines and symbols that are
-    metrics or runs, in order: the hues of Okabe and Ito, as light or dark as it takes for any two to be
-    apart for every kind of colour vision; methods: of those that are confidence methods, apart in the same
-    way, and none taken for a run's. highlight: a fill that always has that outline; grid: meant to be seen
-    barely.
+    Colours of text have a contrast of at least 4.5:1 on `background`, colours of graphics at least 3:1
+    (WCAG 2.2). The exceptions are `highlight`, which is always outlined, and `grid_line`, which is meant to
+    be faint.
+
+    Attributes
+    ----------
+    name : {"light", "dark"}
+        The theme's name.
+    background : str
+        The page behind the figure.
+    text : str
+        Titles, labels and marks that matter most.
+    muted_text : str
+        Tick labels and side notes.
+    axis_line, grid_line : str
+        Lines of axes and grids.
+    bar : str
+        The solid part of a bar.
+    overconfident, underconfident : str
+        The gap between accuracy and confidence of an over- or under-confident bin.
+    count_bar : str
+        Bars that show counts.
+    highlight, highlight_outline : str
+        Fill and outline of whatever is highlighted.
+    overconfident_text, underconfident_text, highlight_text : str
+        Text about whatever has that colour.
+    series_colours : tuple[str, ...]
+        Lines and symbols of metrics and runs, in order: Okabe and Ito's hues, made lighter or darker until
+        any two can be told apart with every type of colour vision.
+    method_colours : tuple[str, ...]
+        Lines and symbols of confidence methods; told apart in the same way, from one another and from
+        `series_colours`.
     """
 
     name: Literal["light", "dark"]
@@ -97,45 +127,86 @@ THEMES: Final[Mapping[str, Theme]] = MappingProxyType({theme.name: theme for the
 
 
 def blend(colour: str, background: str, opacity: float) -> str:
-    """`share` of the colour (0..1) laid over the page, as one opaque "#RRGGBB"."""
+    """The opaque colour that results from laying `colour` over `background` at this opacity (0 to 1).
+
+    Examples
+    --------
+    >>> blend("#000000", "#FFFFFF", 0.4)
+    '#999999'
+    """
     pairs = zip(_rgb(colour), _rgb(background), strict=True)
     return "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in pairs)
 
 
 def with_opacity(colour: str, opacity: float) -> str:
-    """The colour at `share` of its strength (0..1), so that what lies under it shows: "rgba(…)"."""
+    """The colour as "rgba(…)" with this opacity (0 to 1), so that what lies under it shows."""
     red, green, blue = _rgb(colour)
     return f"rgba({red},{green},{blue},{opacity:g})"
 
 
 def readable_text_colour(colour: str, theme: Theme) -> str:
-    """The colour, or the nearest tone towards the text that has 4.5:1 on the page."""
-    shares = (share / 20 for share in range(20, -1, -1))
-    tones = (blend(colour, theme.text, share) for share in shares)
+    """The colour, or its nearest blend with the text colour that has a contrast of 4.5:1 on the page."""
+    opacities = (twentieths / 20 for twentieths in range(20, -1, -1))
+    tones = (blend(colour, theme.text, opacity) for opacity in opacities)
     return next(tone for tone in tones if _contrast_ratio(tone, theme.background) >= 4.5)
 
 
 def _contrast_ratio(first: str, second: str) -> float:
-    """WCAG 2.2, contrast ratio."""
+    """Contrast ratio as WCAG 2.2 defines it, 1 to 21."""
     low, high = sorted((_luminance(first), _luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
 def _luminance(colour: str) -> float:
-    parts = (part / 255 for part in _rgb(colour))
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    """Relative luminance as WCAG 2.2 defines it, 0 to 1."""
+    channels = (channel / 255 for channel in _rgb(colour))
+    linear = [
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels
+    ]
+    return sum(weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-# MERGED run_look: Which colour, dash and symbol has a run, the same on every figure where a line or a dot is a run?
+# --- Lines and markers of a series -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesStyle:
+    """How the line and the markers of a run or a method are drawn.
+
+    Attributes
+    ----------
+    colour : str
+        "#RRGGBB", one of a theme's colours.
+    dash, symbol : str
+        As plotly names them.
+    """
+
+    colour: str
+    dash: str
+    symbol: str
+
+    def line(self, width: float = 2.4) -> dict[str, Any]:
+        """Plotly's `line`; `width` in pixels."""
+        return {"color": self.colour, "width": width, "dash": self.dash}
+
+    def marker(self, theme: Theme, size: float = 9) -> dict[str, Any]:
+        """Plotly's `marker`; `size` in pixels."""
+        return marker_style(self.colour, self.symbol, theme, size)
+
+
+def marker_style(colour: str, symbol: str, theme: Theme, size: float = 8) -> dict[str, Any]:
+    """Plotly's `marker` with a thin outline in the page's colour, so that close markers stay distinct."""
+    return {"size": size, "symbol": symbol, "color": colour, "line": {"color": theme.background, "width": 1}}
+
+
+# --- Runs --------------------------------------------------------------------------------------------------
 #
-# By its place among all runs at hand (`analysis.run_places`). Where a colour means something else (a metric, a
-# method, over- and under-confidence) it stays so; the run's symbol, which nothing else claims there, still
-# tells it.
+# A run has one style on every figure, by its index among all loaded runs. Where colour means something else
+# (a metric, a method, over- or under-confidence), the symbol alone tells runs apart.
 
 RUN_DASHES: Final = ("solid", "7px,4px", "2px,3px", "10px,3px,2px,3px", "16px,5px")
 RUN_SYMBOLS: Final = (
@@ -149,7 +220,7 @@ RUN_SYMBOLS: Final = (
     "triangle-down",
     "cross",
 )
-"""Five and nine, which have no divisor in common: together they repeat after 45 places."""
+"""Five dashes and nine symbols: coprime, so that together they repeat only after 45 runs."""
 
 SYMBOL_CHARACTERS: Final = {
     "circle": "●",
@@ -168,14 +239,23 @@ SYMBOL_CHARACTERS: Final = {
     "hourglass": "⧗",
     "bowtie": "⧓",
 }
-"""Symbols as letters, for tables: those of methods too."""
+"""Plotly's marker symbols, of runs and of methods, as characters for tables."""
 
 
 def run_style(style_index: int, theme: Theme) -> SeriesStyle:
-    """The look of the run at this place (from 0) among all runs at hand.
+    """The style of a run.
 
-    Of six neighbours no two have a colour in common, of thirty none colour and dash; of 45 runs none dash
-    and symbol, so that they are told apart in grey.
+    Parameters
+    ----------
+    style_index : int
+        Index of the run among all loaded runs, from 0.
+    theme : Theme
+        Colours.
+
+    Notes
+    -----
+    No two of six consecutive runs share a colour, no two of thirty share colour and dash, and no two of 45
+    share dash and symbol, so that runs can be told apart in greyscale.
     """
     return SeriesStyle(
         theme.series_colours[style_index % len(theme.series_colours)],
@@ -184,41 +264,29 @@ def run_style(style_index: int, theme: Theme) -> SeriesStyle:
     )
 
 
-# MERGED method_look: Which colour, symbol and dash has a confidence method, on every figure that tells methods apart?
+# --- Confidence methods ------------------------------------------------------------------------------------
 
-_SPARE: Final = (
+_FALLBACK_STYLES: Final = (
     (3, "triangle-left", "9px,2px"),
     (4, "triangle-right", "2px,6px"),
     (2, "hourglass", "6px,2px,2px,2px"),
     (0, "bowtie", "16px,3px,3px,3px"),
 )
-"""Colour, symbol and dash of the methods that claim none, in the registry's order."""
+"""Index of the colour, symbol and dash of methods without a style of their own, in the registry's order."""
 
 
 def method_style(method: str, theme: Theme) -> SeriesStyle:
-    """How the registered method of this id is drawn."""
-    without = [id_ for id_, entry in METHODS.items() if entry.style is None]
-    place, symbol, dash = METHODS[method].style or _SPARE[without.index(method) % len(_SPARE)]
-    return SeriesStyle(theme.method_colours[place], dash, symbol)
+    """The style of a registered confidence method.
 
-
-@dataclass(frozen=True, slots=True)
-class SeriesStyle:
-    """Of a run or a method. colour: "#RRGGBB" of a theme; dash, symbol: as plotly names them."""
-
-    colour: str
-    dash: str
-    symbol: str
-
-    def line(self, width: float = 2.4) -> dict[str, Any]:
-        """Colour, width and dash of its line."""
-        return {"color": self.colour, "width": width, "dash": self.dash}
-
-    def marker(self, theme: Theme, size: float = 9) -> dict[str, Any]:
-        """Its symbol with a hair of page around it."""
-        return marker_style(self.colour, self.symbol, theme, size)
-
-
-def marker_style(colour: str, symbol: str, theme: Theme, size: float = 8) -> dict[str, Any]:
-    """Markers with a hair of page around them, so that two near ones are two."""
-    return {"size": size, "symbol": symbol, "color": colour, "line": {"color": theme.background, "width": 1}}
+    Parameters
+    ----------
+    method : str
+        Id of the method, a key of `METHODS`.
+    theme : Theme
+        Colours.
+    """
+    without_style = [id_ for id_, entry in METHODS.items() if entry.style is None]
+    colour_index, symbol, dash = (
+        METHODS[method].style or _FALLBACK_STYLES[without_style.index(method) % len(_FALLBACK_STYLES)]
+    )
+    return SeriesStyle(theme.method_colours[colour_index], dash, symbol)

@@ -1,4 +1,4 @@
-"""How is it drawn which pairs of one position go into which bin?  One result → bars over their bins."""
+"""Which bins the pairs of one position fall into under ECE, Full-ECE and classwise ECE."""
 
 from __future__ import annotations
 
@@ -26,28 +26,30 @@ _POOL_HEIGHT: Final = 34
 _PANEL_GAP: Final = 26
 _TOP_MARGIN: Final = 64
 _POOLING_BOTTOM_MARGIN: Final = 48
-"""Pixels of one class, of one pool below, between the panels, and of the margins."""
+"""Pixels: the row of a class, the row of a pool, the gap between the panels, and the margins."""
 
 _NAMES_WIDTH: Final = 150
-"""Pixels for the names of the classes …"""
+"""Pixels for the names of classes."""
+
 _MAX_CLASS_NAME: Final = 15
-"""… and so many letters of them."""
+"""Characters of a class name that fit there."""
 
 MAX_BINS_WITH_EDGES: Final = 50
-"""The edges of so many bins are drawn."""
+"""Bin edges are drawn for at most this many bins."""
+
 MAX_BINS_WITH_COUNTS: Final = 10
-"""Pairs are counted in the cells of so many bins; in narrower ones the hover does."""
+"""Counts are written in the cells of at most this many bins; of narrower bins only the hover shows them."""
 
 
 def pooling_figure(result: PairPools, theme: Theme) -> Figure:
-    """The distribution, a bar a class with its bin outlined, and below it the pools of Full-ECE and ECE.
+    """The distribution as a bar for each class, and below it the pooled bins of Full-ECE and ECE.
 
-    The outlined bins are classwise ECE's: each class has its own row of them. All panels share the axis of
-    confidence, so a bar's end is above its bin.
+    The outlined cell in the row of a class is its bin under classwise ECE, for which every class has bins of
+    its own. All panels share the axis of confidence, so that the end of a bar is above its bin.
     """
-    rows = result.table.height + (result.n_hidden_classes > 0)
-    plot = rows * _CLASS_HEIGHT + _PANEL_GAP + 2 * _POOL_HEIGHT
-    layout = base_layout(theme, height=plot + _TOP_MARGIN + _POOLING_BOTTOM_MARGIN, top=_TOP_MARGIN)
+    n_rows = result.table.height + (result.n_hidden_classes > 0)
+    plot_height = n_rows * _CLASS_HEIGHT + _PANEL_GAP + 2 * _POOL_HEIGHT
+    layout = base_layout(theme, height=plot_height + _TOP_MARGIN + _POOLING_BOTTOM_MARGIN, top=_TOP_MARGIN)
     layout["margin"]["l"] = _NAMES_WIDTH
     layout["legend"] |= {"x": -0.3, "entrywidth": 0.6}
     return {
@@ -61,10 +63,10 @@ def pooling_figure(result: PairPools, theme: Theme) -> Figure:
             "hovermode": "closest",
             "clickmode": "none",
             "xaxis": probability_axis(theme, "Probability", standoff=6, anchor="y2"),
-            "yaxis": _class_axis(result, theme, rows, 1 - rows * _CLASS_HEIGHT / plot),
+            "yaxis": _class_axis(result, theme, n_rows, 1 - n_rows * _CLASS_HEIGHT / plot_height),
             "yaxis2": axis(
                 theme,
-                domain=[0, 2 * _POOL_HEIGHT / plot],
+                domain=[0, 2 * _POOL_HEIGHT / plot_height],
                 range=[-0.5, 1.5],
                 ticks="",
                 tickvals=[0, 1],
@@ -78,7 +80,8 @@ def pooling_figure(result: PairPools, theme: Theme) -> Figure:
 
 
 def _class_bars(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
-    table = result.table.with_row_index("at")
+    """A bar for each class, the right one amber, and one for all classes that are not shown."""
+    table = result.table.with_row_index("row")
     amber = {"color": theme.highlight, "line": {"color": theme.highlight_outline, "width": 1.5}}
     blue = {"color": theme.bar, "line": {"width": 0}}
     traces = [
@@ -86,17 +89,17 @@ def _class_bars(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
         _class_bar_trace(table.filter("right"), name="right class", marker=amber),
     ]
     if result.n_hidden_classes:
-        rest = f"{result.n_hidden_classes:,} more class{'es' if result.n_hidden_classes > 1 else ''} together"
+        name = f"{result.n_hidden_classes:,} more class{'es' if result.n_hidden_classes > 1 else ''} together"
         traces.append(
             {
                 "type": "bar",
                 "orientation": "h",
-                "name": rest,
+                "name": name,
                 "x": [round(result.hidden_probability, 6)],
                 "y": [result.table.height],
                 "marker": {"color": theme.count_bar},
                 "hoverinfo": "text",
-                "hovertext": [f"<b>{rest}</b><br>{result.hidden_probability:.4g}"],
+                "hovertext": [f"<b>{name}</b><br>{result.hidden_probability:.4g}"],
                 "width": 0.62,
             }
         )
@@ -108,7 +111,7 @@ def _class_bar_trace(classes: pl.DataFrame, **options: Any) -> dict[str, Any]:  
         "type": "bar",
         "orientation": "h",
         "x": rounded_values(classes["prob"], 6) or [None],
-        "y": classes["at"].to_list() or [None],
+        "y": classes["row"].to_list() or [None],
         "hoverinfo": "text",
         "hovertext": [
             f"<b>{escape_for_plotly(shorten(row['label']))}</b><br>{row['prob']:.4g}, in {row['interval']}"
@@ -120,7 +123,7 @@ def _class_bar_trace(classes: pl.DataFrame, **options: Any) -> dict[str, Any]:  
 
 
 def _classwise_bins(result: PairPools, theme: Theme) -> dict[str, Any]:
-    """In each class' own row of bins the one that takes its pair."""
+    """The bin that takes each class' pair, outlined in the row of the class."""
     low = (result.table["bin"] - 1) / result.n_bins
     return {
         "type": "bar",
@@ -136,18 +139,18 @@ def _classwise_bins(result: PairPools, theme: Theme) -> dict[str, Any]:
 
 
 def _pooled_bins(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
-    """The bins that take pairs in one row for all classes (Full-ECE) and in one for the top label (ECE)."""
+    """A row of bins for the pairs of all classes (Full-ECE) and one for the top label's pair (ECE)."""
     pooled = result.table.filter("full").group_by("bin").agg(pl.len().alias("pairs"), pl.col("right").any())
-    counts = {bin_: (pairs, right) for bin_, pairs, right in pooled.sort("bin").iter_rows()}
-    unknown = 0
+    counts = {bin_: (n_pairs, right) for bin_, n_pairs, right in pooled.sort("bin").iter_rows()}
+    n_unknown = 0
     if result.n_in_first_bin is not None:
         counts[1] = (result.n_in_first_bin, counts.get(1, (0, False))[1])
     else:
-        unknown = result.n_hidden_classes
+        n_unknown = result.n_hidden_classes
     top = result.table.row(0, named=True)
-    more = f"<br>and of {unknown:,} classes not shown, some" if unknown else ""
+    hover_suffix = f"<br>and of {n_unknown:,} classes not shown, some" if n_unknown else ""
     return [
-        _pool_row(result, theme, 1, counts, more),
+        _pool_row(result, theme, 1, counts, hover_suffix),
         _pool_row(result, theme, 0, {top["bin"]: (1, bool(top["right"]))}, ""),
     ]
 
@@ -155,6 +158,7 @@ def _pooled_bins(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
 def _pool_row(
     result: PairPools, theme: Theme, y: int, counts: dict[int, tuple[int, bool]], hover_suffix: str
 ) -> dict[str, Any]:
+    """One row of pooled bins; `counts` maps a bin to its number of pairs and whether one of them is right."""
     bins = sorted(counts)
     return {
         "type": "bar",
@@ -182,17 +186,19 @@ def _pool_row(
         "textfont": {"size": LABEL_SIZE, "color": theme.text},
         "marker": {
             "color": [
-                blend(theme.highlight if counts[b][1] else theme.bar, theme.background, 0.25) for b in bins
+                blend(theme.highlight if counts[bin_][1] else theme.bar, theme.background, 0.25)
+                for bin_ in bins
             ],
             "line": {
-                "color": [theme.highlight_outline if counts[b][1] else theme.bar for b in bins],
+                "color": [theme.highlight_outline if counts[bin_][1] else theme.bar for bin_ in bins],
                 "width": 1.5,
             },
         },
     }
 
 
-def _class_axis(result: PairPools, theme: Theme, rows: int, low: float) -> dict[str, Any]:
+def _class_axis(result: PairPools, theme: Theme, n_rows: int, bottom: float) -> dict[str, Any]:
+    """The axis of class names; `bottom` is its lower end as a fraction of the plot's height."""
     names = [
         f"<b>{name} ✓ {prob:.2g}</b>" if right else f"{name}  {prob:.2g}"
         for label, prob, right in result.table.select("label", "prob", "right").iter_rows()
@@ -205,9 +211,9 @@ def _class_axis(result: PairPools, theme: Theme, rows: int, low: float) -> dict[
     )
     return axis(
         theme,
-        domain=[low, 1],
-        range=[rows - 0.4, -0.6],
-        tickvals=list(range(rows)),
+        domain=[bottom, 1],
+        range=[n_rows - 0.4, -0.6],
+        tickvals=list(range(n_rows)),
         ticks="",
         ticktext=[*names, *rest],
         showgrid=False,
@@ -216,7 +222,7 @@ def _class_axis(result: PairPools, theme: Theme, rows: int, low: float) -> dict[
 
 
 def _bin_edges(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
-    """The edges between bins, through every panel."""
+    """The edges between bins as lines through both panels."""
     if result.n_bins > MAX_BINS_WITH_EDGES:
         return []
     return [
@@ -236,7 +242,7 @@ def _bin_edges(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
 
 
 def describe_pooling(result: PairPools) -> str:
-    """The figure in a few sentences, for who cannot see it: text, not HTML."""
+    """Describe the figure in a few sentences for screen readers, as plain text."""
     right = result.table.row(by_predicate=pl.col("right"), named=True)
     return (
         f"Distribution at {result.title}, {result.run}: the right class has {right['prob']:.4g}. "

@@ -1,9 +1,9 @@
-"""How are the samples of one question drawn?  One bar a cluster, the chosen one on top."""
+"""The samples of one question: a bar for each cluster of equal answers, the chosen one on top."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from calib_core.errors import shorten
 from calib_core.figures.layout import LABEL_SIZE, Figure, axis, base_layout, empty_trace
@@ -12,36 +12,41 @@ from calib_core.figures.text import escape_for_plotly
 from calib_core.results.question_clusters import QuestionClusters
 
 MAX_CLUSTERS: Final = 12
-"""So many clusters have a bar of their own; the smaller ones share one."""
+"""The largest clusters, up to this number, have a bar each; the others share one."""
 
 _ROW_HEIGHT: Final = 30
-"""Pixels of one bar with the room around it."""
+"""Height of a bar with the space around it, in pixels."""
 
 _MAX_UNIT_TICKS: Final = 6
-"""Up to so many samples each has a tick: plotly's own would be halves, written as whole numbers."""
+"""Up to this many samples each has a tick; plotly's own would be halves, rounded to whole numbers."""
 
 _MAX_ANSWER_LENGTH: Final = 22
-"""Letters of an answer beside its bar."""
+"""Characters of an answer beside its bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ClusterBar:
+    """One bar: its label and hover text as plotly's HTML, its length in samples, and what it stands for."""
+
     name: str
     size: int
     hover_text: str
-    kind: str  # chosen, tied, other, unparsed
+    kind: Literal["chosen", "tied", "other", "unparsed"]
 
 
 def question_clusters_figure(result: QuestionClusters, theme: Theme) -> Figure:
-    """Sizes of the clusters, the largest on top; what is chosen, tied or right is said in words, too."""
+    """The sizes of the clusters, the largest on top, labelled with what is chosen, tied or right.
+
+    Samples without a readable answer have a bar of their own at the bottom.
+    """
     bars = _cluster_bars(result)
-    most = max([bar.size for bar in bars], default=1)
-    ticks: dict[str, Any] = {"dtick": 1} if most <= _MAX_UNIT_TICKS else {"nticks": 6}
+    largest = max([bar.size for bar in bars], default=1)
+    ticks: dict[str, Any] = {"dtick": 1} if largest <= _MAX_UNIT_TICKS else {"nticks": 6}
     layout = base_layout(theme, height=58 + _ROW_HEIGHT * max(len(bars), 1), top=8)
     layout |= {
         "hovermode": "closest",
         "bargap": 0.28,
-        "xaxis": axis(theme, "Samples", standoff=4, range=[0, 1.12 * most], tickformat="d", **ticks),
+        "xaxis": axis(theme, "Samples", standoff=4, range=[0, 1.12 * largest], tickformat="d", **ticks),
         "yaxis": axis(
             theme,
             range=[len(bars) - 0.5, -0.5],
@@ -57,24 +62,24 @@ def question_clusters_figure(result: QuestionClusters, theme: Theme) -> Figure:
 
 def _cluster_bars(result: QuestionClusters) -> list[_ClusterBar]:
     bars: list[_ClusterBar] = []
-    for at, each in enumerate(result.clusters[:MAX_CLUSTERS]):
-        kind = "chosen" if at == 0 else "tied" if at <= result.n_tied else "other"
-        mark = {True: " ✓", False: " ✗", None: ""}[each.right]
-        told = {"chosen": ", chosen", "tied": ", tied", "other": ""}[kind]
-        name = f"{escape_for_plotly(shorten(each.answer, _MAX_ANSWER_LENGTH))}{mark}{told}"
-        judged = {True: "right", False: "wrong", None: "not judged"}[each.right]
-        words = f"<b>{escape_for_plotly(shorten(each.answer, 80))}</b><br>{_sample_count_text(each.size)}, {judged}{told}"
-        bars.append(_ClusterBar(f"<b>{name}</b>" if at == 0 else name, each.size, words, kind))
+    for index, cluster in enumerate(result.clusters[:MAX_CLUSTERS]):
+        kind = "chosen" if index == 0 else "tied" if index <= result.n_tied else "other"
+        mark = {True: " ✓", False: " ✗", None: ""}[cluster.right]
+        status = {"chosen": ", chosen", "tied": ", tied", "other": ""}[kind]
+        name = f"{escape_for_plotly(shorten(cluster.answer, _MAX_ANSWER_LENGTH))}{mark}{status}"
+        verdict = {True: "right", False: "wrong", None: "not judged"}[cluster.right]
+        answer = escape_for_plotly(shorten(cluster.answer, 80))
+        hover_text = f"<b>{answer}</b><br>{_sample_count_text(cluster.size)}, {verdict}{status}"
+        bars.append(_ClusterBar(f"<b>{name}</b>" if index == 0 else name, cluster.size, hover_text, kind))
     rest = result.clusters[MAX_CLUSTERS:]
     if rest:
-        sizes = ", ".join(str(each.size) for each in rest)
-        words = f"{len(rest)} smaller clusters<br>of {sizes} samples"
-        bars.append(
-            _ClusterBar(f"{len(rest)} smaller clusters", sum(each.size for each in rest), words, "other")
-        )
+        name = f"{len(rest)} smaller clusters"
+        sizes = ", ".join(str(cluster.size) for cluster in rest)
+        total = sum(cluster.size for cluster in rest)
+        bars.append(_ClusterBar(name, total, f"{name}<br>of {sizes} samples", "other"))
     if result.n_unparsed:
-        words = f"<b>{_sample_count_text(result.n_unparsed)}</b> {result.unparsed_text}"
-        bars.append(_ClusterBar(f"{result.n_unparsed} not parsed", result.n_unparsed, words, "unparsed"))
+        hover_text = f"<b>{_sample_count_text(result.n_unparsed)}</b> {result.unparsed_text}"
+        bars.append(_ClusterBar(f"{result.n_unparsed} not parsed", result.n_unparsed, hover_text, "unparsed"))
     return bars
 
 
@@ -83,14 +88,14 @@ def _sample_count_text(count: int) -> str:
 
 
 def _cluster_trace(bars: list[_ClusterBar], theme: Theme) -> dict[str, Any]:
-    """Chosen: full; tied: hatched in its colour; others: grey; not parsed: crossed out in grey."""
+    """The bars: chosen solid, tied hatched in its colour, others grey, not parsed cross-hatched in grey."""
     colours = {
         "chosen": theme.bar,
         "tied": theme.bar,
         "other": blend(theme.count_bar, theme.background, 0.75),
         "unparsed": theme.count_bar,
     }
-    shapes = {"chosen": "", "tied": "/", "other": "", "unparsed": "x"}
+    hatches = {"chosen": "", "tied": "/", "other": "", "unparsed": "x"}
     return {
         "type": "bar",
         "orientation": "h",
@@ -109,13 +114,13 @@ def _cluster_trace(bars: list[_ClusterBar], theme: Theme) -> dict[str, Any]:
             "color": [colours[bar.kind] for bar in bars],
             "line": {"color": [colours[bar.kind] for bar in bars], "width": 1.5},
             "pattern": {
-                "shape": [shapes[bar.kind] for bar in bars],
+                "shape": [hatches[bar.kind] for bar in bars],
                 "fillmode": "replace",
                 "size": 7,
                 "solidity": 0.3,
                 "bgcolor": [
                     blend(colours[bar.kind], theme.background, 0.14)
-                    if shapes[bar.kind]
+                    if hatches[bar.kind]
                     else colours[bar.kind]
                     for bar in bars
                 ],
@@ -126,9 +131,10 @@ def _cluster_trace(bars: list[_ClusterBar], theme: Theme) -> dict[str, Any]:
 
 
 def describe_question_clusters(result: QuestionClusters) -> str:
-    """The bars in a few sentences, for who cannot see them: text, not HTML."""
-    told = "; ".join(
-        f"{shorten(each.answer, _MAX_ANSWER_LENGTH)}: {_sample_count_text(each.size)}"
-        for each in result.clusters[:MAX_CLUSTERS]
+    """Describe the bars in a few sentences for screen readers, as plain text."""
+    descriptions = "; ".join(
+        f"{shorten(cluster.answer, _MAX_ANSWER_LENGTH)}: {_sample_count_text(cluster.size)}"
+        for cluster in result.clusters[:MAX_CLUSTERS]
     )
-    return f"Samples of question {shorten(result.title, 80)}. {told or 'No sample parses'}. {result.headline}"
+    samples = descriptions or "No sample parses"
+    return f"Samples of question {shorten(result.title, 80)}. {samples}. {result.headline}"

@@ -1,4 +1,4 @@
-"""How is a reliability diagram drawn?  One result → one plotly figure, and its sentence."""
+"""The reliability diagram of a run, large or small, and its description for screen readers."""
 
 from __future__ import annotations
 
@@ -45,72 +45,12 @@ from calib_core.metrics import METRICS
 from calib_core.results.reliability import Reliability
 from calib_core.wording import format_number, format_percent, format_signed, plural
 
-# MERGED outlines: How are hundreds of bars drawn?  As filled outlines: one element a bar costs the browser too much time.
-
-INVISIBLE_HEIGHT: Final = 1e-3
-"""A height that cannot be seen, and has a logarithm."""
-
-
-def gap_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
-    """The gaps up to the larger of accuracy and confidence, and over them the solid part."""
-    traces: list[dict[str, Any]] = []
-    for part, opacity in split_thin_bins(table):
-        over, under = part.filter(pl.col("gap") > 0), part.filter(pl.col("gap") < 0)
-        orange, green = (
-            unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH),
-            unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH),
-        )
-        named = {"showlegend": opacity == 1}
-        traces += [
-            filled_outline(
-                over, "top", blend(orange, theme.background, opacity), name="over-confident gap", **named
-            ),
-            filled_outline(
-                under, "top", blend(green, theme.background, opacity), name="under-confident gap", **named
-            ),
-            filled_outline(part, "solid", blend(theme.bar, theme.background, opacity)),
-        ]
-    return traces
-
-
-def count_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
-    """The counts, thin bins in a paler colour."""
-    return [
-        filled_outline(part, "count", blend(theme.count_bar, theme.background, opacity), yaxis="y2")
-        for part, opacity in split_thin_bins(table)
-    ]
-
-
-def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Bars `height` (a column) tall as one filled outline, deaf to hover and click.
-
-    Outside the bins it runs at FLOOR, which shows neither on a linear nor on a logarithmic axis.
-    """
-    left, right = table["x"] - table["width"] / 2, table["x"] + table["width"] / 2
-    apart = ((left.shift(-1) - right).abs() > 1e-9).fill_null(value=True)
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for begin, end, tall, ends in zip(left, right, table[height], apart, strict=True):
-        x += [begin, end] if ends else [begin]
-        y += [tall, INVISIBLE_HEIGHT] if ends else [tall]
-    drawn: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines",
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "x": rounded_values(pl.Series(x, dtype=pl.Float64)) or [None],
-        "y": rounded_values(pl.Series(y, dtype=pl.Float64)) or [None],
-        "line": {"shape": "hv", "width": 0},
-        "fill": "tozeroy",
-        "fillcolor": colour,
-    }
-    return drawn | options
-
-
 FIGURE_HEIGHT: Final = 576
+"""Height of the whole figure in pixels."""
+
 _SQUARE_DOMAIN: Final = [0.275, 1]
-"""The part of the height that the square may take; counts stand below."""
 _COUNTS_DOMAIN: Final = [0, 0.22]
+"""The square and the panel of counts below it, as fractions of the plot's height."""
 
 
 def reliability_figure(
@@ -118,23 +58,35 @@ def reliability_figure(
 ) -> Figure:
     """A square of accuracy against confidence, and the counts below it on the same axis.
 
-    log_counts: the lower panel has a logarithmic axis; selected: number of the bin to outline (from 1),
-    without effect where there is no such bin. Every trace that takes hover and click has `customdata`
-    rows that begin with the bin's number; all others skip both.
+    Parameters
+    ----------
+    result : Reliability
+        The binned run.
+    theme : Theme
+        Colours.
+    log_counts : bool
+        Whether the panel of counts has a logarithmic axis.
+    selected : int, optional
+        Number of the bin to outline, from 1. A number of no bin has no effect.
+
+    Notes
+    -----
+    Each trace that receives hover and click has rows of `customdata` that begin with the bin's number; all
+    other traces ignore both.
     """
     table = place_bars(result.table, result.scheme).with_columns(
         pl.min_horizontal("accuracy", "confidence").alias("solid"),
         pl.max_horizontal("accuracy", "confidence").alias("top"),
     )
-    look = bar_detail(bins_across(table, result.scheme))
-    chosen = table.filter(pl.col("bin") == (selected or 0))
+    detail = bar_detail(bins_across(table, result.scheme))
+    selected_bin = table.filter(pl.col("bin") == (selected or 0))
     return {
         "data": [
-            *_bars_or_outlines(result.scheme, table, theme, look),
-            *_selection_outline(chosen, theme),
+            *_bars_or_outlines(result.scheme, table, theme, detail),
+            *_selection_outline(selected_bin, theme),
             *_diagonal(theme),
-            *_accuracy_points(table, theme, look),
-            hover_targets(table, "top", _hover_texts(table, result.pair_unit, look)),
+            *_accuracy_points(table, theme, detail),
+            hover_targets(table, "top", _hover_texts(table, result.pair_unit, detail)),
             hover_targets(table, "count", _count_hover_texts(table, result.pair_unit), yaxis="y2"),
         ],
         "layout": {
@@ -151,7 +103,7 @@ def reliability_figure(
                 constraintoward="bottom",
             ),
             "yaxis2": _count_axis(table, theme, result.pair_unit, log=log_counts),
-            "shapes": [*_selection_bands(chosen, theme), unit_square_outline(theme)],
+            "shapes": [*_selection_bands(selected_bin, theme), unit_square_outline(theme)],
             "annotations": []
             if table.height
             else [annotation(theme, wrap_lines(result.headline, 24), x=0.3, y=0.75)],
@@ -162,14 +114,14 @@ def reliability_figure(
 def _bars_or_outlines(
     scheme: Scheme, table: pl.DataFrame, theme: Theme, detail: BarDetail
 ) -> list[dict[str, Any]]:
-    """What rises from each panel's floor: bars, or at hundreds of bins of equal width their outlines."""
+    """The bars of both panels, or their outlines at hundreds of equal-width bins."""
     if scheme.binning == "width" and not detail.hatched:
         return [*gap_outlines(table, theme), *count_outlines(table, theme)]
     return [*_accuracy_bars(table, theme, detail), *_count_bars(table, theme, detail, scheme)]
 
 
 def _accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
-    """Solid to the smaller of accuracy and confidence, hatched from there to the larger."""
+    """Bars, solid up to the smaller of accuracy and confidence and hatched from there to the larger."""
     traces: list[dict[str, Any]] = []
     for part, opacity in split_thin_bins(table):
         over = part.filter(pl.col("gap") > 0)
@@ -199,7 +151,7 @@ def _accuracy_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list
 
 
 def _count_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail, scheme: Scheme) -> list[dict[str, Any]]:
-    """Thin bins in a paler colour, not a lower opacity: their counts are what one wants to read."""
+    """Bars of counts. Thin bins are paler in colour, not in opacity, so that their counts stay readable."""
     angle = label_angle(table)
     return [
         bar_trace(
@@ -214,21 +166,24 @@ def _count_bars(table: pl.DataFrame, theme: Theme, detail: BarDetail, scheme: Sc
 
 
 def _count_axis(table: pl.DataFrame, theme: Theme, unit: str, *, log: bool) -> dict[str, Any]:
-    """Room above the tallest bar for its label; a count of one is visible on the logarithmic axis."""
+    """The axis of counts, with room for a label above the tallest bar.
+
+    The logarithmic axis begins below 1, so that a count of one is visible.
+    """
     largest = max(table["count"].to_list(), default=1)
-    room = label_headroom(table)
-    common: dict[str, Any] = {"domain": _COUNTS_DOMAIN, "tickformat": "~s" if largest >= 10_000 else ",d"}
+    headroom = label_headroom(table)
+    shared: dict[str, Any] = {"domain": _COUNTS_DOMAIN, "tickformat": "~s" if largest >= 10_000 else ",d"}
     if not log:
         ticks: dict[str, Any] = {"nticks": 4} if largest > 3 else {"dtick": 1}
-        return axis(theme, f"Count ({unit})", range=[0, largest * room], **ticks, **common)
+        return axis(theme, f"Count ({unit})", range=[0, largest * headroom], **ticks, **shared)
     low = math.log10(0.6)
-    high = low + (math.log10(largest * 1.1) - low) * room
+    high = low + (math.log10(largest * 1.1) - low) * headroom
     ticks = {"type": "log", "tickvals": log_ticks(largest)}
-    return axis(theme, f"Count ({unit}, log)", range=[low, high], **ticks, **common)
+    return axis(theme, f"Count ({unit}, log)", range=[low, high], **ticks, **shared)
 
 
 def _diagonal(theme: Theme) -> list[dict[str, Any]]:
-    """Confidence = accuracy, over a casing in the page's colour, so that it shows on the bars too."""
+    """The line of perfect calibration, over a wider one in the page's colour so that it shows on bars too."""
     ends = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "hoverinfo": "skip"}
     dashes = {"color": theme.text, "width": 1.6, "dash": "6px,5px"}
     return [
@@ -238,8 +193,8 @@ def _diagonal(theme: Theme) -> list[dict[str, Any]]:
 
 
 def _accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> list[dict[str, Any]]:
-    """A point at (mean confidence, accuracy), with the interval where it is known."""
-    known = table["accuracy_low"].null_count() < max(table.height, 1)
+    """A point at (mean confidence, accuracy) of each bin, with its interval where there is one."""
+    has_intervals = table["accuracy_low"].null_count() < max(table.height, 1)
     traces: list[dict[str, Any]] = []
     for part, opacity in split_thin_bins(table):
         trace: dict[str, Any] = {
@@ -249,7 +204,7 @@ def _accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> li
             "cliponaxis": False,
             "x": rounded_values(part["confidence"]) or [None],
             "y": rounded_values(part["accuracy"]) or [None],
-            "name": "accuracy, 95 % Wilson" if known else "accuracy",
+            "name": "accuracy, 95 % Wilson" if has_intervals else "accuracy",
             "opacity": opacity,
             "showlegend": opacity == 1,
             "marker": {
@@ -259,7 +214,7 @@ def _accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> li
             },
             "unselected": {"marker": {"opacity": 1}},
         }
-        if known:
+        if has_intervals:
             trace["error_y"] = {
                 "type": "data",
                 "symmetric": False,
@@ -274,7 +229,7 @@ def _accuracy_points(table: pl.DataFrame, theme: Theme, detail: BarDetail) -> li
 
 
 def _hover_texts(table: pl.DataFrame, unit: str, detail: BarDetail) -> list[str]:
-    """What the hover says of each bin; at hundreds of bins without the interval, which nobody could see."""
+    """The hover text of each bin; without the interval at hundreds of bins, where no whisker is visible."""
     return [
         f"<b>{escape_for_plotly(row['interval'])}</b><br>{plural(row['count'], unit[:-1])}<br>"
         f"confidence {row['confidence']:.3f}<br>accuracy {row['accuracy']:.3f}"
@@ -298,15 +253,15 @@ def _count_hover_texts(table: pl.DataFrame, unit: str) -> list[str]:
 def _selection_outline(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
     if not selected_bin.height:
         return []
-    line = {"color": TRANSPARENT, "line": {"color": theme.highlight_outline, "width": 3}}
+    marker = {"color": TRANSPARENT, "line": {"color": theme.highlight_outline, "width": 3}}
     return [
-        bar_trace(selected_bin, "top", marker=line),
-        bar_trace(selected_bin, "count", yaxis="y2", marker=line),
+        bar_trace(selected_bin, "top", marker=marker),
+        bar_trace(selected_bin, "count", yaxis="y2", marker=marker),
     ]
 
 
 def _selection_bands(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
-    """A column of amber behind the selected bin, which shows where its bar is short too."""
+    """An amber column behind the selected bin, which makes it visible even where its bar is short."""
     return [
         {
             "type": "rect",
@@ -320,42 +275,137 @@ def _selection_bands(selected_bin: pl.DataFrame, theme: Theme) -> list[dict[str,
             "line": {"width": 0},
             "fillcolor": blend(theme.highlight, theme.background, 0.18),
         }
-        for left, width in selected_bin.select(pl.col("at") - pl.col("wide") / 2, "wide").iter_rows()
+        for left, width in selected_bin.select(
+            pl.col("hit_x") - pl.col("hit_width") / 2, "hit_width"
+        ).iter_rows()
         for panel in ("y", "y2")
     ]
 
 
 def describe_reliability(result: Reliability) -> str:
-    """The diagram in one sentence, for who cannot see it: text, not HTML."""
+    """Describe the diagram in one sentence for screen readers, as plain text."""
     name = f"Reliability diagram of {METHODS[result.method].title}, {result.run}"
     if not result.table.height:
         return f"{name}: empty. {result.headline}"
     widest = result.table.sort(pl.col("gap").abs(), descending=True).row(0, named=True)
-    value, pairs = result.score.value, int(result.table["count"].sum())
+    value, n_pairs = result.score.value, int(result.table["count"].sum())
     parts = [
         f"{METRICS[result.score.metric].title} {format_number(value)}" if value is not None else None,
         f"accuracy {format_percent(result.accuracy)}" if result.accuracy is not None else None,
         f"mean confidence {format_percent(result.mean_confidence)}"
         if result.mean_confidence is not None
         else None,
-        f"{plural(pairs, result.pair_unit[:-1])} in {plural(result.table.height, 'bin')}",
+        f"{plural(n_pairs, result.pair_unit[:-1])} in {plural(result.table.height, 'bin')}",
         f"widest gap {format_signed(widest['gap'], '+.3f')} in {widest['interval']}",
     ]
     return f"{name}: {', '.join(part for part in parts if part)}."
 
 
-# MERGED small_multiples: How is one of many reliability diagrams drawn, small enough to stand beside the others?
+# --- Outlines, where there are too many bars ---------------------------------------------------------------
+#
+# Hundreds of bars as one filled outline: an element for each bar costs the browser too much time.
+
+INVISIBLE_HEIGHT: Final = 1e-3
+"""A height that is invisible on a linear axis and still has a logarithm."""
+
+
+def gap_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
+    """The gaps up to the larger of accuracy and confidence, and the solid part over them.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        Bins with positions, from `place_bars`, and the columns `solid` and `top`: the smaller and the larger
+        of accuracy and confidence.
+    theme : Theme
+        Colours.
+    """
+    traces: list[dict[str, Any]] = []
+    for part, opacity in split_thin_bins(table):
+        over, under = part.filter(pl.col("gap") > 0), part.filter(pl.col("gap") < 0)
+        over_colour = unhatched_gap_colour(theme, theme.overconfident, OVERCONFIDENT_HATCH)
+        under_colour = unhatched_gap_colour(theme, theme.underconfident, UNDERCONFIDENT_HATCH)
+        in_legend = {"showlegend": opacity == 1}
+        traces += [
+            filled_outline(
+                over,
+                "top",
+                blend(over_colour, theme.background, opacity),
+                name="over-confident gap",
+                **in_legend,
+            ),
+            filled_outline(
+                under,
+                "top",
+                blend(under_colour, theme.background, opacity),
+                name="under-confident gap",
+                **in_legend,
+            ),
+            filled_outline(part, "solid", blend(theme.bar, theme.background, opacity)),
+        ]
+    return traces
+
+
+def count_outlines(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
+    """The counts, with thin bins in a paler colour."""
+    return [
+        filled_outline(part, "count", blend(theme.count_bar, theme.background, opacity), yaxis="y2")
+        for part, opacity in split_thin_bins(table)
+    ]
+
+
+def filled_outline(table: pl.DataFrame, height: str, colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Bars as one filled outline, which ignores hover and click.
+
+    Between the bins the outline runs at `INVISIBLE_HEIGHT`.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        Bins with positions, from `place_bars`.
+    height : str
+        The column that holds the bars' heights.
+    colour : str
+        Fill of the outline.
+    **options
+        Keys of plotly's trace, which override the defaults here.
+    """
+    left, right = table["x"] - table["width"] / 2, table["x"] + table["width"] / 2
+    gap_follows = ((left.shift(-1) - right).abs() > 1e-9).fill_null(value=True)
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for start, end, value, closes in zip(left, right, table[height], gap_follows, strict=True):
+        x += [start, end] if closes else [start]
+        y += [value, INVISIBLE_HEIGHT] if closes else [value]
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "x": rounded_values(pl.Series(x, dtype=pl.Float64)) or [None],
+        "y": rounded_values(pl.Series(y, dtype=pl.Float64)) or [None],
+        "line": {"shape": "hv", "width": 0},
+        "fill": "tozeroy",
+        "fillcolor": colour,
+    }
+    return trace | options
+
+
+# --- Small multiples ---------------------------------------------------------------------------------------
 
 SMALL_FIGURE_HEIGHT: Final = 262
+"""Height of a small diagram in pixels."""
+
 _SMALL_TICKS: Final = {"tickvals": [0, 0.5, 1]}
 
 
 def small_reliability_figure(result: Reliability, theme: Theme) -> Figure:
-    """The square of the reliability diagram alone: same bars, hatches and whiskers, no counts and no legend.
+    """The square of the reliability diagram alone, small enough to stand beside others.
 
-    What the hover says of a bin, its count too, is that of the large diagram.
+    It has the same bars, hatches and whiskers as the large diagram but no counts and no legend. Hover texts
+    are the same, counts included.
     """
-    whole = reliability_figure(result, theme)
+    full = reliability_figure(result, theme)
     layout = base_layout(theme, height=SMALL_FIGURE_HEIGHT, top=8)
     layout["margin"] |= {"l": 40, "b": 40, "r": 8}
     axes = {
@@ -367,12 +417,12 @@ def small_reliability_figure(result: Reliability, theme: Theme) -> Figure:
         ),
     }
     return {
-        "data": [trace | {"showlegend": False} for trace in whole["data"] if trace.get("yaxis") != "y2"],
+        "data": [trace | {"showlegend": False} for trace in full["data"] if trace.get("yaxis") != "y2"],
         "layout": layout
         | axes
         | {
             "showlegend": False,
-            "shapes": [shape for shape in whole["layout"]["shapes"] if "y2" not in str(shape.get("yref"))],
-            "annotations": whole["layout"]["annotations"],
+            "shapes": [shape for shape in full["layout"]["shapes"] if "y2" not in str(shape.get("yref"))],
+            "annotations": full["layout"]["annotations"],
         },
     }

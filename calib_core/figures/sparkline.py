@@ -1,4 +1,4 @@
-"""How does a reliability curve look that is no larger than a word?  One run → a picture for a cell."""
+"""A run's reliability curve as an image small enough for the cell of a table."""
 
 from __future__ import annotations
 
@@ -13,19 +13,27 @@ from calib_core.results.overview import RunSummary
 
 SPARKLINE_WIDTH: Final = 88
 SPARKLINE_HEIGHT: Final = 40
-"""Pixels of the picture as it is drawn in a table."""
+"""Size of the image in pixels, as it is drawn in a table."""
 
 _PADDING: Final = 4
 _MIN_RADIUS, _MAX_RADIUS = 1.4, 3.2
-"""Radius of the point of the emptiest and of the fullest bin."""
+"""Radius in pixels that a point approaches as its bin empties, and that of the fullest bin."""
 
 
 def sparkline(run_summary: RunSummary, theme: Theme) -> str:
-    """The curve as a "data:" address of an SVG, without a letter in it that a file wrote.
+    """The reliability curve of a run as the "data:" URL of an SVG.
 
-    Dashes: confidence = accuracy. A point a bin with rows, the larger the more rows, paler below 30 of them;
-    a stem from the dashes to it, which is the gap: over-confident hangs down, under-confident rises. A line
-    joins bins that are neighbours, so that where no row is there is no line.
+    The dashed diagonal is perfect calibration. Each non-empty bin has a point, which grows with the number of
+    its rows and is pale if the bin is thin, and a stem from the diagonal to the point, which is the gap:
+    downward if over-confident, upward if under-confident. A line joins adjacent bins and is interrupted at
+    empty ones. The image contains no text from a file.
+
+    Parameters
+    ----------
+    run_summary : RunSummary
+        The run.
+    theme : Theme
+        Colours.
     """
     bins = run_summary.curve.rows(named=True)
     parts = [
@@ -34,48 +42,50 @@ def sparkline(run_summary: RunSummary, theme: Theme) -> str:
         *_segments(bins, theme),
         *_points(bins, theme),
     ]
-    drawn = (
+    svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{SPARKLINE_WIDTH}" height="{SPARKLINE_HEIGHT}" '
         f'viewBox="0 0 {SPARKLINE_WIDTH} {SPARKLINE_HEIGHT}" fill="none">{"".join(parts)}</svg>'
     )
-    return f"data:image/svg+xml,{quote(drawn, safe=' =:/')}"
+    return f"data:image/svg+xml,{quote(svg, safe=' =:/')}"
 
 
 def _x(confidence: float) -> str:
+    """Horizontal position in pixels, as SVG writes it."""
     return f"{_PADDING + confidence * (SPARKLINE_WIDTH - 2 * _PADDING):.3g}"
 
 
 def _y(accuracy: float) -> str:
+    """Vertical position in pixels from the top, as SVG writes it."""
     return f"{SPARKLINE_HEIGHT - _PADDING - accuracy * (SPARKLINE_HEIGHT - 2 * _PADDING):.3g}"
 
 
 def _gap_stems(bins: list[dict[str, Any]], theme: Theme) -> Iterator[str]:
-    for one in bins:
-        said, right = one["confidence"], one["accuracy"]
-        colour = theme.overconfident if said > right else theme.underconfident
+    for bin_row in bins:
+        confidence, accuracy = bin_row["confidence"], bin_row["accuracy"]
+        colour = theme.overconfident if confidence > accuracy else theme.underconfident
         yield (
-            f'<path d="M{_x(said)} {_y(said)}V{_y(right)}" stroke="{colour}" stroke-width="3.4" '
-            f'opacity="{_bin_opacity(one)}"/>'
+            f'<path d="M{_x(confidence)} {_y(confidence)}V{_y(accuracy)}" stroke="{colour}" '
+            f'stroke-width="3.4" opacity="{_bin_opacity(bin_row)}"/>'
         )
 
 
 def _segments(bins: list[dict[str, Any]], theme: Theme) -> Iterator[str]:
-    for one, other in itertools.pairwise(bins):
-        if other["bin"] == one["bin"] + 1:
+    for left, right in itertools.pairwise(bins):
+        if right["bin"] == left["bin"] + 1:
             yield (
-                f'<path d="M{_x(one["confidence"])} {_y(one["accuracy"])}L{_x(other["confidence"])} '
-                f'{_y(other["accuracy"])}" stroke="{theme.text}" '
-                f'opacity="{min(_bin_opacity(one), _bin_opacity(other))}"/>'
+                f'<path d="M{_x(left["confidence"])} {_y(left["accuracy"])}L{_x(right["confidence"])} '
+                f'{_y(right["accuracy"])}" stroke="{theme.text}" '
+                f'opacity="{min(_bin_opacity(left), _bin_opacity(right))}"/>'
             )
 
 
 def _points(bins: list[dict[str, Any]], theme: Theme) -> Iterator[str]:
-    most = max((one["count"] for one in bins), default=1)
-    for one in bins:
-        radius = _MIN_RADIUS + (_MAX_RADIUS - _MIN_RADIUS) * (one["count"] / most) ** 0.5
+    max_count = max((bin_row["count"] for bin_row in bins), default=1)
+    for bin_row in bins:
+        radius = _MIN_RADIUS + (_MAX_RADIUS - _MIN_RADIUS) * (bin_row["count"] / max_count) ** 0.5
         yield (
-            f'<circle cx="{_x(one["confidence"])}" cy="{_y(one["accuracy"])}" r="{radius:.2g}" '
-            f'fill="{theme.text}" opacity="{_bin_opacity(one)}"/>'
+            f'<circle cx="{_x(bin_row["confidence"])}" cy="{_y(bin_row["accuracy"])}" r="{radius:.2g}" '
+            f'fill="{theme.text}" opacity="{_bin_opacity(bin_row)}"/>'
         )
 
 

@@ -1,4 +1,4 @@
-"""How do words and numbers stand in a figure, whoever wrote them?"""
+"""Text from files and counts made fit for a figure: escaped, shortened, wrapped."""
 
 from __future__ import annotations
 
@@ -7,34 +7,51 @@ from typing import Final
 
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs"})
 _ALLOWED_INVISIBLE: Final = frozenset("\t\n\u200c\u200d")
-"""Line ends, and the joiners that some scripts and emoji need."""
+"""Tabs and line ends, and the joiners that some scripts and emoji need."""
 
 _COUNT_UNITS: Final = ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k"))
 
 
 def escape_invisible(text: str) -> str:
-    """`text` with what would steer or hide it shown by its code."""
+    r"""Show control and invisible characters by their escape code, so that none can hide or reorder text.
+
+    Examples
+    --------
+    >>> escape_invisible("a\u202eb")
+    'a\\u202eb'
+    """
     if text.isprintable():
         return text
     return "".join(
-        letter
-        if unicodedata.category(letter) not in _INVISIBLE_CATEGORIES or letter in _ALLOWED_INVISIBLE
-        else letter.encode("unicode_escape").decode()
-        for letter in text
+        character
+        if unicodedata.category(character) not in _INVISIBLE_CATEGORIES or character in _ALLOWED_INVISIBLE
+        else character.encode("unicode_escape").decode()
+        for character in text
     )
 
 
 def escape_for_plotly(text: str) -> str:
-    """`text` so that plotly draws it character by character: its labels and hovers read a little HTML.
+    """Escape text for plotly's labels and hovers, which read some HTML, so that it is drawn as written.
 
-    White space, line ends too, is folded to single spaces.
+    White space, line ends included, is folded to single spaces.
+
+    Examples
+    --------
+    >>> escape_for_plotly("a <b>  & c")
+    'a &lt;b&gt; &amp; c'
     """
     folded = escape_invisible(" ".join(text.split()))
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def truncate_middle(name: str, max_length: int) -> str:
-    """The name cut to so many letters: runs differ at the end as often as at the start."""
+    """Cut a name to `max_length` characters in the middle: runs differ at the end as often as at the start.
+
+    Examples
+    --------
+    >>> truncate_middle("llama-3-70b-instruct", 11)
+    'llama…truct'
+    """
     if len(name) <= max_length:
         return name
     end = max_length // 2
@@ -42,21 +59,33 @@ def truncate_middle(name: str, max_length: int) -> str:
 
 
 def compact_count(count: int) -> str:
-    """A count in four digits at most, for a bar's label: "422", "9,999", "12.3k", "1.32M"."""
+    """A count in at most four digits, for the label of a bar.
+
+    Examples
+    --------
+    >>> compact_count(9999), compact_count(12_345), compact_count(1_320_000)
+    ('9,999', '12.3k', '1.32M')
+    """
     if count < 10_000:
         return f"{count:,}"
-    for unit, letter in _COUNT_UNITS:
+    for unit, suffix in _COUNT_UNITS:
         if float(f"{count:.3g}") >= unit:
-            return f"{count / unit:.3g}{letter}"
+            return f"{count / unit:.3g}{suffix}"
     raise AssertionError(count)
 
 
 def wrap_lines(text: str, width: int) -> str:
-    """`text` as `plain` has it, broken before the word that would pass `width` characters."""
-    rows = [""]
+    """Escape text for plotly and break it before the word that would pass `width` characters.
+
+    Examples
+    --------
+    >>> wrap_lines("No answer was judged", 10)
+    'No answer<br>was judged'
+    """
+    lines = [""]
     for word in text.split():
-        if rows[-1] and len(rows[-1]) + 1 + len(word) > width:
-            rows.append(word)
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append(word)
         else:
-            rows[-1] = f"{rows[-1]} {word}".strip()
-    return "<br>".join(escape_for_plotly(row) for row in rows)
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return "<br>".join(escape_for_plotly(line) for line in lines)

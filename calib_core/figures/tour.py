@@ -1,4 +1,4 @@
-"""How is each step of the tour drawn?  By the figure of what it shows."""
+"""The figures of the tour: three of its own, those of other questions, and all of them enlarged."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from calib_core.figures.layout import (
     legend_names,
 )
 from calib_core.figures.marks import error_bars
-from calib_core.figures.palette import Theme, blend
-from calib_core.figures.palette import marker_style as points_of
+from calib_core.figures.palette import Theme, blend, marker_style
 from calib_core.figures.question_clusters import describe_question_clusters, question_clusters_figure
 from calib_core.figures.reliability import describe_reliability, reliability_figure
 from calib_core.figures.robustness import describe_metric_values, metric_values_figure
@@ -41,18 +40,47 @@ from calib_core.results.tour import (
 )
 from calib_core.wording import format_percent, plural
 
-# MERGED one_answer: How is the confidence in one answer drawn?  One bar a thing that may be the answer, the chosen one full.
+MIN_HEIGHT: Final = 380
+MIN_HEIGHT_LARGE: Final = 600
+"""Least height of a figure in pixels, so that even two bars fill half a screen, or most of a projector's."""
+
+
+def tour_figure(picture: TourPicture, theme: Theme, *, large: bool = False) -> Figure:
+    """The figure of a step of the tour.
+
+    Parameters
+    ----------
+    picture : TourPicture
+        What the step shows.
+    theme : Theme
+        Colours.
+    large : bool
+        Enlarge the figure, to be read from the back of a room.
+    """
+    draw, _ = _DRAW_AND_DESCRIBE[type(picture)]
+    figure = enlarge_figure(draw(picture, theme)) if large else draw(picture, theme)
+    figure["layout"]["height"] = max(MIN_HEIGHT_LARGE if large else MIN_HEIGHT, figure["layout"]["height"])
+    return figure
+
+
+def describe_tour(picture: TourPicture) -> str:
+    """Describe the figure of a step in a few sentences for screen readers, as plain text."""
+    _, describe = _DRAW_AND_DESCRIBE[type(picture)]
+    return describe(picture)
+
+
+# --- One answer: a bar for each option ---------------------------------------------------------------------
 
 MAX_OPTIONS: Final = 8
-"""So many options have a bar; the less probable ones share one."""
+"""The most bars there are: with more options, the less probable ones share the last."""
 
 _OPTION_HEIGHT: Final = 62
 _MAX_OPTION_NAME: Final = 44
-"""Pixels of one bar with its name above it, and letters of that name."""
+"""Height of a bar with its name above it in pixels, and characters of the name."""
 
 
 def single_answer_figure(result: SingleAnswer, theme: Theme) -> Figure:
-    """Each option's probability, in the order of the file; ✓ and ✗ say which is right where that is known."""
+    """The probability of each option, in the order of the file, with ✓ or ✗ where the answer is judged."""
     options = _shown_options(result.options)
     layout = base_layout(theme, height=64 + _OPTION_HEIGHT * len(options), top=14)
     layout["margin"] |= {"l": 14}
@@ -76,29 +104,31 @@ def single_answer_figure(result: SingleAnswer, theme: Theme) -> Figure:
                 _option_label(option),
                 x=0,
                 xanchor="left",
-                y=at - 0.38,
+                y=row - 0.38,
                 yanchor="middle",
                 align="left",
                 font={"size": TEXT_SIZE, "color": theme.text},
             )
-            for at, option in enumerate(options)
+            for row, option in enumerate(options)
         ],
     }
     return {"data": [_option_bars(options, theme)], "layout": layout}
 
 
 def _shown_options(options: tuple[AnswerOption, ...]) -> list[AnswerOption]:
-    """The most probable ones in the order of the file, and the rest as one."""
+    """The chosen and the most probable options in the order of the file, and the rest as one."""
     if len(options) <= MAX_OPTIONS:
         return list(options)
-    order = sorted(range(len(options)), key=lambda at: (not options[at].chosen, -options[at].confidence))
-    kept = sorted(order[: MAX_OPTIONS - 1])
-    rest = [options[at] for at in order[MAX_OPTIONS - 1 :]]
+    order = sorted(
+        range(len(options)), key=lambda index: (not options[index].chosen, -options[index].confidence)
+    )
+    shown = sorted(order[: MAX_OPTIONS - 1])
+    rest = [options[index] for index in order[MAX_OPTIONS - 1 :]]
     right = any(option.right for option in rest)
-    mass = sum(option.confidence for option in rest)
+    confidence = sum(option.confidence for option in rest)
     return [
-        *(options[at] for at in kept),
-        AnswerOption(f"{len(rest)} others", mass, chosen=False, right=right),
+        *(options[index] for index in shown),
+        AnswerOption(f"{len(rest)} others", confidence, chosen=False, right=right),
     ]
 
 
@@ -109,12 +139,12 @@ def _option_label(option: AnswerOption) -> str:
 
 
 def _option_bars(options: list[AnswerOption], theme: Theme) -> dict[str, Any]:
-    quiet = blend(theme.count_bar, theme.background, 0.75)
+    pale = blend(theme.count_bar, theme.background, 0.75)
     return {
         "type": "bar",
         "orientation": "h",
         "x": [round(option.confidence, 5) for option in options],
-        "y": [at + 0.08 for at in range(len(options))],
+        "y": [row + 0.08 for row in range(len(options))],
         "width": 0.42,
         "showlegend": False,
         "text": [format_percent(option.confidence) for option in options],
@@ -128,35 +158,39 @@ def _option_bars(options: list[AnswerOption], theme: Theme) -> dict[str, Any]:
             f"<b>{escape_for_plotly(shorten(option.text, 80))}</b><br>{format_percent(option.confidence)}"
             for option in options
         ],
-        "marker": {"color": [theme.bar if option.chosen else quiet for option in options]},
+        "marker": {"color": [theme.bar if option.chosen else pale for option in options]},
     }
 
 
 def describe_single_answer(result: SingleAnswer) -> str:
-    """The bars in words, for who cannot see them: text, not HTML."""
-    told = "; ".join(
+    """Describe the bars in a few sentences for screen readers, as plain text."""
+    descriptions = "; ".join(
         f"{shorten(option.text, _MAX_OPTION_NAME)}: {format_percent(option.confidence)}"
         for option in _shown_options(result.options)
     )
-    judged = "right" if result.right else "wrong"
-    return f"One answer, {judged}, confidence {format_percent(result.confidence)}. {told}."
+    verdict = "right" if result.right else "wrong"
+    return f"One answer, {verdict}, confidence {format_percent(result.confidence)}. {descriptions}."
 
 
-# MERGED said_right: How is it drawn what is said and what is right?  Two bars: the pale one says, the full one is right.
+# --- Mean confidence and accuracy: a pale bar and a solid one ----------------------------------------------
 
 _PAIR_HEIGHT: Final = 104
-"""Pixels of one pair with its name above it."""
 _MAX_PAIR_NAME: Final = 46
+"""Height of a pair of bars with its name above it in pixels, and characters of the name."""
+
 _SHARE_AXIS: Final[dict[str, Any]] = {
     "range": [0, 1.17],
     "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1],
     "tickformat": ".0%",
 }
-"""Room beyond 100 % for the number at a bar's end."""
+"""An axis with space beyond 100 % for the number at the end of a bar."""
+
+_CONFIDENCE_OFFSET, _ACCURACY_OFFSET = -0.16, 0.18
+"""Distance of the two bars of a pair from the middle of its row."""
 
 
 def confidence_accuracy_figure(result: ConfidenceAccuracyPairs, theme: Theme) -> Figure:
-    """One row a pair: how sure on average, and how often right with its 95 % interval."""
+    """A row for each pair: its mean confidence, and its accuracy with the 95 % interval."""
     pairs, top = result.pairs, 34
     layout = base_layout(theme, height=top + 50 + _PAIR_HEIGHT * max(len(pairs), 1), top=top)
     layout["margin"] |= {"l": 14}
@@ -170,12 +204,12 @@ def confidence_accuracy_figure(result: ConfidenceAccuracyPairs, theme: Theme) ->
                 f"<b>{escape_for_plotly(shorten(pair.name, _MAX_PAIR_NAME))}</b>",
                 x=0,
                 xanchor="left",
-                y=at - 0.45,
+                y=row - 0.45,
                 yanchor="middle",
                 align="left",
                 font={"size": SMALL_SIZE, "color": theme.text},
             )
-            for at, pair in enumerate(pairs)
+            for row, pair in enumerate(pairs)
         ],
     }
     data = [
@@ -189,7 +223,7 @@ def confidence_accuracy_figure(result: ConfidenceAccuracyPairs, theme: Theme) ->
 def _confidence_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dict[str, Any]:
     return _share_bars(
         [pair.mean_confidence for pair in pairs],
-        -0.16,
+        _CONFIDENCE_OFFSET,
         name="says",
         marker={
             "color": blend(theme.highlight, theme.background, 0.35),
@@ -200,18 +234,14 @@ def _confidence_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dic
 
 
 def _accuracy_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme, unit: str) -> dict[str, Any]:
-    drawn = _share_bars(
+    trace = _share_bars(
         [pair.accuracy for pair in pairs],
-        0.18,
+        _ACCURACY_OFFSET,
         name="is right, 95 % Wilson",
         marker={"color": theme.bar},
-        hovertext=[
-            f"{plural(pair.count, unit[:-1])}<br>right {format_percent(pair.accuracy)} ({format_percent(pair.low)} to "
-            f"{format_percent(pair.high)})"
-            for pair in pairs
-        ],
+        hovertext=[f"{plural(pair.count, unit[:-1])}<br>right {_accuracy_text(pair)}" for pair in pairs],
     )
-    drawn["error_x"] = {
+    trace["error_x"] = {
         "type": "data",
         "symmetric": False,
         "color": theme.text,
@@ -220,22 +250,25 @@ def _accuracy_bars(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme, unit: st
         "array": [round(pair.high - pair.accuracy, 5) for pair in pairs],
         "arrayminus": [round(pair.accuracy - pair.low, 5) for pair in pairs],
     }
-    return drawn
+    return trace
 
 
 def _bar_values(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dict[str, Any]:
-    """Each bar's number, beyond its whisker."""
-    ends = [(pair.mean_confidence, at - 0.16, pair.mean_confidence) for at, pair in enumerate(pairs)]
-    ends += [(pair.high, at + 0.18, pair.accuracy) for at, pair in enumerate(pairs)]
+    """The number of each bar, beyond the end of its whisker."""
+    labels = [
+        (pair.mean_confidence, row + _CONFIDENCE_OFFSET, pair.mean_confidence)
+        for row, pair in enumerate(pairs)
+    ]
+    labels += [(pair.high, row + _ACCURACY_OFFSET, pair.accuracy) for row, pair in enumerate(pairs)]
     return {
         "type": "scatter",
         "mode": "text",
         "hoverinfo": "skip",
         "showlegend": False,
         "cliponaxis": False,
-        "x": [round(end + 0.012, 5) for end, _, _ in ends],
-        "y": [at for _, at, _ in ends],
-        "text": [format_percent(share) for _, _, share in ends],
+        "x": [round(end + 0.012, 5) for end, _, _ in labels],
+        "y": [y for _, y, _ in labels],
+        "text": [format_percent(share) for _, _, share in labels],
         "textposition": "middle right",
         "textfont": {"size": TEXT_SIZE, "color": theme.text},
     }
@@ -247,7 +280,7 @@ def _share_bars(shares: list[float], offset: float, **options: Any) -> dict[str,
         "orientation": "h",
         "x": [round(share, 5) for share in shares],
         "width": 0.3,
-        "y": [at + offset for at in range(len(shares))],
+        "y": [row + offset for row in range(len(shares))],
         "hoverinfo": "text",
         "cliponaxis": False,
         "unselected": {"marker": {"opacity": 1}},
@@ -256,28 +289,34 @@ def _share_bars(shares: list[float], offset: float, **options: Any) -> dict[str,
 
 
 def describe_confidence_accuracy(result: ConfidenceAccuracyPairs) -> str:
-    """The bars in words, for who cannot see them: text, not HTML."""
-    told = "; ".join(
-        f"{pair.name}: says {format_percent(pair.mean_confidence)}, is right {format_percent(pair.accuracy)} ({format_percent(pair.low)} to "
-        f"{format_percent(pair.high)})"
+    """Describe the bars in a few sentences for screen readers, as plain text."""
+    descriptions = "; ".join(
+        f"{pair.name}: says {format_percent(pair.mean_confidence)}, is right {_accuracy_text(pair)}"
         for pair in result.pairs
     )
-    return f"What is said and what is right. {told}."
+    return f"What is said and what is right. {descriptions}."
 
 
-# MERGED ranking: How is it drawn which of several runs is accurate and honest, to be read from afar?  One row a run.
+def _accuracy_text(pair: ConfidenceAccuracy) -> str:
+    """The accuracy with its interval."""
+    interval = f"{format_percent(pair.low)} to {format_percent(pair.high)}"
+    return f"{format_percent(pair.accuracy)} ({interval})"
+
+
+# --- Ranking: accuracy and Brier score, a row for each run -------------------------------------------------
 
 MAX_RANKED_RUNS: Final = 10
-"""So many runs have a row: more cannot be read from afar."""
+"""At most this many runs have a row: more could not be read from a distance."""
 
 _RUN_HEIGHT: Final = 46
 _MAX_RANKED_NAME: Final = 20
-"""Letters of a name at the left of its dots, as many as a telephone leaves room for."""
+"""Characters of a name to the left of its dots, for which a phone has room."""
+
 _PANEL_DOMAINS: Final = ([0, 0.44], [0.56, 1])
 
 
 def ranking_figure(result: Comparison, theme: Theme) -> Figure:
-    """Accuracy at the left, Brier score at the right, with 95 % intervals, the lowest Brier score first."""
+    """Accuracy on the left and Brier score on the right, with 95 % intervals; lowest Brier score first."""
     points = ranked_points(result)
     layout = base_layout(theme, height=112 + _RUN_HEIGHT * len(points), top=58)
     layout["margin"] |= {"l": 14, "r": 22}
@@ -311,7 +350,7 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
                 text,
                 xref="paper",
                 yref="paper",
-                x=across[0],
+                x=domain[0],
                 xanchor="left",
                 y=1,
                 yanchor="bottom",
@@ -319,23 +358,23 @@ def ranking_figure(result: Comparison, theme: Theme) -> Figure:
                 align="left",
                 font={"size": TEXT_SIZE, "color": theme.text},
             )
-            for text, across in zip(headings, _PANEL_DOMAINS, strict=True)
+            for text, domain in zip(headings, _PANEL_DOMAINS, strict=True)
         ],
     }
-    right = _estimate_dots([point.accuracy for point in points], points, theme, "circle")
+    accuracy = _estimate_dots([point.accuracy for point in points], points, theme, "circle")
     brier = _estimate_dots([point.brier for point in points], points, theme, "diamond")
-    return {"data": [right, brier | {"xaxis": "x2", "yaxis": "y2"}], "layout": layout}
+    return {"data": [accuracy, brier | {"xaxis": "x2", "yaxis": "y2"}], "layout": layout}
 
 
 def ranked_points(result: Comparison) -> Sequence[ComparisonPoint]:
-    """The points that have a row."""
+    """The points that have a row, the lowest Brier score first."""
     return result.points_by_brier[:MAX_RANKED_RUNS]
 
 
 def _run_axis(theme: Theme, points: Sequence[ComparisonPoint], **options: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A line a run, which leads from its name to its two dots."""
-    places = list(range(len(points)))
-    return axis(theme, range=[max(len(points), 1) - 0.5, -0.5], tickvals=places, ticks="", **options)
+    """A vertical axis with a grid line for each run, which leads from its name to its two dots."""
+    rows = list(range(len(points)))
+    return axis(theme, range=[max(len(points), 1) - 0.5, -0.5], tickvals=rows, ticks="", **options)
 
 
 def _estimate_dots(
@@ -346,43 +385,51 @@ def _estimate_dots(
         "mode": "markers",
         "cliponaxis": False,
         "hoverinfo": "text",
-        "x": [round(one.value, 7) for one in estimates],
+        "x": [round(estimate.value, 7) for estimate in estimates],
         "y": list(range(len(estimates))),
-        "marker": points_of(theme.bar, symbol, theme, 9),
+        "marker": marker_style(theme.bar, symbol, theme, 9),
         "unselected": {"marker": {"opacity": 1}},
         "error_x": error_bars(estimates, theme.bar, width=6, thickness=2),
         "hovertext": [
-            f"<b>{escape_for_plotly(truncate_middle(point.run, 60))}</b><br>{estimate_text(one)}"
-            for point, one in zip(points, estimates, strict=True)
+            f"<b>{escape_for_plotly(truncate_middle(point.run, 60))}</b><br>{estimate_text(estimate)}"
+            for point, estimate in zip(points, estimates, strict=True)
         ],
     }
 
 
 def describe_ranking(result: Comparison) -> str:
-    """The rows in words, for who cannot see them: text, not HTML."""
-    told = "; ".join(
+    """Describe the rows in a few sentences for screen readers, as plain text."""
+    descriptions = "; ".join(
         f"{truncate_middle(point.name, 32)}: right {estimate_text(point.accuracy)}, "
         f"Brier score {estimate_text(point.brier)}"
         for point in ranked_points(result)
     )
-    more = len(result.points) - MAX_RANKED_RUNS
-    end = f"; and {more} more" if more > 0 else ""
-    return f"Accuracy and Brier score, the lowest Brier score first. {told}{end}."
+    n_more = len(result.points) - MAX_RANKED_RUNS
+    more = f"; and {n_more} more" if n_more > 0 else ""
+    return f"Accuracy and Brier score, the lowest Brier score first. {descriptions}{more}."
 
 
-# MERGED enlarged: How is a figure drawn that is read from the back of a room?  With larger letters and lines.
+# --- Figures enlarged for the back of a room ---------------------------------------------------------------
 
 ENLARGEMENT: Final = 1.6
 _PIXEL_KEYS: Final = frozenset(
     {"size", "width", "thickness", "height", "ticklen", "standoff", "yshift", "l", "r", "t", "b"}
 )
-"""Keys whose numbers are pixels: of letters, points, lines, whiskers, margins and the whole."""
+"""Keys whose numbers are pixels: of text, points, lines, whiskers, margins and the whole figure."""
 
 
 def enlarge_figure(figure: Mapping[str, Any], factor: float = ENLARGEMENT) -> Figure:
-    """Letters, points, lines and margins `times` as large, the height by half of that: a screen has an end.
+    """Scale text, points, lines and margins by a factor.
 
-    A bar's width is a part of its axis, and stays.
+    The height grows by half as much, so that the figure still fits on a screen. The widths of bars, which are
+    in units of their axis, do not change.
+
+    Parameters
+    ----------
+    figure : Mapping[str, Any]
+        A plotly figure as a plain dict; it is not modified.
+    factor : float
+        Scale, 1 or more.
     """
     layout = cast("dict[str, Any]", _enlarge_part(figure["layout"], factor))
     layout["height"] = round(figure["layout"]["height"] * (1 + factor) / 2)
@@ -392,58 +439,42 @@ def enlarge_figure(figure: Mapping[str, Any], factor: float = ENLARGEMENT) -> Fi
 
 
 def _widen_legend_entries(layout: dict[str, Any], entries: int, factor: float) -> None:
-    """One entry a line, since two of this size are too wide for a narrow window; with room for the lines."""
+    """Put one legend entry on each line, since two of this size do not fit a narrow window, and make room."""
     if not layout.get("showlegend", True) or layout.get("legend", {}).get("entrywidth") != HALF_WIDTH_ENTRY:
         return
-    more = entries // 2 * LEGEND_LINE_HEIGHT * factor
+    extra_height = entries // 2 * LEGEND_LINE_HEIGHT * factor
     layout["legend"] = layout["legend"] | {"entrywidth": FULL_WIDTH_ENTRY}
-    layout["margin"] = layout["margin"] | {"t": layout["margin"]["t"] + more}
-    layout["height"] = round(layout["height"] + more)
+    layout["margin"] = layout["margin"] | {"t": layout["margin"]["t"] + extra_height}
+    layout["height"] = round(layout["height"] + extra_height)
 
 
 def _enlarge_trace(trace: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    grown = cast("dict[str, Any]", _enlarge_part(trace, factor))
-    return grown | {"width": trace["width"]} if trace.get("type") == "bar" and "width" in trace else grown
+    enlarged = cast("dict[str, Any]", _enlarge_part(trace, factor))
+    is_bar = trace.get("type") == "bar" and "width" in trace
+    return enlarged | {"width": trace["width"]} if is_bar else enlarged
 
 
 def _enlarge_part(part: object, factor: float) -> object:
-    """The part with every length in pixels grown; lists are numbers of the data, or parts again."""
+    """Scale every length in pixels within a part; lists without dicts are data and stay as they are."""
     if isinstance(part, Mapping):
-        named = cast("Mapping[str, object]", part)
-        return {name: _enlarge_value(name, value, factor) for name, value in named.items()}
+        entries = cast("Mapping[str, object]", part)
+        return {key: _enlarge_value(key, value, factor) for key, value in entries.items()}
     if isinstance(part, list):
-        parts = cast("list[object]", part)
-        several = any(isinstance(one, Mapping) for one in parts)
-        return [_enlarge_part(each, factor) for each in parts] if several else parts
+        items = cast("list[object]", part)
+        has_mappings = any(isinstance(item, Mapping) for item in items)
+        return [_enlarge_part(item, factor) for item in items] if has_mappings else items
     return part
 
 
-def _enlarge_value(name: str, value: object, factor: float) -> object:
-    if name in _PIXEL_KEYS and isinstance(value, int | float) and not isinstance(value, bool):
+def _enlarge_value(key: str, value: object, factor: float) -> object:
+    if key in _PIXEL_KEYS and isinstance(value, int | float) and not isinstance(value, bool):
         return value * factor
     return _enlarge_part(value, factor)
 
 
-MIN_HEIGHT: Final = 380
-MIN_HEIGHT_LARGE: Final = 600
-"""Pixels of height: two bars alone are to fill a screen's half, too, and most of a projector's."""
+# --- Which figure draws which picture ----------------------------------------------------------------------
 
-
-def tour_figure(picture: TourPicture, theme: Theme, *, large: bool = False) -> Figure:
-    """The picture of a step; large: to be read from the back of a room."""
-    figure, _ = _DRAW_AND_DESCRIBE[type(picture)]
-    drawn = enlarge_figure(figure(picture, theme)) if large else figure(picture, theme)
-    drawn["layout"]["height"] = max(MIN_HEIGHT_LARGE if large else MIN_HEIGHT, drawn["layout"]["height"])
-    return drawn
-
-
-def describe_tour(picture: TourPicture) -> str:
-    """The picture in a sentence, for who cannot see it: text, not HTML."""
-    _, told = _DRAW_AND_DESCRIBE[type(picture)]
-    return told(picture)
-
-
-# Each function takes the kind of picture it stands beside, which a dict has no type for.
+# Each function takes the class it is listed under; no type of dict can say so, hence Any.
 _DRAW_AND_DESCRIBE: Final[
     Mapping[type[TourPicture], tuple[Callable[[Any, Theme], Figure], Callable[[Any], str]]]
 ] = {
@@ -461,4 +492,4 @@ _DRAW_AND_DESCRIBE: Final[
         lambda picture: describe_histogram([picture]),
     ),
 }
-"""How each kind of picture is drawn, and how it is told."""
+"""Class of a result → the functions that draw and describe it."""

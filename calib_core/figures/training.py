@@ -1,4 +1,4 @@
-"""How is it drawn that a metric changes as training goes on?  One result → one line a model."""
+"""A metric over the checkpoints of a training: a line for each model, over tokens seen or steps."""
 
 from __future__ import annotations
 
@@ -17,65 +17,103 @@ from calib_core.figures.layout import (
 )
 from calib_core.figures.marks import band_legend_entry, band_trace, median_line, selection_ring
 from calib_core.figures.palette import SeriesStyle, Theme, run_style
-from calib_core.figures.text import compact_count, escape_for_plotly, truncate_middle
-from calib_core.figures.text import wrap_lines as broken
+from calib_core.figures.text import compact_count, escape_for_plotly, truncate_middle, wrap_lines
 from calib_core.metrics import METRICS
 from calib_core.results.training import STEPS_AXIS, Checkpoint, Training, TrainingLine
 from calib_core.wording import NOT_DEFINED, format_interval, format_number, p_value_phrase, plural
 
-# MERGED training_axis: How is the way of a training drawn as an axis: tokens seen, or steps?
+# --- The axis of training progress -------------------------------------------------------------------------
 
 MAX_LINEAR_DECADES: Final = 1.5
-"""A training that spans more powers of ten is drawn on a logarithmic axis."""
+"""A training that spans more powers of ten than this has a logarithmic axis."""
 
 _MIN_TICK_DISTANCE: Final = 0.13
-"""Ticks nearer than this part of the axis would have their numbers run into one another."""
+"""The least distance of two ticks as a fraction of the axis: closer ones would have overlapping labels."""
 
 
 def progress_text(progress: float) -> str:
-    """ "8,000", "12.3k", "300B": a step or a number of tokens in four digits at most."""
+    """A step or a number of tokens in at most four digits.
+
+    Examples
+    --------
+    >>> progress_text(8000), progress_text(3e11)
+    ('8,000', '300B')
+    """
     return compact_count(round(progress))
 
 
 def axis_positions(progresses: Sequence[float]) -> dict[float, float]:
-    """Where each place of the training is drawn; the axis is linear in these.
+    """The position of each checkpoint on the axis.
 
-    Decimal logarithms where the places above zero span more than `DECADES`, and then zero, which has
-    none, stands one third of a decade left of the first. Else the places themselves.
+    Positions are decimal logarithms where the values above zero span more than `MAX_LINEAR_DECADES`, and zero
+    is put one third of a decade left of the first. Otherwise they are the values themselves.
+
+    Parameters
+    ----------
+    progresses : Sequence[float]
+        Steps or tokens seen, each 0 or more.
+
+    Returns
+    -------
+    dict[float, float]
+        Progress → position.
+
+    Examples
+    --------
+    >>> axis_positions([0, 10, 20])
+    {0: 0, 10: 10, 20: 20}
+    >>> axis_positions([10, 100, 1000])
+    {10: 1.0, 100: 2.0, 1000: 3.0}
     """
-    above = sorted({at for at in progresses if at > 0})
-    if not above or math.log10(above[-1] / above[0]) <= MAX_LINEAR_DECADES:
-        return {at: at for at in progresses}
-    start = math.log10(above[0]) - 1 / 3
-    return {at: math.log10(at) if at > 0 else start for at in progresses}
+    positive = sorted({progress for progress in progresses if progress > 0})
+    if not positive or math.log10(positive[-1] / positive[0]) <= MAX_LINEAR_DECADES:
+        return {progress: progress for progress in progresses}
+    zero = math.log10(positive[0]) - 1 / 3
+    return {progress: math.log10(progress) if progress > 0 else zero for progress in progresses}
 
 
 def training_axis(theme: Theme, title: str, positions: dict[float, float]) -> dict[str, Any]:
-    """The axis with ticks at checkpoints, crowded ones left out; the last always has one."""
+    """The axis of training progress, with ticks at checkpoints.
+
+    The last checkpoint always has a tick; those too close to the tick after them have none.
+
+    Parameters
+    ----------
+    theme : Theme
+        Colours.
+    title : str
+        What progress is measured in.
+    positions : dict[float, float]
+        Progress → position, from `axis_positions`.
+    """
     if not positions:
         return axis(theme, title, standoff=6, range=[0, 1], showticklabels=False)
-    log = any(drawn != at for at, drawn in positions.items())
+    log = any(position != progress for progress, position in positions.items())
     low, high = min(positions.values()), max(positions.values())
-    room = 0.04 * (high - low) or max(0.1 * abs(high), 0.5)
+    padding = 0.04 * (high - low) or max(0.1 * abs(high), 0.5)
+    min_distance = _MIN_TICK_DISTANCE * (high - low + 2 * padding)
     ticks: list[float] = []
-    for at in sorted(positions, reverse=True):
-        if not ticks or positions[ticks[-1]] - positions[at] >= _MIN_TICK_DISTANCE * (high - low + 2 * room):
-            ticks.append(at)
+    for progress in sorted(positions, reverse=True):
+        if not ticks or positions[ticks[-1]] - positions[progress] >= min_distance:
+            ticks.append(progress)
+    ticks.reverse()
     return axis(
         theme,
         f"{title} (log)" if log else title,
         standoff=6,
-        range=[low - room, high + room],
-        tickvals=[positions[at] for at in reversed(ticks)],
-        ticktext=[progress_text(at) for at in reversed(ticks)],
+        range=[low - padding, high + padding],
+        tickvals=[positions[progress] for progress in ticks],
+        ticktext=[progress_text(progress) for progress in ticks],
     )
 
 
+# --- The figure --------------------------------------------------------------------------------------------
+
 _PANEL_HEIGHT: Final = 340
-"""Pixels of the panel with its lower margin."""
+"""Height of the panel with its lower margin, in pixels."""
 
 _MAX_LINE_NAME: Final = 46
-"""Letters of a line's name in the legend."""
+"""Characters of a line's name in the legend."""
 
 
 def training_figure(
@@ -85,37 +123,53 @@ def training_figure(
     selected: str | None = None,
     style_indices: Mapping[str, int] | None = None,
 ) -> Figure:
-    """The metric against tokens seen or step, with the null band of each line below it.
+    """The metric over tokens seen or steps, with the null band of each line.
 
-    selected: key of the run to ring, without effect where it is no point; places: run key → its place among
-    all at hand: a line is many runs, and looks as the last of them, the trained model, does. Every point that
-    takes hover and click has `customdata` rows that begin with the run's key.
+    Parameters
+    ----------
+    result : Training
+        The checkpoints by model.
+    theme : Theme
+        Colours.
+    selected : str, optional
+        Key of the run to ring. A key of no checkpoint has no effect.
+    style_indices : Mapping[str, int], optional
+        Run key → index of the run among all loaded runs. A line consists of many runs and has the style of
+        the last one, the trained model.
+
+    Notes
+    -----
+    The `customdata` of points that receive hover and click has rows that begin with the run's key.
     """
-    drawn = [line for line in result.lines if line.points]
-    across = axis_positions([point.at for line in drawn for point in line.points])
+    lines = [line for line in result.lines if line.points]
+    positions = axis_positions([point.at for line in lines for point in line.points])
     data: list[dict[str, Any]] = []
-    for at, line in enumerate(drawn):
-        look = run_style((style_indices or {}).get(line.points[-1].run, at), theme)
-        data += _line_traces(line, theme, look, across)
-    chosen = [point for line in drawn for point in line.points if point.run == selected]
-    data += [selection_ring(across[one.at], one.value, theme) for one in chosen if one.value is not None]
-    if any(_points_with_null(line) for line in drawn):
+    for index, line in enumerate(lines):
+        style = run_style((style_indices or {}).get(line.points[-1].run, index), theme)
+        data += _line_traces(line, theme, style, positions)
+    data += [
+        selection_ring(positions[point.at], point.value, theme)
+        for line in lines
+        for point in line.points
+        if point.run == selected and point.value is not None
+    ]
+    if any(_points_with_null(line) for line in lines):
         data.append(band_legend_entry(theme))
-    top, alone = legend_margin(legend_names(data), one_per_line=True)
-    layout = base_layout(theme, height=_PANEL_HEIGHT + top, top=top, one_per_line=alone)
+    top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
+    layout = base_layout(theme, height=_PANEL_HEIGHT + top, top=top, one_per_line=one_per_line)
     return {
         "data": data or [empty_trace()],
         "layout": layout
         | {
             "hovermode": "closest",
-            "xaxis": training_axis(theme, result.axis, across),
-            "yaxis": _value_axis(result, theme, drawn),
+            "xaxis": training_axis(theme, result.axis, positions),
+            "yaxis": _value_axis(result, theme, lines),
             "annotations": []
-            if drawn
+            if lines
             else [
                 annotation(
                     theme,
-                    broken(result.headline or "No checkpoint.", 40),
+                    wrap_lines(result.headline or "No checkpoint.", 40),
                     xref="x domain",
                     yref="y domain",
                     x=0.5,
@@ -133,29 +187,29 @@ def _points_with_null(line: TrainingLine) -> list[Checkpoint]:
 def _line_traces(
     line: TrainingLine, theme: Theme, style: SeriesStyle, positions: dict[float, float]
 ) -> list[dict[str, Any]]:
-    """Null band and median below, then the points, joined."""
+    """The null band and median, then the line with its points."""
     traces: list[dict[str, Any]] = []
-    if known := _points_with_null(line):
-        x = [positions[point.at] for point in known]
-        low = [point.null_low or 0.0 for point in known]
-        high = [point.null_high or 0.0 for point in known]
+    if with_null := _points_with_null(line):
+        x = [positions[point.at] for point in with_null]
+        low = [point.null_low or 0.0 for point in with_null]
+        high = [point.null_high or 0.0 for point in with_null]
         traces.append(band_trace(x, low, high, style.colour))
-        traces.append(median_line(x, [point.null_median or 0.0 for point in known], style.colour))
-    own = [point for point in line.points if point.value is not None and math.isfinite(point.value)]
+        traces.append(median_line(x, [point.null_median or 0.0 for point in with_null], style.colour))
+    plotted = [point for point in line.points if point.value is not None and math.isfinite(point.value)]
     traces.append(
         {
             "type": "scatter",
             "mode": "lines+markers",
             "cliponaxis": False,
             "name": escape_for_plotly(_short_title(line.title)),
-            "x": [positions[point.at] for point in own] or [None],
-            "y": [round(point.value or 0.0, 7) for point in own] or [None],
+            "x": [positions[point.at] for point in plotted] or [None],
+            "y": [round(point.value or 0.0, 7) for point in plotted] or [None],
             "line": style.line(),
             "marker": style.marker(theme, 10),
             "unselected": {"marker": {"opacity": 1}},
             "hoverinfo": "text",
-            "hovertext": [_hover_text(line, point) for point in own],
-            "customdata": [[point.run] for point in own],
+            "hovertext": [_hover_text(line, point) for point in plotted],
+            "customdata": [[point.run] for point in plotted],
         }
     )
     return traces
@@ -166,18 +220,19 @@ def _short_title(title: str) -> str:
 
 
 def _hover_text(line: TrainingLine, point: Checkpoint) -> str:
-    """What the hover says of a checkpoint."""
-    told = f"<b>{escape_for_plotly(_short_title(line.title))}</b><br>{escape_for_plotly(_short_title(point.label))}"
-    told += f"<br>{format_number(point.value, '.4g')}"
+    """The hover text of a checkpoint."""
+    text = f"<b>{escape_for_plotly(_short_title(line.title))}</b>"
+    text += f"<br>{escape_for_plotly(_short_title(point.label))}"
+    text += f"<br>{format_number(point.value, '.4g')}"
     if point.null_median is not None:
-        told += f"<br>if calibrated {format_number(point.null_median, '.4g')}"
-        told += f" ({format_interval(point.null_low, point.null_high, '.4g')})"
+        text += f"<br>if calibrated {format_number(point.null_median, '.4g')}"
+        text += f" ({format_interval(point.null_low, point.null_high, '.4g')})"
     p = p_value_phrase(point.p, point.draws)
-    return f"{told}<br>{p}" if p else told
+    return f"{text}<br>{p}" if p else text
 
 
 def _value_axis(result: Training, theme: Theme, lines: Sequence[TrainingLine]) -> dict[str, Any]:
-    """From zero for a metric that has a floor there; with a line at zero for one that goes below."""
+    """The vertical axis: from zero, or from below the lowest value with a line at zero."""
     metric = METRICS[result.metric]
     values = [
         value
@@ -187,13 +242,13 @@ def _value_axis(result: Training, theme: Theme, lines: Sequence[TrainingLine]) -
         if value is not None and math.isfinite(value)
     ]
     high, low = max(values, default=1.0), min(values, default=0.0)
-    room = 0.1 * (high - min(low, 0.0)) or 0.1
+    padding = 0.1 * (high - min(low, 0.0)) or 0.1
     scale = " (scale 0 to 2)" if metric.high == 2 else ""
-    below = low - room if low < 0 else 0.0
+    bottom = low - padding if low < 0 else 0.0
     return axis(
         theme,
         f"{metric.title}{scale}",
-        range=[below, high + room],
+        range=[bottom, high + padding],
         nticks=7,
         tickformat="~g",
         zeroline=low < 0,
@@ -202,20 +257,20 @@ def _value_axis(result: Training, theme: Theme, lines: Sequence[TrainingLine]) -
 
 
 def describe_training(result: Training) -> str:
-    """The figure in one sentence, for who cannot see it: text, not HTML."""
-    told = [
+    """Describe the figure in one sentence for screen readers, as plain text."""
+    descriptions = [
         f"{line.title}: {_first_to_last(line, result.axis)}, {plural(len(line.points), 'checkpoint')}"
         for line in result.lines
         if line.points
     ]
-    over = result.axis[0].lower() + result.axis[1:]
-    return f"{METRICS[result.metric].title} over {over}. {'; '.join(told) or 'No checkpoint'}."
+    progress = result.axis[0].lower() + result.axis[1:]
+    return f"{METRICS[result.metric].title} over {progress}. {'; '.join(descriptions) or 'No checkpoint'}."
 
 
 def _first_to_last(line: TrainingLine, axis_title: str) -> str:
-    """ "0.3000 at step 10 to 0.0500 at step 100"; of one checkpoint its number."""
-    ends = line.points[:: max(len(line.points) - 1, 1)]
-    return " to ".join(_checkpoint_text(point, axis_title) for point in ends)
+    """The first and last value, such as "0.3000 at step 10 to 0.0500 at step 100", or the only one."""
+    first_and_last = line.points[:: max(len(line.points) - 1, 1)]
+    return " to ".join(_checkpoint_text(point, axis_title) for point in first_and_last)
 
 
 def _checkpoint_text(point: Checkpoint, axis_title: str) -> str:

@@ -81,7 +81,7 @@ def test_every_bin_is_seen_inside_and_hit_alone(values: list[int], scheme: Schem
 
 def test_placed_says_how_near_the_nearest_bar_is() -> None:
     bins = place_bars(table([0.1, 0.2, 0.8], NATURAL), NATURAL)
-    np.testing.assert_allclose(bins["apart"], [0.1, 0.1, 0.6])
+    np.testing.assert_allclose(bins["spacing"], [0.1, 0.1, 0.6])
     assert closest_bar_distance(bins) == pytest.approx(0.1)
     assert closest_bar_distance(place_bars(table([0.1], NATURAL), NATURAL)) == np.inf
 
