@@ -94,7 +94,9 @@ def test_groups_of_one_part_alone_are_missing_in_the_other() -> None:
 
 def test_the_tools_numbers_are_weighted_by_rows_and_kept_by_subject() -> None:
     one = part("a.jsonl", "law", ["0"], reported_metrics=(ReportedMetric("acc", 0.5, 100, "choice_softmax"),))
-    other = part("b.jsonl", "art", ["0"], reported_metrics=(ReportedMetric("acc", 0.2, 300, "choice_softmax"),))
+    other = part(
+        "b.jsonl", "art", ["0"], reported_metrics=(ReportedMetric("acc", 0.2, 300, "choice_softmax"),)
+    )
     whole = answers(merge_parts([one, other]))
     assert [(each.name, each.rows, each.subject) for each in whole.reported_metrics] == [
         ("acc, of all by rows", 400, None),
@@ -105,7 +107,9 @@ def test_the_tools_numbers_are_weighted_by_rows_and_kept_by_subject() -> None:
 
 
 def test_a_number_without_rows_or_of_one_part_alone_has_no_mean() -> None:
-    one = part("a.jsonl", "law", ["0"], reported_metrics=(ReportedMetric("acc", 0.5, None, "choice_softmax"),))
+    one = part(
+        "a.jsonl", "law", ["0"], reported_metrics=(ReportedMetric("acc", 0.5, None, "choice_softmax"),)
+    )
     numbers = (ReportedMetric("acc", 0.2, 300, "choice_softmax"), ReportedMetric("f1", 1.0, 1))
     other = part("b.jsonl", "art", ["0"], reported_metrics=numbers)
     assert [each.subject for each in answers(merge_parts([one, other])).reported_metrics] == [

@@ -100,7 +100,9 @@ def test_a_run_of_which_no_sample_parses_is_all_wrong() -> None:
 
 
 def test_nothing_is_looked_for_where_there_are_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(methods_table, "cluster_samples")  # what takes long: Methods asks each run at every click
+    monkeypatch.delattr(
+        methods_table, "cluster_samples"
+    )  # what takes long: Methods asks each run at every click
     run = run_of([{"gold": "1", "prediction": "1", "confidence": 0.5}])
     assert evidence_of_unparsed_run(run, METHODS["cluster_size"], MethodOptions()) is None
 
