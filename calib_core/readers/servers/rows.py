@@ -1,4 +1,4 @@
-"""How does a log of a server's answers become a reading, beside a table of right answers if one is named?"""
+"""Turns the responses of a model server into a reading, joined with a table of right answers if there is one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from calib_core.readers.table.raw import BrokenRecord, ReadProgress
 from calib_core.runs import RunInfo
 from calib_core.wording import plural
 
-# MERGED inferred_letters: Which letters do a log's questions choose from, where nothing in it says so?  What the whole file shows.
+# --- Letters of choices that the log does not list ------------------------------
 
 _LETTER_PATTERN: Final = re.compile(r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$")
 
@@ -44,23 +44,31 @@ _WHY_LISTED: Final = "at least half of the lists of likely tokens hold each of t
 
 @dataclass(frozen=True, slots=True)
 class InferredLetters:
-    """So many first letters are the choices; why: what of the file says so."""
+    """The first n letters are taken to be the choices.
+
+    Attributes
+    ----------
+    n_letters : int
+        Number of choices.
+    reason : str
+        Template of the evidence; ``{last}`` stands for the last letter.
+    """
 
     n_letters: int
     reason: str
 
     @property
     def note(self) -> str:
-        """To stand after the number of rows that are read so."""
-        beyond = self.n_letters - len(LETTERS)
-        last = str(beyond) if beyond > 0 else LETTERS[self.n_letters - 1]
+        """The end of a note that begins with the number of affected rows."""
+        n_beyond = self.n_letters - len(LETTERS)
+        last = str(n_beyond) if n_beyond > 0 else LETTERS[self.n_letters - 1]
         names = f"A and {last}" if self.n_letters == 2 else f"A to {last}"
         why = self.reason.format(last=last)
         return f"the choices are not told and are taken to be {names}: in the whole file, {why}"
 
 
 def letter_index(gold: object) -> int | None:
-    """Position of the choice that a right answer names as a letter."""
+    """Position of the choice that a right answer names by its letter; None where it is not a letter."""
     match = _LETTER_PATTERN.match((as_text(gold) or "").strip())
     return None if match is None else LETTERS.index(match[1].upper())
 
@@ -68,35 +76,53 @@ def letter_index(gold: object) -> int | None:
 def infer_letters(
     golds: Sequence[Mapping[str, object]], answers: Iterable[ServerAnswer]
 ) -> InferredLetters | None:
-    """The letters that the questions choose from, None where the right answers are no letters, or one only.
+    """The letters that the questions choose from.
 
-    Up to the last letter that is a right answer, that a tenth of the rows with a letter answer with, or
-    that is listed, with all before it, in at least half of these. golds: what is known of each question.
+    They reach up to the last letter that is a right answer, that a tenth of the answers with a letter name,
+    or that is listed, together with all letters before it, in at least half of these answers.
+
+    Parameters
+    ----------
+    golds : Sequence[Mapping[str, object]]
+        What is known of each question.
+    answers : Iterable[ServerAnswer]
+        The answers to all questions.
+
+    Returns
+    -------
+    InferredLetters or None
+        None where the right answers are not letters, or only one letter occurs.
     """
-    known = [gold["gold"] for gold in golds if gold.get("gold") is not None]
-    right = [at for value in known if (at := letter_index(value)) is not None]
-    right += [at for gold in golds if (at := as_integer(gold.get("gold_index"))) is not None]
-    if known and not right:
+    values = [gold["gold"] for gold in golds if gold.get("gold") is not None]
+    gold_letters = [at for value in values if (at := letter_index(value)) is not None]
+    gold_letters += [at for gold in golds if (at := as_integer(gold.get("gold_index"))) is not None]
+    if values and not gold_letters:
         return None
     symbols = [answer.letter for answer in answers if answer.letter]
     answered = Counter(symbol.symbol for symbol in symbols)
-    given = [LETTERS.index(what) for what, count in answered.items() if 10 * count >= len(symbols)]
+    answered_letters = [
+        LETTERS.index(letter) for letter, count in answered.items() if 10 * count >= len(symbols)
+    ]
     listed = Counter(letter for symbol in symbols for letter in symbol.masses.logprobs)
-    run = 0
-    while run < len(LETTERS) and 2 * listed[LETTERS[run]] >= max(len(symbols), 1):
-        run += 1
-    last = max((*right, *given, run - 1), default=-1)
+    n_listed = 0
+    while n_listed < len(LETTERS) and 2 * listed[LETTERS[n_listed]] >= max(len(symbols), 1):
+        n_listed += 1
+    last = max((*gold_letters, *answered_letters, n_listed - 1), default=-1)
     if last < 1:
         return None
-    why = next(
-        why
-        for why, at in ((_WHY_GOLD, right), (_WHY_ANSWERED, given), (_WHY_LISTED, [run - 1]))
+    reason = next(
+        reason
+        for reason, at in (
+            (_WHY_GOLD, gold_letters),
+            (_WHY_ANSWERED, answered_letters),
+            (_WHY_LISTED, [n_listed - 1]),
+        )
         if last in at
     )
-    return InferredLetters(last + 1, why)
+    return InferredLetters(last + 1, reason)
 
 
-# MERGED response_rows: How do a server's answers become rows?  Each with its right answer, letters, tokens and samples.
+# --- Responses as rows ----------------------------------------------------------
 
 _UNCLEAR_NOTE: Final = (
     "it is not told which token of prompt_logprobs is the prompt's own (prompt_token_ids is missing): they "
@@ -110,7 +136,19 @@ _UNUSED_PROMPT_NOTE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:
-    """What the log calls the id, the answer's text, its tokens' log-probabilities, the likeliest tokens."""
+    """Names of fields in the log.
+
+    Attributes
+    ----------
+    id : str
+        The question's id.
+    text : str
+        The answer's text.
+    token_logprobs : str
+        Log-probabilities of the answer's tokens.
+    top_logprobs : str
+        The likeliest tokens at each position.
+    """
 
     id: str
     text: str
@@ -119,7 +157,7 @@ class FieldNames:
 
     @property
     def column_roles(self) -> dict[str, str]:
-        """The log's field → the name that it is read as."""
+        """Field of the log → the column it is read as."""
         return {
             self.id: "id",
             self.text: "prediction",
