@@ -122,7 +122,7 @@ def _parse_argument(part: str) -> tuple[str, str]:
 
 
 def outcome_metric(spec: RunSpec, available: set[str]) -> str | None:
-    """The metric to use as the outcome: the scenario's main one if available, else the first of `OUTCOME_METRICS`."""
+    """The outcome metric: the scenario's main one, else the first available one of `OUTCOME_METRICS`."""
     main = MAIN_METRICS.get(spec.scenario or "", OUTCOME_METRICS[0])
     return next((metric for metric in (main, *OUTCOME_METRICS) if metric in available), None)
 
@@ -545,7 +545,7 @@ def _choice_logprob(state: Mapping[str, object] | None, choice: str) -> tuple[fl
 
 
 def _calibrated_probs(sums: Sequence[float | None], baselines: Sequence[float | None]) -> list[float] | None:
-    """Softmax over the choices of the log-probability with minus without the question; None if one is missing."""
+    """Softmax of the log-probability with minus without the question; None if one is missing."""
     pairs = zip(sums, baselines, strict=True)
     gains = [
         conditional - baseline

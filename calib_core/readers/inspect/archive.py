@@ -138,7 +138,7 @@ def _check_no_overlap(members: Mapping[str, zipfile.ZipInfo], file: str) -> None
 
 
 def _unpack_member(stream: BinaryIO, member: zipfile.ZipInfo, file: str) -> bytes:
-    """The bytes of a member. Raises Refused where they are too many, damaged, or cannot be unpacked."""
+    """The bytes of a member. Raises Refused where they are too many, damaged or encrypted."""
     quoted_name = _quoted_name(member.orig_filename)
     if member.flag_bits & 1:
         raise Refused(f"{file}: {quoted_name} in it is encrypted. Save it again without a password.")

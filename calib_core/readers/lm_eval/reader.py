@@ -46,7 +46,8 @@ def fold_filters(head: Head, delimiter: str | None, progress: ReadProgress) -> t
 
     A record of a document that came before is another filter of it if it holds the same responses under
     another filter's name. Old logs do not name filters: there, a record counts as another filter if its
-    scores differ, or if every document occurs equally often. Otherwise the document is repeated, and both are kept.
+    scores differ, or if every document occurs equally often. Otherwise the document is repeated, and both are
+    kept.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def _find_symbol(positions: Sequence[TokenPosition], symbol_of: SymbolParser) ->
     if not symbols or (symbol := symbols[-1][1]) is None:
         return None
     position = symbols[-1][0]
-    has_text_before = any(strip_around_letter(position.token) for position in positions[:position])
+    has_text_before = any(strip_around_letter(token.token) for token in positions[:position])
     return AnswerSymbol(position, symbol, symbol_masses(positions[position], symbol_of), not has_text_before)
 
 
