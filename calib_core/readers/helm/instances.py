@@ -326,10 +326,10 @@ def refuse_without_logprobs(reading: Reading, instances: Sequence[HelmInstance])
     return replace(
         reading,
         refusal=(
-            f"{reading.file}: read as {reading.format}, {reading.n_rows:,} rows. {accuracy}logprob is exactly 0.0 "
-            f"in every row, which means that none was recorded (HELM writes 0.0 where a model's interface "
-            f"gives none): there is no confidence in the file, so nothing in it can be calibrated. Run it on "
-            f"a model that gives log-probabilities."
+            f"{reading.file}: read as {reading.format}, {reading.n_rows:,} rows. {accuracy}logprob is "
+            f"exactly 0.0 in every row, which means that none was recorded (HELM writes 0.0 where a model's "
+            f"interface gives none): there is no confidence in the file, so nothing in it can be calibrated. Run it "
+            f"on a model that gives log-probabilities."
         ),
     )
 

@@ -148,7 +148,8 @@ def _unpack_member(stream: BinaryIO, member: zipfile.ZipInfo, file: str) -> byte
         data = _decompress(_read_packed(stream, member), member.compress_type)
     except (zlib.error, zstandard.ZstdError, ValueError) as error:
         raise Refused(
-            f"{file}: {quoted_name} in it cannot be unpacked ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}"
+            f"{file}: {quoted_name} in it cannot be unpacked ({archive_error_text(error)}). "
+            f"{COPY_AGAIN_ADVICE}"
         ) from None
     if len(data) != member.file_size:
         size = "larger" if len(data) > member.file_size else "smaller"

@@ -200,17 +200,19 @@ class ResponseRows:
     def entries(self) -> Iterator[LogEntry]:
         """One row per response, in the log's order."""
         golds = [self._gold_of(response) for response in self.responses]
-        said = {str(gold["gold"]).strip().lower() for gold in golds if gold.get("gold") is not None}
-        truth = bool(said) and said <= set(TRUTH_WORDS)
+        gold_texts = {str(gold["gold"]).strip().lower() for gold in golds if gold.get("gold") is not None}
+        is_true_false = bool(gold_texts) and gold_texts <= set(TRUTH_WORDS)
         answers = (answer for response in self.responses for answer in response.answers)
-        options = None if truth else infer_letters(golds, answers)
+        options = None if is_true_false else infer_letters(golds, answers)
         if options is not None:
             self.inferred_notes.append(options.note)
         for response, gold in zip(self.responses, golds, strict=True):
             if response.broken is not None:
                 yield LogEntry({}, response.line, response.share, response.broken)
                 continue
-            fields = self._row_fields(response, gold, options and options.n_letters, is_true_false=truth)
+            fields = self._row_fields(
+                response, gold, options and options.n_letters, is_true_false=is_true_false
+            )
             broken = fields.pop("", None)
             yield LogEntry(
                 fields, response.line, response.share, broken if isinstance(broken, BrokenRecord) else None
@@ -353,8 +355,8 @@ class ResponseRows:
             ]
         if self.other_masses:
             notes.append(
-                f"Tokens that are no letter have {fmean(self.other_masses):.3g} on average: letter_mass is the "
-                "answered letter's probability as listed, choice_softmax its share among the letters."
+                f"Tokens that are no letter have {fmean(self.other_masses):.3g} on average: letter_mass is "
+                "the answered letter's probability as listed, choice_softmax its share among the letters."
             )
         descriptions = (
             ("merged", "a letter has several spellings (such as 'A' and ' A'), which are added up"),
