@@ -16,7 +16,7 @@ from calib_core.tokens.float_bits import as_bits
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.row_scanner import PositionBlock, ScannedRows
 
-# --- Sums by key ----------------------------------------------------------------
+# --- Sums by key --------------------------------------------------------------
 
 MAX_PENDING: Final = 1 << 19
 """Entries that may wait to be sorted in; as many as are already sorted in, if those are more."""
@@ -60,7 +60,7 @@ class KeyedSums:
             self._sum = np.add.reduceat(value[order], start)
 
 
-# --- Pooled over the classes ----------------------------------------------------
+# --- Pooled over the classes --------------------------------------------------
 
 
 class CellSums:
@@ -142,7 +142,7 @@ class PooledSums:
         return self._all_labels.grid(self.rows, self._log_loss, self._impossible)
 
 
-# --- Unlisted entries, by class -------------------------------------------------
+# --- Unlisted entries, by class -----------------------------------------------
 
 _MAX_PENDING_ROWS: Final = (1 << 32) // (int(FLOAT16_BITS_LIMIT) + 1) - 1
 """Rows that can be added up in 32-bit lanes without overflow."""
@@ -217,7 +217,7 @@ class Float16UnlistedSums:
         self._n_pending = 0
 
 
-# --- All entries, by class ----------------------------------------------------------------
+# --- All entries, by class ----------------------------------------------------
 
 
 class ClassCellSums:

@@ -68,14 +68,13 @@ class UnstoredMass:
     def _bounds_for(self, bins: int) -> tuple[int, NDArray[np.float64]]:
         """Number of ambiguous positions, and the bounds A_j for j = 1..M.
 
-        Positions must be in descending order of `cell`. A_j bounds the unstored mass that can lie in bin j:
-        n unstored probabilities above (j − 1)/M need more than n(j − 1)/M of the mass r, so n ≤ ⌈rM/(j −
-        1)⌉ − 1, and each is at most u.
+        A_j bounds the unstored mass that can lie in bin j. As n unstored probabilities above (j−1)/M need
+        more than n(j−1)/M of the mass r, n is at most ⌈rM/(j−1)⌉ − 1; each of them is at most u. Positions
+        must be in descending order of `cell`.
         """
         highest_bin = self.cell // (GRID_CELLS // bins)
-        n_reaching = np.searchsorted(
-            -highest_bin, -np.arange(1, bins), side="right"
-        )  # positions whose u lies in bin j + 1 or above
+        # Positions whose u lies in bin 2 or above, in bin 3 or above, and so on.
+        n_reaching = np.searchsorted(-highest_bin, -np.arange(1, bins), side="right")
         mass = np.zeros(bins)
         ambiguous = int(n_reaching[0]) if bins > 1 else 0
         mass[0] = self.mass[:ambiguous].sum()
@@ -131,9 +130,8 @@ def full_ece_bounds(sums: TokenSums, bins: int) -> tuple[float, float]:
     mass = sums.unstored.mass_bounds[bins]
     surplus = np.zeros(bins)
     surplus[binned.index] = binned.correct - binned.confidence
-    surplus[0] += mass[
-        0
-    ]  # the grid counts all unstored mass in its first cell, also that of ambiguous positions
+    # The grid counts all unstored mass in its first cell, also that of ambiguous positions.
+    surplus[0] += mass[0]
     high = float(np.abs(surplus).sum() + mass[0])
     moved = 0.0
     for gain, limit in zip(np.maximum(surplus, 0.0)[::-1].tolist(), mass[::-1].tolist(), strict=True):

@@ -26,7 +26,13 @@ def as_bits(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def bits_of_one(dtype: np.dtype[Any]) -> int:
-    """The bits of 1.0; those of negative numbers, infinity and NaN are larger."""
+    """The bits of 1.0; those of negative numbers, infinity and NaN are larger.
+
+    Examples
+    --------
+    >>> hex(bits_of_one(np.dtype(np.float16)))
+    '0x3c00'
+    """
     return int(as_bits(np.ones(1, dtype))[0])
 
 

@@ -25,7 +25,13 @@ SERVED_BINS: Final = tuple(bins for bins in range(1, MAX_BINS + 1) if GRID_CELLS
 
 
 def nearest_served_bins(bins: int) -> int:
-    """The served M nearest to `bins`; the smaller of two equally near ones."""
+    """The served M nearest to `bins`; the smaller of two equally near ones.
+
+    Examples
+    --------
+    >>> nearest_served_bins(17)
+    15
+    """
     return min(SERVED_BINS, key=lambda served: (abs(served - bins), served))
 
 

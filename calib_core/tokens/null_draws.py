@@ -17,7 +17,7 @@ from calib_core.tokens.grid import GRID_CELLS
 from calib_core.tokens.row_scanner import PositionBlock, ScannedRows, class_block_size
 from calib_core.tokens.sums import N_CLASS_DRAWS, N_DRAWS, NullDraws
 
-# --- Random numbers -------------------------------------------------------------
+# --- Random numbers -----------------------------------------------------------
 #
 # SplitMix64: each position has its own stream, seeded by a hash of the seed, the row number and what is
 # stored there. The draws therefore do not depend on the size of the blocks read, and two parts of a data
@@ -65,7 +65,7 @@ def uniform_draws(state: RandomWords, draws: int) -> NDArray[np.float64]:
     return (mix64(state[:, None] + steps) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-# --- Draws --------------------------------------------------------------------------------
+# --- Draws --------------------------------------------------------------------
 
 DRAW_UNIT: Final = 2.0**-46
 """Probabilities are rounded to multiples of this, so that their sums do not depend on the order."""

@@ -24,7 +24,7 @@ from calib_core.tokens.row_scanner import (
     class_block_size,
 )
 
-# --- Problems of positions ------------------------------------------------------
+# --- Problems of positions ----------------------------------------------------
 
 MAX_FOUND_CHARS: Final = 80
 """Characters kept of a value that was found."""
@@ -89,7 +89,7 @@ class PositionProblemLog:
         )
 
 
-# --- Checks of rows -----------------------------------------------------------------------
+# --- Checks of rows -----------------------------------------------------------
 
 CLIP_TOLERANCE: Final = 1e-6
 """How far outside [0, 1] a value is clipped, and how far from 1 a sum is not reported."""

@@ -208,7 +208,7 @@ def _merge_optional(left: _MergeableT | None, right: _MergeableT | None) -> _Mer
     return None if left is None or right is None else left.merge(right)
 
 
-# --- Example positions ----------------------------------------------------------
+# --- Example positions --------------------------------------------------------
 
 EXAMPLE_ENTRIES: Final = 20
 """Number of probabilities kept of an example."""

@@ -27,7 +27,7 @@ from calib_core.tokens.sums import (
     UnstoredBounds,
 )
 
-# --- Known pairs ----------------------------------------------------------------
+# --- Known pairs --------------------------------------------------------------
 
 ZERO_REST: Final = 1e-13
 """A remaining probability up to this is rounding error: the unstored classes then have probability 0."""
@@ -151,32 +151,29 @@ def known_pairs(entries: TopKEntries) -> KnownPairs:
 
     end = np.cumsum(sizes + has_extra_target + has_last_class)
     start = end - sizes - has_extra_target - has_last_class
-    entry_pair, target_pair = (
-        start[owner] + np.arange(owner.size) - first[owner],
-        (start + sizes)[has_extra_target],
-    )
-    prob, is_correct = np.zeros(int(end[-1])), np.zeros(int(end[-1]), np.bool_)
+    prob = np.zeros(int(end[-1]))
     cell = np.zeros(int(end[-1]), np.intp)
+    is_correct = np.zeros(int(end[-1]), np.bool_)
     class_index = np.zeros(int(end[-1]), np.int64)
-    prob[entry_pair], cell[entry_pair], is_correct[entry_pair] = (
-        probs[order],
-        bin_of(entries.probs, GRID_CELLS)[order],
-        is_target,
-    )
+
+    entry_pair = start[owner] + np.arange(owner.size) - first[owner]
+    prob[entry_pair] = probs[order]
+    cell[entry_pair] = bin_of(entries.probs, GRID_CELLS)[order]
+    is_correct[entry_pair] = is_target
     class_index[entry_pair] = entries.ids[order]
-    prob[target_pair], is_correct[target_pair], class_index[target_pair] = (
-        target_prob[has_extra_target],
-        True,
-        entries.target[has_extra_target],
-    )
+
+    target_pair = (start + sizes)[has_extra_target]
+    prob[target_pair] = target_prob[has_extra_target]
     cell[target_pair] = bin_of(entries.target_prob[has_extra_target], GRID_CELLS)
-    prob[end[has_last_class] - 1], cell[end[has_last_class] - 1] = (
-        rest[has_last_class],
-        bin_of(rest[has_last_class], GRID_CELLS),
-    )
+    is_correct[target_pair] = True
+    class_index[target_pair] = entries.target[has_extra_target]
+
+    last_pair = end[has_last_class] - 1
+    prob[last_pair] = rest[has_last_class]
+    cell[last_pair] = bin_of(rest[has_last_class], GRID_CELLS)
     # All class numbers add up to K(K−1)/2, so the difference is the class that is left.
     class_sum = entries.classes * (entries.classes - 1) // 2
-    class_index[end[has_last_class] - 1] = class_sum - np.add.reduceat(class_index, start)[has_last_class]
+    class_index[last_pair] = class_sum - np.add.reduceat(class_index, start)[has_last_class]
 
     smallest = entries.probs[order[first + sizes - 1]]
     unstored = _unstored_mass(smallest, rest, n_left, sizes)
@@ -184,18 +181,18 @@ def known_pairs(entries: TopKEntries) -> KnownPairs:
     row_sum = stored + rest
     sum_deviation = np.abs(1.0 - row_sum)
     return KnownPairs(
-        prob,
-        cell,
-        is_correct,
-        class_index,
-        start,
-        end,
-        target_prob,
-        row_sum,
-        sum_deviation,
-        order,
-        unstored,
-        n_zero_classes,
+        prob=prob,
+        cell=cell,
+        is_correct=is_correct,
+        class_index=class_index,
+        start=start,
+        end=end,
+        target_prob=target_prob,
+        row_sum=row_sum,
+        sum_deviation=sum_deviation,
+        order=order,
+        unstored=unstored,
+        n_zero_classes=n_zero_classes,
     )
 
 
@@ -228,7 +225,7 @@ def _unstored_mass(
     )
 
 
-# --- Reduction ----------------------------------------------------------------------------
+# --- Reduction ----------------------------------------------------------------
 
 NO_CLASS_SUMS: Final = (
     "Only the largest entries of each position are stored, and metrics by class need the probability of "

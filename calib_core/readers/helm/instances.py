@@ -33,7 +33,7 @@ from calib_core.readers.table.raw import BrokenRecord
 from calib_core.runs import AnswerRun, ReportedMetric, RunInfo
 from calib_core.wording import plural
 
-# --- The run's specification and metrics ----------------------------------------
+# --- The run's specification and metrics --------------------------------------
 
 OUTCOME_METRICS: Final = (
     "exact_match",
@@ -193,7 +193,7 @@ def trial_number(value: object) -> int:
     return as_integer(value) or 0
 
 
-# --- Instances as rows ----------------------------------------------------------
+# --- Instances as rows --------------------------------------------------------
 #
 # HELM writes 0.0 where a model's interface returns no log-probability. If all of a run's are exactly 0.0,
 # none was recorded; a single 0.0 among others may be a rounded or a lost value.
@@ -241,34 +241,38 @@ class HelmInstance:
 
 def has_no_logprobs(instances: Sequence[HelmInstance]) -> bool:
     """Whether all of the run's log-probabilities are exactly 0, which means that none was recorded."""
-    logprobs = [item.logprob for item in instances if item.logprob is not None]
+    logprobs = [instance.logprob for instance in instances if instance.logprob is not None]
     return bool(logprobs) and all(value == 0 for value in logprobs)
 
 
 def main_split(instances: Sequence[HelmInstance]) -> str | None:
     """The split whose rows form the run: test, else valid, else the first that occurs."""
-    splits = list(dict.fromkeys(item.split for item in instances if item.split))
+    splits = list(dict.fromkeys(instance.split for instance in instances if instance.split))
     return next((split for split in ("test", "valid", *splits) if split in splits), None)
 
 
 def instance_entries(instances: Sequence[HelmInstance], spec: RunSpec) -> Iterator[LogEntry]:
     """One row per instance. Perturbed copies and other splits become runs of their own."""
     no_logprobs, split = has_no_logprobs(instances), main_split(instances)
-    has_trials = len({item.trial for item in instances}) > 1
-    for number, item in enumerate(instances, 1):
+    has_trials = len({instance.trial for instance in instances}) > 1
+    for number, instance in enumerate(instances, 1):
         share = number / len(instances)
-        if item.broken is not None:
-            yield LogEntry({}, share=share, broken=item.broken)
+        if instance.broken is not None:
+            yield LogEntry({}, share=share, broken=instance.broken)
             continue
         fields = {
-            name: value for name, value in item.fields.items() if not (no_logprobs and name in LOGPROB_FIELDS)
+            name: value
+            for name, value in instance.fields.items()
+            if not (no_logprobs and name in LOGPROB_FIELDS)
         }
-        fields["dataset"] = spec.dataset_name(item.perturbation, item.split if item.split != split else None)
-        suffix = f" (trial {item.trial})" if item.trial else ""
-        fields["instance_id"] = None if item.id is None else f"{item.id}{suffix}"
-        fields["trial_of"] = item.id if has_trials else None
+        fields["dataset"] = spec.dataset_name(
+            instance.perturbation, instance.split if instance.split != split else None
+        )
+        suffix = f" (trial {instance.trial})" if instance.trial else ""
+        fields["instance_id"] = None if instance.id is None else f"{instance.id}{suffix}"
+        fields["trial_of"] = instance.id if has_trials else None
         fields["subject"] = spec.subject
-        yield LogEntry(fields, share=share, broken=None if no_logprobs else _logprob_fault(item.logprob))
+        yield LogEntry(fields, share=share, broken=None if no_logprobs else _logprob_fault(instance.logprob))
 
 
 def _logprob_fault(logprob: object) -> BrokenRecord | None:
@@ -289,17 +293,17 @@ def instance_notes(instances: Sequence[HelmInstance], spec: RunSpec, outcome: st
         yield "logprob is exactly 0.0 in every row, which means: not recorded. No confidence comes from it."
     if outcome is not None:
         yield f"Right or wrong is read from {outcome}; another of the metrics: --map METRIC=correct."
-        if ties := sum(1 for item in instances if item.is_tied):
+        if ties := sum(1 for instance in instances if instance.is_tied):
             tie_text = f"{outcome} lies between 0 and 1 (a tie among choices)"
             yield f"In {plural(ties, 'row')} {tie_text}: no outcome there."
-    perturbed = Counter(item.perturbation for item in instances if item.perturbation)
+    perturbed = Counter(instance.perturbation for instance in instances if instance.perturbation)
     for name, count in perturbed.items():
         yield f"{count:,} rows are copies perturbed by {name}: a run of their own."
     split = main_split(instances)
-    for name, count in Counter(item.split for item in instances).items():
+    for name, count in Counter(instance.split for instance in instances).items():
         if name is not None and name != split:
             yield f"{count:,} rows are of the split {name}, not {split}: a run of their own."
-    if (n_trials := len({item.trial for item in instances})) > 1:
+    if (n_trials := len({instance.trial for instance in instances})) > 1:
         yield (
             f"Questions come {n_trials:,} times, once for each train_trial_index: an interval takes all rows "
             f"of a question together, while p counts each row by itself."
@@ -328,8 +332,8 @@ def refuse_without_logprobs(reading: Reading, instances: Sequence[HelmInstance])
         refusal=(
             f"{reading.file}: read as {reading.format}, {reading.n_rows:,} rows. {accuracy}logprob is "
             f"exactly 0.0 in every row, which means that none was recorded (HELM writes 0.0 where a model's "
-            f"interface gives none): there is no confidence in the file, so nothing in it can be calibrated. Run it "
-            f"on a model that gives log-probabilities."
+            f"interface gives none): there is no confidence in the file, so nothing in it can be calibrated. "
+            f"Run it on a model that gives log-probabilities."
         ),
     )
 
@@ -343,7 +347,7 @@ def _has_other_confidence(run: AnswerRun) -> bool:
     return any(run.has_columns(name) for name in CONFIDENCE_COLUMNS)
 
 
-# --- Instances from request states --------------------------------------------------------
+# --- Instances from request states --------------------------------------------
 
 InstanceKey = tuple[str | None, int, str | None]
 """Id, trial and perturbation of an instance."""

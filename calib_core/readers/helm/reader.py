@@ -76,8 +76,8 @@ def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Read
         instances, outcome = _read_stats(head, spec)
     columns = _COLUMN_ROLES | {outcome or _REFERENCE_OUTCOME: "correct"}
     if outcome is not None:
-        for item in instances:
-            item.fields.pop(_REFERENCE_OUTCOME, None)
+        for instance in instances:
+            instance.fields.pop(_REFERENCE_OUTCOME, None)
     log = LogTable(
         instance_entries(instances, spec),
         columns,
@@ -159,10 +159,10 @@ def _reported_metrics(
 ) -> dict[str, tuple[ReportedMetric, ...]]:
     """HELM's own mean, under the label of the run it belongs to."""
     split = main_split(instances)
-    own = [item for item in instances if item.split == split and item.perturbation is None]
-    has_ties = any(item.is_tied for item in own)
+    rows = [instance for instance in instances if instance.split == split and instance.perturbation is None]
+    has_ties = any(instance.is_tied for instance in rows)
     means = reported_means(
-        read_companion(head.companions, "stats.json"), outcome, split, n_rows=len(own), has_ties=has_ties
+        read_companion(head.companions, "stats.json"), outcome, split, n_rows=len(rows), has_ties=has_ties
     )
     return {spec.info.label(file_stem(head.file)): tuple(means)}
 

@@ -29,7 +29,7 @@ from calib_core.readers.table.reader import PARSED_SHARE
 from calib_core.runs import ReportedMetric, RunInfo
 from calib_core.wording import plural
 
-# --- The header of a log --------------------------------------------------------
+# --- The header of a log ------------------------------------------------------
 
 _SHOT_KEYS: Final = ("fewshot", "num_fewshot", "n_shot", "shots")
 _UNFINISHED_NOTES: Final[Mapping[str, str]] = {
@@ -145,7 +145,7 @@ def _reported_results(results: Mapping[str, object]) -> Iterator[tuple[str, Repo
                 yield name, ReportedMetric(f"{name}: {metric}", value, scored)
 
 
-# --- Notes, and the tool's own accuracies ---------------------------------------
+# --- Notes, and the tool's own accuracies -------------------------------------
 
 _MAX_SHOWN_SCORERS: Final = 5
 
@@ -269,7 +269,7 @@ def _quote_if_spaced(text: str) -> str:
     return f'"{text}"' if " " in text else text
 
 
-# --- The format ---------------------------------------------------------------------------
+# --- The format ---------------------------------------------------------------
 
 N_FIRST_QUESTIONS: Final = 20
 """Questions read ahead to find the scorers and whether questions have several answers."""
@@ -332,9 +332,8 @@ def _read_log(head: Head, log: _InspectLog, mapping: Mapping[str, str], progress
         last_report = monotonic()
         for question, share in chain(first, log.questions):
             yield reader.entry(question, share)
-            if (
-                monotonic() - last_report > PROGRESS_INTERVAL_SECONDS
-            ):  # filling a slice of the table may take long
+            # Filling a slice of the table may take long, so progress is also reported in between.
+            if monotonic() - last_report > PROGRESS_INTERVAL_SECONDS:
                 last_report = monotonic()
                 progress(PARSED_SHARE * share, f"{reader.counts['records']:,} samples read")
         notes.extend(log.header.notes(reader.counts["questions"]))

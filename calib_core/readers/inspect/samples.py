@@ -218,7 +218,7 @@ def _scalar_values(stored: object) -> Mapping[str, object]:
     return {name: value for name, value in as_object(stored).items() if isinstance(value, str | int | float)}
 
 
-# --- The answer within a generated text -----------------------------------------
+# --- The answer within a generated text ---------------------------------------
 
 _ANSWER_MARKERS: Final = (
     re.compile(r"(?i)\banswer(?:\s+is\b\s*:?|\s*:)[\s*_`$\"']*(?P<answer>[^\n]*)"),
@@ -268,7 +268,7 @@ def token_span(tokens: Sequence[str], start: int, end: int) -> tuple[int, int]:
     return token_at(ends, start), token_at(ends, max(start, end - 1)) + 1
 
 
-# --- Letters of choices ---------------------------------------------------------
+# --- Letters of choices -------------------------------------------------------
 #
 # A solver that shuffles the choices writes its answer back in the data set's order but leaves the tokens as
 # they were. There, the letters of the tokens are mapped back by the order in the scorer's explanation.
@@ -427,7 +427,7 @@ def _token_mismatch(token: str, answer: str, scorer: str) -> BrokenRecord:
     )
 
 
-# --- Questions as rows --------------------------------------------------------------------
+# --- Questions as rows --------------------------------------------------------
 
 QUESTION_COLUMNS: Final[Mapping[str, str]] = {
     "input": "question",

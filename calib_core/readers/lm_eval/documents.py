@@ -164,7 +164,13 @@ class Document:
 
 
 def differing_parts(contexts: Sequence[str]) -> list[str]:
-    """The part of each context that the others do not share, in whole words."""
+    """The part of each context that the others do not share, in whole words.
+
+    Examples
+    --------
+    >>> differing_parts(["The cat sat down.", "The old dog sat down."])
+    ['cat', 'old dog']
+    """
 
     def n_shared_words(texts: Sequence[list[str]]) -> int:
         return sum(1 for _ in takewhile(lambda words: len(set(words)) == 1, zip(*texts, strict=False)))

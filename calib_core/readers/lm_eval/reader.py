@@ -30,7 +30,7 @@ from calib_core.readers.lm_eval.results import (
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress, as_json_text
 from calib_core.wording import plural
 
-# --- Records of one document under several filters ------------------------------
+# --- Records of one document under several filters ----------------------------
 
 DocumentKey = tuple[str | None, str]
 """Id and hash of a document."""
@@ -126,7 +126,7 @@ def _add_filter(doc: Document, earlier: Document, filter_name: str) -> None:
     earlier.filtered_samples = earlier.filtered_samples or doc.filtered_samples
 
 
-# --- Documents as rows, under the log's own field names -------------------------
+# --- Documents as rows, under the log's own field names -----------------------
 
 FIELD_ROLES: Final[Mapping[str, str]] = {
     "doc_id": "id",
@@ -323,7 +323,7 @@ def _sample_row_fields(doc: Document, *, golds_are_letters: bool) -> dict[str, o
     return fields
 
 
-# --- The format ---------------------------------------------------------------------------
+# --- The format ---------------------------------------------------------------
 
 _RECORD_KEYS: Final = frozenset({"doc_id", "resps"})
 _OUTCOME_METRICS: Final = ("exact_match", "acc", "em", "pass@1", "mc1")

@@ -284,7 +284,7 @@ def _non_negative_integer(value: object) -> int | None:
     return cast("int", value) if is_valid else None
 
 
-# --- The tool's own metrics -------------------------------------------------------------
+# --- The tool's own metrics ---------------------------------------------------
 
 
 def reported_task_metrics(

@@ -18,7 +18,7 @@ from calib_core.readers.servers.responses import ServerAnswer, ServerResponse
 from calib_core.readers.servers.rows import FieldNames, read_responses
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress
 
-# --- vLLM's prompt_logprobs -----------------------------------------------------
+# --- vLLM's prompt_logprobs ---------------------------------------------------
 #
 # A list with one element per position of the prompt: null first, then the likeliest tokens by id, and the
 # prompt's own token where it is not among these. Nothing marks which of them is the prompt's own.
@@ -76,7 +76,7 @@ def _entry_beyond_rank(entries: Sequence[Mapping[str, object]], n_top: int) -> M
     return found[0] if len(found) == 1 else None
 
 
-# --- Shapes of responses --------------------------------------------------------
+# --- Shapes of responses ------------------------------------------------------
 #
 # Chat and legacy completions, the Responses interface, lines of a batch's output, and vLLM's additions and
 # dumps.
@@ -274,7 +274,7 @@ def _parse_vllm_positions(output: Mapping[str, object]) -> Iterator[TokenPositio
         )
 
 
-# --- The format ---------------------------------------------------------------------------
+# --- The format ---------------------------------------------------------------
 
 _ROW_NUMBER_ID: Final = "row"
 """The id column of a log without ids: the record's number, from 1."""

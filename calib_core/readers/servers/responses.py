@@ -142,7 +142,7 @@ def _find_symbol(positions: Sequence[TokenPosition], symbol_of: SymbolParser) ->
     return AnswerSymbol(position, symbol, symbol_masses(positions[position], symbol_of), not has_text_before)
 
 
-# --- Responses to one question --------------------------------------------------
+# --- Responses to one question ------------------------------------------------
 #
 # The ids of such responses differ only by a final "/0", "/1" and so on. The table of right answers decides:
 # if it has the ids without the numbers, and none with them, the responses of one such id belong to one
@@ -175,7 +175,13 @@ class ScoredChoices:
 
 
 def group_by_stem(responses: Sequence[ServerResponse]) -> dict[str, list[int]]:
-    """Id without its number → positions of its responses, by number; {} unless every id is numbered."""
+    """Id without its number → positions of its responses, by number; {} unless every id is numbered.
+
+    Examples
+    --------
+    >>> group_by_stem([ServerResponse(id="q1/1"), ServerResponse(id="q1/0"), ServerResponse(id="q2/0")])
+    {'q1': [1, 0], 'q2': [2]}
+    """
     by_stem: dict[str, list[tuple[int, int]]] = {}
     for at, response in enumerate(responses):
         match = _NUMBERED_ID.fullmatch(response.id or "")

@@ -33,7 +33,7 @@ from calib_core.readers.table.raw import BrokenRecord, ReadProgress
 from calib_core.runs import RunInfo
 from calib_core.wording import plural
 
-# --- Letters of choices that the log does not list ------------------------------
+# --- Letters of choices that the log does not list ----------------------------
 
 _LETTER_PATTERN: Final = re.compile(r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$")
 
@@ -122,7 +122,7 @@ def infer_letters(
     return InferredLetters(last + 1, reason)
 
 
-# --- Responses as rows ----------------------------------------------------------
+# --- Responses as rows --------------------------------------------------------
 
 _UNCLEAR_NOTE: Final = (
     "it is not told which token of prompt_logprobs is the prompt's own (prompt_token_ids is missing): they "
@@ -238,18 +238,18 @@ class ResponseRows:
             "model": response.model,
             "status": response.status,
         }
-        listed = [str(choice) for choice in as_list(gold.get("choices"))]
-        count = len(listed) or n_inferred
-        if count and not listed and (at := letter_index(gold.get("gold"))) is not None:
-            row["gold_index"] = at
+        choices = [str(choice) for choice in as_list(gold.get("choices"))]
+        n_choices = len(choices) or n_inferred
+        if n_choices and not choices and (index := letter_index(gold.get("gold"))) is not None:
+            row["gold_index"] = index
         self.counts[response.status or "answered"] += 1
         if response.status is not None or not response.answers:
             return row
-        if (choices := score_choices(response.answers, listed)) is not None:
+        if (scored := score_choices(response.answers, choices)) is not None:
             return row | {
-                "choices": list(choices.choices),
-                self.names.top_logprobs: list(choices.sums),
-                "choice_token_counts": list(choices.counts),
+                "choices": list(scored.choices),
+                self.names.top_logprobs: list(scored.sums),
+                "choice_token_counts": list(scored.counts),
             }
         first = response.answers[0]
         self.counts["unclear"] += any(answer.is_unclear for answer in response.answers)
@@ -259,13 +259,13 @@ class ResponseRows:
         else:
             row["prediction_text"] = first.text
             row[self.names.text] = self._answer_text(first.text)
-        row |= self._token_fields(first, len(listed))
+        row |= self._token_fields(first, len(choices))
         if is_true_false:
             return row | self._truth_fields(first.truth, gold)
-        if count and self._has_letter_choices(gold):
+        if n_choices and self._has_letter_choices(gold):
             row["answer_kind"] = "choice"
-            self.counts["inferred"] += not listed
-            row |= self._letter_fields(first.letter, count) if not first.invalid_top_logprobs else {}
+            self.counts["inferred"] += not choices
+            row |= self._letter_fields(first.letter, n_choices) if not first.invalid_top_logprobs else {}
         return row
 
     def _answer_text(self, text: str | None) -> str | None:

@@ -118,7 +118,7 @@ class DenseAlignment:
         )
 
 
-# --- Top lists ------------------------------------------------------------------
+# --- Top lists ----------------------------------------------------------------
 #
 # As for whole distributions; a target that its list lacks gets an even share of the probability that is
 # left.

@@ -38,7 +38,7 @@ from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.row_checks import PositionProblem
 from calib_core.tokens.scales import ProbabilityScale
 
-# --- Roles of arrays ------------------------------------------------------------
+# --- Roles of arrays ----------------------------------------------------------
 #
 # Where the roles are ambiguous, the user is asked to map an array.
 
@@ -180,7 +180,7 @@ def _target_array(file: str, array_roles: Mapping[str, str]) -> str:
     return candidates[0]
 
 
-# --- Answers to questions: one array per column, one row per question -----------
+# --- Answers to questions: one array per column, one row per question ---------
 
 MAX_ANSWER_BYTES: Final = 2**28
 """Limit for the arrays of answers, which are all kept in memory."""
@@ -291,7 +291,7 @@ def _array_series(array: StoredArray) -> pl.Series:
     return values.cast(pl.List(values.dtype.inner)) if isinstance(values.dtype, pl.Array) else values
 
 
-# --- Positions of a text, read block by block -----------------------------------
+# --- Positions of a text, read block by block ---------------------------------
 
 MAX_ALL_BAD_BYTES: Final = 64 * 2**20
 """Reading stops after this many bytes without a single good position."""
@@ -503,7 +503,7 @@ def _position_notes(padding: int, shift_note: str | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-# --- The format ---------------------------------------------------------------------------
+# --- The format ---------------------------------------------------------------
 
 _MAX_METADATA_BYTES: Final = 2**20
 """Limit for the metadata, which normally has a few hundred bytes."""

@@ -30,7 +30,7 @@ from calib_core.runs import RowCounts, TokenRun
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.sums import ExamplePosition, NullDraws, TokenSums, UnstoredBounds
 
-# --- Sums as a table ------------------------------------------------------------
+# --- Sums as a table ----------------------------------------------------------
 #
 # One row is one cell of one run. `part` says what it is a cell of; columns that the part does not need are
 # 0.
@@ -259,7 +259,7 @@ def _examples_from_columns(
         )
 
 
-# --- Checks of sums that were read ----------------------------------------------
+# --- Checks of sums that were read --------------------------------------------
 #
 # A damaged or altered file must not pass for sums.
 
@@ -415,7 +415,7 @@ def _require(holds: object, message: str) -> None:
         raise InvalidSumsError(message)
 
 
-# --- The format ---------------------------------------------------------------------------
+# --- The format ---------------------------------------------------------------
 
 SUMS_FORMAT: Final = "calib-sums"
 SUMS_VERSION: Final = 1

@@ -56,7 +56,7 @@ from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS, RowCounts, RunInfo, Token
 from calib_core.tokens.topk import TopKReducer
 from calib_core.wording import plural
 
-# --- Sums by class --------------------------------------------------------------
+# --- Sums by class ------------------------------------------------------------
 #
 # The metadata may name a file `X.columns.npy`: K sums of p over all positions, as a NumPy array.
 
@@ -123,7 +123,7 @@ def _column_sums_path(head: Head, name: object) -> Path:
     return path
 
 
-# --- Runs -----------------------------------------------------------------------
+# --- Runs ---------------------------------------------------------------------
 
 MAX_RUNS: Final = 100
 """Limit for the runs of a file, since each has sums whose size does not depend on its positions."""
@@ -305,7 +305,7 @@ class TokenRunBuilders:
         return runs
 
 
-# --- Positions, judged slice by slice -------------------------------------------
+# --- Positions, judged slice by slice -----------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -501,7 +501,7 @@ def _unequal_length_faults(values: JudgedSlice, is_judged: NDArray[np.bool_]) ->
     )
 
 
-# --- The format ---------------------------------------------------------------------------
+# --- The format ---------------------------------------------------------------
 
 TOKENS_FORMAT: Final = "calib-tokens"
 TOKENS_VERSION: Final = 1

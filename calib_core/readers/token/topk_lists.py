@@ -35,7 +35,7 @@ from calib_core.readers.table.raw import Slice
 from calib_core.runs import INFO_COLUMNS
 from calib_core.tokens.topk import TopKEntries
 
-# --- Values of single columns ---------------------------------------------------
+# --- Values of single columns -------------------------------------------------
 
 PADDING_TARGET: Final = -100
 """Target of a row that is not a position."""
@@ -185,7 +185,7 @@ def judge_topk_slice(part: Slice, roles: Mapping[str, str]) -> JudgedSlice:
     return JudgedSlice(part.n_rows, columns, tuple(faults), clipped, unreadable, source_columns)
 
 
-# --- Flattened lists, without missing entries and padding -----------------------
+# --- Flattened lists, without missing entries and padding ---------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,10 +320,8 @@ def top_lists_of(values: JudgedSlice, is_usable: NDArray[np.bool_], metadata: To
     metadata : TopKMetadata
         The file's metadata.
     """
-    target, classes = (
-        values.integers("target", PADDING_TARGET),
-        values.integers("vocab_size", metadata.vocab_size or 0),
-    )
+    target = values.integers("target", PADDING_TARGET)
+    classes = values.integers("vocab_size", metadata.vocab_size or 0)
     ids, logprobs = values.columns["top_ids"], values.columns["top_logprobs"]
     has_lists = (ids.is_not_null() & logprobs.is_not_null()).to_numpy()
     records = np.flatnonzero(is_usable & has_lists & (target != PADDING_TARGET) & (classes > 0))
@@ -331,23 +329,21 @@ def top_lists_of(values: JudgedSlice, is_usable: NDArray[np.bool_], metadata: To
     if not records.size:
         flat_ids, flat_logprobs = pl.Series([], dtype=pl.Int64), pl.Series([], dtype=pl.Float64)
     else:
-        flat_ids, flat_logprobs = (
-            ids.gather(records).explode(),
-            logprobs.gather(records).explode().cast(pl.Float64),
-        )
+        flat_ids = ids.gather(records).explode()
+        flat_logprobs = logprobs.gather(records).explode().cast(pl.Float64)
     flat_values = flat_logprobs.fill_null(np.nan).to_numpy()
     probs = np.exp(flat_values)
     ids_or_padding = flat_ids.fill_null(PADDING_CLASS).to_numpy()
     target_probs = np.exp(values.floats("target_logprob"))
     lists = TopLists(
-        records,
-        ids_or_padding,
-        probs,
-        sizes,
-        target[records],
-        classes[records],
-        target_probs[records],
-        values.floats("rest_mass")[records],
+        records=records,
+        ids=ids_or_padding,
+        probs=probs,
+        sizes=sizes,
+        target=target[records],
+        n_classes=classes[records],
+        target_prob=target_probs[records],
+        rest_mass=values.floats("rest_mass")[records],
     )
     is_padding = (ids_or_padding == PADDING_CLASS) | np.isneginf(flat_values)
     lacks_id, lacks_logprob = flat_ids.is_null().to_numpy(), np.isnan(flat_values)
@@ -359,7 +355,7 @@ def top_lists_of(values: JudgedSlice, is_usable: NDArray[np.bool_], metadata: To
     return lists.keep_entries(~is_padding & is_complete[lists.owner])
 
 
-# --- Checks of whole positions ------------------------------------------------------------
+# --- Checks of whole positions ------------------------------------------------
 
 _DECIMAL_ROUNDING: Final = 1e-12
 """Rounding error of adding a few decimals."""
