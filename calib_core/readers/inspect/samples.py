@@ -357,7 +357,7 @@ def find_answer_token(
         return broken
     if order:
         letters = tuple(letters[place] for place in sorted(range(len(letters)), key=order.__getitem__))
-    text_before = "".join(place.token for place in sample.positions[:position])
+    text_before = "".join(token.token for token in sample.positions[:position])
     return AnswerToken(
         position, listed, letters, len(_ANSWER_LEAD.sub("", text_before).split()) > _MAX_LEAD_WORDS
     )
@@ -375,8 +375,8 @@ def _letter_tokens(
     if not found and expected_letter is not None and expected_letter not in _WORD_LETTERS:
         matching = [
             at
-            for at, place in enumerate(sample.positions)
-            if strip_around_letter(place.token) == expected_letter
+            for at, token in enumerate(sample.positions)
+            if strip_around_letter(token.token) == expected_letter
         ]
         found = [(at, expected_letter) for at in matching] if len(matching) == 1 else []
     return found

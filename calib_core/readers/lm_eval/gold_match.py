@@ -40,7 +40,7 @@ class GoldChoices:
     n_agreeing : int
         Documents in which ``acc`` confirms the reading.
     n_contradicting : int
-        Documents in which ``acc`` contradicts the plain reading; if above 0, no reading was taken.
+        Documents in which ``acc`` contradicts the first reading; if above 0, no reading was taken.
     """
 
     positions: tuple[ChoicePositions | None, ...]

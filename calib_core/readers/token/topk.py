@@ -421,14 +421,13 @@ class TopKCollector:
         columns = {column: name for name, column in values.source_columns.items()}
         for column, fault in values.faults:
             is_run_column = columns[column] in RUN_COLUMNS
-            is_relevant = (
-                ~padding[fault.positions] | is_run_column
-            )  # in a padding row only the run's columns matter
+            # In a padding row only the run's columns matter.
+            is_relevant = ~padding[fault.positions] | is_run_column
             shown = tuple(text for text, keep in zip(fault.examples, is_relevant, strict=False) if keep)
-            fault = replace(fault, positions=fault.positions[is_relevant], examples=shown)  # noqa: PLW2901  the same fault, restricted
-            self._mark_bad(values, marks.is_bad, columns[column], [fault], offset)
+            relevant = replace(fault, positions=fault.positions[is_relevant], examples=shown)
+            self._mark_bad(values, marks.is_bad, columns[column], [relevant], offset)
             if is_run_column:
-                marks.is_run_unknown[fault.positions] = True
+                marks.is_run_unknown[relevant.positions] = True
         self._mark_bad(values, marks.is_bad, "top_logprobs", _unequal_length_faults(values, ~padding), offset)
         return marks
 
