@@ -1,6 +1,7 @@
-"""What do the pairs of each class add up to, cell by cell?
+"""Accumulators of (confidence, outcome) pairs by grid cell, pooled over the classes or by class.
 
-A class has few cells that occur beside the first one. The first one is what the column sums leave.
+By class, few cells beside the first one are ever occupied, so these are stored sparsely; the first cell
+follows from the column sums.
 """
 
 from __future__ import annotations
@@ -15,41 +16,41 @@ from calib_core.tokens.float_bits import as_bits
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.row_scanner import PositionBlock, ScannedRows
 
-# MERGED tally: How is something summed by a key that is known only when it is met?
+# --- Sums by key --------------------------------------------------------------
 
 MAX_PENDING: Final = 1 << 19
-"""Entries that wait before they are sorted in; or as many as are sorted in already, if those are more."""
+"""Entries that may wait to be sorted in; as many as are already sorted in, if those are more."""
 
 
 class KeyedSums:
-    """Count and sum by key; grows with the distinct keys."""
+    """Count and sum of values by integer key; memory grows with the number of distinct keys."""
 
     def __init__(self) -> None:
         self._key = np.zeros(0, np.int64)
         self._count = np.zeros(0, np.int64)
         self._sum = np.zeros(0)
-        self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-        self._size = 0
+        self._pending: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        self._n_pending = 0
 
     def add(self, key: NDArray[np.int64], value: NDArray[np.float64]) -> None:
-        """One more entry under each key, both of shape (n,)."""
-        self._waiting.append((key, value))
-        self._size += key.size
-        if self._size > max(MAX_PENDING, self._key.size):
+        """Adds one value under each key; both of shape (n,)."""
+        self._pending.append((key, value))
+        self._n_pending += key.size
+        if self._n_pending > max(MAX_PENDING, self._key.size):
             self._consolidate()
 
     def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Keys ascending, how many entries each has, and the sum of their values."""
+        """Distinct keys in ascending order, with the count and the sum of their values; shape (k,) each."""
         self._consolidate()
         return self._key, self._count, self._sum
 
     def _consolidate(self) -> None:
-        if not self._waiting:
+        if not self._pending:
             return
-        key = np.concatenate([self._key, *(key for key, _ in self._waiting)])
-        count = np.concatenate([self._count, np.ones(self._size, np.int64)])
-        value = np.concatenate([self._sum, *(value for _, value in self._waiting)])
-        self._waiting, self._size = [], 0
+        key = np.concatenate([self._key, *(key for key, _ in self._pending)])
+        count = np.concatenate([self._count, np.ones(self._n_pending, np.int64)])
+        value = np.concatenate([self._sum, *(value for _, value in self._pending)])
+        self._pending, self._n_pending = [], 0
         order = np.argsort(key, kind="stable")
         key = key[order]
         start = np.flatnonzero(np.diff(key, prepend=-1))
@@ -59,11 +60,11 @@ class KeyedSums:
             self._sum = np.add.reduceat(value[order], start)
 
 
-# MERGED pooled: What do all pairs add up to, cell by cell, when the classes of a position are pooled?
+# --- Pooled over the classes --------------------------------------------------
 
 
 class CellSums:
-    """The sums of `Grid` for every cell, empty ones included, added to in place."""
+    """The sums of `GridSums` for all cells, including empty ones, updated in place."""
 
     def __init__(self) -> None:
         self.count = np.zeros(GRID_CELLS, np.int64)
@@ -73,18 +74,18 @@ class CellSums:
         self.confident_correct = np.zeros(GRID_CELLS)
 
     def add(self, cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
-        """Pairs, whatever their outcome."""
+        """Adds pairs, whatever their outcome; both of shape (n,)."""
         self.count += np.bincount(cell, minlength=GRID_CELLS)
         self.confidence += np.bincount(cell, prob, GRID_CELLS)
         self.squared += np.bincount(cell, prob * prob, GRID_CELLS)
 
     def add_correct(self, cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
-        """Which of the pairs have the outcome 1."""
+        """Marks pairs that were added as having outcome 1; both of shape (n,)."""
         self.correct += np.bincount(cell, minlength=GRID_CELLS)
         self.confident_correct += np.bincount(cell, prob, GRID_CELLS)
 
     def grid(self, rows: int, log_loss: float = 0.0, impossible: int = 0) -> GridSums:
-        """The cells that occur."""
+        """The occupied cells."""
         cell = np.flatnonzero(self.count)
         return GridSums(
             group=np.zeros(cell.size, np.int32),
@@ -101,19 +102,19 @@ class CellSums:
 
 
 class PooledSums:
-    """Sums of the top labels and of all pairs."""
+    """Sums of the top labels and of all pairs, pooled over the classes."""
 
     def __init__(self, classes: int) -> None:
         self.rows = 0
         self.occurrences = np.zeros(classes, np.int64)
         self.excess = 0.0
-        self._top = CellSums()
-        self._all = CellSums()
+        self._top_label = CellSums()
+        self._all_labels = CellSums()
         self._log_loss = 0.0
         self._impossible = 0
 
     def add(self, positions: PositionBlock) -> None:
-        """Some positions more."""
+        """Adds a block of positions."""
         self.rows += positions.n_rows
         np.add.at(self.occurrences, positions.target, 1)
         self.excess += float(np.abs(1 - positions.scanned.row_sum).sum())
@@ -121,64 +122,65 @@ class PooledSums:
         self._log_loss -= float(np.log(possible).sum())
         self._impossible += positions.n_rows - possible.size
 
-        self._all.add(positions.entry_cell, positions.scanned.prob)
-        self._all.add_correct(positions.target_cell, positions.target_prob)
-        self._all.count[0] += positions.n_rows * positions.n_classes - positions.scanned.prob.size
-        self._all.confidence[0] += positions.scanned.unlisted_sum.sum()
-        self._all.squared[0] += positions.scanned.unlisted_square_sum.sum()
+        self._all_labels.add(positions.entry_cell, positions.scanned.prob)
+        self._all_labels.add_correct(positions.target_cell, positions.target_prob)
+        self._all_labels.count[0] += positions.n_rows * positions.n_classes - positions.scanned.prob.size
+        self._all_labels.confidence[0] += positions.scanned.unlisted_sum.sum()
+        self._all_labels.squared[0] += positions.scanned.unlisted_square_sum.sum()
 
         top = positions.scanned.top_entry
-        right = top[positions.scanned.class_index[top] == positions.target]
-        self._top.add(positions.entry_cell[top], positions.scanned.prob[top])
-        self._top.add_correct(positions.entry_cell[right], positions.scanned.prob[right])
+        correct_top = top[positions.scanned.class_index[top] == positions.target]
+        self._top_label.add(positions.entry_cell[top], positions.scanned.prob[top])
+        self._top_label.add_correct(positions.entry_cell[correct_top], positions.scanned.prob[correct_top])
 
     def top_label(self) -> GridSums:
-        """One pair a position: its top label."""
-        return self._top.grid(self.rows)
+        """One pair per position: its top label."""
+        return self._top_label.grid(self.rows)
 
     def all_labels(self) -> GridSums:
-        """K pairs a position."""
-        return self._all.grid(self.rows, self._log_loss, self._impossible)
+        """K pairs per position."""
+        return self._all_labels.grid(self.rows, self._log_loss, self._impossible)
 
 
-# MERGED columns: What do the entries that are not listed add up to, class by class?
+# --- Unlisted entries, by class -----------------------------------------------
 
 _MAX_PENDING_ROWS: Final = (1 << 32) // (int(FLOAT16_BITS_LIMIT) + 1) - 1
+"""Rows that can be added up in 32-bit lanes without overflow."""
 
 
 class UnlistedSums(Protocol):
-    """Σp by class over the unlisted entries."""
+    """Σp by class over the unlisted entries of all rows."""
 
     def add(self, scanned: ScannedRows) -> None:
-        """The rows of a look more."""
+        """Adds the rows of a scan."""
         ...
 
     def sums(self) -> NDArray[np.float64]:
-        """Of all rows so far, shape (K,)."""
+        """The sums of all rows so far, shape (K,)."""
         ...
 
 
 class WideFloatUnlistedSums:
-    """For float32 and float64."""
+    """Implementation for float32 and float64."""
 
     def __init__(self, classes: int) -> None:
         self._row = np.empty(classes)
         self._sums = np.zeros(classes)
 
     def add(self, scanned: ScannedRows) -> None:
-        """See `Columns`."""
+        """See `UnlistedSums.add`."""
         for at, row in enumerate(scanned.values):
             np.copyto(self._row, row)
             self._row[scanned.class_index[scanned.start[at] : scanned.start[at + 1]]] = 0
             self._sums += self._row
 
     def sums(self) -> NDArray[np.float64]:
-        """See `Columns`."""
+        """See `UnlistedSums.sums`."""
         return self._sums.copy()
 
 
 class Float16UnlistedSums:
-    """For float16, exact; see `halves`."""
+    """Implementation for float16; the sums are exact (see the module `float16`)."""
 
     def __init__(self, classes: int) -> None:
         self._classes = classes
@@ -186,61 +188,68 @@ class Float16UnlistedSums:
         self._lanes = np.empty(self._rows.words, np.uint64)
         self._even, self._odd = np.zeros((2, self._rows.words), np.uint64)
         self._sums = np.zeros(self._rows.words * 4)
-        self._waiting = 0
+        self._n_pending = 0
 
     def add(self, scanned: ScannedRows) -> None:
-        """See `Columns`."""
+        """See `UnlistedSums.add`."""
         for row in scanned.values:
             words = self._rows.pack(row)
             even_lanes(words, self._lanes)
             self._even += self._lanes
             odd_lanes(words, self._lanes)
             self._odd += self._lanes
-            self._waiting += 1
-            if self._waiting == _MAX_PENDING_ROWS:
+            self._n_pending += 1
+            if self._n_pending == _MAX_PENDING_ROWS:
                 self._flush()
         low = as_bits(scanned.values[scanned.entry_row, scanned.class_index]) & FLOAT16_BITS_LIMIT
         np.subtract.at(self._sums, scanned.class_index, low.astype(np.float64))
 
     def sums(self) -> NDArray[np.float64]:
-        """See `Columns`."""
+        """See `UnlistedSums.sums`."""
         self._flush()
         return self._sums[: self._classes] * FLOAT16_UNIT
 
     def _flush(self) -> None:
-        # Whole numbers below 2⁵³ are exact in float64.
-        for first, waiting in enumerate((self._even, self._odd)):
-            self._sums[first::2] += waiting.view(np.uint32)
-            waiting[:] = 0
-        self._waiting = 0
+        # Integers below 2⁵³ are exact in float64.
+        for first, lanes in enumerate((self._even, self._odd)):
+            self._sums[first::2] += lanes.view(np.uint32)
+            lanes[:] = 0
+        self._n_pending = 0
+
+
+# --- All entries, by class ----------------------------------------------------
 
 
 class ClassCellSums:
-    """Pairs whose class and probability are known, added up; grows with the (class, cell) that occur."""
+    """Sums by class and cell of pairs that are known; memory grows with the occupied (class, cell)."""
 
     def __init__(self, classes: int) -> None:
         self._classes = classes
         self._pairs = KeyedSums()
-        self._right = KeyedSums()
-        # Σc and Σcy of the first cell.
+        self._correct_pairs = KeyedSums()
+        # Σc and Σcy of the first cell, shape (K,).
         self._confidence = np.zeros(classes)
         self._confident_correct = np.zeros(classes)
 
     def add_pairs(
         self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
     ) -> None:
-        """Pairs, whatever their outcome: class, cell and probability of each, shape (n,)."""
-        far = cell > 0
-        self._pairs.add(_class_cell_key(class_index[far], cell[far]), prob[far])
-        np.add.at(self._confidence, class_index[~far], prob[~far])
+        """Adds pairs, whatever their outcome: class, cell and probability, shape (n,) each."""
+        is_outside_first = cell > 0
+        self._pairs.add(
+            _class_cell_key(class_index[is_outside_first], cell[is_outside_first]), prob[is_outside_first]
+        )
+        np.add.at(self._confidence, class_index[~is_outside_first], prob[~is_outside_first])
 
     def add_correct(
         self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
     ) -> None:
-        """Which pairs have the outcome 1, shape (n,)."""
-        far = cell > 0
-        self._right.add(_class_cell_key(class_index[far], cell[far]), prob[far])
-        np.add.at(self._confident_correct, class_index[~far], prob[~far])
+        """Marks pairs that were added as having outcome 1; shape (n,) each."""
+        is_outside_first = cell > 0
+        self._correct_pairs.add(
+            _class_cell_key(class_index[is_outside_first], cell[is_outside_first]), prob[is_outside_first]
+        )
+        np.add.at(self._confident_correct, class_index[~is_outside_first], prob[~is_outside_first])
 
     def listed_sums(self) -> NDArray[np.float64]:
         """Σp by class of all pairs so far, shape (K,)."""
@@ -248,32 +257,36 @@ class ClassCellSums:
         return self._confidence + np.bincount(key // GRID_CELLS, confidence, self._classes)
 
     def grid(self, occurrences: NDArray[np.int64], unlisted: NDArray[np.float64]) -> GridSums:
-        """The cells that occur.
+        """The occupied cells.
 
-        occurrences: positions at which each class is the right one; unlisted: Σp by class of the pairs that
-        were not added, all of the first cell; both of shape (K,).
+        Parameters
+        ----------
+        occurrences : NDArray[np.int64], shape (K,)
+            Number of positions at which each class is the right one.
+        unlisted : NDArray[np.float64], shape (K,)
+            Σp by class of the pairs that were not added, which all lie in the first cell.
         """
         key, count, confidence = self._pairs.sums()
         group, cell = np.divmod(key, GRID_CELLS)
         correct, confident_correct = np.zeros(key.size, np.int64), np.zeros(key.size)
-        right = self._right.sums()
-        at = np.searchsorted(key, right[0])  # what is right is also a pair
-        correct[at], confident_correct[at] = right[1], right[2]
+        correct_sums = self._correct_pairs.sums()
+        at = np.searchsorted(key, correct_sums[0])  # every correct pair was also added as a pair
+        correct[at], confident_correct[at] = correct_sums[1], correct_sums[2]
 
         rows = int(occurrences.sum())
         first_count = rows - np.bincount(group, count, self._classes).astype(np.int64)
         first_correct = occurrences - np.bincount(group, correct, self._classes).astype(np.int64)
-        kept = np.flatnonzero(first_count)
-        before = np.searchsorted(group, kept)
+        occupied = np.flatnonzero(first_count)
+        before = np.searchsorted(group, occupied)
 
         return GridSums(
-            group=np.insert(group, before, kept).astype(np.int32),
+            group=np.insert(group, before, occupied).astype(np.int32),
             cell=np.insert(cell, before, 0).astype(np.int32),
-            count=np.insert(count, before, first_count[kept]),
-            correct=np.insert(correct, before, first_correct[kept]),
-            confidence=np.insert(confidence, before, (self._confidence + unlisted)[kept]),
-            squared=np.broadcast_to(np.nan, key.size + kept.size),
-            confident_correct=np.insert(confident_correct, before, self._confident_correct[kept]),
+            count=np.insert(count, before, first_count[occupied]),
+            correct=np.insert(correct, before, first_correct[occupied]),
+            confidence=np.insert(confidence, before, (self._confidence + unlisted)[occupied]),
+            squared=np.broadcast_to(np.nan, key.size + occupied.size),
+            confident_correct=np.insert(confident_correct, before, self._confident_correct[occupied]),
             rows=rows,
             groups=self._classes,
         )
@@ -289,14 +302,14 @@ class ClassSums:
         )(classes)
 
     def add(self, positions: PositionBlock) -> None:
-        """Some positions more."""
+        """Adds a block of positions."""
         if positions.scanned.unlisted_block_sums is not None:
             self._unlisted.add(positions.scanned)
         self._cells.add_pairs(positions.scanned.class_index, positions.entry_cell, positions.scanned.prob)
         self._cells.add_correct(positions.target, positions.target_cell, positions.target_prob)
 
     def grid(self, occurrences: NDArray[np.int64]) -> GridSums:
-        """The cells that occur; occurrences: positions at which each class is the right one, shape (K,)."""
+        """The occupied cells; occurrences: positions at which each class is the right one, shape (K,)."""
         return self._cells.grid(occurrences, self._unlisted.sums())
 
 

@@ -1,7 +1,7 @@
-"""What can be said of Full-ECE where a file stores only the largest entries of each position?
+"""Bounds of Full-ECE where a file stores only the k largest probabilities of each position.
 
-Exact at every M at which nothing unstored can leave the first bin, an interval at the others
-(spec, section 7).
+Full-ECE is exact for every M at which no unstored probability can lie outside the first bin, and an interval
+for the others.
 """
 
 from __future__ import annotations
@@ -19,16 +19,25 @@ from calib_core.tokens.grid import GRID_CELLS, SERVED_BINS
 from calib_core.tokens.sums import TokenSums, UnstoredBounds
 
 _EDGE_TOLERANCE: Final = 1e-12
-"""What an edge forgives (`bins.bin_of`): a value above an edge is above it by more than this."""
+"""Tolerance of `edges.bin_of`: a value counts as above an edge if it exceeds the edge by more than this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnstoredMass:
-    """What is not stored of some positions, at least two classes of each; shape (n,) each.
+    """The unstored probability of positions that lack at least two classes; shape (n,) each.
 
-    mass: r, the probability they share, float64; largest: u, which none of them exceeds, float64;
-    cell: of the grid in which u lies; classes: how many they are; stored: how many of the k largest
-    are stored.
+    Attributes
+    ----------
+    mass : NDArray[np.float64]
+        Probability r that the unstored classes of a position share.
+    max_prob : NDArray[np.float64]
+        Upper bound u of each unstored probability.
+    cell : NDArray[np.intp]
+        Grid cell of u.
+    n_classes : NDArray[np.int64]
+        Number of unstored classes.
+    n_stored : NDArray[np.int64]
+        Number of stored entries.
     """
 
     mass: NDArray[np.float64]
@@ -38,7 +47,7 @@ class UnstoredMass:
     n_stored: NDArray[np.int64]
 
     def to_bounds(self) -> UnstoredBounds | None:
-        """The additive form; None where there is no such position."""
+        """The additive form for every served M; None where there are no such positions."""
         if not self.mass.size:
             return None
         order = np.argsort(-self.cell, kind="stable")
@@ -49,48 +58,68 @@ class UnstoredMass:
             self.n_classes[order],
             self.n_stored[order],
         )
-        each = {bins: ordered._bounds_for(bins) for bins in SERVED_BINS}
+        by_bins = {bins: ordered._bounds_for(bins) for bins in SERVED_BINS}
         return UnstoredBounds(
-            n_ambiguous={bins: count for bins, (count, _) in each.items()},
-            mass_bounds={bins: mass for bins, (_, mass) in each.items()},
+            n_ambiguous={bins: count for bins, (count, _) in by_bins.items()},
+            mass_bounds={bins: mass for bins, (_, mass) in by_bins.items()},
             min_stored=int(self.n_stored.min()),
         )
 
     def _bounds_for(self, bins: int) -> tuple[int, NDArray[np.float64]]:
-        """Ambiguous positions, and A_j for j = 1..M; positions are in descending order of `cell`.
+        """Number of ambiguous positions, and the bounds A_j for j = 1..M.
 
-        n unstored values above (j−1)/M need more than n(j−1)/M of the mass, so n ≤ ⌈rM/(j−1)⌉ − 1.
+        A_j bounds the unstored mass that can lie in bin j. As n unstored probabilities above (j−1)/M need
+        more than n(j−1)/M of the mass r, n is at most ⌈rM/(j−1)⌉ − 1; each of them is at most u. Positions
+        must be in descending order of `cell`.
         """
-        top = self.cell // (GRID_CELLS // bins)
-        reach = np.searchsorted(-top, -np.arange(1, bins), side="right")  # positions that reach bin j+1
+        highest_bin = self.cell // (GRID_CELLS // bins)
+        # Positions whose u lies in bin 2 or above, in bin 3 or above, and so on.
+        n_reaching = np.searchsorted(-highest_bin, -np.arange(1, bins), side="right")
         mass = np.zeros(bins)
-        ambiguous = int(reach[0]) if bins > 1 else 0
+        ambiguous = int(n_reaching[0]) if bins > 1 else 0
         mass[0] = self.mass[:ambiguous].sum()
-        for j in range(1, int(np.count_nonzero(reach)) + 1):
-            r, u = self.mass[: reach[j - 1]], self.max_prob[: reach[j - 1]]
-            fit = np.maximum(np.ceil((r - _EDGE_TOLERANCE) * bins / j) - 1, 1)
-            mass[j] = np.minimum(r, np.minimum(fit, self.n_classes[: r.size]) * u).sum()
+        for j in range(1, int(np.count_nonzero(n_reaching)) + 1):
+            r, u = self.mass[: n_reaching[j - 1]], self.max_prob[: n_reaching[j - 1]]
+            max_count = np.maximum(np.ceil((r - _EDGE_TOLERANCE) * bins / j) - 1, 1)
+            mass[j] = np.minimum(r, np.minimum(max_count, self.n_classes[: r.size]) * u).sum()
         mass.flags.writeable = False
         return ambiguous, mass
 
 
 def largest_exact_bins(sums: TokenSums) -> int:
-    """The largest served M at which, as at every smaller one, Full-ECE is exact; all where all is stored.
+    """The largest served M such that Full-ECE is exact at it and at every smaller one.
 
-    At least 2: what is not stored is no larger than a stored entry, so it cannot exceed a half.
+    At least 2, as an unstored probability is no larger than a stored one and so at most 1/2.
     """
-    unseen = sums.unstored
-    if unseen is None:
+    unstored = sums.unstored
+    if unstored is None:
         return SERVED_BINS[-1]
-    *_, last = takewhile(lambda bins: not unseen.n_ambiguous[bins], SERVED_BINS)
+    *_, last = takewhile(lambda bins: not unstored.n_ambiguous[bins], SERVED_BINS)
     return last
 
 
 def full_ece_bounds(sums: TokenSums, bins: int) -> tuple[float, float]:
-    """The smallest and the largest value Full-ECE may have, in [0, 2]; equal where it is exact.
+    """Smallest and largest possible value of Full-ECE, given what is stored.
 
-    Valid for every completion of the stored lists, attained by many, not always the tightest (spec,
-    section 7). Raises Unavailable for an M that the grid does not serve, or without positions.
+    Valid for every completion of the stored lists. Many completions attain the bounds, but these are not
+    always the tightest.
+
+    Parameters
+    ----------
+    sums : TokenSums
+        The sums of a run.
+    bins : int
+        Number of bins, M.
+
+    Returns
+    -------
+    low, high : float
+        In [0, 2]; equal where Full-ECE is exact.
+
+    Raises
+    ------
+    Unavailable
+        If the grid does not serve this M, or there are no positions.
     """
     binned = sums.all_labels.binned(Scheme("width", bins))
     if not sums.rows:
@@ -101,9 +130,10 @@ def full_ece_bounds(sums: TokenSums, bins: int) -> tuple[float, float]:
     mass = sums.unstored.mass_bounds[bins]
     surplus = np.zeros(bins)
     surplus[binned.index] = binned.correct - binned.confidence
-    surplus[0] += mass[0]  # the grid holds every rest in its first cell, the ambiguous ones too
+    # The grid counts all unstored mass in its first cell, also that of ambiguous positions.
+    surplus[0] += mass[0]
     high = float(np.abs(surplus).sum() + mass[0])
-    saved = 0.0
-    for gain, most in zip(np.maximum(surplus, 0.0)[::-1].tolist(), mass[::-1].tolist(), strict=True):
-        saved = min(saved + gain, most)
-    return max(0.0, high - 2 * saved) / sums.rows, high / sums.rows
+    moved = 0.0
+    for gain, limit in zip(np.maximum(surplus, 0.0)[::-1].tolist(), mass[::-1].tolist(), strict=True):
+        moved = min(moved + gain, limit)
+    return max(0.0, high - 2 * moved) / sums.rows, high / sums.rows

@@ -1,6 +1,6 @@
-"""What do whole distributions, one a position, add up to?  Blocks of rows in, `TokenSums` out.
+"""Reduces whole distributions, one per position, to `TokenSums`, block by block.
 
-Each row is read once and not kept; memory does not grow with the rows, but for the sums by class.
+Each row is read once. Memory does not grow with the number of rows, except for the sums by class.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from calib_core.tokens.scales import ProbabilityScale, problem_in_scale, to_prob
 from calib_core.tokens.sums import MAX_EXAMPLES, ExamplePosition, TokenSums, example_from_row
 
 PADDING_TARGET: Final = -100
-"""The target that says: not a position."""
+"""Target of a row that is not a position."""
 
 LONG_BLOCK_ROWS: Final = 64
-"""Rows that are looked through before their listed entries are added up together, where few are listed."""
+"""Rows per block where few entries of a row are listed."""
 
 BLOCK_ROWS: Final = 1 << 10
 BLOCK_ENTRIES: Final = 1 << 18
-"""The same where all are listed or where they are computed: at most so many rows and entries, but one row."""
+"""Most rows and entries per block (at least one row) where all entries are listed or computed."""
 
 _NO_CLASS_SUMS: Final = "Sums by class were not kept."
 
@@ -42,11 +42,25 @@ _NO_CLASS_SUMS: Final = "Sums by class were not kept."
 class DenseReducer:
     """Adds up distributions over K classes, block by block.
 
-    classes: K; scale: what the blocks hold; seed: of the draws of the null, which depend on what is stored
-    too (`uniform`); by_class, draws: whether these sums are kept.
+    Parameters
+    ----------
+    classes : int
+        Number of classes, K.
+    scale : ProbabilityScale, default="probs"
+        What the blocks hold.
+    seed : int, default=0
+        Seed of the null draws, which also depend on the stored values.
+    by_class, draws : bool, default=True
+        Whether to keep sums by class, and null draws.
 
-    clipped: values up to 1e-6 outside [0, 1], in rows used, that were moved onto the edge; off_sum: rows used
-    whose sum is off by more than 1e-6; padding: rows whose target is −100, which are no positions.
+    Attributes
+    ----------
+    clipped : int
+        Number of values in used rows that were clipped, being at most 1e-6 outside [0, 1].
+    off_sum : int
+        Number of used rows whose sum differs from 1 by more than 1e-6.
+    padding : int
+        Number of rows with target −100, which are not positions.
     """
 
     def __init__(
@@ -65,16 +79,16 @@ class DenseReducer:
         self.padding = 0
         self._classes = classes
         self._scale: ProbabilityScale = scale
-        self._read = 0
-        self._bad = PositionProblemLog()
+        self._n_read = 0
+        self._problem_log = PositionProblemLog()
         self._pooled = PooledSums(classes)
         self._keep_classes = by_class
         self._by_class: ClassSums | None = None
-        self._drawer = NullSampler(seed, classes, by_class=by_class) if draws else None
+        self._sampler = NullSampler(seed, classes, by_class=by_class) if draws else None
         self._examples: list[ExamplePosition] = []
-        self._looker: RowChecker | None = None
+        self._checker: RowChecker | None = None
         self._dtype = np.dtype(np.float64)
-        self._whole_numbers = ProblemKind(
+        self._target_problem = ProblemKind(
             "target",
             f"a whole number from 0 to {classes - 1} ({PADDING_TARGET} for padding)",
             "Check that K and the targets come from one vocabulary, or leave these rows out.",
@@ -82,21 +96,28 @@ class DenseReducer:
 
     @property
     def problems(self) -> tuple[PositionProblem, ...]:
-        """Bad rows so far, one entry a kind; they are in no sum."""
-        return self._bad.problems()
+        """Bad rows so far, one entry per kind; bad rows are in no sum."""
+        return self._problem_log.problems()
 
     @property
     def n_bad_rows(self) -> int:
-        """Bad rows so far."""
-        return self._bad.n_rows
+        """Number of bad rows so far."""
+        return self._problem_log.n_rows
 
     def add(self, values: NDArray[Any], target: NDArray[Any]) -> None:
-        """Adds the next rows.
+        """Adds the next rows; rows with a fault are left out and recorded in `problems`.
 
-        values: shape (n, K), float16, float32 or float64, one dtype in all calls; target: the right class of
-        each, shape (n,), whole numbers.
+        Parameters
+        ----------
+        values : NDArray, shape (n, K)
+            Distributions as float16, float32 or float64, with the same dtype in all calls.
+        target : NDArray, shape (n,)
+            Right class of each row, an integer.
 
-        Raises ValueError for other shapes or dtypes. Whatever is wrong with a row is in `faults`.
+        Raises
+        ------
+        ValueError
+            If a shape or dtype is another.
         """
         self._check(values, target)
         few_listed = self._scale == "probs" and self._classes >= LONG_ROW_CLASSES
@@ -106,7 +127,7 @@ class DenseReducer:
             self._add_block(block, np.asarray(target[begin : begin + step]))
 
     def result(self) -> TokenSums:
-        """The sums of all rows so far that were in order."""
+        """The sums of all good rows so far."""
         by_class = None
         if self._keep_classes:
             sums = self._by_class or ClassSums(self._classes, self._dtype)
@@ -120,12 +141,12 @@ class DenseReducer:
             no_class_sums_reason=_NO_CLASS_SUMS if by_class is None else None,
             occurrences=self._pooled.occurrences.copy(),
             sum_deviation=self._pooled.excess,
-            draws=None if self._drawer is None else self._drawer.result(),
+            draws=None if self._sampler is None else self._sampler.result(),
             examples=tuple(self._examples),
         )
 
     def _check(self, values: NDArray[Any], target: NDArray[Any]) -> None:
-        """Shapes and dtypes; the first block decides the dtype."""
+        """Checks shapes and dtypes; the first block sets the dtype."""
         if values.ndim != 2 or values.shape[1] != self._classes or target.shape != values.shape[:1]:
             raise ValueError(
                 f"a block is rows × {self._classes} with one target a row, "
@@ -136,51 +157,55 @@ class DenseReducer:
         if target.dtype.kind not in "iuf":
             raise ValueError(f"targets are whole numbers, not {target.dtype}")
         dtype = values.dtype.newbyteorder("=")
-        if self._looker is None:
+        if self._checker is None:
             self._dtype = dtype
-            seen = dtype if self._scale == "probs" else np.dtype(np.float64)
-            self._looker = row_checker(self._classes, seen)
+            scanned_dtype = dtype if self._scale == "probs" else np.dtype(np.float64)
+            self._checker = row_checker(self._classes, scanned_dtype)
             if self._keep_classes:
-                self._by_class = ClassSums(self._classes, seen)
+                self._by_class = ClassSums(self._classes, scanned_dtype)
         if dtype != self._dtype:
             raise ValueError(f"blocks of one run have one dtype, not {self._dtype} and {dtype}")
 
     def _add_block(self, values: NDArray[Any], target: NDArray[Any]) -> None:
-        number = np.arange(self._read, self._read + target.size)
-        self._read += target.size
-        fine = self._in_vocabulary(number, target)
-        if not fine.all():
-            values, number, target = values[fine], number[fine], target[fine]
+        row_number = np.arange(self._n_read, self._n_read + target.size)
+        self._n_read += target.size
+        is_class = self._in_vocabulary(row_number, target)
+        if not is_class.all():
+            values, row_number, target = values[is_class], row_number[is_class], target[is_class]
 
-        def bad(row: int, kind: ProblemKind, found: str) -> None:
-            self._bad.add(*problem_in_scale(kind, found, values[row], self._scale), row=int(number[row]))
+        def report(row: int, kind: ProblemKind, found: str) -> None:
+            self._problem_log.add(
+                *problem_in_scale(kind, found, values[row], self._scale), row=int(row_number[row])
+            )
 
-        assert self._looker is not None  # noqa: S101 - made by the check of the block
-        with np.errstate(invalid="ignore"):  # a NaN is found, not warned of
-            look = self._looker.check(to_probabilities(values, self._scale), bad)
-        if look.usable_rows.size:
-            self._add_scanned(look, number[look.usable_rows], target[look.usable_rows].astype(np.int64))
+        assert self._checker is not None  # noqa: S101 - set by _check
+        with np.errstate(invalid="ignore"):  # the row checker reports NaN
+            scanned = self._checker.check(to_probabilities(values, self._scale), report)
+        if scanned.usable_rows.size:
+            self._add_scanned(
+                scanned, row_number[scanned.usable_rows], target[scanned.usable_rows].astype(np.int64)
+            )
 
-    def _in_vocabulary(self, number: NDArray[np.int64], target: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which rows have a target that is a class; padding is counted, the others are bad."""
-        padding = target == PADDING_TARGET
-        fine = (target >= 0) & (target < self._classes) & (target == np.floor(target))
-        for row in np.flatnonzero(~(fine | padding)).tolist():
-            self._bad.add(self._whole_numbers, str(target[row]), row=int(number[row]))
-        self.padding += int(np.count_nonzero(padding))
-        return fine
+    def _in_vocabulary(self, row_number: NDArray[np.int64], target: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether each target is a class; padding is counted, any other target is recorded as a problem."""
+        is_padding = target == PADDING_TARGET
+        is_class = (target >= 0) & (target < self._classes) & (target == np.floor(target))
+        for row in np.flatnonzero(~(is_class | is_padding)).tolist():
+            self._problem_log.add(self._target_problem, str(target[row]), row=int(row_number[row]))
+        self.padding += int(np.count_nonzero(is_padding))
+        return is_class
 
     def _add_scanned(
-        self, scanned: ScannedRows, number: NDArray[np.int64], target: NDArray[np.int64]
+        self, scanned: ScannedRows, row_number: NDArray[np.int64], target: NDArray[np.int64]
     ) -> None:
         """Rows in order, to every sum."""
-        right = scanned.values[np.arange(target.size), target]
+        target_values = scanned.values[np.arange(target.size), target]
         positions = PositionBlock(
             scanned=scanned,
-            row_number=number,
+            row_number=row_number,
             target=target,
-            target_prob=to_float64(right),
-            target_cell=grid_cell_of(right),
+            target_prob=to_float64(target_values),
+            target_cell=grid_cell_of(target_values),
             entry_cell=grid_cell_of(scanned.values[scanned.entry_row, scanned.class_index]),
         )
         self.clipped += scanned.n_clipped
@@ -188,10 +213,10 @@ class DenseReducer:
         self._pooled.add(positions)
         if self._by_class is not None:
             self._by_class.add(positions)
-        if self._drawer is not None:
-            self._drawer.add(positions)
+        if self._sampler is not None:
+            self._sampler.add(positions)
         for row in range(min(MAX_EXAMPLES - len(self._examples), target.size)):
             large = scanned.class_index[scanned.start[row] : scanned.start[row + 1]]
             self._examples.append(
-                example_from_row(int(number[row]), scanned.values[row], int(target[row]), large)
+                example_from_row(int(row_number[row]), scanned.values[row], int(target[row]), large)
             )

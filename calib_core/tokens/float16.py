@@ -1,7 +1,7 @@
-"""How are float16 probabilities added up exactly, and fast, without NumPy's slow float16?
+"""Adds up float16 probabilities exactly and fast, avoiding NumPy's slow float16 arithmetic.
 
-A float16 below 2⁻¹³ is its bits, read as a whole number, times 2⁻²⁴. So such entries are added as whole
-numbers, two to a 64-bit word, and their sums are exact. (Little-endian, as every machine this runs on.)
+A non-negative float16 below 2⁻¹³ equals its bits, read as an integer, times 2⁻²⁴. Such entries are added as
+integers, two to a 64-bit word, and their sums are exact. Assumes a little-endian machine.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from calib_core.tokens.row_scanner import ScanResult, class_block_size, concatenate_columns
 
 FLOAT16_UNIT: Final = 2.0**-24
+"""Value of the smallest positive float16."""
 FLOAT16_BITS_LIMIT: Final = np.uint16(2047)
-"""The largest bits for which value = bits · UNIT; lies in the grid's first cell."""
+"""Largest bits for which value = bits · FLOAT16_UNIT; the value lies in the grid's first cell."""
 
 _LARGE_MASK: Final = np.uint64(0xF800_F800_F800_F800)
 _LANE_MASK: Final = np.uint64(0x0000_07FF_0000_07FF)
@@ -26,46 +27,61 @@ PackedWords = NDArray[np.uint64]
 
 
 def even_lanes(words: PackedWords, out: PackedWords) -> None:
-    """The low 11 bits of the first and third float16 of each word, 32 bits each."""
+    """Low 11 bits of the first and third float16 of each word, as two 32-bit lanes."""
     np.bitwise_and(words, _LANE_MASK, out=out)
 
 
 def odd_lanes(words: PackedWords, out: PackedWords) -> None:
-    """The same of the second and fourth."""
+    """Low 11 bits of the second and fourth float16 of each word, as two 32-bit lanes."""
     np.right_shift(words, _LANE_SHIFT, out=out)
     np.bitwise_and(out, _LANE_MASK, out=out)
 
 
 class PackedRows:
-    """Rows of float16 as 64-bit words, in groups; copied, one at a time, where they are no whole groups."""
+    """Views rows of float16 as 64-bit words in blocks of classes.
+
+    A row that is not a whole number of blocks is copied into a padded buffer.
+
+    Parameters
+    ----------
+    classes : int
+        Number of classes, K.
+
+    Attributes
+    ----------
+    group : int
+        Number of classes per block.
+    words : int
+        Number of 64-bit words per row, padding included.
+    """
 
     def __init__(self, classes: int) -> None:
         self.group = class_block_size(classes)
         self._classes = classes
         self.words = -(-classes // self.group) * self.group // 4
-        self._room = np.zeros(self.words * 4, np.uint16)
+        self._buffer = np.zeros(self.words * 4, np.uint16)
 
     def pack(self, row: NDArray[Any]) -> PackedWords:
         """One row, shape (K,), as words, shape (words,)."""
-        if self._classes == self._room.size:
+        if self._classes == self._buffer.size:
             return row.view(np.uint64)
-        self._room[: self._classes] = row.view(np.uint16)
-        return self._room.view(np.uint64)
+        self._buffer[: self._classes] = row.view(np.uint16)
+        return self._buffer.view(np.uint64)
 
 
 class Float16Scanner:
-    """See `scratch.Scratch`."""
+    """Implementation of `RowScanner` for float16; the sums are exact."""
 
     def __init__(self, classes: int) -> None:
         self.bits_limit = int(FLOAT16_BITS_LIMIT)
         self._rows = PackedRows(classes)
         words = self._rows.words
         self._lanes = np.empty(words, np.uint64)
-        self._hit = np.empty(words // 4, np.bool_)
+        self._has_large = np.empty(words // 4, np.bool_)
         self._quarters = np.arange(0, words, words // 4)[:, None]
 
     def scan(self, rows: NDArray[Any]) -> ScanResult:
-        """See `Scratch`."""
+        """See `RowScanner.scan`."""
         sums, squares = np.zeros((2, rows.shape[0], self._rows.words * 4 // self._rows.group), np.uint64)
         columns: list[NDArray[np.intp]] = []
         entries = [np.zeros(0, np.uint16)]
@@ -83,20 +99,20 @@ class Float16Scanner:
 
     def _large_entries(self, words: PackedWords) -> tuple[NDArray[np.intp], NDArray[np.uint16]]:
         """Classes and bits of the entries above the limit."""
-        # The four quarters laid over each other: few words have a large entry in any of them.
+        # The four quarters are OR-ed together: few of the resulting words have a large entry in any quarter.
         half, quarter = words.size // 2, words.size // 4
         twofold, fourfold = self._lanes[:half], self._lanes[:quarter]
         np.bitwise_or(words[:half], words[half:], out=twofold)
         np.bitwise_or(twofold[:quarter], twofold[quarter:], out=fourfold)
         np.bitwise_and(fourfold, _LARGE_MASK, out=fourfold)
-        np.not_equal(fourfold, _ZERO, out=self._hit)
-        word = (self._quarters + self._hit.nonzero()[0]).ravel()
+        np.not_equal(fourfold, _ZERO, out=self._has_large)
+        word = (self._quarters + self._has_large.nonzero()[0]).ravel()
         entries = words[word].view(np.uint16)
         inside = (entries > FLOAT16_BITS_LIMIT).nonzero()[0]
         return word[inside >> 2] * 4 + (inside & 3), entries[inside]
 
     def _add_lane_sums(self, sums: PackedWords, squares: PackedWords) -> None:
-        """Adds the lanes and their squares by group; the squares are left in the lanes."""
+        """Adds the lanes and their squares by block of classes; the lanes are squared in place."""
         by_group = self._lanes.reshape(sums.size, -1)
         sums += np.add.reduce(by_group, axis=1)
         lanes = self._lanes.view(np.uint32)
@@ -111,7 +127,7 @@ class Float16Scanner:
         sums: PackedWords,
         squares: PackedWords,
     ) -> ScanResult:
-        # Of a large entry the lanes held the low bits; these are taken off again.
+        # The lanes also hold the low bits of large entries, which are subtracted here.
         low = (entries & FLOAT16_BITS_LIMIT).astype(np.float64)
         row = np.repeat(np.arange(count.size), count)
         place = row * sums.shape[1] + column // self._rows.group
@@ -123,6 +139,6 @@ class Float16Scanner:
 
 
 def _sum_lanes(words: PackedWords) -> NDArray[np.float64]:
-    """The sum of both halves of each word; whole numbers below 2⁵³ are exact in float64."""
+    """Sum of both halves of each word; integers below 2⁵³ are exact in float64."""
     lanes = words.view(np.uint32)
     return np.add(lanes[:, ::2], lanes[:, 1::2], dtype=np.float64)

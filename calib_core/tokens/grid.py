@@ -1,7 +1,7 @@
-"""Which sums does a token-level run keep, cell by cell?
+"""The fixed grid of equal-width cells on which a token-level run keeps its sums.
 
-Cells are so many equal-width bins: `bins.bin_of(confidence, CELLS)` puts a confidence into one, and the
-bins of every M that divides CELLS are whole numbers of them. Spec, section 1: (n, Y, C, Σc², Σcy).
+`bin_of(confidence, GRID_CELLS)` puts a confidence into its cell. For every M that divides GRID_CELLS, a bin
+consists of whole cells. Each cell keeps n, Σy, Σc, Σc² and Σcy.
 """
 
 from __future__ import annotations
@@ -18,19 +18,25 @@ from calib_core.edges import FINEST_BINS, MAX_BINS, Scheme
 from calib_core.errors import Unavailable
 
 GRID_CELLS: Final = FINEST_BINS
-"""Cells between 0 and 1: they serve the paper's seven M, and 15 too."""
+"""Number of cells in [0, 1]; it serves the seven M of the Full-ECE paper, and 15."""
 
 SERVED_BINS: Final = tuple(bins for bins in range(1, MAX_BINS + 1) if GRID_CELLS % bins == 0)
-"""Every M that can be read off the grid."""
+"""Every M for which the grid yields bins."""
 
 
 def nearest_served_bins(bins: int) -> int:
-    """The served M nearest to this one, the smaller of two."""
+    """The served M nearest to `bins`; the smaller of two equally near ones.
+
+    Examples
+    --------
+    >>> nearest_served_bins(17)
+    15
+    """
     return min(SERVED_BINS, key=lambda served: (abs(served - bins), served))
 
 
 def unserved_reason(scheme: Scheme) -> str | None:
-    """Why this grid cannot give such bins, or None."""
+    """Why the grid cannot yield these bins; None where it can."""
     if scheme.binning != "width":
         bins = "equal-mass bins" if scheme.binning == "mass" else "natural bins"
         return (
@@ -47,14 +53,34 @@ def unserved_reason(scheme: Scheme) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class GridSums:
-    """Sums of pairs (c, y) on the grid, of one group or of one group a class; cells that occur only.
+    """Sums of pairs (c, y) in the occupied cells, pooled over the classes or by class.
 
-    group: class of the cell, int32 (0 where classes are pooled); cell: 0..CELLS-1, int32; sorted by
-    (group, cell). count: pairs, int64; correct: Σy, int64; confidence: Σc; squared: Σc²;
-    confident_correct: Σcy, float64. Shape (cells that occur,) each. By class `squared` is NaN: nothing
-    that is read off the classes needs it. rows: positions; groups: K, or 1 where pooled. log_loss:
-    Σ −ln p_y over the positions with p_y > 0 (nats); impossible: positions with p_y = 0; both only where
-    all classes of a row are pooled, else 0.
+    Arrays have one element per occupied cell, sorted by (group, cell).
+
+    Attributes
+    ----------
+    group : NDArray[np.int32]
+        Class of the cell; 0 where classes are pooled.
+    cell : NDArray[np.int32]
+        Cell, in 0..GRID_CELLS − 1.
+    count : NDArray[np.int64]
+        Number of pairs.
+    correct : NDArray[np.int64]
+        Σy.
+    confidence : NDArray[np.float64]
+        Σc.
+    squared : NDArray[np.float64]
+        Σc²; NaN by class, where no metric needs it.
+    confident_correct : NDArray[np.float64]
+        Σcy.
+    rows : int
+        Number of positions.
+    groups : int
+        K, or 1 where classes are pooled.
+    log_loss : float
+        Σ −ln p_y (nats) over the positions with p_y > 0; 0 unless all classes are pooled.
+    impossible : int
+        Number of positions with p_y = 0; 0 unless all classes are pooled.
     """
 
     group: NDArray[np.int32]
@@ -71,13 +97,13 @@ class GridSums:
 
     @classmethod
     def empty(cls, groups: int = 1) -> GridSums:
-        """No pairs at all."""
-        whole, real = np.zeros(0, np.int64), np.zeros(0)
+        """The sums of no pairs."""
+        integers, floats = np.zeros(0, np.int64), np.zeros(0)
         ids = np.zeros(0, np.int32)
-        return cls(ids, ids, whole, whole, real, real, real, rows=0, groups=groups)
+        return cls(ids, ids, integers, integers, floats, floats, floats, rows=0, groups=groups)
 
     def merge(self, other: GridSums) -> GridSums:
-        """The sums of both parts together; the order of parts changes nothing but the last bit."""
+        """The sums of both parts; the order of the parts affects at most the last bit."""
         joined = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("group", "cell", "count", "correct", "confidence", "squared", "confident_correct")
@@ -97,31 +123,37 @@ class GridSums:
 
     @property
     def n_correct(self) -> int:
-        """Σ y over all pairs."""
+        """Σy over all pairs."""
         return int(self.correct.sum())
 
     @property
     def confidence_sum(self) -> float:
-        """Σ c over all pairs."""
+        """Σc over all pairs."""
         return float(self.confidence.sum())
 
     @property
     def squared_error_sum(self) -> float:
-        """Σ (c − y)² over all pairs."""
+        """Σ(c − y)² over all pairs."""
         return max(0.0, float((self.squared - 2 * self.confident_correct).sum()) + self.n_correct)
 
     def pooled(self) -> GridSums:
-        """Itself: sums by class are kept beside the pooled ones, which know more (`TokenSums.all`)."""
+        """The grid itself, which is pooled already.
+
+        Raises
+        ------
+        ValueError
+            For sums by class; `TokenSums.all_labels` has the pooled ones, which know more.
+        """
         if self.groups > 1:
             raise ValueError("sums by class are not pooled: TokenSums.all is")
         return self
 
     def natural_bins(self) -> Binned:
-        """Raises Unavailable: the grid does not keep distinct confidences."""
+        """Raises Unavailable, since the grid does not keep distinct confidences."""
         raise Unavailable(unserved_reason(Scheme("natural")) or "")
 
     def binned(self, scheme: Scheme) -> Binned:
-        """The non-empty bins of a scheme the grid serves; raises Unavailable for another."""
+        """The non-empty bins of a scheme. Raises Unavailable for a scheme that the grid does not serve."""
         if reason := unserved_reason(scheme):
             raise Unavailable(reason)
         if not self.count.size:
@@ -145,16 +177,16 @@ class GridSums:
 
 
 def _aggregate_cells(grid: GridSums) -> GridSums:
-    """The same sums with one entry a (group, cell), sorted and read-only."""
+    """The same sums with one element per (group, cell), sorted and read-only."""
     key = grid.group * np.int64(GRID_CELLS) + grid.cell
     order = np.argsort(key, kind="stable")
     key = key[order]
     start = np.flatnonzero(np.diff(key, prepend=-1))
-    added: dict[str, NDArray[Any]] = {
+    sums: dict[str, NDArray[Any]] = {
         name: np.add.reduceat(getattr(grid, name)[order], start) if key.size else getattr(grid, name)
         for name in ("count", "correct", "confidence", "squared", "confident_correct")
     }
-    kept = {"group": grid.group[order][start], "cell": grid.cell[order][start], **added}
-    for array in kept.values():
+    arrays = {"group": grid.group[order][start], "cell": grid.cell[order][start], **sums}
+    for array in arrays.values():
         array.flags.writeable = False
-    return replace(grid, **kept)
+    return replace(grid, **arrays)

@@ -1,7 +1,7 @@
-"""Which rows of probabilities are in order, and which of their entries have to be listed?
+"""Checks rows of probabilities, and decides which of their entries are listed.
 
-Spec: a value outside [0, 1] by at most 1e-6 is clipped; one farther out, NaN, or a sum that is off by more
-than 1e-3 makes a bad row. A row in order is used as stored.
+A value at most 1e-6 outside [0, 1] is clipped. One farther outside, NaN, or a sum that differs from 1 by more
+than 1e-3 makes the row bad. A good row is used as stored, without normalisation.
 """
 
 from __future__ import annotations
@@ -24,18 +24,26 @@ from calib_core.tokens.row_scanner import (
     class_block_size,
 )
 
-# MERGED faults: Which positions cannot be used, what was expected there, and what was found?
+# --- Problems of positions ----------------------------------------------------
 
 MAX_FOUND_CHARS: Final = 80
-"""Characters kept of what was found."""
+"""Characters kept of a value that was found."""
 
 
 @dataclass(frozen=True, slots=True)
 class PositionProblem:
-    """All bad rows of one kind.
+    """All bad rows of one kind. A row has one kind only, the first that was found.
 
-    kind: what is wrong, as a title; expected, fix: for `problems.BadCell`; count: rows; first: 0-based row
-    and what was found there, of the first `problems.FIRST`. A row has one kind, the first that was seen.
+    Attributes
+    ----------
+    kind : str
+        The fault, as a title.
+    expected, fix : str
+        As in `BadCell`.
+    count : int
+        Number of rows.
+    first : tuple[tuple[int, str], ...]
+        0-based row and value found, for the first `MAX_CELLS_SHOWN` rows.
     """
 
     kind: str
@@ -47,7 +55,7 @@ class PositionProblem:
 
 @dataclass(frozen=True, slots=True)
 class ProblemKind:
-    """A way in which a row can be bad: the words of its `Fault`."""
+    """A way in which a row can be bad, with the texts of its `PositionProblem`."""
 
     title: str
     expected: str
@@ -55,14 +63,14 @@ class ProblemKind:
 
 
 class PositionProblemLog:
-    """Bad rows as they are met: all counted, the first of each kind kept."""
+    """Collects bad rows: counts all, and keeps the first ones of each kind."""
 
     def __init__(self) -> None:
         self._count: dict[ProblemKind, int] = {}
         self._first: dict[ProblemKind, list[tuple[int, str]]] = {}
 
     def add(self, kind: ProblemKind, found: str, *, row: int) -> None:
-        """One bad row."""
+        """Records one bad row."""
         self._count[kind] = self._count.get(kind, 0) + 1
         first = self._first.setdefault(kind, [])
         if len(first) < MAX_CELLS_SHOWN:
@@ -70,22 +78,24 @@ class PositionProblemLog:
 
     @property
     def n_rows(self) -> int:
-        """Bad rows of every kind."""
+        """Number of bad rows of all kinds."""
         return sum(self._count.values())
 
     def problems(self) -> tuple[PositionProblem, ...]:
-        """One entry a kind, in the order in which the kinds were first met."""
+        """One entry per kind, in the order in which the kinds were first met."""
         return tuple(
             PositionProblem(kind.title, kind.expected, kind.fix, count, tuple(self._first[kind]))
             for kind, count in self._count.items()
         )
 
 
+# --- Checks of rows -----------------------------------------------------------
+
 CLIP_TOLERANCE: Final = 1e-6
-"""How far outside [0, 1] a value is clipped, and how far from 1 a sum is not worth a word."""
+"""How far outside [0, 1] a value is clipped, and how far from 1 a sum is not reported."""
 
 SUM_TOLERANCE: Final = 1e-3
-"""How far from 1 the sum of a row may be."""
+"""How far the sum of a good row may be from 1."""
 
 NOT_FINITE: Final = ProblemKind(
     "not finite", "finite numbers", "Write the file again, or leave these rows out."
@@ -102,22 +112,30 @@ SUM_NOT_ONE: Final = ProblemKind(
 )
 
 LONG_ROW_CLASSES: Final = 4096
-"""From so many classes on, a row is long: few of its entries are listed."""
+"""Number of classes from which rows are long: only their large entries are listed."""
 
 ReportBadRow = Callable[[int, ProblemKind, str], None]
-"""Is told of a bad row: which one, in what way, what was found."""
+"""Called for each bad row with its index, its kind of problem and what was found."""
 
 
 class RowChecker(Protocol):
-    """Looks rows through, all of one K and dtype."""
+    """Checks rows that all have the same K and dtype."""
 
     def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
-        """What is to be known of the rows in order; the others are reported. rows: shape (n, K)."""
+        """The good rows, scanned.
+
+        Parameters
+        ----------
+        rows : NDArray, shape (n, K)
+            Probabilities.
+        report : ReportBadRow
+            Called for each bad row.
+        """
         ...
 
 
 def row_checker(classes: int, dtype: np.dtype[Any]) -> RowChecker:
-    """The way that suits so many classes in that dtype."""
+    """The checker for this number of classes and dtype."""
     if classes < LONG_ROW_CLASSES:
         return ShortRowChecker(classes)
     return LongRowChecker(
@@ -126,96 +144,96 @@ def row_checker(classes: int, dtype: np.dtype[Any]) -> RowChecker:
 
 
 class ShortRowChecker:
-    """Few classes: every entry is listed, many rows at once."""
+    """Checker for few classes: every entry is listed, and many rows are handled at once."""
 
     def __init__(self, classes: int) -> None:
         self._classes = classes
 
     def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
-        """See `Looker`."""
+        """See `RowChecker.check`."""
         usable = np.ones(rows.shape[0], np.bool_)
         clipped = np.zeros(rows.shape[0], np.int64)
-        wrong = np.flatnonzero(as_bits(rows).max(axis=1) > bits_of_one(rows.dtype))
-        if wrong.size:
+        suspicious = np.flatnonzero(as_bits(rows).max(axis=1) > bits_of_one(rows.dtype))
+        if suspicious.size:
             rows = rows.copy()
-            for row in wrong.tolist():
+            for row in suspicious.tolist():
                 usable[row], clipped[row] = clip_row(rows[row], row, report)
         total = np.add.reduce(to_float64(rows), axis=1)
         for row in np.flatnonzero(usable & ~(np.abs(total - 1) <= SUM_TOLERANCE)).tolist():
             usable[row] = False
             report(row, SUM_NOT_ONE, f"{total[row]:.6g}")
-        kept = np.flatnonzero(usable)
-        values = rows if kept.size == rows.shape[0] else rows[kept]
+        usable_rows = np.flatnonzero(usable)
+        values = rows if usable_rows.size == rows.shape[0] else rows[usable_rows]
         return ScannedRows(
-            usable_rows=kept,
+            usable_rows=usable_rows,
             values=values,
-            start=np.arange(kept.size + 1) * self._classes,
-            class_index=np.tile(np.arange(self._classes), kept.size),
+            start=np.arange(usable_rows.size + 1) * self._classes,
+            class_index=np.tile(np.arange(self._classes), usable_rows.size),
             prob=to_float64(values).ravel(),
-            unlisted_sum=np.zeros(kept.size),
-            unlisted_square_sum=np.zeros(kept.size),
+            unlisted_sum=np.zeros(usable_rows.size),
+            unlisted_square_sum=np.zeros(usable_rows.size),
             unlisted_block_sums=None,
             bits_limit=-1,
-            n_clipped=int(clipped[kept].sum()),
+            n_clipped=int(clipped[usable_rows].sum()),
         )
 
 
 class LongRowChecker:
-    """Many classes: row by row in one small scratch, few entries listed."""
+    """Checker for many classes: rows are scanned one by one, and few entries are listed."""
 
     def __init__(self, scanner: RowScanner, dtype: np.dtype[Any]) -> None:
-        self._scratch = scanner
+        self._scanner = scanner
         self._dtype = dtype
-        self._one = bits_of_one(dtype)
+        self._bits_of_one = bits_of_one(dtype)
 
     def check(self, rows: NDArray[Any], report: ReportBadRow) -> ScannedRows:
-        """See `Looker`."""
-        found = self._scratch.scan(rows)
-        clipped = np.zeros(found.count.size, np.int64)
-        usable = np.ones(found.count.size, np.bool_)
-        row_of = np.repeat(np.arange(usable.size), found.count)
-        wrong = np.unique(row_of[found.bits > self._one])
-        if wrong.size:
+        """See `RowChecker.check`."""
+        result = self._scanner.scan(rows)
+        clipped = np.zeros(result.count.size, np.int64)
+        usable = np.ones(result.count.size, np.bool_)
+        row_of = np.repeat(np.arange(usable.size), result.count)
+        suspicious = np.unique(row_of[result.bits > self._bits_of_one])
+        if suspicious.size:
             rows = rows.copy()
-            for row in wrong.tolist():
+            for row in suspicious.tolist():
                 usable[row], clipped[row] = clip_row(rows[row], row, report)
             rows[~usable] = 0
-            found = self._scratch.scan(rows)
-        look = self._with_top_label(rows, found)
-        for row in np.flatnonzero(usable & (np.abs(look.row_sum - 1) > SUM_TOLERANCE)).tolist():
+            result = self._scanner.scan(rows)
+        scanned = self._with_top_label(rows, result)
+        for row in np.flatnonzero(usable & (np.abs(scanned.row_sum - 1) > SUM_TOLERANCE)).tolist():
             usable[row] = False
-            report(row, SUM_NOT_ONE, f"{look.row_sum[row]:.6g}")
-        return look if usable.all() and not wrong.size else _select_rows(look, usable, clipped)
+            report(row, SUM_NOT_ONE, f"{scanned.row_sum[row]:.6g}")
+        return scanned if usable.all() and not suspicious.size else _select_rows(scanned, usable, clipped)
 
-    def _with_top_label(self, rows: NDArray[Any], found: ScanResult) -> ScannedRows:
-        """Every row has a listed entry: where none is large, its top label."""
-        start = np.concatenate([np.zeros(1, np.intp), np.cumsum(found.count)])
-        none = np.flatnonzero(found.count == 0)
-        column, stored = found.class_index, found.bits
-        if none.size:
-            top = np.argmax(as_bits(rows[none]), axis=1)
-            stored = np.insert(stored, start[none], as_bits(rows)[none, top])
-            column = np.insert(column, start[none], top)
-            prob = to_float64(rows[none, top])
-            found.block_sums[none, top // class_block_size(rows.shape[1])] -= prob
-            found.square_sum[none] -= prob * prob
-            start += np.searchsorted(none, np.arange(start.size))
+    def _with_top_label(self, rows: NDArray[Any], result: ScanResult) -> ScannedRows:
+        """The scanned rows, in which a row without large entries lists its top label."""
+        start = np.concatenate([np.zeros(1, np.intp), np.cumsum(result.count)])
+        without_large = np.flatnonzero(result.count == 0)
+        class_index, bits = result.class_index, result.bits
+        if without_large.size:
+            top = np.argmax(as_bits(rows[without_large]), axis=1)
+            bits = np.insert(bits, start[without_large], as_bits(rows)[without_large, top])
+            class_index = np.insert(class_index, start[without_large], top)
+            prob = to_float64(rows[without_large, top])
+            result.block_sums[without_large, top // class_block_size(rows.shape[1])] -= prob
+            result.square_sum[without_large] -= prob * prob
+            start += np.searchsorted(without_large, np.arange(start.size))
         return ScannedRows(
-            usable_rows=np.arange(found.count.size),
+            usable_rows=np.arange(result.count.size),
             values=rows,
             start=start,
-            class_index=column,
-            prob=to_float64(stored.view(self._dtype)),
-            unlisted_sum=np.maximum(0, found.block_sums).sum(axis=1),
-            unlisted_square_sum=np.maximum(0, found.square_sum),
-            unlisted_block_sums=np.maximum(0, found.block_sums),
-            bits_limit=self._scratch.bits_limit,
+            class_index=class_index,
+            prob=to_float64(bits.view(self._dtype)),
+            unlisted_sum=np.maximum(0, result.block_sums).sum(axis=1),
+            unlisted_square_sum=np.maximum(0, result.square_sum),
+            unlisted_block_sums=np.maximum(0, result.block_sums),
+            bits_limit=self._scanner.bits_limit,
             n_clipped=0,
         )
 
 
 def _select_rows(scanned: ScannedRows, usable: NDArray[np.bool_], clipped: NDArray[np.int64]) -> ScannedRows:
-    """The usable ones of the rows of a look."""
+    """The usable rows of a scan."""
     listed = usable[scanned.entry_row]
     return ScannedRows(
         usable_rows=np.flatnonzero(usable),
@@ -234,15 +252,32 @@ def _select_rows(scanned: ScannedRows, usable: NDArray[np.bool_], clipped: NDArr
 
 
 def clip_row(values: NDArray[Any], row: int, report: ReportBadRow) -> tuple[bool, int]:
-    """Clips a row, shape (K,), in place: whether it can be used, and how many values were moved."""
+    """Clips a row in place.
+
+    Parameters
+    ----------
+    values : NDArray, shape (K,)
+        The row.
+    row : int
+        Its index, for the report.
+    report : ReportBadRow
+        Called if the row is bad.
+
+    Returns
+    -------
+    is_usable : bool
+        Whether the row is good.
+    n_clipped : int
+        Number of values that were clipped.
+    """
     wide = to_float64(values)
-    for kind, wrong in (
+    for kind, is_wrong in (
         (NOT_FINITE, ~np.isfinite(wide)),
         (OUTSIDE_UNIT_INTERVAL, (wide < -CLIP_TOLERANCE) | (wide > 1 + CLIP_TOLERANCE)),
     ):
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            report(row, kind, f"class {at}: {values[at]!s}")
+        if is_wrong.any():
+            class_index = int(np.argmax(is_wrong))
+            report(row, kind, f"class {class_index}: {values[class_index]!s}")
             return False, 0
     values[wide <= 0] = 0  # -0.0 too
     values[wide > 1] = 1

@@ -1,8 +1,8 @@
-"""How are long distributions looked through at the speed of memory?
+"""Scans long distributions at the speed of memory.
 
-Floats that are not negative order like their bits, read as whole numbers; anything else (a sign, infinity,
-NaN) has larger bits than 1. So one comparison of whole numbers finds the few entries that matter one by one
-and everything that may be wrong; the others lie in the grid's first cell and are only added up.
+Non-negative floats have the order of their bits, read as integers; anything else (a sign, infinity, NaN) has
+larger bits than 1. So a single integer comparison finds both the few entries that matter individually and
+everything that may be invalid. All other entries lie in the grid's first cell and are only added up.
 """
 
 from __future__ import annotations
@@ -16,33 +16,42 @@ from numpy.typing import NDArray
 
 from calib_core.tokens.float_bits import UINT_BY_ITEMSIZE, first_cell_max_bits
 
-# MERGED positions: What is kept of some positions once their distributions have been looked through?
-#
-# Few entries of a distribution are large enough to matter one by one: they are listed. Of the rest, which
-# all lie in the grid's first cell, sums are enough.
-
 
 def class_block_size(classes: int) -> int:
-    """How many classes that follow each other are summed together where they are not listed.
+    """Number of consecutive classes whose unlisted entries are summed together.
 
-    A divisor of K near 1,000 where there is one, so that a row need not be copied to where there is room for
-    more; always a multiple of 16, so that float16 are whole 64-bit words, and these can be folded in four.
+    A divisor of K near 1,000 if there is one, so that rows need not be copied into a padded buffer. Always
+    a multiple of 16, so that a block of float16 consists of whole 64-bit words that can be folded twice.
     """
-    whole = [size for size in range(512, 2049, 16) if classes % size == 0]
-    return min(whole, key=lambda size: abs(size - 1024), default=1024)
+    divisors = [size for size in range(512, 2049, 16) if classes % size == 0]
+    return min(divisors, key=lambda size: abs(size - 1024), default=1024)
 
 
 @dataclass(frozen=True, eq=False)
 class ScannedRows:
-    """Rows after the look, R of them in order: E entries that are listed, and sums of the others.
+    """R good rows with E listed entries, and sums of the unlisted ones.
 
-    kept: which of the rows are in order, intp of shape (R,); values: these rows, shape (R, K), in the dtype
-    looked through; start: first listed entry of each row and E at the end, shape (R + 1,), every row has at
-    least one, its top label among them; column, prob: class and probability of each listed entry, row by
-    row, ascending by class, shape (E,). rest, squares: Σp and Σp² of the unlisted entries, float64 of shape
-    (R,); groups: rest by group, float64 of shape (R, ⌈K / group_size(K)⌉), None where all are listed.
-    limit: an entry is listed where its bits are larger, or where it is the top label; no unlisted one is
-    greater than a listed one. clipped: values moved onto 0 or 1.
+    An entry is listed if its bits exceed `bits_limit` or if it is the top label; no unlisted entry is
+    greater than a listed one of its row.
+
+    Attributes
+    ----------
+    usable_rows : NDArray[np.intp], shape (R,)
+        Indices of the good rows among those scanned.
+    values : NDArray, shape (R, K)
+        The good rows in the scanned dtype.
+    start : NDArray[np.intp], shape (R + 1,)
+        Index of each row's first listed entry, and E at the end; every row has at least one.
+    class_index, prob : NDArray, shape (E,)
+        Class and probability of each listed entry, by row and ascending class.
+    unlisted_sum, unlisted_square_sum : NDArray[np.float64], shape (R,)
+        Σp and Σp² of the unlisted entries.
+    unlisted_block_sums : NDArray[np.float64] or None, shape (R, blocks)
+        `unlisted_sum` by block of `class_block_size(K)` classes; None where all entries are listed.
+    bits_limit : int
+        Entries with larger bits are listed.
+    n_clipped : int
+        Number of values that were clipped to 0 or 1.
     """
 
     usable_rows: NDArray[np.intp]
@@ -68,18 +77,30 @@ class ScannedRows:
 
     @cached_property
     def top_entry(self) -> NDArray[np.intp]:
-        """Listed entry that is the row's top label, the first of equal maxima; shape (R,)."""
-        most = _reduce_by_row(np.maximum, self.prob, self.start)
-        tied = np.flatnonzero(self.prob == most[self.entry_row])
-        return tied[np.searchsorted(tied, self.start[:-1])]
+        """Index of the listed entry that is each row's top label, the first of ties; shape (R,)."""
+        maximum = _reduce_by_row(np.maximum, self.prob, self.start)
+        candidates = np.flatnonzero(self.prob == maximum[self.entry_row])
+        return candidates[np.searchsorted(candidates, self.start[:-1])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PositionBlock:
-    """A look at rows that are all in order, with what is known of them beside it; ready to be added up.
+    """R scanned rows with their targets, ready to be added up.
 
-    number: 0-based row in its file, int64; target: right class, int64; target_prob: p_y, float64;
-    target_cell: its cell, intp; shape (R,) each. cell: of each listed entry, intp of shape (E,).
+    Attributes
+    ----------
+    scanned : ScannedRows
+        The rows.
+    row_number : NDArray[np.int64], shape (R,)
+        0-based row in the file.
+    target : NDArray[np.int64], shape (R,)
+        Right class.
+    target_prob : NDArray[np.float64], shape (R,)
+        Probability of the right class, p_y.
+    target_cell : NDArray[np.intp], shape (R,)
+        Grid cell of p_y.
+    entry_cell : NDArray[np.intp], shape (E,)
+        Grid cell of each listed entry.
     """
 
     scanned: ScannedRows
@@ -91,12 +112,12 @@ class PositionBlock:
 
     @property
     def n_rows(self) -> int:
-        """R."""
+        """Number of rows, R."""
         return self.row_number.size
 
     @property
     def n_classes(self) -> int:
-        """K."""
+        """Number of classes, K."""
         return self.scanned.values.shape[1]
 
 
@@ -108,11 +129,18 @@ def _reduce_by_row(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScanResult:
-    """What there is in some rows, in order or not. R rows, E entries that have to be looked at one by one.
+    """The entries of R rows, good or not, of which E are large.
 
-    count: such entries by row, shape (R,); column, bits: their classes, ascending by row, and their bits,
-    shape (E,); groups: Σp of the others by group (`positions.group_size`), shape (R, groups); squares: their
-    Σp², shape (R,).
+    Attributes
+    ----------
+    count : NDArray[np.intp], shape (R,)
+        Number of large entries of each row.
+    class_index, bits : NDArray, shape (E,)
+        Class and bits of each large entry, by row and ascending class.
+    block_sums : NDArray[np.float64], shape (R, blocks)
+        Σp of the other entries by block of `class_block_size(K)` classes.
+    square_sum : NDArray[np.float64], shape (R,)
+        Σp² of the other entries.
     """
 
     count: NDArray[np.intp]
@@ -123,49 +151,49 @@ class ScanResult:
 
 
 class RowScanner(Protocol):
-    """Room for one row at a time, used again for the next one."""
+    """Finds the large entries of rows, using one buffer for all rows."""
 
     bits_limit: int
-    """An entry is found where its bits are larger."""
+    """Entries with larger bits are large."""
 
     def scan(self, rows: NDArray[Any]) -> ScanResult:
-        """Looks rows through, shape (R, K)."""
+        """Scans rows, shape (R, K)."""
         ...
 
 
 class WideFloatScanner:
-    """For float32 and float64: the other entries as float64."""
+    """Implementation of `RowScanner` for float32 and float64, adding up in float64."""
 
     def __init__(self, classes: int, dtype: np.dtype[Any]) -> None:
         self.bits_limit = first_cell_max_bits(dtype)
-        self._whole = UINT_BY_ITEMSIZE[dtype.itemsize]
-        group = class_block_size(classes)
-        room = np.zeros(-(-classes // group) * group)
-        self._row = room[:classes]
-        self._groups = room.reshape(-1, group)
-        self._large = np.empty(classes, np.bool_)
+        self._uint_dtype = UINT_BY_ITEMSIZE[dtype.itemsize]
+        block_size = class_block_size(classes)
+        padded = np.zeros(-(-classes // block_size) * block_size)
+        self._row = padded[:classes]
+        self._blocks = padded.reshape(-1, block_size)
+        self._is_large = np.empty(classes, np.bool_)
 
     def scan(self, rows: NDArray[Any]) -> ScanResult:
-        """See `Scratch`."""
-        groups, squares = np.empty((rows.shape[0], self._groups.shape[0])), np.empty(rows.shape[0])
-        limit = self._whole.type(self.bits_limit)
-        columns: list[NDArray[np.intp]] = []
-        found = [np.zeros(0, self._whole)]
-        for at, row in enumerate(rows.view(self._whole)):
+        """See `RowScanner.scan`."""
+        block_sums, square_sums = np.empty((rows.shape[0], self._blocks.shape[0])), np.empty(rows.shape[0])
+        limit = self._uint_dtype.type(self.bits_limit)
+        class_indices: list[NDArray[np.intp]] = []
+        bits = [np.zeros(0, self._uint_dtype)]
+        for at, row in enumerate(rows.view(self._uint_dtype)):
             np.copyto(self._row, rows[at])
-            np.greater(row, limit, out=self._large)
-            column = self._large.nonzero()[0]
-            columns.append(column)
-            found.append(row[column])
-            self._row[column] = 0
-            np.add.reduce(self._groups, axis=1, out=groups[at])
-            # Group by group: a long dot product would wait for threads.
-            squares[at] = np.add.reduce(np.vecdot(self._groups, self._groups))
-        count, column = concatenate_columns(columns)
-        return ScanResult(count, column, np.concatenate(found), groups, squares)
+            np.greater(row, limit, out=self._is_large)
+            class_index = self._is_large.nonzero()[0]
+            class_indices.append(class_index)
+            bits.append(row[class_index])
+            self._row[class_index] = 0
+            np.add.reduce(self._blocks, axis=1, out=block_sums[at])
+            # Block by block: a long dot product would wait for threads.
+            square_sums[at] = np.add.reduce(np.vecdot(self._blocks, self._blocks))
+        count, class_index = concatenate_columns(class_indices)
+        return ScanResult(count, class_index, np.concatenate(bits), block_sums, square_sums)
 
 
 def concatenate_columns(columns: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Lengths of some arrays, and the arrays one after the other."""
+    """Lengths of the arrays, and the arrays concatenated."""
     count = np.array([column.size for column in columns], np.intp)
     return count, np.concatenate([np.zeros(0, np.intp), *columns])

@@ -1,6 +1,6 @@
-"""How do log-probabilities and logits become probabilities?
+"""Converts log-probabilities and logits to probabilities.
 
-What is computed here is float64, and so are the bin edges it is compared with.
+Converted values are float64, and so are the bin edges they are compared with.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from calib_core.tokens.float_bits import to_float64
 from calib_core.tokens.row_checks import CLIP_TOLERANCE, NOT_FINITE, OUTSIDE_UNIT_INTERVAL, ProblemKind
 
 ProbabilityScale = Literal["probs", "logprobs", "logits"]
-"""What an array holds."""
+"""What the values of an array are."""
 
 BAD_LOGPROBS: Final = ProblemKind(
     "not a log-probability",
@@ -29,33 +29,36 @@ BAD_LOGITS: Final = ProblemKind(
 
 
 def to_probabilities(values: NDArray[Any], scale: ProbabilityScale) -> NDArray[Any]:
-    """Probabilities of rows, shape (n, K): as they are stored, or as float64 where they are computed.
+    """Probabilities of rows, shape (n, K).
 
-    What has no probability comes out as NaN, infinite or above 1.
+    Probabilities are returned as stored; other scales are converted to float64. Invalid values become NaN,
+    infinite or greater than 1, and are left to the row checker.
     """
     if scale == "probs":
         return values
-    logs = to_float64(values)
+    result = to_float64(values)
     with np.errstate(invalid="ignore", over="ignore"):
         if scale == "logits":
-            logs -= logs.max(axis=1, keepdims=True)
-        np.exp(logs, out=logs)
+            result -= result.max(axis=1, keepdims=True)
+        np.exp(result, out=result)
         if scale == "logits":
-            logs /= logs.sum(axis=1, keepdims=True)
-    return logs
+            result /= result.sum(axis=1, keepdims=True)
+    return result
 
 
 def problem_in_scale(
     kind: ProblemKind, found: str, values: NDArray[Any], scale: ProbabilityScale
 ) -> tuple[ProblemKind, str]:
-    """What was found in a bad row, shape (K,), in the words of what the file holds."""
+    """The problem of a bad row, shape (K,), in terms of the scale that the file holds."""
     if scale == "probs" or kind not in (NOT_FINITE, OUTSIDE_UNIT_INTERVAL):
         return kind, found
-    logs = to_float64(values)
-    above = np.isposinf(logs) if scale == "logits" else np.exp(np.minimum(logs, 1)) > 1 + CLIP_TOLERANCE
-    wrong = np.isnan(logs) | above
-    ours = BAD_LOGITS if scale == "logits" else BAD_LOGPROBS
-    if not wrong.any():
-        return ours, "-inf for every class"
-    at = int(np.argmax(wrong))
-    return ours, f"class {at}: {values[at]!s}"
+    wide = to_float64(values)
+    is_too_large = (
+        np.isposinf(wide) if scale == "logits" else np.exp(np.minimum(wide, 1)) > 1 + CLIP_TOLERANCE
+    )
+    is_wrong = np.isnan(wide) | is_too_large
+    scale_kind = BAD_LOGITS if scale == "logits" else BAD_LOGPROBS
+    if not is_wrong.any():
+        return scale_kind, "-inf for every class"
+    class_index = int(np.argmax(is_wrong))
+    return scale_kind, f"class {class_index}: {values[class_index]!s}"

@@ -1,4 +1,4 @@
-"""What is known of a token-level run once every position has been read?  One additive state."""
+"""The sums that are kept of a token-level run; the sums of two parts can be merged."""
 
 from __future__ import annotations
 
@@ -12,24 +12,30 @@ from calib_core.tokens.float_bits import as_bits, to_float64
 from calib_core.tokens.grid import GridSums
 
 N_DRAWS: Final = 199
-"""Draws of the null for the pooled sums."""
+"""Number of null draws for the pooled sums."""
 
 N_CLASS_DRAWS: Final = 19
-"""Draws of the null kept by class: their size grows with the positions."""
+"""Number of null draws kept by class, whose size grows with the number of positions."""
 
 MAX_EXAMPLES: Final = 64
-"""Positions kept to be looked at one by one."""
+"""Number of positions kept as examples."""
 
 
 @dataclass(frozen=True, eq=False)
 class NullDraws:
-    """Outcomes drawn from the model's own distributions: one class a position and draw, never one a cell.
+    """Outcomes drawn from the model's own distributions: one class per position and draw.
 
-    seed: of the draws, which differ between parts of one seed (`uniform`). top, all: int32 of shape (DRAWS,
-    CELLS): how many drawn outcomes fell into each cell; `top` counts a draw where it is the top label, in the
-    cell of the top label's confidence; `all` counts every draw, in the cell of the drawn class' probability.
-    by_class: (CLASS_DRAWS' draw, class, cell, count), int32 of shape (n, 4), sorted, of the first CLASS_DRAWS
-    draws; None where sums by class are not kept.
+    Attributes
+    ----------
+    seed : int
+        Seed of the draws.
+    top_label : NDArray[np.int32], shape (N_DRAWS, GRID_CELLS)
+        Positions at which the top label was drawn, by the cell of its confidence.
+    all_labels : NDArray[np.int32], shape (N_DRAWS, GRID_CELLS)
+        Positions by the cell of the drawn class's probability.
+    by_class : NDArray[np.int32] or None, shape (n, 4)
+        Sorted rows of (draw, class, cell, count) for the first `N_CLASS_DRAWS` draws; None without sums by
+        class.
     """
 
     seed: int
@@ -38,16 +44,16 @@ class NullDraws:
     by_class: NDArray[np.int32] | None
 
     def merge(self, other: NullDraws) -> NullDraws:
-        """Draw for draw, the outcomes of both parts; the seed is the smaller one."""
+        """The outcomes of both parts, draw by draw; the seed is the smaller one."""
         by_class = None
         if self.by_class is not None and other.by_class is not None:
             joined = np.concatenate([self.by_class, other.by_class])
             joined = joined[np.lexsort((joined[:, 2], joined[:, 1], joined[:, 0]))]
-            new = np.ones(joined.shape[0], np.bool_)
-            new[1:] = np.any(joined[1:, :3] != joined[:-1, :3], axis=1)
-            by_class = joined[new]
+            is_first = np.ones(joined.shape[0], np.bool_)
+            is_first[1:] = np.any(joined[1:, :3] != joined[:-1, :3], axis=1)
+            by_class = joined[is_first]
             if by_class.size:
-                by_class[:, 3] = np.add.reduceat(joined[:, 3], np.flatnonzero(new))
+                by_class[:, 3] = np.add.reduceat(joined[:, 3], np.flatnonzero(is_first))
         return NullDraws(
             min(self.seed, other.seed),
             self.top_label + other.top_label,
@@ -58,11 +64,16 @@ class NullDraws:
 
 @dataclass(frozen=True, eq=False)
 class UnstoredBounds:
-    """What the entries that a top-k file does not store may be.
+    """Bounds on the probabilities that a top-k file does not store.
 
-    positions: per served M (`grid.SERVED`), how many positions are ambiguous: their unstored mass may
-    lie in other bins than the first; mass: per served M, the A_j of spec section 7, j = 1..M, float64 of
-    shape (M,); fewest: the smallest number of stored entries of a position.
+    Attributes
+    ----------
+    n_ambiguous : dict[int, int]
+        Served M → number of positions whose unstored mass may lie outside the first bin.
+    mass_bounds : dict[int, NDArray[np.float64]]
+        Served M → upper bounds A_j, j = 1..M, of the unstored mass of these positions in each bin.
+    min_stored : int
+        Smallest number of stored entries of a position.
     """
 
     n_ambiguous: dict[int, int]
@@ -70,7 +81,7 @@ class UnstoredBounds:
     min_stored: int
 
     def merge(self, other: UnstoredBounds) -> UnstoredBounds:
-        """Both parts together."""
+        """The bounds of both parts together."""
         return UnstoredBounds(
             n_ambiguous={bins: n + other.n_ambiguous[bins] for bins, n in self.n_ambiguous.items()},
             mass_bounds={bins: mass + other.mass_bounds[bins] for bins, mass in self.mass_bounds.items()},
@@ -82,9 +93,24 @@ class UnstoredBounds:
 class ExamplePosition:
     """One position as it was read.
 
-    row: 0-based position in its file; target: right class; ids: classes of the largest probabilities,
-    descending; probs: theirs, float64; target_prob: p_y; rest: probability of all classes not in `ids`;
-    classes: K; width: bytes of the dtype the probabilities were stored in, which decides their bins.
+    Attributes
+    ----------
+    row : int
+        0-based position in the file.
+    target : int
+        Right class.
+    ids : tuple[int, ...]
+        Classes of the largest probabilities, in descending order.
+    probs : tuple[float, ...]
+        These probabilities.
+    target_prob : float
+        Probability of the right class, p_y.
+    rest : float
+        Probability of all classes not in `ids`.
+    classes : int
+        Number of classes, K.
+    width : int
+        Bytes of the stored dtype, which decides the bins of the probabilities.
     """
 
     row: int
@@ -99,13 +125,32 @@ class ExamplePosition:
 
 @dataclass(frozen=True, eq=False)
 class TokenSums:
-    """Everything metrics, sweeps and nulls are read off; parts are merged by adding.
+    """Everything from which metrics, sweeps and null distributions of a run are computed.
 
-    rows: positions used; classes: K; top: one pair a position, its top label; all: K pairs a position,
-    pooled; by_class: K pairs a position by class, None with `no_classes` saying why; occurrences:
-    positions at which each class is the right one, int64 of shape (K,); excess: Σ |1 − Σ_k p_k| over the
-    positions; unseen: None where every entry was stored; draws: None where none were made; examples: the
-    first EXAMPLES positions.
+    Attributes
+    ----------
+    rows : int
+        Number of positions used.
+    classes : int
+        Number of classes, K.
+    top_label : GridSums
+        One pair per position: its top label.
+    all_labels : GridSums
+        K pairs per position, pooled over the classes.
+    by_class : GridSums or None
+        K pairs per position, by class.
+    no_class_sums_reason : str or None
+        Why `by_class` is None.
+    occurrences : NDArray[np.int64], shape (K,)
+        Number of positions at which each class is the right one.
+    sum_deviation : float
+        Σ |1 − Σ_k p_k| over the positions.
+    draws : NullDraws or None
+        Null draws; None where none were made.
+    unstored : UnstoredBounds or None
+        Bounds on unstored probabilities; None where all probabilities are known.
+    examples : tuple[ExamplePosition, ...]
+        The first `MAX_EXAMPLES` positions.
     """
 
     rows: int
@@ -121,21 +166,28 @@ class TokenSums:
     examples: tuple[ExamplePosition, ...] = ()
 
     def merge(self, other: TokenSums) -> TokenSums:
-        """The sums of both parts together.
+        """The sums of both parts.
 
-        Raises ValueError where K differs. What one part lacks (classes, draws) the whole lacks; parts
-        keep their own draws, which depend on what is stored at a position and not on the seed alone.
+        Sums by class and draws that one part lacks are missing in the result. Each part keeps its own
+        draws, which depend on the stored values as well as on the seed.
+
+        Raises
+        ------
+        ValueError
+            If K differs.
         """
         if self.classes != other.classes:
             raise ValueError(f"parts of one run have one K, not {self.classes} and {other.classes}")
-        both = self.by_class is not None and other.by_class is not None
+        both_by_class = self.by_class is not None and other.by_class is not None
         return TokenSums(
             rows=self.rows + other.rows,
             classes=self.classes,
             top_label=self.top_label.merge(other.top_label),
             all_labels=self.all_labels.merge(other.all_labels),
             by_class=_merge_optional(self.by_class, other.by_class),
-            no_class_sums_reason=None if both else self.no_class_sums_reason or other.no_class_sums_reason,
+            no_class_sums_reason=None
+            if both_by_class
+            else self.no_class_sums_reason or other.no_class_sums_reason,
             occurrences=self.occurrences + other.occurrences,
             sum_deviation=self.sum_deviation + other.sum_deviation,
             draws=_merge_optional(self.draws, other.draws),
@@ -152,38 +204,47 @@ _MergeableT = TypeVar("_MergeableT", bound=_Mergeable)
 
 
 def _merge_optional(left: _MergeableT | None, right: _MergeableT | None) -> _MergeableT | None:
-    """Both together; None where one of them is missing."""
+    """The merged sums; None where either is None."""
     return None if left is None or right is None else left.merge(right)
 
 
-# MERGED examples: How is one position kept, to be looked at?
+# --- Example positions --------------------------------------------------------
 
 EXAMPLE_ENTRIES: Final = 20
-"""Largest probabilities kept of a position."""
+"""Number of probabilities kept of an example."""
 
 
 def example_from_row(row: int, values: NDArray[Any], target: int, large: NDArray[np.intp]) -> ExamplePosition:
-    """One distribution, shape (K,), in short: its largest entries, equal ones in the order of the classes.
+    """An example: the largest entries of one distribution, ties in the order of the classes.
 
-    large: classes whose probability no other class exceeds, ascending.
+    Parameters
+    ----------
+    row : int
+        0-based position in the file.
+    values : NDArray, shape (K,)
+        The distribution in the stored dtype.
+    target : int
+        Right class.
+    large : NDArray[np.intp]
+        Ascending classes whose probabilities no other class exceeds.
     """
     probs = to_float64(values)
-    shown = min(EXAMPLE_ENTRIES, probs.size)
+    n_shown = min(EXAMPLE_ENTRIES, probs.size)
     ids = large
-    if ids.size < shown:
-        # Sorting whole numbers takes a millisecond; partition, with many equal ones, twenty times as long.
-        order = as_bits(values)
-        ids = np.flatnonzero(order >= np.sort(order)[-shown])
-    ids = ids[np.argsort(-probs[ids], kind="stable")][:shown]
-    others = np.ones(probs.size, np.bool_)
-    others[ids] = False
+    if ids.size < n_shown:
+        # Sorting integers takes a millisecond; partition takes twenty times as long if many are equal.
+        bits = as_bits(values)
+        ids = np.flatnonzero(bits >= np.sort(bits)[-n_shown])
+    ids = ids[np.argsort(-probs[ids], kind="stable")][:n_shown]
+    is_other = np.ones(probs.size, np.bool_)
+    is_other[ids] = False
     return ExamplePosition(
         row=row,
         target=target,
         ids=tuple(ids.tolist()),
         probs=tuple(probs[ids].tolist()),
         target_prob=float(probs[target]),
-        rest=float(probs[others].sum()),
+        rest=float(probs[is_other].sum()),
         classes=probs.size,
         width=values.dtype.itemsize,
     )

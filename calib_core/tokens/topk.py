@@ -1,7 +1,7 @@
-"""What do the largest entries of each position, stored without the others, come to as sums?
+"""Reduces positions of which only the k largest probabilities are stored to `TokenSums`.
 
-Spec, section 7. What is not stored shares what is left of the probability, and all of it is put into
-the first cell; `bounds.py` says what Full-ECE may be where it may lie elsewhere.
+The unstored classes share the remaining probability, all of which is counted in the first cell. `bounds` says
+what Full-ECE can be where some of it may lie in other bins.
 """
 
 from __future__ import annotations
@@ -27,21 +27,38 @@ from calib_core.tokens.sums import (
     UnstoredBounds,
 )
 
-# MERGED entries: Which pairs of a position are known when only its largest entries are stored, and what is left over?
+# --- Known pairs --------------------------------------------------------------
 
 ZERO_REST: Final = 1e-13
-"""A rest as small as this is what the rounding of a sum left: the unstored classes have probability 0."""
+"""A remaining probability up to this is rounding error: the unstored classes then have probability 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopKEntries:
-    """The entries stored of some positions, laid end to end.
+    """The stored entries of n positions, flattened.
 
-    probs: probabilities of the k largest classes of each position, in any order, as stored (float16,
-    float32 or float64), shape (entries,); ids: their classes, each once a position, whole numbers, shape
-    (entries,); sizes: entries of each position, at least 1, shape (n,); target: right class, shape (n,);
-    target_prob: its probability where it is not among the entries (elsewhere not looked at), shape (n,);
-    row: 0-based position in the file, shape (n,); classes: K.
+    Attributes
+    ----------
+    probs : Floats, shape (entries,)
+        Probabilities of the k largest classes of each position in any order, as stored (float16, float32 or
+        float64).
+    ids : NDArray of integers, shape (entries,)
+        Their classes, each at most once per position.
+    sizes : NDArray[np.int64], shape (n,)
+        Number of entries of each position, at least 1.
+    target : NDArray[np.int64], shape (n,)
+        Right class.
+    target_prob : Floats, shape (n,)
+        Probability of the right class; only used where it is not among the entries.
+    row : NDArray[np.int64], shape (n,)
+        0-based position in the file.
+    classes : int
+        Number of classes, K.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a position has no entry, or a class is not in 0..K − 1.
     """
 
     probs: Floats
@@ -53,7 +70,6 @@ class TopKEntries:
     classes: int
 
     def __post_init__(self) -> None:
-        """Raises ValueError where shapes differ, a position has no entry, or a class is not in 0..K-1."""
         shapes = {self.sizes.shape, self.target.shape, self.target_prob.shape, self.row.shape}
         if len(shapes) > 1 or self.probs.shape != self.ids.shape or self.sizes.sum() != self.probs.size:
             raise ValueError("an id an entry; a size, a target, its probability and a row a position")
@@ -66,16 +82,35 @@ class TopKEntries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownPairs:
-    """All pairs whose probability is known, position by position; n positions, e pairs.
+    """All e pairs of n positions whose probability is known, position by position.
 
-    A position's pairs are its stored entries (largest first, ties by class), then the target where it
-    was appended, then the one class that is left where there is exactly one: it has what is left.
+    The pairs of a position are its stored entries (largest first, ties by class), then the target if it is
+    not among these, then the last class if only one is left: it has the remaining probability.
 
-    prob, cell, right, column: probability (float64), cell of the grid, outcome and class of each pair, shape
-    (e,); start, end: where the pairs of each position begin and end, shape (n,); own: probability of the
-    right class, shape (n,); total: what the probabilities of all K classes add up to, shape (n,); excess:
-    |1 − total|, shape (n,); order: what sorts the entries, shape (entries,); rest: what is left of the
-    positions of which more than one class is left; zeros: classes that are not stored where nothing is left.
+    Attributes
+    ----------
+    prob : NDArray[np.float64], shape (e,)
+        Probability of each pair.
+    cell : NDArray[np.intp], shape (e,)
+        Its grid cell.
+    is_correct : NDArray[np.bool_], shape (e,)
+        Its outcome.
+    class_index : NDArray[np.int64], shape (e,)
+        Its class.
+    start, end : NDArray[np.int64], shape (n,)
+        Half-open range of the pairs of each position.
+    target_prob : NDArray[np.float64], shape (n,)
+        Probability of the right class.
+    row_sum : NDArray[np.float64], shape (n,)
+        Sum of the probabilities of all K classes.
+    sum_deviation : NDArray[np.float64], shape (n,)
+        |1 − row_sum|.
+    order : NDArray[np.intp], shape (entries,)
+        Permutation that sorts the entries.
+    unstored : UnstoredMass
+        Remaining probability of the positions with at least two classes left.
+    n_zero_classes : int
+        Number of unstored classes at positions without remaining probability.
     """
 
     prob: NDArray[np.float64]
@@ -93,74 +128,104 @@ class KnownPairs:
 
     @property
     def n_rows(self) -> int:
-        """Positions."""
+        """Number of positions."""
         return self.start.size
 
 
 def known_pairs(entries: TopKEntries) -> KnownPairs:
-    """The known pairs of at least one position, and its rest r = max(0, 1 − all stored mass)."""
-    sizes, exact = entries.sizes, entries.probs.astype(np.float64)
+    """The known pairs of at least one position, with its remaining probability max(0, 1 − stored mass)."""
+    sizes, probs = entries.sizes, entries.probs.astype(np.float64)
     owner = np.repeat(np.arange(sizes.size), sizes)
-    order = _descending_order(exact, entries.ids, owner)
-    hit = entries.ids[order] == entries.target[owner]
-    appended = np.ones(sizes.size, np.bool_)
-    appended[owner[hit]] = False
-    own = entries.target_prob.astype(np.float64)
-    own[owner[hit]] = exact[order][hit]
+    order = _descending_order(probs, entries.ids, owner)
+    is_target = entries.ids[order] == entries.target[owner]
+    has_extra_target = np.ones(sizes.size, np.bool_)
+    has_extra_target[owner[is_target]] = False
+    target_prob = entries.target_prob.astype(np.float64)
+    target_prob[owner[is_target]] = probs[order][is_target]
     first = np.cumsum(sizes) - sizes
-    stored = np.add.reduceat(exact, first) + np.where(appended, own, 0.0)
-    left = entries.classes - sizes - appended
-    rest = np.where(left > 0, np.maximum(1.0 - stored, 0.0), 0.0)
+    stored = np.add.reduceat(probs, first) + np.where(has_extra_target, target_prob, 0.0)
+    n_left = entries.classes - sizes - has_extra_target
+    rest = np.where(n_left > 0, np.maximum(1.0 - stored, 0.0), 0.0)
     rest[rest <= ZERO_REST] = 0.0
-    last = (left == 1) & (rest > 0)
+    has_last_class = (n_left == 1) & (rest > 0)
 
-    end = np.cumsum(sizes + appended + last)
-    start = end - sizes - appended - last
-    at, after = start[owner] + np.arange(owner.size) - first[owner], (start + sizes)[appended]
-    prob, right = np.zeros(int(end[-1])), np.zeros(int(end[-1]), np.bool_)
+    end = np.cumsum(sizes + has_extra_target + has_last_class)
+    start = end - sizes - has_extra_target - has_last_class
+    prob = np.zeros(int(end[-1]))
     cell = np.zeros(int(end[-1]), np.intp)
-    column = np.zeros(int(end[-1]), np.int64)
-    prob[at], cell[at], right[at] = exact[order], bin_of(entries.probs, GRID_CELLS)[order], hit
-    column[at] = entries.ids[order]
-    prob[after], right[after], column[after] = own[appended], True, entries.target[appended]
-    cell[after] = bin_of(entries.target_prob[appended], GRID_CELLS)
-    prob[end[last] - 1], cell[end[last] - 1] = rest[last], bin_of(rest[last], GRID_CELLS)
-    # All classes together add up to K(K−1)/2: what is lacking is the number of the one that is left.
-    every = entries.classes * (entries.classes - 1) // 2
-    column[end[last] - 1] = every - np.add.reduceat(column, start)[last]
+    is_correct = np.zeros(int(end[-1]), np.bool_)
+    class_index = np.zeros(int(end[-1]), np.int64)
+
+    entry_pair = start[owner] + np.arange(owner.size) - first[owner]
+    prob[entry_pair] = probs[order]
+    cell[entry_pair] = bin_of(entries.probs, GRID_CELLS)[order]
+    is_correct[entry_pair] = is_target
+    class_index[entry_pair] = entries.ids[order]
+
+    target_pair = (start + sizes)[has_extra_target]
+    prob[target_pair] = target_prob[has_extra_target]
+    cell[target_pair] = bin_of(entries.target_prob[has_extra_target], GRID_CELLS)
+    is_correct[target_pair] = True
+    class_index[target_pair] = entries.target[has_extra_target]
+
+    last_pair = end[has_last_class] - 1
+    prob[last_pair] = rest[has_last_class]
+    cell[last_pair] = bin_of(rest[has_last_class], GRID_CELLS)
+    # All class numbers add up to K(K−1)/2, so the difference is the class that is left.
+    class_sum = entries.classes * (entries.classes - 1) // 2
+    class_index[last_pair] = class_sum - np.add.reduceat(class_index, start)[has_last_class]
 
     smallest = entries.probs[order[first + sizes - 1]]
-    rests = _unstored_mass(smallest, rest, left, sizes)
-    zeros = int(left.sum() - rests.n_classes.sum() - np.count_nonzero(last))
-    total = stored + rest
-    excess = np.abs(1.0 - total)
-    return KnownPairs(prob, cell, right, column, start, end, own, total, excess, order, rests, zeros)
+    unstored = _unstored_mass(smallest, rest, n_left, sizes)
+    n_zero_classes = int(n_left.sum() - unstored.n_classes.sum() - np.count_nonzero(has_last_class))
+    row_sum = stored + rest
+    sum_deviation = np.abs(1.0 - row_sum)
+    return KnownPairs(
+        prob=prob,
+        cell=cell,
+        is_correct=is_correct,
+        class_index=class_index,
+        start=start,
+        end=end,
+        target_prob=target_prob,
+        row_sum=row_sum,
+        sum_deviation=sum_deviation,
+        order=order,
+        unstored=unstored,
+        n_zero_classes=n_zero_classes,
+    )
 
 
 def _descending_order(
     probs: NDArray[np.float64], ids: NDArray[np.integer[Any]], owner: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """What puts the largest entry of each position first, equal ones by class; files mostly have it so."""
-    falls = (probs[1:] < probs[:-1]) | ((probs[1:] == probs[:-1]) & (ids[1:] > ids[:-1]))
-    if bool(np.all(falls | (owner[1:] > owner[:-1]))):
+    """Permutation that sorts each position's entries in descending order, ties by class."""
+    is_sorted = (probs[1:] < probs[:-1]) | ((probs[1:] == probs[:-1]) & (ids[1:] > ids[:-1]))
+    # Most files are sorted already.
+    if bool(np.all(is_sorted | (owner[1:] > owner[:-1]))):
         return np.arange(probs.size)
     return np.lexsort((ids, -probs, owner))
 
 
 def _unstored_mass(
-    smallest: Floats, rest: NDArray[np.float64], left: NDArray[np.int64], sizes: NDArray[np.int64]
+    smallest: Floats, rest: NDArray[np.float64], n_left: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> UnstoredMass:
-    """What is left of the positions of which more than one class is left: none exceeds min(u, r)."""
-    several = (left > 1) & (rest > 0)
-    largest = np.minimum(smallest, rest.astype(smallest.dtype))[several]
+    """Remaining probability r of the positions with at least two classes left.
+
+    None of these classes exceeds min(u, r), where u is the smallest stored probability.
+    """
+    has_several = (n_left > 1) & (rest > 0)
+    largest = np.minimum(smallest, rest.astype(smallest.dtype))[has_several]
     return UnstoredMass(
-        mass=rest[several],
+        mass=rest[has_several],
         max_prob=largest.astype(np.float64),
         cell=bin_of(largest, GRID_CELLS),
-        n_classes=left[several],
-        n_stored=sizes[several],
+        n_classes=n_left[has_several],
+        n_stored=sizes[has_several],
     )
 
+
+# --- Reduction ----------------------------------------------------------------
 
 NO_CLASS_SUMS: Final = (
     "Only the largest entries of each position are stored, and metrics by class need the probability of "
@@ -171,45 +236,64 @@ CLASS_SUMS_MISMATCH: Final = (
     "rows were left out. Metrics by class need sums over exactly these."
 )
 _FIT_TOLERANCE: Final = 1e-3
-"""Stored sums may differ from the positions' by so much a position, as one distribution's sum may from 1."""
+"""Tolerance per position for stored sums by class, as for the sum of one distribution."""
 
 _DRAW_BLOCK: Final = 4096
-"""Positions whose outcomes are drawn at once."""
+"""Number of positions whose outcomes are drawn at once."""
 
 
 def reduce_topk(entries: TopKEntries, seed: int) -> TokenSums:
-    """The sums of these positions; seed: of the draws. Blocks are added up by `TopKReducer`."""
+    """The sums of these positions; seed: of the null draws. For several blocks use `TopKReducer`."""
     reducer = TopKReducer(entries.classes, seed)
     reducer.add(entries)
     return reducer.result()
 
 
 class TopKReducer:
-    """Adds positions up, block by block; neither the blocks nor their order changes a draw.
+    """Adds positions up block by block; the draws depend neither on the blocks nor on their order.
 
-    classes: K; seed: of the draws, which each position begins anew with what is stored of it; columns: Σp by
-    class over all positions, stored or not, shape (K,), None where nobody knows them.
+    Parameters
+    ----------
+    classes : int
+        Number of classes, K.
+    seed : int
+        Seed of the null draws, which also depend on the stored values.
+    class_prob_sums : NDArray[np.float64] or None, shape (K,)
+        Σp by class over all positions, unstored probabilities included; None where they are not known.
+
+    Raises
+    ------
+    ValueError
+        If `class_prob_sums` has another shape.
     """
 
     def __init__(self, classes: int, seed: int, class_prob_sums: NDArray[np.float64] | None = None) -> None:
         if class_prob_sums is not None and class_prob_sums.shape != (classes,):
             raise ValueError(f"one sum a class, not {class_prob_sums.shape} for {classes}")
-        self._columns = class_prob_sums
+        self._class_prob_sums = class_prob_sums
         self._by_class = None if class_prob_sums is None else ClassCellSums(classes)
         self._classes = classes
         self._seed = seed
         self._rows = 0
-        self._top, self._all = CellSums(), CellSums()
+        self._top_label, self._all_labels = CellSums(), CellSums()
         self._log_loss, self._impossible = 0.0, 0
         self._occurrences = np.zeros(classes, np.int64)
-        self._excess = 0.0
-        self._left = 0.0
-        self._unseen: UnstoredBounds | None = None
-        self._drawn_top, self._drawn_all = (np.zeros((N_DRAWS, GRID_CELLS), np.int32) for _ in range(2))
+        self._sum_deviation = 0.0
+        self._unstored_mass = 0.0
+        self._unstored: UnstoredBounds | None = None
+        self._drawn_top_label, self._drawn_all_labels = (
+            np.zeros((N_DRAWS, GRID_CELLS), np.int32) for _ in range(2)
+        )
         self._examples: list[ExamplePosition] = []
 
     def add(self, entries: TopKEntries) -> None:
-        """Takes more positions. Raises ValueError where K differs or a class is outside 0..K-1."""
+        """Adds positions.
+
+        Raises
+        ------
+        ValueError
+            If K differs from the reducer's.
+        """
         if entries.classes != self._classes:
             raise ValueError(f"{entries.classes} classes after {self._classes}")
         if not entries.sizes.size:
@@ -218,94 +302,98 @@ class TopKReducer:
         self._rows += known.n_rows
         self._add_pairs(known)
         self._occurrences += np.bincount(entries.target, minlength=self._classes)
-        self._excess += float(known.sum_deviation.sum())
-        unseen = known.unstored.to_bounds()
-        self._unseen = self._unseen.merge(unseen) if self._unseen and unseen else self._unseen or unseen
+        self._sum_deviation += float(known.sum_deviation.sum())
+        unstored = known.unstored.to_bounds()
+        self._unstored = (
+            self._unstored.merge(unstored) if self._unstored and unstored else self._unstored or unstored
+        )
         self._draw(known, entries)
-        wanted = MAX_EXAMPLES - len(self._examples)
-        self._examples += [_example_from_topk(entries, known, at) for at in range(min(wanted, known.n_rows))]
+        n_wanted = MAX_EXAMPLES - len(self._examples)
+        self._examples += [
+            _example_from_topk(entries, known, at) for at in range(min(n_wanted, known.n_rows))
+        ]
 
     def result(self) -> TokenSums:
-        """The sums of all that was added."""
-        by_class, no_classes = self._class_sums()
+        """The sums of all positions so far."""
+        by_class, reason = self._class_sums()
         return TokenSums(
             rows=self._rows,
             classes=self._classes,
-            top_label=self._top.grid(self._rows),
-            all_labels=self._all.grid(self._rows, self._log_loss, self._impossible),
+            top_label=self._top_label.grid(self._rows),
+            all_labels=self._all_labels.grid(self._rows, self._log_loss, self._impossible),
             by_class=by_class,
-            no_class_sums_reason=no_classes,
+            no_class_sums_reason=reason,
             occurrences=self._occurrences.copy(),
-            sum_deviation=self._excess,
-            draws=NullDraws(self._seed, self._drawn_top.copy(), self._drawn_all.copy(), None),
-            unstored=self._unseen,
+            sum_deviation=self._sum_deviation,
+            draws=NullDraws(self._seed, self._drawn_top_label.copy(), self._drawn_all_labels.copy(), None),
+            unstored=self._unstored,
             examples=tuple(self._examples),
         )
 
     def _class_sums(self) -> tuple[GridSums | None, str | None]:
-        """Sums by class, what is not stored in the first cell; or why there are none."""
-        if self._columns is None or self._by_class is None:
+        """Sums by class, with unstored probability in the first cell; or why there are none."""
+        if self._class_prob_sums is None or self._by_class is None:
             return None, NO_CLASS_SUMS
-        unlisted = self._columns - self._by_class.listed_sums()
-        off = max(-float(unlisted.min()), abs(float(unlisted.sum()) - self._left))
-        if off > _FIT_TOLERANCE * max(self._rows, 1):
+        unlisted = self._class_prob_sums - self._by_class.listed_sums()
+        deviation = max(-float(unlisted.min()), abs(float(unlisted.sum()) - self._unstored_mass))
+        if deviation > _FIT_TOLERANCE * max(self._rows, 1):
             return None, CLASS_SUMS_MISMATCH
         return self._by_class.grid(self._occurrences, np.maximum(unlisted, 0.0)), None
 
     def _add_pairs(self, known: KnownPairs) -> None:
-        """The pairs that are known, and in the first cell those of which only the sum is."""
-        self._all.add(known.cell, known.prob)
-        self._all.add_correct(known.cell[known.is_correct], known.prob[known.is_correct])
-        self._all.count[0] += int(known.unstored.n_classes.sum()) + known.n_zero_classes
-        self._all.confidence[0] += float(known.unstored.mass.sum())
-        self._left += float(known.unstored.mass.sum())
+        """Adds the known pairs and, in the first cell, the unstored ones, of which only the sum is known."""
+        self._all_labels.add(known.cell, known.prob)
+        self._all_labels.add_correct(known.cell[known.is_correct], known.prob[known.is_correct])
+        self._all_labels.count[0] += int(known.unstored.n_classes.sum()) + known.n_zero_classes
+        self._all_labels.confidence[0] += float(known.unstored.mass.sum())
+        self._unstored_mass += float(known.unstored.mass.sum())
         if self._by_class is not None:
             self._by_class.add_pairs(known.class_index, known.cell, known.prob)
             right = known.is_correct
             self._by_class.add_correct(known.class_index[right], known.cell[right], known.prob[right])
         if known.unstored.mass.size:
-            self._all.squared[0] = np.nan  # how the rest is split decides it
+            self._all_labels.squared[0] = np.nan  # unknown: depends on how the unstored mass is split
         top = known.start
-        self._top.add(known.cell[top], known.prob[top])
+        self._top_label.add(known.cell[top], known.prob[top])
         top = top[known.is_correct[top]]
-        self._top.add_correct(known.cell[top], known.prob[top])
-        possible = known.target_prob[known.target_prob > 0]
-        self._log_loss -= float(np.log(possible).sum())
-        self._impossible += known.n_rows - possible.size
+        self._top_label.add_correct(known.cell[top], known.prob[top])
+        nonzero = known.target_prob[known.target_prob > 0]
+        self._log_loss -= float(np.log(nonzero).sum())
+        self._impossible += known.n_rows - nonzero.size
 
     def _draw(self, known: KnownPairs, entries: TopKEntries) -> None:
-        """One class a position and draw, from the position's own distribution.
+        """Draws one class per position and draw, from the position's own distribution.
 
-        A class that is not stored counts in the first cell, where it lies wherever a number is exact.
+        An unstored class counts in the first cell, where it lies at every M at which Full-ECE is exact.
         """
         state = stream_states(self._seed, entries.row, entries.target, known.target_prob + 0.0, known.row_sum)
         for begin in range(0, known.n_rows, _DRAW_BLOCK):
-            some = slice(begin, begin + _DRAW_BLOCK)
-            start, end = known.start[some], known.end[some]
+            block = slice(begin, begin + _DRAW_BLOCK)
+            start, end = known.start[block], known.end[block]
             first = int(start[0])
-            own = slice(first, int(end[-1]))
+            pairs = slice(first, int(end[-1]))
             owner = np.repeat(np.arange(start.size), end - start)
-            upto = np.cumsum(known.prob[own])
-            upto -= (upto[start - first] - known.prob[start])[owner]
-            key = owner + np.minimum(upto / known.row_sum[some][owner], 1.0)
-            drawn = np.arange(start.size)[:, None] + uniform_draws(state[some], N_DRAWS)
+            cumulative = np.cumsum(known.prob[pairs])
+            cumulative -= (cumulative[start - first] - known.prob[start])[owner]
+            key = owner + np.minimum(cumulative / known.row_sum[block][owner], 1.0)
+            drawn = np.arange(start.size)[:, None] + uniform_draws(state[block], N_DRAWS)
             entry = np.searchsorted(key, drawn.ravel(), side="right").reshape(drawn.shape) + first
-            stored = entry < end[:, None]
-            cell = np.where(stored, known.cell[np.minimum(entry, known.cell.size - 1)], 0)
-            at = cell + np.arange(N_DRAWS) * GRID_CELLS
-            self._drawn_all += _count_draws(at.ravel())
-            self._drawn_top += _count_draws(at[entry == start[:, None]])
+            is_stored = entry < end[:, None]
+            cell = np.where(is_stored, known.cell[np.minimum(entry, known.cell.size - 1)], 0)
+            flat_index = cell + np.arange(N_DRAWS) * GRID_CELLS
+            self._drawn_all_labels += _count_draws(flat_index.ravel())
+            self._drawn_top_label += _count_draws(flat_index[entry == start[:, None]])
 
 
 def _count_draws(flat_index: NDArray[np.intp]) -> NDArray[np.int32]:
-    """How often each (draw, cell), as one number draw · CELLS + cell, occurs; shape (DRAWS, CELLS)."""
+    """Counts of each draw · GRID_CELLS + cell, as an array of shape (N_DRAWS, GRID_CELLS)."""
     return (
         np.bincount(flat_index, minlength=N_DRAWS * GRID_CELLS).astype(np.int32).reshape(N_DRAWS, GRID_CELLS)
     )
 
 
 def _example_from_topk(entries: TopKEntries, known: KnownPairs, at: int) -> ExamplePosition:
-    """One position; of its entries the largest `SHOWN`."""
+    """One position with its largest `EXAMPLE_ENTRIES` stored entries."""
     start = int(known.start[at])
     first, size = int(entries.sizes[:at].sum()), min(int(entries.sizes[at]), EXAMPLE_ENTRIES)
     probs = known.prob[start : start + size]

@@ -1,1 +1,4 @@
-"""calib_core.readers.helm."""
+"""Reads the files of HELM runs (Stanford CRFM): scenario_state.json or per_instance_stats.json.
+
+``reader`` holds the format, ``instances`` the run's specification, its instances and their rows.
+"""

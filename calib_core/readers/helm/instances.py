@@ -1,7 +1,8 @@
-"""What does a HELM scenario_state.json say of each question?  What was asked of the model, and what it gave.
+"""The instances of a HELM run: requests, answers, outcomes and log-probabilities of each question.
 
-Methods: generation and multiple_choice_joint ask once; multiple_choice_separate_* ask once for each choice,
-in the calibrated form once more without the question, which is subtracted.
+The methods generation and multiple_choice_joint send one request per question. multiple_choice_separate_*
+sends one per choice and, if calibrated, another one without the question, whose log-probability is
+subtracted.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from calib_core.readers.table.raw import BrokenRecord
 from calib_core.runs import AnswerRun, ReportedMetric, RunInfo
 from calib_core.wording import plural
 
-# MERGED helm_spec: What is known of a whole HELM run: its model, its questions, its main metric, and its own figures?
+# --- The run's specification and metrics --------------------------------------
 
 OUTCOME_METRICS: Final = (
     "exact_match",
@@ -45,7 +46,7 @@ OUTCOME_METRICS: Final = (
     "math_equiv",
     "math_equiv_chain_of_thought",
 )
-"""Metrics of an instance that say right or wrong."""
+"""Metrics of an instance that are an outcome (right or wrong)."""
 
 MAIN_METRICS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -60,15 +61,25 @@ MAIN_METRICS: Final[Mapping[str, str]] = MappingProxyType(
         "math": "math_equiv_chain_of_thought",
     }
 )
-"""Scenario → its main metric, where that is not exact_match."""
+"""Scenario → its main metric, where this is not exact_match."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """A run, by its run_spec.json or by the adapter_spec of its states.
+    """A run, as described by its run_spec.json or by the adapter_spec of its states.
 
-    info: what is known of the run; subject: of its questions; scenario: its name, as in the run's name;
-    method: how choices are asked; differing_shots: a remark where prompts hold differently many examples.
+    Attributes
+    ----------
+    info : RunInfo
+        Model, data set, shots and temperature.
+    subject : str or None
+        Subject of the questions.
+    scenario : str or None
+        Name of the scenario, as in the run's name.
+    method : str or None
+        The adapter's method, which decides how choices are asked.
+    differing_shots : str or None
+        A note if prompts hold different numbers of examples.
     """
 
     info: RunInfo
@@ -78,28 +89,32 @@ class RunSpec:
     differing_shots: str | None = None
 
     def dataset_name(self, perturbation: str | None, split: str | None) -> str | None:
-        """The data set of a row; split: where it is not the run's."""
-        more = [f"perturbed: {perturbation}"] if perturbation else []
-        more += [f"split {split}"] if split else []
-        return f"{self.info.dataset or 'questions'} ({', '.join(more)})" if more else self.info.dataset
+        """The data set of a row, with its perturbation and, where it is not the run's own, its split."""
+        qualifiers = [f"perturbed: {perturbation}"] if perturbation else []
+        qualifiers += [f"split {split}"] if split else []
+        return (
+            f"{self.info.dataset or 'questions'} ({', '.join(qualifiers)})"
+            if qualifiers
+            else self.info.dataset
+        )
 
 
 def parse_run_spec(run_spec: Mapping[str, object], adapter: Mapping[str, object]) -> RunSpec:
-    """What the specifications say; each may be empty."""
+    """The run as its two specifications describe it; each may be empty."""
     adapter = adapter or as_object(run_spec.get("adapter_spec"))
-    title, _, described = (as_text(run_spec.get("name")) or "").partition(":")
-    arguments = dict(_parse_argument(part) for part in described.split(",") if "=" in part)
-    of_scenario = as_object(as_object(run_spec.get("scenario_spec")).get("args"))
-    inner = arguments.get("dataset") or as_name(of_scenario.get("dataset"))
-    dataset = " ".join(part for part in (title, inner) if part) or None
+    scenario, _, description = (as_text(run_spec.get("name")) or "").partition(":")
+    arguments = dict(_parse_argument(part) for part in description.split(",") if "=" in part)
+    scenario_arguments = as_object(as_object(run_spec.get("scenario_spec")).get("args"))
+    inner_dataset = arguments.get("dataset") or as_name(scenario_arguments.get("dataset"))
+    dataset = " ".join(part for part in (scenario, inner_dataset) if part) or None
     info = RunInfo(
         model=as_name(adapter.get("model")) or as_name(adapter.get("model_deployment")),
         dataset=dataset,
         shots=as_integer(adapter.get("max_train_instances")),
         temperature=as_finite_number(adapter.get("temperature")),
     )
-    subject = arguments.get("subject") or as_name(of_scenario.get("subject"))
-    return RunSpec(info, subject, title or None, as_name(adapter.get("method")))
+    subject = arguments.get("subject") or as_name(scenario_arguments.get("subject"))
+    return RunSpec(info, subject, scenario or None, as_name(adapter.get("method")))
 
 
 def _parse_argument(part: str) -> tuple[str, str]:
@@ -108,15 +123,15 @@ def _parse_argument(part: str) -> tuple[str, str]:
 
 
 def outcome_metric(spec: RunSpec, available: set[str]) -> str | None:
-    """The metric that says right or wrong: the scenario's main one, else the first of `OUTCOMES` there is."""
-    wished = MAIN_METRICS.get(spec.scenario or "", OUTCOME_METRICS[0])
-    return next((metric for metric in (wished, *OUTCOME_METRICS) if metric in available), None)
+    """The outcome metric: the scenario's main one, else the first available one of `OUTCOME_METRICS`."""
+    main = MAIN_METRICS.get(spec.scenario or "", OUTCOME_METRICS[0])
+    return next((metric for metric in (main, *OUTCOME_METRICS) if metric in available), None)
 
 
 def read_companion(companions: Mapping[str, Path], file: str) -> object:
-    """What a file of the run's folder holds; None where it is not there, or cannot be read.
+    """The JSON value of another file of the run's folder; None where it is missing or unreadable.
 
-    Such a file only adds to what is read: damaged, it is passed over.
+    Such files only add to what is read, so a damaged one is ignored.
     """
     if file not in companions:
         return None
@@ -129,13 +144,24 @@ def read_companion(companions: Mapping[str, Path], file: str) -> object:
 def reported_means(
     stats: object, metric: str | None, split: str | None, *, n_rows: int, has_ties: bool
 ) -> Iterator[ReportedMetric]:
-    """The run's own mean of the metric, over the instances of the split that are not perturbed.
+    """HELM's own mean of the metric over the split's unperturbed instances.
 
-    rows: how many these are; ties: whether the metric is a part of 1 in some of them.
+    Parameters
+    ----------
+    stats : object
+        The content of stats.json.
+    metric : str or None
+        The outcome metric.
+    split : str or None
+        The run's main split.
+    n_rows : int
+        Number of unperturbed instances of the split.
+    has_ties : bool
+        Whether some of them have an outcome strictly between 0 and 1.
     """
     for stat in map(as_object, as_list(stats)):
-        called = as_object(stat.get("name"))
-        if called.get("name") != metric or called.get("split") != split or "perturbation" in called:
+        name = as_object(stat.get("name"))
+        if name.get("name") != metric or name.get("split") != split or "perturbation" in name:
             continue
         value = as_finite_number(stat.get("mean"))
         if value is not None and metric is not None:
@@ -144,48 +170,64 @@ def reported_means(
 
 
 def instance_means(stats: object, perturbation: str | None) -> tuple[dict[str, object], str | None]:
-    """Metric → mean of one instance as in the file, and its split."""
+    """Metric → mean for one instance, as stored, and the instance's split."""
     means: dict[str, object] = {}
     split: str | None = None
     for stat in map(as_object, as_list(stats)):
-        called = as_object(stat.get("name"))
-        metric, other = as_name(called.get("name")), as_object(called.get("perturbation")).get("name")
-        if metric is None or (other is not None and other != perturbation):
+        name = as_object(stat.get("name"))
+        metric, stat_perturbation = as_name(name.get("name")), as_object(name.get("perturbation")).get("name")
+        if metric is None or (stat_perturbation is not None and stat_perturbation != perturbation):
             continue
-        split = split or as_name(called.get("split"))
+        split = split or as_name(name.get("split"))
         means.setdefault(metric, stat.get("mean"))
     return means, split
 
 
 def perturbation_name(value: object) -> str | None:
-    """The name of a perturbation; None where there is none."""
-    called = as_object(value)
-    return (as_name(called.get("name")) or "something") if called else None
+    """The name of a perturbation; None where the instance is not perturbed."""
+    perturbation = as_object(value)
+    return (as_name(perturbation.get("name")) or "something") if perturbation else None
 
 
 def trial_number(value: object) -> int:
-    """The number of the trial, 0 where none is said."""
+    """The number of the trial; 0 where none is given."""
     return as_integer(value) or 0
 
 
-# MERGED helm_items: Which rows do the instances of a HELM run become, and which of its log-probabilities were never recorded?
+# --- Instances as rows --------------------------------------------------------
 #
-# HELM writes 0.0 where a model's interface gives no log-probability. Where all of a run are exactly 0.0 there
-# are none; a single one among others may be a rounding or a lost value, which nobody can tell.
+# HELM writes 0.0 where a model's interface returns no log-probability. If all of a run's are exactly 0.0,
+# none was recorded; a single 0.0 among others may be a rounded or a lost value.
 
 LOGPROB_FIELDS: Final = ("max_prob", "tokens", "logprobs", "choice_token_counts", "choice_probs")
-"""Fields that are made from log-probabilities."""
+"""Fields that are computed from log-probabilities."""
 
 CONFIDENCE_COLUMNS: Final = ("choice_logprobs", "choice_probs", "path_logprobs", "confidence", "samples")
-"""Columns of which a method may make a confidence."""
+"""Columns from which a method can compute a confidence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HelmInstance:
-    """One instance of a run: a question, as asked in one trial, perturbed or not.
+    """One instance of a run: a question as asked in one trial, perturbed or not.
 
-    fields: further ones; logprob: of what was generated, as in the file, None where there is none; tied:
-    whether the outcome lies between 0 and 1; broken: why it cannot be read.
+    Attributes
+    ----------
+    id : str or None
+        Id of the instance.
+    trial : int
+        Index of the trial.
+    perturbation : str or None
+        Name of the perturbation; None for the original question.
+    split : str or None
+        Split of the data set.
+    fields : dict[str, object]
+        Further fields of the row.
+    logprob : object
+        Log-probability (nats) of the generated text, as stored; None where there is none.
+    is_tied : bool
+        Whether the outcome lies strictly between 0 and 1.
+    broken : BrokenRecord or None
+        Why the instance cannot be read.
     """
 
     id: str | None
@@ -199,37 +241,43 @@ class HelmInstance:
 
 
 def has_no_logprobs(instances: Sequence[HelmInstance]) -> bool:
-    """Whether the run has log-probabilities and all of them are exactly 0."""
-    there = [item.logprob for item in instances if item.logprob is not None]
-    return bool(there) and all(value == 0 for value in there)
+    """Whether all of the run's log-probabilities are exactly 0, which means that none was recorded."""
+    logprobs = [instance.logprob for instance in instances if instance.logprob is not None]
+    return bool(logprobs) and all(value == 0 for value in logprobs)
 
 
 def main_split(instances: Sequence[HelmInstance]) -> str | None:
-    """The split whose rows are the run's: test, else valid, else the first one there is."""
-    there = list(dict.fromkeys(item.split for item in instances if item.split))
-    return next((split for split in ("test", "valid", *there) if split in there), None)
+    """The split whose rows form the run: test, else valid, else the first that occurs."""
+    splits = list(dict.fromkeys(instance.split for instance in instances if instance.split))
+    return next((split for split in ("test", "valid", *splits) if split in splits), None)
 
 
 def instance_entries(instances: Sequence[HelmInstance], spec: RunSpec) -> Iterator[LogEntry]:
-    """A row for each item. Copies (perturbed, of another split) are runs of their own."""
-    none, split = has_no_logprobs(instances), main_split(instances)
-    trials = len({item.trial for item in instances}) > 1
-    for at, item in enumerate(instances, 1):
-        share = at / len(instances)
-        if item.broken is not None:
-            yield LogEntry({}, share=share, broken=item.broken)
+    """One row per instance. Perturbed copies and other splits become runs of their own."""
+    no_logprobs, split = has_no_logprobs(instances), main_split(instances)
+    has_trials = len({instance.trial for instance in instances}) > 1
+    for number, instance in enumerate(instances, 1):
+        share = number / len(instances)
+        if instance.broken is not None:
+            yield LogEntry({}, share=share, broken=instance.broken)
             continue
-        fields = {name: value for name, value in item.fields.items() if not (none and name in LOGPROB_FIELDS)}
-        fields["dataset"] = spec.dataset_name(item.perturbation, item.split if item.split != split else None)
-        again = f" (trial {item.trial})" if item.trial else ""
-        fields["instance_id"] = None if item.id is None else f"{item.id}{again}"
-        fields["trial_of"] = item.id if trials else None
+        fields = {
+            name: value
+            for name, value in instance.fields.items()
+            if not (no_logprobs and name in LOGPROB_FIELDS)
+        }
+        fields["dataset"] = spec.dataset_name(
+            instance.perturbation, instance.split if instance.split != split else None
+        )
+        suffix = f" (trial {instance.trial})" if instance.trial else ""
+        fields["instance_id"] = None if instance.id is None else f"{instance.id}{suffix}"
+        fields["trial_of"] = instance.id if has_trials else None
         fields["subject"] = spec.subject
-        yield LogEntry(fields, share=share, broken=None if none else _logprob_fault(item.logprob))
+        yield LogEntry(fields, share=share, broken=None if no_logprobs else _logprob_fault(instance.logprob))
 
 
 def _logprob_fault(logprob: object) -> BrokenRecord | None:
-    """What is wrong with a single log-probability, which is exactly 0 or none at all."""
+    """The fault of a log-probability that is invalid, or exactly 0 in a run where others are not."""
     if logprob is None or not (is_invalid_logprob(logprob) or as_finite_number(logprob) == 0):
         return None
     if is_invalid_logprob(logprob):
@@ -241,46 +289,52 @@ def _logprob_fault(logprob: object) -> BrokenRecord | None:
 
 
 def instance_notes(instances: Sequence[HelmInstance], spec: RunSpec, outcome: str | None) -> Iterator[str]:
-    """What a reader of the numbers has to know of the run."""
+    """Notes on outcomes, ties, perturbations, splits and trials of the run."""
     if has_no_logprobs(instances):
         yield "logprob is exactly 0.0 in every row, which means: not recorded. No confidence comes from it."
     if outcome is not None:
         yield f"Right or wrong is read from {outcome}; another of the metrics: --map METRIC=correct."
-        if ties := sum(1 for item in instances if item.is_tied):
-            tied = f"{outcome} lies between 0 and 1 (a tie among choices)"
-            yield f"In {plural(ties, 'row')} {tied}: no outcome there."
-    perturbed = Counter(item.perturbation for item in instances if item.perturbation)
+        if ties := sum(1 for instance in instances if instance.is_tied):
+            tie_text = f"{outcome} lies between 0 and 1 (a tie among choices)"
+            yield f"In {plural(ties, 'row')} {tie_text}: no outcome there."
+    perturbed = Counter(instance.perturbation for instance in instances if instance.perturbation)
     for name, count in perturbed.items():
         yield f"{count:,} rows are copies perturbed by {name}: a run of their own."
     split = main_split(instances)
-    for name, count in Counter(item.split for item in instances).items():
+    for name, count in Counter(instance.split for instance in instances).items():
         if name is not None and name != split:
             yield f"{count:,} rows are of the split {name}, not {split}: a run of their own."
-    if (trials := len({item.trial for item in instances})) > 1:
+    if (n_trials := len({instance.trial for instance in instances})) > 1:
         yield (
-            f"Questions come {trials:,} times, once for each train_trial_index: an interval takes all rows "
+            f"Questions come {n_trials:,} times, once for each train_trial_index: an interval takes all rows "
             f"of a question together, while p counts each row by itself."
         )
-    if (differing := spec.differing_shots) is not None:
-        yield differing
+    if (note := spec.differing_shots) is not None:
+        yield note
 
 
 def refuse_without_logprobs(reading: Reading, instances: Sequence[HelmInstance]) -> Reading:
-    """The reading, refused where no log-probability was recorded and nothing else gives a confidence."""
+    """The reading, with a refusal if no log-probability was recorded and no other confidence exists."""
     runs = [run for run in reading.good_runs if isinstance(run, AnswerRun)]
     if not has_no_logprobs(instances) or any(_has_other_confidence(run) for run in runs):
         return reading
-    right = [value for run in runs for value in _outcomes_of_run(run)]
-    told = f"Accuracy of the {len(right):,} with an outcome: {sum(right) / len(right):.4f}. " if right else ""
-    if right and len(runs) > 1 and (first := _outcomes_of_run(runs[0])):
-        told = f"{told[:-2]} ({sum(first) / len(first):.4f} of the {len(first):,} of {runs[0].label}). "
+    outcomes = [value for run in runs for value in _outcomes_of_run(run)]
+    accuracy = (
+        f"Accuracy of the {len(outcomes):,} with an outcome: {sum(outcomes) / len(outcomes):.4f}. "
+        if outcomes
+        else ""
+    )
+    if outcomes and len(runs) > 1 and (first := _outcomes_of_run(runs[0])):
+        accuracy = (
+            f"{accuracy[:-2]} ({sum(first) / len(first):.4f} of the {len(first):,} of {runs[0].label}). "
+        )
     return replace(
         reading,
         refusal=(
-            f"{reading.file}: read as {reading.format}, {reading.n_rows:,} rows. {told}logprob is exactly 0.0 "
-            f"in every row, which means that none was recorded (HELM writes 0.0 where a model's interface "
-            f"gives none): there is no confidence in the file, so nothing in it can be calibrated. Run it on "
-            f"a model that gives log-probabilities."
+            f"{reading.file}: read as {reading.format}, {reading.n_rows:,} rows. {accuracy}logprob is "
+            f"exactly 0.0 in every row, which means that none was recorded (HELM writes 0.0 where a model's "
+            f"interface gives none): there is no confidence in the file, so nothing in it can be calibrated. "
+            f"Run it on a model that gives log-probabilities."
         ),
     )
 
@@ -290,9 +344,11 @@ def _outcomes_of_run(run: AnswerRun) -> list[bool]:
 
 
 def _has_other_confidence(run: AnswerRun) -> bool:
-    """Whether a run has something else to make a confidence of than one log-probability a row."""
+    """Whether a run has a column from which a confidence can be computed."""
     return any(run.has_columns(name) for name in CONFIDENCE_COLUMNS)
 
+
+# --- Instances from request states --------------------------------------------
 
 InstanceKey = tuple[str | None, int, str | None]
 """Id, trial and perturbation of an instance."""
@@ -307,21 +363,29 @@ def instances_of_states(
     means: Mapping[InstanceKey, Mapping[str, object]],
     outcome: str | None,
 ) -> Iterator[HelmInstance]:
-    """The instances in the file's order.
+    """The instances in the file's order; those asked once per choice come last.
 
-    means: of each instance, by per_instance_stats.json where it is there; outcome: the metric that says right
-    or wrong.
+    Parameters
+    ----------
+    records : Iterable[LogRecord]
+        The request states.
+    method : str or None
+        The adapter's method.
+    means : Mapping[InstanceKey, Mapping[str, object]]
+        Metric → mean of each instance, from per_instance_stats.json; {} without it.
+    outcome : str or None
+        The metric that is the outcome.
     """
-    together: dict[InstanceKey, list[Mapping[str, object]]] = {}
+    by_instance: dict[InstanceKey, list[Mapping[str, object]]] = {}
     for record in records:
         state = record.value
         if isinstance(state, BrokenRecord):
             yield HelmInstance(None, 0, None, None, {}, broken=state)
         elif method is not None and method.startswith(SEPARATE_METHOD):
-            together.setdefault(_state_key(state), []).append(state)
+            by_instance.setdefault(_state_key(state), []).append(state)
         else:
             yield _single_request_instance(state, means.get(_state_key(state)), outcome)
-    for key, states in together.items():
+    for key, states in by_instance.items():
         yield _per_choice_instance(key, states, means.get(key), outcome)
 
 
@@ -335,55 +399,61 @@ def _state_key(state: Mapping[str, object]) -> InstanceKey:
 
 
 def _question_fields(instance: Mapping[str, object]) -> dict[str, object]:
-    """The question, its choices and the right ones, which are the references that are tagged so."""
+    """The question, its choices and its right answers: the references tagged as correct."""
     references = [as_object(reference) for reference in as_list(instance.get("references"))]
     choices = [as_text(as_object(reference.get("output")).get("text")) or "" for reference in references]
     right = [at for at, reference in enumerate(references) if "correct" in as_list(reference.get("tags"))]
-    told: dict[str, object] = {"question": as_text(as_object(instance.get("input")).get("text"))}
+    fields: dict[str, object] = {"question": as_text(as_object(instance.get("input")).get("text"))}
     if right:
-        told["gold_all"] = list(dict.fromkeys(choices[at] for at in right))
+        fields["gold_all"] = list(dict.fromkeys(choices[at] for at in right))
     if len(choices) > 1 and len(right) < len(choices):
-        told["choices"] = choices
+        fields["choices"] = choices
         if len(right) == 1:
-            told["gold_index"] = right[0]
-    return told
+            fields["gold_index"] = right[0]
+    return fields
 
 
 def add_outcome(
     fields: dict[str, object], means: Mapping[str, object] | None, outcome: str | None
 ) -> tuple[dict[str, object], bool]:
-    """The fields with the instance's metrics, and whether the outcome is a tie, which is none."""
-    found = {metric: means[metric] for metric in OUTCOME_METRICS if metric in (means or {})} if means else {}
-    value = as_finite_number(found.get(outcome or ""))
-    tied = value is not None and 0 < value < 1
-    if tied and outcome is not None:
-        found[outcome] = None
-    return fields | found, tied
+    """The fields with the instance's metrics, and whether the outcome is a tie and so missing."""
+    metrics = (
+        {metric: means[metric] for metric in OUTCOME_METRICS if metric in (means or {})} if means else {}
+    )
+    value = as_finite_number(metrics.get(outcome or ""))
+    is_tied = value is not None and 0 < value < 1
+    if is_tied and outcome is not None:
+        metrics[outcome] = None
+    return fields | metrics, is_tied
 
 
 def _single_request_instance(
     state: Mapping[str, object], means: Mapping[str, object] | None, outcome: str | None
 ) -> HelmInstance:
     instance, result = as_object(state.get("instance")), as_object(state.get("result"))
-    given = [as_object(completion) for completion in as_list(result.get("completions"))]
-    given = sorted(given, key=lambda completion: -(as_finite_number(completion.get("logprob")) or 0.0))
-    told = _question_fields(instance)
+    completions = [as_object(completion) for completion in as_list(result.get("completions"))]
+    completions = sorted(
+        completions, key=lambda completion: -(as_finite_number(completion.get("logprob")) or 0.0)
+    )
+    fields = _question_fields(instance)
     mapping = as_object(state.get("output_mapping"))
     if not mapping:
-        told.pop("choices", None)
-        told.pop("gold_index", None)
-    best = given[0] if given and result.get("success") is not False else None
+        fields.pop("choices", None)
+        fields.pop("gold_index", None)
+    best = completions[0] if completions and result.get("success") is not False else None
     if best is None:
-        told["status"] = "error"
+        fields["status"] = "error"
     else:
-        told |= _answer_fields(best, mapping, cast("Sequence[str]", told.get("gold_all", ())))
-    if len(given) > 1:  # as they were sampled; the likeliest alone is judged
+        fields |= _answer_fields(best, mapping, cast("Sequence[str]", fields.get("gold_all", ())))
+    if len(completions) > 1:  # in sampling order; only the likeliest is judged
         sampled = map(as_object, as_list(result.get("completions")))
-        told["samples"] = [_choice_text(as_text(each.get("text")) or "", mapping) for each in sampled]
-    told, tied = add_outcome(told, means, outcome)
+        fields["samples"] = [
+            _choice_text(as_text(completion.get("text")) or "", mapping) for completion in sampled
+        ]
+    fields, is_tied = add_outcome(fields, means, outcome)
     raw = None if best is None or _is_blank_completion(best) else best.get("logprob")
     id_, trial, perturbation = _state_key(state)
-    return HelmInstance(id_, trial, perturbation, as_name(instance.get("split")), told, raw, tied)
+    return HelmInstance(id_, trial, perturbation, as_name(instance.get("split")), fields, raw, is_tied)
 
 
 def _is_blank_completion(completion: Mapping[str, object]) -> bool:
@@ -393,23 +463,25 @@ def _is_blank_completion(completion: Mapping[str, object]) -> bool:
 def _answer_fields(
     completion: Mapping[str, object], mapping: Mapping[str, object], references: Sequence[str]
 ) -> dict[str, object]:
-    """The answer, whether it is one of the right ones as HELM compares them, and how probable it is."""
-    said = as_text(completion.get("text")) or ""
-    told: dict[str, object] = {"prediction_text": said, "prediction": _choice_text(said, mapping)}
-    answer = as_text(mapping.get(said.strip())) if mapping else said
+    """The answer, whether it is one of the right references by HELM's comparison, and its probability."""
+    text = as_text(completion.get("text")) or ""
+    fields: dict[str, object] = {"prediction_text": text, "prediction": _choice_text(text, mapping)}
+    answer = as_text(mapping.get(text.strip())) if mapping else text
     if references:
-        told["as references"] = answer is not None and answer.strip() in [one.strip() for one in references]
+        fields["as references"] = answer is not None and answer.strip() in [
+            reference.strip() for reference in references
+        ]
     total = as_logprob(completion.get("logprob"))
     if total is not None and not _is_blank_completion(completion):
-        told["max_prob"] = math.exp(total)
+        fields["max_prob"] = math.exp(total)
     if tokens := [as_object(token) for token in as_list(completion.get("tokens"))]:
         raw = [token.get("logprob") for token in tokens]
-        told["tokens"] = [value if is_invalid_logprob(value) else as_logprob(value) for value in raw]
-    return told
+        fields["tokens"] = [value if is_invalid_logprob(value) else as_logprob(value) for value in raw]
+    return fields
 
 
 def _choice_text(text: str, mapping: Mapping[str, object]) -> str:
-    """The text of the choice whose letter was said, else what was said."""
+    """The text of the choice whose letter was generated, else the generated text."""
     return as_text(mapping.get(text.strip())) or text
 
 
@@ -420,32 +492,34 @@ def _per_choice_instance(
     outcome: str | None,
 ) -> HelmInstance:
     instance = as_object(states[0].get("instance"))
-    told = _question_fields(instance)
-    choices = cast("list[str]", told.get("choices") or [])
-    asked: dict[bool, list[tuple[float | None, int]]] = {}
+    fields = _question_fields(instance)
+    choices = cast("list[str]", fields.get("choices") or [])
+    scored: dict[bool, list[tuple[float | None, int]]] = {}
     for calibration in (False, True):
-        own = {
+        by_choice = {
             as_integer(state.get("reference_index")): state
             for state in states
             if (state.get("request_mode") == CALIBRATION_MODE) is calibration
         }
-        if own:
-            asked[calibration] = [_choice_logprob(own.get(at), choice) for at, choice in enumerate(choices)]
-    sums, counts = zip(*asked.get(False, ()), strict=True) if asked.get(False) else ((), ())
-    if True in asked:
-        told["choice_probs"] = _calibrated_probs(sums, [value for value, _ in asked[True]])
+        if by_choice:
+            scored[calibration] = [
+                _choice_logprob(by_choice.get(at), choice) for at, choice in enumerate(choices)
+            ]
+    sums, counts = zip(*scored.get(False, ()), strict=True) if scored.get(False) else ((), ())
+    if True in scored:
+        fields["choice_probs"] = _calibrated_probs(sums, [value for value, _ in scored[True]])
     elif any(value is not None for value in sums):
-        told["logprobs"] = list(sums)
+        fields["logprobs"] = list(sums)
         if all(counts):
-            told["choice_token_counts"] = list(counts)
-    told, tied = add_outcome(told, means, outcome)
+            fields["choice_token_counts"] = list(counts)
+    fields, is_tied = add_outcome(fields, means, outcome)
     known = [value for value in sums if value is not None]
-    doubtful = next(_invalid_token_logprobs(states), 0.0 if 0.0 in known else min(known, default=None))
-    return HelmInstance(*key, as_name(instance.get("split")), told, doubtful, tied)
+    logprob = next(_invalid_token_logprobs(states), 0.0 if 0.0 in known else min(known, default=None))
+    return HelmInstance(*key, as_name(instance.get("split")), fields, logprob, is_tied)
 
 
 def _invalid_token_logprobs(states: Iterable[Mapping[str, object]]) -> Iterator[object]:
-    """Values of the tokens that are no log-probabilities."""
+    """Values of the tokens that are not valid log-probabilities."""
     for state in states:
         for completion in map(as_object, as_list(as_object(state.get("result")).get("completions"))):
             logs = [as_object(token).get("logprob") for token in as_list(completion.get("tokens"))]
@@ -453,9 +527,13 @@ def _invalid_token_logprobs(states: Iterable[Mapping[str, object]]) -> Iterator[
 
 
 def _choice_logprob(state: Mapping[str, object] | None, choice: str) -> tuple[float | None, int]:
-    """The sum over the choice's own tokens, the last ones that make up its text, and how many they are."""
-    given = as_list(as_object((state or {}).get("result")).get("completions"))
-    tokens = [as_object(token) for token in as_list(as_object(given[0]).get("tokens"))] if given else []
+    """Sum of log-probabilities over the last tokens that make up the choice's text, and their number."""
+    completions = as_list(as_object((state or {}).get("result")).get("completions"))
+    tokens = (
+        [as_object(token) for token in as_list(as_object(completions[0]).get("tokens"))]
+        if completions
+        else []
+    )
     end, total = "", 0.0
     for count, token in enumerate(reversed(tokens), 1):
         end = (as_text(token.get("text")) or "").translate(TOKENIZER_SPACES) + end
@@ -463,16 +541,20 @@ def _choice_logprob(state: Mapping[str, object] | None, choice: str) -> tuple[fl
         if value is None:
             return None, 0
         total += value
-        said, wanted = end.strip(), choice.strip()
-        if said == wanted or (len(said) > len(wanted) and said.endswith(wanted)):
+        text, choice_text = end.strip(), choice.strip()
+        if text == choice_text or (len(text) > len(choice_text) and text.endswith(choice_text)):
             return total, count
     return None, 0
 
 
 def _calibrated_probs(sums: Sequence[float | None], baselines: Sequence[float | None]) -> list[float] | None:
-    """The softmax of log-probability with the question minus that without; None where one is not known."""
+    """Softmax of the log-probability with minus without the question; None if one is missing."""
     pairs = zip(sums, baselines, strict=True)
-    gains = [one - other for one, other in pairs if one is not None and other is not None]
+    gains = [
+        conditional - baseline
+        for conditional, baseline in pairs
+        if conditional is not None and baseline is not None
+    ]
     if not gains or len(gains) < len(sums):
         return None
     weights = [math.exp(gain - max(gains)) for gain in gains]

@@ -1,6 +1,6 @@
-"""What does a HELM run hold?  Its scenario_state.json, or per_instance_stats.json, with the others beside.
+"""Reads HELM runs: scenario_state.json or per_instance_stats.json, with the other files of the folder.
 
-Of one run's folder either file can be read. The states say more, and take the outcomes from the statistics.
+Either file of a run's folder can be read. The states hold more; their outcomes come from the statistics.
 """
 
 from __future__ import annotations
@@ -45,71 +45,74 @@ _COLUMN_ROLES: Final = {
     "logprobs": "choice_logprobs",
 }
 _REFERENCE_OUTCOME: Final = "as references"
-"""The outcome where HELM's own is not beside: the answer is one of the right references."""
+"""The outcome where HELM's own is missing: whether the answer is one of the right references."""
 
 
 def recognises(head: Head) -> bool:
-    """Whether the file is a HELM run's states or statistics of its instances."""
+    """Whether the file holds a HELM run's request states or the statistics of its instances."""
     if _is_scenario_state(head):
         return True
     return head.kind in ("json list", "json lines") and any(
-        each.keys() >= STATS_KEYS and isinstance(each["stats"], list) for each in head.first_objects
+        record.keys() >= STATS_KEYS and isinstance(record["stats"], list) for record in head.first_objects
     )
 
 
 def _is_scenario_state(head: Head) -> bool:
-    """Whether the file is one object, on one line or several, with the states of requests."""
-    one = head.kind in ("json object", "json lines") and len(head.first_objects) == 1
-    return one and head.first_objects[0].keys() >= STATE_KEYS
+    """Whether the file is a single object with request states."""
+    is_single = head.kind in ("json object", "json lines") and len(head.first_objects) == 1
+    return is_single and head.first_objects[0].keys() >= STATE_KEYS
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
-    """The runs of a HELM file. See `format.Read`."""
+    """The runs of a HELM file. See `Format.read`."""
     run_spec = as_object(read_companion(head.companions, "run_spec.json"))
     if _is_scenario_state(head):
         head = replace(head, kind="json object")
         spec = parse_run_spec(run_spec, as_object(head.first_objects[0].get("adapter_spec")))
-        found, outcome = _read_states(head, spec)
+        instances, outcome = _read_states(head, spec)
         spec = _with_shots(spec, head)
     else:
         spec = parse_run_spec(run_spec, {})
-        found, outcome = _read_stats(head, spec)
+        instances, outcome = _read_stats(head, spec)
     columns = _COLUMN_ROLES | {outcome or _REFERENCE_OUTCOME: "correct"}
     if outcome is not None:
-        for item in found:
-            item.fields.pop(_REFERENCE_OUTCOME, None)
+        for instance in instances:
+            instance.fields.pop(_REFERENCE_OUTCOME, None)
     log = LogTable(
-        instance_entries(found, spec), columns, spec.info, _reported_metrics(head, spec, found, outcome)
+        instance_entries(instances, spec),
+        columns,
+        spec.info,
+        _reported_metrics(head, spec, instances, outcome),
     )
     reading = read_log_table(head, HELM.id, log, mapping, progress)
-    told = (*reading.notes, *instance_notes(found, spec, outcome))
-    return refuse_without_logprobs(replace(reading, notes=told), found)
+    notes = (*reading.notes, *instance_notes(instances, spec, outcome))
+    return refuse_without_logprobs(replace(reading, notes=notes), instances)
 
 
 def _read_states(head: Head, spec: RunSpec) -> tuple[list[HelmInstance], str | None]:
-    """The instances of scenario_state.json, and the metric that says right or wrong, if it is beside."""
+    """The instances of scenario_state.json, and the outcome metric if per_instance_stats.json is there."""
     means: dict[InstanceKey, Mapping[str, object]] = {}
     for record in map(as_object, as_list(read_companion(head.companions, "per_instance_stats.json"))):
         key = _stats_key(record)
         means[key], _ = instance_means(record.get("stats"), key[2])
     outcome = outcome_metric(
-        spec, {metric for told in means.values() for metric in told} & {*OUTCOME_METRICS}
+        spec, {metric for metrics in means.values() for metric in metrics} & {*OUTCOME_METRICS}
     )
     records = read_log_records(head, "request_states")
     return list(instances_of_states(records, spec.method, means, outcome)), outcome
 
 
 def _read_stats(head: Head, spec: RunSpec) -> tuple[list[HelmInstance], str | None]:
-    """The instances of per_instance_stats.json, and the metric that says right or wrong."""
+    """The instances of per_instance_stats.json, and the outcome metric."""
     records = [record.value for record in read_log_records(head)]
-    told = [
+    means_and_splits = [
         None if isinstance(value, BrokenRecord) else instance_means(value.get("stats"), _stats_key(value)[2])
         for value in records
     ]
     outcome = outcome_metric(
-        spec, {metric for each in told if each for metric in each[0]} & {*OUTCOME_METRICS}
+        spec, {metric for parsed in means_and_splits if parsed for metric in parsed[0]} & {*OUTCOME_METRICS}
     )
-    return list(_stats_instances(records, told, outcome)), outcome
+    return list(_stats_instances(records, means_and_splits, outcome)), outcome
 
 
 def _stats_instances(
@@ -117,18 +120,18 @@ def _stats_instances(
     means_and_splits: list[tuple[dict[str, object], str | None] | None],
     outcome: str | None,
 ) -> Iterator[HelmInstance]:
-    for value, each in zip(records, means_and_splits, strict=True):
-        if isinstance(value, BrokenRecord) or each is None:
+    for value, mean_and_split in zip(records, means_and_splits, strict=True):
+        if isinstance(value, BrokenRecord) or mean_and_split is None:
             yield HelmInstance(
                 None, 0, None, None, {}, broken=value if isinstance(value, BrokenRecord) else None
             )
             continue
-        means, split = each
-        row, tied = add_outcome({}, means, outcome)
+        means, split = mean_and_split
+        fields, is_tied = add_outcome({}, means, outcome)
         if "max_prob" in means:
-            row["max_prob"] = means["max_prob"]
-        alone = 0.0 if "logprob" not in means and means.get("max_prob") == 1 else means.get("logprob")
-        yield HelmInstance(*_stats_key(value), split, row, alone, tied)
+            fields["max_prob"] = means["max_prob"]
+        logprob = 0.0 if "logprob" not in means and means.get("max_prob") == 1 else means.get("logprob")
+        yield HelmInstance(*_stats_key(value), split, fields, logprob, is_tied)
 
 
 def _stats_key(record: Mapping[str, object]) -> InstanceKey:
@@ -140,28 +143,28 @@ def _stats_key(record: Mapping[str, object]) -> InstanceKey:
 
 
 def _with_shots(spec: RunSpec, head: Head) -> RunSpec:
-    """The specification with the number of examples that the prompts do hold, where it is one number."""
+    """The specification with the number of examples in the prompts, where all prompts agree."""
     states = map(as_object, as_list(head.first_objects[0].get("request_states")))
-    told = {as_integer(state.get("num_train_instances")) for state in states}
-    held = sorted(shots for shots in told if shots is not None)
-    if not held:
+    counts = {as_integer(state.get("num_train_instances")) for state in states}
+    known = sorted(shots for shots in counts if shots is not None)
+    if not known:
         return spec
-    if len(held) == 1:
-        return replace(spec, info=replace(spec.info, shots=held[0]))
-    return replace(spec, differing_shots=f"The prompts hold from {held[0]} to {held[-1]} examples.")
+    if len(known) == 1:
+        return replace(spec, info=replace(spec.info, shots=known[0]))
+    return replace(spec, differing_shots=f"The prompts hold from {known[0]} to {known[-1]} examples.")
 
 
 def _reported_metrics(
     head: Head, spec: RunSpec, instances: list[HelmInstance], outcome: str | None
 ) -> dict[str, tuple[ReportedMetric, ...]]:
-    """HELM's own figure, under the label of the run that it speaks of."""
+    """HELM's own mean, under the label of the run it belongs to."""
     split = main_split(instances)
-    own = [item for item in instances if item.split == split and item.perturbation is None]
-    ties = any(item.is_tied for item in own)
-    figures = reported_means(
-        read_companion(head.companions, "stats.json"), outcome, split, n_rows=len(own), has_ties=ties
+    rows = [instance for instance in instances if instance.split == split and instance.perturbation is None]
+    has_ties = any(instance.is_tied for instance in rows)
+    means = reported_means(
+        read_companion(head.companions, "stats.json"), outcome, split, n_rows=len(rows), has_ties=has_ties
     )
-    return {spec.info.label(file_stem(head.file)): tuple(figures)}
+    return {spec.info.label(file_stem(head.file)): tuple(means)}
 
 
 HELM: Final = Format(

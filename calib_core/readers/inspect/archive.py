@@ -1,7 +1,7 @@
-"""How is a member taken out of an Inspect log that is an archive, when the archive may lie about it?
+"""Reads members of an Inspect log that is an archive, without trusting what the archive says of itself.
 
-Into memory alone, never further than `MAX_MEMBER`, whatever sizes it claims. The standard library does not
-unpack zstd yet, so that all methods are unpacked here from a member's own bytes.
+Members are unpacked in memory only, and never beyond `MAX_MEMBER_BYTES`, whatever sizes they claim. The
+standard library does not decompress zstd yet, so every method is unpacked here from the member's raw bytes.
 """
 
 from __future__ import annotations
@@ -31,118 +31,146 @@ from calib_core.readers.file_access import open_regular_file
 from calib_core.readers.table.json_reader import RepeatedKeyError, parse_json
 
 MAX_MEMBER_BYTES: Final = 2**26
-"""Bytes of one unpacked member: an answer to one question, with all that led to it."""
+"""Limit for one unpacked member: a sample with its whole transcript."""
 
 HEADER_MEMBER: Final = "header.json"
 START_MEMBER: Final = "_journal/start.json"
-"""What is known of a run when it begins; all that there is while it goes on."""
+"""Written when a run begins; the only header while the run goes on."""
 
 SAMPLE_MEMBER: Final = re.compile(r"samples/(?P<id>.*)_epoch_(?P<epoch>\d+)\.json", re.DOTALL)
 
 _LOCAL_HEADER_BYTES: Final = 30
-"""Bytes that stand before a member's name, where the member lies."""
+"""Size of the fixed part of a member's local header, before the name."""
+_ZIP_ZSTANDARD: Final = 93
+"""Compression method of zstd in ZIP archives, which `zipfile` does not name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogArchive:
-    """An open log. members: name → member, in the archive's order, none of them trusted."""
+    """An open log.
+
+    Attributes
+    ----------
+    file : str
+        The log's name, for messages.
+    stream : BinaryIO
+        The open file.
+    members : Mapping[str, zipfile.ZipInfo]
+        Name → member, in the archive's order; what the entries claim is not trusted.
+    """
 
     file: str
     stream: BinaryIO
     members: Mapping[str, zipfile.ZipInfo]
 
     def read_json(self, name: str) -> object:
-        """The JSON in a member. Raises Refused where it is none, or its bytes are not as they should be."""
+        """The JSON value in a member.
+
+        Raises
+        ------
+        Refused
+            If the member is not JSON, or its bytes are damaged or too many.
+        """
         try:
             return parse_json(_unpack_member(self.stream, self.members[name], self.file).decode("utf-8-sig"))
-        except RepeatedKeyError as repeated:
-            said = f"holds the key {shorten(str(repeated))!r} more than once in one object"
+        except RepeatedKeyError as error:
+            fault = f"holds the key {shorten(str(error))!r} more than once in one object"
         except RecursionError:
-            said = "is nested too deep to be read"
+            fault = "is nested too deep to be read"
         except json.JSONDecodeError as error:
-            said = f"is not JSON ({shorten(str(error), 120)})"
+            fault = f"is not JSON ({shorten(str(error), 120)})"
         except ValueError as error:
-            said = f"is no JSON in UTF-8 ({shorten(str(error), 120)})"
-        raise Refused(f"{self.file}: {_quoted_name(name)} in it {said}. {COPY_AGAIN_ADVICE}")
+            fault = f"is no JSON in UTF-8 ({shorten(str(error), 120)})"
+        raise Refused(f"{self.file}: {_quoted_name(name)} in it {fault}. {COPY_AGAIN_ADVICE}")
 
     def packed_bytes(self, name: str) -> int:
-        """How many bytes of the file a member takes."""
+        """Compressed size of a member, in bytes."""
         return self.members[name].compress_size
 
 
 @contextmanager
 def open_log_archive(path: Path, file: str) -> Generator[LogArchive]:
-    """The log at a path. Raises Refused where its list of members cannot be read, or cannot be meant."""
-    with open_regular_file(path, file) as stream, open_archive(stream, file, MAX_LOG_MEMBERS) as listed:
-        yield LogArchive(file, stream, _checked_members(listed, file))
+    """Opens the log at a path.
+
+    Raises
+    ------
+    Refused
+        If the list of members cannot be read or is not one that Inspect writes.
+    """
+    with open_regular_file(path, file) as stream, open_archive(stream, file, MAX_LOG_MEMBERS) as archive:
+        yield LogArchive(file, stream, _checked_members(archive, file))
 
 
 def is_inspect_log(names: tuple[str, ...]) -> bool:
-    """Whether an archive with members of these names is a log, or the remains of one."""
+    """Whether an archive with members of these names is a log, complete or not."""
     return any(name in (HEADER_MEMBER, START_MEMBER) or SAMPLE_MEMBER.fullmatch(name) for name in names)
 
 
-def _checked_members(listed: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInfo]:
-    found: dict[str, zipfile.ZipInfo] = {}
-    for member in listed.infolist():
+def _checked_members(archive: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.ZipInfo]:
+    """Name → member. Raises Refused for names outside the archive, links and duplicates."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    for member in archive.infolist():
         name = member.orig_filename
         if escapes_archive(name):
-            said = "a name that leads out of the archive"
+            fault = "a name that leads out of the archive"
         elif stat.S_ISLNK(member.external_attr >> 16):
-            said = "a link to another file"
-        elif name in found:
-            said = "a name that it holds twice, so that which one is meant is not clear"
+            fault = "a link to another file"
+        elif name in members:
+            fault = "a name that it holds twice, so that which one is meant is not clear"
         else:
-            found[name] = member
+            members[name] = member
             continue
         raise Refused(
-            f"{file} has the member {_quoted_name(name)}, {said}. Inspect writes none. {COPY_AGAIN_ADVICE}"
+            f"{file} has the member {_quoted_name(name)}, {fault}. Inspect writes none. {COPY_AGAIN_ADVICE}"
         )
-    _check_no_overlap(found, file)
-    return found
+    _check_no_overlap(members, file)
+    return members
 
 
 def _check_no_overlap(members: Mapping[str, zipfile.ZipInfo], file: str) -> None:
-    """Raises Refused where two members share bytes, so that a small file would unpack to many large ones."""
+    """Raises Refused where members overlap: a small file could unpack to many large ones."""
     end = 0
     for member in sorted(members.values(), key=lambda member: member.header_offset):
         if member.header_offset < end:
-            said = "lies on the bytes of another member. Inspect writes none such."
-            raise Refused(f"{file}: {_quoted_name(member.orig_filename)} in it {said} {COPY_AGAIN_ADVICE}")
+            fault = "lies on the bytes of another member. Inspect writes none such."
+            raise Refused(f"{file}: {_quoted_name(member.orig_filename)} in it {fault} {COPY_AGAIN_ADVICE}")
         end = member.header_offset + _LOCAL_HEADER_BYTES + member.compress_size
 
 
 def _unpack_member(stream: BinaryIO, member: zipfile.ZipInfo, file: str) -> bytes:
-    """The bytes of a member. Raises Refused where they are too many, damaged, or cannot be unpacked."""
-    shown = _quoted_name(member.orig_filename)
+    """The bytes of a member. Raises Refused where they are too many, damaged or encrypted."""
+    quoted_name = _quoted_name(member.orig_filename)
     if member.flag_bits & 1:
-        raise Refused(f"{file}: {shown} in it is encrypted. Save it again without a password.")
+        raise Refused(f"{file}: {quoted_name} in it is encrypted. Save it again without a password.")
     if max(member.file_size, member.compress_size) > MAX_MEMBER_BYTES:
-        raise Refused(f"{file}: {shown} in it is too large: {_too_large_message(member.file_size)}")
+        raise Refused(f"{file}: {quoted_name} in it is too large: {_too_large_message(member.file_size)}")
     try:
         data = _decompress(_read_packed(stream, member), member.compress_type)
     except (zlib.error, zstandard.ZstdError, ValueError) as error:
         raise Refused(
-            f"{file}: {shown} in it cannot be unpacked ({archive_error_text(error)}). {COPY_AGAIN_ADVICE}"
+            f"{file}: {quoted_name} in it cannot be unpacked ({archive_error_text(error)}). "
+            f"{COPY_AGAIN_ADVICE}"
         ) from None
     if len(data) != member.file_size:
         size = "larger" if len(data) > member.file_size else "smaller"
-        claims = f"is {size} than the {member.file_size:,} bytes it claims"
-        raise Refused(f"{file}: {shown} in it {claims}. {COPY_AGAIN_ADVICE}")
+        fault = f"is {size} than the {member.file_size:,} bytes it claims"
+        raise Refused(f"{file}: {quoted_name} in it {fault}. {COPY_AGAIN_ADVICE}")
     if zlib.crc32(data) != member.CRC:
-        raise Refused(f"{file}: {shown} in it is not as it was written (wrong checksum). {COPY_AGAIN_ADVICE}")
+        raise Refused(
+            f"{file}: {quoted_name} in it is not as it was written (wrong checksum). {COPY_AGAIN_ADVICE}"
+        )
     return data
 
 
 def _too_large_message(claimed_bytes: int) -> str:
     return (
-        f"{claimed_bytes:,} bytes are claimed, and at most {MAX_MEMBER_BYTES:,} are read. Log the samples without their "
-        f"events, or export one row a question."
+        f"{claimed_bytes:,} bytes are claimed, and at most {MAX_MEMBER_BYTES:,} are read. Log the samples "
+        f"without their events, or export one row a question."
     )
 
 
 def _read_packed(stream: BinaryIO, member: zipfile.ZipInfo) -> bytes:
-    """The bytes of a member as they lie in the file."""
+    """The compressed bytes of a member, as stored in the file."""
     stream.seek(member.header_offset)
     local = stream.read(_LOCAL_HEADER_BYTES)
     if len(local) < _LOCAL_HEADER_BYTES or not local.startswith(b"PK\x03\x04"):
@@ -156,12 +184,12 @@ def _read_packed(stream: BinaryIO, member: zipfile.ZipInfo) -> bytes:
 
 
 def _decompress(packed: bytes, method: int) -> bytes:
-    """The unpacked bytes, one more than `MAX_MEMBER` at most."""
+    """The unpacked bytes: at most one more than `MAX_MEMBER_BYTES`."""
     if method == zipfile.ZIP_STORED:
         return packed
     if method == zipfile.ZIP_DEFLATED:
         return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, MAX_MEMBER_BYTES + 1)
-    if method == 93:
+    if method == _ZIP_ZSTANDARD:
         decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_MEMBER_BYTES)
         with decompressor.stream_reader(packed, read_across_frames=True) as reader:
             return reader.read(MAX_MEMBER_BYTES + 1)

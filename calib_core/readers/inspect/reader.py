@@ -1,4 +1,4 @@
-"""What does an Inspect log hold: an archive (`.eval`) or one JSON object, finished or still being written?"""
+"""Reads Inspect logs: an archive (`.eval`) or one JSON object, of a finished or an unfinished run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from calib_core.readers.table.reader import PARSED_SHARE
 from calib_core.runs import ReportedMetric, RunInfo
 from calib_core.wording import plural
 
-# MERGED inspect_header: What does the head of an Inspect log say of its run, before any sample is looked at?
+# --- The header of a log ------------------------------------------------------
 
 _SHOT_KEYS: Final = ("fewshot", "num_fewshot", "n_shot", "shots")
 _UNFINISHED_NOTES: Final[Mapping[str, str]] = {
@@ -42,11 +42,22 @@ _UNFINISHED_NOTES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogHeader:
-    """The run of a log.
+    """What a log says of its run before any sample.
 
-    info: what tells it from others; status: success, started, cancelled or error; samples: questions of its
-    data set, None = not said; epochs: times each is asked; results: the numbers that the tool worked out, by
-    the scorer's name in the samples; invalidated: whether somebody has said that it is not to be used.
+    Attributes
+    ----------
+    info : RunInfo
+        What distinguishes the run from others.
+    status : str
+        "success", "started", "cancelled" or "error".
+    n_questions : int or None
+        Number of questions that were to be asked; None where the log does not say.
+    n_epochs : int
+        How often each question is asked.
+    results : tuple[tuple[str, ReportedMetric], ...]
+        The tool's own accuracies, each with the scorer's name as in the samples.
+    is_invalidated : bool
+        Whether the log is marked as not to be used.
     """
 
     info: RunInfo
@@ -58,26 +69,29 @@ class LogHeader:
 
     @property
     def is_greedy(self) -> bool:
-        """Whether the same question is given the same answer each time."""
+        """Whether decoding was greedy, so that repeated answers to a question are copies."""
         return self.info.temperature == 0
 
     def notes(self, n_questions: int) -> Iterator[str]:
-        """What has to be known of the run. questions: how many are in the log."""
-        of = (
-            f" of {self.n_questions:,}"
-            if self.n_questions is not None and self.n_questions > n_questions
-            else ""
-        )
+        """Notes on a run that is unfinished, limited or invalidated; n_questions: questions in the log."""
+        has_more = self.n_questions is not None and self.n_questions > n_questions
+        of_total = f" of {self.n_questions:,}" if has_more else ""
         if self.status in _UNFINISHED_NOTES:
-            yield f"{_UNFINISHED_NOTES[self.status]}: {n_questions:,}{of} questions are in it."
-        elif of:
-            yield f"{n_questions:,}{of} questions of the data set are in this log."
+            yield f"{_UNFINISHED_NOTES[self.status]}: {n_questions:,}{of_total} questions are in it."
+        elif of_total:
+            yield f"{n_questions:,}{of_total} questions of the data set are in this log."
         if self.is_invalidated:
             yield "The log is marked as invalidated: somebody has found that the run should not be used."
 
 
 def parse_header(record: Mapping[str, object]) -> LogHeader:
-    """The head of a log: its own member, the whole log, or what was written when the run began."""
+    """The header of a log.
+
+    Parameters
+    ----------
+    record : Mapping[str, object]
+        The archive's header, the whole log as one object, or what was written when the run began.
+    """
     run, results = as_object(record.get("eval")), as_object(record.get("results"))
     settings = (run.get("model_generate_config"), as_object(record.get("plan")).get("config"))
     temperatures = (as_float(as_object(part).get("temperature")) for part in settings)
@@ -98,27 +112,30 @@ def parse_header(record: Mapping[str, object]) -> LogHeader:
 
 
 def _question_count(run: Mapping[str, object]) -> int | None:
-    """How many questions were to be asked."""
+    """Number of questions to be asked: the data set's size, or the limit if that is smaller."""
     dataset, limit = as_object(run.get("dataset")), as_object(run.get("config")).get("limit")
     total = as_integer(dataset.get("samples"))
-    asked = as_integer(limit)
-    return min(total, asked) if total is not None and asked is not None else total
+    n_limit = as_integer(limit)
+    return min(total, n_limit) if total is not None and n_limit is not None else total
 
 
 def _shot_count(record: Mapping[str, object], run: Mapping[str, object]) -> int | None:
-    """The number of examples, where the task or one of its steps was given one."""
+    """Number of examples in the prompt, where an argument of the task or of a step says so."""
     steps = map(as_object, as_list(as_object(record.get("plan")).get("steps")))
-    said = [as_object(run.get("task_args")), *(as_object(step.get("params")) for step in steps)]
-    found = [
-        shots for part in said for name in _SHOT_KEYS if (shots := as_integer(part.get(name))) is not None
+    arguments = [as_object(run.get("task_args")), *(as_object(step.get("params")) for step in steps)]
+    counts = [
+        shots
+        for part in arguments
+        for name in _SHOT_KEYS
+        if (shots := as_integer(part.get(name))) is not None
     ]
-    return found[0] if found and found[0] >= 0 else None
+    return counts[0] if counts and counts[0] >= 0 else None
 
 
 def _reported_results(results: Mapping[str, object]) -> Iterator[tuple[str, ReportedMetric]]:
-    """The accuracies that the tool worked out, each with its scorer's name."""
+    """The tool's own accuracies, each with its scorer's name."""
     scores = [*map(as_object, as_list(results.get("scores")))]
-    if "metrics" in results:  # logs of its first versions: one scorer
+    if "metrics" in results:  # logs of the first versions have a single scorer
         scores.append(results)
     for score in scores:
         name = as_text(score.get("name")) or as_text(as_object(score.get("scorer")).get("name")) or "score"
@@ -129,7 +146,7 @@ def _reported_results(results: Mapping[str, object]) -> Iterator[tuple[str, Repo
                 yield name, ReportedMetric(f"{name}: {metric}", value, scored)
 
 
-# MERGED inspect_remarks: What has to be known of the numbers of an Inspect log, and why may the tool's own differ from ours?
+# --- Notes, and the tool's own accuracies -------------------------------------
 
 _MAX_SHOWN_SCORERS: Final = 5
 
@@ -137,7 +154,19 @@ _MAX_SHOWN_SCORERS: Final = 5
 def log_notes(
     reader: QuestionReader, header: LogHeader, scorers: Sequence[str], max_samples: int
 ) -> Iterator[str]:
-    """Sentences on the whole log, once it has been read. epochs: most samples of one question."""
+    """Notes on a log that has been read to its end.
+
+    Parameters
+    ----------
+    reader : QuestionReader
+        The reader with its counts.
+    header : LogHeader
+        The log's header.
+    scorers : Sequence[str]
+        Names of all scores in the log.
+    max_samples : int
+        Largest number of samples of one question.
+    """
     yield from _answer_notes(reader, header, max_samples)
     yield from _score_notes(reader, scorers)
     yield from _letter_notes(reader)
@@ -146,7 +175,8 @@ def log_notes(
 def _answer_notes(reader: QuestionReader, header: LogHeader, max_samples: int) -> Iterator[str]:
     counts, temperature = reader.counts, header.info.temperature
     if max_samples > 1:
-        yield f"{counts['records']:,} samples of {counts['questions']:,} questions, in {max_samples:,} epochs."
+        questions = f"{counts['questions']:,} questions"
+        yield f"{counts['records']:,} samples of {questions}, in {max_samples:,} epochs."
     if header.is_greedy and (max_samples > 1 or counts["choices left"]):
         yield "At temperature 0 the answers to a question are copies of one another: the first alone is read."
     elif reader.has_multiple_answers and temperature is None:
@@ -156,8 +186,8 @@ def _answer_notes(reader: QuestionReader, header: LogHeader, max_samples: int) -
     if counts["failed"]:
         yield f"{plural(counts['failed'], 'sample')} ended with an error: missing, neither right nor wrong."
     if counts["refused"]:
-        said = "stopped by a content filter: missing here, counted by the tool."
-        yield f"{plural(counts['refused'], 'question')} {said}"
+        note = "stopped by a content filter: missing here, counted by the tool."
+        yield f"{plural(counts['refused'], 'question')} {note}"
     if counts["limited"]:
         yield f"{plural(counts['limited'], 'sample')} hit a limit (of tokens, messages or time)."
     if counts["invalid"]:
@@ -167,18 +197,19 @@ def _answer_notes(reader: QuestionReader, header: LogHeader, max_samples: int) -
 def _score_notes(reader: QuestionReader, scorers: Sequence[str]) -> Iterator[str]:
     counts = reader.counts
     if reader.scorer is None and scorers:
-        yield f"No score is read, as a scorer gives several values: choose one. {_other_score_options(scorers)}"
+        options = _other_score_options(scorers)
+        yield f"No score is read, as a scorer gives several values: choose one. {options}"
     elif len(scorers) > 1:
         others = [name for name in scorers if name != reader.scorer]
         yield f"Right or wrong is what {reader.score_field} says. {_other_score_options(others)}"
     if counts["partial"]:
-        said = "scored as partly right, which is no outcome: missing, never rounded."
-        yield f"{plural(counts['partial'], 'sample')} {said}"
+        note = "scored as partly right, which is no outcome: missing, never rounded."
+        yield f"{plural(counts['partial'], 'sample')} {note}"
     if counts["unscored"]:
         yield f"{plural(counts['unscored'], 'sample')} not scored: no outcome."
     if counts["several right"]:
-        said = "with several right choices, all of which have to be named."
-        yield f"{plural(counts['several right'], 'question')} {said}"
+        note = "with several right choices, all of which have to be named."
+        yield f"{plural(counts['several right'], 'question')} {note}"
 
 
 def _letter_notes(reader: QuestionReader) -> Iterator[str]:
@@ -200,8 +231,10 @@ def _letter_notes(reader: QuestionReader) -> Iterator[str]:
 def reported_accuracies(
     reader: QuestionReader, header: LogHeader, max_samples: int
 ) -> tuple[ReportedMetric, ...]:
-    """The tool's accuracies, each with why ours may differ."""
-    return tuple(_explain_difference(reader, name, each, max_samples) for name, each in header.results)
+    """The tool's own accuracies, each with why the one computed here may differ."""
+    return tuple(
+        _explain_difference(reader, name, reported, max_samples) for name, reported in header.results
+    )
 
 
 def _explain_difference(
@@ -216,12 +249,12 @@ def _explain_difference(
     if reader.has_multiple_answers:
         return replace(reported, why="of the first of several answers, not of the majority answer")
     why = [
-        f"{counts[count]:,} {what}"
-        for count, what in (
+        f"{counts[key]:,} {difference}"
+        for key, difference in (
             ("partial", "partly right: counted with their share there, missing here"),
             ("refused", "stopped by a content filter: counted there, missing here"),
         )
-        if counts[count]
+        if counts[key]
     ]
     return replace(reported, method="", why="; ".join(why))
 
@@ -233,18 +266,20 @@ def _other_score_options(scorers: Sequence[str]) -> str:
     return f"Another score: {shorten(options, 400)}"
 
 
+# --- The format ---------------------------------------------------------------
+
 N_FIRST_QUESTIONS: Final = 20
-"""Questions that show which scorers there are and whether a sample has several answers."""
+"""Questions read ahead to find the scorers and whether questions have several answers."""
 
 PROGRESS_INTERVAL_SECONDS: Final = 0.25
-"""Seconds after which the progress is told again."""
+"""Least time between two reports of progress."""
 
 _LOG_KEYS: Final = ("samples", "results", "plan", "stats")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _InspectLog:
-    """A log on its way. questions: the samples of each, and the share of the log read with them."""
+    """A log that is being read; questions: the samples of each, with the share of the log read so far."""
 
     header: LogHeader
     questions: Iterator[tuple[Sequence[InspectSample], float]]
@@ -252,7 +287,7 @@ class _InspectLog:
 
 
 def recognises(head: Head) -> bool:
-    """Whether the file is a log, or the remains of one."""
+    """Whether the file is a log, complete or not."""
     if head.kind == "zip":
         return is_inspect_log(head.names)
     if head.kind not in ("json object", "json lines") or len(head.first_objects) != 1:
@@ -262,7 +297,7 @@ def recognises(head: Head) -> bool:
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
-    """The run of a log. See `format.Read`."""
+    """The run of a log. See `Format.read`."""
     if not recognises(head):
         raise Refused(f"{head.file} was to be read as {INSPECT.title} and is none.")
     with ExitStack() as stack:
@@ -278,37 +313,38 @@ def _read_log(head: Head, log: _InspectLog, mapping: Mapping[str, str], progress
     samples = [sample for question, _ in first for sample in question]
     scorers = [*dict.fromkeys(name for sample in samples for name in sample.scores)]
     fields = {f"scores.{name}": name for name in scorers}
-    meant = (fields[field] for field, meaning in mapping.items() if meaning == "correct" and field in fields)
-    scorer = next(meant, next((name for name in scorers if _is_single_valued(name, samples)), None))
-    answers = max((len(sample.completions) for sample in samples), default=1)
-    several = (log.max_samples > 1 or answers > 1) and not log.header.is_greedy
-    reader = QuestionReader(scorer, several)
-    columns = _column_roles(scorer, fields, has_multiple_answers=several)
-    if several:
+    mapped = (fields[field] for field, meaning in mapping.items() if meaning == "correct" and field in fields)
+    scorer = next(mapped, next((name for name in scorers if _is_single_valued(name, samples)), None))
+    max_completions = max((len(sample.completions) for sample in samples), default=1)
+    has_multiple_answers = (log.max_samples > 1 or max_completions > 1) and not log.header.is_greedy
+    reader = QuestionReader(scorer, has_multiple_answers)
+    columns = _column_roles(scorer, fields, has_multiple_answers=has_multiple_answers)
+    if has_multiple_answers:
         mapping = {field: _role_of_samples(field, meaning, fields) for field, meaning in mapping.items()}
     notes: list[str] = []
-    tool: dict[str, tuple[ReportedMetric, ...]] = {}
-    info = replace(log.header.info, path_of="sample_0") if several else log.header.info
+    reported: dict[str, tuple[ReportedMetric, ...]] = {}
+    info = replace(log.header.info, path_of="sample_0") if has_multiple_answers else log.header.info
 
     def entries() -> Iterator[LogEntry]:
-        told = monotonic()
+        last_report = monotonic()
         for question, share in chain(first, log.questions):
             yield reader.entry(question, share)
-            if monotonic() - told > PROGRESS_INTERVAL_SECONDS:  # a slice of the table may be long in coming
-                told = monotonic()
+            # Filling a slice of the table may take long, so progress is also reported in between.
+            if monotonic() - last_report > PROGRESS_INTERVAL_SECONDS:
+                last_report = monotonic()
                 progress(PARSED_SHARE * share, f"{reader.counts['records']:,} samples read")
         notes.extend(log.header.notes(reader.counts["questions"]))
         notes.extend(log_notes(reader, log.header, scorers, log.max_samples))
-        tool[""] = reported_accuracies(reader, log.header, log.max_samples)
+        reported[""] = reported_accuracies(reader, log.header, log.max_samples)
 
-    translated = LogTable(entries(), columns, info, tool, notes)
-    return read_log_table(head, INSPECT.id, translated, mapping, progress)
+    log_table = LogTable(entries(), columns, info, reported, notes)
+    return read_log_table(head, INSPECT.id, log_table, mapping, progress)
 
 
 def _column_roles(
     scorer: str | None, fields: Mapping[str, str], *, has_multiple_answers: bool
 ) -> dict[str, str]:
-    """Field → what it is read as; the scores of other scorers are left out until somebody asks for them."""
+    """Field → column; the scores of other scorers are not read unless the mapping asks for them."""
     others = [*fields, *(f"{field}.answer" for field in fields)]
     columns = {**QUESTION_COLUMNS, **dict.fromkeys(others, "")}
     if scorer is not None:
@@ -322,31 +358,31 @@ def _role_of_samples(field: str, role: str, fields: Mapping[str, str]) -> str:
 
 
 def _is_single_valued(name: str, samples: Iterable[InspectSample]) -> bool:
-    """Whether a scorer gave one value a sample: which of several is meant, a person has to say."""
+    """Whether a scorer gives one value per sample; which of several counts is the person's choice."""
     return not any(sample.scores[name].is_part for sample in samples if name in sample.scores)
 
 
 def _log_of_archive(archive: LogArchive) -> _InspectLog:
-    """The log in an archive, a question at a time: samples that are not asked for are never unpacked."""
-    start = next((name for name in (HEADER_MEMBER, START_MEMBER) if name in archive.members), None)
-    if start is None:
+    """The log in an archive, read one question at a time, so that memory does not grow with it."""
+    header_name = next((name for name in (HEADER_MEMBER, START_MEMBER) if name in archive.members), None)
+    if header_name is None:
         raise Refused(
-            f"{archive.file} has the samples of an Inspect log and neither {HEADER_MEMBER} nor {START_MEMBER}, which say "
-            f"of what run they are. Copy the log again, or let Inspect recover it."
+            f"{archive.file} has the samples of an Inspect log and neither {HEADER_MEMBER} nor "
+            f"{START_MEMBER}, which say of what run they are. Copy the log again, or let Inspect recover it."
         )
     names: dict[str, list[tuple[int, str]]] = {}
     for name in archive.members:
         if match := SAMPLE_MEMBER.fullmatch(name):
             names.setdefault(match["id"], []).append((int(match["epoch"][:9]), name))
-    header = parse_header(as_object(archive.read_json(start)))
+    header = parse_header(as_object(archive.read_json(header_name)))
     _check_samples(archive.file, header, len(names))
 
     def questions() -> Iterator[tuple[Sequence[InspectSample], float]]:
-        total = sum(archive.packed_bytes(name) for each in names.values() for _, name in each) or 1
+        total = sum(archive.packed_bytes(name) for members in names.values() for _, name in members) or 1
         done = 0
-        for each in names.values():
+        for members in names.values():
             samples: list[InspectSample] = []
-            for _, name in sorted(each):
+            for _, name in sorted(members):
                 samples.append(parse_sample(_require_object(archive.read_json(name), archive.file, name)))
                 done += archive.packed_bytes(name)
             for question in _split_repeats(samples):
@@ -356,29 +392,29 @@ def _log_of_archive(archive: LogArchive) -> _InspectLog:
 
 
 def _log_of_object(log: Mapping[str, object], file: str) -> _InspectLog:
-    """The log that is one JSON object."""
+    """The log that is a single JSON object."""
     header = parse_header(log)
-    found: dict[str, list[InspectSample]] = {}
+    by_id: dict[str, list[InspectSample]] = {}
     for number, stored in enumerate(as_list(log.get("samples")), 1):
         sample = parse_sample(_require_object(stored, file, f"sample {number:,}"))
-        found.setdefault(as_json_text(sample.id) or f"\0{number}", []).append(sample)
-    _check_samples(file, header, len(found))
-    for samples in found.values():
+        by_id.setdefault(as_json_text(sample.id) or f"\0{number}", []).append(sample)
+    _check_samples(file, header, len(by_id))
+    for samples in by_id.values():
         samples.sort(key=lambda sample: sample.epoch)
-    grouped = [question for samples in found.values() for question in _split_repeats(samples)]
+    grouped = [question for samples in by_id.values() for question in _split_repeats(samples)]
     parts = ((question, number / len(grouped)) for number, question in enumerate(grouped, 1))
     return _InspectLog(header, parts, max(map(len, grouped)))
 
 
 def _split_repeats(samples: Sequence[InspectSample]) -> list[Sequence[InspectSample]]:
-    """The samples of one id: one a question and epoch; a repeated epoch is another question of that id."""
-    times: Counter[tuple[str | None, int]] = Counter()
-    parts: dict[tuple[str | None, int], list[InspectSample]] = {}
+    """The samples of one id as questions: a repeated epoch starts another question of that id."""
+    n_seen: Counter[tuple[str | None, int]] = Counter()
+    questions: dict[tuple[str | None, int], list[InspectSample]] = {}
     for sample in samples:
         key = (as_json_text(sample.id), sample.epoch)
-        parts.setdefault((key[0], times[key]), []).append(sample)
-        times[key] += 1
-    return [*parts.values()]
+        questions.setdefault((key[0], n_seen[key]), []).append(sample)
+        n_seen[key] += 1
+    return [*questions.values()]
 
 
 def _require_object(value: object, file: str, name: str) -> Mapping[str, object]:
@@ -388,14 +424,14 @@ def _require_object(value: object, file: str, name: str) -> Mapping[str, object]
 
 
 def _check_samples(file: str, header: LogHeader, n_questions: int) -> None:
-    """Raises Refused where the log has no samples, with what it says without them."""
+    """Raises Refused where the log has no samples; the message quotes the results in its header."""
     if n_questions:
         return
-    said = [f"{each.name} {each.value:.4f}" for _, each in header.results]
-    known = f" It only says: {', '.join(said[:5])}." if said else ""
+    results = [f"{metric.name} {metric.value:.4f}" for _, metric in header.results]
+    quoted = f" It only says: {', '.join(results[:5])}." if results else ""
     raise Refused(
         f"{file} is an Inspect log without samples (status {shorten(header.status)!r}), so it has no rows."
-        f"{known} Run the evaluation with its samples logged (log_samples)."
+        f"{quoted} Run the evaluation with its samples logged (log_samples)."
     )
 
 

@@ -1,4 +1,4 @@
-"""What does an Inspect log say of one question, whose samples are one answer, or several of one model?"""
+"""One question of an Inspect log with its samples, each of which is one answer of the model."""
 
 from __future__ import annotations
 
@@ -40,24 +40,35 @@ from calib_core.readers.json_values import (
 )
 from calib_core.readers.table.raw import BrokenRecord
 
-# MERGED inspect_sample: What of a sample of an Inspect log is needed here?  One answer to one question, without what led to it.
-
 _ATTACHMENT_PREFIX: Final = "attachment://"
 _PARTIAL_GRADE: Final = "P"
 _GRADES: Final[Mapping[str, bool]] = {"C": True, "I": False, "N": False}
-"""Right; wrong; no answer, which the tool counts as wrong."""
+"""Grades: correct, incorrect, and no answer, which Inspect counts as incorrect."""
 
 UNNAMED_SCORER: Final = "score"
-"""What the only scorer is called in logs that do not name it."""
+"""Name of the only scorer in logs that do not name it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleScore:
-    """What one scorer said.
+    """The verdict of one scorer.
 
-    part: whether it gave several values, of which this is one; correct: True or False, None without an
-    outcome, anything else where it is none of the tool's values; value: as stored; partial: whether it gave
-    a part of the credit; answer: as the scorer read it; explanation: its words; metadata: plain values.
+    Attributes
+    ----------
+    is_part : bool
+        Whether the scorer gave several values, of which this is one.
+    correct : object
+        True or False; None without an outcome; any other value where Inspect has no such grade.
+    value : object
+        The value as stored.
+    is_partial : bool
+        Whether partial credit was given.
+    answer : str or None
+        The answer as the scorer read it.
+    explanation : str
+        The scorer's explanation; "" without one.
+    metadata : Mapping[str, object]
+        Texts, numbers and booleans of the score's metadata.
     """
 
     is_part: bool
@@ -71,11 +82,34 @@ class SampleScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InspectSample:
-    """One answer to one question.
+    """One sample: one answer to one question.
 
-    id, target: as stored; epoch: 1, 2, …; choices: () where there are none to choose from; scores: scorer (or
-    scorer.part, where it gives several values) → what it said; completions: one a generated choice, the
-    first as the scorer saw it; places: tokens of the first; metadata: those of its plain values.
+    Attributes
+    ----------
+    id, target : object
+        As stored.
+    epoch : int
+        Number of the repetition, from 1.
+    question : str or None
+        The question's text.
+    choices : tuple[str, ...]
+        The choices; () for an open question.
+    scores : Mapping[str, SampleScore]
+        Scorer (or "scorer.part" where the scorer gives several values) → score.
+    completions : tuple[str, ...]
+        One text per generated choice; the first as the scorer saw it.
+    positions : tuple[TokenPosition, ...]
+        Tokens of the first completion.
+    is_failed : bool
+        Whether the sample ended with an error.
+    is_refused : bool
+        Whether a content filter stopped the completion.
+    is_limited : bool
+        Whether the sample hit a limit of tokens, messages or time.
+    is_invalidated : bool
+        Whether the sample is marked as not to be used.
+    metadata : Mapping[str, object]
+        Texts, numbers and booleans of the sample's metadata.
     """
 
     id: object
@@ -94,7 +128,7 @@ class InspectSample:
 
 
 def parse_sample(record: Mapping[str, object]) -> InspectSample:
-    """The sample that a record of the log holds."""
+    """The sample in one record of the log."""
     output = as_object(record.get("output"))
     generated = [as_object(part) for part in as_list(output.get("choices"))]
     first = as_object(generated[0]) if generated else as_object(None)
@@ -121,17 +155,19 @@ def _parse_scores(key: str, stored: object) -> Iterator[tuple[str, SampleScore]]
     score = as_object(stored)
     value = score.get("value")
     parts = as_object(value) or {str(number): part for number, part in enumerate(as_list(value), 1)}
-    named: dict[str, object] = {f"{key}.{part}": each for part, each in parts.items()} or {key: value}
-    for name, each in named.items():
+    values: dict[str, object] = {f"{key}.{part}": part_value for part, part_value in parts.items()} or {
+        key: value
+    }
+    for name, score_value in values.items():
         if score:
-            correct, partial = _parse_outcome(each)
-            said = as_text(score.get("explanation")) or ""
-            answer, more = as_text(score.get("answer")), _scalar_values(score.get("metadata"))
-            yield name, SampleScore(bool(parts), correct, each, partial, answer, said, more)
+            correct, partial = _parse_outcome(score_value)
+            explanation = as_text(score.get("explanation")) or ""
+            answer, metadata = as_text(score.get("answer")), _scalar_values(score.get("metadata"))
+            yield name, SampleScore(bool(parts), correct, score_value, partial, answer, explanation, metadata)
 
 
 def _parse_outcome(value: object) -> tuple[object, bool]:
-    """Whether a score says right or wrong, and whether it gives a part of the credit, which is no outcome."""
+    """The outcome (True, False or None), and whether the score is partial credit, which is not an outcome."""
     if value == _PARTIAL_GRADE:
         return None, True
     if isinstance(value, str):
@@ -147,14 +183,14 @@ def _parse_outcome(value: object) -> tuple[object, bool]:
 
 
 def _question_text(record: Mapping[str, object]) -> str | None:
-    """The question's text: of a chat, what the user said last."""
-    asked = record.get("input")
-    for part in reversed(as_list(asked)):
+    """The question's text; in a chat, the last message of the user."""
+    question = record.get("input")
+    for part in reversed(as_list(question)):
         message = as_object(part)
         if message.get("role") == "user":
-            asked = _message_text(message.get("content"))
+            question = _message_text(message.get("content"))
             break
-    text = as_text(asked)
+    text = as_text(question)
     if text is not None and text.startswith(_ATTACHMENT_PREFIX):
         return (
             as_text(as_object(record.get("attachments")).get(text.removeprefix(_ATTACHMENT_PREFIX))) or text
@@ -163,13 +199,14 @@ def _question_text(record: Mapping[str, object]) -> str | None:
 
 
 def _completion_texts(output: Mapping[str, object], generated: list[Mapping[str, object]]) -> tuple[str, ...]:
+    """Texts of the generated choices, the first as the scorer saw it."""
     texts = [_message_text(as_object(part.get("message")).get("content")) or "" for part in generated]
     scored = as_text(output.get("completion"))
     return (scored, *texts[1:]) if scored and texts else tuple(texts)
 
 
 def _message_text(content: object) -> str | None:
-    """The text of a message: without its reasoning, images and calls of tools."""
+    """The text of a message, without reasoning, images and tool calls."""
     if is_list(content):
         parts = map(as_object, as_list(content))
         return "\n".join(as_text(part.get("text")) or "" for part in parts if part.get("type") == "text")
@@ -177,36 +214,48 @@ def _message_text(content: object) -> str | None:
 
 
 def _scalar_values(stored: object) -> Mapping[str, object]:
-    """The values that are one text, number or boolean."""
+    """The values that are a text, a number or a boolean."""
     return {name: value for name, value in as_object(stored).items() if isinstance(value, str | int | float)}
 
 
-# MERGED inspect_span: Which part of a generated text is its answer?  What the scorer read, or what stands at a marker.
+# --- The answer within a generated text ---------------------------------------
 
 _ANSWER_MARKERS: Final = (
-    re.compile(r"(?i)\banswer(?:\s+is\b\s*:?|\s*:)[\s*_`$\"']*(?P<said>[^\n]*)"),
-    re.compile(r"####[^\S\n]*(?P<said>[^\n]*)"),
-    re.compile(r"\\boxed\{(?P<said>[^{}\n]*)\}"),
+    re.compile(r"(?i)\banswer(?:\s+is\b\s*:?|\s*:)[\s*_`$\"']*(?P<answer>[^\n]*)"),
+    re.compile(r"####[^\S\n]*(?P<answer>[^\n]*)"),
+    re.compile(r"\\boxed\{(?P<answer>[^{}\n]*)\}"),
 )
 _TRAILING_CHARACTERS: Final = " \t\r.*_`$\"'"
 
 
 def answer_span(tokens: Sequence[str], scored_answer: str | None) -> tuple[int, int] | None:
-    """The tokens of the answer, as half-open positions; None where nothing tells which they are.
+    """The tokens of the answer.
 
-    said: the answer as the scorer read it. Where that is the whole text it is the whole text only if no
-    marker ("the answer is", "####", a box) says more, and it is one line.
+    Parameters
+    ----------
+    tokens : Sequence[str]
+        Tokens of the completion.
+    scored_answer : str or None
+        The answer as the scorer read it. If it is the whole text, a marker ("the answer is", "####", a box)
+        takes precedence, and without a marker the text must be a single line.
+
+    Returns
+    -------
+    tuple[int, int] or None
+        Half-open range of positions; None where the answer cannot be located.
     """
     text = "".join(tokens)
     scored_answer = (scored_answer or "").strip()
     at = text.rfind(scored_answer) if scored_answer and scored_answer != text.strip() else -1
     if at >= 0:
         return token_span(tokens, at, at + len(scored_answer))
-    marked = [match for marker in _ANSWER_MARKERS for match in marker.finditer(text)]
-    if marked:
-        last = max(marked, key=lambda match: match.start("said"))
-        answer = last["said"].rstrip(_TRAILING_CHARACTERS)
-        return token_span(tokens, last.start("said"), last.start("said") + len(answer)) if answer else None
+    matches = [match for marker in _ANSWER_MARKERS for match in marker.finditer(text)]
+    if matches:
+        last = max(matches, key=lambda match: match.start("answer"))
+        answer = last["answer"].rstrip(_TRAILING_CHARACTERS)
+        return (
+            token_span(tokens, last.start("answer"), last.start("answer") + len(answer)) if answer else None
+        )
     if scored_answer and "\n" not in scored_answer:
         at = text.index(scored_answer)
         return token_span(tokens, at, at + len(scored_answer))
@@ -214,32 +263,40 @@ def answer_span(tokens: Sequence[str], scored_answer: str | None) -> tuple[int, 
 
 
 def token_span(tokens: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    """The tokens that hold the characters start to end of the text they make: half-open positions."""
+    """Half-open range of the tokens that hold the characters start to end of their joined text."""
     ends = token_ends(tokens)
     return token_at(ends, start), token_at(ends, max(start, end - 1)) + 1
 
 
-# MERGED inspect_choice: Which choice does each letter of an Inspect sample stand for, and how probable was each choice?
+# --- Letters of choices -------------------------------------------------------
 #
-# A solver that shuffles the choices writes its answer back in the data set's order and leaves the tokens as
-# they were: there the letters of the tokens are mapped through what the scorer says was shown.
+# A solver that shuffles the choices writes its answer back in the data set's order but leaves the tokens as
+# they were. There, the letters of the tokens are mapped back by the order in the scorer's explanation.
 
 _SHUFFLED_PREFIX: Final = "Choices were shuffled"
 _SHUFFLED_ANSWER_MARK: Final = "\nShuffled answer:"
 _ANSWER_LEAD: Final = re.compile(r"(?i)\b(?:the\s+)?(?:(?:correct|final|right|best)\s+)?answer(?:\s+is)?\W*$")
 _WORD_LETTERS: Final = ("A", "I")
-"""Letters that are words as well."""
+"""Letters that are also English words."""
 _MAX_LEAD_WORDS: Final = 2
-"""More words than these before the answer may have led to it."""
+"""Words before the answer up to which the answer counts as given without reasoning."""
 _TARGET_SEPARATOR: Final = re.compile(r"[\s,]+")
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerToken:
-    """The answer's token of a sample.
+    """The token in which a sample names its choice.
 
-    at: its position; masses: what is listed there; letters: of the choices in the data set's order; reasoned:
-    whether there is text before the answer.
+    Attributes
+    ----------
+    position : int
+        Position of the token.
+    masses : SymbolMasses
+        Log-probabilities listed at that position.
+    letters : tuple[str, ...]
+        Letters of the choices, in the data set's order.
+    is_after_reasoning : bool
+        Whether text precedes the answer.
     """
 
     position: int
@@ -249,87 +306,101 @@ class AnswerToken:
 
     @property
     def fields(self) -> dict[str, object]:
-        """What is listed of the choices' letters, as columns of a row."""
+        """The log-probabilities of the choices' letters, as fields of a row."""
         return choice_fields(self.masses, self.letters)
 
 
 def gold_letters(sample: InspectSample) -> tuple[str, ...]:
-    """The letters of the right choices; () where the target is written in another way."""
+    """Letters of the right choices; () where the target does not consist of letters."""
     letters = choice_letters(len(sample.choices))
     text = as_text(sample.target)
     parts = [text] if text is not None else [as_text(part) or "" for part in as_list(sample.target)]
     if text is not None and text.strip() not in letters:
         split = _TARGET_SEPARATOR.split(text.strip())
         parts = split if len(split) > 1 else list(text.strip())
-    said = [part.strip() for part in parts]
-    return tuple(sorted(set(said))) if said and all(part in letters for part in said) else ()
+    named = [part.strip() for part in parts]
+    return tuple(sorted(set(named))) if named and all(part in letters for part in named) else ()
 
 
 def find_answer_token(
     sample: InspectSample, score: SampleScore | None, scorer: str
 ) -> AnswerToken | BrokenRecord | None:
-    """The answer's token; None where there is none to be found; broken where it is not the scored answer's.
+    """The token in which a sample names its choice.
 
-    score: what the scorer said; scorer: its column.
+    Parameters
+    ----------
+    sample : InspectSample
+        The sample.
+    score : SampleScore or None
+        The score by which the answer is judged.
+    scorer : str
+        The score's column, for messages.
+
+    Returns
+    -------
+    AnswerToken or BrokenRecord or None
+        None where there is no such token; a BrokenRecord where the token is not the scored answer's.
     """
     letters = choice_letters(len(sample.choices))
     answer = _scored_letter(sample, score, letters)
-    shown = _shown_order(sample, score)
-    expected = None if answer is None else letters[shown.index(letters.index(answer))] if shown else answer
+    order = _shown_order(sample, score)
+    expected = None if answer is None else letters[order.index(letters.index(answer))] if order else answer
     found = _letter_tokens(sample, letters, expected)
     if not found:
         return None
-    same = [each for each in found if expected in (None, each[1])]
-    if not same or shown == ():
+    matching = [(at, letter) for at, letter in found if expected in (None, letter)]
+    if not matching or order == ():
         return _token_mismatch(found[-1][1], answer or "", scorer)
-    at, _ = same[-1]
-    listed = symbol_masses(sample.positions[at], symbol_among(letters))
+    position, _ = matching[-1]
+    listed = symbol_masses(sample.positions[position], symbol_among(letters))
     if (broken := mass_above_one(listed, "top_logprobs")) is not None:
         return broken
-    if shown:
-        letters = tuple(letters[place] for place in sorted(range(len(letters)), key=shown.__getitem__))
-    before = "".join(place.token for place in sample.positions[:at])
-    return AnswerToken(at, listed, letters, len(_ANSWER_LEAD.sub("", before).split()) > _MAX_LEAD_WORDS)
+    if order:
+        letters = tuple(letters[place] for place in sorted(range(len(letters)), key=order.__getitem__))
+    text_before = "".join(token.token for token in sample.positions[:position])
+    return AnswerToken(
+        position, listed, letters, len(_ANSWER_LEAD.sub("", text_before).split()) > _MAX_LEAD_WORDS
+    )
 
 
 def _letter_tokens(
     sample: InspectSample, letters: Sequence[str], expected_letter: str | None
 ) -> list[tuple[int, str]]:
-    """The tokens that are the answer's letter. said: the letter, where that is known.
+    """The tokens that name a choice, with their letters.
 
-    Where the text names no answer as answers are written, the only token that is the letter said.
+    Where the text has no answer in a usual form, the only token that equals the expected letter.
     """
     named = find_answer_tokens(sample.positions, symbol_among(letters))
     found = [(at, letter) for at, letter in named if letter is not None]
     if not found and expected_letter is not None and expected_letter not in _WORD_LETTERS:
-        only = [
+        matching = [
             at
-            for at, place in enumerate(sample.positions)
-            if strip_around_letter(place.token) == expected_letter
+            for at, token in enumerate(sample.positions)
+            if strip_around_letter(token.token) == expected_letter
         ]
-        found = [(at, expected_letter) for at in only] if len(only) == 1 else []
+        found = [(at, expected_letter) for at in matching] if len(matching) == 1 else []
     return found
 
 
 def _scored_letter(sample: InspectSample, score: SampleScore | None, letters: Sequence[str]) -> str | None:
-    """The letter that was scored: as the scorer read it, else as the completion says it last."""
-    said = (score.answer or "").strip() if score is not None else ""
-    if said in letters:
-        return said
+    """The letter that was scored: as the scorer read it, else the last one in the completion."""
+    answer = (score.answer or "").strip() if score is not None else ""
+    if answer in letters:
+        return answer
     named = find_answers(sample.completions[0], symbol_among(letters)) if sample.completions else []
     found = [letter for _, letter in named if letter is not None]
     return found[-1] if found else None
 
 
 def _shown_order(sample: InspectSample, score: SampleScore | None) -> tuple[int, ...] | None:
-    """The data set's position of each choice in the order shown to the model; None where it was not shuffled.
+    """Position in the data set of each choice, in the order shown; None where nothing was shuffled.
 
-    () where it was, and the order cannot be told.
+    () where the choices were shuffled in an unknown order.
     """
-    said = score.explanation if score is not None else ""
-    if not said.startswith(_SHUFFLED_PREFIX):
+    explanation = score.explanation if score is not None else ""
+    if not explanation.startswith(_SHUFFLED_PREFIX):
         return None
-    listed = "\n" + said.partition("\n")[2].partition(_SHUFFLED_ANSWER_MARK)[0].strip() + "\n"
+    listed = "\n" + explanation.partition("\n")[2].partition(_SHUFFLED_ANSWER_MARK)[0].strip() + "\n"
     texts: list[str] = []
     letters = choice_letters(len(sample.choices))
     for letter, following in zip(letters, (*letters[1:], None), strict=True):
@@ -340,8 +411,8 @@ def _shown_order(sample: InspectSample, score: SampleScore | None) -> tuple[int,
         texts.append(rest[:end].strip())
         listed = rest[end:]
     choices = [choice.strip() for choice in sample.choices]
-    known = len(set(choices)) == len(choices) and sorted(texts) == sorted(choices)
-    return tuple(map(choices.index, texts)) if known else ()
+    is_permutation = len(set(choices)) == len(choices) and sorted(texts) == sorted(choices)
+    return tuple(map(choices.index, texts)) if is_permutation else ()
 
 
 def _token_mismatch(token: str, answer: str, scorer: str) -> BrokenRecord:
@@ -356,6 +427,8 @@ def _token_mismatch(token: str, answer: str, scorer: str) -> BrokenRecord:
     )
 
 
+# --- Questions as rows --------------------------------------------------------
+
 QUESTION_COLUMNS: Final[Mapping[str, str]] = {
     "input": "question",
     "target": "gold",
@@ -365,17 +438,23 @@ QUESTION_COLUMNS: Final[Mapping[str, str]] = {
     "top_logprobs": "choice_logprobs",
     "metadata.subject": "subject",
 }
-"""Fields of a question → what they are read as, beside those that have the program's names."""
+"""Field of a question → its column, for fields that are not named like their column."""
 
 _MODEL_GRADED: Final = "model_graded"
 
 
 @dataclass(slots=True, eq=False)
 class QuestionReader:
-    """Turns the samples of a question into the fields of a table.
+    """Turns the samples of each question into a row, and counts what it meets.
 
-    scorer: the score by which answers are right; several: whether the samples are several answers of one
-    question; counts: what was met on the way, by its name; spellings of `remarks`.
+    Attributes
+    ----------
+    scorer : str or None
+        The score by which answers are right.
+    has_multiple_answers : bool
+        Whether a question's samples are several sampled answers.
+    counts : Counter[str]
+        Number of questions, samples and faults by name; `log_notes` turns them into text.
     """
 
     scorer: str | None
@@ -388,7 +467,15 @@ class QuestionReader:
         return f"scores.{self.scorer}"
 
     def entry(self, samples: Sequence[InspectSample], share: float) -> LogEntry:
-        """One question. samples: its answers, at least one, in the order of their epochs."""
+        """The row of one question.
+
+        Parameters
+        ----------
+        samples : Sequence[InspectSample]
+            The question's samples in the order of their epochs; at least one.
+        share : float
+            Share of the log read so far, in [0, 1].
+        """
         self.counts["questions"] += 1
         self.counts["records"] += len(samples)
         self.counts["failed"] += sum(sample.is_failed for sample in samples)
@@ -433,11 +520,11 @@ class QuestionReader:
             if len(right) == 1:
                 position = letters.index(right[0])
                 return fields | {"gold_index": position, "target": sample.choices[position]}
-            if right:  # all of them have to be named, as one answer
+            if right:  # an answer has to name all of them
                 self.counts["several right"] += 1
                 return fields | {"target": ", ".join(right), "answer_kind": "text", "choices": None}
         if self.has_multiple_answers and not sample.choices and (self.scorer or "").startswith(_MODEL_GRADED):
-            return fields  # texts that differ may mean the same: the grader's word counts
+            return fields  # different texts may mean the same: the grader decides
         golds = [text for part in as_list(sample.target) if (text := as_text(part)) is not None]
         if len(golds) > 1:
             return fields | {"gold_all": golds}
@@ -447,17 +534,19 @@ class QuestionReader:
         return bool(sample.choices) and len(gold_letters(sample)) <= 1 and bool(sample.positions)
 
     def _token_fields(self, sample: InspectSample, answer_token: AnswerToken | None) -> dict[str, object]:
-        """The log-probabilities of the answer's tokens, and which of them are the answer itself."""
+        """The log-probabilities of the tokens, and which tokens are the answer."""
         if not sample.positions:
             return {}
         score = self._score_of(sample)
         span = None if answer_token is None else (answer_token.position, answer_token.position + 1)
         if not sample.choices:
             span = answer_span([place.token for place in sample.positions], score.answer if score else None)
-        path = path_logprobs(sample.positions)
-        fields: dict[str, object] = {"logprobs": path}
-        if (wrong := invalid_top_logprobs(sample.positions)) and not any(map(is_invalid_logprob, path or ())):
-            fields["top_logprobs"] = invalid_logprob_list(wrong, len(sample.choices))
+        logprobs = path_logprobs(sample.positions)
+        fields: dict[str, object] = {"logprobs": logprobs}
+        if (invalid := invalid_top_logprobs(sample.positions)) and not any(
+            map(is_invalid_logprob, logprobs or ())
+        ):
+            fields["top_logprobs"] = invalid_logprob_list(invalid, len(sample.choices))
         return fields if span is None else fields | {"answer_start": span[0], "answer_end": span[1]}
 
     def _letter_fields(self, sample: InspectSample, answer_token: AnswerToken | None) -> dict[str, object]:
@@ -488,25 +577,25 @@ class QuestionReader:
         return fields | {"output.completion": sample.completions[0] if sample.completions else None}
 
     def _multiple_answer_fields(self, answered: Sequence[InspectSample]) -> dict[str, object]:
-        """The answers of all samples, the first of each with its score."""
+        """The answers of all samples; the first of each sample with its score."""
         texts: list[str] = []
-        read: list[str | None] = []
+        parsed: list[str | None] = []
         scores: list[object] = []
         for sample in answered:
             score, generated = self._score_of(sample), sample.completions
             if sample.choices and score is not None and score.explanation.startswith("Choices were shuffled"):
-                generated = generated[:1]  # of the others nobody has mapped the letters back
+                generated = generated[:1]  # the letters of the others were not mapped back
             texts += generated
             outcome = None if score is None else score.correct
             scores += [outcome, *([None] * (len(generated) - 1))][: len(generated)]
-            read += [(score.answer or None) if score is not None else None][: len(generated)]
+            parsed += [(score.answer or None) if score is not None else None][: len(generated)]
             self.counts["partial"] += score is not None and score.is_partial
         fields: dict[str, object] = {"output.choices": texts, self.score_field: scores}
-        if answered[0].choices and len(read) == len(texts) and any(read):
-            fields["samples_parsed"] = read
+        if answered[0].choices and len(parsed) == len(texts) and any(parsed):
+            fields["samples_parsed"] = parsed
         return fields
 
 
 def _none_if_list(target: object) -> object:
-    """The target as stored; an empty list is none."""
+    """The target as stored; None for an empty list."""
     return None if is_list(target) else target

@@ -1,1 +1,5 @@
-"""How do the logs of evaluation tools and model servers become tables under their own field names?"""
+"""Reads the samples logs of EleutherAI's lm-evaluation-harness and of lmms-eval.
+
+``reader`` holds the format, ``documents`` one record of the log, ``gold_match`` the right choice, and
+``results`` the results file beside the log.
+"""

@@ -1,6 +1,6 @@
-"""What does one record of lm-evaluation-harness say?  What was asked and answered, and how it was scored.
+"""One record of a samples log of lm-evaluation-harness: the request, the response and its scores.
 
-Prompts are let go at once: repeated for every choice, they are most of such a file.
+Prompts are discarded at once: they are repeated for every choice and make up most of such a file.
 """
 
 from __future__ import annotations
@@ -15,57 +15,17 @@ from calib_core.errors import shorten
 from calib_core.readers.json_values import as_list, as_object
 from calib_core.readers.table.raw import BrokenRecord, as_json_text
 
-# MERGED lm_eval_choices: What do the choices of a document say: by the prompts that differ, and by the document's own fields?
-
-_OPTION_KEYS: Final = ("choices", "options", "endings", "opts", "candidates")
-
-
-def differing_parts(contexts: Sequence[str]) -> list[str]:
-    """The part of each context that the others do not share, in whole words."""
-
-    def n_shared_words(texts: Sequence[list[str]]) -> int:
-        return sum(1 for _ in takewhile(lambda words: len(set(words)) == 1, zip(*texts, strict=False)))
-
-    words = [context.split(" ") for context in contexts]
-    before = n_shared_words(words)
-    after = n_shared_words([list(reversed(part[before:])) for part in words])
-    return [" ".join(part[before : len(part) - after]) for part in words]
-
-
-def document_options(fields: Mapping[str, object], n_choices: int) -> list[str]:
-    """The document's own texts of the choices, where it has as many as there are choices."""
-    for key in _OPTION_KEYS:
-        value = fields.get(key)
-        texts = as_list(value) or as_list(as_object(value).get("text"))  # ARC: {"text": […], "label": […]}
-        if (
-            n_choices
-            and len(texts) == n_choices
-            and all(isinstance(text, str | int | float) for text in texts)
-        ):
-            return [as_json_text(text) or "" for text in texts]
-    return []
-
-
-def marked_choices(
-    fields: Mapping[str, object], choices: Sequence[str]
-) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """What marks some of the choices as right: TruthfulQA has {"choices": […], "labels": [1, 0, …]}."""
-    for key, value in fields.items():
-        told = as_object(value)
-        labels = as_list(told.get("labels"))
-        texts = [as_json_text(text) for text in as_list(told.get("choices"))]
-        marked = len(labels) == len(texts) > 0 and all(label in (0, 1) for label in labels)
-        if marked and texts == list(choices):
-            yield key, tuple(at for at, label in enumerate(labels) if label == 1)
-
-
 DocumentKind = Literal["choice", "generation", "single", "nothing"]
-"""Choices with a log-likelihood each; generated text; the log-likelihood of one text alone; none of these."""
+"""Choices with one log-likelihood each; generated text; the log-likelihood of a single text; no response."""
+
+RequestPair = tuple[str, object]
+"""Context and continuation of one request; for a generation, context and settings."""
 
 NO_FILTER: Final = "none"
 INVALID_ANSWER: Final = "[invalid]"
-"""What the tool's filters write where they find no answer."""
+"""The text that the tool's filters write where they find no answer."""
 
+_OPTION_KEYS: Final = ("choices", "options", "endings", "opts", "candidates")
 _QUESTION_KEYS: Final = (
     "question",
     "query",
@@ -99,23 +59,63 @@ _NON_METRIC_KEYS: Final = frozenset(
     }
 )
 _MAX_QUESTION_CHARACTERS: Final = 2_000
-"""Characters of a question kept where the document does not name it and the prompt's end has to do."""
-
-RequestPair = tuple[str, object]
-"""Context and continuation (or, of a generation, its settings) of one request."""
+"""Characters of the prompt's end that stand in for a question the document does not name."""
 
 
 @dataclass(slots=True, eq=False)
 class Document:
-    """One document (question): what its records say, without the prompts.
+    """One document (question) of a task, without its prompts.
 
-    id: doc_id as text; sha: doc_hash, "" in old logs; choices: as the model was scored on them, without the
-    delimiter; contexts_differ: a cloze task, in which the choices stand in the context; options: the texts
-    that the document itself has for the choices; numbers: raw log-likelihoods, one a choice, as stored;
-    column: the field they were read from; answers: what of the document may name the right choice; marks: of
-    what field the positions are that it marks as right; samples: generated texts in sampling order; parsed:
-    the same as a filter read them; chosen: filter → its one answer; scores: "metric,filter" → value; filters:
-    in the file's order.
+    Attributes
+    ----------
+    kind : DocumentKind
+        How the document is asked.
+    id : str or None
+        ``doc_id`` as text.
+    doc_hash : str
+        ``doc_hash``; "" in old logs.
+    line : int or None
+        Line of the record, from 1; None in formats without lines.
+    share : float
+        Share of the file read up to this record, in [0, 1].
+    question : str or None
+        The question's text.
+    group_fields : Mapping[str, object]
+        Fields by which questions are grouped, such as a subject or a level.
+    target : object
+        The right answer as stored.
+    choices : list[str]
+        The choices as the model was scored on them, without the delimiter.
+    is_delimited : bool
+        Whether every choice began with the delimiter.
+    contexts_differ : bool
+        Whether the choices are part of the context, as in a cloze task.
+    options : list[str]
+        The texts that the document itself has for the choices.
+    loglikelihoods : list[object]
+        One raw log-likelihood (nats) per choice, as stored.
+    n_unconditional : int
+        Number of requests that scored a choice without the question.
+    loglikelihood_field : str
+        The field from which the log-likelihoods were read.
+    answer_fields : Mapping[str, object]
+        Fields of the document that may name the right choice.
+    marked_choices : Mapping[str, tuple[int, ...]]
+        Field → positions of the choices it marks as right.
+    samples : list[str]
+        Generated texts in sampling order.
+    filtered_samples : list[str] or None
+        The answers that a filter extracted from the samples.
+    generation_settings : Mapping[str, object]
+        Settings of the generation request.
+    filtered_answers : dict[str, object]
+        Filter → its one answer.
+    scores : dict[str, float]
+        "metric,filter" → value.
+    filters : list[str]
+        Names of the filters, in the file's order.
+    broken : BrokenRecord or None
+        Why the record cannot be used.
     """
 
     kind: DocumentKind
@@ -144,27 +144,75 @@ class Document:
     broken: BrokenRecord | None = None
 
     def score(self, metric: str) -> float | None:
-        """A metric of this document by the first filter that has it."""
+        """Value of a metric by the first filter that has it; None where no filter does."""
         keys = (f"{metric},{name}" for name in self.filters)
         return next((self.scores[key] for key in keys if key in self.scores), None)
 
     @property
     def best_choice(self) -> int | None:
-        """The position of the largest log-likelihood, the first of equals; None where one is no number."""
-        known = self.valid_loglikelihoods
-        return known.index(max(known)) if known and max(known) > -math.inf else None
+        """Position of the largest log-likelihood, the first of ties; None where one is invalid."""
+        values = self.valid_loglikelihoods
+        return values.index(max(values)) if values and max(values) > -math.inf else None
 
     @property
     def valid_loglikelihoods(self) -> list[float]:
-        """The log-likelihoods as numbers, at most 0; [] where one of them is none."""
+        """The log-likelihoods as numbers ≤ 0; [] where any of them is invalid."""
         numbers = [parse_float(value) for value in self.loglikelihoods]
         if any(value is None or math.isnan(value) or value > 0 for value in numbers):
             return []
         return cast("list[float]", numbers)
 
 
+def differing_parts(contexts: Sequence[str]) -> list[str]:
+    """The part of each context that the others do not share, in whole words.
+
+    Examples
+    --------
+    >>> differing_parts(["The cat sat down.", "The old dog sat down."])
+    ['cat', 'old dog']
+    """
+
+    def n_shared_words(texts: Sequence[list[str]]) -> int:
+        return sum(1 for _ in takewhile(lambda words: len(set(words)) == 1, zip(*texts, strict=False)))
+
+    words = [context.split(" ") for context in contexts]
+    before = n_shared_words(words)
+    after = n_shared_words([list(reversed(part[before:])) for part in words])
+    return [" ".join(part[before : len(part) - after]) for part in words]
+
+
+def document_options(fields: Mapping[str, object], n_choices: int) -> list[str]:
+    """The document's own texts of its choices; [] unless there is one text per choice."""
+    for key in _OPTION_KEYS:
+        value = fields.get(key)
+        texts = as_list(value) or as_list(as_object(value).get("text"))  # ARC: {"text": […], "label": […]}
+        if (
+            n_choices
+            and len(texts) == n_choices
+            and all(isinstance(text, str | int | float) for text in texts)
+        ):
+            return [as_json_text(text) or "" for text in texts]
+    return []
+
+
+def marked_choices(
+    fields: Mapping[str, object], choices: Sequence[str]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The fields that mark some choices as right, each with the positions of these choices.
+
+    TruthfulQA, for example, has ``{"choices": […], "labels": [1, 0, …]}``.
+    """
+    for key, value in fields.items():
+        marks = as_object(value)
+        labels = as_list(marks.get("labels"))
+        texts = [as_json_text(text) for text in as_list(marks.get("choices"))]
+        is_marked = len(labels) == len(texts) > 0 and all(label in (0, 1) for label in labels)
+        if is_marked and texts == list(choices):
+            yield key, tuple(at for at, label in enumerate(labels) if label == 1)
+
+
 def parse_float(value: object) -> float | None:
-    """A number, also one written as text; None where it is none."""
+    """The value as a float, also from text; None where it is not a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -176,14 +224,26 @@ def parse_float(value: object) -> float | None:
 def parse_document(
     record: Mapping[str, object], line: int | None, share: float, delimiter: str | None
 ) -> Document:
-    """One record as a document with one filter; delimiter: between context and choice, None = not known."""
+    """One record as a document with a single filter.
+
+    Parameters
+    ----------
+    record : Mapping[str, object]
+        The parsed record.
+    line : int or None
+        Line of the record, from 1.
+    share : float
+        Share of the file read up to this record, in [0, 1].
+    delimiter : str or None
+        Text between context and choice; None where it is not known.
+    """
     requests = _parse_requests(record.get("arguments"))
     resps = as_list(record.get("resps"))
-    sha = as_json_text(record.get("doc_hash")) or ""
-    doc = Document(_document_kind(requests, resps), as_json_text(record.get("doc_id")), sha, line, share)
-    name = as_json_text(record.get("filter")) or NO_FILTER
-    doc.filters.append(name)
-    doc.scores.update(_parse_scores(record, name))
+    doc_hash = as_json_text(record.get("doc_hash")) or ""
+    doc = Document(_document_kind(requests, resps), as_json_text(record.get("doc_id")), doc_hash, line, share)
+    filter_name = as_json_text(record.get("filter")) or NO_FILTER
+    doc.filters.append(filter_name)
+    doc.scores.update(_parse_scores(record, filter_name))
     doc.target = record.get("target")
     fields = as_object(record.get("doc"))
     doc.question = _question_text(fields, requests)
@@ -196,19 +256,19 @@ def parse_document(
             key: fields[key] for key in _ANSWER_KEYS if isinstance(fields.get(key), str | int)
         }
     elif doc.kind == "generation":
-        _fill_samples(doc, requests, resps, record, name)
+        _fill_samples(doc, requests, resps, record, filter_name)
     return doc
 
 
 def _parse_requests(value: object) -> list[RequestPair]:
-    """What was asked of the model: `{"gen_args_0": {"arg_0": …, "arg_1": …}}`, or old logs' `[[…, …]]`."""
+    """Requests to the model: `{"gen_args_0": {"arg_0": …, "arg_1": …}}`, or old logs' `[[…, …]]`."""
     if isinstance(value, dict):
-        asked = as_object(cast("object", value))
-        parts = [asked[key] for key in sorted(asked, key=lambda key: (len(key), key))]
-        named = [as_object(part) for part in parts]
+        by_name = as_object(cast("object", value))
+        parts = [by_name[key] for key in sorted(by_name, key=lambda key: (len(key), key))]
+        objects = [as_object(part) for part in parts]
         pairs = [
-            as_list(part) or (each.get("arg_0"), each.get("arg_1"))
-            for part, each in zip(parts, named, strict=True)
+            as_list(part) or (arguments.get("arg_0"), arguments.get("arg_1"))
+            for part, arguments in zip(parts, objects, strict=True)
         ]
     else:
         pairs = [as_list(part) for part in as_list(value)]
@@ -222,7 +282,7 @@ def _document_kind(requests: Sequence[RequestPair], resps: Sequence[object]) -> 
     if first is None:
         return "nothing"
     if isinstance(first, str):  # without a second argument the number is of a whole text (rolling)
-        return "generation" if any(more is not None for _, more in requests) or not requests else "single"
+        return "generation" if any(second is not None for _, second in requests) or not requests else "single"
     return "choice" if len(resps) > 1 and len(as_list(first)) >= 1 else "single"
 
 
@@ -233,7 +293,7 @@ def _fill_choices(
     record: Mapping[str, object],
     delimiter: str | None,
 ) -> None:
-    """Texts and log-likelihoods of the choices, those asked without the question set apart."""
+    """Fills in the choices and log-likelihoods, leaving out requests made without the question."""
     filtered = [as_list(part) for part in as_list(record.get("filtered_resps"))]
     pairs = filtered
     if len(filtered) != len(resps) or not all(filtered):
@@ -249,19 +309,27 @@ def _fill_choices(
             0, "too few or too many numbers", doc.loglikelihood_field, expected, shorten(found), fix
         )
         return
-    asked = [at for at, (context, _) in enumerate(requests) if context]
-    if asked and 2 * len(asked) == len(requests) and asked == list(range(len(asked))):
-        doc.n_unconditional = len(asked)
-        requests, doc.loglikelihoods = requests[: len(asked)], doc.loglikelihoods[: len(asked)]
+    conditional = [at for at, (context, _) in enumerate(requests) if context]
+    if conditional and 2 * len(conditional) == len(requests) and conditional == list(range(len(conditional))):
+        doc.n_unconditional = len(conditional)
+        requests, doc.loglikelihoods = requests[: len(conditional)], doc.loglikelihoods[: len(conditional)]
     contexts = [context for context, _ in requests]
-    ends = [as_json_text(more) or "" for _, more in requests]
-    doc.contexts_differ = len(set(contexts)) > 1 and len(set(ends)) == 1
+    continuations = [as_json_text(second) or "" for _, second in requests]
+    doc.contexts_differ = len(set(contexts)) > 1 and len(set(continuations)) == 1
     if doc.contexts_differ:
         doc.choices = differing_parts(contexts)
         return
-    cut = " " if delimiter is None else delimiter
-    doc.is_delimited = bool(cut) and bool(ends) and all(end.startswith(cut) for end in ends)
-    doc.choices = [end.removeprefix(cut) for end in ends] if doc.is_delimited else ends
+    prefix = " " if delimiter is None else delimiter
+    doc.is_delimited = (
+        bool(prefix)
+        and bool(continuations)
+        and all(continuation.startswith(prefix) for continuation in continuations)
+    )
+    doc.choices = (
+        [continuation.removeprefix(prefix) for continuation in continuations]
+        if doc.is_delimited
+        else continuations
+    )
 
 
 def _fill_samples(
@@ -271,13 +339,13 @@ def _fill_samples(
     record: Mapping[str, object],
     filter_name: str,
 ) -> None:
-    """The generated texts, what the filter made of them, and how they were drawn."""
+    """Fills in the generated texts, the filter's answers and the sampling settings."""
     doc.samples = [as_json_text(text) or "" for text in as_list(resps[0])]
     filtered = as_list(record.get("filtered_resps"))
-    kept = as_list(filtered[0]) if filtered else ()
-    if len(kept) == len(doc.samples) > 1:
-        doc.filtered_samples = [as_json_text(text) or INVALID_ANSWER for text in kept]
-    elif filtered and not kept:
+    answers = as_list(filtered[0]) if filtered else ()
+    if len(answers) == len(doc.samples) > 1:
+        doc.filtered_samples = [as_json_text(text) or INVALID_ANSWER for text in answers]
+    elif filtered and not answers:
         doc.filtered_answers[filter_name] = filtered[0]
     doc.generation_settings = as_object(requests[0][1]) if requests else {}
 
@@ -297,13 +365,13 @@ def _question_text(fields: Mapping[str, object], requests: Sequence[RequestPair]
 
 
 def _parse_scores(record: Mapping[str, object], filter_name: str) -> dict[str, float]:
-    """The numbers that the tool gave the document, by metric and filter."""
-    listed = [as_json_text(metric) or "" for metric in as_list(record.get("metrics"))]
-    names = listed or [key for key in record if key not in _NON_METRIC_KEYS]
+    """The document's scores as the tool computed them, by metric and filter."""
+    metrics = [as_json_text(metric) or "" for metric in as_list(record.get("metrics"))]
+    names = metrics or [key for key in record if key not in _NON_METRIC_KEYS]
     values = {metric: _parse_score(record.get(metric)) for metric in names}
     return {f"{metric},{filter_name}": value for metric, value in values.items() if value is not None}
 
 
 def _parse_score(value: object) -> float | None:
-    found = parse_float(int(value) if isinstance(value, bool) else value)
-    return found if found is not None and math.isfinite(found) else None
+    number = parse_float(int(value) if isinstance(value, bool) else value)
+    return number if number is not None and math.isfinite(number) else None

@@ -1,8 +1,8 @@
-"""Which choice is the right one?  lm-evaluation-harness writes the target as text, and its meaning is lost.
+"""Which choice is the right one? lm-evaluation-harness writes the target as text of unknown meaning.
 
-A reading of the target is held against the tool's own `acc`: the most likely choice is the right one just
-where `acc` is 1. The first reading that agrees in every document is taken, and none where none does. One that
-is not the plain reading of the target is taken only where `acc` bears it out.
+Each possible reading of the target is compared with the tool's own ``acc``: the most likely choice is right
+exactly where ``acc`` is 1. The first reading that agrees in every document is taken; if none does, the right
+choices stay unknown. A reading other than the plain one is taken only where ``acc`` confirms it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from calib_core.readers.lm_eval.documents import Document
 from calib_core.readers.table.raw import as_json_text
 
 ChoicePositions = tuple[int, ...]
-"""The right choices of a document, from 0; () where the target names none."""
+"""Positions of a document's right choices, from 0; () where the target names none."""
 
 _FROM_DOCUMENT: Final = "from doc."
 _ACC_TOLERANCE: Final = 1e-4
@@ -31,9 +31,16 @@ _LETTER_PATTERN: Final = re.compile(r"[(\[]?([A-Za-z])[)\].:]?")
 class GoldChoices:
     """The right choices of every document, and how they were found.
 
-    right: one a document, () where it names none, None where nothing is said; how: in words, "" for the
-    target as it stands; agreed: documents in which the reading could be held against `acc`; against: those in
-    which every reading contradicts it (then the right choice is not known).
+    Attributes
+    ----------
+    positions : tuple[ChoicePositions or None, ...]
+        One entry per document: () where the target names no choice, None where it is not known.
+    reading : str
+        How the target was read, in words; "" for the plain reading.
+    n_agreeing : int
+        Documents in which ``acc`` confirms the reading.
+    n_contradicting : int
+        Documents in which ``acc`` contradicts the first reading; if above 0, no reading was taken.
     """
 
     positions: tuple[ChoicePositions | None, ...]
@@ -43,27 +50,36 @@ class GoldChoices:
 
 
 def match_gold_choices(docs: Sequence[Document]) -> GoldChoices:
-    """The right choices of documents with choices."""
+    """The right choices of documents with choices.
+
+    Parameters
+    ----------
+    docs : Sequence[Document]
+        Documents of kind "choice".
+    """
     first: GoldChoices | None = None
-    for how, reading in _gold_readings(docs):
-        right = tuple(None if doc.broken else reading(doc) for doc in docs)
-        agreed, against = _compare_with_acc(docs, right, strict=how.startswith(_FROM_DOCUMENT))
-        if how and not agreed and not against:
-            continue  # nothing tells that it is meant so
-        found = GoldChoices(right, how, agreed, against)
-        if not against and any(right):
-            return found
-        if first is None and any(right):
-            first = found
+    for description, reading in _gold_readings(docs):
+        positions = tuple(None if doc.broken else reading(doc) for doc in docs)
+        n_agreeing, n_contradicting = _compare_with_acc(
+            docs, positions, strict=description.startswith(_FROM_DOCUMENT)
+        )
+        if description and not n_agreeing and not n_contradicting:
+            continue  # no document confirms an unusual reading
+        golds = GoldChoices(positions, description, n_agreeing, n_contradicting)
+        if not n_contradicting and any(positions):
+            return golds
+        if first is None and any(positions):
+            first = golds
     if first is None:
-        right = (None if doc.contexts_differ else _gold_by_target(doc) for doc in docs)
-        return GoldChoices(tuple(right), "", 0, 0)
+        positions = (None if doc.contexts_differ else _gold_by_target(doc) for doc in docs)
+        return GoldChoices(tuple(positions), "", 0, 0)
     return GoldChoices((None,) * len(docs), "", first.n_agreeing, first.n_contradicting)
 
 
 def _gold_readings(
     docs: Sequence[Document],
 ) -> Iterator[tuple[str, Callable[[Document], ChoicePositions | None]]]:
+    """The readings to try, the plain one first, each with its description."""
     if not any(doc.contexts_differ for doc in docs):
         yield "", _gold_by_target
         yield "as a position, also where it is a choice's text", _gold_by_position
@@ -78,22 +94,24 @@ def _gold_readings(
 def _compare_with_acc(
     docs: Sequence[Document], gold_positions: Sequence[ChoicePositions | None], *, strict: bool
 ) -> tuple[int, int]:
-    """In how many documents `acc` agrees with a reading, and in how many it does not.
+    """Number of documents in which ``acc`` agrees with a reading, and in which it contradicts it.
 
-    every: whether a position outside the choices speaks against the reading, and not against its document.
+    strict: whether a position outside the choices contradicts the reading, rather than being a fault of its
+    document.
     """
-    agreed = against = 0
+    n_agreeing = n_contradicting = 0
     for doc, positions in zip(docs, gold_positions, strict=True):
-        found = None if positions is None else _agrees_with_acc(doc, positions, strict=strict)
-        agreed += found is True
-        against += found is False
-    return agreed, against
+        agrees = None if positions is None else _agrees_with_acc(doc, positions, strict=strict)
+        n_agreeing += agrees is True
+        n_contradicting += agrees is False
+    return n_agreeing, n_contradicting
 
 
 def _agrees_with_acc(doc: Document, positions: ChoicePositions, *, strict: bool) -> bool | None:
-    """Whether `acc` is what it has to be if these are right; None where that cannot be told.
+    """Whether ``acc`` has the value that these right choices imply; None where this is unknown.
 
-    It is whether the most likely choice is right, or (TruthfulQA) the right ones' share of the probability.
+    ``acc`` is whether the most likely choice is right or, in TruthfulQA, the right choices' share of the
+    probability.
     """
     acc, best = doc.score("acc"), doc.best_choice
     if acc is None or best is None or not positions:
@@ -107,7 +125,7 @@ def _agrees_with_acc(doc: Document, positions: ChoicePositions, *, strict: bool)
 
 
 def _gold_by_target(doc: Document) -> ChoicePositions | None:
-    """By text, as a list of positions, as a position, a letter, the document's text; () if it is none."""
+    """By the choice's text, a list of positions, a position, a letter or the document's option, in turn."""
     return None if doc.target is None else _match_text(_text_or_empty(doc.target), doc, 0)
 
 
@@ -137,10 +155,10 @@ def _gold_by_marks(key: str) -> Callable[[Document], ChoicePositions | None]:
 def _match_text(text: str, doc: Document, base: int) -> ChoicePositions | None:
     if not text.strip():
         return None
-    plain = [part.strip() for part in doc.choices]
+    stripped = [part.strip() for part in doc.choices]
     return (
         _match_first(doc.choices, text)
-        or _match_first(plain, text.strip())
+        or _match_first(stripped, text.strip())
         or _match_position(text, base)
         or _match_letter(text, len(doc.loglikelihoods))
         or _match_first(doc.options, text.strip())
@@ -148,23 +166,23 @@ def _match_text(text: str, doc: Document, base: int) -> ChoicePositions | None:
 
 
 def _match_first(texts: Sequence[str], text: str) -> ChoicePositions:
-    """Of equal choices the tool takes the first."""
+    """Position of the first of equal choices, which is the one the tool takes."""
     return (texts.index(text),) if text in texts else ()
 
 
 def _match_position(text: str, base: int) -> ChoicePositions:
-    bare = text.strip()
-    if _INTEGER_LIST_PATTERN.fullmatch(bare):
-        return tuple(dict.fromkeys(int(part) - base for part in bare[1:-1].split(",")))
-    if _INTEGER_PATTERN.fullmatch(bare) and int(bare) >= base:
-        return (int(bare) - base,)
+    stripped = text.strip()
+    if _INTEGER_LIST_PATTERN.fullmatch(stripped):
+        return tuple(dict.fromkeys(int(part) - base for part in stripped[1:-1].split(",")))
+    if _INTEGER_PATTERN.fullmatch(stripped) and int(stripped) >= base:
+        return (int(stripped) - base,)
     return ()
 
 
-def _match_letter(text: str, count: int) -> ChoicePositions:
-    found = _LETTER_PATTERN.fullmatch(text.strip())
-    at = string.ascii_uppercase.index(found[1].upper()) if found else count
-    return (at,) if at < count else ()
+def _match_letter(text: str, n_choices: int) -> ChoicePositions:
+    letter = _LETTER_PATTERN.fullmatch(text.strip())
+    position = string.ascii_uppercase.index(letter[1].upper()) if letter else n_choices
+    return (position,) if position < n_choices else ()
 
 
 def _text_or_empty(value: object) -> str:

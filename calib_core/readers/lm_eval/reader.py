@@ -1,6 +1,7 @@
-"""What does a samples log of lm-evaluation-harness hold?  Choices with log-likelihoods, or generated answers.
+"""Reads samples logs of lm-evaluation-harness: choices with log-likelihoods, or generated answers.
 
-One record a document and filter; the results file of the same time says of which model, task and shots.
+A log has one record per document and filter. The results file with the same timestamp says which model,
+task and number of shots the records belong to.
 """
 
 from __future__ import annotations
@@ -29,55 +30,76 @@ from calib_core.readers.lm_eval.results import (
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress, as_json_text
 from calib_core.wording import plural
 
-# MERGED lm_eval_filters: Which records are the same document seen by several filters?  They are one question, and count once.
+# --- Records of one document under several filters ----------------------------
 
 DocumentKey = tuple[str | None, str]
+"""Id and hash of a document."""
 
 
 def is_lmms_eval_object(head: Head) -> bool:
-    """Whether the file is one object, as lmms-eval writes it, whose `logs` are the records."""
+    """Whether the file is a single object as lmms-eval writes it, with the records in `logs`."""
     return len(head.first_objects) == 1 and head.first_objects[0].keys() >= {"args", "logs"}
 
 
 def fold_filters(head: Head, delimiter: str | None, progress: ReadProgress) -> tuple[list[Document], int]:
-    """The documents, each with all its filters, and how many records there were.
+    """The documents, each with all its filters, and the number of records.
 
-    delimiter: as in `doc_of`; progress: told the share of the file. A record of a document that was there
-    before is another filter of it where it holds the same responses and another filter's name. Old logs name
-    none: there the other filters have other scores, or every document comes equally often. Else a record is
-    the same document again, which is for others to judge.
+    A record of a document that came before is another filter of it if it holds the same responses under
+    another filter's name. Old logs do not name filters: there, a record counts as another filter if its
+    scores differ, or if every document occurs equally often. Otherwise the document is repeated, and both are
+    kept.
+
+    Parameters
+    ----------
+    head : Head
+        The beginning of the file.
+    delimiter : str or None
+        As in `parse_document`.
+    progress : ReadProgress
+        Called with the share of the file that has been read.
+
+    Returns
+    -------
+    docs : list[Document]
+        The documents in the file's order.
+    n_records : int
+        Number of records in the file.
     """
     docs: list[Document] = []
     first: dict[DocumentKey, Document] = {}
-    times: dict[DocumentKey, int] = {}
-    alike: list[tuple[int, Document, Document, int]] = []
-    records = 0
-    for records, record in enumerate(
+    n_seen: dict[DocumentKey, int] = {}
+    ambiguous: list[tuple[int, Document, Document, int]] = []
+    n_records = 0
+    for n_records, record in enumerate(
         read_log_records(head, "logs" if is_lmms_eval_object(head) else None), 1
     ):
-        if records % 4_096 == 0:
-            progress(record.share, f"{records:,} records read")
+        if n_records % 4_096 == 0:
+            progress(record.share, f"{n_records:,} records read")
         if isinstance(record.value, BrokenRecord):
             docs.append(Document("nothing", None, "", record.line, record.share, broken=record.value))
             continue
         doc = parse_document(record.value, record.line, record.share, delimiter)
         key = (doc.id, doc.doc_hash)
-        before = first.setdefault(key, doc)
-        times[key] = times.get(key, 0) + 1
-        named = "filter" in record.value
-        if before is doc or not _same_responses(doc, before) or (named and doc.filters[0] in before.filters):
+        earlier = first.setdefault(key, doc)
+        n_seen[key] = n_seen.get(key, 0) + 1
+        has_filter = "filter" in record.value
+        if (
+            earlier is doc
+            or not _same_responses(doc, earlier)
+            or (has_filter and doc.filters[0] in earlier.filters)
+        ):
             docs.append(doc)
-        elif named or _filter_outcome(doc) != _filter_outcome(before):
-            _add_filter(doc, before, doc.filters[0] if named else str(times[key]))
+        elif has_filter or _filter_outcome(doc) != _filter_outcome(earlier):
+            _add_filter(doc, earlier, doc.filters[0] if has_filter else str(n_seen[key]))
         else:
-            alike.append((len(docs), doc, before, times[key]))
-    as_often = len(set(times.values())) == 1
-    for at, doc, before, number in reversed(alike):
-        if as_often:
-            _add_filter(doc, before, str(number))
+            ambiguous.append((len(docs), doc, earlier, n_seen[key]))
+    equally_often = len(set(n_seen.values())) == 1
+    for at, doc, earlier, number in reversed(ambiguous):
+        if equally_often:
+            _add_filter(doc, earlier, str(number))
         else:
             docs.insert(at, doc)
-    return docs, records
+    return docs, n_records
 
 
 def _same_responses(doc: Document, earlier: Document) -> bool:
@@ -88,7 +110,7 @@ def _same_responses(doc: Document, earlier: Document) -> bool:
 
 
 def _filter_outcome(doc: Document) -> tuple[list[float], list[object]]:
-    """What the first filter made of a document."""
+    """Scores and answer of the document's first filter."""
     first = doc.filters[0]
     scores = [value for key, value in doc.scores.items() if key.partition(",")[2] == first]
     return scores, [doc.filtered_answers.get(first)]
@@ -104,7 +126,7 @@ def _add_filter(doc: Document, earlier: Document, filter_name: str) -> None:
     earlier.filtered_samples = earlier.filtered_samples or doc.filtered_samples
 
 
-# MERGED lm_eval_rows: How does a document of lm-evaluation-harness become a row?  Under the log's own field names.
+# --- Documents as rows, under the log's own field names -----------------------
 
 FIELD_ROLES: Final[Mapping[str, str]] = {
     "doc_id": "id",
@@ -124,12 +146,22 @@ _PLAIN_LETTER: Final = re.compile(r"[(\[]?[A-Z][)\].:]?")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskTraits:
-    """What holds for every document of a file.
+    """Facts that hold for every document of a file.
 
-    subject: None where the task is none; several_filters: whether scores carry their filter's name; judged:
-    the "metric,filter" that is the greedy answer's outcome; share: whether the top label's share is written
-    down, as the right choice is not known alone; by_acc: whether it is judged by acc;
-    true_false: whether all choices are True and False.
+    Attributes
+    ----------
+    subject : str or None
+        The task's subject within its benchmark.
+    has_several_filters : bool
+        Whether the columns of scores carry their filter's name.
+    outcome_score : str or None
+        The "metric,filter" that is the outcome of the greedy answer.
+    uses_top_share : bool
+        Whether the top label's share is the confidence, because no single right choice is known.
+    is_judged_by_acc : bool
+        Whether `acc` says if the top label is right.
+    is_true_false : bool
+        Whether all choices are True and False.
     """
 
     subject: str | None
@@ -141,7 +173,7 @@ class TaskTraits:
 
 
 def column_roles(docs: Sequence[Document], task: TaskTraits) -> dict[str, str]:
-    """Which field of the rows is which column."""
+    """Field of the rows → the column it is read as."""
     columns = dict(FIELD_ROLES)
     kinds = {doc.kind for doc in docs}
     if "choice" in kinds:
@@ -169,8 +201,22 @@ def column_roles(docs: Sequence[Document], task: TaskTraits) -> dict[str, str]:
 def document_entries(
     docs: Sequence[Document], ids: Sequence[str | None], golds: GoldChoices, task: TaskTraits
 ) -> Iterator[LogEntry]:
-    """One entry a document. ids: of each, None where it has none."""
-    letters = all(_PLAIN_LETTER.fullmatch((as_json_text(doc.target) or "A").strip()) for doc in docs)
+    """One entry per document.
+
+    Parameters
+    ----------
+    docs : Sequence[Document]
+        The documents.
+    ids : Sequence[str or None]
+        The id of each document; None where it has none.
+    golds : GoldChoices
+        The right choices, one entry per document.
+    task : TaskTraits
+        Facts that hold for all documents.
+    """
+    golds_are_letters = all(
+        _PLAIN_LETTER.fullmatch((as_json_text(doc.target) or "A").strip()) for doc in docs
+    )
     column = _loglikelihood_field(docs)
     for doc, id_, right in zip(docs, ids, golds.positions, strict=True):
         fields: dict[str, object] = {"doc_id": id_, "doc.question": doc.question, "subject": task.subject}
@@ -187,7 +233,7 @@ def document_entries(
             elif task.is_true_false:
                 fields |= _true_false_fields(doc, right)
         elif doc.kind == "generation":
-            fields |= _sample_row_fields(doc, golds_are_letters=letters)
+            fields |= _sample_row_fields(doc, golds_are_letters=golds_are_letters)
         yield LogEntry(fields, doc.line, doc.share, broken)
 
 
@@ -198,26 +244,26 @@ def _loglikelihood_field(docs: Sequence[Document]) -> str:
 
 
 def _score_field(key: str, task: TaskTraits) -> str:
-    """A score's field: the metric, with its filter where the file has several."""
+    """A score's column: the metric, with its filter where the file has several."""
     return key if task.has_several_filters else key.partition(",")[0]
 
 
 def _choice_row_fields(doc: Document, column: str) -> dict[str, object]:
-    """Texts, log-likelihoods and lengths. A cloze task scores one ending: its choices have no length."""
-    letters = all(_PLAIN_LETTER.fullmatch(text.strip()) for text in doc.choices)
-    shown = doc.options if letters and doc.options else doc.choices
-    scored: list[int | None] = [None if doc.contexts_differ else len(text) for text in doc.choices]
-    size: list[int | None] = [
+    """Texts, log-likelihoods and lengths; in a cloze task all choices share one ending and have no length."""
+    are_letters = all(_PLAIN_LETTER.fullmatch(text.strip()) for text in doc.choices)
+    texts = doc.options if are_letters and doc.options else doc.choices
+    n_characters: list[int | None] = [None if doc.contexts_differ else len(text) for text in doc.choices]
+    n_bytes: list[int | None] = [
         None if doc.contexts_differ else len(text.encode("utf-8", "replace")) for text in doc.choices
     ]
-    lengths = {"characters": scored or None, "bytes": size or None}
-    return {"choices": shown or None, column: doc.loglikelihoods, **lengths}
+    lengths = {"characters": n_characters or None, "bytes": n_bytes or None}
+    return {"choices": texts or None, column: doc.loglikelihoods, **lengths}
 
 
 def _fill_gold(
     doc: Document, positions: ChoicePositions | None, fields: dict[str, object]
 ) -> BrokenRecord | None:
-    """Writes down the right choice, or says why the target names none."""
+    """Fills in the right choice; returns the fault where the target names none."""
     if positions is None:
         return None
     if not positions or not 0 <= min(positions) <= max(positions) < len(doc.loglikelihoods):
@@ -247,7 +293,7 @@ def _top_share(doc: Document) -> float | None:
 
 
 def _true_false_fields(doc: Document, right: ChoicePositions | None) -> dict[str, object]:
-    """The choices True and False as p(True) and p(False); right where True is the right choice."""
+    """The choices True and False as p(True) and p(False), and whether True is right."""
     true = next(at for at, text in enumerate(doc.choices) if text.strip().lower() == "true")
     probs = [exp(value) for value in doc.valid_loglikelihoods] or [None, None]
     return {
@@ -258,7 +304,7 @@ def _true_false_fields(doc: Document, right: ChoicePositions | None) -> dict[str
 
 
 def _sample_row_fields(doc: Document, *, golds_are_letters: bool) -> dict[str, object]:
-    """The generated answers: samples where several were drawn, else the one answer."""
+    """The generated answers: a list where several were sampled, else the one greedy answer."""
     fields: dict[str, object] = {
         "target": as_json_text(doc.target),
         "answers are": "choice" if golds_are_letters else None,
@@ -271,22 +317,24 @@ def _sample_row_fields(doc: Document, *, golds_are_letters: bool) -> dict[str, o
             ]
         return fields
     fields["response"] = doc.samples[0] if doc.samples else None
-    chosen = as_json_text(next(iter(doc.filtered_answers.values()), None))
-    if chosen is not None and chosen != INVALID_ANSWER and is_sampled(doc.generation_settings) is not True:
-        fields["answer"] = chosen
+    answer = as_json_text(next(iter(doc.filtered_answers.values()), None))
+    if answer is not None and answer != INVALID_ANSWER and is_sampled(doc.generation_settings) is not True:
+        fields["answer"] = answer
     return fields
 
+
+# --- The format ---------------------------------------------------------------
 
 _RECORD_KEYS: Final = frozenset({"doc_id", "resps"})
 _OUTCOME_METRICS: Final = ("exact_match", "acc", "em", "pass@1", "mc1")
 _LOW_CHOICE_MASS: Final = 0.01
-"""With less probability on the choices than this, the share of one among them says little."""
+"""With less probability than this on all choices together, one choice's share of it says little."""
 _PARSED_SHARE: Final = 0.5
-"""Share of the work that is done once every record has been looked at."""
+"""Share of the work that is done once every record has been parsed."""
 
 
 def recognises(head: Head) -> bool:
-    """Whether the file is a samples log: lines, one list (older versions), or the `logs` of lmms-eval."""
+    """Whether the file is a samples log: JSON lines, a list (older versions), or the `logs` of lmms-eval."""
     if is_lmms_eval_object(head):
         return any(
             as_object(part).keys() >= _RECORD_KEYS for part in as_list(head.first_objects[0]["logs"])[:1]
@@ -295,21 +343,21 @@ def recognises(head: Head) -> bool:
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
-    """The run of a samples log. See `format.Read`."""
+    """The run of a samples log. See `Format.read`."""
     results = find_results(head.file, head.companions, _first_document(head))
-    docs, records = fold_filters(
+    docs, n_records = fold_filters(
         head, results.delimiter, lambda done, text: progress(_PARSED_SHARE * done, text)
     )
     filters = tuple(dict.fromkeys(name for doc in docs for name in doc.filters))
     golds = match_gold_choices([doc for doc in docs if doc.kind == "choice"])
     golds = replace(golds, positions=tuple(_gold_per_document(docs, golds)))
     task = _describe_task(docs, golds, results, filters)
-    ids, told_apart = _document_ids(docs)
+    ids, id_notes = _document_ids(docs)
     settings = next((doc.generation_settings for doc in docs if doc.generation_settings), as_object(None))
     notes = (
         *results_notes(results, len(docs)),
-        *_folding_notes(docs, filters, records),
-        *told_apart,
+        *_folding_notes(docs, filters, n_records),
+        *id_notes,
         *_gold_notes(docs, golds, task),
     )
     log = LogTable(
@@ -323,7 +371,7 @@ def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Read
         },
         notes=notes,
         part_of=results.evaluation_id,
-        n_records=records,
+        n_records=n_records,
     )
 
     def second_half(done: float, text: str) -> None:
@@ -340,30 +388,30 @@ def _first_document(head: Head) -> Mapping[str, object]:
 
 
 def _gold_per_document(docs: Sequence[Document], golds: GoldChoices) -> Iterator[tuple[int, ...] | None]:
-    """The right choices of every document, None of one without choices."""
-    found = iter(golds.positions)
+    """The right choices of every document; None for one without choices."""
+    positions = iter(golds.positions)
     for doc in docs:
-        yield next(found) if doc.kind == "choice" else None
+        yield next(positions) if doc.kind == "choice" else None
 
 
 def _describe_task(
     docs: Sequence[Document], golds: GoldChoices, results: TaskResults, filters: Sequence[str]
 ) -> TaskTraits:
     choices = [doc for doc in docs if doc.kind == "choice" and doc.broken is None]
-    several = any(right is not None and len(right) > 1 for right in golds.positions)
-    two = bool(choices) and all(
+    has_several_gold = any(right is not None and len(right) > 1 for right in golds.positions)
+    is_true_false = bool(choices) and all(
         sorted(map(_stripped_lower, doc.choices)) == ["false", "true"] for doc in choices
     )
-    scored = {score for doc in choices if (score := doc.score("acc")) is not None}
-    binary = scored <= {0.0, 1.0}
-    share = several or (bool(golds.n_contradicting) and bool(scored) and binary)
+    acc_values = {score for doc in choices if (score := doc.score("acc")) is not None}
+    is_binary = acc_values <= {0.0, 1.0}
+    uses_top_share = has_several_gold or (bool(golds.n_contradicting) and bool(acc_values) and is_binary)
     return TaskTraits(
         subject=results.subject,
         has_several_filters=len(filters) > 1,
         outcome_score=None if choices else _outcome_score(docs, results),
-        uses_top_share=share,
-        is_judged_by_acc=share and bool(scored) and binary,
-        is_true_false=two and not share,
+        uses_top_share=uses_top_share,
+        is_judged_by_acc=uses_top_share and bool(acc_values) and is_binary,
+        is_true_false=is_true_false and not uses_top_share,
     )
 
 
@@ -372,7 +420,7 @@ def _stripped_lower(text: str) -> str:
 
 
 def _outcome_score(docs: Sequence[Document], results: TaskResults) -> str | None:
-    """The "metric,filter" that says whether the one greedy answer is right: not one where less is better."""
+    """The "metric,filter" that says whether the greedy answer is right; never one where lower is better."""
     if any(is_sampled(doc.generation_settings) for doc in docs):
         return None
     keys = dict.fromkeys(key for doc in docs for key in doc.scores)
@@ -383,20 +431,20 @@ def _outcome_score(docs: Sequence[Document], results: TaskResults) -> str | None
 
 
 def _document_ids(docs: Sequence[Document]) -> tuple[list[str | None], tuple[str, ...]]:
-    """The id of each document: its doc_id, unless that may be wrong or is taken by another document."""
+    """The id of each document (its doc_id, unless wrong or shared by several), and notes on the ids."""
     numbers = [int(doc.id) for doc in docs if doc.id is not None and doc.id.isdecimal() and len(doc.id) < 16]
-    hashed = all(doc.doc_hash for doc in docs if doc.id is not None)
-    picked = numbers != sorted(numbers) and set(numbers) != set(range(len(set(numbers))))
-    if picked and hashed and len({doc.doc_hash for doc in docs}) == len(docs):
-        why = "doc_id is not in order and may name other documents (--samples): doc_hash is the id."
-        return [doc.doc_hash if doc.id is not None else None for doc in docs], (why,)
-    shas: dict[str | None, set[str]] = {}
+    all_hashed = all(doc.doc_hash for doc in docs if doc.id is not None)
+    may_be_renumbered = numbers != sorted(numbers) and set(numbers) != set(range(len(set(numbers))))
+    if may_be_renumbered and all_hashed and len({doc.doc_hash for doc in docs}) == len(docs):
+        note = "doc_id is not in order and may name other documents (--samples): doc_hash is the id."
+        return [doc.doc_hash if doc.id is not None else None for doc in docs], (note,)
+    hashes_of: dict[str | None, set[str]] = {}
     for doc in docs:
-        shas.setdefault(doc.id, set()).add(doc.doc_hash)
-    again = sum(len(found) > 1 for found in shas.values())
-    ids = [f"{doc.id} ({doc.doc_hash})" if doc.id and len(shas[doc.id]) > 1 else doc.id for doc in docs]
-    why = f"{again:,} doc_ids name several documents, which doc_hash tells apart."
-    return ids, (why,) if again else ()
+        hashes_of.setdefault(doc.id, set()).add(doc.doc_hash)
+    n_shared = sum(len(hashes) > 1 for hashes in hashes_of.values())
+    ids = [f"{doc.id} ({doc.doc_hash})" if doc.id and len(hashes_of[doc.id]) > 1 else doc.id for doc in docs]
+    note = f"{n_shared:,} doc_ids name several documents, which doc_hash tells apart."
+    return ids, (note,) if n_shared else ()
 
 
 def _folding_notes(docs: Sequence[Document], filters: Sequence[str], n_records: int) -> Iterator[str]:
@@ -407,19 +455,24 @@ def _folding_notes(docs: Sequence[Document], filters: Sequence[str], n_records: 
 
 def _gold_notes(docs: Sequence[Document], golds: GoldChoices, task: TaskTraits) -> Iterator[str]:
     """How the right choice was found, and what follows where it is not known."""
-    judged = "acc" if task.is_judged_by_acc else "whether it is one of them"
+    judge = "acc" if task.is_judged_by_acc else "whether it is one of them"
     if golds.n_contradicting:
-        so = "the top label's share of the choices is judged by acc, and " if task.uses_top_share else ""
+        consequence = (
+            "the top label's share of the choices is judged by acc, and " if task.uses_top_share else ""
+        )
         yield (
             f"No reading of target agrees with acc in every document (the first contradicts it in "
-            f"{golds.n_contradicting:,}): {so}the right choice is not known."
+            f"{golds.n_contradicting:,}): {consequence}the right choice is not known."
         )
     elif task.uses_top_share:
-        yield f"Several choices are right: the top label's share of the choices is judged by {judged}."
+        yield f"Several choices are right: the top label's share of the choices is judged by {judge}."
     elif any(doc.contexts_differ for doc in docs) and not any(golds.positions):
         yield "The choices stand in the context, and no acc tells which of them is right."
     if golds.reading:
-        yield f"The right choice is read {golds.reading}, which agrees with acc in {golds.n_agreeing:,} documents."
+        yield (
+            f"The right choice is read {golds.reading}, which agrees with acc in "
+            f"{golds.n_agreeing:,} documents."
+        )
     if any(doc.n_unconditional for doc in docs):
         yield (
             "The log-probabilities without the question (of acc_mutual_info) are left out: no confidence "
@@ -427,16 +480,16 @@ def _gold_notes(docs: Sequence[Document], golds: GoldChoices, task: TaskTraits) 
         )
     if task.is_true_false:
         yield "The choices are True and False: p(True) is of True, and right where True is the right choice."
-    inside = [sum(map(exp, doc.valid_loglikelihoods)) for doc in docs if doc.best_choice is not None]
-    if inside and median(inside) < _LOW_CHOICE_MASS:
+    masses = [sum(map(exp, doc.valid_loglikelihoods)) for doc in docs if doc.best_choice is not None]
+    if masses and median(masses) < _LOW_CHOICE_MASS:
         yield (
-            f"Before the softmax the choices' probabilities sum to {median(inside):.1g} (median): nearly all "
+            f"Before the softmax the choices' probabilities sum to {median(masses):.1g} (median): nearly all "
             f"of the mass lies outside the choices."
         )
-    copies = sum(len(doc.samples) > 1 and is_sampled(doc.generation_settings) is False for doc in docs)
-    if copies:
-        told = "the answers are copies of one greedy answer, which is no sampling"
-        yield f"In {plural(copies, 'document')} {told}."
+    n_copied = sum(len(doc.samples) > 1 and is_sampled(doc.generation_settings) is False for doc in docs)
+    if n_copied:
+        note = "the answers are copies of one greedy answer, which is no sampling"
+        yield f"In {plural(n_copied, 'document')} {note}."
 
 
 LM_EVAL: Final = Format(

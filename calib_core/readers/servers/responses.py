@@ -1,6 +1,6 @@
-"""What did a server answer, whatever shape its answer has?
+"""One answer of a model server, whatever the shape of its response.
 
-Only what a row needs is kept of an answer's tokens: a log may be larger than the memory for all its lists.
+Of an answer's tokens only what a row needs is kept, since all lists of a log may not fit into memory.
 """
 
 from __future__ import annotations
@@ -30,10 +30,18 @@ from calib_core.readers.table.raw import BrokenRecord
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerSymbol:
-    """The letter, or the word true or false, that an answer comes to.
+    """The letter, or the word true or false, that an answer states.
 
-    at: position of its token; what: the symbol; masses: what is listed there; first: whether nothing but
-    blank tokens stands before it.
+    Attributes
+    ----------
+    position : int
+        Position of the symbol's token.
+    symbol : str
+        The symbol.
+    masses : SymbolMasses
+        Log-probabilities listed at that position.
+    is_first : bool
+        Whether only blank tokens come before it.
     """
 
     position: int
@@ -46,11 +54,24 @@ class AnswerSymbol:
 class ServerAnswer:
     """One generated answer.
 
-    text: None where there is none; path: log-probability of each token, as in the file where one is wrong,
-    null where one is not known, None where there are none; wrong: listed log-probabilities that are wrong;
-    letter, truth: see `Symbol`; echo: (token, log-probability) of prompt and answer, where the answer repeats
-    its prompt, or of the prompt alone, where that is scored; unclear: whether its scores cannot be read;
-    refused: whether the model refused.
+    Attributes
+    ----------
+    text : str or None
+        The generated text.
+    path_logprobs : Sequence[object] or None
+        Log-probability (nats) of each token: None where unknown, and as stored where invalid. None without
+        any.
+    invalid_top_logprobs : tuple[object, ...]
+        Listed log-probabilities that are invalid.
+    letter, truth : AnswerSymbol or None
+        The letter, or the word true or false, that the answer states.
+    echo : tuple[tuple[str, object], ...]
+        (token, log-probability) of prompt and answer if the answer repeats its prompt, or of the prompt alone
+        if the server scored it.
+    is_unclear : bool
+        Whether the prompt's log-probabilities cannot be assigned to its tokens.
+    is_refused : bool
+        Whether the model refused to answer.
     """
 
     text: str | None
@@ -66,7 +87,7 @@ class ServerAnswer:
     def from_positions(
         cls, text: str | None, positions: Sequence[TokenPosition], *, is_refused: bool = False
     ) -> ServerAnswer:
-        """From all its tokens, special ones left out."""
+        """The answer with these tokens, special ones left out."""
         return cls(
             text,
             path_logprobs(positions),
@@ -79,10 +100,26 @@ class ServerAnswer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerResponse:
-    """What came back for one question.
+    """The response to one question.
 
-    id: as the log has it; status: as in the column of that name, None where all went well; own: further plain
-    fields of the record; line, share: as in `translated.Entry`; broken: why the record cannot be read.
+    Attributes
+    ----------
+    id : str or None
+        As in the log.
+    model : str or None
+        Name of the model.
+    status : str or None
+        "error" or "refused"; None for a regular answer.
+    answers : tuple[ServerAnswer, ...]
+        The generated answers; () after an error.
+    extra_fields : Mapping[str, object]
+        Further plain fields of the record.
+    line : int or None
+        Line of the record, from 1.
+    share : float
+        Share of the file read up to this record, in [0, 1].
+    broken : BrokenRecord or None
+        Why the record cannot be read.
     """
 
     id: str | None = None
@@ -96,27 +133,41 @@ class ServerResponse:
 
 
 def _find_symbol(positions: Sequence[TokenPosition], symbol_of: SymbolParser) -> AnswerSymbol | None:
-    found = find_answer_tokens(positions, symbol_of)
-    if not found or (what := found[-1][1]) is None:  # the last that is said is the answer
+    """The last symbol that the text states, which is the answer; None where there is none."""
+    symbols = find_answer_tokens(positions, symbol_of)
+    if not symbols or (symbol := symbols[-1][1]) is None:
         return None
-    at = found[-1][0]
-    before = any(strip_around_letter(position.token) for position in positions[:at])
-    return AnswerSymbol(at, what, symbol_masses(positions[at], symbol_of), not before)
+    position = symbols[-1][0]
+    has_text_before = any(strip_around_letter(token.token) for token in positions[:position])
+    return AnswerSymbol(position, symbol, symbol_masses(positions[position], symbol_of), not has_text_before)
 
 
-# MERGED response_groups: Which responses are answers to one question, asked one by one?  Ids that differ only by "/0", "/1" …
+# --- Responses to one question ------------------------------------------------
 #
-# The person's table of right answers decides: where it has the id before the number, and none with it, the
-# responses of one such id are one question: its choices, each scored as the end of the prompt, or its samples.
+# The ids of such responses differ only by a final "/0", "/1" and so on. The table of right answers decides:
+# if it has the ids without the numbers, and none with them, the responses of one such id belong to one
+# question. They are its samples or, where each response scores one choice at the end of the prompt, its
+# choices.
 
 _NUMBERED_ID: Final = re.compile(r"(?P<stem>.+)/(?P<number>[0-9]{1,6})")
 
 _TokenLogprobs = tuple[tuple[str, object], ...]
+"""(token, log-probability as stored) for each token of an echo."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredChoices:
-    """Choices scored as ends of one prompt: texts, sums of log-probabilities, and numbers of tokens."""
+    """Choices scored as continuations of one prompt.
+
+    Attributes
+    ----------
+    choices : tuple[str, ...]
+        Their texts.
+    sums : tuple[object, ...]
+        Sum of log-probabilities (nats) of each: None where unknown, and as stored where one is invalid.
+    counts : tuple[int, ...]
+        Number of tokens of each.
+    """
 
     choices: tuple[str, ...]
     sums: tuple[object, ...]
@@ -124,44 +175,55 @@ class ScoredChoices:
 
 
 def group_by_stem(responses: Sequence[ServerResponse]) -> dict[str, list[int]]:
-    """Stem → positions of its responses in the order of their numbers; {} where not every id is numbered."""
-    found: dict[str, list[tuple[int, int]]] = {}
+    """Id without its number → positions of its responses, by number; {} unless every id is numbered.
+
+    Examples
+    --------
+    >>> group_by_stem([ServerResponse(id="q1/1"), ServerResponse(id="q1/0"), ServerResponse(id="q2/0")])
+    {'q1': [1, 0], 'q2': [2]}
+    """
+    by_stem: dict[str, list[tuple[int, int]]] = {}
     for at, response in enumerate(responses):
         match = _NUMBERED_ID.fullmatch(response.id or "")
         if match is None:
             return {}
-        found.setdefault(match["stem"], []).append((int(match["number"]), at))
-    return {stem: [at for _, at in sorted(numbered)] for stem, numbered in found.items()}
+        by_stem.setdefault(match["stem"], []).append((int(match["number"]), at))
+    return {stem: [at for _, at in sorted(numbered)] for stem, numbered in by_stem.items()}
 
 
 def merge_by_stem(
     responses: Sequence[ServerResponse], stems: Mapping[str, list[int]]
 ) -> list[ServerResponse]:
-    """One response for each stem, all answers of its responses in it, in the order of their first."""
-    together: list[ServerResponse] = []
-    for stem, places in stems.items():
-        parts = [responses[at] for at in places]
-        first = responses[min(places)]
+    """One response per stem with the answers of all its responses, in the order of their numbers."""
+    merged: list[ServerResponse] = []
+    for stem, positions in stems.items():
+        parts = [responses[at] for at in positions]
+        first = responses[min(positions)]
         answers = tuple(answer for part in parts for answer in part.answers)
         status = next((part.status for part in parts if part.status), None)
         broken = next((part.broken for part in parts if part.broken), None)
-        together.append(replace(first, id=stem, answers=answers, status=status, broken=broken))
-    return together
+        merged.append(replace(first, id=stem, answers=answers, status=status, broken=broken))
+    return merged
 
 
 def score_choices(answers: Sequence[ServerAnswer], choices: Collection[str] = ()) -> ScoredChoices | None:
-    """The choices that answers which repeat their prompt score; None where they are none.
+    """The choices that answers with an echo of their prompt score; None where they do not score choices.
 
-    choices: their texts, where they are known; else a choice begins where the answers first differ.
+    Parameters
+    ----------
+    answers : Sequence[ServerAnswer]
+        The answers to one question.
+    choices : Collection[str]
+        The choices' texts; if empty, a choice begins where the answers first differ.
     """
     echoes = [answer.echo for answer in answers]
     if len(echoes) < 2 or not all(echoes):
         return None
     tokens = [[token for token, _ in echo] for echo in echoes]
-    if all(each == tokens[0] for each in tokens):
-        return None  # one prompt, answered several times
-    alike = sum(1 for _ in takewhile(_all_equal, zip(*tokens, strict=False)))
-    starts = [_choice_start(echo, choices, alike) for echo in echoes]
+    if all(prompt == tokens[0] for prompt in tokens):
+        return None  # several answers to one prompt
+    n_common = sum(1 for _ in takewhile(_all_equal, zip(*tokens, strict=False)))
+    starts = [_choice_start(echo, choices, n_common) for echo in echoes]
     ends = [echo[start:] for echo, start in zip(echoes, starts, strict=True)]
     if not all(ends):
         return None
@@ -174,7 +236,7 @@ def _all_equal(tokens: tuple[str, ...]) -> bool:
 
 
 def _choice_start(echo: _TokenLogprobs, choices: Collection[str], n_common: int) -> int:
-    """Where the choice begins: as few tokens from the end as make up the text of one of the choices."""
+    """Position at which the choice begins: the fewest final tokens that make up a choice's text."""
     known = {choice.strip() for choice in choices}
     end = ""
     for at in range(len(echo) - 1, -1, -1):
@@ -185,10 +247,10 @@ def _choice_start(echo: _TokenLogprobs, choices: Collection[str], n_common: int)
 
 
 def _sum_logprobs(end: _TokenLogprobs) -> object:
-    """The sum of the log-probabilities, the first wrong value itself, None where one is not known."""
+    """The sum of the log-probabilities; the first invalid value itself; None where one is unknown."""
     for _, value in end:
         if is_invalid_logprob(value):
             return value
-    known = [as_logprob(value) for _, value in end]
-    found = [value for value in known if value is not None]
-    return math.fsum(found) if len(found) == len(known) else None
+    logprobs = [as_logprob(value) for _, value in end]
+    values = [value for value in logprobs if value is not None]
+    return math.fsum(values) if len(values) == len(logprobs) else None

@@ -1,4 +1,4 @@
-"""How does a log of a server's answers become a reading, beside a table of right answers if one is named?"""
+"""Turns the responses of a model server into rows, joined with a table of right answers if there is one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from calib_core.readers.table.raw import BrokenRecord, ReadProgress
 from calib_core.runs import RunInfo
 from calib_core.wording import plural
 
-# MERGED inferred_letters: Which letters do a log's questions choose from, where nothing in it says so?  What the whole file shows.
+# --- Letters of choices that the log does not list ----------------------------
 
 _WHY_GOLD: Final = "{last} is the last letter that is a right answer"
 _WHY_ANSWERED: Final = "{last} is the last letter that at least a tenth of the answers name"
@@ -43,23 +43,31 @@ _WHY_LISTED: Final = "at least half of the lists of likely tokens hold each of t
 
 @dataclass(frozen=True, slots=True)
 class InferredLetters:
-    """So many first letters are the choices; why: what of the file says so."""
+    """The first n letters are taken to be the choices.
+
+    Attributes
+    ----------
+    n_letters : int
+        Number of choices.
+    reason : str
+        Template of the evidence; ``{last}`` stands for the last letter.
+    """
 
     n_letters: int
     reason: str
 
     @property
     def note(self) -> str:
-        """To stand after the number of rows that are read so."""
-        beyond = self.n_letters - len(LETTERS)
-        last = str(beyond) if beyond > 0 else LETTERS[self.n_letters - 1]
+        """The end of a note that begins with the number of affected rows."""
+        n_beyond = self.n_letters - len(LETTERS)
+        last = str(n_beyond) if n_beyond > 0 else LETTERS[self.n_letters - 1]
         names = f"A and {last}" if self.n_letters == 2 else f"A to {last}"
         why = self.reason.format(last=last)
         return f"the choices are not told and are taken to be {names}: in the whole file, {why}"
 
 
 def letter_index(gold: object) -> int | None:
-    """Position of the choice that a right answer names as a letter."""
+    """Position of the choice that a right answer names by its letter; None where it is not a letter."""
     match = re.match(LETTER_PATTERN, (as_text(gold) or "").strip())
     return None if match is None else LETTERS.index(match[1].upper())
 
@@ -67,35 +75,53 @@ def letter_index(gold: object) -> int | None:
 def infer_letters(
     golds: Sequence[Mapping[str, object]], answers: Iterable[ServerAnswer]
 ) -> InferredLetters | None:
-    """The letters that the questions choose from, None where the right answers are no letters, or one only.
+    """The letters that the questions choose from.
 
-    Up to the last letter that is a right answer, that a tenth of the rows with a letter answer with, or
-    that is listed, with all before it, in at least half of these. golds: what is known of each question.
+    They reach up to the last letter that is a right answer, that a tenth of the answers with a letter name,
+    or that is listed, together with all letters before it, in at least half of these answers.
+
+    Parameters
+    ----------
+    golds : Sequence[Mapping[str, object]]
+        What is known of each question.
+    answers : Iterable[ServerAnswer]
+        The answers to all questions.
+
+    Returns
+    -------
+    InferredLetters or None
+        None where the right answers are not letters, or only one letter occurs.
     """
-    known = [gold["gold"] for gold in golds if gold.get("gold") is not None]
-    right = [at for value in known if (at := letter_index(value)) is not None]
-    right += [at for gold in golds if (at := as_integer(gold.get("gold_index"))) is not None]
-    if known and not right:
+    values = [gold["gold"] for gold in golds if gold.get("gold") is not None]
+    gold_letters = [at for value in values if (at := letter_index(value)) is not None]
+    gold_letters += [at for gold in golds if (at := as_integer(gold.get("gold_index"))) is not None]
+    if values and not gold_letters:
         return None
     symbols = [answer.letter for answer in answers if answer.letter]
     answered = Counter(symbol.symbol for symbol in symbols)
-    given = [LETTERS.index(what) for what, count in answered.items() if 10 * count >= len(symbols)]
+    answered_letters = [
+        LETTERS.index(letter) for letter, count in answered.items() if 10 * count >= len(symbols)
+    ]
     listed = Counter(letter for symbol in symbols for letter in symbol.masses.logprobs)
-    run = 0
-    while run < len(LETTERS) and 2 * listed[LETTERS[run]] >= max(len(symbols), 1):
-        run += 1
-    last = max((*right, *given, run - 1), default=-1)
+    n_listed = 0
+    while n_listed < len(LETTERS) and 2 * listed[LETTERS[n_listed]] >= max(len(symbols), 1):
+        n_listed += 1
+    last = max((*gold_letters, *answered_letters, n_listed - 1), default=-1)
     if last < 1:
         return None
-    why = next(
-        why
-        for why, at in ((_WHY_GOLD, right), (_WHY_ANSWERED, given), (_WHY_LISTED, [run - 1]))
+    reason = next(
+        reason
+        for reason, at in (
+            (_WHY_GOLD, gold_letters),
+            (_WHY_ANSWERED, answered_letters),
+            (_WHY_LISTED, [n_listed - 1]),
+        )
         if last in at
     )
-    return InferredLetters(last + 1, why)
+    return InferredLetters(last + 1, reason)
 
 
-# MERGED response_rows: How do a server's answers become rows?  Each with its right answer, letters, tokens and samples.
+# --- Responses as rows --------------------------------------------------------
 
 _UNCLEAR_NOTE: Final = (
     "it is not told which token of prompt_logprobs is the prompt's own (prompt_token_ids is missing): they "
@@ -109,7 +135,19 @@ _UNUSED_PROMPT_NOTE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:
-    """What the log calls the id, the answer's text, its tokens' log-probabilities, the likeliest tokens."""
+    """Names of fields in the log.
+
+    Attributes
+    ----------
+    id : str
+        The question's id.
+    text : str
+        The answer's text.
+    token_logprobs : str
+        Log-probabilities of the answer's tokens.
+    top_logprobs : str
+        The likeliest tokens at each position.
+    """
 
     id: str
     text: str
@@ -118,7 +156,7 @@ class FieldNames:
 
     @property
     def column_roles(self) -> dict[str, str]:
-        """The log's field → the name that it is read as."""
+        """Field of the log → the column it is read as."""
         return {
             self.id: "id",
             self.text: "prediction",
@@ -130,12 +168,24 @@ class FieldNames:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResponseRows:
-    """The responses of one log, on their way to rows.
+    """Turns the responses of one log into rows, and counts what it meets.
 
-    several: whether any of them has several answers, so that none is the greedy one; joined: the right
-    answers of another table; counts: what a reader of the numbers has to know, filled in while the rows are
-    made; outside: the probability that the letters of a row leave over, of each row that has letters;
-    inferred: which letters are choices where the file does not say, at most one sentence.
+    Attributes
+    ----------
+    responses : Sequence[ServerResponse]
+        All responses of the log.
+    names : FieldNames
+        Names of fields in the log.
+    has_multiple_answers : bool
+        Whether some response has several sampled answers.
+    joined_gold : JoinedGold or None
+        The right answers from another table.
+    counts : Counter[str]
+        Number of rows and faults by name; `notes` turns them into text.
+    other_masses : list[float]
+        For each row with letters, the probability of all other tokens.
+    inferred_notes : list[str]
+        How the choices were inferred where the log does not list them; at most one sentence.
     """
 
     responses: Sequence[ServerResponse]
@@ -147,28 +197,30 @@ class ResponseRows:
     inferred_notes: list[str] = field(default_factory=list[str])
 
     def entries(self) -> Iterator[LogEntry]:
-        """A row for each response, in the log's order."""
+        """One row per response, in the log's order."""
         golds = [self._gold_of(response) for response in self.responses]
-        said = {str(gold["gold"]).strip().lower() for gold in golds if gold.get("gold") is not None}
-        truth = bool(said) and said <= set(TRUTH_WORDS)
+        gold_texts = {str(gold["gold"]).strip().lower() for gold in golds if gold.get("gold") is not None}
+        is_true_false = bool(gold_texts) and gold_texts <= set(TRUTH_WORDS)
         answers = (answer for response in self.responses for answer in response.answers)
-        options = None if truth else infer_letters(golds, answers)
+        options = None if is_true_false else infer_letters(golds, answers)
         if options is not None:
             self.inferred_notes.append(options.note)
         for response, gold in zip(self.responses, golds, strict=True):
             if response.broken is not None:
                 yield LogEntry({}, response.line, response.share, response.broken)
                 continue
-            fields = self._row_fields(response, gold, options and options.n_letters, is_true_false=truth)
+            fields = self._row_fields(
+                response, gold, options and options.n_letters, is_true_false=is_true_false
+            )
             broken = fields.pop("", None)
             yield LogEntry(
                 fields, response.line, response.share, broken if isinstance(broken, BrokenRecord) else None
             )
 
     def _gold_of(self, response: ServerResponse) -> dict[str, object]:
-        """What is known of the question: by its own record, else by the table."""
-        told = {} if self.joined_gold is None else dict(self.joined_gold.answer_for(response.id))
-        return told | {key: value for key, value in response.extra_fields.items() if value is not None}
+        """What is known of the question, from its own record or else from the joined table."""
+        gold = {} if self.joined_gold is None else dict(self.joined_gold.answer_for(response.id))
+        return gold | {key: value for key, value in response.extra_fields.items() if value is not None}
 
     def _row_fields(
         self,
@@ -178,25 +230,25 @@ class ResponseRows:
         *,
         is_true_false: bool,
     ) -> dict[str, object]:
-        """The fields of one row; under "" why its record cannot be used."""
+        """The fields of one row; under the key "" the fault of a record that cannot be used."""
         row: dict[str, object] = {
             **gold,
             self.names.id: response.id,
             "model": response.model,
             "status": response.status,
         }
-        listed = [str(choice) for choice in as_list(gold.get("choices"))]
-        count = len(listed) or n_inferred
-        if count and not listed and (at := letter_index(gold.get("gold"))) is not None:
-            row["gold_index"] = at
+        choices = [str(choice) for choice in as_list(gold.get("choices"))]
+        n_choices = len(choices) or n_inferred
+        if n_choices and not choices and (index := letter_index(gold.get("gold"))) is not None:
+            row["gold_index"] = index
         self.counts[response.status or "answered"] += 1
         if response.status is not None or not response.answers:
             return row
-        if (choices := score_choices(response.answers, listed)) is not None:
+        if (scored := score_choices(response.answers, choices)) is not None:
             return row | {
-                "choices": list(choices.choices),
-                self.names.top_logprobs: list(choices.sums),
-                "choice_token_counts": list(choices.counts),
+                "choices": list(scored.choices),
+                self.names.top_logprobs: list(scored.sums),
+                "choice_token_counts": list(scored.counts),
             }
         first = response.answers[0]
         self.counts["unclear"] += any(answer.is_unclear for answer in response.answers)
@@ -206,96 +258,106 @@ class ResponseRows:
         else:
             row["prediction_text"] = first.text
             row[self.names.text] = self._answer_text(first.text)
-        row |= self._token_fields(first, len(listed))
+        row |= self._token_fields(first, len(choices))
         if is_true_false:
             return row | self._truth_fields(first.truth, gold)
-        if count and self._has_letter_choices(gold):
+        if n_choices and self._has_letter_choices(gold):
             row["answer_kind"] = "choice"
-            self.counts["inferred"] += not listed
-            row |= self._letter_fields(first.letter, count) if not first.invalid_top_logprobs else {}
+            self.counts["inferred"] += not choices
+            row |= self._letter_fields(first.letter, n_choices) if not first.invalid_top_logprobs else {}
         return row
 
     def _answer_text(self, text: str | None) -> str | None:
-        """The answer of a text: the field called so, where the text is a JSON object that has one."""
+        """The text, or its field 'answer' where the text is a JSON object that has one."""
         found = answer_field(text)
         self.counts["json"] += found is not None
         return text if found is None else found
 
     def _has_letter_choices(self, gold: Mapping[str, object]) -> bool:
-        """Whether a question has choices: by these, by its right answer, or nothing says otherwise."""
-        told = gold.get("gold")
-        return told is None or bool(as_list(gold.get("choices"))) or letter_index(told) is not None
+        """Whether a question has choices, by its choices or its right answer; True where neither is known."""
+        right_answer = gold.get("gold")
+        return (
+            right_answer is None
+            or bool(as_list(gold.get("choices")))
+            or letter_index(right_answer) is not None
+        )
 
     def _token_fields(self, answer: ServerAnswer, n_choices: int) -> dict[str, object]:
-        """The log-probabilities of the answer's tokens; a list with a wrong one as it is, to be found so.
+        """The log-probabilities of the answer's tokens.
 
-        choices: how many the question has, 0 = not known.
+        A list with an invalid value is passed on as it is, so that the row is reported. n_choices: number of
+        choices; 0 where it is not known.
         """
-        told: dict[str, object] = {}
+        fields: dict[str, object] = {}
         if answer.path_logprobs is None:
             self.counts["no log-probabilities"] += 1
         else:
-            told[self.names.token_logprobs] = list(answer.path_logprobs)
+            fields[self.names.token_logprobs] = list(answer.path_logprobs)
             self.counts["certain"] += any(value == 0 for value in answer.path_logprobs)
         if answer.invalid_top_logprobs and not any(map(is_invalid_logprob, answer.path_logprobs or ())):
-            told[self.names.top_logprobs] = invalid_logprob_list(answer.invalid_top_logprobs, n_choices)
-        return told
+            fields[self.names.top_logprobs] = invalid_logprob_list(answer.invalid_top_logprobs, n_choices)
+        return fields
 
     def _letter_fields(self, symbol: AnswerSymbol | None, n_choices: int) -> dict[str, object]:
-        """What is listed at the answer's letter."""
+        """The log-probabilities listed at the answer's letter."""
         if symbol is None or symbol.symbol not in choice_letters(n_choices):
             self.counts["no letter"] += 1
             return {}
         masses, letter = symbol.masses, symbol.symbol
         if (broken := mass_above_one(masses, self.names.top_logprobs)) is not None:
             return {"": broken}
-        told: dict[str, object] = {}
+        fields: dict[str, object] = {}
         if symbol.is_first or not self.has_multiple_answers:
-            told = choice_fields(masses, choice_letters(n_choices))
-            told = {self.names.top_logprobs if key == "choice_logprobs" else key: told[key] for key in told}
-        if told:
+            fields = choice_fields(masses, choice_letters(n_choices))
+            fields = {
+                self.names.top_logprobs if key == "choice_logprobs" else key: fields[key] for key in fields
+            }
+        if fields:
             self.other_masses.append(
                 1 - sum(masses.probability_of(option) or 0.0 for option in choice_letters(n_choices))
             )
             self.counts["merged"] += masses.has_merged_spellings
-            self.counts["unlisted"] += None in as_list(told[self.names.top_logprobs])
+            self.counts["unlisted"] += None in as_list(fields[self.names.top_logprobs])
             self.counts["reasoned"] += not symbol.is_first
         if not self.has_multiple_answers:
             span = {"answer_start": symbol.position, "answer_end": symbol.position + 1}
-            told |= {self.names.text: letter, "letter_mass": masses.probability_of(letter), **span}
-        return told
+            fields |= {self.names.text: letter, "letter_mass": masses.probability_of(letter), **span}
+        return fields
 
     def _truth_fields(self, symbol: AnswerSymbol | None, gold: Mapping[str, object]) -> dict[str, object]:
-        """P(True) of an answer that is put to the model; right where the table says that it is true."""
-        said = str(gold["gold"]).strip().lower() if gold.get("gold") is not None else None
-        told: dict[str, object] = {"correct": None if said is None else said == "true"}
+        """P(True) of an answer put to the model; the outcome is whether the table calls it true."""
+        gold_text = str(gold["gold"]).strip().lower() if gold.get("gold") is not None else None
+        fields: dict[str, object] = {"correct": None if gold_text is None else gold_text == "true"}
         if symbol is not None:
             true, false = map(symbol.masses.probability_of, TRUTH_WORDS)
-            told |= {"p_true": true, "p_false": false, "p_true_norm": "raw"}
+            fields |= {"p_true": true, "p_false": false, "p_true_norm": "raw"}
         self.counts["truth"] += 1
-        return told
+        return fields
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the numbers has to know, once all rows have been made."""
-        counts, told = self.counts, list[str]()
-        said = (
+        """Notes on all rows; complete once every row has been made."""
+        counts, notes = self.counts, list[str]()
+        statuses = (
             ("error", "{} failed or expired"),
             ("refused", "{} refused"),
             ("no log-probabilities", "{} without log-probabilities"),
         )
-        parts = [form.format(f"{counts[key]:,}") for key, form in said if counts[key]]
-        if parts:
-            told.append(f"Of {plural(len(self.responses), 'response')} {', '.join(parts)}.")
+        status_counts = [template.format(f"{counts[key]:,}") for key, template in statuses if counts[key]]
+        if status_counts:
+            notes.append(f"Of {plural(len(self.responses), 'response')} {', '.join(status_counts)}.")
         if self.joined_gold is not None:
-            told += self.joined_gold.notes([response.id for response in self.responses])
+            notes += self.joined_gold.notes([response.id for response in self.responses])
         if counts["inferred"]:
-            told += [f"In {plural(counts['inferred'], 'row')} {what}." for what in self.inferred_notes]
+            notes += [
+                f"In {plural(counts['inferred'], 'row')} {description}."
+                for description in self.inferred_notes
+            ]
         if self.other_masses:
-            told.append(
-                f"Tokens that are no letter have {fmean(self.other_masses):.3g} on average: letter_mass is the "
-                "answered letter's probability as listed, choice_softmax its share among the letters."
+            notes.append(
+                f"Tokens that are no letter have {fmean(self.other_masses):.3g} on average: letter_mass is "
+                "the answered letter's probability as listed, choice_softmax its share among the letters."
             )
-        rows = (
+        descriptions = (
             ("merged", "a letter has several spellings (such as 'A' and ' A'), which are added up"),
             ("unlisted", "a letter is not listed: it is not known, and at most the smallest listed one"),
             ("reasoned", "text stands before the letter, whose probabilities hang on it"),
@@ -305,10 +367,14 @@ class ResponseRows:
             ("alone", _UNUSED_PROMPT_NOTE),
             ("truth", "the right answer is true or false: the probability of True is p_true"),
         )
-        told += [f"In {plural(counts[key], 'row')} {what}." for key, what in rows if counts[key]]
+        notes += [
+            f"In {plural(counts[key], 'row')} {description}."
+            for key, description in descriptions
+            if counts[key]
+        ]
         if self.has_multiple_answers:
-            told.append("Several answers a question are its samples; none of them is the greedy answer.")
-        return tuple(told)
+            notes.append("Several answers a question are its samples; none of them is the greedy answer.")
+        return tuple(notes)
 
 
 def read_responses(
@@ -319,29 +385,53 @@ def read_responses(
     mapping: Mapping[str, str],
     progress: ReadProgress,
 ) -> Reading:
-    """The runs of a log whose records have been taken apart; mapping: as in `format.Read`.
+    """The runs of a log whose records have been parsed.
 
-    Raises Refused where the table of right answers cannot be used. A log without any is a reading that says
-    so.
+    Parameters
+    ----------
+    head : Head
+        The beginning of the file; it names the table of right answers, if there is one.
+    format_id : str
+        Id of the log's format.
+    responses : Sequence[ServerResponse]
+        All responses of the log.
+    names : FieldNames
+        Names of fields in the log.
+    mapping : Mapping[str, str]
+        Field → column, as the user wants it.
+    progress : ReadProgress
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    Reading
+        With a refusal if the log has no right answers.
+
+    Raises
+    ------
+    Refused
+        If the table of right answers cannot be used.
     """
     responses = _fill_single_model(responses)
     stems = group_by_stem(responses)
-    several = max((len(places) for places in stems.values()), default=1) > 1
+    is_numbered = max((len(positions) for positions in stems.values()), default=1) > 1
     notes: list[str] = []
-    joined = None
+    joined_gold = None
     if head.gold_path is not None:
-        joined, stems = _join_gold(head, responses, names, stems if several else {})
+        joined_gold, stems = _join_gold(head, responses, names, stems if is_numbered else {})
         if stems:
             responses = merge_by_stem(responses, stems)
             notes.append("Responses whose ids differ by /0, /1 … are one question each, as the table has it.")
-    elif several:
+    elif is_numbered:
         notes.append(
             "The ids differ by /0, /1 …: where those are answers to one question, name a table of right "
             "answers (--gold TABLE) that has the id before the number."
         )
-    many = any(len(each.answers) > 1 and score_choices(each.answers) is None for each in responses)
-    rows = ResponseRows(responses, names, many, joined)
-    info = RunInfo(path_of="sample_0") if many else RunInfo()
+    has_multiple_answers = any(
+        len(response.answers) > 1 and score_choices(response.answers) is None for response in responses
+    )
+    rows = ResponseRows(responses, names, has_multiple_answers, joined_gold)
+    info = RunInfo(path_of="sample_0") if has_multiple_answers else RunInfo()
     log = LogTable(rows.entries(), names.column_roles, info)
     reading = read_log_table(replace(head, gold_path=None), format_id, log, mapping, progress)
     reading = replace(reading, notes=(*reading.notes, *notes, *rows.notes()))
@@ -349,7 +439,7 @@ def read_responses(
 
 
 def _fill_single_model(responses: Sequence[ServerResponse]) -> Sequence[ServerResponse]:
-    """A request that failed names no model: it is of the log's only one, where there is only one."""
+    """Adds the model's name to failed requests, which do not name one, if the log has a single model."""
     models = {response.model for response in responses} - {None}
     if len(models) != 1:
         return responses
@@ -359,7 +449,7 @@ def _fill_single_model(responses: Sequence[ServerResponse]) -> Sequence[ServerRe
 def _join_gold(
     head: Head, responses: Sequence[ServerResponse], names: FieldNames, stems: Mapping[str, list[int]]
 ) -> tuple[JoinedGold | None, Mapping[str, list[int]]]:
-    """The right answers by the log's ids, or by what stands before their numbers; and those stems, if so."""
+    """The right answers, joined by the responses' ids or by their stems; and the stems in the second case."""
     if head.gold_path is None:
         return None, {}
     table = read_gold_table(head.gold_path)

@@ -1,7 +1,7 @@
-"""What do answers of text-generation-inference hold, with the details of their tokens?
+"""Reads responses of text-generation-inference, saved with the details of their tokens.
 
-Special tokens, such as the one that ends the text, are no part of the answer. `best_of` sequences are ranked,
-the first being the best: they are no samples. Gold answers come from a table that the person names.
+Special tokens, such as the one that ends the text, are not part of the answer. `best_of` sequences are
+ranked from the best and so are not samples. Gold answers come from a table that the user names.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _ANSWER_KEYS: Final = frozenset({"generated_text", "details"})
 
 
 def recognises(head: Head) -> bool:
-    """Whether one of the first records is an answer with its details. A plain table may have the keys."""
+    """Whether one of the first records is a response with details; a plain table may have the same keys."""
     return any(
-        each.keys() >= _ANSWER_KEYS and isinstance(each["details"], dict) for each in head.first_objects
+        record.keys() >= _ANSWER_KEYS and isinstance(record["details"], dict) for record in head.first_objects
     )
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
-    """The runs of a log of generations. See `format.Read`."""
-    called = next(
-        (id_ for id_ in _ID_FIELDS if any(as_name(each.get(id_)) for each in head.first_objects)),
+    """The runs of a log of responses. See `Format.read`."""
+    id_field = next(
+        (name for name in _ID_FIELDS if any(as_name(record.get(name)) for record in head.first_objects)),
         _ROW_NUMBER_ID,
     )
     records = (
@@ -40,8 +40,8 @@ def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Read
         if head.kind == "json object"
         else read_log_records(head)
     )
-    responses = [_parse_record(record, called, number) for number, record in enumerate(records, 1)]
-    names = FieldNames(called, "generated_text", "tokens", "top_tokens")
+    responses = [_parse_record(record, id_field, number) for number, record in enumerate(records, 1)]
+    names = FieldNames(id_field, "generated_text", "tokens", "top_tokens")
     return read_responses(head, TGI.id, responses, names, mapping, progress)
 
 
@@ -49,28 +49,30 @@ def _parse_record(record: LogRecord, id_field: str, number: int) -> ServerRespon
     value = record.value
     if isinstance(value, BrokenRecord):
         return ServerResponse(line=record.line, share=record.share, broken=value)
-    own = {
+    extra_fields = {
         key: part
         for key, part in value.items()
         if key not in (*_ID_FIELDS, *_ANSWER_KEYS) and is_cell_value(part)
     }
-    failed = "error" in value and "generated_text" not in value
+    is_failed = "error" in value and "generated_text" not in value
     answer = ServerAnswer.from_positions(
         as_text(value.get("generated_text")), [*_parse_token_positions(as_object(value.get("details")))]
     )
     return ServerResponse(
         id=str(number) if id_field == _ROW_NUMBER_ID else as_name(value.get(id_field)),
         model=as_name(value.get("model")),
-        status="error" if failed else None,
-        answers=() if failed else (answer,),
-        extra_fields={key: part for key, part in own.items() if key not in ("model", "error", "error_type")},
+        status="error" if is_failed else None,
+        answers=() if is_failed else (answer,),
+        extra_fields={
+            key: part for key, part in extra_fields.items() if key not in ("model", "error", "error_type")
+        },
         line=record.line,
         share=record.share,
     )
 
 
 def _parse_token_positions(details: Mapping[str, object]) -> Iterator[TokenPosition]:
-    """The generated tokens with the likeliest at each, special ones left out."""
+    """The generated tokens with the likeliest at each position, special tokens left out."""
     tops = as_list(details.get("top_tokens"))
     for at, token in enumerate(map(as_object, as_list(details.get("tokens")))):
         if token.get("special") is True:

@@ -1,4 +1,4 @@
-"""How is an array read block by block, so that memory does not grow with it?"""
+"""Reads a stored NumPy array block by block, so that memory does not grow with the array."""
 
 from __future__ import annotations
 
@@ -16,23 +16,33 @@ from calib_core.errors import Refused
 from calib_core.readers.archives import translate_unpack_errors
 
 BLOCK_BYTES: Final = 2 * 2**20
-"""Bytes read at a time: enough to be fast, few enough that progress is told and memory stays small."""
+"""Bytes read at a time: enough to be fast, few enough for frequent progress and little memory."""
 
 MAX_CLASSES: Final = 2**20
-"""No vocabulary is larger: a file that says so is something else."""
+"""Upper limit of K; a file that claims more is something else."""
 
 _HEADER_READERS: Final = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 _HEADER_ERRORS: Final = (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError)
-"""What NumPy raises of a header that is none. It is parsed as a literal and never run."""
+"""Errors of NumPy for an invalid header, which is parsed as a literal and never executed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredArray:
     """A stored array of which only the header has been read; its values can be read once, in order.
 
-    file: as messages call it; name: the array's own; shape: as stored, each ≥ 0; fortran: whether
-    columns are stored one after another.
+    Attributes
+    ----------
+    file : str
+        The file's name, for messages.
+    name : str
+        The array's name.
+    shape : tuple[int, ...]
+        As stored, each length ≥ 0.
+    dtype : np.dtype
+        As stored; never of Python objects.
+    is_fortran : bool
+        Whether the array is stored column by column.
     """
 
     file: str
@@ -44,12 +54,23 @@ class StoredArray:
 
     @classmethod
     def from_stream(cls, stream: BinaryIO, size: int, file: str, name: str) -> StoredArray:
-        """The array whose NPY bytes, `size` of them, begin here.
+        """The array whose NPY bytes begin at the stream's position.
 
-        Raises Refused where they are no array, hold Python objects, or are not as many as the header
-        says.
+        Parameters
+        ----------
+        stream : BinaryIO
+            The open file, at the first byte of the array.
+        size : int
+            Total number of bytes of the stream.
+        file, name : str
+            Names of file and array, for messages.
+
+        Raises
+        ------
+        Refused
+            If the bytes are not an array, hold Python objects, or are not as many as the header says.
         """
-        shape, fortran, dtype = _read_header(stream, file, name)
+        shape, is_fortran, dtype = _read_header(stream, file, name)
         if dtype.hasobject:
             raise Refused(
                 f"{file}: {name!r} holds Python objects (a pickle), which are never unpacked, as they could "
@@ -57,23 +78,26 @@ class StoredArray:
             )
         if min(shape, default=0) < 0:
             raise Refused(f"{file}: {name!r} has the shape {shape}, which no array can have. Save it again.")
-        told, there = prod(shape) * dtype.itemsize, size - stream.tell()
-        if told != there:
+        claimed_bytes, stored_bytes = prod(shape) * dtype.itemsize, size - stream.tell()
+        if claimed_bytes != stored_bytes:
             raise Refused(
-                f"{file}: {name!r} says that it has the shape {shape} of {dtype} ({told:,} bytes), and "
-                f"{there:,} bytes follow. It may be cut off or half written: save it again."
+                f"{file}: {name!r} says that it has the shape {shape} of {dtype} ({claimed_bytes:,} bytes), "
+                f"and {stored_bytes:,} bytes follow. It may be cut off or half written: save it again."
             )
-        return cls(file, name, shape, dtype, fortran, stream)
+        return cls(file, name, shape, dtype, is_fortran, stream)
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of one row: of all that stands at one index of the first dimension."""
+        """Bytes of one row, that is, of everything at one index of the first dimension."""
         return prod(self.shape[1:]) * self.dtype.itemsize
 
     def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
         """The values in blocks of `rows` consecutive rows (the last may have fewer), in native byte order.
 
-        Raises Refused where the bytes end early, or are not those that the archive's checksum is of.
+        Raises
+        ------
+        Refused
+            If the bytes end early, or do not match the archive's checksum.
         """
         for start in range(0, self.shape[0], rows):
             count = min(rows, self.shape[0] - start)
@@ -81,27 +105,28 @@ class StoredArray:
         self._finish()
 
     def read_all(self) -> NDArray[Any]:
-        """All values at once, of an array known to be small; raises as `blocks`."""
+        """All values at once, for an array that is known to be small. Raises as `blocks` does."""
         values = self._read_values(self.shape, f"within its {prod(self.shape):,} values")
         self._finish()
         return values.reshape(self.shape[::-1]).T if self.is_fortran else values
 
     def _read_values(self, shape: tuple[int, ...], where: str) -> NDArray[Any]:
-        wanted = prod(shape) * self.dtype.itemsize
+        n_bytes = prod(shape) * self.dtype.itemsize
         with translate_unpack_errors(self.file, self.name):
-            data = self._stream.read(wanted)
-        if len(data) != wanted:
+            data = self._stream.read(n_bytes)
+        if len(data) != n_bytes:
             raise Refused(f"{self.file}: {self.name!r} ends {where}. Write or copy the file again.")
         values = np.frombuffer(data, self.dtype).reshape(shape)
         return values if self.dtype.isnative else values.astype(self.dtype.newbyteorder("="))
 
     def _finish(self) -> None:
-        """An archive's checksum is only looked at once the end has been reached."""
+        """Reads past the end, since an archive's checksum is only verified there."""
         with translate_unpack_errors(self.file, self.name):
             self._stream.read(1)
 
 
 def _read_header(stream: BinaryIO, file: str, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether in Fortran order, and dtype. Raises Refused for an invalid header."""
     reason = "its format is of another version"
     with translate_unpack_errors(file, name):
         try:

@@ -1,7 +1,7 @@
-"""What do saved NumPy arrays hold: the distribution at every position of a text, or answers to questions?
+"""Reads saved NumPy arrays: the distribution at every position of a text, or answers to questions.
 
-One archive (NPZ) of `probs` (or `logprobs`, `logits`) and `target`, or a pair of files that may be mapped
-into memory: `X.probs.npy` and `X.target.npy`.
+Either one archive (NPZ) of `probs` (or `logprobs`, `logits`) and `target`, or a pair of files
+`X.probs.npy` and `X.target.npy`, which may have been written as memory maps.
 """
 
 from __future__ import annotations
@@ -38,21 +38,23 @@ from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.row_checks import PositionProblem
 from calib_core.tokens.scales import ProbabilityScale
 
-# MERGED npz_roles: Which of the arrays of an archive is what?  What cannot be told apart is asked, not guessed.
+# --- Roles of arrays ----------------------------------------------------------
+#
+# Where the roles are ambiguous, the user is asked to map an array.
 
 METADATA_ARRAY: Final = "meta"
-"""The text that says of which run the arrays are: the canonical metadata, as JSON."""
+"""The array with the canonical metadata, JSON text that describes the run."""
 
 TARGET_ARRAY: Final = "target"
 
 TOKEN_TARGET_NAMES: Final = ("token_ids", "input_ids")
-"""Other names of the right classes, which only token-level files give them."""
+"""Other names of the right classes that occur in token-level files only."""
 AMBIGUOUS_TARGET_NAMES: Final = ("targets", "labels", "y")
-"""Other names, which files of answers give their right choices too."""
+"""Other names that files of answers also use for their right choices."""
 GOLD_NAMES: Final = ("gold", "gold_index")
 
 MAX_CHOICES: Final = 256
-"""With more classes the rows are positions of a text: no question has so many choices."""
+"""With more classes, rows are positions of a text: no question has so many choices."""
 
 _ARRAY_NAMES_ADVICE: Final = (
     "A token-level file holds probs (or logprobs, logits) and target, one row a position; a file of answers "
@@ -63,7 +65,17 @@ _ARRAY_NAMES_ADVICE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class TokenArrayNames:
-    """values: the name of the distributions; scale: what they are; target: the name of the right classes."""
+    """Names of the arrays of a token-level file.
+
+    Attributes
+    ----------
+    values : str
+        The array of distributions.
+    scale : ProbabilityScale
+        What its values are.
+    target : str
+        The array of right classes.
+    """
 
     values: str
     scale: ProbabilityScale
@@ -77,21 +89,37 @@ def find_token_arrays(
     metadata: Mapping[str, Any],
     open_array: Callable[[str], StoredArray],
 ) -> TokenArrayNames | None:
-    """The arrays of a token-level file; None where the file holds answers.
+    """The names of a token-level file's arrays; None where the file holds answers.
 
-    mapping: array → what it is read as, "" not at all. Raises Refused where a mapped array is not there,
-    nothing is known, or several readings are possible.
+    Parameters
+    ----------
+    file : str
+        The file's name, for messages.
+    names : tuple[str, ...]
+        Names of all arrays.
+    mapping : Mapping[str, str]
+        Array → role, as the user wants it; "" leaves an array out.
+    metadata : Mapping[str, Any]
+        The file's metadata; {} without any.
+    open_array : Callable[[str], StoredArray]
+        Opens one array.
+
+    Raises
+    ------
+    Refused
+        If a mapped array is missing, no array is known, or several readings are possible.
     """
-    if absent := [name for name in mapping if name not in names]:
-        raise Refused(f"{file} has no array {absent[0]!r}. Its arrays are {column_list_text(names)}.")
-    meant = {name: mapping.get(name, name) for name in names if name != METADATA_ARRAY}
+    if missing := [name for name in mapping if name not in names]:
+        raise Refused(f"{file} has no array {missing[0]!r}. Its arrays are {column_list_text(names)}.")
+    array_roles = {name: mapping.get(name, name) for name in names if name != METADATA_ARRAY}
     values: list[tuple[str, ProbabilityScale]] = [
-        (name, scale) for scale in ARRAY_SCALES for name, role in meant.items() if role == scale
+        (name, scale) for scale in ARRAY_SCALES for name, role in array_roles.items() if role == scale
     ]
-    if not values or not _is_token_level(file, meant, metadata, lambda: open_array(values[0][0])):
-        if not values and not any(role in COLUMN_JUDGES for role in meant.values()):
+    if not values or not _is_token_level(file, array_roles, metadata, lambda: open_array(values[0][0])):
+        if not values and not any(role in COLUMN_JUDGES for role in array_roles.values()):
             raise Refused(
-                f"{file} holds the arrays {column_list_text(names)}, of which none is known. {_ARRAY_NAMES_ADVICE}"
+                f"{file} holds the arrays {column_list_text(names)}, of which none is known. "
+                f"{_ARRAY_NAMES_ADVICE}"
             )
         return None
     if len(values) > 1:
@@ -99,7 +127,7 @@ def find_token_arrays(
             f"{file} holds {' and '.join(repr(name) for name, _ in values)}, and one of them is read. Leave "
             f"the others out: {' '.join(f'--map {name}=' for name, _ in values[1:])}"
         )
-    return TokenArrayNames(*values[0], _target_array(file, meant))
+    return TokenArrayNames(*values[0], _target_array(file, array_roles))
 
 
 def _is_token_level(
@@ -108,11 +136,11 @@ def _is_token_level(
     metadata: Mapping[str, Any],
     open_values: Callable[[], StoredArray],
 ) -> bool:
-    """Whether the rows are positions of a text, and not questions."""
+    """Whether the rows are positions of a text rather than questions."""
     roles = set(array_roles.values())
-    told = metadata.get("format")
-    if told in ("calib-tokens", "calib-answers"):
-        return told == "calib-tokens"
+    stored_format = metadata.get("format")
+    if stored_format in ("calib-tokens", "calib-answers"):
+        return stored_format == "calib-tokens"
     targets = roles & {TARGET_ARRAY, *TOKEN_TARGET_NAMES}
     golds = sorted(roles & set(GOLD_NAMES))
     if targets and golds:
@@ -122,43 +150,43 @@ def _is_token_level(
         )
     if targets or golds:
         return not golds
-    either = [name for name, role in array_roles.items() if role in AMBIGUOUS_TARGET_NAMES]
-    if not either:
+    ambiguous = [name for name, role in array_roles.items() if role in AMBIGUOUS_TARGET_NAMES]
+    if not ambiguous:
         return not roles & set(COLUMN_JUDGES)
     if open_values().shape[-1:] > (MAX_CHOICES,):
         return True
     raise Refused(
-        f"{file}: {either[0]!r} may be the right class of each position of a text, or the right choice of "
-        f"each question. Say which: --map {either[0]}={TARGET_ARRAY} or --map {either[0]}=gold"
+        f"{file}: {ambiguous[0]!r} may be the right class of each position of a text, or the right choice of "
+        f"each question. Say which: --map {ambiguous[0]}={TARGET_ARRAY} or --map {ambiguous[0]}=gold"
     )
 
 
 def _target_array(file: str, array_roles: Mapping[str, str]) -> str:
-    """The array of the right classes."""
-    own = [name for name, role in array_roles.items() if role == TARGET_ARRAY]
-    others = [
+    """Name of the array of right classes."""
+    exact = [name for name, role in array_roles.items() if role == TARGET_ARRAY]
+    alternatives = [
         name for name, role in array_roles.items() if role in (*TOKEN_TARGET_NAMES, *AMBIGUOUS_TARGET_NAMES)
     ]
-    found = own or others
-    if not found:
+    candidates = exact or alternatives
+    if not candidates:
         raise Refused(
             f"{file} has no target: the class that is right at each position. {_ARRAY_NAMES_ADVICE}"
         )
-    if len(found) > 1:
+    if len(candidates) > 1:
         raise Refused(
-            f"{file} holds {column_list_text(found)}, and one of them is the target. Say which: "
-            f"{' or '.join(f'--map {name}={TARGET_ARRAY}' for name in found)}"
+            f"{file} holds {column_list_text(candidates)}, and one of them is the target. Say which: "
+            f"{' or '.join(f'--map {name}={TARGET_ARRAY}' for name in candidates)}"
         )
-    return found[0]
+    return candidates[0]
 
 
-# MERGED npz_answers: Which runs does an archive of arrays hold that has one row a question?  A table, an array a column.
+# --- Answers to questions: one array per column, one row per question ---------
 
 MAX_ANSWER_BYTES: Final = 2**28
-"""Bytes of the arrays read, which are all kept in memory."""
+"""Limit for the arrays of answers, which are all kept in memory."""
 
 MAX_GROUP_NAME_BYTES: Final = 2**24
-"""Bytes of an array that may hold the groups' names: a larger one is not looked at."""
+"""Limit for an array that may hold the names of groups; larger ones are ignored."""
 
 _TABLE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -168,7 +196,7 @@ _TABLE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "target": "gold",
     }
 )
-"""What arrays are called in a file of NumPy arrays → in a table."""
+"""Name of an array → name of the table's column."""
 
 
 def read_answers(
@@ -179,34 +207,55 @@ def read_answers(
     origin: Origin,
     progress: ReadProgress,
 ) -> Reading:
-    """The runs of the arrays `names`. mapping: as of `Format.read`; raises Refused as a table does."""
-    said = {name: mapping.get(name, name) for name in names}
+    """The runs of arrays with one row per question.
+
+    Parameters
+    ----------
+    head : Head
+        The beginning of the file.
+    names : Sequence[str]
+        Names of the arrays to read.
+    mapping : Mapping[str, str]
+        Array → role, as the user wants it.
+    open_array : Callable[[str], StoredArray]
+        Opens one array.
+    origin : Origin
+        File, format and run that the rows belong to.
+    progress : ReadProgress
+        Called with the share of the work that is done.
+
+    Raises
+    ------
+    Refused
+        If the arrays are not columns of one table, or the table cannot be used.
+    """
+    array_roles = {name: mapping.get(name, name) for name in names}
     known = {
         name: _TABLE_NAMES.get(role, role)
-        for name, role in said.items()
+        for name, role in array_roles.items()
         if name in mapping or role in _TABLE_NAMES
     }
     roles = ColumnRoles.from_mapping(known, head.file)
-    wanted = [open_array(name) for name in names if roles.is_used(name)]
-    _check_answer_arrays(head.file, wanted)
-    rows = wanted[0].shape[0] if wanted else 0
+    used = [open_array(name) for name in names if roles.is_used(name)]
+    _check_answer_arrays(head.file, used)
+    n_rows = used[0].shape[0] if used else 0
     others = [open_array(name) for name in names if name not in known and not roles.is_used(name)]
     groups = GroupColumns(roles)
-    read = [*wanted, *(other for other in others if _may_group(other, rows))]
-    return read_table(RawTable(tuple(names), _array_slices(read, rows)), head, groups, progress, origin)
+    arrays = [*used, *(other for other in others if _may_group(other, n_rows))]
+    return read_table(RawTable(tuple(names), _array_slices(arrays, n_rows)), head, groups, progress, origin)
 
 
-def _may_group(array: StoredArray, rows: int) -> bool:
-    """Whether an array without a name here may hold one group's name a row."""
+def _may_group(array: StoredArray, n_rows: int) -> bool:
+    """Whether an array of unknown role may hold the name of a group for each row."""
     return (
         array.dtype.kind in "iubU"
-        and array.shape == (rows,)
-        and rows * array.dtype.itemsize <= MAX_GROUP_NAME_BYTES
+        and array.shape == (n_rows,)
+        and n_rows * array.dtype.itemsize <= MAX_GROUP_NAME_BYTES
     )
 
 
 def _check_answer_arrays(file: str, arrays: Sequence[StoredArray]) -> None:
-    """Raises Refused where arrays are no columns of one table, before any of them is read."""
+    """Raises Refused where arrays are not columns of one table, before any of them is read."""
     for array in arrays:
         if array.dtype.kind not in "fiubU" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
             raise Refused(f"{file}: {array.name!r} holds {array.dtype}, and numbers or text are expected.")
@@ -224,17 +273,17 @@ def _check_answer_arrays(file: str, arrays: Sequence[StoredArray]) -> None:
     if size > MAX_ANSWER_BYTES:
         raise Refused(
             f"{file} holds {size / 2**20:,.0f} MiB of arrays, one row a question, and at most "
-            f"{MAX_ANSWER_BYTES // 2**20} MiB are read. If the rows are positions of a text, name the right classes "
-            f"target instead of gold."
+            f"{MAX_ANSWER_BYTES // 2**20} MiB are read. If the rows are positions of a text, name "
+            f"the right classes target instead of gold."
         )
 
 
-def _array_slices(arrays: Sequence[StoredArray], rows: int) -> Iterator[Slice]:
+def _array_slices(arrays: Sequence[StoredArray], n_rows: int) -> Iterator[Slice]:
     columns = {array.name: _array_series(array) for array in arrays}
-    for start in range(0, rows, ROWS_PER_SLICE):
+    for start in range(0, n_rows, ROWS_PER_SLICE):
         parts = {name: values.slice(start, ROWS_PER_SLICE) for name, values in columns.items()}
-        count = min(ROWS_PER_SLICE, rows - start)
-        yield Slice(count, parts, None, (start + count) / rows)
+        count = min(ROWS_PER_SLICE, n_rows - start)
+        yield Slice(count, parts, None, (start + count) / n_rows)
 
 
 def _array_series(array: StoredArray) -> pl.Series:
@@ -242,18 +291,37 @@ def _array_series(array: StoredArray) -> pl.Series:
     return values.cast(pl.List(values.dtype.inner)) if isinstance(values.dtype, pl.Array) else values
 
 
-# MERGED positions: What do the distributions of one run come to, read block by block beside their targets?
+# --- Positions of a text, read block by block ---------------------------------
 
 MAX_ALL_BAD_BYTES: Final = 64 * 2**20
-"""Where all of so many bytes are bad, the rest is not read."""
+"""Reading stops after this many bytes without a single good position."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DensePositions:
-    """One run's arrays. values: floats of shape (T, K); target: whole numbers of shape (T,).
+    """The arrays of one run.
 
-    scale: what the values are; origin: where they come from; label: what the run is called if nothing is
-    known of it; columns, unused: the arrays of the file, and those of them that nothing is read from.
+    Attributes
+    ----------
+    values : StoredArray
+        Distributions, floats of shape (T, K).
+    target : StoredArray
+        Right classes, integers of shape (T,).
+    scale : ProbabilityScale
+        What the values are.
+    origin : Origin
+        File, format and run that the arrays belong to.
+    label : str
+        The run's label where its model and data set are not known.
+    columns : tuple[str, ...]
+        Names of all arrays in the file.
+    unused_columns : tuple[str, ...]
+        Those that are not read.
+
+    Raises
+    ------
+    Refused
+        If dtype or shape of an array is wrong, or the two do not match.
     """
 
     values: StoredArray
@@ -265,129 +333,142 @@ class DensePositions:
     unused_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises Refused where the arrays cannot be such, or do not belong together."""
         _check_values(self.values)
         _check_target(self.target, self.values.shape[0])
 
     @property
     def n_positions(self) -> int:
-        """T."""
+        """Number of positions, T."""
         return self.values.shape[0]
 
     @property
     def n_classes(self) -> int:
-        """K."""
+        """Number of classes, K."""
         return self.values.shape[1]
 
 
 def read_dense_positions(
     positions: DensePositions, progress: ReadProgress, notes: Sequence[str] = ()
 ) -> Reading:
-    """The one run of a file. notes: what is known already and has to be said with its numbers.
+    """The single run of a file.
 
-    Raises Refused where the arrays end early, or not one position is good.
+    Parameters
+    ----------
+    positions : DensePositions
+        The run's arrays.
+    progress : ReadProgress
+        Called with the share of positions read.
+    notes : Sequence[str], default=()
+        Notes to add to the run's own.
+
+    Raises
+    ------
+    Refused
+        If the arrays end early or no position is good.
     """
     reducer, alignment = _reduce_blocks(positions, progress)
-    file, rows = positions.origin.file, positions.n_positions
+    file, n_rows = positions.origin.file, positions.n_positions
     problems = _problems(positions, reducer.problems)
-    if reducer.n_bad_rows + reducer.padding == rows:
-        raise _nothing_usable(file, f"all {rows:,} positions are bad", problems)
-    progress(1.0, f"{rows:,} positions read")
-    ledger = RowCounts(
-        n_rows=rows - reducer.padding,
+    if reducer.n_bad_rows + reducer.padding == n_rows:
+        raise _nothing_usable(file, f"all {n_rows:,} positions are bad", problems)
+    progress(1.0, f"{n_rows:,} positions read")
+    row_counts = RowCounts(
+        n_rows=n_rows - reducer.padding,
         n_left_out=reducer.n_bad_rows,
         clipped=MappingProxyType({positions.values.name: reducer.clipped} if reducer.clipped else {}),
         n_off_sum=reducer.off_sum,
         notes=(*notes, *_position_notes(reducer.padding, alignment.shift_note)),
     )
     info = positions.origin.info
-    run = TokenRun(file, positions.origin.format, info.label(positions.label), info, reducer.result(), ledger)
+    run = TokenRun(
+        file, positions.origin.format, info.label(positions.label), info, reducer.result(), row_counts
+    )
     return Reading(
         file=file,
         format=positions.origin.format,
-        n_rows=rows,
+        n_rows=n_rows,
         n_bad_rows=reducer.n_bad_rows,
         problems=problems,
         good_runs=(run,),
         columns=positions.columns,
         unused_columns=positions.unused_columns,
         proposed_mapping=MappingProxyType({}),
-        notes=ledger.notes,
+        notes=row_counts.notes,
     )
 
 
 def _reduce_blocks(positions: DensePositions, progress: ReadProgress) -> tuple[DenseReducer, DenseAlignment]:
-    """Every block, added up. Memory holds one block, whatever the size of the file."""
-    at_once = max(1, BLOCK_BYTES // positions.values.row_bytes)
-    alignment, reducer, done = DenseAlignment(positions.scale), None, 0
-    blocks = zip(positions.values.blocks(at_once), positions.target.blocks(at_once), strict=True)
+    """All blocks, reduced to sums; memory holds one block at a time."""
+    block_rows = max(1, BLOCK_BYTES // positions.values.row_bytes)
+    alignment, reducer, n_read = DenseAlignment(positions.scale), None, 0
+    blocks = zip(positions.values.blocks(block_rows), positions.target.blocks(block_rows), strict=True)
     for values, stored in blocks:
         target = _as_int64(stored)
         if reducer is None:
             reducer = DenseReducer(positions.n_classes, scale=positions.scale)
         alignment.add(values, target)
         reducer.add(values, target)
-        done += len(target)
+        n_read += len(target)
         if (
-            reducer.n_bad_rows == done < positions.n_positions
-            and done * positions.values.row_bytes >= MAX_ALL_BAD_BYTES
+            reducer.n_bad_rows == n_read < positions.n_positions
+            and n_read * positions.values.row_bytes >= MAX_ALL_BAD_BYTES
         ):
-            reason = f"the first {done:,} positions are all bad, and no more were read"
+            reason = f"the first {n_read:,} positions are all bad, and no more were read"
             raise _nothing_usable(positions.origin.file, reason, _problems(positions, reducer.problems))
-        progress(done / positions.n_positions, f"{done:,} of {positions.n_positions:,} positions read")
+        progress(n_read / positions.n_positions, f"{n_read:,} of {positions.n_positions:,} positions read")
     if reducer is None:
         raise Refused(f"{positions.origin.file} holds no positions: its arrays are empty.")
     return reducer, alignment
 
 
 def _as_int64(stored: NDArray[Any]) -> NDArray[np.int64]:
-    """Targets as int64; what is too large for it is as wrong as its largest."""
+    """Targets as int64; a uint64 beyond its range becomes the largest int64, which is just as invalid."""
     if stored.dtype == np.uint64:
         stored = np.minimum(stored, np.uint64(np.iinfo(np.int64).max))
     return stored.astype(np.int64)
 
 
 def _check_values(values: StoredArray) -> None:
-    said, dtype = f"{values.file}: {values.name!r}", values.dtype
+    subject, dtype = f"{values.file}: {values.name!r}", values.dtype
     if len(values.shape) != 2:
         hint = f" Save {values.name}.reshape(-1, {values.shape[-1]})." if len(values.shape) > 2 else ""
         raise Refused(
-            f"{said} has the shape {values.shape}, and one row a position, one column a class is expected "
+            f"{subject} has the shape {values.shape}, and one row a position, one column a class is expected "
             f"(T × K).{hint}"
         )
     if dtype.kind != "f" or dtype.itemsize > 8:
-        raise Refused(f"{said} holds {_dtype_text(dtype)}, and float16, float32 or float64 are expected.")
+        raise Refused(f"{subject} holds {_dtype_text(dtype)}, and float16, float32 or float64 are expected.")
     if values.is_fortran and min(values.shape) > 1:
         raise Refused(
-            f"{said} is stored column by column (Fortran order), so that no position can be read without "
+            f"{subject} is stored column by column (Fortran order), so that no position can be read without "
             f"the others. Save numpy.ascontiguousarray({values.name})."
         )
     rows, classes = values.shape
     if not rows:
-        raise Refused(f"{said} holds no positions: its shape is {values.shape}.")
+        raise Refused(f"{subject} holds no positions: its shape is {values.shape}.")
     if not 2 <= classes <= MAX_CLASSES:
         raise Refused(
-            f"{said} has {classes:,} classes (the second number of its shape {values.shape}), and 2 to "
+            f"{subject} has {classes:,} classes (the second number of its shape {values.shape}), and 2 to "
             f"{MAX_CLASSES:,} are expected. Perhaps rows and columns are exchanged."
         )
 
 
 def _check_target(target: StoredArray, rows: int) -> None:
-    said = f"{target.file}: {target.name!r}"
+    subject = f"{target.file}: {target.name!r}"
     if target.dtype.kind not in "iu":
         raise Refused(
-            f"{said} holds {_dtype_text(target.dtype)}, and whole numbers (the class that is right at each "
-            f"position) are expected. Save {target.name}.astype('int64')."
+            f"{subject} holds {_dtype_text(target.dtype)}, and whole numbers (the class that is right at "
+            f"each position) are expected. Save {target.name}.astype('int64')."
         )
     if target.shape != (rows,):
         raise Refused(
-            f"{said} has the shape {target.shape}, and one class for each of the {rows:,} positions is "
+            f"{subject} has the shape {target.shape}, and one class for each of the {rows:,} positions is "
             f"expected: the shape ({rows},)."
         )
 
 
 def _dtype_text(dtype: np.dtype[Any]) -> str:
-    """What an array holds, and how it may have come to that."""
+    """The dtype in words, with a hint on how it may have come about."""
     if dtype.names:
         return "records of several fields"
     if (dtype.kind == "V" and dtype.itemsize == 2) or dtype == np.uint16:
@@ -396,9 +477,9 @@ def _dtype_text(dtype: np.dtype[Any]) -> str:
 
 
 def _problems(positions: DensePositions, faults: Sequence[PositionProblem]) -> tuple[Problem, ...]:
-    """The bad values by kind, the kind that comes first in the file first."""
-    found = (_problem_of_fault(positions, fault) for fault in faults)
-    return tuple(sorted(found, key=lambda problem: problem.first[0].row))
+    """The bad values by kind, in the order of their first row."""
+    problems = (_problem_of_fault(positions, fault) for fault in faults)
+    return tuple(sorted(problems, key=lambda problem: problem.first[0].row))
 
 
 def _problem_of_fault(positions: DensePositions, fault: PositionProblem) -> Problem:
@@ -422,15 +503,17 @@ def _position_notes(padding: int, shift_note: str | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
+# --- The format ---------------------------------------------------------------
+
 _MAX_METADATA_BYTES: Final = 2**20
-"""Bytes of metadata: a run is described in a few hundred."""
+"""Limit for the metadata, which normally has a few hundred bytes."""
 
 ArrayMetadata = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ArrayArchive:
-    """An open archive. members: name → member of each array."""
+    """An open archive; members: name → member of each array."""
 
     file: str
     archive: ZipFile
@@ -438,34 +521,35 @@ class _ArrayArchive:
     stack: ExitStack = field(repr=False)
 
     def open_array(self, name: str) -> StoredArray:
-        """One array, to be read once; raises Refused where it is none."""
+        """One array, to be read once. Raises Refused where the member is not an array."""
         member = self.members[name]
         stream = self.stack.enter_context(open_member(self.archive, member, self.file))
         return StoredArray.from_stream(stream, member.file_size, self.file, name)
 
     @property
     def metadata(self) -> ArrayMetadata:
-        """What the archive says of its run; nothing where it says nothing."""
+        """The archive's metadata; {} without any. Raises Refused where it is not JSON."""
         if METADATA_ARRAY not in self.members:
             return {}
         array = self.open_array(METADATA_ARRAY)
         if array.shape or array.dtype.kind != "U" or array.dtype.itemsize > _MAX_METADATA_BYTES:
             raise Refused(
-                f"{self.file}: {METADATA_ARRAY!r} has the shape {array.shape} of {array.dtype}, and one text, the "
-                f"metadata as JSON, is expected. Save numpy.array(json.dumps(metadata)), or leave it out."
+                f"{self.file}: {METADATA_ARRAY!r} has the shape {array.shape} of {array.dtype}, and one "
+                f"text, the metadata as JSON, is expected. Save numpy.array(json.dumps(metadata)), or "
+                f"leave it out."
             )
         return _parse_metadata(str(array.read_all()), self.file)
 
 
 def recognises(head: Head) -> bool:
-    """Whether the file is one array, an archive of arrays, or the metadata of an array beside it."""
+    """Whether the file is an array, an archive of arrays, or the metadata beside an array."""
     if head.kind in ("json object", "json lines"):
         return head.path is not None and main_file_of(head.path) is not None
     return head.kind == "npy" or (head.kind == "zip" and any(name.endswith(".npy") for name in head.names))
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
-    """The run whose arrays a file holds. See `format.Read`."""
+    """The run whose arrays a file holds. See `Format.read`."""
     if head.path is None or not recognises(head):
         raise Refused(f"{head.file} was to be read as {NPZ.title} and holds no NumPy arrays.")
     if head.kind != "zip":
@@ -542,12 +626,14 @@ def _parse_metadata(text: str | bytes, file: str) -> ArrayMetadata:
 
 
 def _vocabulary_notes(metadata: ArrayMetadata, n_classes: int) -> tuple[str, ...]:
-    told = metadata.get("vocab_size")
-    if not isinstance(told, int) or told == n_classes:
+    vocab_size = metadata.get("vocab_size")
+    if not isinstance(vocab_size, int) or vocab_size == n_classes:
         return ()
-    return (
-        f"The metadata says a vocabulary of {told:,}, and the arrays have {n_classes:,} classes, which counts.",
+    note = (
+        f"The metadata says a vocabulary of {vocab_size:,}, and the arrays have {n_classes:,} classes, which "
+        f"counts."
     )
+    return (note,)
 
 
 NPZ: Final = Format("npz", "token-level arrays", "NumPy arrays", recognises, read)

@@ -1,7 +1,7 @@
-"""How are the sums of token-level runs saved, small and exact, and read again?
+"""Saves the sums of token-level runs in one small Parquet file, and reads them back exactly.
 
-One Parquet file holds one or more runs: the table of `sums_table`, and as the metadata `calib` what no
-table holds. It is sealed: whatever was altered or cut off since is refused.
+The cells of all runs form one table; what is not tabular is in the file's metadata. A digest of the whole
+file is part of it, so that a file that was altered or cut off is refused.
 """
 
 from __future__ import annotations
@@ -30,18 +30,22 @@ from calib_core.runs import RowCounts, TokenRun
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from calib_core.tokens.sums import ExamplePosition, NullDraws, TokenSums, UnstoredBounds
 
-# MERGED sums_table: How do the sums of a token-level run become rows of one table, and sums again, to the last bit?
+# --- Sums as a table ----------------------------------------------------------
 #
-# One row is one cell: part says of what (`PARTS`), run of which run; the other columns hold what that part
-# needs, and 0 elsewhere.
+# One row is one cell of one run. `part` says what it is a cell of; columns that the part does not need are
+# 0.
 
 TABLE_PARTS: Final = (
     "top", "all", "class", "occurrences", "draws_top", "draws_all", "draws_class", "unseen", "examples",
 )  # fmt: skip
-"""The grids of the top label, of all labels and by class; positions by right class; drawn outcomes
-(`draw` numbers the draw, in draws_class by class); the A_j of a top-k file (`draw` is M, `cell` j − 1,
-`confidence` A_j); and the largest entries of the positions kept (`draw` numbers them, `group` is the
-class)."""
+"""Parts of the table.
+
+- top, all, class: the grids of the top label, of all labels and by class;
+- occurrences: positions by right class;
+- draws_top, draws_all, draws_class: outcomes drawn under the null hypothesis (`draw` is the draw's number);
+- unseen: bounds A_j of a top-k file (`draw` is M, `cell` is j − 1, `confidence` is A_j);
+- examples: largest entries of the example positions (`draw` is the position's number, `group` the class).
+"""
 
 SUMS_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
     {
@@ -61,15 +65,16 @@ SUMS_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
 _GRID_COLUMNS: Final = ("group", "cell", "count", "correct", "confidence", "squared", "confident_correct")
 
 RunMetadata = Mapping[str, Any]
-"""The part of a run that is no table, as JSON holds it."""
+"""The part of a run that is not tabular, as stored in JSON."""
 
 PartColumns = Mapping[str, NDArray[Any]]
+"""Column → values, of one part of one run."""
 
 _EXAMPLE_FIELDS: Final = ("row", "target", "target_prob", "rest", "classes", "width")
 
 
 def sums_metadata(sums: TokenSums) -> RunMetadata:
-    """What of the sums is kept beside the table."""
+    """The part of the sums that is not tabular, as a JSON object."""
     draws, unseen = sums.draws, sums.unstored
     return {
         "rows": sums.rows,
@@ -93,45 +98,56 @@ def sums_metadata(sums: TokenSums) -> RunMetadata:
 
 
 def sums_to_table(run: int, sums: TokenSums) -> pl.DataFrame:
-    """All cells of one run, columns as in `SCHEMA`."""
+    """All cells of one run, with the columns of `SUMS_SCHEMA`."""
     return pl.concat(_part_frame(run, part, columns) for part, columns in _sums_parts(sums))
 
 
 def sums_from_table(metadata: RunMetadata, table: pl.DataFrame) -> TokenSums:
-    """The sums of one run again. table: its rows of `table_of`.
+    """The inverse of `sums_metadata` and `sums_to_table`.
 
-    Raises KeyError, TypeError, ValueError or IndexError where something is missing or of the wrong type;
-    whether the numbers can be sums at all is asked by `sums_checks`.
+    Whether the numbers are possible sums is checked by `check_sums`.
+
+    Parameters
+    ----------
+    metadata : RunMetadata
+        The run's part of the metadata.
+    table : pl.DataFrame
+        The run's rows.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, IndexError
+        If something is missing or of the wrong type.
     """
     parts = {
         part: {name: frame[name].to_numpy() for name in SUMS_SCHEMA if name != "part"}
         for part, frame in _part_frames(table)
     }
-    none = _empty_columns()
+    empty = _empty_columns()
     rows, classes = int(metadata["rows"]), int(metadata["classes"])
     occurrences = np.zeros(classes, np.int64)
-    found = parts.get("occurrences", none)
-    occurrences[found["group"]] = found["count"]
+    right_classes = parts.get("occurrences", empty)
+    occurrences[right_classes["group"]] = right_classes["count"]
     by_class = metadata["by_class"]
     return TokenSums(
         rows=rows,
         classes=classes,
-        top_label=_grid_from_columns(metadata["top"], parts.get("top", none)),
-        all_labels=_grid_from_columns(metadata["all"], parts.get("all", none)),
-        by_class=None if by_class is None else _grid_from_columns(by_class, parts.get("class", none)),
+        top_label=_grid_from_columns(metadata["top"], parts.get("top", empty)),
+        all_labels=_grid_from_columns(metadata["all"], parts.get("all", empty)),
+        by_class=None if by_class is None else _grid_from_columns(by_class, parts.get("class", empty)),
         no_class_sums_reason=None if metadata["no_classes"] is None else str(metadata["no_classes"]),
         occurrences=occurrences,
         sum_deviation=float(metadata["excess"]),
         draws=None if metadata["draws"] is None else _draws_from_parts(metadata["draws"], parts),
         unstored=None
         if metadata["unseen"] is None
-        else _unseen_from_columns(metadata["unseen"], parts.get("unseen", none)),
-        examples=tuple(_examples_from_columns(metadata["examples"], parts.get("examples", none))),
+        else _unseen_from_columns(metadata["unseen"], parts.get("unseen", empty)),
+        examples=tuple(_examples_from_columns(metadata["examples"], parts.get("examples", empty))),
     )
 
 
 def _part_frames(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each part and its rows; where they stand together, as they are written, nothing is copied or sorted."""
+    """Each part with its rows; contiguous parts, as they are written, are neither copied nor sorted."""
     lengths = table.select(pl.col("part").rle().alias("same")).unnest("same")
     if lengths["value"].n_unique() != lengths.height:
         table = table.sort("part", maintain_order=True)
@@ -155,7 +171,9 @@ def _sums_parts(sums: TokenSums) -> Iterator[tuple[str, PartColumns]]:
     yield "occurrences", {"group": occurring, "count": sums.occurrences[occurring]}
     if sums.draws is not None:
         for part, counts in (("draws_top", sums.draws.top_label), ("draws_all", sums.draws.all_labels)):
-            cell, draw = np.nonzero(counts.T)  # neighbours in a cell are alike: half the file
+            cell, draw = np.nonzero(
+                counts.T
+            )  # sorted by cell: neighbouring counts are similar and compress to half the size
             yield part, {"draw": draw, "cell": cell, "count": counts[draw, cell]}
         if sums.draws.by_class is not None:
             names = ("draw", "group", "cell", "count")
@@ -204,14 +222,14 @@ def _grid_from_columns(metadata: RunMetadata, columns: PartColumns) -> GridSums:
 
 
 def _draws_from_parts(metadata: RunMetadata, parts: Mapping[str, PartColumns]) -> NullDraws:
-    none, number = _empty_columns(), int(metadata["number"])
+    empty, n_draws = _empty_columns(), int(metadata["number"])
     dense: dict[str, NDArray[np.int32]] = {}
     for part in ("draws_top", "draws_all"):
-        found = parts.get(part, none)
-        dense[part] = np.zeros((number, GRID_CELLS), np.int32)
-        dense[part][found["draw"], found["cell"]] = found["count"]
-    found = parts.get("draws_class", none)
-    columns = [found[name] for name in ("draw", "group", "cell", "count")]
+        cells = parts.get(part, empty)
+        dense[part] = np.zeros((n_draws, GRID_CELLS), np.int32)
+        dense[part][cells["draw"], cells["cell"]] = cells["count"]
+    class_draws = parts.get("draws_class", empty)
+    columns = [class_draws[name] for name in ("draw", "group", "cell", "count")]
     by_class = np.stack(columns, axis=1).astype(np.int32) if metadata["by_class"] else None
     return NullDraws(int(metadata["seed"]), dense["draws_top"], dense["draws_all"], by_class)
 
@@ -241,20 +259,30 @@ def _examples_from_columns(
         )
 
 
-# MERGED sums_checks: Can these numbers be the sums of one run?  What a damaged or altered file says is not taken for sums.
+# --- Checks of sums that were read --------------------------------------------
+#
+# A damaged or altered file must not pass for sums.
 
 MAX_DRAWS: Final = 10_000
 _CELL_SLACK: Final = 1e-3
-"""Share of the pairs of a cell by which its sums may leave it: a stored float16 is put into the cell
-whose edge is nearest in float16, which is up to 2.4e-4 beside the edge."""
+"""How far a cell's mean confidence may lie outside the cell. A stored float16 is put into the cell whose
+edge is nearest in float16, which may be off by 2.4e-4."""
 
 
 class InvalidSumsError(Exception):
-    """The message says what cannot be."""
+    """Numbers that cannot be the sums of a run; the message says which."""
 
 
 def check_run_metadata(metadata: RunMetadata) -> None:
-    """Raises WrongError where a size is none, before room is made for it; KeyError, TypeError as is."""
+    """Checks the sizes of a run before memory is allocated for them.
+
+    Raises
+    ------
+    InvalidSumsError
+        If a size is impossible.
+    KeyError, TypeError
+        If the metadata lacks a size or has one of the wrong type.
+    """
     _require(0 <= metadata["rows"] < 2**53, "its number of positions is none")
     _require(1 <= metadata["classes"] <= MAX_CLASSES, "its number of classes is none")
     _require(
@@ -268,26 +296,38 @@ def check_run_metadata(metadata: RunMetadata) -> None:
 
 
 def check_table(metadata: RunMetadata, table: pl.DataFrame) -> None:
-    """Raises WrongError where a cell, class or count of one run is outside what it can be."""
+    """Checks the rows of one run before they are converted.
+
+    Raises
+    ------
+    InvalidSumsError
+        If a column is missing, or a cell, class or count is out of range.
+    """
     _require(dict(table.schema) == dict(SUMS_SCHEMA), "its columns are others")
     _require(not any(table.null_count().row(0)), "values are missing")
-    number = max(GRID_CELLS, MAX_DRAWS, len(metadata["examples"]))
-    for name, most in (
-        ("draw", number),
+    max_draw = max(GRID_CELLS, MAX_DRAWS, len(metadata["examples"]))
+    for name, upper in (
+        ("draw", max_draw),
         ("group", metadata["classes"]),
         ("cell", GRID_CELLS),
         ("count", 2**53),
         ("correct", 2**53),
     ):
-        _require(table[name].is_between(0, most, closed="left").all(), f"a {name} is out of range")
+        _require(table[name].is_between(0, upper, closed="left").all(), f"a {name} is out of range")
 
 
 def check_sums(sums: TokenSums) -> None:
-    """Raises WrongError where the parts of a run do not agree with one another."""
+    """Checks that the parts of a run agree with one another.
+
+    Raises
+    ------
+    InvalidSumsError
+        If they do not.
+    """
     _check_grid("top label", sums.top_label, sums.rows, sums.rows)
     _check_grid("all labels", sums.all_labels, sums.rows, sums.rows * sums.classes)
     _check_cells("top label", sums.top_label)
-    # What a top-k file does not store is put into the first cell, wherever it belongs.
+    # The first cell also has the classes that a top-k file does not store, whatever their probability.
     _check_cells("all labels", sums.all_labels, first_cell=int(sums.unstored is not None))
     _require(int(sums.all_labels.correct.sum()) == sums.rows, "each position has not one right class")
     _require(int(sums.occurrences.sum()) == sums.rows, "the right classes are not one a position")
@@ -303,37 +343,39 @@ def check_sums(sums: TokenSums) -> None:
 
 
 def _check_grid(grid_name: str, grid: GridSums, rows: int, pairs: int) -> None:
-    """The counts of one grid: sorted, possible, complete."""
+    """The counts of one grid are sorted, possible and complete."""
     _require(grid.rows == rows, f"the number of positions differs ({grid_name})")
     _require(int(grid.count.sum()) == pairs, f"the pairs do not add up ({grid_name})")
     key = grid.group.astype(np.int64) * GRID_CELLS + grid.cell
     _require((np.diff(key) > 0).all(), f"the cells are not in order ({grid_name})")
-    possible = (grid.count > 0).all() and (grid.correct <= grid.count).all()
-    _require(possible, f"more are right than there are ({grid_name})")
+    is_possible = (grid.count > 0).all() and (grid.correct <= grid.count).all()
+    _require(is_possible, f"more are right than there are ({grid_name})")
     _require(0 <= grid.impossible <= rows, f"more are impossible than there are ({grid_name})")
     _require(math.isfinite(grid.log_loss) and grid.log_loss >= 0, f"the log loss is none ({grid_name})")
 
 
 def _check_cells(grid_name: str, grid: GridSums, *, first_cell: int = 0, check_squares: bool = True) -> None:
-    """The sums of each cell from `first` on: such as confidences of that cell come to."""
-    seen = grid.cell >= first_cell
-    cell, count, said = grid.cell[seen], grid.count[seen], grid.confidence[seen]
-    right, slack = grid.confident_correct[seen], _CELL_SLACK * count
+    """The sums of each cell from `first_cell` on are possible for confidences within that cell."""
+    checked = grid.cell >= first_cell
+    cell, count, confidence = grid.cell[checked], grid.count[checked], grid.confidence[checked]
+    confident_correct, slack = grid.confident_correct[checked], _CELL_SLACK * count
     low, high = cell / GRID_CELLS * count - slack, (cell + 1) / GRID_CELLS * count + slack
-    _require(((low <= said) & (said <= high)).all(), f"a confidence is outside its cell ({grid_name})")
-    inside = (-slack <= right) & (right <= said + slack)
+    _require(
+        ((low <= confidence) & (confidence <= high)).all(), f"a confidence is outside its cell ({grid_name})"
+    )
+    inside = (-slack <= confident_correct) & (confident_correct <= confidence + slack)
     _require(inside.all(), f"a right confidence is outside its cell ({grid_name})")
     if check_squares:
-        gap = np.abs(grid.squared[seen] - said * (said / count))
+        gap = np.abs(grid.squared[checked] - confidence * (confidence / count))
         _require((gap <= slack).all(), f"the squares are others than the cell's ({grid_name})")
 
 
 def _check_classes(grid: GridSums, sums: TokenSums) -> None:
     _check_grid("by class", grid, sums.rows, sums.rows * sums.classes)
-    _check_cells("by class", grid, check_squares=False)  # by class none are kept
+    _check_cells("by class", grid, check_squares=False)  # grids by class have no Σc²
     _require(grid.groups == sums.classes, "the classes are not all there")
-    right = np.bincount(grid.group, grid.correct, sums.classes)
-    _require((right == sums.occurrences).all(), "the right classes differ")
+    n_correct = np.bincount(grid.group, grid.correct, sums.classes)
+    _require((n_correct == sums.occurrences).all(), "the right classes differ")
 
 
 def _check_draws(draws: NullDraws, rows: int) -> None:
@@ -349,12 +391,12 @@ def _check_draws(draws: NullDraws, rows: int) -> None:
         )
 
 
-def _check_unseen(unseen: UnstoredBounds, rows: int) -> None:
-    _require(unseen.min_stored >= 0, "the entries stored are less than none")
-    _require(all(0 <= number <= rows for number in unseen.n_ambiguous.values()), "too many are ambiguous")
-    for bins, mass in unseen.mass_bounds.items():
+def _check_unseen(bounds: UnstoredBounds, rows: int) -> None:
+    _require(bounds.min_stored >= 0, "the entries stored are less than none")
+    _require(all(0 <= number <= rows for number in bounds.n_ambiguous.values()), "too many are ambiguous")
+    for bins, mass in bounds.mass_bounds.items():
         _require(
-            _is_valid_mass(mass, bins, rows) and bins in unseen.n_ambiguous, "what is not stored is none"
+            _is_valid_mass(mass, bins, rows) and bins in bounds.n_ambiguous, "what is not stored is none"
         )
 
 
@@ -363,15 +405,17 @@ def _is_valid_mass(mass: NDArray[np.float64], bins: int, rows: int) -> bool:
 
 
 def _is_valid_example(example: ExamplePosition, sums: TokenSums) -> bool:
-    inside = all(0 <= prob <= 1 + _CELL_SLACK for prob in example.probs)
-    known = 0 <= example.target < sums.classes and example.width in (2, 4, 8)
-    return example.row >= 0 and known and inside
+    are_probabilities = all(0 <= prob <= 1 + _CELL_SLACK for prob in example.probs)
+    is_known_class = 0 <= example.target < sums.classes and example.width in (2, 4, 8)
+    return example.row >= 0 and is_known_class and are_probabilities
 
 
 def _require(holds: object, message: str) -> None:
     if not holds:
         raise InvalidSumsError(message)
 
+
+# --- The format ---------------------------------------------------------------
 
 SUMS_FORMAT: Final = "calib-sums"
 SUMS_VERSION: Final = 1
@@ -385,16 +429,21 @@ _INVALID_SUMS_ERRORS: Final = (
     OverflowError,
     AttributeError,
 )
-"""What comes of metadata and tables that are not those of a sums file."""
+"""Errors that damaged metadata or tables cause while they are converted."""
 
 
 def write_sums(runs: Sequence[TokenRun], path: Path) -> None:
-    """Saves the sums of runs at `path`, all of them or nothing. Raises Refused as `saving.save`.
+    """Saves the sums of runs at `path`, completely or not at all.
 
-    A run's file and format are not saved: the runs that are read are of the new file.
+    File and format of a run are not saved: a run that is read back belongs to the new file.
+
+    Raises
+    ------
+    Refused
+        If the file cannot be written.
     """
     frame = pl.concat([sums_to_table(number, run.sums) for number, run in enumerate(runs)])
-    told: list[RunMetadata] = [
+    run_metadata: list[RunMetadata] = [
         {
             "label": run.label,
             "info": asdict(run.info),
@@ -403,7 +452,12 @@ def write_sums(runs: Sequence[TokenRun], path: Path) -> None:
         }
         for run in runs
     ]
-    metadata = {"format": SUMS_FORMAT, "version": SUMS_VERSION, "runs": told, DIGEST_KEY: BLANK_DIGEST}
+    metadata = {
+        "format": SUMS_FORMAT,
+        "version": SUMS_VERSION,
+        "runs": run_metadata,
+        DIGEST_KEY: BLANK_DIGEST,
+    }
     buffer = io.BytesIO()
     frame.write_parquet(
         buffer,
@@ -416,12 +470,12 @@ def write_sums(runs: Sequence[TokenRun], path: Path) -> None:
 
 
 def recognises(head: Head) -> bool:
-    """Whether the file says that it holds sums."""
+    """Whether the file's metadata says that it holds sums."""
     return head.kind == "parquet" and _stored_metadata(head).get("format") == SUMS_FORMAT
 
 
 def read(head: Head, mapping: Mapping[str, str], progress: ReadProgress) -> Reading:
-    """The runs whose sums a file holds. See `format.Read`."""
+    """The runs whose sums a file holds. See `Format.read`."""
     if not recognises(head):
         raise Refused(f"{head.file} was to be read as {SUMS.title} and holds none. Leave --format out.")
     if mapping:
@@ -457,30 +511,30 @@ def _read_runs(head: Head, metadata: Mapping[str, Any], progress: ReadProgress) 
     if not digest_matches(head.all_bytes):
         raise InvalidSumsError("its seal is broken")
     table = _scan_table(head)
-    told = cast("list[RunMetadata]", metadata["runs"])
-    if not told or dict(table.collect_schema()) != dict(SUMS_SCHEMA):
+    run_metadata = cast("list[RunMetadata]", metadata["runs"])
+    if not run_metadata or dict(table.collect_schema()) != dict(SUMS_SCHEMA):
         raise InvalidSumsError("its columns are others")
-    parts = _run_ranges(table)
-    for number, run in enumerate(told):
-        progress(number / len(told), f"run {number + 1:,} of {len(told):,}")
+    ranges = _run_ranges(table)
+    for number, run in enumerate(run_metadata):
+        progress(number / len(run_metadata), f"run {number + 1:,} of {len(run_metadata):,}")
         check_run_metadata(run)
-        rows = table.slice(*parts.pop(number, (0, 0))).collect()
+        rows = table.slice(*ranges.pop(number, (0, 0))).collect()
         check_table(run, rows)
         sums = sums_from_table(run, rows)
         check_sums(sums)
-        info, ledger = run_info_from_metadata(run["info"], head.file), _ledger_from_json(run["ledger"])
-        yield TokenRun(head.file, SUMS.id, str(run["label"]), info, sums, ledger)
-    if parts:
+        info, row_counts = run_info_from_metadata(run["info"], head.file), _ledger_from_json(run["ledger"])
+        yield TokenRun(head.file, SUMS.id, str(run["label"]), info, sums, row_counts)
+    if ranges:
         raise InvalidSumsError("there are cells of no run")
 
 
 def _scan_table(head: Head) -> pl.LazyFrame:
-    """The cells of all runs, none of them unpacked: together they may take eighty times the file's room."""
+    """The cells of all runs, not yet decompressed: together they may take eighty times the file's size."""
     return pl.scan_parquet(io.BytesIO(head.all_bytes))
 
 
 def _run_ranges(table: pl.LazyFrame) -> dict[int, tuple[int, int]]:
-    """Where the cells of each run begin, and how many there are: they stand together."""
+    """Run → first row and number of rows of its cells, which are contiguous."""
     lengths = table.select(pl.col("run").rle().alias("same")).unnest("same").collect()
     if lengths["value"].n_unique() != lengths.height:
         raise InvalidSumsError("the cells of a run do not stand together")
@@ -496,22 +550,22 @@ def _stored_metadata(head: Head) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", stored) if isinstance(stored, dict) else {}
 
 
-def _ledger_to_json(ledger: RowCounts) -> RunMetadata:
+def _ledger_to_json(row_counts: RowCounts) -> RunMetadata:
     return {
-        "read": ledger.n_rows,
-        "left_out": ledger.n_left_out,
-        "clipped": dict(ledger.clipped),
-        "off_sum": ledger.n_off_sum,
-        "notes": list(ledger.notes),
+        "read": row_counts.n_rows,
+        "left_out": row_counts.n_left_out,
+        "clipped": dict(row_counts.clipped),
+        "off_sum": row_counts.n_off_sum,
+        "notes": list(row_counts.notes),
     }
 
 
 def _ledger_from_json(stored: RunMetadata) -> RowCounts:
-    """Raises TypeError or ValueError where a number is none."""
+    """Raises KeyError, TypeError or ValueError where a count is missing or not a number."""
     return RowCounts(
         n_rows=int(stored["read"]),
         n_left_out=int(stored["left_out"]),
-        clipped=MappingProxyType({str(name): int(number) for name, number in stored["clipped"].items()}),
+        clipped=MappingProxyType({str(name): int(count) for name, count in stored["clipped"].items()}),
         n_off_sum=int(stored["off_sum"]),
         notes=tuple(str(note) for note in stored["notes"]),
     )

@@ -1,8 +1,7 @@
-"""Is every byte of a file of sums the one that was written?
+"""The digest by which a damaged file of sums is detected before it is opened.
 
-A Parquet file has no checksum of its own, and the library that reads it may end the whole program over
-one wrong byte: so a damaged file has to be known before it is opened. The last entry of the metadata is
-the SHA-256 digest of all the file's bytes, with zeros in the digest's own place.
+A Parquet file has no checksum of its own, and a single wrong byte may crash the library that reads it. So the
+last entry of the metadata is the SHA-256 digest of the whole file, computed with zeros in the digest's place.
 """
 
 from __future__ import annotations
@@ -12,15 +11,21 @@ from typing import Final
 
 DIGEST_KEY: Final = "calib-sums-seal"
 BLANK_DIGEST: Final = "0" * 64
-"""What stands in the digest's place before it is known."""
+"""Placeholder in the digest's place while the digest is computed."""
 
 _DIGEST_PREFIX: Final = f'"{DIGEST_KEY}": "'.encode()
 _SEARCHED_BYTES: Final = 2**18
-"""The metadata lies at the end of a Parquet file, and the seal at the end of the metadata."""
+"""Bytes searched at the end of the file, where Parquet has the metadata and the metadata the digest."""
 
 
 def with_digest(data: bytes) -> bytes:
-    """The file with its digest in the place that was left blank."""
+    """The file with its digest written over the placeholder.
+
+    Raises
+    ------
+    ValueError
+        If the file has no placeholder.
+    """
     at = _digest_offset(data)
     if data[at : at + 64] != BLANK_DIGEST.encode():
         raise ValueError("no place was left for a seal")
@@ -28,12 +33,12 @@ def with_digest(data: bytes) -> bytes:
 
 
 def has_digest(data: bytes) -> bool:
-    """Whether the file has a seal, broken or not."""
+    """Whether the file has a digest, right or wrong."""
     return _digest_offset(data) >= 0
 
 
 def digest_matches(data: bytes) -> bool:
-    """Whether the file has a seal that is not broken."""
+    """Whether the file has a digest and the digest is right."""
     at = _digest_offset(data)
     if at < 0:
         return False
@@ -44,6 +49,6 @@ def digest_matches(data: bytes) -> bool:
 
 
 def _digest_offset(data: bytes) -> int:
-    """Where the digest begins; -1 where there is none."""
+    """Offset of the digest; −1 where there is none."""
     at = data.rfind(_DIGEST_PREFIX, max(0, len(data) - _SEARCHED_BYTES))
     return at + len(_DIGEST_PREFIX) if at >= 0 else -1

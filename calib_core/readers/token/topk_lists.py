@@ -1,4 +1,8 @@
-"""Can these be the largest entries of a distribution over this vocabulary, and this its target?"""
+"""The lists of a top-k file: parsing, checking, and flattening into arrays.
+
+The checks cover the traps of the tools that write such files: padding, repeated ids, and a target appended to
+the list.
+"""
 
 from __future__ import annotations
 
@@ -31,41 +35,39 @@ from calib_core.readers.table.raw import Slice
 from calib_core.runs import INFO_COLUMNS
 from calib_core.tokens.topk import TopKEntries
 
-# MERGED entries: Is every value of a position what it must be: its target, its largest entries, the size of its vocabulary?
-#
-# Traps of top lists (padding, repeated ids, an appended target) are those of the tools that write them.
+# --- Values of single columns -------------------------------------------------
 
 PADDING_TARGET: Final = -100
-"""A target that marks what is no position."""
+"""Target of a row that is not a position."""
 PADDING_CLASS: Final = -1
-"""A class that marks what is no entry."""
+"""Class of a list element that is not an entry."""
 
 CLIP_TOLERANCE: Final = 1e-3
-"""A log-probability this little above 0 is taken for 0: half precision writes such."""
+"""Log-probabilities up to this far above 0 count as 0: they come from half precision."""
 
 
 def _judge_rounded_log_probability(raw: pl.Series) -> JudgedColumn:
-    """As `numbers.log_probability`, rounding of half precision forgiven."""
+    """As `judge_log_probability`, but with the rounding of half precision forgiven."""
     values, _ = parse_numbers(raw)
-    small = ((values > 0) & (values <= CLIP_TOLERANCE)).fill_null(value=False)
-    if not small.any():
+    is_rounded = ((values > 0) & (values <= CLIP_TOLERANCE)).fill_null(value=False)
+    if not is_rounded.any():
         return judge_log_probability(raw)
     zero = pl.Series([0], dtype=pl.Int8).cast(raw.dtype).new_from_index(0, raw.len())
-    judged = judge_log_probability(raw.zip_with(~small, zero))
-    return JudgedColumn(judged.values, judged.faults, true_positions(small))
+    judged = judge_log_probability(raw.zip_with(~is_rounded, zero))
+    return JudgedColumn(judged.values, judged.faults, true_positions(is_rounded))
 
 
 def _judge_target(raw: pl.Series) -> JudgedColumn:
-    """A class: a whole number. Whether it is in the vocabulary is judged with it."""
-    values, wrong = parse_numbers(raw)
-    exact = values.cast(pl.Float64)
-    whole = ((exact.floor() == exact) & (exact.abs() < 2**31)).fill_null(value=False)
-    wrong = wrong | (values.is_not_null() & ~whole)
+    """A class, that is, an integer; whether it is in the vocabulary is checked later."""
+    values, is_wrong = parse_numbers(raw)
+    floats = values.cast(pl.Float64)
+    is_class = ((floats.floor() == floats) & (floats.abs() < 2**31)).fill_null(value=False)
+    is_wrong = is_wrong | (values.is_not_null() & ~is_class)
     fault = faults_where(
-        raw, wrong, "not a class", "the right class as a whole number", "Write its token id."
+        raw, is_wrong, "not a class", "the right class as a whole number", "Write its token id."
     )
-    kept = pl.select(pl.when(whole).then(exact)).to_series().cast(pl.Int64)
-    return JudgedColumn(kept.alias(raw.name), fault)
+    classes = pl.select(pl.when(is_class).then(floats)).to_series().cast(pl.Int64)
+    return JudgedColumn(classes.alias(raw.name), fault)
 
 
 TOPK_COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
@@ -81,18 +83,24 @@ TOPK_COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         **{name: COLUMN_JUDGES[name] for name in INFO_COLUMNS},
     }
 )
-"""Column → who judges it."""
+"""Column → the function that parses and checks its values."""
 
 REQUIRED_COLUMNS: Final = ("target", "top_ids", "top_logprobs")
-"""Columns without which nothing can be read."""
+"""Columns that a top-k file must have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopKMetadata:
-    """What the file's metadata says of all its positions; None = not said.
+    """What a file's metadata says of all its positions; None where it does not say.
 
-    vocab_size: K; k: how many entries a list has without an appended target; column_sums: Σp by class over
-    all positions, float64 of shape (K,), read-only.
+    Attributes
+    ----------
+    vocab_size : int or None
+        Number of classes, K.
+    k : int or None
+        Number of entries of a list without an appended target.
+    column_sums : NDArray[np.float64] or None, shape (K,)
+        Sum of p over all positions by class, read-only.
     """
 
     vocab_size: int | None = None
@@ -102,11 +110,22 @@ class TopKMetadata:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedSlice:
-    """One slice of a file, each value judged by itself.
+    """One slice of a file, with each value judged by itself.
 
-    rows: records; columns: name → values, null where missing or wrong; faults: (file column, fault);
-    clipped: file column → the row of each value that was moved; unread: file column → texts that could not
-    be read and are no fault; source: name → file column.
+    Attributes
+    ----------
+    n_rows : int
+        Number of records.
+    columns : Mapping[str, pl.Series]
+        Canonical name → values; null where missing or bad.
+    faults : tuple[tuple[str, CellFault], ...]
+        (file column, fault).
+    clipped_positions : Mapping[str, NDArray[np.int64]]
+        File column → the row of each value that was clipped.
+    unreadable : Mapping[str, tuple[str, ...]]
+        File column → texts that count as missing because they are not numbers.
+    source_columns : Mapping[str, str]
+        Canonical name → file column.
     """
 
     n_rows: int
@@ -117,57 +136,80 @@ class JudgedSlice:
     source_columns: Mapping[str, str]
 
     def integers(self, name: str, default: int) -> NDArray[np.int64]:
-        """A column of whole numbers; `default` where one is missing, or all of them are."""
+        """A column of integers, shape (rows,); `default` where a value or the whole column is missing."""
         if name not in self.columns:
             return np.full(self.n_rows, default, np.int64)
         return self.columns[name].fill_null(default).to_numpy().astype(np.int64)
 
     def floats(self, name: str) -> NDArray[np.float64]:
-        """A column of numbers; NaN where one is missing."""
+        """A column of floats, shape (rows,); NaN where a value or the whole column is missing."""
         if name not in self.columns:
             return np.full(self.n_rows, np.nan)
         return self.columns[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     @property
     def run_columns(self) -> pl.DataFrame:
-        """What the rows say of their run."""
-        told = {name: self.columns[name] for name in INFO_COLUMNS if name in self.columns}
-        return pl.DataFrame({"row": np.arange(self.n_rows), **told})
+        """The columns that describe the run, with the number of each record as `row`."""
+        present = {name: self.columns[name] for name in INFO_COLUMNS if name in self.columns}
+        return pl.DataFrame({"row": np.arange(self.n_rows), **present})
 
 
 def judge_topk_slice(part: Slice, roles: Mapping[str, str]) -> JudgedSlice:
-    """Judges the columns of a slice. roles: file column → name in `JUDGES`."""
+    """Parses and checks the columns of a slice.
+
+    Parameters
+    ----------
+    part : Slice
+        The slice.
+    roles : Mapping[str, str]
+        File column → name in `TOPK_COLUMN_JUDGES`.
+    """
     columns: dict[str, pl.Series] = {}
-    found_wrong: list[tuple[str, CellFault]] = []
+    faults: list[tuple[str, CellFault]] = []
     clipped: dict[str, NDArray[np.int64]] = {}
-    unread: dict[str, tuple[str, ...]] = {}
+    unreadable: dict[str, tuple[str, ...]] = {}
     for column, name in roles.items():
         result = TOPK_COLUMN_JUDGES[name](part.columns[column])
         columns[name] = result.values
-        found_wrong += [(column, fault) for fault in result.faults]
+        faults += [(column, fault) for fault in result.faults]
         if result.clipped_positions.size:
             clipped[column] = result.clipped_positions
         if result.unreadable is not None and result.unreadable.height:
-            unread[column] = tuple(result.unreadable["found"].to_list())
-    for name in REQUIRED_COLUMNS:  # JSON lines may leave out what is null
+            unreadable[column] = tuple(result.unreadable["found"].to_list())
+    for name in REQUIRED_COLUMNS:  # JSON lines may omit null values
         if name not in columns:
             columns[name] = TOPK_COLUMN_JUDGES[name](
                 pl.Series(name, [None]).new_from_index(0, part.n_rows)
             ).values
-    source = {name: column for column, name in roles.items()}
-    return JudgedSlice(part.n_rows, columns, tuple(found_wrong), clipped, unread, source)
+    source_columns = {name: column for column, name in roles.items()}
+    return JudgedSlice(part.n_rows, columns, tuple(faults), clipped, unreadable, source_columns)
 
 
-# MERGED entry_lists: Which entries does each position have, once what is missing and what only pads is taken out?
+# --- Flattened lists, without missing entries and padding ---------------------
 
 
 @dataclass(frozen=True, eq=False)
 class TopLists:
-    """Some positions of one slice and their entries, laid end to end.
+    """Some positions of one slice with their entries, flattened.
 
-    at: their records in the slice, shape (n,); ids, probs: shape (entries,); sizes, target, classes (K),
-    own (probability of the target as stored beside the list), rest (as stored): shape (n,), NaN = not
-    there.
+    Attributes
+    ----------
+    records : NDArray[np.int64], shape (n,)
+        Indices of the positions' records in the slice.
+    ids : NDArray[np.int64], shape (entries,)
+        Class of each entry.
+    probs : NDArray[np.float64], shape (entries,)
+        Probability of each entry.
+    sizes : NDArray[np.int64], shape (n,)
+        Number of entries of each position.
+    target : NDArray[np.int64], shape (n,)
+        Right class.
+    n_classes : NDArray[np.int64], shape (n,)
+        Number of classes, K.
+    target_prob : NDArray[np.float64], shape (n,)
+        Probability of the target as stored beside the list; NaN where missing.
+    rest_mass : NDArray[np.float64], shape (n,)
+        Probability outside the list as stored; NaN where missing.
     """
 
     records: NDArray[np.int64]
@@ -180,7 +222,7 @@ class TopLists:
     rest_mass: NDArray[np.float64]
 
     def select(self, positions: NDArray[np.bool_]) -> TopLists:
-        """Some of them. positions: shape (n,)."""
+        """The selected positions; positions: shape (n,)."""
         if positions.all():
             return self
         entries = positions[self.owner]
@@ -196,12 +238,12 @@ class TopLists:
         )
 
     def keep_entries(self, entries: NDArray[np.bool_]) -> TopLists:
-        """All of them that have an entry left. entries: shape (entries,)."""
+        """The positions that keep at least one of the given entries; entries: shape (entries,)."""
         sizes = np.bincount(self.owner[entries], minlength=self.records.size)
         return replace(self, ids=self.ids[entries], probs=self.probs[entries], sizes=sizes).select(sizes > 0)
 
     def as_topk(self, offset: int) -> TopKEntries:
-        """Positions of one run, ready to be added up. offset: records of the file before this slice."""
+        """Positions of one run, ready to be reduced; offset: records in the file before this slice."""
         return TopKEntries(
             self.probs,
             self.ids,
@@ -214,96 +256,125 @@ class TopLists:
 
     @cached_property
     def owner(self) -> NDArray[np.int64]:
-        """The position of each entry."""
+        """Index of the position of each entry, shape (entries,)."""
         return np.repeat(np.arange(self.records.size), self.sizes)
 
     @cached_property
     def is_target(self) -> NDArray[np.bool_]:
-        """Whether an entry is the target's."""
+        """Whether an entry is the target's, shape (entries,)."""
         return self.ids == self.target[self.owner]
 
     @cached_property
     def smallest_prob(self) -> NDArray[np.float64]:
-        """The smallest entry of each position."""
+        """The smallest entry of each list, shape (n,)."""
         return self._reduce_lists(np.minimum)
 
     @cached_property
     def listed_target_prob(self) -> NDArray[np.float64]:
-        """The target's entry in the list; NaN where there is none."""
+        """The target's entry in the list, shape (n,); NaN where the list lacks the target."""
         listed = np.full(self.records.size, np.nan)
         listed[self.owner[self.is_target]] = self.probs[self.is_target]
         return listed
 
     @cached_property
     def list_mass(self) -> NDArray[np.float64]:
-        """The mass of the list."""
+        """The sum of each list, shape (n,)."""
         return self._reduce_lists(np.add)
 
     @cached_property
     def stored_mass(self) -> NDArray[np.float64]:
-        """The mass of all that is stored, an appended target's included."""
+        """The sum of all stored probabilities, an unlisted target's included, shape (n,)."""
         return self.list_mass + np.where(np.isnan(self.listed_target_prob), self.target_prob, 0.0)
 
     @cached_property
     def n_unstored(self) -> NDArray[np.int64]:
-        """How many classes are not stored."""
+        """Number of classes that are not stored, shape (n,)."""
         return self.n_classes - self.sizes - np.isnan(self.listed_target_prob)
 
     def _reduce_lists(self, ufunc: np.ufunc) -> NDArray[np.float64]:
-        """One number a list."""
+        """One number per list."""
         if not self.records.size:
             return np.zeros(0)
         return np.asarray(ufunc.reduceat(self.probs, np.cumsum(self.sizes) - self.sizes), np.float64)
 
     @property
     def sum_error(self) -> NDArray[np.float64]:
-        """How far the sum of all K probabilities is from 1, as far as that is known."""
+        """How far the sum of all K probabilities is from 1, as far as this is known; shape (n,)."""
         return np.where(
             self.n_unstored > 0, np.maximum(self.stored_mass - 1, 0.0), np.abs(self.stored_mass - 1)
         )
 
 
 def top_lists_of(values: JudgedSlice, is_usable: NDArray[np.bool_], metadata: TopKMetadata) -> TopLists:
-    """The positions of a slice that have all they need, pads taken out.
+    """The positions of a slice that are complete, without padding.
 
-    usable: records without a bad value, shape (rows,). Missing, and so left out: a target, a list or K that
-    is not there, a list of pads alone, and one in which an id or a log-probability is not there.
+    A position is incomplete, and so left out, if its target, a list or K is missing, if its list is all
+    padding, or if an entry lacks its id or its log-probability.
+
+    Parameters
+    ----------
+    values : JudgedSlice
+        The slice.
+    is_usable : NDArray[np.bool_], shape (rows,)
+        Records without a bad value.
+    metadata : TopKMetadata
+        The file's metadata.
     """
-    target, classes = (
-        values.integers("target", PADDING_TARGET),
-        values.integers("vocab_size", metadata.vocab_size or 0),
-    )
-    ids, logs = values.columns["top_ids"], values.columns["top_logprobs"]
-    there = (ids.is_not_null() & logs.is_not_null()).to_numpy()
-    at = np.flatnonzero(is_usable & there & (target != PADDING_TARGET) & (classes > 0))
-    sizes = ids.gather(at).list.len().to_numpy().astype(np.int64)
-    if not at.size:
-        flat_ids, flat_logs = pl.Series([], dtype=pl.Int64), pl.Series([], dtype=pl.Float64)
+    target = values.integers("target", PADDING_TARGET)
+    classes = values.integers("vocab_size", metadata.vocab_size or 0)
+    ids, logprobs = values.columns["top_ids"], values.columns["top_logprobs"]
+    has_lists = (ids.is_not_null() & logprobs.is_not_null()).to_numpy()
+    records = np.flatnonzero(is_usable & has_lists & (target != PADDING_TARGET) & (classes > 0))
+    sizes = ids.gather(records).list.len().to_numpy().astype(np.int64)
+    if not records.size:
+        flat_ids, flat_logprobs = pl.Series([], dtype=pl.Int64), pl.Series([], dtype=pl.Float64)
     else:
-        flat_ids, flat_logs = ids.gather(at).explode(), logs.gather(at).explode().cast(pl.Float64)
-    logs_or_nan = flat_logs.fill_null(np.nan).to_numpy()
-    probs = np.exp(logs_or_nan)
-    held = flat_ids.fill_null(PADDING_CLASS).to_numpy()
-    own = np.exp(values.floats("target_logprob"))
-    lists = TopLists(at, held, probs, sizes, target[at], classes[at], own[at], values.floats("rest_mass")[at])
-    pad = (held == PADDING_CLASS) | np.isneginf(logs_or_nan)
-    unknown_id, unknown_log = flat_ids.is_null().to_numpy(), np.isnan(logs_or_nan)
-    hole = (unknown_log & (held != PADDING_CLASS)) | (unknown_id & np.isfinite(logs_or_nan))
-    whole = np.ones(at.size, np.bool_)
-    whole[lists.owner[hole]] = False
-    return lists.keep_entries(~pad & whole[lists.owner])
+        flat_ids = ids.gather(records).explode()
+        flat_logprobs = logprobs.gather(records).explode().cast(pl.Float64)
+    flat_values = flat_logprobs.fill_null(np.nan).to_numpy()
+    probs = np.exp(flat_values)
+    ids_or_padding = flat_ids.fill_null(PADDING_CLASS).to_numpy()
+    target_probs = np.exp(values.floats("target_logprob"))
+    lists = TopLists(
+        records=records,
+        ids=ids_or_padding,
+        probs=probs,
+        sizes=sizes,
+        target=target[records],
+        n_classes=classes[records],
+        target_prob=target_probs[records],
+        rest_mass=values.floats("rest_mass")[records],
+    )
+    is_padding = (ids_or_padding == PADDING_CLASS) | np.isneginf(flat_values)
+    lacks_id, lacks_logprob = flat_ids.is_null().to_numpy(), np.isnan(flat_values)
+    is_incomplete = (lacks_logprob & (ids_or_padding != PADDING_CLASS)) | (
+        lacks_id & np.isfinite(flat_values)
+    )
+    is_complete = np.ones(records.size, np.bool_)
+    is_complete[lists.owner[is_incomplete]] = False
+    return lists.keep_entries(~is_padding & is_complete[lists.owner])
 
+
+# --- Checks of whole positions ------------------------------------------------
 
 _DECIMAL_ROUNDING: Final = 1e-12
-"""What adding a few decimals may lose."""
+"""Rounding error of adding a few decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class PositionCheck:
     """One way in which a position can be bad.
 
-    kind, expected, fix: as in `BadCell`; column: the contract name it is blamed on; wrong: which positions
-    are, shape (n,); found: the number that shows it, shape (n,).
+    Attributes
+    ----------
+    kind, expected, fix : str
+        As in `BadCell`.
+    column : str
+        Canonical name of the column that is blamed.
+    is_wrong : Callable
+        The positions that are bad, bool of shape (n,).
+    shown_value : Callable
+        The value to show for each position, shape (n,).
     """
 
     kind: str
@@ -315,23 +386,23 @@ class PositionCheck:
 
 
 def _positions_with(lists: TopLists, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which positions have such an entry."""
-    wrong = np.zeros(lists.records.size, np.bool_)
-    wrong[lists.owner[entries]] = True
-    return wrong
+    """Whether a position has any of the given entries, shape (n,)."""
+    has_entry = np.zeros(lists.records.size, np.bool_)
+    has_entry[lists.owner[entries]] = True
+    return has_entry
 
 
 def _repeated_entries(lists: TopLists) -> NDArray[np.bool_]:
-    """Which entries have the class of another one of their position, but for the first."""
+    """Whether an earlier entry of the same position has the same class, shape (entries,)."""
     order = np.lexsort((lists.ids, lists.owner))
     owner, ids = lists.owner[order], lists.ids[order]
-    again = np.zeros(ids.size, np.bool_)
-    again[order[1:]] = (owner[1:] == owner[:-1]) & (ids[1:] == ids[:-1])
-    return again
+    is_repeated = np.zeros(ids.size, np.bool_)
+    is_repeated[order[1:]] = (owner[1:] == owner[:-1]) & (ids[1:] == ids[:-1])
+    return is_repeated
 
 
 def _first_class(lists: TopLists, entries: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The class of the first such entry of each position; 0 where there is none."""
+    """The class of the first of the given entries of each position; 0 where there is none."""
     shown = np.zeros(lists.records.size, np.int64)
     at = np.flatnonzero(entries)[::-1]
     shown[lists.owner[at]] = lists.ids[at]
@@ -368,7 +439,7 @@ ID_CHECKS: Final = (
         lambda lists: _first_class(lists, _repeated_entries(lists)),
     ),
 )
-"""What must hold of ids before their probabilities are looked at."""
+"""Checks of ids, made before those of probabilities."""
 
 MASS_CHECKS: Final = (
     PositionCheck(
@@ -430,13 +501,21 @@ MASS_CHECKS: Final = (
         lambda lists: lists.rest_mass,
     ),
 )
-"""What must hold of the probabilities."""
+"""Checks of probabilities."""
 
 
 def check_positions(
     lists: TopLists, metadata: TopKMetadata
 ) -> tuple[TopLists, tuple[tuple[str, CellFault], ...]]:
-    """The positions that pass, an appended target taken out of the list; and (contract name, fault)."""
+    """The positions that pass all checks, without appended targets in their lists.
+
+    Returns
+    -------
+    lists : TopLists
+        The good positions.
+    faults : tuple[tuple[str, CellFault], ...]
+        (canonical name of the column, fault).
+    """
     faults: list[tuple[str, CellFault]] = []
     for check in ID_CHECKS:
         lists = _apply_check(lists, check, faults)
@@ -447,24 +526,24 @@ def check_positions(
 
 
 def _apply_check(lists: TopLists, check: PositionCheck, faults: list[tuple[str, CellFault]]) -> TopLists:
-    wrong = check.is_wrong(lists)
-    if not wrong.any():
+    is_wrong = check.is_wrong(lists)
+    if not is_wrong.any():
         return lists
-    shown = tuple(f"{value:.6g}" for value in check.shown_value(lists)[wrong][:MAX_CELLS_SHOWN].tolist())
-    fault = CellFault(check.kind, check.expected, check.fix, lists.records[wrong], shown)
+    shown = tuple(f"{value:.6g}" for value in check.shown_value(lists)[is_wrong][:MAX_CELLS_SHOWN].tolist())
+    fault = CellFault(check.kind, check.expected, check.fix, lists.records[is_wrong], shown)
     faults.append((check.column, fault))
-    return lists.select(~wrong)
+    return lists.select(~is_wrong)
 
 
 def _remove_appended_targets(lists: TopLists, metadata: TopKMetadata) -> TopLists:
-    """The target as no part of a list that it was added to: one longer than others, and its smallest entry.
+    """Removes targets that were appended to their list: the smallest entry of a list longer than others.
 
-    It is not one of the k largest, so nothing that is not stored is bounded by it (spec, section 7).
+    Such a target is not one of the k largest entries, so it does not bound the unstored ones.
     """
     if not lists.records.size:
         return lists
-    longer = lists.sizes > (lists.sizes.min() if metadata.k is None else metadata.k)
-    appended = longer & (lists.sizes > 1) & (lists.listed_target_prob <= lists.smallest_prob)
-    own = np.where(appended, lists.listed_target_prob, lists.target_prob)
-    kept = ~(lists.is_target & appended[lists.owner])
-    return replace(lists, target_prob=own).keep_entries(kept)
+    is_longer = lists.sizes > (lists.sizes.min() if metadata.k is None else metadata.k)
+    is_appended = is_longer & (lists.sizes > 1) & (lists.listed_target_prob <= lists.smallest_prob)
+    target_prob = np.where(is_appended, lists.listed_target_prob, lists.target_prob)
+    is_kept = ~(lists.is_target & is_appended[lists.owner])
+    return replace(lists, target_prob=target_prob).keep_entries(is_kept)
