@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
 
 def escape_unprintable(text: str) -> str:
     r"""Escapes control characters, direction marks and lone surrogates, so that no terminal obeys them.
@@ -36,6 +33,10 @@ def progress_bar(title: str) -> Generator[Callable[[float, str], None]]:
     Callable[[float, str], None]
         Takes the share of the work done, in [0, 1], and what is being done.
     """
+    # Imported here because `--help` needs this module and no progress bar, and rich takes long to import.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415
+
     console = Console(stderr=True, markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
