@@ -133,15 +133,15 @@ def to_canonical(
     _check_distinct(answers)
     for name in _FILE_LEVEL_FIELDS:
         _check_same(name, [(run, getattr(run.info, name)) for run in answers])
-    several = len(answers) > 1
-    frames = [_written_rows(run, with_run_columns=several) for run in answers]
+    several_runs = len(answers) > 1
+    frames = [_written_rows(run, with_run_columns=several_runs) for run in answers]
     for name in dict.fromkeys(name for frame in frames for name in frame.columns):
         dtypes = [(run, str(frame.schema[name])) for run, frame in zip(answers, frames, strict=True)
                   if name in frame.columns]  # fmt: skip
         _check_same(f"the dtype of {name}", dtypes)
     rows = pl.concat(frames, how="diagonal")
-    groups, lost = _group_columns(answers, rows)
-    told = dict.fromkeys((*_ledger_notes(answers), *notes, *lost))
+    groups, dropped_notes = _group_columns(answers, rows)
+    all_notes = dict.fromkeys((*_ledger_notes(answers), *notes, *dropped_notes))
     return CanonicalFile(
         rows.select(_column_order(rows, groups)),
         {
@@ -152,10 +152,10 @@ def to_canonical(
             "created_by": "Calib",
             "sources": [asdict(source) for source in sources],
             **_reported_metrics(answers),
-            NOTES_KEY: list(told),
+            NOTES_KEY: list(all_notes),
             GROUPS_KEY: groups,
         },
-        tuple(told),
+        tuple(all_notes),
     )
 
 
@@ -169,42 +169,42 @@ def _require_answer_run(run: Run) -> AnswerRun:
 
 
 def _check_distinct(runs: Sequence[AnswerRun]) -> None:
-    found: dict[tuple[object, ...], AnswerRun] = {}
+    run_of_key: dict[tuple[object, ...], AnswerRun] = {}
     for run in runs:
         key = tuple(getattr(run.info, name) for name in RUN_COLUMNS)
-        if key in found:
-            said = shorten(run.info.label("none of them"))
+        if key in run_of_key:
+            label = shorten(run.info.label("none of them"))
             raise Refused(
-                f"{found[key].file} and {run.file} say the same of their model, dataset, shots and "
-                f"checkpoint ({said}), so in one file they would be one run. Convert each apart."
+                f"{run_of_key[key].file} and {run.file} say the same of their model, dataset, shots and "
+                f"checkpoint ({label}), so in one file they would be one run. Convert each apart."
             )
-        found[key] = run
+        run_of_key[key] = run
 
 
 def _check_same(what: str, values: Sequence[tuple[AnswerRun, str]]) -> None:
-    first, word = values[0]
-    for run, other in values[1:]:
-        if other != word:
+    first_run, first_value = values[0]
+    for run, value in values[1:]:
+        if value != first_value:
             raise Refused(
-                f"{first.file} and {run.file} differ in {what} ({word}, {other}), which a file says once. "
+                f"{first_run.file} and {run.file} differ in {what} ({first_value}, {value}), which a file says once. "
                 f"Convert each to a file of its own."
             )
 
 
 def _written_rows(run: AnswerRun, *, with_run_columns: bool) -> pl.DataFrame:
     """The rows of one run as they are written, without columns that say nothing."""
-    info = _INFO_DTYPES if with_run_columns else {}
-    own = run.rows.select(
+    info_dtypes = _INFO_DTYPES if with_run_columns else {}
+    rows = run.rows.select(
         *(name for name in ANSWER_SCHEMA if name != "row" and run.has_columns(name)),
         (pl.col("row") - 1).alias(SOURCE_ROW_COLUMN),
         *(
             pl.lit(value, dtype).alias(name)
-            for name, dtype in info.items()
+            for name, dtype in info_dtypes.items()
             if (value := getattr(run.info, name)) is not None
         ),
     )
     names = _group_names(run)
-    return own.hstack([run.group_columns[name].cast(pl.String).alias(names[name]) for name in names])
+    return rows.hstack([run.group_columns[name].cast(pl.String).alias(names[name]) for name in names])
 
 
 def _group_names(run: AnswerRun) -> dict[str, str]:
@@ -225,11 +225,11 @@ def _group_names(run: AnswerRun) -> dict[str, str]:
 def _group_columns(runs: Sequence[AnswerRun], rows: pl.DataFrame) -> tuple[list[str], tuple[str, ...]]:
     """The columns of groups that can be read again, and a sentence on each other one."""
     names = dict.fromkeys(name for run in runs for name in _group_names(run).values())
-    many = [name for name in names if rows[name].drop_nulls().n_unique() > MAX_GROUPS]
-    kept = [name for name in names if name not in many]
-    return kept[:MAX_GROUP_COLUMNS], tuple(
+    too_many_groups = [name for name in names if rows[name].drop_nulls().n_unique() > MAX_GROUPS]
+    readable = [name for name in names if name not in too_many_groups]
+    return readable[:MAX_GROUP_COLUMNS], tuple(
         f"The column {name!r} is not written: together the runs have more groups than are read."
-        for name in (*many, *kept[MAX_GROUP_COLUMNS:])
+        for name in (*too_many_groups, *readable[MAX_GROUP_COLUMNS:])
     )
 
 
@@ -241,24 +241,29 @@ def _column_order(rows: pl.DataFrame, groups: Sequence[str]) -> list[str]:
 def _run_metadata(runs: Sequence[AnswerRun]) -> dict[str, object]:
     """What the metadata says of the runs: of one all that is known, of several what they have in common."""
     names = (*INFO_COLUMNS, *_FILE_LEVEL_FIELDS) if len(runs) == 1 else _FILE_LEVEL_FIELDS
-    told: dict[str, object] = {
+    metadata: dict[str, object] = {
         name: value for name in names if (value := getattr(runs[0].info, name)) is not None
     }
-    parts = {run.evaluation for run in runs}
-    return told | ({PART_OF_KEY: part} if len(parts) == 1 and (part := parts.pop()) else {})
+    evaluations = {run.evaluation for run in runs}
+    return metadata | (
+        {PART_OF_KEY: evaluation} if len(evaluations) == 1 and (evaluation := evaluations.pop()) else {}
+    )
 
 
 def _reported_metrics(runs: Sequence[AnswerRun]) -> dict[str, object]:
     """The tool's own numbers: metric → value, for each run by its label where there are several; in full."""
-    told = {
-        run.label: {each.name: each.value for each in run.reported_metrics if each.subject is None}
+    by_run = {
+        run.label: {metric.name: metric.value for metric in run.reported_metrics if metric.subject is None}
         for run in runs
         if run.reported_metrics
     }
-    if not told:
+    if not by_run:
         return {}
-    in_full = [_full_reported_metric(each, run) for run in runs for each in run.reported_metrics]
-    return {REPORTED_KEY: told if len(runs) > 1 else next(iter(told.values())), REPORTED_IN_FULL_KEY: in_full}
+    in_full = [_full_reported_metric(metric, run) for run in runs for metric in run.reported_metrics]
+    return {
+        REPORTED_KEY: by_run if len(runs) > 1 else next(iter(by_run.values())),
+        REPORTED_IN_FULL_KEY: in_full,
+    }
 
 
 def _full_reported_metric(reported: ReportedMetric, run: AnswerRun) -> dict[str, object]:
@@ -267,20 +272,22 @@ def _full_reported_metric(reported: ReportedMetric, run: AnswerRun) -> dict[str,
     Rows that are left out cannot be told from those that are here any more, so it is said that they were.
     """
     left_out = run.row_counts.n_left_out if reported.rows is not None and reported.subject is None else 0
-    gone = f"{left_out:,} bad row{'s were' if left_out > 1 else ' was'} left out when it was converted."
-    why = " ".join(part for part in (reported.why, gone if left_out else "") if part)
-    told: dict[str, object] = {name: getattr(run.info, name) for name in RUN_COLUMNS}
-    told |= asdict(reported) | {"why": why or None}
-    return {name: value for name, value in told.items() if value is not None}
+    left_out_note = (
+        f"{left_out:,} bad row{'s were' if left_out > 1 else ' was'} left out when it was converted."
+    )
+    why = " ".join(part for part in (reported.why, left_out_note if left_out else "") if part)
+    fields: dict[str, object] = {name: getattr(run.info, name) for name in RUN_COLUMNS}
+    fields |= asdict(reported) | {"why": why or None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _ledger_notes(runs: Sequence[AnswerRun]) -> Iterator[str]:
     """What happened to the rows between their file and this one."""
     for run in runs:
-        of = f"{run.info.label('')}: " if len(runs) > 1 and run.info.label("") else ""
-        ledger = run.row_counts
-        if ledger.n_left_out:
-            yield f"{of}{ledger.n_left_out:,} of {ledger.n_rows:,} rows were bad and are left out."
-        for column, count in ledger.clipped.items():
-            yield f"{of}{count:,} values of {column} were moved onto the edge of their range."
-        yield from (f"{of}{note}" for note in ledger.notes)
+        prefix = f"{run.info.label('')}: " if len(runs) > 1 and run.info.label("") else ""
+        row_counts = run.row_counts
+        if row_counts.n_left_out:
+            yield f"{prefix}{row_counts.n_left_out:,} of {row_counts.n_rows:,} rows were bad and are left out."
+        for column, count in row_counts.clipped.items():
+            yield f"{prefix}{count:,} values of {column} were moved onto the edge of their range."
+        yield from (f"{prefix}{note}" for note in row_counts.notes)

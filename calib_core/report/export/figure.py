@@ -70,8 +70,8 @@ def unavailable_reason() -> str | None:
     """Why no picture can be made here, and the line to type; None where it can."""
     if importlib.util.find_spec("kaleido") is None:
         return f"PNG and SVG need Kaleido, which is not installed. {_install_command()}"
-    named = os.environ.get(BROWSER_VARIABLE)
-    if named and not (Path(named).is_file() and os.access(named, os.X_OK)):
+    browser = os.environ.get(BROWSER_VARIABLE)
+    if browser and not (Path(browser).is_file() and os.access(browser, os.X_OK)):
         return f"PNG and SVG need a browser. {BROWSER_VARIABLE} names none that can be run: name another, or unset it."
     if find_browser() is None:
         return (
@@ -87,16 +87,16 @@ def _install_command() -> str:
         _PROJECT_ROOT / "requirements-export.txt"
     ).is_file():  # installed by pip, with no folder of its own
         return "Type: python -m pip install kaleido"
-    own = Path(sys.prefix) == _PROJECT_ROOT / ".venv"
-    return f"Type in the program's folder: {'.venv/bin/' if own else ''}{INSTALL_COMMAND}"
+    in_venv = Path(sys.prefix) == _PROJECT_ROOT / ".venv"
+    return f"Type in the program's folder: {'.venv/bin/' if in_venv else ''}{INSTALL_COMMAND}"
 
 
 def find_browser() -> str | None:
     """The browser that Kaleido takes: what BROWSER_PATH names, its own, or one of the system's."""
-    if named := os.environ.get(BROWSER_VARIABLE):
-        return named
-    found: Any = importlib.import_module("choreographer.browsers.chromium")
-    return found.Chromium.find_browser(skip_local=False)
+    if browser := os.environ.get(BROWSER_VARIABLE):
+        return browser
+    chromium: Any = importlib.import_module("choreographer.browsers.chromium")
+    return chromium.Chromium.find_browser(skip_local=False)
 
 
 def render_picture(
@@ -118,7 +118,7 @@ def render_picture(
         raise Unavailable(reason)
     figure = clean_figure(without_unset(plotly_figure))
     width, height = picture_size(figure)
-    order = {
+    job = {
         "figure": keep_names_for_width(figure, width),
         "kind": picture_format,
         "scale": PNG_WIDTH / width,
@@ -132,16 +132,18 @@ def render_picture(
         with tempfile.TemporaryDirectory(
             prefix="calib-picture-", dir=_temp_folder(), ignore_cleanup_errors=True
         ) as folder:
-            return _run_kaleido(Path(folder), order, font, timeout)
+            return _run_kaleido(Path(folder), job, font, timeout)
     finally:
         _ONE_AT_A_TIME.release()
 
 
 def _temp_folder() -> str:
     """The folder for temporary files, or one with a shorter name where that one's is too long."""
-    own = tempfile.gettempdir()
+    default = tempfile.gettempdir()
     return (
-        own if len(own) <= MAX_TEMP_PATH or not os.access(SHORT_TEMP_FOLDER, os.W_OK) else SHORT_TEMP_FOLDER
+        default
+        if len(default) <= MAX_TEMP_PATH or not os.access(SHORT_TEMP_FOLDER, os.W_OK)
+        else SHORT_TEMP_FOLDER
     )
 
 
@@ -149,12 +151,12 @@ def picture_size(figure: Mapping[str, Any]) -> tuple[int, int]:
     """Width and height in pixels; a square panel is as wide as the picture."""
     layout: Mapping[str, Any] = figure["layout"]
     height = int(layout.get("height") or 450)
-    upward: Mapping[str, Any] = layout.get("yaxis", {})
-    if "scaleanchor" not in upward:
+    y_axis: Mapping[str, Any] = layout.get("yaxis", {})
+    if "scaleanchor" not in y_axis:
         return FIGURE_WIDTH, height
     width = LOW_SQUARE_WIDTH if height < LOW_HEIGHT else SQUARE_WIDTH
     margin: Mapping[str, int] = layout.get("margin", {})
-    low, high = upward.get("domain", (0, 1))
+    low, high = y_axis.get("domain", (0, 1))
     side = (width - margin.get("l", 0) - margin.get("r", 0)) / (high - low)
     return width, round(side) + margin.get("t", 0) + margin.get("b", 0)
 
@@ -163,9 +165,9 @@ def _run_kaleido(folder: Path, job: Mapping[str, Any], font: bytes | None, timeo
     (folder / JOB_FILE).write_text(json.dumps(job), "utf-8")
     if font is not None:
         (folder / FONT_FILE).write_bytes(font)
-    roots = (_PROJECT_ROOT, Path(importlib.import_module("kaleido").__file__ or "").parents[1])
+    import_paths = (_PROJECT_ROOT, Path(importlib.import_module("kaleido").__file__ or "").parents[1])
     process = subprocess.Popen(  # noqa: S603  this program itself
-        [sys.executable, "-I", "-B", "-c", _CHILD_PROGRAM, str(folder), *map(str, roots)],
+        [sys.executable, "-I", "-B", "-c", _CHILD_PROGRAM, str(folder), *map(str, import_paths)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -174,17 +176,17 @@ def _run_kaleido(folder: Path, job: Mapping[str, Any], font: bytes | None, timeo
         start_new_session=True,
     )
     try:
-        _, told = process.communicate(timeout=timeout)
+        _, error_output = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         raise Unavailable(
             f"Drawing the picture was stopped after {timeout:g} s. Try again when the machine is less busy."
         ) from None
     finally:
         _terminate(process, folder)
-    made = folder / PICTURE_FILE
-    if made.exists():
-        return made.read_bytes()
-    _LOG.warning("no picture: %s", told.decode("utf-8", "replace")[-2000:])
+    picture = folder / PICTURE_FILE
+    if picture.exists():
+        return picture.read_bytes()
+    _LOG.warning("no picture: %s", error_output.decode("utf-8", "replace")[-2000:])
     raise Unavailable("The browser that draws pictures failed. Try again; the terminal says more.")
 
 
@@ -194,17 +196,17 @@ def _terminate(process: subprocess.Popen[bytes], folder: Path) -> None:
     process.wait()
     if process.stderr is not None:
         process.stderr.close()
-    until = time.monotonic() + KILL_WAIT_SECONDS
-    while _kill_leftovers(folder) and time.monotonic() < until:
+    deadline = time.monotonic() + KILL_WAIT_SECONDS
+    while _kill_leftovers(folder) and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
 def _kill_leftovers(folder: Path) -> int:
     """Kills what was started for this folder, whose path is among its words; how many there still were."""
-    found = 0
-    for told in Path("/proc").glob("[0-9]*/cmdline"):
+    n_killed = 0
+    for command_line in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # gone, or another person's
-            if os.fsencode(folder) in told.read_bytes():
-                os.kill(int(told.parent.name), signal.SIGKILL)
-                found += 1
-    return found
+            if os.fsencode(folder) in command_line.read_bytes():
+                os.kill(int(command_line.parent.name), signal.SIGKILL)
+                n_killed += 1
+    return n_killed

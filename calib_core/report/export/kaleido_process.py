@@ -55,12 +55,12 @@ class PictureFrame:
     @property
     def recipe_lines(self) -> list[str]:
         """The lines below it."""
-        found: list[str] = []
-        for part in self.recipe.splitlines():
-            found += wrap_text(part, RECIPE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_RECIPE_LINES)
-        if len(found) <= _MAX_RECIPE_LINES:
-            return found
-        return [*found[: _MAX_RECIPE_LINES - 1], "… The column recipe of the CSV has all of it."]
+        lines: list[str] = []
+        for line in self.recipe.splitlines():
+            lines += wrap_text(line, RECIPE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_RECIPE_LINES)
+        if len(lines) <= _MAX_RECIPE_LINES:
+            return lines
+        return [*lines[: _MAX_RECIPE_LINES - 1], "… The column recipe of the CSV has all of it."]
 
     @property
     def top_height(self) -> int:
@@ -130,7 +130,7 @@ def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
     """One SVG of all of it. svg: as plotly gives it; font: WOFF2, put inside, or None for the system's."""
     start = svg.index("<svg ") + len("<svg ")
     end = svg.index(">", start)
-    opening = re.sub(r'\b(?:width|height)="[^"]*"', "", svg[start:end])
+    attributes = re.sub(r'\b(?:width|height)="[^"]*"', "", svg[start:end])
     size = f'width="{frame.width}" height="{frame.total_height}"'
     return "\n".join(
         [
@@ -151,7 +151,7 @@ def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
                 f'fill="{LIGHT.muted_text}"',
             ),
             "</g>",
-            f'<svg x="0" y="{frame.top_height}" width="{frame.width}" height="{frame.height}" {opening}{svg[end:]}',
+            f'<svg x="0" y="{frame.top_height}" width="{frame.width}" height="{frame.height}" {attributes}{svg[end:]}',
             "</svg>",
         ]
     )
@@ -160,9 +160,9 @@ def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
 def _text_elements(lines: Sequence[str], top: float, font_size: float, attributes: str) -> list[str]:
     """Lines of text one below the other, from `top` on."""
     return [
-        f'<text x="{_SIDE_MARGIN}" y="{top + 1.4 * font_size * at + font_size:.1f}" font-size="{font_size}" {attributes}>'
+        f'<text x="{_SIDE_MARGIN}" y="{top + 1.4 * font_size * index + font_size:.1f}" font-size="{font_size}" {attributes}>'
         f"{escape(line)}</text>"
-        for at, line in enumerate(lines)
+        for index, line in enumerate(lines)
     ]
 
 
@@ -179,8 +179,16 @@ def font_face_css(font: bytes) -> str:
 def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
     """A figure that shows this SVG and nothing else: what plotly can turn into pixels."""
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    whole = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "sizex": 1, "sizey": 1, "sizing": "stretch"}
-    unseen = {"visible": False, "range": [0, 1], "fixedrange": True}
+    full_size = {
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": 1,
+        "sizex": 1,
+        "sizey": 1,
+        "sizing": "stretch",
+    }
+    hidden_axis = {"visible": False, "range": [0, 1], "fixedrange": True}
     return {
         "data": [{"type": "scatter", "x": [None], "y": [None]}],
         "layout": {
@@ -190,9 +198,9 @@ def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
             "margin": dict.fromkeys("lrtb", 0),
             "paper_bgcolor": LIGHT.background,
             "plot_bgcolor": LIGHT.background,
-            "xaxis": unseen,
-            "yaxis": unseen,
-            "images": [{"source": source, "layer": "above", **whole}],
+            "xaxis": hidden_axis,
+            "yaxis": hidden_axis,
+            "images": [{"source": source, "layer": "above", **full_size}],
         },
     }
 
@@ -211,8 +219,10 @@ class _KaleidoPage:
     def __init__(self, font: bytes | None, kaleido: Any) -> None:  # noqa: ANN401  it has no types
         style = "" if font is None else f"<style>{font_face_css(font)}</style>"
         page: str = kaleido.PageGenerator(mathjax=False).generate_index()
-        ask = "<body><p style=\"position:absolute;left:-99em;font-family:'Source Sans'\">ab <b>c</b></p>"
-        self._page = page.replace("</head>", f'<meta charset="utf-8">{style}</head>').replace("<body", ask, 1)
+        body = "<body><p style=\"position:absolute;left:-99em;font-family:'Source Sans'\">ab <b>c</b></p>"
+        self._page = page.replace("</head>", f'<meta charset="utf-8">{style}</head>').replace(
+            "<body", body, 1
+        )
 
     def generate_index(self) -> str:
         """The page as HTML."""
@@ -232,12 +242,12 @@ async def render(job: dict[str, Any], font: bytes | None) -> bytes:
         proxy_server=DEAD_PROXY,
         enable_extensions=False,
     ) as browser:
-        plain: bytes = await browser.calc_fig(job["figure"], opts=options)
-        svg = frame_svg(plain.decode(), frame, font)
+        figure_svg: bytes = await browser.calc_fig(job["figure"], opts=options)
+        svg = frame_svg(figure_svg.decode(), frame, font)
         if job["kind"] == "svg":
             return svg.encode()
-        pixels = {**options, "height": frame.total_height, "scale": job["scale"], "format": "png"}
-        return await browser.calc_fig(svg_figure(svg, frame), opts=pixels)
+        png_options = {**options, "height": frame.total_height, "scale": job["scale"], "format": "png"}
+        return await browser.calc_fig(svg_figure(svg, frame), opts=png_options)
 
 
 def _check_browser(browser: str, timeout: float) -> None:
@@ -253,11 +263,11 @@ def _check_browser(browser: str, timeout: float) -> None:
 
 def main(folder: str) -> None:
     """Carries out the order in the folder."""
-    place = Path(folder)
-    order = json.loads((place / JOB_FILE).read_text("utf-8"))
-    _check_browser(order["browser"], order["seconds"])
-    letters = place / FONT_FILE
-    font = letters.read_bytes() if letters.exists() else None
-    made = place / f"{PICTURE_FILE}.part"
-    made.write_bytes(asyncio.run(render(order, font)))
-    made.rename(place / PICTURE_FILE)
+    path = Path(folder)
+    job = json.loads((path / JOB_FILE).read_text("utf-8"))
+    _check_browser(job["browser"], job["seconds"])
+    font_file = path / FONT_FILE
+    font = font_file.read_bytes() if font_file.exists() else None
+    unfinished = path / f"{PICTURE_FILE}.part"
+    unfinished.write_bytes(asyncio.run(render(job, font)))
+    unfinished.rename(path / PICTURE_FILE)

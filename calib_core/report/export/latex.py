@@ -102,18 +102,18 @@ def _legend(table: EceBrierTable) -> str:
 
 
 def _heading(table: EceBrierTable) -> list[str]:
-    places = range(len(table.columns))
+    indices = range(len(table.columns))
     lines: list[str] = []
-    small = [
+    notes = [
         rf"\footnotesize {escape_latex(text)}" if (text := table.column_notes.get(column)) else ""
         for column in table.columns
     ]
-    said = [[escape_latex(names[part]) for names in table.columns.values()] for part in (0, 1)]
-    for names in (*said, small):  # data set, model, what holds of all its numbers
+    names_by_part = [[escape_latex(names[part]) for names in table.columns.values()] for part in (0, 1)]
+    for names in (*names_by_part, notes):  # data set, model, what holds of all its numbers
         if any(names):
             cells = "".join(rf" & \multicolumn{{2}}{{c}}{{{name}}}" for name in names)
             lines.append(rf"{cells} \\")
-    rules = " ".join(rf"\cmidrule(lr){{{2 + 2 * at}-{3 + 2 * at}}}" for at in places)
+    rules = " ".join(rf"\cmidrule(lr){{{2 + 2 * index}-{3 + 2 * index}}}" for index in indices)
     return [*lines, rules, rf"{table.row_heading}{' & ECE & Brier' * len(table.columns)} \\"]
 
 
@@ -127,12 +127,12 @@ def _row(title: str, entries: list[EceBrierCell | None], small_print: str) -> li
     )
     lines = [rf"{escape_latex(title)}{numbers} \\"]
     if any(entry is not None and entry.small_print for entry in entries):
-        below = "".join(
+        small_cells = "".join(
             rf" & \multicolumn{{2}}{{r}}{{\footnotesize {escape_latex(entry.small_print if entry else '')}}}"
             for entry in entries
         )
-        head = rf"\footnotesize {escape_latex(small_print)}" if small_print else ""
-        lines.append(rf"{head}{below} \\")
+        small_heading = rf"\footnotesize {escape_latex(small_print)}" if small_print else ""
+        lines.append(rf"{small_heading}{small_cells} \\")
     return lines
 
 

@@ -55,36 +55,36 @@ def table_csv(frame: pl.DataFrame, recipe: str) -> bytes:
 
 def table_parquet(frame: pl.DataFrame, recipe: str) -> bytes:
     """Parquet with a column `recipe`, and the same under that name in the file's metadata."""
-    written = BytesIO()
-    with_recipe_column(frame, recipe).write_parquet(written, metadata={RECIPE_COLUMN: recipe})
-    return written.getvalue()
+    buffer = BytesIO()
+    with_recipe_column(frame, recipe).write_parquet(buffer, metadata={RECIPE_COLUMN: recipe})
+    return buffer.getvalue()
 
 
 def table_markdown(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
     """UTF-8 Markdown: the title, a table with pipes, the recipe."""
     cells = readable_cells(frame)
-    right = [_is_numeric_column(cells[name]) for name in cells.columns]
+    is_numeric = [_is_numeric_column(cells[name]) for name in cells.columns]
     rows = [cells.columns, *cells.rows()]
-    body = [f"| {' | '.join(map(escape_markdown_cell, row))} |" for row in rows]
-    rule = f"|{'|'.join(' ---: ' if number else ' --- ' for number in right)}|"
-    below = [f"Recipe: {escape_markdown_cell(line)}  " for line in _recipe_lines(recipe)]
+    lines = [f"| {' | '.join(map(escape_markdown_cell, row))} |" for row in rows]
+    rule = f"|{'|'.join(' ---: ' if numeric else ' --- ' for numeric in is_numeric)}|"
+    recipe_lines = [f"Recipe: {escape_markdown_cell(line)}  " for line in _recipe_lines(recipe)]
     return "\n".join(
-        [f"**{escape_markdown_cell(title)}**", "", body[0], rule, *body[1:], "", *below, ""]
+        [f"**{escape_markdown_cell(title)}**", "", lines[0], rule, *lines[1:], "", *recipe_lines, ""]
     ).encode()
 
 
 def table_latex(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
     """UTF-8 LaTeX: one `table` environment with the title and the recipe as its caption."""
     cells = readable_cells(frame)
-    right = [_is_numeric_column(cells[name]) for name in cells.columns]
+    is_numeric = [_is_numeric_column(cells[name]) for name in cells.columns]
     rows = [_latex_row(row) for row in (cells.columns, *cells.rows())]
-    told = " ".join(escape_latex(line) for line in _recipe_lines(recipe))
+    recipe_text = " ".join(escape_latex(line) for line in _recipe_lines(recipe))
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{escape_latex(title)}. {{\footnotesize {told}}}}}",
-            rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in right)}}}",
+            rf"\caption{{{escape_latex(title)}. {{\footnotesize {recipe_text}}}}}",
+            rf"\begin{{tabular}}{{{''.join('r' if numeric else 'l' for numeric in is_numeric)}}}",
             r"\toprule",
             rows[0],
             r"\midrule",
@@ -132,8 +132,8 @@ def _number_text(value: float) -> str:
         return MISSING_CELL
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    form = ".4f" if value == 0 or 0.001 <= abs(value) < 1000 else ".4g"
-    return f"{'−' if value < 0 else ''}{abs(value):{form}}"
+    format_spec = ".4f" if value == 0 or 0.001 <= abs(value) < 1000 else ".4g"
+    return f"{'−' if value < 0 else ''}{abs(value):{format_spec}}"
 
 
 def _latex_row(cells: tuple[str, ...] | list[str]) -> str:

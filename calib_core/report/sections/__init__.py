@@ -38,8 +38,8 @@ class ReportPage:
 
 
 SECTIONS: Final[dict[str, ReportPage]] = {
-    made.ID: ReportPage(made.TITLE, made.QUESTION, made.section)
-    for made in (
+    module.ID: ReportPage(module.TITLE, module.QUESTION, module.section)
+    for module in (
         overview,
         reliability,
         concentration,

@@ -26,8 +26,8 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """Histogram and cumulative share of every run. Raises Unavailable where no run gives them."""
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(report_input.runs):
-        progress(at / len(report_input.runs), run.title)
+    for index, run in enumerate(report_input.runs):
+        progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
             try:
                 blocks.append(_block(report_input, run, method))
@@ -119,5 +119,5 @@ def _certainty_help(result: Concentration, outcome: str) -> str:
 
 def _help_or_unknown(result: Concentration, text: str) -> str:
     """The help of a number that single confidences are needed for."""
-    kept = result.n_distinct is not None
-    return text if kept else f"{text} Not known: of a token-level run only sums are kept."
+    is_known = result.n_distinct is not None
+    return text if is_known else f"{text} Not known: of a token-level run only sums are kept."

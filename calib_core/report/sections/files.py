@@ -24,10 +24,10 @@ MAX_NAMED_COLUMNS: Final = 40
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """All files, also those of which nothing is used."""
     blocks = [_summary_block(report_input)]
-    for at, file in enumerate(report_input.files):
-        progress(at / len(report_input.files), file.name)
+    for index, file in enumerate(report_input.files):
+        progress(index / len(report_input.files), file.name)
         blocks.append(_file_block(file))
-    wholes = [
+    merged_runs = [
         run
         for run in report_input.runs
         if run.report.run.file not in {file.name for file in report_input.files}
@@ -39,20 +39,20 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             captions=(row_facts(run.report),),
             remarks=tuple(run.report.run.row_counts.notes),
         )
-        for run in wholes
+        for run in merged_runs
     ]
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
 def _summary_block(report_input: ReportInput) -> Block:
     rows = [_file_row(file) for file in report_input.files if file.files_read]
-    beside: dict[FileChecksum, list[str]] = {}
+    companions: dict[FileChecksum, list[str]] = {}
     for file in report_input.files:
-        for part in file.files_read[1:]:
-            beside.setdefault(part, []).append(file.name)
-    for part, names in beside.items():
-        with_ = names[0] if len(names) == 1 else f"{len(names)} of these files"
-        rows.append(_checksum_row(part, f"read with {with_}"))
+        for checksum in file.files_read[1:]:
+            companions.setdefault(checksum, []).append(file.name)
+    for checksum, names in companions.items():
+        readers = names[0] if len(names) == 1 else f"{len(names)} of these files"
+        rows.append(_checksum_row(checksum, f"read with {readers}"))
     loaded = sum(file.refusal is None for file in report_input.files)
     return Block(
         title="",
@@ -89,18 +89,20 @@ def _file_block(file: ReportFile) -> Block:
     report = file.report
     if report is None:
         return Block(file.name, remarks=_refusal_lines(file.refusal))
-    made = FORMATS[report.format]
-    reading = f"Recognised as {made.title}: it has {made.recognised_by}."
+    file_format = FORMATS[report.format]
+    reading = f"Recognised as {file_format.title}: it has {file_format.recognised_by}."
     if file.refusal is not None:
-        bad = _bad_row_tables(report)
-        return Block(file.name, headline=reading, tables=tuple(bad), remarks=_refusal_lines(file.refusal))
-    told = {note for run in report.runs for note in run.run.row_counts.notes}
+        problems = _bad_row_tables(report)
+        return Block(
+            file.name, headline=reading, tables=tuple(problems), remarks=_refusal_lines(file.refusal)
+        )
+    run_notes = {note for run in report.runs for note in run.run.row_counts.notes}
     remarks = [note for run in report.runs for note in run.run.row_counts.notes]
-    remarks += [note for note in report.notes if note not in told]
+    remarks += [note for note in report.notes if note not in run_notes]
     if report.bad_rows:
         remarks.insert(0, f"{bad_rows_phrase(report.bad_rows, report.rows)} and left out of every number.")
-    if other := _renamed_columns(report):
-        remarks.append(f"Columns read as another name: {names_or_more(other)}.")
+    if renamed := _renamed_columns(report):
+        remarks.append(f"Columns read as another name: {names_or_more(renamed)}.")
     if report.unused_columns:
         remarks.append(f"Columns not read: {names_or_more(report.unused_columns)}.")
     return Block(
@@ -136,16 +138,18 @@ def names_or_more(names: tuple[str, ...]) -> str:
 
 def row_facts(report: RunReport) -> str:
     """What became of the rows of one run, in a sentence."""
-    ledger = report.run.row_counts
-    told = [f"{plural(ledger.n_rows, 'row')} read"]
-    if ledger.n_left_out:
-        told.append(f"{ledger.n_left_out:,} bad")
-    told += [f"{times:,} values of {column} clipped onto [0, 1]" for column, times in ledger.clipped.items()]
-    if ledger.n_off_sum:
-        told.append(f"{ledger.n_off_sum:,} distributions do not sum to 1 exactly and are used as stored")
+    row_counts = report.run.row_counts
+    facts = [f"{plural(row_counts.n_rows, 'row')} read"]
+    if row_counts.n_left_out:
+        facts.append(f"{row_counts.n_left_out:,} bad")
+    facts += [
+        f"{count:,} values of {column} clipped onto [0, 1]" for column, count in row_counts.clipped.items()
+    ]
+    if row_counts.n_off_sum:
+        facts.append(f"{row_counts.n_off_sum:,} distributions do not sum to 1 exactly and are used as stored")
     if report.accuracy is not None:
-        told.append(f"accuracy of the {report.judged} {format_percent(report.accuracy)}")
-    return "; ".join(told) + "."
+        facts.append(f"accuracy of the {report.judged} {format_percent(report.accuracy)}")
+    return "; ".join(facts) + "."
 
 
 def methods_report_table(report: RunReport) -> ReportTable:
@@ -160,11 +164,11 @@ def methods_report_table(report: RunReport) -> ReportTable:
 
 def _refused_methods_text(report: RunReport) -> str:
     """The methods that the run does not give, those of one reason together."""
-    reasons: dict[str, list[str]] = {}
+    titles_by_reason: dict[str, list[str]] = {}
     for id_, why in report.survey.unavailable.items():
-        reasons.setdefault(why, []).append(METHODS[id_].title)
-    told = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in reasons.items())
-    return f"Not given: {told}." if told else ""
+        titles_by_reason.setdefault(why, []).append(METHODS[id_].title)
+    text = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in titles_by_reason.items())
+    return f"Not given: {text}." if text else ""
 
 
 def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
@@ -176,22 +180,22 @@ def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
         "Rows used": report.usable.get(id_),
         "Missing": sum(missing.values()) if id_ in report.usable else None,
         "Why": report.survey.unavailable.get(id_)
-        or "; ".join(f"{times:,} {why}" for why, times in missing.items()),
+        or "; ".join(f"{count:,} {why}" for why, count in missing.items()),
         SPIKES_HEADING: ", ".join(spikes[:3]),
     }
 
 
 def _audit_tables(report: FileReport) -> list[ReportTable]:
     """The tool's own numbers beside ours, of every run whose file says some."""
-    found: list[ReportTable] = []
+    tables: list[ReportTable] = []
     for run in report.runs:
         numbers = compare_reported_metrics(run.run, run.survey.usable)
         if numbers:
-            rows = [_audit_row(one) for one in numbers]
-            said = [name for name in rows[0] if any(row[name] is not None for row in rows)]
-            rows = [{name: row[name] for name in said} for row in rows]
-            found.append(ReportTable.from_rows(f"The tool's own numbers beside ours: {run.run.label}", rows))
-    return found
+            rows = [_audit_row(number) for number in numbers]
+            filled_columns = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+            rows = [{name: row[name] for name in filled_columns} for row in rows]
+            tables.append(ReportTable.from_rows(f"The tool's own numbers beside ours: {run.run.label}", rows))
+    return tables
 
 
 def _audit_row(number: ReportedComparison) -> dict[str, str | None]:

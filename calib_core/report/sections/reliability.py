@@ -48,8 +48,8 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     """A diagram of every run. Raises Unavailable where no run gives one."""
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(report_input.runs):
-        progress(at / len(report_input.runs), run.title)
+    for index, run in enumerate(report_input.runs):
+        progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
             for metric in report_input.settings.all_metrics:
                 try:
@@ -64,20 +64,20 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) -> Block:
     """Raises Unavailable where neither a diagram nor bounds can be had."""
     evidence = report_input.evidence(run, method)
-    by = METHODS[method].title
+    method_title = METHODS[method].title
     try:
         result = reliability_diagram(evidence, metric, report_input.settings.scheme)
     except Unavailable as reason:
-        known = score(evidence, metric, report_input.settings.scheme)
-        tile = metric_tile(known)
-        return Block(run.title, by, tiles=(tile,), recipes=(known.recipe,), remarks=(str(reason),))
-    named = METRICS[metric]
+        bounds = score(evidence, metric, report_input.settings.scheme)
+        tile = metric_tile(bounds)
+        return Block(run.title, method_title, tiles=(tile,), recipes=(bounds.recipe,), remarks=(str(reason),))
+    metric_spec = METRICS[metric]
     return Block(
         title=run.title,
-        method_title=by,
+        method_title=method_title,
         headline=result.headline,
         tiles=tuple(reliability_tiles(evidence, result)),
-        recipes=(result.score.recipe if named.binned else result.recipe,),
+        recipes=(result.score.recipe if metric_spec.binned else result.recipe,),
         figures=(
             ReportFigure.from_drawing(
                 lambda theme: reliability_figure(
@@ -97,10 +97,10 @@ def bin_question_tables(
     evidence: Evidence, result: Reliability, bin_number: int | None
 ) -> tuple[ReportTable, ...]:
     """The first questions of the bin that is asked for; () where it is empty or a row has no question."""
-    place = result.table.filter(pl.col("bin") == pl.lit(bin_number, pl.Int64))
-    if place.is_empty() or evidence.no_questions_reason:
+    bin_row = result.table.filter(pl.col("bin") == pl.lit(bin_number, pl.Int64))
+    if bin_row.is_empty() or evidence.no_questions_reason:
         return ()
-    found = questions_of(evidence, result.score.metric, result.scheme, bin_number=bin_number)
+    questions = questions_of(evidence, result.score.metric, result.scheme, bin_number=bin_number)
     rows = [
         {
             **{
@@ -111,12 +111,12 @@ def bin_question_tables(
             "Confidence": f"{row['confidence']:.4f}",
             "It is": "right" if row["right"] else "wrong",
         }
-        for row in found.frame.head(MAX_QUESTIONS).iter_rows(named=True)
+        for row in questions.frame.head(MAX_QUESTIONS).iter_rows(named=True)
     ]
-    first = f"the first {MAX_QUESTIONS} of " if found.n_before_search > MAX_QUESTIONS else ""
+    first = f"the first {MAX_QUESTIONS} of " if questions.n_before_search > MAX_QUESTIONS else ""
     return (
         ReportTable.from_rows(
-            f"Questions in {place['interval'].item()}, {first}{found.n_before_search:,}", rows
+            f"Questions in {bin_row['interval'].item()}, {first}{questions.n_before_search:,}", rows
         ),
     )
 
