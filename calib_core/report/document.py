@@ -36,7 +36,30 @@ from calib_core.report.provenance import Provenance, program_versions
 from calib_core.report.sections import SECTIONS
 from calib_core.wording import plural
 
-# --- Dark colours: a figure is stored once, together with the parts that a dark page changes -------------------
+_FOLDER: Final = Path(__file__).parent
+"""Where document.css and document.js lie."""
+
+_LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
+_RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
+
+DOCUMENT_TITLE: Final = "Calibration report"
+MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins, methods and runs are chosen."
+
+_MAX_UNFOLDED_BLOCKS: Final = 3
+"""From this many blocks on, the contents fold the list of a section's blocks."""
+
+_LETTER_WIDTH: Final = 6.6
+"""Average width in pixels of a letter in a table."""
+
+_CELL_PADDING: Final = 10.0
+"""Horizontal padding of a cell, in pixels."""
+
+_HALF_PAGE_WIDTH: Final = 520.0
+"""Tables narrower than this, in pixels, fit beside a figure."""
+
+# --- Dark colours -------------------------------------------------------------------------------------------
+#
+# A figure is stored once, together with the parts that a dark page changes.
 
 ColourChanges: TypeAlias = "list[Any] | dict[str, ColourChanges]"
 """`[replacement]`, or the changes of the parts that differ, by key or by index in a list; `[]` for none."""
@@ -77,19 +100,7 @@ def _children(value: object) -> dict[str, Any] | None:
     return None
 
 
-# --- Body --------------------------------------------------------------------------------------------------------
-
-_MAX_UNFOLDED_BLOCKS: Final = 3
-"""From this many blocks on, the contents fold the list of a section's blocks."""
-
-_LETTER_WIDTH: Final = 6.6
-"""Average width in pixels of a letter in a table."""
-
-_CELL_PADDING: Final = 10.0
-"""Horizontal padding of a cell, in pixels."""
-
-_HALF_PAGE_WIDTH: Final = 520.0
-"""Tables narrower than this, in pixels, fit beside a figure."""
+# --- Body ---------------------------------------------------------------------------------------------------
 
 
 class BodyWriter:
@@ -219,14 +230,7 @@ def _block_links(section: Section) -> str:
     return tag("details", summary + tag("ul", links), open="" if len(titles) < _MAX_UNFOLDED_BLOCKS else None)
 
 
-# --- Document ----------------------------------------------------------------------------------------------------
-
-_FOLDER: Final = Path(__file__).parent
-_LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
-_RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
-
-DOCUMENT_TITLE: Final = "Calibration report"
-MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins, methods and runs are chosen."
+# --- Document -----------------------------------------------------------------------------------------------
 
 
 def render_document(

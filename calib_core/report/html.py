@@ -133,7 +133,7 @@ def _is_numeric_column(column: pl.Series) -> bool:
     return bool(cells) and all(_NUMERIC_CELL.fullmatch(cell) for cell in cells)
 
 
-# --- Tables of ECE and Brier score -------------------------------------------------------------------------------
+# --- Tables of ECE and Brier score --------------------------------------------------------------------------
 
 
 def ece_brier_html(table: EceBrierTable) -> str:

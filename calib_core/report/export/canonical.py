@@ -1,7 +1,7 @@
-"""How do runs of any format become one file of the project's own, which reads back to the same numbers?
+"""Writing runs of any format as one canonical answers file, which reads back to the same numbers.
 
-What was observed is written as it was read: raw, in the file's own order and dtypes. One run says of itself
-in the metadata which run it is, several say it row by row.
+Observations are written as they were read: unprocessed, in the file's own order and dtypes. A single run is
+described in the metadata of the file, several runs are described in each row.
 """
 
 from __future__ import annotations
@@ -33,17 +33,22 @@ from calib_core.readers.table.group_columns import MAX_GROUP_COLUMNS, MAX_GROUPS
 from calib_core.report.provenance import file_checksum
 from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, RUN_COLUMNS, AnswerRun, ReportedMetric, Run, TokenRun
 
-# MERGED canonical_file: How is a canonical answers file written, as Parquet and as JSON lines?
-
 _NARROW_FLOATS: Final = (pl.Float16(), pl.Float32())
-"""Dtypes that JSON has no word for, and that decide where a value falls between bins (decision 0002)."""
+"""Dtypes that JSON cannot express, and that decide which bin a value falls into (decision 0002)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CanonicalFile:
-    """A canonical answers file before it is written. rows: no column of them is null throughout.
+    """A canonical answers file in memory.
 
-    metadata: as it is written; notes: the sentences in it.
+    Attributes
+    ----------
+    rows : pl.DataFrame
+        One row for each question; no column is null throughout.
+    metadata : Mapping[str, object]
+        As it is written.
+    notes : tuple[str, ...]
+        The sentences in the metadata.
     """
 
     rows: pl.DataFrame
@@ -51,7 +56,7 @@ class CanonicalFile:
     notes: tuple[str, ...]
 
     def to_parquet(self) -> bytes:
-        """As Parquet, every value in the dtype it was read in."""
+        """Returns the file as Parquet, every value in the dtype it was read in."""
         buffer = io.BytesIO()
         self.rows.write_parquet(
             buffer, compression="zstd", metadata={METADATA_KEY: _compact_json(self.metadata)}
@@ -59,7 +64,10 @@ class CanonicalFile:
         return buffer.getvalue()
 
     def to_json_lines(self) -> bytes:
-        """As JSON lines: the metadata, then one object a row, nulls left out, −∞ as the text "-inf"."""
+        """Returns the file as JSON lines: the metadata, then one object for each row.
+
+        Nulls are left out; −∞ is the text "-inf".
+        """
         narrow = {name: str(_element_dtype(dtype)) for name, dtype in self.rows.schema.items()
                   if _element_dtype(dtype) in _NARROW_FLOATS}  # fmt: skip
         metadata = {**self.metadata, DTYPES_KEY: narrow} if narrow else self.metadata
@@ -75,7 +83,7 @@ def _element_dtype(dtype: pl.DataType) -> pl.DataType:
     return cast("pl.DataType", dtype.inner) if isinstance(dtype, pl.List) else dtype
 
 
-def _json_value(value: Any) -> Any:  # noqa: ANN401  whatever a cell holds
+def _json_value(value: Any) -> Any:  # noqa: ANN401  any value of a cell
     if isinstance(value, list):
         return [_json_value(part) for part in cast("list[Any]", value)]
     return "-inf" if value == float("-inf") else value
@@ -86,7 +94,7 @@ def _compact_json(value: object) -> str:
 
 
 _RESERVED_NAMES: Final = frozenset((*COLUMN_JUDGES, SOURCE_ROW_COLUMN, METADATA_KEY))
-"""Names that a column of groups cannot keep."""
+"""Names that a group column cannot keep, because the format uses them."""
 
 _INFO_DTYPES: Final[Mapping[str, pl.DataType]] = {
     "model": pl.String(), "dataset": pl.String(), "shots": pl.Int32(), "checkpoint": pl.String(),
@@ -94,12 +102,22 @@ _INFO_DTYPES: Final[Mapping[str, pl.DataType]] = {
 }  # fmt: skip
 
 _FILE_LEVEL_FIELDS: Final = ("path_of", "p_true_of", "answer_normaliser")
-"""What the format says once a file, and no row can say."""
+"""Facts that the format stores once for the whole file, not in each row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedSource:
-    """A file that was converted. rows: its records, bad ones included; sha256: of its bytes, in hex."""
+    """A file that was converted.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the file.
+    sha256 : str
+        Checksum of its bytes, hexadecimal.
+    rows : int
+        Number of its records, bad ones included.
+    """
 
     name: str
     sha256: str
@@ -108,7 +126,19 @@ class ConvertedSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConvertedFile:
-    """What one file gives to a canonical one. unused: its columns that nothing is read from."""
+    """The content of one file that is to be converted.
+
+    Attributes
+    ----------
+    runs : tuple[Run, ...]
+        Its usable runs.
+    source : ConvertedSource
+        The file's name, checksum and size.
+    notes : tuple[str, ...]
+        Sentences for the metadata.
+    unused_columns : tuple[str, ...]
+        Columns that are not read and so not written.
+    """
 
     runs: tuple[Run, ...]
     source: ConvertedSource
@@ -117,17 +147,29 @@ class ConvertedFile:
 
 
 def source_record(path: Path, name: str, rows: int) -> ConvertedSource:
-    """A file as it is on disk now; raises Refused where it is not there any more."""
+    """Describes a file as it is on disk now; raises Refused if it cannot be read any more."""
     return ConvertedSource(name, file_checksum(path, name).sha256, rows)
 
 
 def to_canonical(
     runs: Sequence[Run], sources: Sequence[ConvertedSource], notes: Sequence[str] = ()
 ) -> CanonicalFile:
-    """One file of these runs. notes: what else a reader of the numbers has to know.
+    """Combines runs into one canonical answers file.
 
-    Raises Refused where a run is token-level, where two runs would be one in the same file, or where they
-    differ in what a file says once: which answer a confidence speaks of, or the dtype of a column.
+    Parameters
+    ----------
+    runs : Sequence[Run]
+        One or more runs of answers.
+    sources : Sequence[ConvertedSource]
+        The files they were read from.
+    notes : Sequence[str]
+        Further sentences for the metadata.
+
+    Raises
+    ------
+    Refused
+        If a run is token-level, if two runs could not be told apart in the same file, or if runs differ in
+        something stored once for the whole file: which answer a confidence refers to, or a column's dtype.
     """
     answers = [_require_answer_run(run) for run in runs]
     _check_distinct(answers)
@@ -186,13 +228,13 @@ def _check_same(what: str, values: Sequence[tuple[AnswerRun, str]]) -> None:
     for run, value in values[1:]:
         if value != first_value:
             raise Refused(
-                f"{first_run.file} and {run.file} differ in {what} ({first_value}, {value}), which a file says once. "
-                f"Convert each to a file of its own."
+                f"{first_run.file} and {run.file} differ in {what} ({first_value}, {value}), which a file "
+                f"says once. Convert each to a file of its own."
             )
 
 
 def _written_rows(run: AnswerRun, *, with_run_columns: bool) -> pl.DataFrame:
-    """The rows of one run as they are written, without columns that say nothing."""
+    """The rows of one run as they are written, without columns that are null throughout."""
     info_dtypes = _INFO_DTYPES if with_run_columns else {}
     rows = run.rows.select(
         *(name for name in ANSWER_SCHEMA if name != "row" and run.has_columns(name)),
@@ -208,7 +250,7 @@ def _written_rows(run: AnswerRun, *, with_run_columns: bool) -> pl.DataFrame:
 
 
 def _group_names(run: AnswerRun) -> dict[str, str]:
-    """Each column of groups and the name it is written under, where the format has its own already."""
+    """Group column → the name it is written under, changed where the format uses the name itself."""
     names: dict[str, str] = {}
     for column in run.group_columns.columns:
         name = column
@@ -223,7 +265,7 @@ def _group_names(run: AnswerRun) -> dict[str, str]:
 
 
 def _group_columns(runs: Sequence[AnswerRun], rows: pl.DataFrame) -> tuple[list[str], tuple[str, ...]]:
-    """The columns of groups that can be read again, and a sentence on each other one."""
+    """Returns the group columns that can be read back, and a note on each of the others."""
     names = dict.fromkeys(name for run in runs for name in _group_names(run).values())
     too_many_groups = [name for name in names if rows[name].drop_nulls().n_unique() > MAX_GROUPS]
     readable = [name for name in names if name not in too_many_groups]
@@ -239,7 +281,7 @@ def _column_order(rows: pl.DataFrame, groups: Sequence[str]) -> list[str]:
 
 
 def _run_metadata(runs: Sequence[AnswerRun]) -> dict[str, object]:
-    """What the metadata says of the runs: of one all that is known, of several what they have in common."""
+    """Metadata on the runs: everything known of a single run, or what several have in common."""
     names = (*INFO_COLUMNS, *_FILE_LEVEL_FIELDS) if len(runs) == 1 else _FILE_LEVEL_FIELDS
     metadata: dict[str, object] = {
         name: value for name in names if (value := getattr(runs[0].info, name)) is not None
@@ -251,7 +293,7 @@ def _run_metadata(runs: Sequence[AnswerRun]) -> dict[str, object]:
 
 
 def _reported_metrics(runs: Sequence[AnswerRun]) -> dict[str, object]:
-    """The tool's own numbers: metric → value, for each run by its label where there are several; in full."""
+    """The tool's own numbers as metric → value (by run label if there are several runs), and in full."""
     by_run = {
         run.label: {metric.name: metric.value for metric in run.reported_metrics if metric.subject is None}
         for run in runs
@@ -267,9 +309,9 @@ def _reported_metrics(runs: Sequence[AnswerRun]) -> dict[str, object]:
 
 
 def _full_reported_metric(reported: ReportedMetric, run: AnswerRun) -> dict[str, object]:
-    """One number with all that is known of it, and of which run it is.
+    """One reported number with everything known about it, and the run it belongs to.
 
-    Rows that are left out cannot be told from those that are here any more, so it is said that they were.
+    A note tells how many bad rows were left out, since the written file no longer shows it.
     """
     left_out = run.row_counts.n_left_out if reported.rows is not None and reported.subject is None else 0
     left_out_note = (
@@ -282,12 +324,12 @@ def _full_reported_metric(reported: ReportedMetric, run: AnswerRun) -> dict[str,
 
 
 def _ledger_notes(runs: Sequence[AnswerRun]) -> Iterator[str]:
-    """What happened to the rows between their file and this one."""
+    """Yields notes on the rows that were left out or changed when the files were read."""
     for run in runs:
         prefix = f"{run.info.label('')}: " if len(runs) > 1 and run.info.label("") else ""
-        row_counts = run.row_counts
-        if row_counts.n_left_out:
-            yield f"{prefix}{row_counts.n_left_out:,} of {row_counts.n_rows:,} rows were bad and are left out."
-        for column, count in row_counts.clipped.items():
+        counts = run.row_counts
+        if counts.n_left_out:
+            yield f"{prefix}{counts.n_left_out:,} of {counts.n_rows:,} rows were bad and are left out."
+        for column, count in counts.clipped.items():
             yield f"{prefix}{count:,} values of {column} were moved onto the edge of their range."
-        yield from (f"{prefix}{note}" for note in row_counts.notes)
+        yield from (f"{prefix}{note}" for note in counts.notes)

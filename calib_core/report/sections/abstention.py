@@ -1,4 +1,4 @@
-"""What if it may refuse?  One block a run of answers: share answered against accuracy, by a few methods."""
+"""The page Abstention: share of questions answered against accuracy, one block for each run of answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from calib_core.wording import NO_VALUE, format_number, format_percent
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if it may refuse?"
 
 DEFAULT_TARGET_ACCURACY: Final = 0.9
-"""The accuracy that is wanted where nobody says another."""
+"""The target accuracy where none is chosen."""
 
 ABSTENTION_CAPTION: Final = (
     "From right to left fewer questions are answered, the surest last. Pale: 95 % Wilson interval of each "
@@ -51,7 +51,7 @@ NO_SINGLE_CONFIDENCES: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The curves of every run. Raises Unavailable where no run keeps single confidences."""
+    """Builds the curves of every run; raises Unavailable if no run has single confidences."""
     runs = report_input.answer_runs
     if not runs:
         raise Unavailable(NO_SINGLE_CONFIDENCES)
@@ -98,20 +98,20 @@ def _block(run: ReportRun, evidences_and_curves: Sequence[tuple[Evidence, Absten
 
 
 def judged_answers_caveat(evidences: Sequence[Evidence]) -> tuple[str, ...]:
-    """That the lines judge different answers, where they do."""
+    """A caveat if the methods do not all judge the same answer."""
     judged = tuple(dict.fromkeys(evidence.judged for evidence in evidences))
     return (f"The lines judge different answers: {', '.join(judged)}.",) if len(judged) > 1 else ()
 
 
 def abstention_recipes(curves: Sequence[AbstentionCurve]) -> list[str]:
-    """How each line was made."""
+    """The recipe of each curve."""
     return [f"{METHODS[curve.method].title}: {curve.recipe}" for curve in curves]
 
 
 def abstention_tiles(
     evidences: Sequence[Evidence], curves: Sequence[AbstentionCurve], target_accuracy: float
 ) -> list[Tile]:
-    """At the wanted accuracy, and answering all: of the line that answers most."""
+    """The tiles, for the method that answers the largest share at the target accuracy."""
     reaching = [(curve, point) for curve in curves if (point := curve.for_accuracy(target_accuracy))]
     curve, best = max(reaching, key=lambda item: item[1].coverage, default=(curves[0], None))
     title = METHODS[curve.method].title
@@ -147,7 +147,7 @@ def abstention_tiles(
 def abstention_rows(
     curves: Sequence[AbstentionCurve], target_accuracy: float, threshold: float | None
 ) -> list[dict[str, str]]:
-    """One row a method: at the wanted accuracy, at the threshold, and over all thresholds."""
+    """One row for each method: at the target accuracy, at the chosen threshold, and over all thresholds."""
     return [_abstention_row(curve, target_accuracy, threshold) for curve in curves]
 
 
@@ -179,7 +179,7 @@ def _abstention_row(
 
 
 def _accuracy_text(point: OperatingPoint | None) -> str:
-    """ "90.1 % (87.0 % to 92.6 %)", with a dash where nothing is answered."""
+    """The accuracy as "90.1 % (87.0 % to 92.6 %), n = 412"; a dash where nothing is answered."""
     if point is None or point.accuracy is None:
         return NO_VALUE
     interval = f"{format_percent(point.low)} to {format_percent(point.high)}"

@@ -1,4 +1,4 @@
-"""Which model is both accurate and honest?  One block a data set: every run by a few methods."""
+"""The page Comparison: accuracy against Brier score of all runs, one block for each data set."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from calib_core.wording import NO_VALUE, format_interval, format_number, format_
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and honest?"
 
 MEASURES_PER_POINT: Final = 2
-"""How many numbers of a point are measured, each with an interval: accuracy and Brier score."""
+"""Numbers estimated for each point, with intervals: accuracy and Brier score."""
 
 CURVES_CAPTION: Final = "On grey ground, below a(1−a), a confidence tells right from wrong. "
 TRENDS_TITLE: Final = "Do the two go together over the models?"
@@ -45,7 +45,7 @@ SKILL_HELP: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Accuracy against Brier score. Raises Unavailable where there are fewer than two runs to compare."""
+    """Builds the comparison of each data set; raises Unavailable if there are fewer than two runs."""
     if len(report_input.runs) < 2:
         raise Unavailable("There is one run only, and nothing to compare it with.")
     by_dataset = runs_by_dataset(report_input.runs)
@@ -70,7 +70,7 @@ def _block(
     estimates: dict[tuple[Evidence, str, Scheme], MetricEstimate] = {}
 
     def measure_once(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
-        """Each once: the axes are what every point has anyway."""
+        """Estimates each number only once: both axes show numbers that every point needs anyway."""
         key = (evidence, metric, scheme)
         if key not in estimates:
             progress(
@@ -111,7 +111,7 @@ def _block(
 def _evidence_by_point(
     report_input: ReportInput, runs: Sequence[ReportRun]
 ) -> tuple[dict[str, tuple[ReportRun, Evidence]], list[tuple[str, str, str]]]:
-    """Every run by every method shown, by the point's key; and what cannot be had, with the reason."""
+    """Returns run and evidence by point key, and (method, reason, run) for each point that is missing."""
     available = {id_ for run in runs for id_ in run.usable}
     methods = [
         id_ for id_ in METHODS if id_ in available and id_ in report_input.settings.methods
@@ -128,7 +128,7 @@ def _evidence_by_point(
 
 
 def _refusal_sentences(refused: Sequence[tuple[str, str, str]]) -> list[str]:
-    """What is no point, the runs of one method and reason together; refused: method, reason, run."""
+    """Why points are missing, from (method, reason, run); runs missing for the same reason share a line."""
     runs_by_reason: dict[tuple[str, str], list[str]] = {}
     for method, why, run in refused:
         runs_by_reason.setdefault((method, why), []).append(run)
@@ -136,7 +136,7 @@ def _refusal_sentences(refused: Sequence[tuple[str, str, str]]) -> list[str]:
 
 
 def comparison_tiles(result: Comparison) -> list[Tile]:
-    """How many points, the best of each kind, and how many beat a constant."""
+    """The tiles: number of points, the best points, and how many beat a constant confidence."""
     points = result.points
     if not points:
         return []
@@ -177,7 +177,7 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
 
 
 def comparison_caption(result: Comparison) -> str:
-    """What the picture shows."""
+    """How to read the figure."""
     curves, interval_note = (
         CURVES_CAPTION if result.has_reference_curves else "",
         coverage_note((result.x, result.y)),
@@ -186,7 +186,7 @@ def comparison_caption(result: Comparison) -> str:
 
 
 def trend_sentences(result: Comparison) -> list[str]:
-    """The ranks and the share of a(1−a), method by method; one sentence where no method has them."""
+    """The trend of each method over the models, or one sentence if no method has one."""
     if reason := no_trend_reason(result):
         return [reason]
     if len(result.trends) == 1:
@@ -198,7 +198,7 @@ def trend_sentences(result: Comparison) -> list[str]:
 
 
 def no_trend_reason(result: Comparison) -> str | None:
-    """Why no method has a rank correlation or a change, in a sentence; None where one has."""
+    """Why no method has a rank correlation or a change, in a sentence; None if one has."""
     if not result.trends or any(trend.correlation or trend.change for trend in result.trends):
         return None
     reasons = list(dict.fromkeys(trend.no_correlation_reason or "" for trend in result.trends))
@@ -206,13 +206,13 @@ def no_trend_reason(result: Comparison) -> str | None:
 
 
 def trend_name(trend: Trend, *, with_dataset: bool) -> str:
-    """The method, and the data set where there are several."""
+    """The method, followed by the data set if `with_dataset`."""
     dataset = trend.dataset or "no data set named"
     return f"{METHODS[trend.method].title}, {dataset}" if with_dataset else METHODS[trend.method].title
 
 
 def trend_rows(result: Comparison) -> list[dict[str, object]]:
-    """One row a method and data set: the ranks, and the Brier score from the least to the most accurate."""
+    """One row for each trend: rank correlation, and change from the least to the most accurate model."""
     several_datasets = len({trend.dataset for trend in result.trends}) > 1
     return [
         {
@@ -260,7 +260,7 @@ def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
 
 
 def comparison_rows(result: Comparison) -> list[dict[str, object]]:
-    """One row a point, the lowest Brier score first."""
+    """One row for each point, the lowest Brier score first."""
     return [_comparison_row(point, result) for point in result.points_by_brier]
 
 

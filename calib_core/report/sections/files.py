@@ -1,4 +1,4 @@
-"""What was loaded, what was left out, and why?  The ledger: a line a file, then each file in full."""
+"""The page Files: what was loaded, what was left out and why; a summary, then each file in detail."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and
 SPIKES_HEADING: Final = "Many rows at one value"
 COUNT_HEADINGS: Final = ("Rows", "Bad rows", "Runs")
 MAX_NAMED_COLUMNS: Final = 40
-"""So many columns that nothing is read from are named."""
+"""At most this many columns are named in one remark."""
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """All files, also those of which nothing is used."""
+    """Builds the summary and a block for every file, also for files that are not used."""
     blocks = [_summary_block(report_input)]
     for index, file in enumerate(report_input.files):
         progress(index / len(report_input.files), file.name)
@@ -54,9 +54,10 @@ def _summary_block(report_input: ReportInput) -> Block:
         readers = names[0] if len(names) == 1 else f"{len(names)} of these files"
         rows.append(_checksum_row(checksum, f"read with {readers}"))
     loaded = sum(file.refusal is None for file in report_input.files)
+    n_files, n_runs = plural(len(report_input.files), "file"), plural(len(report_input.runs), "run")
     return Block(
         title="",
-        headline=f"{plural(len(report_input.files), 'file')}, {loaded} loaded, {plural(len(report_input.runs), 'run')}.",
+        headline=f"{n_files}, {loaded} loaded, {n_runs}.",
         tables=(ReportTable.from_rows("Every file, and the checksum of what was read", rows),),
     )
 
@@ -118,7 +119,7 @@ def _file_block(file: ReportFile) -> Block:
 
 
 def _refusal_lines(refusal: str | None) -> tuple[str, ...]:
-    """A refusal as bullets; the lines that it lists have hyphens of their own."""
+    """The lines of a refusal, without the hyphens of its own lists."""
     return tuple(line.removeprefix("- ") for line in (refusal or "").splitlines())
 
 
@@ -129,7 +130,7 @@ def _renamed_columns(report: FileReport) -> tuple[str, ...]:
 
 
 def names_or_more(names: tuple[str, ...]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and how many more there are: "a, b and 3 more"."""
     shown = ", ".join(shorten(name, 60) for name in names[:MAX_NAMED_COLUMNS])
     return (
         shown if len(names) <= MAX_NAMED_COLUMNS else f"{shown} and {len(names) - MAX_NAMED_COLUMNS:,} more"
@@ -137,7 +138,7 @@ def names_or_more(names: tuple[str, ...]) -> str:
 
 
 def row_facts(report: RunReport) -> str:
-    """What became of the rows of one run, in a sentence."""
+    """How many rows of one run were read, left out or changed, in a sentence."""
     row_counts = report.run.row_counts
     facts = [f"{plural(row_counts.n_rows, 'row')} read"]
     if row_counts.n_left_out:
@@ -153,7 +154,7 @@ def row_facts(report: RunReport) -> str:
 
 
 def methods_report_table(report: RunReport) -> ReportTable:
-    """What one run can give, method by method, and why not the others."""
+    """The usable methods of one run, with a note on the others."""
     rows = [method_row(report, id_) for id_ in report.survey.usable]
     if not any(report.spikes.values()):
         rows = [{name: value for name, value in row.items() if name != SPIKES_HEADING} for row in rows]
@@ -163,7 +164,7 @@ def methods_report_table(report: RunReport) -> ReportTable:
 
 
 def _refused_methods_text(report: RunReport) -> str:
-    """The methods that the run does not give, those of one reason together."""
+    """The unavailable methods of a run; methods with the same reason are listed together."""
     titles_by_reason: dict[str, list[str]] = {}
     for id_, why in report.survey.unavailable.items():
         titles_by_reason.setdefault(why, []).append(METHODS[id_].title)
@@ -172,7 +173,7 @@ def _refused_methods_text(report: RunReport) -> str:
 
 
 def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
-    """One method of one run: rows used, rows missing, and why."""
+    """One method of one run: rows used, rows missing, and the reasons."""
     missing = report.missing.get(id_, {})
     spikes = [f"{spike.count:,} at {spike.value:g}" for spike in report.spikes.get(id_, ())]
     return {
@@ -186,7 +187,7 @@ def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
 
 
 def _audit_tables(report: FileReport) -> list[ReportTable]:
-    """The tool's own numbers beside ours, of every run whose file says some."""
+    """The evaluation tool's own numbers beside ours, for every run whose file reports some."""
     tables: list[ReportTable] = []
     for run in report.runs:
         numbers = compare_reported_metrics(run.run, run.survey.usable)
@@ -199,7 +200,7 @@ def _audit_tables(report: FileReport) -> list[ReportTable]:
 
 
 def _audit_row(number: ReportedComparison) -> dict[str, str | None]:
-    """With the words of the page Files."""
+    """One reported number beside ours, with the headings of the page Files."""
     known = number.ours is not None
     return {
         "Number": number.reported.name,
@@ -215,7 +216,7 @@ def _audit_row(number: ReportedComparison) -> dict[str, str | None]:
 
 
 def _bad_row_tables(report: FileReport) -> list[ReportTable]:
-    """The bad values by kind, the first of each."""
+    """A table for each kind of bad value, with the first rows of each."""
     return [
         ReportTable.from_rows(
             f"Bad: {problem.kind}, {plural(problem.count, 'row')}",
@@ -227,7 +228,7 @@ def _bad_row_tables(report: FileReport) -> list[ReportTable]:
 
 
 def bad_cell_row(cell: BadCell) -> dict[str, str | int | None]:
-    """Where one bad value stands, and what to do."""
+    """Where a bad value is, and what to do about it."""
     return {
         "Row": cell.row,
         "Line": cell.line,

@@ -1,4 +1,4 @@
-"""Which subjects, shots, sizes, tunings are off?  One block a data set that something sorts into groups."""
+"""The page Groups: calibration by subject, shots, size or tuning, one block for each data set with groups."""
 
 from __future__ import annotations
 
@@ -44,96 +44,10 @@ from calib_core.wording import (
     plural,
 )
 
-# MERGED group_panels: How do the groups look one by one?  Small reliability diagrams of the highest, as on the page Groups.
-
-MAX_SMALL_DIAGRAMS: Final = 6
-"""So many diagrams are drawn, and of every run at least one."""
-
-
-def default_diagram_keys(result: GroupResults, n_runs: int) -> list[str]:
-    """Whose diagrams are drawn where nobody has chosen, each by its `Groups.key`; runs: how many."""
-    return result.highest_groups(
-        MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs)
-    )
-
-
-def diagrams_heading(result: GroupResults, keys: Collection[str]) -> str:
-    """What stands above the diagrams of these, the `first`."""
-    thing = "group" if result.group_by.target == "rows" else "run"
-    all_names = {group.name if thing == "group" else group.run for group in result.groups}
-    if len(all_names) > 1 and all_names == set(keys):
-        return f"Reliability diagrams of every {thing}"
-    shown = f"{len(keys)} {thing}s" if len(keys) > 1 else thing
-    has_small_groups = any(group.small for group in result.groups)
-    rows = f", of {MIN_ROWS} rows or more" if has_small_groups and thing == "group" else ""
-    return f"Reliability diagrams of the {shown} of highest {METRICS[result.metric].title}{rows}"
-
-
-class GroupEvidence(NamedTuple):
-    """What one diagram shows. key: as in `Groups.key`; run: its name where there are several, else ""."""
-
-    key: str
-    name: str
-    run: str
-    evidence: AnswerEvidence
-
-
-def group_evidences(
-    evidences: Mapping[str, AnswerEvidence],
-    result: GroupResults,
-    titles: Mapping[str, str],
-    selected: Collection[str],
-) -> Iterator[GroupEvidence]:
-    """Each chosen diagram, in the order of the groups, runs together; titles: of the runs, by key."""
-    if result.group_by.target == "runs":
-        keys = [group.run for group in result.groups if group.run in selected]
-        yield from (GroupEvidence(key, titles[key], "", evidences[key]) for key in keys)
-        return
-    groups_by_run = {key: split_by_group(evidence, result.group_by) for key, evidence in evidences.items()}
-    for name in dict.fromkeys(group.name for group in result.groups if group.name in selected):
-        for key, groups in groups_by_run.items():
-            if name in groups:
-                yield GroupEvidence(name, name, titles[key] if len(evidences) > 1 else "", groups[name])
-
-
-def group_diagrams(
-    evidences: Mapping[str, AnswerEvidence],
-    result: GroupResults,
-    titles: Mapping[str, str],
-    settings: ReportSettings,
-) -> tuple[ReportFigure, ...]:
-    """A diagram of each of the first groups and each run; arguments as in `parts`."""
-    figures: list[ReportFigure] = []
-    for group in group_evidences(evidences, result, titles, default_diagram_keys(result, len(evidences))):
-        try:
-            figures.append(
-                _diagram_figure(group, reliability_diagram(group.evidence, settings.metric, settings.scheme))
-            )
-        except Unavailable:
-            continue
-    return tuple(figures)
-
-
-def diagram_note(result: Reliability) -> str:
-    """What stands below a diagram's name: its number, on how many rows."""
-    small_note = f", fewer than {MIN_ROWS}" if result.score.n_used < MIN_ROWS else ""
-    value = f"{METRICS[result.score.metric].title} {format_number(result.score.value)}"
-    return f"{value}, n = {result.score.n_used:,}{small_note}"
-
-
-def _diagram_figure(group: GroupEvidence, result: Reliability) -> ReportFigure:
-    return ReportFigure.from_drawing(
-        lambda theme: small_reliability_figure(result, theme),
-        describe_reliability(result),
-        group.name,
-        note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
-    )
-
-
 ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings are off?"
 
 MAX_SERIES: Final = 4
-"""So many runs are told apart in one row of the figure."""
+"""At most this many runs can be told apart in one row of the figure."""
 TOO_MANY_RUNS: Final = "more cannot be told apart in one row."
 NO_GROUPS: Final = (
     "Nothing sorts these runs into groups. Groups come from a column of the file (“subject”, or any column "
@@ -146,9 +60,49 @@ NULL_MARK_CAUTION: Final = (
 )
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 
+MAX_SMALL_DIAGRAMS: Final = 6
+"""At most this many diagrams are drawn, but at least one for every run."""
+
+
+class GroupEvidence(NamedTuple):
+    """The data of one small diagram.
+
+    Attributes
+    ----------
+    key : str
+        As in `GroupResults.highest_groups`.
+    name : str
+        The group, or the run where runs are compared.
+    run : str
+        The run's name if there are several, else "".
+    evidence : AnswerEvidence
+        The rows of the group.
+    """
+
+    key: str
+    name: str
+    run: str
+    evidence: AnswerEvidence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupDiagram:
+    """One small diagram, or the reason why there is none.
+
+    Attributes
+    ----------
+    group : GroupEvidence
+        The data of the diagram.
+    result : Reliability or str
+        The diagram, or why it cannot be drawn.
+    """
+
+    group: GroupEvidence
+    result: Reliability | str
+
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The groups of every data set, by the method that most of its runs give. Raises Unavailable without."""
+    """Builds a block for every data set with groups; raises Unavailable if there is none."""
     by_dataset = runs_by_dataset(report_input.answer_runs)
     blocks: list[Block] = []
     for index, (dataset, runs) in enumerate(by_dataset.items()):
@@ -167,7 +121,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 def _block(
     report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback
 ) -> Block | None:
-    """None where nothing sorts these runs, or none of them gives the number."""
+    """The groups of one data set; None if nothing groups its runs or the metric is unavailable."""
     method = most_common_method(runs, report_input.settings.methods)
     if method is None:
         return None
@@ -256,7 +210,7 @@ def _result_block(
 
 
 def comparable_levels(evidences: Mapping[str, AnswerEvidence], grouping: GroupBy) -> list[str]:
-    """The levels of a fact that others can be compared with, the usual one first; [] where there are none."""
+    """The levels that others can be compared with, the default reference first; [] if there are none."""
     if grouping.target == "rows" or grouping.id == "dataset":
         return []
     levels = ordered_levels({key: evidence.run.info for key, evidence in evidences.items()}, grouping.id)
@@ -264,14 +218,14 @@ def comparable_levels(evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
 
 
 def runs_shown_note(n_shown: int, n_runs: int) -> str:
-    """That not all runs are drawn, where so."""
+    """A note if not all runs are drawn, else ""."""
     if n_shown == n_runs:
         return ""
     return f"{n_shown} of {n_runs} runs are drawn: {TOO_MANY_RUNS}"
 
 
 def other_groupings_note(others: Sequence[GroupBy]) -> str:
-    """By what else the page can sort."""
+    """A note on the other groupings that the app offers."""
     if not others:
         return ""
     return (
@@ -280,7 +234,7 @@ def other_groupings_note(others: Sequence[GroupBy]) -> str:
 
 
 def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) -> list[Tile]:
-    """The ends of the range."""
+    """The tiles: number of groups, the lowest and the highest value, rows used."""
     with_value = [(group.value, group) for group in result.groups if group.value is not None]
     if not with_value:
         return []
@@ -307,13 +261,13 @@ def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) 
 
 
 def _group_name(group: Group, result: GroupResults) -> str:
-    """The group's name, and the run's where there are several."""
+    """The group's name, followed by the run's if there are several."""
     run_name = f", {result.series[group.series]}" if len(result.series) > 1 else ""
     return shorten(f"{group.name}{run_name}", 60)
 
 
 def groups_caption(result: GroupResults) -> str:
-    """How the figure is read."""
+    """How to read the figure."""
     interval_method = next((group.how for group in result.groups if group.how), None)
     caption = (
         f"Whiskers: {interval_method}. " if interval_method else "No interval is known for this number. "
@@ -331,7 +285,7 @@ def groups_caption(result: GroupResults) -> str:
 
 
 def groups_remarks(result: GroupResults, titles: Mapping[str, str]) -> list[str]:
-    """Rows in no group, and runs without a dot; titles: of the runs, by key."""
+    """Remarks on rows in no group and on missing runs; `titles` maps run keys to titles."""
     remarks = [
         f"{titles[run]}: {count:,} used rows are in no group by {result.group_by.title}."
         for run, count in result.n_ungrouped.items()
@@ -341,7 +295,7 @@ def groups_remarks(result: GroupResults, titles: Mapping[str, str]) -> list[str]
 
 
 def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
-    """Each level of a fact against another, on the same questions."""
+    """One row for each paired difference between two levels."""
     return [
         {
             "Difference": f"{contrast.level} − {contrast.reference}",
@@ -360,7 +314,7 @@ def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
 
 
 def group_rows(result: GroupResults) -> list[dict[str, object]]:
-    """One row a group."""
+    """One row for each group."""
     name_heading, series_heading = ("Group", "Run") if result.group_by.target == "rows" else ("Run", "Group")
     metric_title = METRICS[result.metric].title
     has_null = any(group.null_median is not None for group in result.groups)
@@ -384,12 +338,87 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
     ]
 
 
-# MERGED grouped__to__groups: moved.
+# --- Small reliability diagrams ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupDiagram:
-    """One small diagram; drawn: or why it cannot be."""
+def default_diagram_keys(result: GroupResults, n_runs: int) -> list[str]:
+    """Keys of the groups whose diagrams are drawn by default, those with the highest values."""
+    return result.highest_groups(
+        MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs)
+    )
 
-    group: GroupEvidence
-    result: Reliability | str
+
+def diagrams_heading(result: GroupResults, keys: Collection[str]) -> str:
+    """The heading above the diagrams of the groups or runs with these keys."""
+    thing = "group" if result.group_by.target == "rows" else "run"
+    all_names = {group.name if thing == "group" else group.run for group in result.groups}
+    if len(all_names) > 1 and all_names == set(keys):
+        return f"Reliability diagrams of every {thing}"
+    shown = f"{len(keys)} {thing}s" if len(keys) > 1 else thing
+    has_small_groups = any(group.small for group in result.groups)
+    rows = f", of {MIN_ROWS} rows or more" if has_small_groups and thing == "group" else ""
+    return f"Reliability diagrams of the {shown} of highest {METRICS[result.metric].title}{rows}"
+
+
+def group_evidences(
+    evidences: Mapping[str, AnswerEvidence],
+    result: GroupResults,
+    titles: Mapping[str, str],
+    selected: Collection[str],
+) -> Iterator[GroupEvidence]:
+    """Yields the data of each selected diagram.
+
+    Parameters
+    ----------
+    evidences : Mapping[str, AnswerEvidence]
+        Run key → evidence.
+    result : GroupResults
+        The groups, in the order in which diagrams are drawn; the runs of one group follow one another.
+    titles : Mapping[str, str]
+        Run key → title.
+    selected : Collection[str]
+        Keys of groups, or of runs where runs are compared.
+    """
+    if result.group_by.target == "runs":
+        keys = [group.run for group in result.groups if group.run in selected]
+        yield from (GroupEvidence(key, titles[key], "", evidences[key]) for key in keys)
+        return
+    groups_by_run = {key: split_by_group(evidence, result.group_by) for key, evidence in evidences.items()}
+    for name in dict.fromkeys(group.name for group in result.groups if group.name in selected):
+        for key, groups in groups_by_run.items():
+            if name in groups:
+                yield GroupEvidence(name, name, titles[key] if len(evidences) > 1 else "", groups[name])
+
+
+def group_diagrams(
+    evidences: Mapping[str, AnswerEvidence],
+    result: GroupResults,
+    titles: Mapping[str, str],
+    settings: ReportSettings,
+) -> tuple[ReportFigure, ...]:
+    """Draws the default diagrams of every run; parameters as in `group_evidences`."""
+    figures: list[ReportFigure] = []
+    for group in group_evidences(evidences, result, titles, default_diagram_keys(result, len(evidences))):
+        try:
+            figures.append(
+                _diagram_figure(group, reliability_diagram(group.evidence, settings.metric, settings.scheme))
+            )
+        except Unavailable:
+            continue
+    return tuple(figures)
+
+
+def diagram_note(result: Reliability) -> str:
+    """The note below a diagram's name: the metric, and the number of rows."""
+    small_note = f", fewer than {MIN_ROWS}" if result.score.n_used < MIN_ROWS else ""
+    value = f"{METRICS[result.score.metric].title} {format_number(result.score.value)}"
+    return f"{value}, n = {result.score.n_used:,}{small_note}"
+
+
+def _diagram_figure(group: GroupEvidence, result: Reliability) -> ReportFigure:
+    return ReportFigure.from_drawing(
+        lambda theme: small_reliability_figure(result, theme),
+        describe_reliability(result),
+        group.name,
+        note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
+    )

@@ -1,4 +1,4 @@
-"""Which confidence serves which model?  One block a data set: ECE and Brier of every run by every method."""
+"""The page Methods: ECE and Brier score of every run by every method, one block for each data set."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from calib_core.wording import format_number, format_percent, plural
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model?"
 
 MAX_RUNS_PER_TABLE: Final = 3
-"""So many runs stand side by side in one table: more are cut off on paper."""
+"""At most this many runs are columns of one table; more would be cut off on paper."""
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published figures, other models and data, not computed here"
@@ -46,7 +46,7 @@ BOLD_LEGEND: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The table of every data set. Raises Unavailable where no run has two methods to compare."""
+    """Builds the table of every data set; raises Unavailable if no run has two methods to compare."""
     if not any(len(run.usable) > 1 for run in report_input.answer_runs):
         raise Unavailable("No run here gives more than one confidence: no method is compared with another.")
     by_dataset = runs_by_dataset(report_input.answer_runs)
@@ -61,7 +61,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 
 def _published_block() -> Block:
-    """The paper's tables, labelled as such."""
+    """The published tables, labelled as such."""
     tables = [
         table for dataset in N_QUESTIONS for table in _split_for_paper(published_ece_brier_table(dataset))
     ]
@@ -99,7 +99,7 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
 
 
 def _split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
-    """The table in parts that fit on paper."""
+    """Splits the table into parts that fit on paper."""
     remaining = iter(table.columns.items())
     while columns := dict(islice(remaining, MAX_RUNS_PER_TABLE)):
         row_ids = {id_ for column, id_ in table.entries if column in columns}
@@ -108,7 +108,7 @@ def _split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
 
 
 def run_columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Run key → (data set, model and what else tells the runs of that data set apart)."""
+    """Run key → (data set, short name that is unique within the data set)."""
     columns: dict[str, tuple[str, str]] = {}
     for dataset in dict.fromkeys(info.dataset for info in infos.values()):
         dataset_infos = {key: info for key, info in infos.items() if info.dataset == dataset}
@@ -118,7 +118,7 @@ def run_columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict
 
 
 def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
-    """How many, the lowest Brier score, and what warns; names: of the runs, by key."""
+    """The tiles: methods, lowest Brier score, warnings, rows used; `names` maps run keys to names."""
     cells = list(result.cells.values())
     with_brier = [(cell.brier, cell) for cell in cells if cell.brier is not None]
     if not with_brier:
@@ -150,20 +150,20 @@ def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
 
 
 def _extreme_cells(cells: Sequence[MethodsCell]) -> tuple[MethodsCell, MethodsCell]:
-    """The cells on the smallest and on the largest share of their rows."""
+    """The cells that use the smallest and the largest share of their rows."""
     ordered = sorted(cells, key=lambda cell: cell.n_used / cell.n_total)
     largest_share = ordered[-1].n_used / ordered[-1].n_total
     return ordered[0], next(cell for cell in cells if cell.n_used / cell.n_total == largest_share)
 
 
 def methods_recipe(result: MethodsTable) -> str:
-    """How all numbers were made."""
+    """How all numbers were computed."""
     row_rule = "common to the methods of a run" if result.rows == "common" else "each method's own"
     return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {row_rule}"
 
 
 def methods_legend(result: MethodsTable) -> list[str]:
-    """What bold numbers and the mark behind an ECE mean, where there are any."""
+    """What bold numbers and marked ECEs mean, if there are any."""
     legend = [BOLD_LEGEND] if any(cell.best_brier or cell.best_ece for cell in result.cells.values()) else []
     warnings = [cell.warning for cell in result.cells.values() if cell.warning]
     if warnings:
@@ -173,7 +173,7 @@ def methods_legend(result: MethodsTable) -> list[str]:
 
 
 def methods_rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[str, object]]:
-    """One row a run and method; titles: of the runs, by key."""
+    """One row for each run and method; `titles` maps run keys to titles."""
     return [
         {
             "Run": titles[cell.run],
@@ -188,5 +188,5 @@ def methods_rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[s
 
 
 def runs_without_rows(result: MethodsTable) -> dict[str, str]:
-    """Runs without a single row to stand on → why."""
+    """Key of each run without usable rows → the reason."""
     return {run: why for (run, _), why in result.unavailable.items()}

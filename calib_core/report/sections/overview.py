@@ -1,4 +1,4 @@
-"""Which runs are these, and how good is each at first sight?  The summary of a report."""
+"""The summary of a report: which runs it covers, and how good each is at first sight."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ID, TITLE, QUESTION = "overview", "Start", "Which runs are these, and how good i
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """One row a run and method asked for, in the order of the files. Raises Unavailable without a run."""
+    """Builds a row for each run and requested method, in file order; raises Unavailable if there is none."""
     evidences: dict[str, list[Evidence]] = {}
     refused: list[str] = []
     for index, run in enumerate(report_input.runs):

@@ -1,4 +1,4 @@
-"""Does the number depend on M?  One block a run and method: curves over M, their RSD beside its null."""
+"""The page Robustness: metrics over the number of bins M, with their relative standard deviation (RSD)."""
 
 from __future__ import annotations
 
@@ -53,12 +53,15 @@ VALUES_TITLE, RELATIVE_TITLE, POOLING_TITLE = (
 )
 FULL_ECE_TITLE = "Full-ECE, between noise and ceiling"
 SAME_RSD_REMARK: Final = "K·cw-ECE is K times cw-ECE: it has the same RSD and relative curve."
+SWEEPABLE_METRICS: Final = tuple(
+    id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
+)
 EXAMPLE_BINS = 10
-"""Bins of the picture of one question, where they are among those swept."""
+"""M of the pooling example, and of the Full-ECE tiles if that M is swept."""
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The sweep of every run. Raises Unavailable where nothing can be swept."""
+    """Builds the sweep of every run and method; raises Unavailable if nothing can be swept."""
     blocks: list[Block] = []
     refused: list[str] = []
     for index, run in enumerate(report_input.runs):
@@ -80,14 +83,9 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 
 def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:
-    """Those asked for that can be swept, else the usual ones."""
+    """The requested metrics that can be swept; if there are none, the default ones."""
     requested = tuple(id_ for id_ in report_input.settings.metrics if id_ in SWEEPABLE_METRICS)
     return requested or SWEPT_METRICS
-
-
-SWEEPABLE_METRICS: Final = tuple(
-    id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
-)
 
 
 def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: bool) -> Block:
@@ -130,7 +128,7 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
 
 
 def _pooling_example(evidence: Evidence) -> tuple[ReportFigure, str] | None:
-    """The pairs of the first question or position, and how they are read; None where there are none."""
+    """A figure of the pairs of the first question or position, and its caption; None without pairs."""
     run = evidence.run
     try:
         if isinstance(run, TokenRun):
@@ -164,7 +162,7 @@ def _occurrence_tables(evidence: Evidence) -> list[ReportTable]:
 
 
 def robustness_tiles(result: Sweep) -> list[Tile]:
-    """The RSD of each metric, one for those that have the same, and how many rows it stands on."""
+    """The tiles: the RSD of each metric, once for metrics with equal RSD, and the rows used."""
     return [
         *(_rsd_tile(curve) for curve in without_redundant_curves(result.curves)),
         Tile(
@@ -176,7 +174,7 @@ def robustness_tiles(result: Sweep) -> list[Tile]:
 
 
 def _rsd_tile(curve: SweepCurve) -> Tile:
-    """The RSD of one metric, beside that of its null."""
+    """The RSD of one metric, with that of calibrated confidences below."""
     metric = METRICS[curve.metric]
     null = curve.null.rsd_median if curve.null else None
     range_note = (
@@ -194,7 +192,7 @@ def _rsd_tile(curve: SweepCurve) -> Tile:
 
 
 def full_ece_tiles(result: Sweep) -> list[Tile]:
-    """Full-ECE between what calibrated confidences would give and the most that it can be; [] without it."""
+    """Full-ECE, its value for calibrated confidences and its upper bound; [] if it is not swept."""
     curve = next((curve for curve in result.curves if curve.metric == "full_ece"), None)
     if curve is None:
         return []
@@ -222,12 +220,12 @@ def full_ece_tiles(result: Sweep) -> list[Tile]:
 
 
 def bin_counts_text(bins: Sequence[int]) -> str:
-    """ "5, 10, 20"."""
+    """Joins numbers of bins with commas: "5, 10, 20"."""
     return ", ".join(map(str, bins))
 
 
 def robustness_remarks(evidence: Evidence, result: Sweep) -> list[str]:
-    """What has to be said of the curves; for which M they are exact is told apart."""
+    """Remarks on the curves, without the notes on exactness, which are shown elsewhere."""
     exactness_notes = {
         evidence.exactness_note(METRICS[curve.metric], Scheme("width", n_bins))
         for curve in result.curves
@@ -239,7 +237,7 @@ def robustness_remarks(evidence: Evidence, result: Sweep) -> list[str]:
 
 
 def sweep_refusals(result: Sweep) -> list[str]:
-    """Metrics without a curve and M without a value, each reason once."""
+    """Why metrics have no curve or some M no value, each reason once."""
     titles_by_reason: dict[str, list[str]] = {}
     for metric, why in result.unavailable.items():
         titles_by_reason.setdefault(why, []).append(METRICS[metric].title_in_sentence)
@@ -250,7 +248,7 @@ def sweep_refusals(result: Sweep) -> list[str]:
 
 
 def robustness_rows(results: Sequence[Sweep]) -> list[dict[str, str]]:
-    """One row a run and metric: RSD, its null, and the value at each M."""
+    """One row for each run and metric: RSD, its null distribution, and the value at each M."""
     several_runs = len(results) > 1
     return [
         _robustness_row(result, curve, with_run=several_runs) for result in results for curve in result.curves

@@ -1,4 +1,4 @@
-"""How many samples are enough?  One block a run with sampled answers, and one question worked out."""
+"""The page Sampling: how many samples are enough, for each run with samples, and one worked example."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from calib_core.wording import NO_VALUE, format_number, format_signed
 ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 
 SAMPLED_METHOD: Final = "cluster_size"
-"""A run that this method can be had of has samples."""
+"""Runs that support this method have samples."""
 
 TILE_METRICS: Final = (BRIER.id,)
-"""Metrics that the tiles have whatever is asked for; what is drawn for no number here costs the most."""
+"""Metrics that the tiles always need; other metrics are computed only on request, as they take long."""
 
 NO_SAMPLES: Final = (
     "No run here has several sampled answers a question. The columns samples, samples_parsed or "
@@ -67,7 +67,7 @@ SAMPLING_CAPTION: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The draws of every run with samples. Raises Unavailable where there is none."""
+    """Builds the curves of every run with samples; raises Unavailable if there is none."""
     runs = [run for run in report_input.answer_runs if SAMPLED_METHOD in run.usable]
     if not runs:
         raise Unavailable(NO_SAMPLES)
@@ -131,7 +131,7 @@ def _gap_tables(result: SampleSizeSweep) -> list[ReportTable]:
 
 
 def _example_block(answer_run: AnswerRun, options: MethodOptions) -> Block:
-    """A question of average agreement: its clusters, and the three confidences in numbers."""
+    """A question of average agreement, with its clusters and the derivation of each confidence."""
     samples = sample_matrix(answer_run, options)
     rows, titles = sampled_question_titles(answer_run, samples)
     index = typical_question(samples, rows)
@@ -152,12 +152,12 @@ def _example_block(answer_run: AnswerRun, options: MethodOptions) -> Block:
 
 
 def example_headline(result: QuestionClusters) -> str:
-    """What was chosen, and what would have been right."""
+    """The chosen answer, and the right one if it is known."""
     return result.headline + ("" if result.gold is None else f" The right answer is {result.gold}.")
 
 
 def cluster_rows(result: QuestionClusters) -> list[dict[str, object]]:
-    """One row a sampled answer."""
+    """One row for each sampled answer."""
     judged: Mapping[bool | None, str | None] = {True: "right", False: "wrong", None: None}
     return [
         {"Sampled answer": answer, "Samples": size, "Judged": judged[right]}
@@ -166,7 +166,7 @@ def cluster_rows(result: QuestionClusters) -> list[dict[str, object]]:
 
 
 def sampling_tiles(result: SampleSizeSweep) -> list[Tile]:
-    """What is enough, method by method."""
+    """The tiles: the sufficient N' of each method, and the rows used."""
     return [
         *(_enough_tile(result, method) for method in result.mean_confidence),
         Tile("Rows used / total", f"{result.n_used:,} / {result.n_total:,}", USED_ROWS_HELP),
@@ -187,12 +187,12 @@ def _enough_tile(result: SampleSizeSweep, method: str) -> Tile:
 
 
 def sampling_recipe(result: SampleSizeSweep, metric: str) -> str:
-    """How the curves of all methods were made."""
+    """How the curves of all methods were computed."""
     return result.curve(next(iter(result.mean_confidence)), metric).recipe.replace(", F_CN, ", ", ", 1)
 
 
 def sampling_remarks(result: SampleSizeSweep) -> list[str]:
-    """Whose answers are judged, draws without a confidence, and the baselines that there are not."""
+    """Remarks on the judged answers, draws without a confidence, and missing baselines."""
     judged = dict.fromkeys(baseline.judged for baseline in result.baselines)
     remarks = [f"F_CN, F_CS and F_PC: {result.judged} of the drawn samples judged"]
     remarks += [f"level lines: {', '.join(judged)} judged, on the same questions"] if judged else []
@@ -212,12 +212,12 @@ def sampling_remarks(result: SampleSizeSweep) -> list[str]:
 
 
 def sizes_title(metric: str) -> str:
-    """What the table of sizes has."""
+    """The title of the table of sizes."""
     return f"{METRICS[metric].title}, mean ± standard deviation over the draws"
 
 
 def size_rows(result: SampleSizeSweep, metric: str) -> list[dict[str, object]]:
-    """One row an N'."""
+    """One row for each N'."""
     curves = {METHOD_SYMBOLS[method]: result.curve(method, metric) for method in result.mean_confidence}
     return [
         {
@@ -234,12 +234,13 @@ def _mean_and_sd(mean: float | None, std: float | None) -> str:
 
 
 def gaps_title(result: SampleSizeSweep) -> str:
-    """What the table of paired differences has."""
-    return f"Brier score less that at N' = {result.reference_size}, enough within ±{result.sufficient_sizes[0].tolerance:g}"
+    """The title of the table of paired differences."""
+    tolerance = result.sufficient_sizes[0].tolerance
+    return f"Brier score less that at N' = {result.reference_size}, enough within ±{tolerance:g}"
 
 
 def gap_rows(result: SampleSizeSweep) -> list[dict[str, object]]:
-    """One row a method and N': the paired difference to the largest N' that is not greyed."""
+    """One row for each method and N': the paired difference to the largest N' that is not greyed."""
     return [
         {
             "Confidence method": METHOD_SYMBOLS[found.method],

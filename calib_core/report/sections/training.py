@@ -1,4 +1,4 @@
-"""Does calibration improve as training goes on?  One block: every model's checkpoints as a line."""
+"""The page Training: does calibration improve as training goes on? One line for each model's checkpoints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TRAINING_CAPTION: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The lines of each metric asked for. Raises Unavailable where no run is a checkpoint."""
+    """Builds a block for each metric; raises Unavailable if no run is a checkpoint."""
     runs = {str(index): run for index, run in enumerate(report_input.runs)}
     placement = place_checkpoints(
         {key: run.report.run.info for key, run in runs.items()},
@@ -82,7 +82,7 @@ def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: M
 
 
 def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
-    """Why runs are not on the axis, those of one reason together; reasons: by the run's title."""
+    """Why runs are not drawn, from run title → reason; runs with the same reason share a sentence."""
     titles_by_reason: dict[str, list[str]] = {}
     for title, why in reasons.items():
         titles_by_reason.setdefault(why, []).append(title)
@@ -90,7 +90,7 @@ def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
 
 
 def training_tiles(result: Training) -> list[Tile]:
-    """The number at both ends, of several lines from least to most, and how often it is beyond chance."""
+    """The tiles: the metric at the first and last checkpoints, and how often it exceeds chance."""
     metric, points = (
         METRICS[result.metric],
         [point for line in result.followed_lines for point in line.points],
@@ -120,13 +120,13 @@ def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
 
 
 def training_recipes(result: Training) -> list[str]:
-    """How the points were made: one line where that is the same for all but the rows."""
+    """The recipes of the points, each once."""
     recipes = {point.recipe for line in result.lines for point in line.points}
     return sorted(recipes) or ["No checkpoint."]
 
 
 def training_rows(result: Training) -> list[dict[str, object]]:
-    """One row a checkpoint."""
+    """One row for each checkpoint."""
     progress_heading = "Step" if result.axis == STEPS_AXIS else "Tokens seen"
     headings = progress_heading, METRICS[result.metric].title
     return [_training_row(line.title, point, *headings) for line in result.lines for point in line.points]
