@@ -150,20 +150,17 @@ class BodyWriter:
             and all(_table_width(table) < _HALF_PAGE_WIDTH for table in block.tables)
         )
         if side_by_side:
-            return tag("div", halves[0] + tag("div", "".join(tables)), class_="pair") + _remaining(
-                figures, halves
-            )
+            pair = tag("div", halves[0] + tag("div", "".join(tables)), class_="pair")
+            return pair + _remaining(figures, halves)
         halves_html = tag("div", "".join(halves), class_="pair") if halves else ""
         return halves_html + _remaining(figures, halves) + "".join(tables)
 
     def _small_figures(self, block: Block) -> str:
         """Small figures, as many in a row as fit."""
         panels = "".join(map(self._figure_html, block.small_figures))
-        return (
-            tag("h4", escape_text(block.small_figures_heading)) + tag("div", panels, class_="panels")
-            if panels
-            else ""
-        )
+        if not panels:
+            return ""
+        return tag("h4", escape_text(block.small_figures_heading)) + tag("div", panels, class_="panels")
 
     def _figure_html(self, figure: ReportFigure) -> str:
         number = len(self.figures)

@@ -113,9 +113,9 @@ def abstention_tiles(
 ) -> list[Tile]:
     """The tiles, for the method that answers the largest share at the target accuracy."""
     reaching = [(curve, point) for curve in curves if (point := curve.for_accuracy(target_accuracy))]
-    curve, best = max(reaching, key=lambda item: item[1].coverage, default=(curves[0], None))
+    curve, best = max(reaching, key=lambda pair: pair[1].coverage, default=(curves[0], None))
     title = METHODS[curve.method].title
-    evidence = next(item for item in evidences if item.method.id == curve.method)
+    evidence = next(evidence for evidence in evidences if evidence.method.id == curve.method)
     return [
         Tile(
             f"Answered at {target_text(target_accuracy)}",

@@ -239,24 +239,25 @@ def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) 
     if not with_value:
         return []
     metric = METRICS[result.metric]
-    least, most = (end(with_value, key=lambda item: item[0]) for end in (min, max))
+    lowest, lowest_group = min(with_value, key=lambda item: item[0])
+    highest, highest_group = max(with_value, key=lambda item: item[0])
     n_small = sum(group.small for group in result.groups)
-    used, total = (
-        sum(item.n_used for item in evidences.values()),
-        sum(item.n_total for item in evidences.values()),
-    )
-    counts = (len({group.name for group in result.groups}), len(result.series))
+    n_used = sum(evidence.n_used for evidence in evidences.values())
+    n_total = sum(evidence.n_total for evidence in evidences.values())
+    n_names = len({group.name for group in result.groups})
     label, series_noun = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
     return [
         Tile(
             label,
-            str(counts[0]),
+            str(n_names),
             f"Small: of fewer than {MIN_ROWS} rows, drawn hollow.",
-            f"{plural(counts[1], series_noun)}, {n_small} small",
+            f"{plural(len(result.series), series_noun)}, {n_small} small",
         ),
-        Tile(f"Lowest {metric.title}", format_number(least[0]), metric.help, _group_name(least[1], result)),
-        Tile(f"Highest {metric.title}", format_number(most[0]), metric.help, _group_name(most[1], result)),
-        Tile("Rows used / total", f"{used:,} / {total:,}", "Of all runs that are drawn."),
+        Tile(f"Lowest {metric.title}", format_number(lowest), metric.help, _group_name(lowest_group, result)),
+        Tile(
+            f"Highest {metric.title}", format_number(highest), metric.help, _group_name(highest_group, result)
+        ),
+        Tile("Rows used / total", f"{n_used:,} / {n_total:,}", "Of all runs that are drawn."),
     ]
 
 

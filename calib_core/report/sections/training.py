@@ -91,10 +91,8 @@ def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
 
 def training_tiles(result: Training) -> list[Tile]:
     """The tiles: the metric at the first and last checkpoints, and how often it exceeds chance."""
-    metric, points = (
-        METRICS[result.metric],
-        [point for line in result.followed_lines for point in line.points],
-    )
+    metric = METRICS[result.metric]
+    points = [point for line in result.followed_lines for point in line.points]
     if not points:
         return []
     firsts, lasts = ([line.points[index] for line in result.followed_lines] for index in (0, -1))
