@@ -1,7 +1,7 @@
-"""How are the same questions asked from the command line?  `calib VERB FILE... [options]`.
+"""The command line: `calib VERB FILE... [options]`, or `python -m calib_core` with the same arguments.
 
-`python -m calib_core` is the same command. A verb's module is imported when the verb is called: listing them
-waits for none of the libraries that computing takes.
+A verb's module is imported only when that verb is called, so `--help` does not wait for the libraries that
+computing needs.
 """
 
 from __future__ import annotations
@@ -27,9 +27,14 @@ from calib_core.reader_process import start_ahead
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb as the list of verbs shows it.
+    """A verb as `--help` lists it.
 
-    function: the module that holds it, and its name there; summary: the beginning of its docstring.
+    Attributes
+    ----------
+    function : tuple[str, str]
+        The module that holds the verb's function, and the function's name.
+    summary : str
+        The first sentence of the function's docstring.
     """
 
     function: tuple[str, str]
@@ -56,7 +61,8 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
         ),
         "compare": Verb(
             ("calib_core.cli.commands.compare", "compare"),
-            "Which model is both accurate and honest? Accuracy against Brier score, one point a run and method.",
+            "Which model is both accurate and honest? "
+            "Accuracy against Brier score, one point a run and method.",
         ),
         "samples": Verb(
             ("calib_core.cli.commands.samples", "samples"),
@@ -82,16 +88,16 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
 )
 
 
-def program() -> str:
-    """What a person types to come here: `calib` where that command was called."""
+def program_name() -> str:
+    """Returns the command the user typed: `calib` or `python -m calib_core`."""
     return "calib" if PurePath(sys.argv[0]).stem == "calib" else "python -m calib_core"
 
 
-def _not_loaded() -> None:
-    """Stands for a verb where verbs are only listed."""
+def _placeholder_command() -> None:
+    """Stands in for a verb that is listed but not called."""
 
 
-def _typer() -> typer.Typer:
+def _new_app() -> typer.Typer:
     return typer.Typer(
         help=(
             "Can a language model's confidence be believed? Exit code 0: done; 2: refused; 3: bad rows found."
@@ -102,80 +108,97 @@ def _typer() -> typer.Typer:
     )
 
 
-def listing() -> typer.Typer:
-    """Every verb with its summary: what `--help` shows, and what an unknown verb is compared with."""
-    verbs = _typer()
+def build_listing() -> typer.Typer:
+    """Builds an app that knows every verb's name and summary, for `--help` and for unknown verbs."""
+    app = _new_app()
     for name, verb in VERBS.items():
-        verbs.command(name, help=verb.summary)(_not_loaded)
-    return verbs
+        app.command(name, help=verb.summary)(_placeholder_command)
+    return app
 
 
-def loaded(name: str) -> typer.Typer:
-    """One verb, ready to be called."""
+def load_verb(name: str) -> typer.Typer:
+    """Imports one verb and builds an app that runs it.
+
+    Parameters
+    ----------
+    name : str
+        A key of VERBS.
+    """
     module, function = VERBS[name].function
-    verb = _typer()
-    verb.command()(getattr(import_module(module), function))
-    return verb
+    app = _new_app()
+    app.command()(getattr(import_module(module), function))
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command line (without the program's name); returns its exit code."""
-    own = arguments is None
+    """Runs one command line and returns its exit code.
+
+    Parameters
+    ----------
+    arguments : Sequence[str] or None
+        The arguments without the program's name; None takes them from `sys.argv`.
+
+    Returns
+    -------
+    int
+        0, or a code of `calib_core.cli.exit_codes`; 1 where the reader of standard output has gone.
+    """
+    from_command_line = arguments is None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # a terminal that cannot show "·" is no reason to stop
+            # A terminal that cannot show "·" is no reason to stop.
+            stream.reconfigure(errors="backslashreplace")
     if cast("TextIO | None", sys.stdout) is None:
         return _report_closed_stdout("it is closed")
-    if own and arguments and arguments[0] in VERBS and arguments[0] != "app" and "--help" not in arguments:
+    reads_files = bool(arguments) and arguments[0] in VERBS and arguments[0] != "app"
+    if from_command_line and reads_files and "--help" not in arguments:
         start_ahead()
     try:
-        code = _run(arguments)
+        exit_code = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_unwritten(sys.stdout)
         return 1
-    except OSError as wrong:  # reading turns its own into Refused: this one is of printing
+    except OSError as error:  # errors of reading arrive as Refused, so this one comes from printing
         _discard_unwritten(sys.stdout)
-        return _report_closed_stdout(wrong.strerror or str(wrong))
-    return code
+        return _report_closed_stdout(error.strerror or str(error))
+    return exit_code
 
 
 def _run(arguments: Sequence[str]) -> int:
     arguments = arguments[1:] if arguments[:1] == ["--"] else arguments
     try:
         if arguments and arguments[0] in VERBS:
-            return _called(loaded(arguments[0]), arguments[1:], f"{program()} {arguments[0]}")
-        return _called(listing(), arguments or ["--help"], program())
-    except (TyperException, CalibError) as wrong:
-        message = wrong.format_message() if isinstance(wrong, TyperException) else str(wrong)
-        _tell(f"{message}\nHelp: {program()} VERB --help")
+            return _invoke(load_verb(arguments[0]), arguments[1:], f"{program_name()} {arguments[0]}")
+        return _invoke(build_listing(), arguments or ["--help"], program_name())
+    except (TyperException, CalibError) as error:
+        message = error.format_message() if isinstance(error, TyperException) else str(error)
+        _write_error(f"{message}\nHelp: {program_name()} VERB --help")
         if "--json" in arguments:
             sys.stdout.write("[]\n")
         return REFUSED
 
 
-def _called(app: typer.Typer, words: Sequence[str], name: str) -> int:
-    return int(app(words, prog_name=name, standalone_mode=False) or 0)
+def _invoke(app: typer.Typer, arguments: Sequence[str], name: str) -> int:
+    return int(app(arguments, prog_name=name, standalone_mode=False) or 0)
 
 
-def _tell(message: str) -> None:
+def _write_error(message: str) -> None:
     sys.stderr.write(escape_unprintable(message) + "\n")
     sys.stderr.flush()
 
 
 def _report_closed_stdout(reason: str) -> int:
     try:
-        _tell(f"Nothing more can be printed on standard output: {reason}.")
-    except OSError:  # it may be the same full disk
+        _write_error(f"Nothing more can be printed on standard output: {reason}.")
+    except OSError:  # standard error may go to the same full disk
         _discard_unwritten(sys.stderr)
     return REFUSED
 
 
 def _discard_unwritten(stream: TextIO) -> None:
-    # What is still unwritten would otherwise fail once more when Python closes the stream.
+    # Buffered output would otherwise raise again when Python closes the stream.
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -1,1 +1,1 @@
-"""What stands between a command line and `analysis`?  Options, files, exit codes, printing."""
+"""The command line: options, input files, exit codes and printing."""

@@ -1,11 +1,11 @@
-"""Which exit code says what?  0: done; 2: refused; 3: bad rows found and no choice made."""
+"""Exit codes of the command line: 0 is success, the others are named here."""
 
 from __future__ import annotations
 
 from typing import Final
 
 REFUSED: Final = 2
-"""A file, method or metric that was asked for cannot be given; the message says why."""
+"""A requested file, method or metric is not available; the message on stderr says why."""
 
 BAD_ROWS: Final = 3
-"""Rows are bad, and neither `--skip-bad-rows` was given nor the file mended."""
+"""A file has bad rows, and `--skip-bad-rows` was not given."""

@@ -1,4 +1,7 @@
-"""What does one element of the JSON list look like?  Names here are scripted against: add, never rename."""
+"""The elements of the JSON list that `--json` prints.
+
+Scripts depend on the keys: add new ones, never rename or remove one.
+"""
 
 from __future__ import annotations
 
@@ -13,37 +16,53 @@ from calib_core.results.files import FileReport, RunReport
 from calib_core.results.reliability import Reliability
 from calib_core.results.reported_metrics import compare_reported_metrics, reported_metrics_frame
 from calib_core.results.robustness import Sweep, SweepCurve
-from calib_core.results.sampling import SampleSizeCurve as SampleCurve
-from calib_core.results.sampling import SampleSizeSweep
+from calib_core.results.sampling import SampleSizeCurve, SampleSizeSweep
 from calib_core.results.score import Score
 
 JsonElement: TypeAlias = dict[str, Any]
 
 
 def json_document(elements: Sequence[JsonElement]) -> str:
-    """The list as JSON that every reader takes: ASCII, an infinite number as the text "inf", never NaN."""
+    """Writes the list as JSON that every parser reads.
+
+    The text is ASCII; an infinite number is the text "inf" or "-inf".
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN.
+
+    Examples
+    --------
+    >>> print(json_document([{"value": float("inf")}]))
+    [
+      {
+        "value": "inf"
+      }
+    ]
+    """
     return json.dumps(_json_safe(list(elements)), indent=2, allow_nan=False)
 
 
 def score_element(file: str, score: Score) -> JsonElement:
-    """One number, or its bounds in its stead where only they are known."""
-    absent = ("low", "high") if score.low is None else ("value",)
-    return {"file": file, **{name: value for name, value in score.to_dict().items() if name not in absent}}
+    """One score: `value`, or `low` and `high` where only bounds are known."""
+    omitted = ("low", "high") if score.low is None else ("value",)
+    return {"file": file, **{name: value for name, value in score.to_dict().items() if name not in omitted}}
 
 
 def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
-    """One metric over M: by M as text the value, bounds as {"low", "high"}, null where M is refused."""
+    """One metric over M; `values` maps M as text to a number, {"low", "high"}, or null if refused."""
     null = curve.null
-    names = tuple(map(str, curve.bins))
+    bin_keys = tuple(map(str, curve.bins))
 
     def by_m(values: Sequence[Any] | None) -> JsonElement | None:
-        return dict(zip(names, values, strict=True)) if values is not None else None
+        return dict(zip(bin_keys, values, strict=True)) if values is not None else None
 
     values: list[float | JsonElement | None] = list(curve.values)
-    for at, bins in enumerate(curve.bins):
-        if bins in curve.bounds:
-            low, high = curve.bounds[bins]
-            values[at] = {"low": low, "high": high}
+    for index, n_bins in enumerate(curve.bins):
+        if n_bins in curve.bounds:
+            low, high = curve.bounds[n_bins]
+            values[index] = {"low": low, "high": high}
     return {
         "file": file,
         "run": sweep.run,
@@ -63,7 +82,7 @@ def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
         "draws": null and null.n_draws,
         "seed": null and null.seed,
         "ceiling": curve.ceiling,
-        "refused": {str(bins): why for bins, why in curve.unavailable.items()},
+        "refused": {str(n_bins): why for n_bins, why in curve.unavailable.items()},
         "n_used": sweep.n_used,
         "n_total": sweep.n_total,
         "recipe": curve.recipe,
@@ -73,14 +92,14 @@ def sweep_element(file: str, sweep: Sweep, curve: SweepCurve) -> JsonElement:
     }
 
 
-def samples_element(file: str, result: SampleSizeSweep, curve: SampleCurve) -> JsonElement:
-    """One metric of one method over N': by N' as text its mean and spread, null where N' is refused."""
+def samples_element(file: str, result: SampleSizeSweep, curve: SampleSizeCurve) -> JsonElement:
+    """One metric of one method over N'; `sizes` maps N' as text to mean and std, null if refused."""
     sizes: JsonElement = {
-        str(size): {"mean": curve.mean[at], "std": curve.std[at], "draws": result.draws[size]}
-        for at, size in enumerate(result.sizes)
+        str(size): {"mean": curve.mean[index], "std": curve.std[index], "draws": result.draws[size]}
+        for index, size in enumerate(result.sizes)
     }
     sizes |= {str(size): {"mean": None, "std": None, "draws": 0} for size in result.unavailable}
-    enough = next((each for each in result.sufficient_sizes if each.method == curve.method), None)
+    sufficient = next((found for found in result.sufficient_sizes if found.method == curve.method), None)
     return {
         "file": file,
         "run": result.run,
@@ -96,25 +115,25 @@ def samples_element(file: str, result: SampleSizeSweep, curve: SampleCurve) -> J
         "greyed": {str(size): why for size, why in result.spread_caveats.items()},
         "refused": {str(size): why for size, why in result.unavailable.items()},
         "enough": None
-        if enough is None
+        if sufficient is None
         else {
-            "size": enough.size,
-            "against": enough.reference_size,
-            "within": enough.tolerance,
+            "size": sufficient.size,
+            "against": sufficient.reference_size,
+            "within": sufficient.tolerance,
             "differences": {
-                str(size): {"value": gap.value, "low": gap.low, "high": gap.high}
-                for size, gap in result.brier_differences[curve.method].items()
+                str(size): {"value": difference.value, "low": difference.low, "high": difference.high}
+                for size, difference in result.brier_differences[curve.method].items()
             },
         },
         "baselines": {
-            each.method: {
-                "value": each.value,
-                "judged": each.judged,
-                "n": each.n_questions,
-                "recipe": each.recipe,
+            baseline.method: {
+                "value": baseline.value,
+                "judged": baseline.judged,
+                "n": baseline.n_questions,
+                "recipe": baseline.recipe,
             }
-            for each in result.baselines
-            if each.metric == curve.metric
+            for baseline in result.baselines
+            if baseline.metric == curve.metric
         },
         "judged": result.judged,
         "recipe": curve.recipe,
@@ -124,7 +143,7 @@ def samples_element(file: str, result: SampleSizeSweep, curve: SampleCurve) -> J
 
 
 def bins_element(file: str, diagram: Reliability) -> JsonElement:
-    """One table of non-empty bins; accuracy_low and _high are null where pairs depend on one another."""
+    """The non-empty bins of one diagram; the accuracy interval is null where pairs are not independent."""
     columns = (
         "bin",
         "low",
@@ -154,8 +173,8 @@ def bins_element(file: str, diagram: Reliability) -> JsonElement:
 
 
 def check_elements(report: FileReport) -> list[JsonElement]:
-    """One element a run; problems and bad_rows are of the whole file. A file without a run has one, too."""
-    of_file: JsonElement = {
+    """One element for each run, or one for a file without runs; bad rows are those of the whole file."""
+    file_details: JsonElement = {
         "status": report.status,
         "message": report.message,
         "bad_rows": report.bad_rows,
@@ -166,7 +185,7 @@ def check_elements(report: FileReport) -> list[JsonElement]:
         "proposals": dict(report.proposals),
     }
     if not report.runs:
-        return [{**_element_without_run(report.file, report.format, report.rows), **of_file}]
+        return [{**_element_without_run(report.file, report.format, report.rows), **file_details}]
     return [
         {
             "file": report.file,
@@ -175,7 +194,7 @@ def check_elements(report: FileReport) -> list[JsonElement]:
             "kind": run.kind,
             "rows": run.run.n_total,
             **_run_details(run),
-            **of_file,
+            **file_details,
         }
         for run in report.runs
     ]
@@ -191,7 +210,7 @@ def _element_without_run(file: str, format_id: str | None, rows: int | None) -> 
 
 
 def _run_details(report: RunReport) -> JsonElement:
-    ledger = report.run.row_counts
+    row_counts = report.run.row_counts
     return {
         "usable": report.usable,
         "not_usable": dict(report.survey.unavailable),
@@ -199,11 +218,11 @@ def _run_details(report: RunReport) -> JsonElement:
         "judged": {id_: evidence.judged for id_, evidence in report.survey.usable.items()},
         "remarks": {id_: list(evidence.remarks) for id_, evidence in report.survey.usable.items()},
         "accuracy": report.accuracy,
-        "left_out": ledger.n_left_out,
-        "clipped": dict(ledger.clipped),
-        "off_sum": ledger.n_off_sum,
+        "left_out": row_counts.n_left_out,
+        "clipped": dict(row_counts.clipped),
+        "off_sum": row_counts.n_off_sum,
         "spikes": {method: [asdict(spike) for spike in spikes] for method, spikes in report.spikes.items()},
-        "notes": list(ledger.notes),
+        "notes": list(row_counts.notes),
         "reported": reported_metrics_frame(
             compare_reported_metrics(report.run, report.survey.usable)
         ).to_dicts(),

@@ -1,4 +1,4 @@
-"""Which options has the command line, and what do they say in its help?"""
+"""The arguments and options that verbs share, with their help texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from calib_core.readers import FORMATS
 
 
 def _parse_path(text: str) -> Path:
-    if not text:  # as a path it would mean the current folder
+    if not text:  # Path("") would be the current folder
         raise typer.BadParameter("a file's name is empty")
     return Path(text)
 

@@ -1,4 +1,4 @@
-"""How are results shown to a person at a terminal?"""
+"""Printing of results for people: tables and sentences on standard output."""
 
 from __future__ import annotations
 
@@ -30,19 +30,25 @@ from calib_core.wording import (
 
 
 class ResultPrinter:
-    """Prints on stdout; no text is taken for markup."""
+    """Prints results on stdout; text is never interpreted as markup."""
 
     def __init__(self) -> None:
         self._console = Console(markup=False, emoji=False, highlight=False)
         if not self._console.is_terminal:
-            self._console.width = 160  # a pipe or a file has no width of its own
+            self._console.width = 160  # wide enough for the tables in a pipe or a file
 
     def print_scores(self, file: str, run: str, scores: Sequence[Score]) -> None:
-        """The numbers of one run, each with its recipe."""
+        """Prints the scores of one run, each with its recipe."""
         columns = ("method", "metric", "value", "p", "recipe")
         rows = [
-            (one.method, one.metric, _value_or_bounds(one), _p_value_cell(one.p, one.draws), one.recipe)
-            for one in scores
+            (
+                score.method,
+                score.metric,
+                _value_or_bounds(score),
+                _p_value_cell(score.p, score.draws),
+                score.recipe,
+            )
+            for score in scores
         ]
         self._print_table(_heading(file, run), columns, rows, right={"value", "p"})
         self._print_remarks((score.method, score.judged, score.remarks) for score in scores)
@@ -51,7 +57,7 @@ class ResultPrinter:
         self.print_line()
 
     def print_sweep(self, file: str, sweeps: Sequence[Sweep]) -> None:
-        """The curves of one run: one row a metric and M; then what each comes to, and its recipe."""
+        """Prints the sweeps of one run: a row for each metric and M, then the headline and recipe of each."""
         columns = ("method", "metric", "M", "value", "if exactly right", "p")
         rows = [_sweep_row(record) for sweep in sweeps for record in sweep.to_frame().iter_rows(named=True)]
         self._print_table(_heading(file, sweeps[0].run), columns, rows, right=set(columns[2:]))
@@ -65,7 +71,7 @@ class ResultPrinter:
         self.print_line()
 
     def print_samples(self, file: str, result: SampleSizeSweep) -> None:
-        """The curves of one run: one row a method, metric and N'; then what is enough, and the recipe."""
+        """Prints a row for each method, metric and N' of one run, then which N' is enough, and the recipe."""
         columns = ("method", "metric", "N'", "mean", "std", "Brier difference", "greyed")
         rows = [_samples_row(record) for record in result.to_frame().iter_rows(named=True)]
         self._print_table(_heading(file, result.run), columns, rows, right=set(columns[2:6]))
@@ -78,7 +84,7 @@ class ResultPrinter:
         self.print_line()
 
     def print_comparison(self, result: Comparison) -> None:
-        """All points, the lowest Brier score first; then what they say together, method by method."""
+        """Prints all points, the lowest Brier score first, then the headline and the trend of each method."""
         columns = ("run", "method", "accuracy", "Brier", "skill", "rows used", "judged")
         rows = [
             (
@@ -102,7 +108,7 @@ class ResultPrinter:
         self.print_line()
 
     def print_bins(self, file: str, diagram: Reliability) -> None:
-        """One bin table, what it says, and its recipe."""
+        """Prints the bins of one diagram, its headline and its recipe."""
         columns = ("bin", "from, to", "count", "confidence", "accuracy", "accuracy 95 %", "gap")
         rows = [
             (
@@ -127,7 +133,7 @@ class ResultPrinter:
         self.print_line()
 
     def print_report(self, report: FileReport) -> None:
-        """What one file is and can give."""
+        """Prints what a file is, its runs and its problems."""
         self.print_line(report.message)
         for run in report.runs:
             self._print_run(report.file, run)
@@ -143,7 +149,7 @@ class ResultPrinter:
         self.print_line()
 
     def print_line(self, text: str = "") -> None:
-        """One line, or several, as they are."""
+        """Prints text without wrapping; the default is an empty line."""
         self._console.print(escape_unprintable(text), soft_wrap=True)
 
     def _print_run(self, file: str, report: RunReport) -> None:
@@ -157,28 +163,28 @@ class ResultPrinter:
             )
         given = report.survey.usable.items()
         self._print_remarks((id_, evidence.judged, evidence.remarks) for id_, evidence in given)
-        ledger = report.run.row_counts
+        row_counts = report.run.row_counts
         if report.accuracy is not None:
             self.print_line(f"Accuracy of the {report.judged}: {report.accuracy:.4f}")
-        if ledger.n_left_out:
-            self.print_line(f"Bad rows of this run: {ledger.n_left_out:,}")
-        if ledger.clipped:
-            moved = ", ".join(f"{name} ({rows:,})" for name, rows in ledger.clipped.items())
+        if row_counts.n_left_out:
+            self.print_line(f"Bad rows of this run: {row_counts.n_left_out:,}")
+        if row_counts.clipped:
+            moved = ", ".join(f"{name} ({rows:,})" for name, rows in row_counts.clipped.items())
             self.print_line(f"Moved onto 0 or 1, having been at most 1e-6 outside: {moved}")
-        if ledger.n_off_sum:
+        if row_counts.n_off_sum:
             self.print_line(
-                f"Distributions whose sum is within 1e-3 of 1, used as stored: {ledger.n_off_sum:,}"
+                f"Distributions whose sum is within 1e-3 of 1, used as stored: {row_counts.n_off_sum:,}"
             )
-        for note in ledger.notes:
+        for note in row_counts.notes:
             self.print_line(note)
 
     def _print_remarks(self, methods: Iterable[tuple[str, str, tuple[str, ...]]]) -> None:
-        """What was judged, and what else has to be known; said once of all the methods that share it."""
-        said: dict[str, dict[str, None]] = {}
+        """Prints the judged answer and the remarks of methods, methods that share one on one line."""
+        methods_of_remark: dict[str, dict[str, None]] = {}
         for method, judged, remarks in methods:
             for remark in (f"{judged} judged", *remarks):
-                said.setdefault(remark, {})[method] = None
-        for remark, sharing in said.items():
+                methods_of_remark.setdefault(remark, {})[method] = None
+        for remark, sharing in methods_of_remark.items():
             self.print_line(f"{', '.join(sharing)}: {remark}")
 
     def _print_problem(self, problem: Problem) -> None:
@@ -206,7 +212,7 @@ class ResultPrinter:
 
 
 def _value_or_bounds(score: Score) -> str:
-    """The value, or the bounds in its stead."""
+    """The value, or its bounds where only they are known."""
     return (
         value_text(score.value)
         if score.low is None
@@ -215,7 +221,7 @@ def _value_or_bounds(score: Score) -> str:
 
 
 def _sweep_row(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """One row of a sweep's table; record: a row of `Sweep.to_frame`."""
+    """One row of a sweep's table, from a row of `Sweep.to_frame`."""
     low, high, band = record["low"], record["high"], ""
     value = value_text(record["value"]) if low is None else f"{value_text(low)} to {value_text(high)}"
     if record["null_median"] is not None:
@@ -226,25 +232,26 @@ def _sweep_row(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _samples_row(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """One row of the table over N'; record: a row of `Sampled.to_frame`."""
-    size, std, gap = record["size"], record["std"], ""
+    """One row of the table over N', from a row of `SampleSizeSweep.to_frame`."""
+    size, std, difference = record["size"], record["std"], ""
     if record["gap"] is not None:
-        gap = f"{format_signed(record['gap'])} ({format_interval(record['gap_low'], record['gap_high'], '+.4f')})"
+        interval = format_interval(record["gap_low"], record["gap_high"], "+.4f")
+        difference = f"{format_signed(record['gap'])} ({interval})"
     return (
         record["method"],
         record["metric"],
         record["judged"] if size is None else str(size),
         value_text(record["mean"]),
         "" if std is None else value_text(std),
-        gap,
+        difference,
         "yes" if record["greyed"] else "",
     )
 
 
-def _value_with_interval(measured: MetricEstimate) -> str:
-    if measured.low is None or measured.high is None:
-        return value_text(measured.value)
-    return f"{value_text(measured.value)} ({value_text(measured.low)} to {value_text(measured.high)})"
+def _value_with_interval(estimate: MetricEstimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return value_text(estimate.value)
+    return f"{value_text(estimate.value)} ({value_text(estimate.low)} to {value_text(estimate.high)})"
 
 
 def _p_value_cell(p: float | None, draws: int | None) -> str:
@@ -252,12 +259,12 @@ def _p_value_cell(p: float | None, draws: int | None) -> str:
 
 
 def value_text(value: float | None) -> str:
-    """Four decimals, more of a number too small for them, or why there are none."""
+    """Formats a value to four decimals, or more for a very small one; None is "not defined"."""
     return NOT_DEFINED if value is None else format_short(value)
 
 
 def _heading(file: str, run: str) -> str:
-    """The file and, where it says more than the file's name, the run."""
+    """The file, and the run unless its label is just the file's name."""
     return file if run == PurePath(file).stem else f"{file}: {run}"
 
 

@@ -1,4 +1,7 @@
-"""Which files does a verb read that writes one, each once, and none of them the one it writes?"""
+"""What every verb does with its input: read files, compute results, print refusals, keep the exit code.
+
+A file, method or metric that cannot be used is reported and does not stop the others.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,22 @@ from calib_core.results.files import usable_runs
 from calib_core.results.score import metric_availability
 from calib_core.runs import Run
 
-# MERGED desk: What is asked for, what is given and what refused, so that no bad file or wish stops another?
-
 ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
 class CommandRequest:
-    """What is to be computed; methods, metrics: those asked for by name, () = none was."""
+    """What is to be computed.
+
+    Attributes
+    ----------
+    methods, metrics : tuple[str, ...]
+        Ids given by name, without repetition; () if none was.
+    scheme : Scheme
+        The bins.
+    options : MethodOptions
+        Options of the confidence methods.
+    """
 
     methods: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -47,46 +58,60 @@ class CommandRequest:
         scheme: Scheme,
         options: MethodOptions,
     ) -> CommandRequest:
-        """From the options as typed; raises Unavailable for a method or metric that does not exist."""
-        wish = cls(tuple(dict.fromkeys(methods or ())), tuple(dict.fromkeys(metrics or ())), scheme, options)
-        for method_id in wish.methods:
+        """Builds the request from the options as typed.
+
+        Raises
+        ------
+        Unavailable
+            If a method or metric does not exist.
+        """
+        request = cls(
+            tuple(dict.fromkeys(methods or ())), tuple(dict.fromkeys(metrics or ())), scheme, options
+        )
+        for method_id in request.methods:
             get_method(method_id)
-        for metric_id in wish.metrics:
+        for metric_id in request.metrics:
             get_metric(metric_id)
-        return wish
+        return request
 
 
 class Runner:
-    """Speaks on stderr and remembers the worst exit code."""
+    """Prints messages on stderr and keeps the worst exit code.
+
+    Attributes
+    ----------
+    code : int
+        The exit code so far.
+    """
 
     def __init__(self) -> None:
         self.code = 0
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def message(self, message: str) -> None:
-        """Prints a message that changes no exit code."""
+        """Prints a message; the exit code stays as it is."""
         self._console.print(escape_unprintable(message))
 
     def refuse(self, message: str, code: int = REFUSED) -> None:
-        """Prints why something asked for is not given; the worst code wins."""
+        """Prints why something requested is not available, and raises the exit code to at least `code`."""
         self.code = max(self.code, code)
         self.message(message)
 
-    def report_bad_rows(self, bad: BadRowsFound) -> str:
-        """Prints which rows are bad, and the option that leaves them out; returns what it printed."""
-        message = f"{bad}\nTo leave the bad rows out, add --skip-bad-rows."
+    def report_bad_rows(self, bad_rows: BadRowsFound) -> str:
+        """Prints which rows are bad and the option that leaves them out; returns the message."""
+        message = f"{bad_rows}\nTo leave the bad rows out, add --skip-bad-rows."
         self.refuse(message, BAD_ROWS)
         return message
 
     def finish(self, elements: Sequence[JsonElement], *, as_json: bool) -> int:
-        """Prints the list, empty or not, where JSON was asked for; returns the exit code."""
+        """Prints the JSON list, even an empty one, if `as_json`; returns the exit code."""
         if as_json:
             sys.stdout.write(json_document(elements) + "\n")
             sys.stdout.flush()
         return self.code
 
     def input_files(self, input_files: InputFiles) -> Iterator[tuple[Path, str]]:
-        """Every file and its name; a folder that holds none is refused."""
+        """Yields every file and its display name; refuses a folder without prediction files."""
         parts: dict[Path, int] = {}
         for path in input_files.paths:
             try:
@@ -98,9 +123,14 @@ class Runner:
         yield from display_names(parts).items()
 
     def runs(self, input_files: InputFiles, *, together: bool = False) -> Iterator[Run]:
-        """Every run that can be computed with; the files of the others are refused or asked about.
+        """Yields every usable run; prints why a file cannot be used.
 
-        together: whether the parts of one evaluation are one run.
+        Parameters
+        ----------
+        input_files : InputFiles
+            The files, and how they are read.
+        together : bool
+            Whether the parts of one evaluation are merged into one run.
         """
         runs = self._usable_runs(input_files)
         return iter(merge_runs(runs)) if together else runs
@@ -109,8 +139,8 @@ class Runner:
         for path, name in self.input_files(input_files):
             try:
                 runs = usable_runs(input_files.read(path, name), skip_bad_rows=input_files.skip_bad_rows)
-            except BadRowsFound as bad:
-                self.report_bad_rows(bad)
+            except BadRowsFound as bad_rows:
+                self.report_bad_rows(bad_rows)
             except CalibError as reason:
                 self.refuse(str(reason))
             else:
@@ -123,50 +153,62 @@ class Runner:
         metrics: Sequence[str],
         compute: Callable[[Evidence, str, Scheme], ResultT],
     ) -> list[ResultT]:
-        """`make` of every method and metric of the run that can be had.
+        """Computes one result for every available method and metric of a run.
 
-        A method or metric asked for by name is refused if nothing of it can be had, else its lacking
-        combinations are told, as are bins that do not fit; the rest is left out in silence.
+        A method or metric requested by name is refused if no combination with it is available; otherwise
+        its missing combinations are printed, as are bins that do not fit. Other missing combinations are
+        skipped silently.
+
+        Parameters
+        ----------
+        run : Run
+            The run.
+        request : CommandRequest
+            The requested methods, metrics, bins and options.
+        metrics : Sequence[str]
+            Ids of the metrics to compute.
+        compute : Callable[[Evidence, str, Scheme], ResultT]
+            Computes the result of one method and metric; raises Unavailable where there is none.
         """
-        made: list[ResultT] = []
-        given: set[str] = set()
-        lacking: list[tuple[str, str, str]] = []
+        results: list[ResultT] = []
+        computed: set[str] = set()
+        missing: list[tuple[str, str, str]] = []
         evidences = list(self._evidences(run, request))
         self._report_unused_options(run, request, evidences)
         for evidence in evidences:
             available = metric_availability(evidence, request.scheme)
             for metric in metrics:
                 try:
-                    made.append(compute(evidence, metric, request.scheme))
-                    given |= {evidence.method.id, metric}
+                    results.append(compute(evidence, metric, request.scheme))
+                    computed |= {evidence.method.id, metric}
                 except Unavailable as reason:
                     if metric in request.metrics or available[metric] is None:
-                        lacking.append((evidence.method.id, metric, str(reason)))
-        for method, metric, reason in lacking:
-            line = f"{run.file}, {run.label}: {metric} by {method} cannot be given: {reason}"
-            unmet = {method, metric} & ({*request.methods, *request.metrics} - given)
-            if unmet or not made:
-                self.refuse(line)
+                        missing.append((evidence.method.id, metric, str(reason)))
+        for method, metric, reason in missing:
+            message = f"{run.file}, {run.label}: {metric} by {method} cannot be given: {reason}"
+            never_computed = {method, metric} & ({*request.methods, *request.metrics} - computed)
+            if never_computed or not results:
+                self.refuse(message)
             elif request.methods or metric not in request.metrics:
-                self.message(line)
-        return made
+                self.message(message)
+        return results
 
     def _report_unused_options(
         self, run: Run, request: CommandRequest, evidences: Sequence[Evidence]
     ) -> None:
         methods = [evidence.method for evidence in evidences]
-        wished, idle = request.options.renormalise, dict[str, list[str]]()
-        if wished is not None:
-            switch = "--renormalise" if wished else "--no-renormalise"
-            idle[switch] = [method.id for method in methods if not method.renormalises]
+        renormalise, unaffected = request.options.renormalise, dict[str, list[str]]()
+        if renormalise is not None:
+            option = "--renormalise" if renormalise else "--no-renormalise"
+            unaffected[option] = [method.id for method in methods if not method.renormalises]
         if request.options.unparseable != MethodOptions().unparseable:
-            idle["--unparseable"] = [method.id for method in methods if not method.uses_samples]
-        for switch, ids in idle.items():
+            unaffected["--unparseable"] = [method.id for method in methods if not method.uses_samples]
+        for option, ids in unaffected.items():
             if ids:
-                self.message(f"{run.file}, {run.label}: {switch} changes nothing of {', '.join(ids)}.")
+                self.message(f"{run.file}, {run.label}: {option} changes nothing of {', '.join(ids)}.")
 
     def _evidences(self, run: Run, request: CommandRequest) -> Iterator[Evidence]:
-        """The methods asked for, or all that are usable."""
+        """Yields the evidence of the requested methods, or of all usable ones."""
         if request.methods:
             for method_id in request.methods:
                 try:
@@ -174,31 +216,50 @@ class Runner:
                 except Unavailable as reason:
                     self.refuse(f"{run.file}, {run.label}: {method_id} cannot be given: {reason}")
             return
-        surveyed = survey_methods(run, request.options)
-        yield from surveyed.usable.values()
-        if not surveyed.usable:
-            reasons = "".join(f"\n- {reason}" for reason in dict.fromkeys(surveyed.unavailable.values()))
-            # Options are asked for as names are; with none, a run of missing values alone is no fault.
-            say = self.message if request.options == MethodOptions() else self.refuse
-            say(f"{run.file}, {run.label}: no method has a usable row.{reasons}")
+        survey = survey_methods(run, request.options)
+        yield from survey.usable.values()
+        if not survey.usable:
+            reasons = "".join(f"\n- {reason}" for reason in dict.fromkeys(survey.unavailable.values()))
+            # A run of missing values only is no error, unless an option was requested for it.
+            tell = self.message if request.options == MethodOptions() else self.refuse
+            tell(f"{run.file}, {run.label}: no method has a usable row.{reasons}")
 
 
 def input_paths(runner: Runner, input_files: InputFiles, output: Path, verb: str) -> dict[Path, str]:
-    """Every file and its name, each once; verb: as a message says it.
+    """Lists the input files of a verb that writes a file, each once.
 
-    Raises Refused where there is none, or the output would take the place of one or of what is no file.
+    Parameters
+    ----------
+    runner : Runner
+        Prints messages.
+    input_files : InputFiles
+        The files, and how they are read.
+    output : Path
+        The file that will be written.
+    verb : str
+        The verb, for a message.
+
+    Returns
+    -------
+    dict[Path, str]
+        File → its display name.
+
+    Raises
+    ------
+    Refused
+        If there is no file, or the output would overwrite an input file or something that is not a file.
     """
     check_output_path(output)
     inputs: dict[Path, str] = {}
-    known: set[Path] = set()
+    seen_paths: set[Path] = set()
     for path, name in runner.input_files(input_files):
         check_output_path(
             output, (path, *expected_companions(path), *([input_files.gold] if input_files.gold else []))
         )
-        if resolved_path(path) in known:
+        if resolved_path(path) in seen_paths:
             runner.message(f"{name} was given twice and is read once.")
             continue
-        known.add(resolved_path(path))
+        seen_paths.add(resolved_path(path))
         inputs[path] = name
     if not inputs and not runner.code:
         raise Refused(f"There is no file to {verb}.")

@@ -1,15 +1,21 @@
-"""How far is the work, for a person who looks at the terminal?"""
+"""Text and progress for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-# MERGED text: How does text from a file reach a terminal without being obeyed by it?
-
 
 def escape_unprintable(text: str) -> str:
-    """`text` with control, direction and half characters escaped; line ends are kept."""
+    r"""Escapes control characters, direction marks and lone surrogates, so that no terminal obeys them.
+
+    Line ends are kept.
+
+    Examples
+    --------
+    >>> escape_unprintable("red: \x1b[31m")
+    'red: \\x1b[31m'
+    """
     if text.isprintable():
         return text
     return "".join(
@@ -20,8 +26,15 @@ def escape_unprintable(text: str) -> str:
 
 @contextmanager
 def progress_bar(title: str) -> Generator[Callable[[float, str], None]]:
-    """A bar on stderr while the work lasts, where that is a terminal; told the share done and a text."""
-    from rich.console import Console  # noqa: PLC0415  most commands show no progress
+    """Shows a progress bar on stderr while the block runs, if that is a terminal.
+
+    Yields
+    ------
+    Callable[[float, str], None]
+        Takes the share of the work done, in [0, 1], and what is being done.
+    """
+    # Imported here because `--help` needs this module and no progress bar, and rich takes long to import.
+    from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415
 
     console = Console(stderr=True, markup=False)

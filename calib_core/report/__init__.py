@@ -1,1 +1,1 @@
-"""How do results leave the program?"""
+"""Results for use outside the program: the HTML report, and the export of figures and tables."""

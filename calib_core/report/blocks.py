@@ -1,6 +1,6 @@
-"""What does a report consist of, before it is a document?  Sections, blocks, tiles, figures, tables.
+"""The parts of a report before it becomes a document: sections, blocks, tiles, figures and tables.
 
-All text is as it stands in files and results: whoever writes the document escapes it.
+Texts are unescaped, as in files and results; the module that writes the document escapes them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,21 @@ from calib_core.figures.palette import DARK, LIGHT, Theme
 from calib_core.report.ece_brier_table import EceBrierTable
 
 ProgressCallback = Callable[[float, str], object]
-"""Told the share of the work that is done, in [0, 1], and what is being done."""
+"""Called with the share of the work done, in [0, 1], and a description of the current step."""
 
 
 class Tile(NamedTuple):
-    """One number that leads. help: what it means; below: a word on it."""
+    """One number shown large at the head of a block.
+
+    Attributes
+    ----------
+    label, value : str
+        The name of the number, and the number as text.
+    help : str
+        What the number means, as a tooltip.
+    below : str
+        A short note under the number.
+    """
 
     label: str
     value: str
@@ -32,9 +42,18 @@ class Tile(NamedTuple):
 class ReportFigure:
     """One figure, drawn for a light and for a dark page.
 
-    title: above it, "" where the block's says enough; alt: the sentence that stands for it where it cannot be
-    seen; light, dark: what plotly draws; narrow: whether it reads best at half of a page's width; note: below
-    the title.
+    Attributes
+    ----------
+    title : str
+        The heading above the figure, "" if the block's title is enough.
+    alt : str
+        A sentence for screen readers, and for browsers that run no scripts.
+    light, dark : Mapping[str, Any]
+        The plotly figure for each theme.
+    narrow : bool
+        Whether the figure reads best at half the width of the page.
+    note : str
+        A line below the title.
     """
 
     title: str
@@ -54,14 +73,24 @@ class ReportFigure:
         narrow: bool = False,
         note: str = "",
     ) -> ReportFigure:
-        """Both forms of a figure; draw: theme → figure."""
+        """Draws a figure for both themes; `draw` turns a theme into a plotly figure."""
         light, dark = (without_unset(draw(theme)) for theme in (LIGHT, DARK))
         return cls(title, alt, light, dark, narrow, note)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportTable:
-    """One table. frame: cells as they are read, all text; note: how it is read."""
+    """One table.
+
+    Attributes
+    ----------
+    title : str
+        The caption, "" for none.
+    frame : pl.DataFrame
+        The cells as they are displayed; every column is text.
+    note : str
+        A line below the table on how to read it.
+    """
 
     title: str
     frame: pl.DataFrame
@@ -69,7 +98,7 @@ class ReportTable:
 
     @classmethod
     def from_rows(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> ReportTable:
-        """From rows that share their columns; a missing value is an empty cell."""
+        """Builds a table from rows that have the same keys; None becomes an empty cell."""
         names = list(rows[0]) if rows else []
         columns = {name: [_cell_text(row.get(name)) for row in rows] for name in names}
         return cls(title, pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)), note)
@@ -85,12 +114,36 @@ def _cell_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """One result: of a run, of a data set.
+    """One result, for example of a run or of a data set.
 
-    title: whose it is; by: the confidence method; reading: what it comes to; recipes: how the numbers were
-    made, a line each; captions: how the figures are read; remarks: what else has to be known;
-    paired: tables of ECE and Brier score; below: tables that stand after the captions; panels: small figures
-    that stand side by side; panelled: the heading of these.
+    Attributes
+    ----------
+    title : str
+        The run, data set or file the result belongs to.
+    method_title : str
+        The confidence method.
+    headline : str
+        The main finding in a sentence.
+    tiles : tuple[Tile, ...]
+        The main numbers.
+    recipes : tuple[str, ...]
+        How the numbers were computed, one line each.
+    figures : tuple[ReportFigure, ...]
+        The figures.
+    tables : tuple[ReportTable, ...]
+        Tables beside or below the figures.
+    closing_tables : tuple[ReportTable, ...]
+        Tables after the captions.
+    ece_brier_tables : tuple[EceBrierTable, ...]
+        Tables of ECE and Brier score.
+    small_figures : tuple[ReportFigure, ...]
+        Figures small enough for several to fit side by side.
+    small_figures_heading : str
+        The heading above the small figures.
+    captions : tuple[str, ...]
+        How to read the figures.
+    remarks : tuple[str, ...]
+        Caveats, and what is missing.
     """
 
     title: str
@@ -109,13 +162,23 @@ class Block:
 
 
 def not_drawn_blocks(reasons: Sequence[str]) -> tuple[Block, ...]:
-    """The last block of a section: what is not drawn and why, each reason once; () where all is."""
+    """The last block of a section: why something is not drawn, each reason once; () if all is drawn."""
     return (Block("Not drawn", remarks=tuple(dict.fromkeys(reasons))),) if reasons else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """What one page says. blocks: at least one; lead: what all runs come to, for the document's head."""
+    """The answer to one page's question.
+
+    Attributes
+    ----------
+    id, title, question : str
+        Those of the page.
+    blocks : tuple[Block, ...]
+        One or more results.
+    lead : tuple[str, ...]
+        Sentences about all runs for the head of the document.
+    """
 
     id: str
     title: str

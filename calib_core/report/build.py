@@ -1,4 +1,4 @@
-"""How are pages of a subject made into one report?  Each page in turn, with progress; then the document."""
+"""Building a report: each page's section in turn, then the HTML document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,17 @@ from calib_core.report.sections import SECTIONS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """A report. sections: in the order of pages; left_out: page id → why it has nothing to say; html: all."""
+    """A finished report.
+
+    Attributes
+    ----------
+    sections : tuple[Section, ...]
+        In the order of the pages.
+    left_out : Mapping[str, str]
+        Page id → why the page has no section.
+    html : str
+        The whole document.
+    """
 
     sections: tuple[Section, ...]
     left_out: Mapping[str, str]
@@ -23,18 +33,21 @@ class Report:
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """The ids of the pages that are in it."""
+        """The ids of the pages in the report."""
         return tuple(section.id for section in self.sections)
 
 
 def _ignore_progress(_share: float, _text: str) -> None:
-    """Tells nobody."""
+    """Does nothing; the default where progress is not shown."""
 
 
 def selected_pages(requested: Sequence[str]) -> tuple[str, ...]:
-    """The pages asked for, each once, in their order; all where none is.
+    """Puts the requested pages into the order of SECTIONS, each once; an empty request means all.
 
-    Raises Refused for an unknown one.
+    Raises
+    ------
+    Refused
+        If a page is unknown.
     """
     for id_ in requested:
         if id_ not in SECTIONS:
@@ -48,18 +61,32 @@ def build_report(
     provenance: Provenance,
     progress: ProgressCallback = _ignore_progress,
 ) -> Report:
-    """The report of these pages; one that has nothing to say of these runs is left out, with the reason.
+    """Builds the report of some pages; a page that does not apply to the runs is left out with the reason.
 
-    pages: ids of SECTIONS. Raises Refused for an unknown page, or where none has anything to say.
+    Parameters
+    ----------
+    report_input : ReportInput
+        The runs, the files and the settings.
+    pages : Sequence[str]
+        Keys of SECTIONS; empty for all.
+    provenance : Provenance
+        When and by which command the report is made.
+    progress : ProgressCallback
+        Called before each step.
+
+    Raises
+    ------
+    Refused
+        If a page is unknown, or none of the pages applies to the runs.
     """
-    chosen = selected_pages(pages)
+    page_ids = selected_pages(pages)
     sections: list[Section] = []
     left_out: dict[str, str] = {}
-    for at, id_ in enumerate(chosen):
+    for index, id_ in enumerate(page_ids):
         page = SECTIONS[id_]
 
-        def page_progress(share: float, text: str, at: int = at, title: str = page.title) -> None:
-            progress((at + share) / (len(chosen) + 1), f"{title}: {text}" if text else title)
+        def page_progress(share: float, text: str, index: int = index, title: str = page.title) -> None:
+            progress((index + share) / (len(page_ids) + 1), f"{title}: {text}" if text else title)
 
         page_progress(0.0, "")
         try:
@@ -69,5 +96,5 @@ def build_report(
     if not sections:
         reasons = "; ".join(f"{id_}: {why}" for id_, why in left_out.items())
         raise Refused(f"No page has anything to say of these runs. {reasons}")
-    progress(len(chosen) / (len(chosen) + 1), "writing")
+    progress(len(page_ids) / (len(page_ids) + 1), "writing")
     return Report(tuple(sections), left_out, render_document(report_input, sections, left_out, provenance))

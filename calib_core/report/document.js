@@ -9,74 +9,75 @@
 
   const isDark = () => !printing && (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
 
-  async function unpacked(id) {
+  async function unpack(id) {
     const packed = document.getElementById(id).textContent;
     const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).text();
   }
 
-  // A figure on a dark page: the light one with the parts that differ there.
-  function recoloured(part, changes) {
+  // Applies the changes of `colour_changes` (document.py) to a light figure, which makes it a dark one.
+  function applyChanges(part, changes) {
     if (Array.isArray(changes)) return changes.length ? changes[0] : part;
-    const own = Array.isArray(part) ? [...part] : { ...part };
-    for (const key of Object.keys(changes)) own[key] = recoloured(part[key], changes[key]);
-    return own;
+    const changed = Array.isArray(part) ? [...part] : { ...part };
+    for (const key of Object.keys(changes)) changed[key] = applyChanges(part[key], changes[key]);
+    return changed;
   }
 
-  // Names of points are placed once for each of some widths, on axes called by them: the set that fits is kept.
-  function named(figure, width) {
-    const sets = Object.keys(figure.layout).map((key) => Number((/^xaxis(\d{3,})$/.exec(key) || [])[1]));
-    const widths = sets.filter((one) => one > 0);
-    const fits = `x${Math.max(Math.min(...widths), ...widths.filter((one) => one <= width))}`;
-    const others = widths.map((one) => `x${one}`).filter((one) => one !== fits);
+  // Names of points are laid out for several widths, each on axes named after its width (x400): keeps those
+  // of the widest layout that fits.
+  function tracesForWidth(figure, width) {
+    const numbers = Object.keys(figure.layout).map((key) => Number((/^xaxis(\d{3,})$/.exec(key) || [])[1]));
+    const widths = numbers.filter((number) => number > 0);
+    const best = `x${Math.max(Math.min(...widths), ...widths.filter((own) => own <= width))}`;
+    const others = widths.map((own) => `x${own}`).filter((axis) => axis !== best);
     return figure.data.filter((trace) => !others.includes(trace.xaxis));
   }
 
-  // Drawn once for a theme and a width; drawing it as it is already costs nothing.
+  // Draws a figure unless it is already drawn for this theme and width.
   function draw(box) {
     const width = Math.floor(box.parentElement.clientWidth);
-    const wanted = `${isDark() ? "dark" : "light"} ${width}`;
-    if (!figures || !width || box.dataset.drawn === wanted) return;
+    const state = `${isDark() ? "dark" : "light"} ${width}`;
+    if (!figures || !width || box.dataset.drawn === state) return;
     const { light, dark } = figures[Number(box.dataset.figure)];
-    const figure = isDark() ? recoloured(light, dark) : light;
+    const figure = isDark() ? applyChanges(light, dark) : light;
     const layout = { ...figure.layout, width, autosize: false, clickmode: "none", dragmode: false };
-    Plotly.react(box, structuredClone(named(figure, width)), structuredClone(layout), config);
-    box.dataset.drawn = wanted;
+    Plotly.react(box, structuredClone(tracesForWidth(figure, width)), structuredClone(layout), config);
+    box.dataset.drawn = state;
     box.parentElement.classList.add("drawn");
   }
 
-  const near = new Set();
-  const watch = new IntersectionObserver((seen) => {
-    for (const one of seen) {
-      if (one.isIntersecting) { near.add(one.target); draw(one.target); } else near.delete(one.target);
+  const nearby = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (entry.isIntersecting) { nearby.add(entry.target); draw(entry.target); } else nearby.delete(entry.target);
     }
   }, { rootMargin: "800px 0px" });
 
-  const rest = window.requestIdleCallback || ((next) => setTimeout(next, 30));
-  let round = 0;
+  const whenIdle = window.requestIdleCallback || ((callback) => setTimeout(callback, 30));
+  let currentRound = 0;
 
-  // What is in sight at once, the others one by one while nothing else is to be done.
+  // Draws figures in or near the window at once, the others one by one while the browser is idle.
   function redraw() {
-    const own = ++round;
-    near.forEach(draw);
-    const left = [...boxes];
+    const round = ++currentRound;
+    nearby.forEach(draw);
+    const remaining = [...boxes];
     const next = () => {
-      const box = left.shift();
-      if (own !== round || printing || !box) return;
+      const box = remaining.shift();
+      if (round !== currentRound || printing || !box) return;
       draw(box);
-      rest(next);
+      whenIdle(next);
     };
-    rest(next);
+    whenIdle(next);
   }
 
-  function switched() {
+  function onThemeChange() {
     const button = document.getElementById("theme");
     button.textContent = isDark() ? "Light colours" : "Dark colours";
     if (figures) redraw();
   }
 
-  function onPaper(starts) {
+  function setPrinting(starts) {
     if (printing === starts) return;
     printing = starts;
     root.classList.toggle("printing", starts);
@@ -85,26 +86,26 @@
 
   document.getElementById("theme").addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    switched();
+    onThemeChange();
   });
   document.getElementById("print").addEventListener("click", () => window.print());
-  system.addEventListener("change", switched);
-  addEventListener("beforeprint", () => onPaper(true));
-  addEventListener("afterprint", () => onPaper(false));
-  let waiting = 0;
+  system.addEventListener("change", onThemeChange);
+  addEventListener("beforeprint", () => setPrinting(true));
+  addEventListener("afterprint", () => setPrinting(false));
+  let resizeTimer = 0;
   addEventListener("resize", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => { if (figures && !printing) redraw(); }, 150);
+    clearTimeout(resizeTimer);
+    resizeTimer = setTimeout(() => { if (figures && !printing) redraw(); }, 150);
   });
 
   async function start() {
     root.classList.add("scripted");
-    switched();
+    onThemeChange();
     const plotly = document.createElement("script");
-    plotly.textContent = await unpacked("plotly");
+    plotly.textContent = await unpack("plotly");
     document.head.append(plotly);
-    figures = JSON.parse(await unpacked("figures"));
-    boxes.forEach((box) => watch.observe(box));
+    figures = JSON.parse(await unpack("figures"));
+    boxes.forEach((box) => observer.observe(box));
     redraw();
     root.dataset.ready = "yes";
   }

@@ -1,7 +1,8 @@
-"""How does a report become one file that works offline and asks nothing of any host?
+"""Writing a report as one HTML file that works offline.
 
-plotly.js and the figures are inside, packed; the file's own policy lets nothing be fetched and runs no script
-but the two that it was written with. Without scripts every figure is the sentence that stands for it.
+plotly.js and the figures are embedded, compressed. The file's own content security policy allows no request,
+and no script but the two written into the file. Where scripts do not run, the text alternative of each figure
+is shown in its place.
 """
 
 from __future__ import annotations
@@ -35,59 +36,93 @@ from calib_core.report.provenance import Provenance, program_versions
 from calib_core.report.sections import SECTIONS
 from calib_core.wording import plural
 
-# MERGED recoloured: What does a dark page draw otherwise than a light one?  Two forms of a figure → where they differ.
+_FOLDER: Final = Path(__file__).parent
+"""Where document.css and document.js lie."""
+
+_LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
+_RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
+
+DOCUMENT_TITLE: Final = "Calibration report"
+MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins, methods and runs are chosen."
+
+_MAX_UNFOLDED_BLOCKS: Final = 3
+"""From this many blocks on, the contents fold the list of a section's blocks."""
+
+_LETTER_WIDTH: Final = 6.6
+"""Average width in pixels of a letter in a table."""
+
+_CELL_PADDING: Final = 10.0
+"""Horizontal padding of a cell, in pixels."""
+
+_HALF_PAGE_WIDTH: Final = 520.0
+"""Tables narrower than this, in pixels, fit beside a figure."""
+
+# --- Dark colours -------------------------------------------------------------------------------------------
 #
-# Of a figure only colours differ, so a report holds it once, and beside it what a dark page changes.
+# A figure is stored once, together with the parts that a dark page changes.
 
 ColourChanges: TypeAlias = "list[Any] | dict[str, ColourChanges]"
-"""[what stands there instead], or the changes of the parts that differ, by key or by place in a list."""
+"""`[replacement]`, or the changes of the parts that differ, by key or by index in a list; `[]` for none."""
 
 
 def colour_changes(light: object, dark: object) -> ColourChanges:
-    """What turns one into the other, as document.js does it; empty where they are the same."""
-    own, other = _children(light), _children(dark)
-    alike = type(light) is type(dark)
-    if own is None or other is None or not alike or own.keys() != other.keys():
-        return [] if alike and light == dark else [dark]
-    found = {key: colour_changes(part, other[key]) for key, part in own.items()}
-    return {key: change for key, change in found.items() if change}
+    """Lists what to replace in `light` to get `dark`; document.js applies the changes.
+
+    Parameters
+    ----------
+    light, dark : object
+        Two JSON values, such as a figure in two themes.
+
+    Returns
+    -------
+    ColourChanges
+        Empty if the values are equal.
+
+    Examples
+    --------
+    >>> colour_changes({"width": 2, "color": "#000"}, {"width": 2, "color": "#fff"})
+    {'color': ['#fff']}
+    """
+    light_parts, dark_parts = _children(light), _children(dark)
+    same_type = type(light) is type(dark)
+    if light_parts is None or dark_parts is None or not same_type or light_parts.keys() != dark_parts.keys():
+        return [] if same_type and light == dark else [dark]
+    changes = {key: colour_changes(part, dark_parts[key]) for key, part in light_parts.items()}
+    return {key: change for key, change in changes.items() if change}
 
 
 def _children(value: object) -> dict[str, Any] | None:
-    """The parts of a mapping or a list by their names; None of anything else."""
+    """The parts of a mapping or list by key or index, as text; None for other values."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, Any]", value))
     if isinstance(value, list):
-        return {str(at): part for at, part in enumerate(cast("list[Any]", value))}
+        return {str(index): part for index, part in enumerate(cast("list[Any]", value))}
     return None
 
 
-# MERGED body: How do sections become the body of a document?  Headings, blocks, figures with their places.
-
-_MAX_UNFOLDED_BLOCKS: Final = 3
-"""Blocks from which on the contents fold them away."""
-
-_LETTER_WIDTH: Final = 6.6
-_CELL_PADDING: Final = 10.0
-"""Pixels of a letter in a table, and around a cell."""
-
-_HALF_PAGE_WIDTH: Final = 520.0
-"""A table up to this wide stands beside a figure."""
+# --- Body ---------------------------------------------------------------------------------------------------
 
 
 class BodyWriter:
-    """Writes sections and keeps their figures, which stand packed at the document's end."""
+    """Writes sections as HTML and collects their figures, which are stored at the end of the document.
+
+    Attributes
+    ----------
+    figures : list[Mapping[str, Mapping[str, Any] | ColourChanges]]
+        Each figure for a light page, and its changes for a dark one, in the order of the document.
+    """
 
     def __init__(self) -> None:
         self.figures: list[Mapping[str, Mapping[str, Any] | ColourChanges]] = []
 
     def section_html(self, section: Section) -> str:
-        """One section: its question, then its blocks."""
+        """Writes one section: its question, then its blocks."""
         blocks = "".join(
-            self._block_html(block, block_anchor(section, at)) for at, block in enumerate(section.blocks)
+            self._block_html(block, block_anchor(section, index))
+            for index, block in enumerate(section.blocks)
         )
-        head = paragraphs("kicker", [section.title]) + tag("h2", escape_text(section.question))
-        return tag("section", head + blocks, id=section.id)
+        heading = paragraphs("kicker", [section.title]) + tag("h2", escape_text(section.question))
+        return tag("section", heading + blocks, id=section.id)
 
     def _block_html(self, block: Block, anchor: str) -> str:
         opening = (
@@ -98,37 +133,34 @@ class BodyWriter:
             + code_block(block.recipes)
         )
         captions = tag("div", paragraphs("caption", block.captions), class_="captions")
-        inside = tag("div", opening, class_="top-of-block") + self._figures_and_tables(block)
-        inside += "".join(map(ece_brier_html, block.ece_brier_tables)) + (captions if block.captions else "")
-        inside += "".join(map(html_table, block.closing_tables))
-        inside += bullet_list("remarks", block.remarks) + self._small_figures(block)
-        return tag("article", inside, id=anchor)
+        content = tag("div", opening, class_="top-of-block") + self._figures_and_tables(block)
+        content += "".join(map(ece_brier_html, block.ece_brier_tables)) + (captions if block.captions else "")
+        content += "".join(map(html_table, block.closing_tables))
+        content += bullet_list("remarks", block.remarks) + self._small_figures(block)
+        return tag("article", content, id=anchor)
 
     def _figures_and_tables(self, block: Block) -> str:
-        """Figures and tables; where both fit side by side, so."""
-        figures = [self._figure_html(drawn) for drawn in block.figures]
-        tables = [html_table(made) for made in block.tables]
-        halves = [figure for figure, drawn in zip(figures, block.figures, strict=True) if drawn.narrow]
-        beside = (
+        """Figures and tables, side by side where one narrow figure and its tables fit."""
+        figures = [self._figure_html(figure) for figure in block.figures]
+        tables = [html_table(table) for table in block.tables]
+        halves = [html for html, figure in zip(figures, block.figures, strict=True) if figure.narrow]
+        side_by_side = (
             len(halves) == 1
             and bool(tables)
-            and all(_table_width(made) < _HALF_PAGE_WIDTH for made in block.tables)
+            and all(_table_width(table) < _HALF_PAGE_WIDTH for table in block.tables)
         )
-        if beside:
-            return tag("div", halves[0] + tag("div", "".join(tables)), class_="pair") + _remaining(
-                figures, halves
-            )
-        paired = tag("div", "".join(halves), class_="pair") if halves else ""
-        return paired + _remaining(figures, halves) + "".join(tables)
+        if side_by_side:
+            pair = tag("div", halves[0] + tag("div", "".join(tables)), class_="pair")
+            return pair + _remaining(figures, halves)
+        halves_html = tag("div", "".join(halves), class_="pair") if halves else ""
+        return halves_html + _remaining(figures, halves) + "".join(tables)
 
     def _small_figures(self, block: Block) -> str:
-        """Small figures in rows of as many as fit."""
+        """Small figures, as many in a row as fit."""
         panels = "".join(map(self._figure_html, block.small_figures))
-        return (
-            tag("h4", escape_text(block.small_figures_heading)) + tag("div", panels, class_="panels")
-            if panels
-            else ""
-        )
+        if not panels:
+            return ""
+        return tag("h4", escape_text(block.small_figures_heading)) + tag("div", panels, class_="panels")
 
     def _figure_html(self, figure: ReportFigure) -> str:
         number = len(self.figures)
@@ -156,7 +188,7 @@ def _remaining(figures: Sequence[str], shown: Sequence[str]) -> str:
 
 
 def _table_width(table: ReportTable) -> float:
-    """About how many pixels wide a table is in small letters."""
+    """Estimated width of a table in small type, in pixels."""
     frame = table.frame
     return sum(
         _CELL_PADDING + _LETTER_WIDTH * max(map(len, (*name.split(), *frame[name].to_list())), default=0)
@@ -165,13 +197,13 @@ def _table_width(table: ReportTable) -> float:
 
 
 def block_anchor(section: Section, index: int) -> str:
-    """The place that the contents link to."""
+    """The HTML id of a block, which the contents link to."""
     return f"{section.id}-{index + 1}"
 
 
 def table_of_contents(sections: Sequence[Section]) -> str:
-    """Every section, and of one with titled blocks these, folded where they are many."""
-    items = "".join(tag("li", _section_link(own) + _block_links(own)) for own in sections)
+    """Links to every section and to its titled blocks, which are folded if there are many."""
+    items = "".join(tag("li", _section_link(section) + _block_links(section)) for section in sections)
     items += tag("li", tag("a", "What do the numbers mean?", href="#terms"))
     items += tag("li", tag("a", "How is this report made again?", href="#again"))
     return tag("nav", tag("h2", "Contents") + tag("ol", items), aria_label="Contents")
@@ -184,24 +216,18 @@ def _section_link(section: Section) -> str:
 
 
 def _block_links(section: Section) -> str:
-    titled = [(at, block.title) for at, block in enumerate(section.blocks) if block.title]
-    if len(titled) < 2:
+    titles = [(index, block.title) for index, block in enumerate(section.blocks) if block.title]
+    if len(titles) < 2:
         return ""
-    listed = "".join(
-        tag("li", tag("a", escape_text(title), href=f"#{block_anchor(section, at)}")) for at, title in titled
+    links = "".join(
+        tag("li", tag("a", escape_text(title), href=f"#{block_anchor(section, index)}"))
+        for index, title in titles
     )
-    summary = tag("summary", f"{len(titled)} parts")
-    return tag(
-        "details", summary + tag("ul", listed), open="" if len(titled) < _MAX_UNFOLDED_BLOCKS else None
-    )
+    summary = tag("summary", f"{len(titles)} parts")
+    return tag("details", summary + tag("ul", links), open="" if len(titles) < _MAX_UNFOLDED_BLOCKS else None)
 
 
-_FOLDER: Final = Path(__file__).parent
-_LINK_COLOURS: Final = {"light": "#0065A0", "dark": "#7CC4EE"}
-_RAISED_COLOURS: Final = {"light": "#F5F7F9", "dark": "#1A202A"}
-
-DOCUMENT_TITLE: Final = "Calibration report"
-MORE_IN_APP: Final = "Every number here can be looked into in Calib, where bins, methods and runs are chosen."
+# --- Document -----------------------------------------------------------------------------------------------
 
 
 def render_document(
@@ -210,21 +236,38 @@ def render_document(
     left_out: Mapping[str, str],
     provenance: Provenance,
 ) -> str:
-    """The whole file as text, to be written as UTF-8. left_out: page id → why it has nothing to say."""
-    body = BodyWriter()
-    inside = (
-        "".join(body.section_html(own) for own in sections)
+    """Writes the whole document.
+
+    Parameters
+    ----------
+    report_input : ReportInput
+        The runs and files of the report.
+    sections : Sequence[Section]
+        The sections, in order.
+    left_out : Mapping[str, str]
+        Page id → why the page has no section.
+    provenance : Provenance
+        When and by which command the report is made.
+
+    Returns
+    -------
+    str
+        HTML, to be encoded as UTF-8.
+    """
+    writer = BodyWriter()
+    content = (
+        "".join(writer.section_html(section) for section in sections)
         + _glossary_html()
         + _reproduction_html(provenance)
     )
-    main = tag("main", inside)
+    main = tag("main", content)
     script = (_FOLDER / "document.js").read_text(encoding="utf-8")
     sheet = tag(
         "div",
         _header_html(report_input, sections, left_out, provenance) + table_of_contents(sections) + main,
         class_="sheet",
     )
-    figures = _gzip_base64(json.dumps(body.figures, allow_nan=False, separators=(",", ":")))
+    figures = _gzip_base64(json.dumps(writer.figures, allow_nan=False, separators=(",", ":")))
     data = "".join(
         tag("script", packed, type="application/octet-stream", id=id_)
         for id_, packed in (("plotly", _plotly_script()[0]), ("figures", figures))
@@ -236,10 +279,10 @@ def render_document(
 
 
 def _head_html(script: str) -> str:
-    """The policy comes first: what stands above it would not be under it."""
-    allowed = " ".join(f"'sha256-{_sha256_base64(own)}'" for own in (script, _plotly_script()[1]))
+    """The head; its policy comes first because it does not apply to elements before it."""
+    hashes = " ".join(f"'sha256-{_sha256_base64(code)}'" for code in (script, _plotly_script()[1]))
     policy = (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     return (
@@ -251,21 +294,21 @@ def _head_html(script: str) -> str:
 
 
 def _style_sheet() -> str:
-    """The sheet, with the colours of the figures' themes; paper is always light."""
+    """The style sheet with the colours of the figure themes; print is always light."""
     light, dark = _colour_variables(LIGHT), _colour_variables(DARK)
-    named = ':root[data-theme="dark"]'
+    dark_chosen = ':root[data-theme="dark"]'
     return (
         f':root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root:not([data-theme="light"]) '
-        f"{{ {dark} }} }}\n{named} {{ {dark} color-scheme: dark; }}\n"
+        f"{{ {dark} }} }}\n{dark_chosen} {{ {dark} color-scheme: dark; }}\n"
         f':root[data-theme="light"] {{ color-scheme: light; }}\n'
         f"{(_FOLDER / 'document.css').read_text(encoding='utf-8')}"
-        f'@media print {{ :root, :root:not([data-theme="light"]), {named} '
+        f'@media print {{ :root, :root:not([data-theme="light"]), {dark_chosen} '
         f"{{ {light} color-scheme: light; }} }}\n"
     )
 
 
 def _colour_variables(theme: Theme) -> str:
-    said = {
+    colours = {
         "page": theme.background,
         "text": theme.text,
         "muted": theme.muted_text,
@@ -275,19 +318,19 @@ def _colour_variables(theme: Theme) -> str:
         "link": _LINK_COLOURS[theme.name],
         "raised": _RAISED_COLOURS[theme.name],
     }
-    return " ".join(f"--{name}: {colour};" for name, colour in said.items())
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
 
 
 @cache
 def _plotly_script() -> tuple[str, str]:
-    """plotly.js packed, and as it runs."""
-    # Loaded here: it costs more than all the rest of the command line.
+    """plotly.js, compressed as base64 and as source text."""
+    # Imported here because it takes longer than the rest of the command line together.
     script: str = importlib.import_module("plotly.offline").get_plotlyjs()
     return _gzip_base64(script), script
 
 
 def _gzip_base64(content: str) -> str:
-    """As base64 of gzip, the same for the same words."""
+    """The text gzipped, as base64; without a time stamp, so equal texts give equal bytes."""
     return base64.b64encode(gzip.compress(content.encode("utf-8"), 9, mtime=0)).decode("ascii")
 
 
@@ -301,47 +344,57 @@ def _header_html(
     left_out: Mapping[str, str],
     provenance: Provenance,
 ) -> str:
-    """Title, what all runs come to, what it is of, date, and which pages had nothing to say."""
+    """The header: title, main findings, runs and data sets, date, and pages left out."""
     files = {run.report.run.file for run in report_input.runs}
-    sets = list(dict.fromkeys(run.report.run.info.dataset for run in report_input.runs))
-    named = ", ".join(name for name in sets[:8] if name)
-    of = f"{plural(len(report_input.runs), 'run')} of {plural(len(files), 'file')}" + (
-        f": {named}" if named else ""
+    datasets = list(dict.fromkeys(run.report.run.info.dataset for run in report_input.runs))
+    dataset_names = ", ".join(name for name in datasets[:8] if name)
+    scope = f"{plural(len(report_input.runs), 'run')} of {plural(len(files), 'file')}" + (
+        f": {dataset_names}" if dataset_names else ""
     )
     buttons = tag("button", "Dark colours", type="button", id="theme") + tag(
         "button", "Print or save as PDF", type="button", id="print"
     )
-    when = f"{provenance.created_at:%d %B %Y, %H:%M} {provenance.created_at:%Z}".strip().lstrip("0")
-    nothing = "; ".join(f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in left_out.items())
-    lines = [of, f"Made on {when} by {program_versions()}."]
-    lines += [f"Left out, as these runs have nothing to say to it: {nothing}."] if nothing else []
-    trouble = "This browser cannot unpack the figures: the sentence in the place of each has its numbers."
+    date = f"{provenance.created_at:%d %B %Y, %H:%M} {provenance.created_at:%Z}".strip().lstrip("0")
+    left_out_text = "; ".join(
+        f"{SECTIONS[id_].title} ({first_sentence(why)})" for id_, why in left_out.items()
+    )
+    lines = [scope, f"Made on {date} by {program_versions()}."]
+    lines += [f"Left out, as these runs have nothing to say to it: {left_out_text}."] if left_out_text else []
+    no_figures_notice = (
+        "This browser cannot unpack the figures: the sentence in the place of each has its numbers."
+    )
     return tag(
         "header",
         tag("div", buttons, class_="tools")
         + tag("h1", DOCUMENT_TITLE)
-        + "".join(paragraphs("lead", own.lead) for own in sections)
+        + "".join(paragraphs("lead", section.lead) for section in sections)
         + paragraphs("byline", lines)
-        + tag("p", trouble, id="trouble", hidden=""),
+        + tag("p", no_figures_notice, id="trouble", hidden=""),
         class_="top",
     )
 
 
 def first_sentence(reason: str) -> str:
-    """The first sentence of a reason: what to do about it is for who has the files."""
+    """The first sentence of a reason, without the advice that follows for the owner of the files.
+
+    Examples
+    --------
+    >>> first_sentence("No run has samples. The README says how to add them.")
+    'No run has samples'
+    """
     return reason.partition(". ")[0].rstrip(".")
 
 
 def _glossary_html() -> str:
-    """What each number and each confidence is, in a sentence."""
-    numbers = ReportTable.from_rows(
+    """The section that explains each metric and confidence method in a sentence."""
+    metric_table = ReportTable.from_rows(
         "Numbers",
         [
             {"Name": metric.title, "Meaning": metric.meaning, "Source": metric.source}
             for metric in METRICS.values()
         ],
     )
-    confidences = ReportTable.from_rows(
+    method_table = ReportTable.from_rows(
         "Confidence methods",
         [
             {
@@ -353,13 +406,13 @@ def _glossary_html() -> str:
             for method in METHODS.values()
         ],
     )
-    inside = tag("h2", "What do the numbers mean?") + html_table(numbers) + html_table(confidences)
-    return tag("section", inside, id="terms")
+    content = tag("h2", "What do the numbers mean?") + html_table(metric_table) + html_table(method_table)
+    return tag("section", content, id="terms")
 
 
 def _reproduction_html(provenance: Provenance) -> str:
-    """The line that makes it again."""
-    inside = (
+    """The section with the command that makes the report again."""
+    content = (
         tag("h2", "How is this report made again?")
         + paragraphs("note", [provenance.where_to_run])
         + code_block([provenance.command])
@@ -367,4 +420,4 @@ def _reproduction_html(provenance: Provenance) -> str:
             "note", [f"With {program_versions()}. The files' checksums stand under Files.", MORE_IN_APP]
         )
     )
-    return tag("section", inside, id="again")
+    return tag("section", content, id="again")

@@ -1,4 +1,4 @@
-"""What stands in a table of ECE and Brier, before it is HTML or LaTeX?  Rows, pairs of columns, cells."""
+"""Tables of ECE and Brier score by confidence method, before they become HTML or LaTeX."""
 
 from __future__ import annotations
 
@@ -15,17 +15,29 @@ from calib_core.results.published import N_QUESTIONS, published_methods
 from calib_core.wording import NO_VALUE, format_number, format_percent
 
 FEW_BINS_MARK = "†"
-"""Stands behind an ECE that the concentration of its confidences makes unreliable."""
+"""Marks an ECE that rests on one or two bins, because most confidences lie in them."""
 
 _T = TypeVar("_T")
 
 _MAX_SIDE_BY_SIDE: Final = 6
-"""More runs than this, and than methods, stand below one another: side by side they would be out of sight."""
+"""More runs than this, and more than methods, become rows: as columns they would not fit the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class EceBrierCell:
-    """One cell: two numbers as text, which of them are bold, the flag behind the first, what stands below."""
+    """One cell of the table: a pair of numbers.
+
+    Attributes
+    ----------
+    ece, brier : str
+        The numbers as text.
+    best_ece, best_brier : bool
+        Whether the number is the lowest of its run, and so bold.
+    warning : str or None
+        Why the ECE is unreliable; None if it is not.
+    small_print : str
+        A note below the numbers.
+    """
 
     ece: str
     brier: str
@@ -37,11 +49,24 @@ class EceBrierCell:
 
 @dataclass(frozen=True, slots=True)
 class EceBrierTable:
-    """Rows of methods, a pair of columns (ECE, Brier) a run; or the other way round.
+    """A row for each method and a pair of columns (ECE, Brier) for each run, or the other way round.
 
-    title: of the whole; columns: key → (data set, model), in order; rows: titles by id, in order; entries: by
-    (column, row); notes: how the numbers were made, each a line; of_column, of_row: what holds of all numbers
-    of one, by key; corner: what the rows are.
+    Attributes
+    ----------
+    title : str
+        The title of the table.
+    columns : Mapping[str, tuple[str, str]]
+        Column key → (data set, model), in order.
+    rows : Mapping[str, str]
+        Row key → title, in order.
+    entries : Mapping[tuple[str, str], EceBrierCell]
+        (column key, row key) → cell.
+    notes : tuple[str, ...]
+        How the numbers were computed, one line each.
+    column_notes, row_notes : Mapping[str, str]
+        Key → what all numbers of the column or row have in common, such as the number of rows used.
+    row_heading : str
+        What the rows are.
     """
 
     title: str
@@ -55,18 +80,26 @@ class EceBrierTable:
 
 
 def runs_as_rows(table: MethodsTable) -> bool:
-    """Whether the runs are its rows, and the methods its columns."""
+    """Whether runs are the rows and methods the columns of the table."""
     return len({run for run, _ in table.cells}) > max(_MAX_SIDE_BY_SIDE, len(table.methods))
 
 
 def ece_brier_table(table: MethodsTable, columns: Mapping[str, tuple[str, str]]) -> EceBrierTable:
-    """A person's own table. columns: run key → (data set, model); runs without a cell are left out."""
-    shown = {run: columns[run] for run in table.runs if any(of == run for of, _ in table.cells)}
-    sets = list(dict.fromkeys(dataset for dataset, _ in shown.values()))
-    order = sorted(shown, key=lambda run: sets.index(shown[run][0]))  # runs of one data set side by side
+    """Builds the table of the user's own runs.
+
+    Parameters
+    ----------
+    table : MethodsTable
+        ECE and Brier score of each run and method.
+    columns : Mapping[str, tuple[str, str]]
+        Run key → (data set, model). Runs without a cell are left out.
+    """
+    shown = {run: columns[run] for run in table.runs if any(cell_run == run for cell_run, _ in table.cells)}
+    datasets = list(dict.fromkeys(dataset for dataset, _ in shown.values()))
+    order = sorted(shown, key=lambda run: datasets.index(shown[run][0]))  # runs of one data set side by side
     counts = _single_valued({(run, cell.n_used) for (run, _), cell in table.cells.items()})
     judged = _single_valued({(method, cell.judged) for (_, method), cell in table.cells.items()})
-    made = EceBrierTable(
+    result = EceBrierTable(
         title="ECE and Brier by confidence method",
         columns={run: shown[run] for run in order},
         rows={id_: METHODS[id_].title for id_ in table.methods},
@@ -79,25 +112,25 @@ def ece_brier_table(table: MethodsTable, columns: Mapping[str, tuple[str, str]])
             for (run, method), cell in table.cells.items()
         ),
         column_notes={run: f"n {count:,}" for run, count in counts.items()},
-        row_notes={method: f"{_short_judged(whose)} judged" for method, whose in judged.items()},
+        row_notes={method: f"{_short_judged(answer)} judged" for method, answer in judged.items()},
     )
-    return _transposed(made) if runs_as_rows(table) else made
+    return _transposed(result) if runs_as_rows(table) else result
 
 
-def _single_valued(found: Collection[tuple[str, _T]]) -> dict[str, _T]:
-    """Key → its value, of those that have one value only."""
-    times = Counter(key for key, _ in found)
-    return {key: value for key, value in found if times[key] == 1}
+def _single_valued(pairs: Collection[tuple[str, _T]]) -> dict[str, _T]:
+    """The keys that occur with one value only, and that value."""
+    counts = Counter(key for key, _ in pairs)
+    return {key: value for key, value in pairs if counts[key] == 1}
 
 
 def _transposed(table: EceBrierTable) -> EceBrierTable:
-    """A row a run, and a pair of columns a method."""
-    several = len({dataset for dataset, _ in table.columns.values()}) > 1
+    """Swaps rows and columns, so that runs become rows."""
+    several_datasets = len({dataset for dataset, _ in table.columns.values()}) > 1
     return replace(
         table,
         columns={id_: ("", title) for id_, title in table.rows.items()},
         rows={
-            run: " · ".join(part for part in names if part) if several else names[1]
+            run: " · ".join(part for part in names if part) if several_datasets else names[1]
             for run, names in table.columns.items()
         },
         entries={(row, column): entry for (column, row), entry in table.entries.items()},
@@ -108,43 +141,56 @@ def _transposed(table: EceBrierTable) -> EceBrierTable:
 
 
 def _table_cell(cell: MethodsCell, *, shared: tuple[bool, bool]) -> EceBrierCell:
-    """alike: whether rows and judged answer stand at the column and at the row."""
+    """One cell; `shared` says whether n is noted at the column, and the judged answer at the row."""
     parts = (f"accuracy {format_percent(cell.accuracy)}", f"n {cell.n_used:,}", _short_judged(cell.judged))
-    told = (True, not shared[0], not shared[1])
+    shown = (True, not shared[0], not shared[1])
     return EceBrierCell(
         ece=format_number(cell.ece),
         brier=format_number(cell.brier),
         best_ece=cell.best_ece,
         best_brier=cell.best_brier,
         warning=cell.warning,
-        small_print=", ".join(part for part, said in zip(parts, told, strict=True) if said),
+        small_print=", ".join(part for part, is_shown in zip(parts, shown, strict=True) if is_shown),
     )
 
 
 def _short_judged(judged: str) -> str:
-    """ "greedy", "majority", "own top label": the judged answer in the fewest words."""
+    """The judged answer in short, such as "greedy", "majority" or "own top label"."""
     return judged.removesuffix(" answer").removeprefix("its ")
 
 
 def ece_brier_frame(table: EceBrierTable) -> pl.DataFrame:
-    """The table with one heading a column, two columns a pair, all text; * on the lowest."""
-    made = {table.row_heading: list(table.rows.values())}
+    """The table as a data frame, for export.
+
+    Returns
+    -------
+    pl.DataFrame
+        One text column for the row titles, then two for each column of the table. The lowest numbers end
+        in "*", unreliable ECEs in FEW_BINS_MARK.
+    """
+    columns = {table.row_heading: list(table.rows.values())}
     for column, names in table.columns.items():
         name = " · ".join(part for part in names if part)
-        name = name if f"{name}: ECE" not in made else f"{name} ({len(made)})"
+        name = name if f"{name}: ECE" not in columns else f"{name} ({len(columns)})"
         cells = [table.entries.get((column, method)) for method in table.rows]
-        made[f"{name}: ECE"] = [
+        columns[f"{name}: ECE"] = [
             NO_VALUE if cell is None else cell.ece + "*" * cell.best_ece + FEW_BINS_MARK * bool(cell.warning)
             for cell in cells
         ]
-        made[f"{name}: Brier"] = [
+        columns[f"{name}: Brier"] = [
             NO_VALUE if cell is None else cell.brier + "*" * cell.best_brier for cell in cells
         ]
-    return pl.DataFrame(made, schema=dict.fromkeys(made, pl.String))
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
 def published_ece_brier_table(dataset: str) -> EceBrierTable:
-    """The self-consistency paper's table of one of its data sets, with its three decimals."""
+    """The published table of one data set, with the three decimals it was published with.
+
+    Parameters
+    ----------
+    dataset : str
+        A key of N_QUESTIONS.
+    """
     table = published_methods().filter(dataset=dataset)
     models = dict(table.select("model", "temperature").unique(maintain_order=True).iter_rows())
     return EceBrierTable(
@@ -155,5 +201,5 @@ def published_ece_brier_table(dataset: str) -> EceBrierTable:
             (model, method): EceBrierCell(ece=format_number(ece, ".3f"), brier=format_number(brier, ".3f"))
             for model, method, ece, brier in table.select("model", "method", "ece", "brier").iter_rows()
         },
-        notes=tuple(f"{model}: temperature {heat:g}" for model, heat in models.items()),
+        notes=tuple(f"{model}: temperature {temperature:g}" for model, temperature in models.items()),
     )

@@ -1,4 +1,4 @@
-"""How does text become HTML in which it is only text?  Tags, lists, tiles, tables."""
+"""HTML elements of a report; text from files is escaped, so that it cannot become markup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from calib_core.report.ece_brier_table import FEW_BINS_MARK, EceBrierCell, EceBr
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _MAX_UNBROKEN_LENGTH: Final = 22
-"""Letters that are not broken into lines on a screen, where a table may scroll."""
+"""Cells up to this many characters do not wrap on screen, where a table can scroll."""
 
 _NUMERIC_CELL: Final = re.compile(
     r"[–∞]|[+−]?[\d.,]+(?:e[-−+]?\d+)?(?: ?%)?(?: \(few\))?(?: ?(?:±|to|/) ?[−+]?[\d.,]+ ?%?)?"
@@ -24,38 +24,54 @@ _NUMERIC_CELL: Final = re.compile(
 
 
 def escape_text(content: str) -> str:
-    """Words of anybody as HTML that shows them; what would steer or hide them is shown by its code."""
+    """Escapes text for HTML content and attributes; invisible and direction characters show as codes."""
     return escape(escape_invisible(content), quote=True)
 
 
 def tag(name: str, content: str, /, **attributes: str | None) -> str:
-    """One element; attributes: as text (`class_` for class), None = without; inside: HTML already."""
-    said = "".join(
+    """Writes one element.
+
+    Parameters
+    ----------
+    name : str
+        The element's name.
+    content : str
+        HTML; it is not escaped.
+    **attributes : str or None
+        Values as text, escaped here; None omits the attribute. A trailing underscore is dropped and others
+        become hyphens: `class_`, `aria_label`.
+
+    Examples
+    --------
+    >>> tag("p", "text", class_="note", id=None)
+    '<p class="note">text</p>'
+    """
+    attributes_text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape_text(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
-    return f"<{name}{said}>{content}</{name}>"
+    return f"<{name}{attributes_text}>{content}</{name}>"
 
 
 def paragraphs(class_: str, lines: Iterable[str]) -> str:
-    """Each line a paragraph; nothing of empty ones."""
+    """Writes each line that is not empty as a paragraph of this class."""
     return "".join(tag("p", escape_text(line), class_=class_) for line in lines if line)
 
 
 def bullet_list(class_: str, lines: Sequence[str]) -> str:
-    """A list of lines."""
+    """Writes lines as a bullet list; "" if there are none."""
     return tag("ul", "".join(tag("li", escape_text(line)) for line in lines), class_=class_) if lines else ""
 
 
 def code_block(lines: Sequence[str]) -> str:
-    """Lines in letters of one width, each its own."""
+    """Writes lines in a fixed-width font; "" if there are none."""
     return tag("pre", tag("code", "\n".join(map(escape_text, lines))), class_="recipe") if lines else ""
 
 
-def tile_list(values: Sequence[Tile]) -> str:
-    """The numbers that lead; what each means is told when one points at it."""
-    inside = "".join(
+def tile_list(tiles: Sequence[Tile]) -> str:
+    """Writes tiles, with their help as tooltips; "" if there are none."""
+    content = "".join(
         tag(
             "div",
             tag("dt", escape_text(tile.label))
@@ -63,13 +79,13 @@ def tile_list(values: Sequence[Tile]) -> str:
             + (tag("dd", escape_text(tile.below), class_="below") if tile.below else ""),
             title=tile.help or None,
         )
-        for tile in values
+        for tile in tiles
     )
-    return tag("dl", inside, class_="tiles") if values else ""
+    return tag("dl", content, class_="tiles") if tiles else ""
 
 
 def html_table(table: ReportTable) -> str:
-    """A table in a box that scrolls sideways by itself, its heading repeated on every printed page."""
+    """Writes a table in a box that scrolls sideways; the heading repeats on every printed page."""
     frame = table.frame
     if not frame.width:
         return ""
@@ -79,12 +95,12 @@ def html_table(table: ReportTable) -> str:
         for name, class_ in zip(frame.columns, classes, strict=True)
     )
     body = "".join(tag("tr", _table_cells(row, classes)) for row in frame.iter_rows())
-    inside = tag("thead", tag("tr", head)) + tag("tbody", body)
+    content = tag("thead", tag("tr", head)) + tag("tbody", body)
     if table.title:
-        inside = tag("caption", escape_text(table.title)) + inside
+        content = tag("caption", escape_text(table.title)) + content
     box = tag(
         "div",
-        tag("table", inside),
+        tag("table", content),
         class_="scroll",
         role="region",
         tabindex="0",
@@ -101,7 +117,7 @@ def _table_cells(row: Sequence[str], classes: Sequence[str | None]) -> str:
 
 
 def _cell_class(column: pl.Series) -> str | None:
-    """How its cells stand: numbers to the right, short words in one line."""
+    """The class of a column's cells: "number", "short" (no wrapping) or None."""
     if _is_numeric_column(column):
         return "number"
     return "short" if all(len(cell) <= _MAX_UNBROKEN_LENGTH for cell in column) else None
@@ -112,18 +128,18 @@ def _is_hash(cell: str) -> bool:
 
 
 def _is_numeric_column(column: pl.Series) -> bool:
-    """Whether all cells that are not empty are numbers or intervals, so that they stand to the right."""
+    """Whether all cells that are not empty are numbers or intervals, which align right."""
     cells = [cell for cell in column.to_list() if cell]
     return bool(cells) and all(_NUMERIC_CELL.fullmatch(cell) for cell in cells)
 
 
-# MERGED table_html: How does a table of ECE and Brier become HTML in which every text of a file is only text?
+# --- Tables of ECE and Brier score --------------------------------------------------------------------------
 
 
 def ece_brier_html(table: EceBrierTable) -> str:
-    """One `<table class="paired">` in a box that scrolls sideways by itself; no style of its own.
+    """Writes a `<table class="paired">` in a box that scrolls sideways, without styles of its own.
 
-    Bold says lowest, `FLAG` an ECE that says little; both are also in words (`title`) for who points at them.
+    The lowest numbers are bold and unreliable ECEs marked with FEW_BINS_MARK; tooltips explain both.
     """
     rows = "".join(_ece_brier_row(table, method, title) for method, title in table.rows.items())
     name = escape_text(table.title)
@@ -134,35 +150,37 @@ def ece_brier_html(table: EceBrierTable) -> str:
 
 
 def _ece_brier_heading(table: EceBrierTable) -> str:
-    sets = [dataset for dataset, _ in table.columns.values()]
-    above = "".join(
-        f'<th scope="colgroup" colspan="{2 * len(list(same))}">{escape_text(dataset)}</th>'
-        for dataset, same in groupby(sets)
+    datasets = [dataset for dataset, _ in table.columns.values()]
+    dataset_cells = "".join(
+        f'<th scope="colgroup" colspan="{2 * len(list(group))}">{escape_text(dataset)}</th>'
+        for dataset, group in groupby(datasets)
     )
-    models = "".join(
-        f'<th scope="colgroup" colspan="2">{escape_text(model)}{_small_print(table.column_notes.get(column))}</th>'
+    model_cells = "".join(
+        '<th scope="colgroup" colspan="2">'
+        f"{escape_text(model)}{_small_print(table.column_notes.get(column))}</th>"
         for column, (_, model) in table.columns.items()
     )
-    pair = '<th scope="col">ECE</th><th scope="col">Brier</th>' * len(table.columns)
-    first = f"<tr><td></td>{above}</tr>" if any(sets) else ""
-    return f'{first}<tr><td></td>{models}</tr><tr><th scope="col">{table.row_heading}</th>{pair}</tr>'
+    number_heads = '<th scope="col">ECE</th><th scope="col">Brier</th>' * len(table.columns)
+    dataset_row = f"<tr><td></td>{dataset_cells}</tr>" if any(datasets) else ""
+    model_row = f"<tr><td></td>{model_cells}</tr>"
+    return f'{dataset_row}{model_row}<tr><th scope="col">{table.row_heading}</th>{number_heads}</tr>'
 
 
 def _ece_brier_row(table: EceBrierTable, method: str, title: str) -> str:
     entries = [table.entries.get((column, method)) for column in table.columns]
-    deep = any(entry is not None and entry.small_print for entry in entries)
-    span = ' rowspan="2"' if deep else ""
+    two_rows = any(entry is not None and entry.small_print for entry in entries)
+    span = ' rowspan="2"' if two_rows else ""
     numbers = "".join(_number_cells(entry) for entry in entries)
-    below = "".join(
+    small_cells = "".join(
         f'<td colspan="2">{escape_text(entry.small_print) if entry else ""}</td>' for entry in entries
     )
-    second = f'<tr class="below">{below}</tr>' if deep else ""
-    head = f"<span>{escape_text(title)}</span>{_small_print(table.row_notes.get(method))}"
-    return f'<tr><th scope="row"{span}>{head}</th>{numbers}</tr>{second}'
+    small_row = f'<tr class="below">{small_cells}</tr>' if two_rows else ""
+    heading = f"<span>{escape_text(title)}</span>{_small_print(table.row_notes.get(method))}"
+    return f'<tr><th scope="row"{span}>{heading}</th>{numbers}</tr>{small_row}'
 
 
 def _small_print(note: str | None) -> str:
-    """What holds of all numbers of a row or column, below its name."""
+    """A note on all numbers of a row or column, below its name."""
     return f"<span>{escape_text(note)}</span>" if note else ""
 
 

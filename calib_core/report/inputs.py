@@ -1,4 +1,4 @@
-"""Of what is a report made?  Runs, files, and how the numbers are asked for."""
+"""What a report is made from: runs, files and settings."""
 
 from __future__ import annotations
 
@@ -22,10 +22,18 @@ from calib_core.runs import AnswerRun
 
 @dataclass(frozen=True, slots=True)
 class ReportSettings:
-    """How the numbers are asked for.
+    """How the numbers are computed.
 
-    methods, metrics: by name, () = as the pages choose by themselves; bin: whose questions stand below each
-    reliability diagram, from 1, None = of none.
+    Attributes
+    ----------
+    methods, metrics : tuple[str, ...]
+        Ids; () leaves the choice to each page.
+    scheme : Scheme
+        The bins.
+    options : MethodOptions
+        Options of the confidence methods.
+    bin_number : int or None
+        The bin, from 1, whose questions are listed below each reliability diagram; None lists none.
     """
 
     methods: tuple[str, ...] = ()
@@ -36,18 +44,28 @@ class ReportSettings:
 
     @property
     def all_metrics(self) -> tuple[str, ...]:
-        """The metrics of pages that show several, one or more."""
+        """The metrics of pages that show several: at least one."""
         return self.metrics or (DEFAULT_METRIC,)
 
     @property
     def metric(self) -> str:
-        """The metric of pages that show one."""
+        """The metric of pages that show only one."""
         return self.all_metrics[0]
 
 
 @dataclass(frozen=True, slots=True)
 class FileChecksum:
-    """What a file was when it was read. size: bytes; sha256: hexadecimal, "" where it could not be read."""
+    """Identifies the content of a file.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the file.
+    size : int
+        In bytes.
+    sha256 : str
+        Hexadecimal; "" if the file could not be read.
+    """
 
     name: str
     size: int
@@ -56,9 +74,18 @@ class FileChecksum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportFile:
-    """One file. report: None where it could not be read; refusal: why nothing of it is used, None otherwise.
+    """One input file.
 
-    name: as messages call it; read_with: it and the files that are read with it.
+    Attributes
+    ----------
+    name : str
+        What messages call the file.
+    report : FileReport or None
+        What the file holds; None if it could not be read.
+    refusal : str or None
+        Why the file is not used; None if it is.
+    files_read : tuple[FileChecksum, ...]
+        The file itself and the files read with it.
     """
 
     name: str
@@ -71,8 +98,14 @@ class ReportFile:
 class ReportRun:
     """One run.
 
-    title: what tells it from all others of the report; place: among all runs at hand (`run_places`), which
-    gives a run its colour, dash and symbol.
+    Attributes
+    ----------
+    title : str
+        Unique within the report.
+    report : RunReport
+        The run, and what each method makes of it.
+    style_index : int
+        Position among all runs (`run_order`), which sets the run's colour, dash and symbol.
     """
 
     title: str
@@ -81,17 +114,27 @@ class ReportRun:
 
     @property
     def usable(self) -> Mapping[str, Evidence]:
-        """Method id → what it says of the run, without any switch."""
+        """Method id → evidence of the run with default options."""
         return self.report.survey.usable
 
 
 _EvidenceKey: TypeAlias = tuple[int, str, MethodOptions]
-"""The run's identity, the method, the switches."""
+"""`id()` of the run, the method, the options."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportInput:
-    """What is reported."""
+    """Everything a report is made from.
+
+    Attributes
+    ----------
+    runs : tuple[ReportRun, ...]
+        The runs, in the order of the report.
+    files : tuple[ReportFile, ...]
+        All input files, also those that could not be used.
+    settings : ReportSettings
+        How the numbers are computed.
+    """
 
     runs: tuple[ReportRun, ...]
     files: tuple[ReportFile, ...]
@@ -99,37 +142,49 @@ class ReportInput:
     _evidence_cache: dict[_EvidenceKey, Evidence] = field(default_factory=dict[_EvidenceKey, Evidence])
 
     def evidence(self, run: ReportRun, method: str, options: MethodOptions | None = None) -> Evidence:
-        """What the method says of the run, under the switches asked for that it has.
+        """Gathers the evidence of a run by one method, with the options that apply to the method.
 
-        Raises Unavailable where it says nothing.
+        Parameters
+        ----------
+        run : ReportRun
+            The run.
+        method : str
+            A key of METHODS.
+        options : MethodOptions or None
+            None takes the options of the settings.
+
+        Raises
+        ------
+        Unavailable
+            If the run does not support the method.
         """
-        plain = run.usable.get(method)
-        if plain is None:
+        default_evidence = run.usable.get(method)
+        if default_evidence is None:
             why = run.report.survey.unavailable.get(method)
             raise Unavailable(why or f"{run.title} does not give {METHODS[method].title}.")
-        wanted = applicable_options(options or self.settings.options, plain)
-        if wanted == MethodOptions():
-            return plain
-        key = (id(run), method, wanted)
+        applicable = applicable_options(options or self.settings.options, default_evidence)
+        if applicable == MethodOptions():
+            return default_evidence
+        key = (id(run), method, applicable)
         if key not in self._evidence_cache:
-            self._evidence_cache[key] = gather_evidence(run.report.run, method, wanted)
+            self._evidence_cache[key] = gather_evidence(run.report.run, method, applicable)
         return self._evidence_cache[key]
 
     def methods_for(self, run: ReportRun) -> tuple[str, ...]:
-        """Those asked for that the run gives; where there is none, the one its pages open with."""
+        """The requested methods that the run supports; if there are none, its default method."""
         usable = tuple(run.usable)
         return tuple(id_ for id_ in usable if id_ in self.settings.methods) or usable[:1]
 
     @property
     def answer_runs(self) -> tuple[ReportRun, ...]:
-        """The runs of answers to questions."""
+        """The runs that are answers to questions, not token-level."""
         return tuple(run for run in self.runs if isinstance(run.report.run, AnswerRun))
 
 
 def applicable_options(options: MethodOptions, evidence: Evidence) -> MethodOptions:
-    """The switches without `labels` and `renormalise` where they change nothing of this method.
+    """Resets `labels` and `renormalise` where they have no effect on the method of this evidence.
 
-    `unparseable` stays: p(True) and a path's tokens may speak of the majority of the samples.
+    `unparseable` is kept: p(True) and path probabilities may refer to the majority of the samples.
     """
     if not evidence.has_distribution:
         options = replace(options, labels="top")
@@ -137,54 +192,70 @@ def applicable_options(options: MethodOptions, evidence: Evidence) -> MethodOpti
 
 
 def titled_runs(reports: Sequence[RunReport]) -> tuple[ReportRun, ...]:
-    """The runs, each called so that no two are called the same."""
+    """Gives each run a unique title, its label or the label and the file, and its style index."""
     labels = Counter(report.run.label for report in reports)
-    named = [
+    titles = [
         report.run.label if labels[report.run.label] == 1 else f"{report.run.label} ({report.run.file})"
         for report in reports
     ]
-    order = sorted(range(len(named)), key=lambda at: _sort_key(named[at]))
-    found = run_order([reports[at].run.info for at in order])
-    places = dict(zip(order, found, strict=True))
+    order = sorted(range(len(titles)), key=lambda index: _sort_key(titles[index]))
+    style_indices = run_order([reports[index].run.info for index in order])
+    style_index_of = dict(zip(order, style_indices, strict=True))
     return tuple(
-        ReportRun(title, report, places[at])
-        for at, (title, report) in enumerate(zip(named, reports, strict=True))
+        ReportRun(title, report, style_index_of[index])
+        for index, (title, report) in enumerate(zip(titles, reports, strict=True))
     )
 
 
 def _sort_key(title: str) -> str:
-    """As the app sorts runs: by what of a title stands in an address."""
+    """Sort key of a run: its title as in the app's URLs, so that both use the same order."""
     return re.sub(r"[^a-z0-9.]+", "-", title.lower()).strip("-")
 
 
 def runs_by_dataset(runs: Sequence[ReportRun]) -> dict[str | None, list[ReportRun]]:
-    """The runs of each data set, in the order in which these occur; numbers are compared within one."""
-    found: dict[str | None, list[ReportRun]] = {}
+    """Groups the runs by data set, in order of first occurrence; only these are compared with one another."""
+    by_dataset: dict[str | None, list[ReportRun]] = {}
     for run in runs:
-        found.setdefault(run.report.run.info.dataset, []).append(run)
-    return found
+        by_dataset.setdefault(run.report.run.info.dataset, []).append(run)
+    return by_dataset
 
 
 def most_common_method(runs: Sequence[ReportRun], requested: Sequence[str]) -> str | None:
-    """The method that most of these runs give, of those asked for where one is given; None without any."""
-    given = [id_ for id_ in METHODS if any(id_ in run.usable for run in runs)]
-    among = [id_ for id_ in given if id_ in requested] or given
-    return max(among, key=lambda id_: sum(id_ in run.usable for run in runs), default=None)
+    """The method that most of the runs support.
+
+    Parameters
+    ----------
+    runs : Sequence[ReportRun]
+        The runs.
+    requested : Sequence[str]
+        Method ids. If any run supports one of them, only they are considered.
+
+    Returns
+    -------
+    str or None
+        A method id; None if no run supports any method.
+    """
+    available = [id_ for id_ in METHODS if any(id_ in run.usable for run in runs)]
+    candidates = [id_ for id_ in available if id_ in requested] or available
+    return max(candidates, key=lambda id_: sum(id_ in run.usable for run in runs), default=None)
 
 
 def merge_partial_reports(reports: Sequence[RunReport]) -> tuple[RunReport, ...]:
-    """The reports, those of parts of one evaluation as one."""
-    own = {id(report.run): report for report in reports}
+    """Merges the reports of runs that are parts of one evaluation."""
+    report_of = {id(report.run): report for report in reports}
     return tuple(
-        own[id(parts[0])] if len(parts) == 1 else run_report(merge_parts(parts))
+        report_of[id(parts[0])] if len(parts) == 1 else run_report(merge_parts(parts))
         for parts in group_parts([report.run for report in reports])
     )
 
 
 def select_runs(runs: Sequence[ReportRun], names: Sequence[str]) -> tuple[ReportRun, ...]:
-    """The runs of these titles or labels, all where none is named.
+    """Selects runs by title or label; no names means all runs.
 
-    Raises Refused for a name that no run has, and where there is no run at all.
+    Raises
+    ------
+    Refused
+        If no run has one of the names, or there are no runs.
     """
     if not runs:
         raise Refused("There is no run to report: no file was loaded.")

@@ -1,4 +1,4 @@
-"""With what was a report made, when, and how is it made again?"""
+"""How a report was made: the command line that makes it again, program versions and file checksums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from calib_core.readers.file_access import open_regular_file
 from calib_core.report.inputs import FileChecksum, ReportSettings
 from calib_core.version import VERSION
 
-# MERGED again: By which command line is a report made again, with the same numbers?
+_CHUNK_SIZE: Final = 1 << 20
+"""Bytes read at a time for a checksum."""
 
 RUN_IN_SAME_FOLDER = "To be typed in the folder it was typed in, where Calib can be found (README)."
 RUN_IN_DATA_FOLDER = (
@@ -31,10 +32,28 @@ RUN_IN_DATA_FOLDER = (
 
 @dataclass(frozen=True, slots=True)
 class ReportCommand:
-    """The words of a report's command line, as they were typed or could have been.
+    """The command line that makes a report again, with the same numbers.
 
-    files: paths; output: the file written; pages, runs: () = all; format, columns, gold: how every file is
-    read; place: where it is to be typed.
+    Attributes
+    ----------
+    files : tuple[str, ...]
+        Paths of files or folders.
+    output : str
+        The file that is written.
+    settings : ReportSettings
+        How the numbers are computed.
+    pages, runs : tuple[str, ...]
+        Page ids and run labels; () means all.
+    skip_bad_rows : bool
+        Whether bad rows are left out.
+    format : str or None
+        A key of FORMATS; None recognises each file by its content.
+    columns : Mapping[str, str]
+        Column in the file → the name it is read as.
+    gold : str or None
+        Path of a table of right answers.
+    where_to_run : str
+        A sentence on the folder in which to run the command.
     """
 
     files: tuple[str, ...]
@@ -50,33 +69,33 @@ class ReportCommand:
 
     @property
     def command_line(self) -> str:
-        """The line, quoted for a shell."""
+        """The command line, quoted for a POSIX shell."""
         return shlex.join(["python", "-m", "calib_core", *self.arguments])
 
     @property
     def arguments(self) -> list[str]:
-        """What follows the program's name."""
-        which = (*_repeated_option("--page", self.pages), *_repeated_option("--run", self.runs))
-        options = (*self._settings_options(), *self._reading_options(), *which)
-        # A name that begins with a hyphen is no option: nothing behind "--" is.
+        """The arguments after the program's name."""
+        selection = (*_repeated_option("--page", self.pages), *_repeated_option("--run", self.runs))
+        options = (*self._settings_options(), *self._reading_options(), *selection)
+        # After "--", a file name that begins with a hyphen is not taken for an option.
         return ["report", *options, "-o", self.output, "--", *self.files]
 
     def _settings_options(self) -> Iterator[str]:
-        asked, usual, scheme = self.settings, MethodOptions(), Scheme()
-        yield from _repeated_option("--method", asked.methods)
-        yield from _repeated_option("--metric", asked.metrics)
-        if asked.scheme.bins != scheme.bins:
-            yield from ("--bins", str(asked.scheme.bins))
-        if asked.scheme.binning != scheme.binning:
-            yield from ("--binning", asked.scheme.binning)
-        if asked.bin_number is not None:
-            yield from ("--bin", str(asked.bin_number))
-        if asked.options.labels != usual.labels:
-            yield from ("--labels", asked.options.labels)
-        if asked.options.renormalise is not None:
-            yield "--renormalise" if asked.options.renormalise else "--no-renormalise"
-        if asked.options.unparseable != usual.unparseable:
-            yield from ("--unparseable", asked.options.unparseable)
+        settings, defaults, scheme = self.settings, MethodOptions(), Scheme()
+        yield from _repeated_option("--method", settings.methods)
+        yield from _repeated_option("--metric", settings.metrics)
+        if settings.scheme.bins != scheme.bins:
+            yield from ("--bins", str(settings.scheme.bins))
+        if settings.scheme.binning != scheme.binning:
+            yield from ("--binning", settings.scheme.binning)
+        if settings.bin_number is not None:
+            yield from ("--bin", str(settings.bin_number))
+        if settings.options.labels != defaults.labels:
+            yield from ("--labels", settings.options.labels)
+        if settings.options.renormalise is not None:
+            yield "--renormalise" if settings.options.renormalise else "--no-renormalise"
+        if settings.options.unparseable != defaults.unparseable:
+            yield from ("--unparseable", settings.options.unparseable)
 
     def _reading_options(self) -> Iterator[str]:
         if self.skip_bad_rows:
@@ -89,18 +108,24 @@ class ReportCommand:
 
 
 def _repeated_option(option: str, values: Sequence[str]) -> Iterator[str]:
-    """The option once a value; one that begins with a hyphen is joined to it, or it would be an option."""
+    """Yields the option once for each value; a value that begins with a hyphen is joined to it with "="."""
     for value in values:
         yield from (f"{option}={value}",) if value.startswith("-") else (option, value)
 
 
-_CHUNK_SIZE: Final = 1 << 20
-"""Bytes read at a time."""
-
-
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """When: with its time zone. command: the line that makes it again; place: where it is to be typed."""
+    """When and how a report was made.
+
+    Attributes
+    ----------
+    created_at : datetime
+        With a time zone.
+    command : str
+        The command line that makes the report again.
+    where_to_run : str
+        A sentence on the folder in which to run the command.
+    """
 
     created_at: datetime
     command: str
@@ -109,13 +134,13 @@ class Provenance:
 
 @cache
 def program_versions() -> str:
-    """The program and what its output depends on: "Calib 0.1.0, Python 3.11.7, numpy 2.4.6, …"."""
+    """Versions that the output depends on: "Calib 0.1.0, Python 3.11.7, numpy 2.4.6, …"."""
     others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "polars", "plotly"))
     return f"Calib {VERSION}, Python {platform.python_version()}, {others}"
 
 
 def file_checksums(paths: Iterable[tuple[Path, str]]) -> tuple[FileChecksum, ...]:
-    """Size and checksum of files, each with its name; of one that cannot be read neither."""
+    """Size and checksum of each (path, name); a file that cannot be read has size 0 and no checksum."""
     return tuple(_checksum_or_blank(path, name) for path, name in paths)
 
 
@@ -127,16 +152,18 @@ def _checksum_or_blank(path: Path, name: str) -> FileChecksum:
 
 
 def file_checksum(path: Path, name: str) -> FileChecksum:
-    """Size and checksum of a file as it is now; raises Refused where it cannot be read."""
+    """Size and checksum of a file as it is now; raises Refused if it cannot be read."""
     digest, size = hashlib.sha256(), 0
     with open_regular_file(path, name) as stream:
-        while piece := stream.read(_CHUNK_SIZE):
-            digest.update(piece)
-            size += len(piece)
+        while chunk := stream.read(_CHUNK_SIZE):
+            digest.update(chunk)
+            size += len(chunk)
     return FileChecksum(name, size, digest.hexdigest())
 
 
 def files_read_with(path: Path, name: str, gold: Path | None = None) -> list[tuple[Path, str]]:
-    """The file, those beside it that are read with it, and the table of right answers; each with its name."""
-    beside = [(other, other.name) for other in expected_companions(path) if other.is_file()]
-    return [(path, name), *beside, *([(gold, gold.name)] if gold else [])]
+    """The file, its companion files and the table of right answers, each as (path, name)."""
+    companions = [
+        (companion, companion.name) for companion in expected_companions(path) if companion.is_file()
+    ]
+    return [(path, name), *companions, *([(gold, gold.name)] if gold else [])]

@@ -1,1 +1,1 @@
-"""calib_core.cli.commands."""
+"""The verbs of the command line, one module each (`score` and `bins` share one)."""

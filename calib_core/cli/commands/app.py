@@ -1,4 +1,4 @@
-"""How is the app opened?  The verb `app`: Streamlit on the app's script, with the settings beside it."""
+"""The verb `app`: opens the app in the browser by running Streamlit on its script."""
 
 from __future__ import annotations
 
@@ -12,16 +12,26 @@ import typer
 from calib_core.errors import Refused
 
 HOST: Final = "127.0.0.1"
-"""Predictions are private until their owner says otherwise: no other machine reaches the app."""
+"""The app is served to this machine only: predictions stay private unless their owner shares them."""
 
 PACKAGE: Final = Path(__file__).resolve().parents[2]
+"""The folder `calib_core`."""
 
 
 def script(package: Path = PACKAGE) -> Path:
-    """The app's script: the installed one, in a checkout the repository's.
+    """Finds the app's script: the installed copy, or the repository's in a checkout.
 
-    Beside it lie `pages`, `.streamlit/config.toml` and the demo data, in both. package: the folder
-    `calib_core`. Raises Refused where there is no app.
+    In both places `pages`, `.streamlit/config.toml` and the demo data lie beside the script.
+
+    Parameters
+    ----------
+    package : Path
+        The folder `calib_core`.
+
+    Raises
+    ------
+    Refused
+        If this installation has no app.
     """
     for folder in (package / "_app", package.parent):
         if (folder / "app.py").is_file() and (folder / ".streamlit" / "config.toml").is_file():
@@ -30,7 +40,17 @@ def script(package: Path = PACKAGE) -> Path:
 
 
 def command(data: Path | None, port: int | None, path: Path) -> list[str]:
-    """The words that start the app; data: an absolute path, None = the demo data; path: of its script."""
+    """Builds the command that starts the app.
+
+    Parameters
+    ----------
+    data : Path or None
+        Absolute path of a folder of predictions; None opens the demo data.
+    port : int or None
+        None leaves the port to Streamlit.
+    path : Path
+        The app's script.
+    """
     return [
         sys.executable, "-m", "streamlit", "run", str(path), f"--server.address={HOST}",
         *([] if port is None else [f"--server.port={port}"]),
@@ -39,7 +59,7 @@ def command(data: Path | None, port: int | None, path: Path) -> list[str]:
 
 
 def _folder(text: str) -> Path:
-    if not text:  # as a path it would mean the current folder
+    if not text:  # Path("") would be the current folder
         raise typer.BadParameter("a folder's name is empty")
     return Path(text)
 
@@ -67,11 +87,11 @@ def app(
 
     It is served to this machine alone; Ctrl-C ends it.
     """
-    asked = os.environ.get("CALIB_DATA")
-    folder = data or (Path(asked) if asked else None)
+    data_variable = os.environ.get("CALIB_DATA")
+    folder = data or (Path(data_variable) if data_variable else None)
     if folder is not None and not folder.is_dir():
         raise Refused(f"{folder.name or folder}: no such folder.")
     path = script()
-    words = command(folder.resolve() if folder else None, port, path)
+    arguments = command(folder.resolve() if folder else None, port, path)
     os.chdir(path.parent)  # Streamlit also takes settings from the folder it is started in
-    os.execv(words[0], words)  # noqa: S606  this program itself, whose signals then reach the server
+    os.execv(arguments[0], arguments)  # noqa: S606  replaces this process, so that signals reach the server

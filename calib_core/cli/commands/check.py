@@ -1,4 +1,4 @@
-"""What is each file, what can it give, and what is wrong with it?  The verb `check`."""
+"""The verb `check`: what each file is, what can be computed from it, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from calib_core.cli.options import (
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner
 from calib_core.errors import CalibError
-from calib_core.results.files import check_file as report_of
+from calib_core.results.files import check_file
 
 
 def check(
@@ -25,25 +25,29 @@ def check(
     as_json: JsonOption = False,
     skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: ColumnMappingOption = None,
+    column_mappings: ColumnMappingOption = None,
     gold: GoldOption = None,
 ) -> int:
     """What is each file, what can it give, and what is wrong with it?"""
-    source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    desk, paper = Runner(), ResultPrinter()
+    input_files = InputFiles.from_options(
+        files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
+    )
+    runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
-    for path, name in desk.input_files(source):
+    for path, name in runner.input_files(input_files):
         try:
-            report = report_of(source.read(path, name))
+            report = check_file(input_files.read(path, name))
         except CalibError as reason:
-            desk.refuse(str(reason))
+            runner.refuse(str(reason))
             elements.append(refused_element(name, str(reason)))
             continue
         elements += check_elements(report)
         if not as_json:
-            paper.print_report(report)
+            printer.print_report(report)
         if report.status == "refused":
-            desk.refuse(f"{name}: no confidence method has a usable row.")
+            runner.refuse(f"{name}: no confidence method has a usable row.")
         elif report.status == "asks" and not skip_bad_rows:
-            desk.refuse(f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS)
-    return desk.finish(elements, as_json=as_json)
+            runner.refuse(
+                f"{name}: nothing is loaded until bad rows are left out: --skip-bad-rows.", BAD_ROWS
+            )
+    return runner.finish(elements, as_json=as_json)

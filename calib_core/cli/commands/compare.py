@@ -1,4 +1,4 @@
-"""Which model is both accurate and honest?  The verb `compare`."""
+"""The verb `compare`: accuracy against Brier score, one point for each run and method."""
 
 from __future__ import annotations
 
@@ -61,53 +61,71 @@ def compare(  # noqa: PLR0913  one parameter an option
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric stand beside them. All are of the top label.
     """
-    source = InputFiles.from_options(
+    input_files = InputFiles.from_options(
         files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
     )
-    wish = CommandRequest.from_options(
+    request = CommandRequest.from_options(
         methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, "top", unparseable)
     )
-    desk = _top_label_runner(labels)
-    asked = (*BASE_METRICS, *(metric for metric in wish.metrics if metric not in BASE_METRICS))
-    seen, numbers = _measure_runs(desk, desk.runs(source, together=together), wish, asked)
-    store = {(id(seen[key][1]), metric): number for (key, metric), number in numbers.items()}
+    runner = _top_label_runner(labels)
+    metric_ids = (*BASE_METRICS, *(metric for metric in request.metrics if metric not in BASE_METRICS))
+    evidences, estimates = _measure_runs(
+        runner, runner.runs(input_files, together=together), request, metric_ids
+    )
+    estimate_of = {(id(evidences[key][1]), metric): estimate for (key, metric), estimate in estimates.items()}
     result = compare_runs(
-        {key: seen[key][1] for key in seen if all((key, metric) in numbers for metric in BASE_METRICS)},
-        titles=_run_titles({key: run for key, (run, _) in seen.items()}),
-        estimator=lambda evidence, metric, _scheme: store[id(evidence), metric],
+        {
+            key: evidences[key][1]
+            for key in evidences
+            if all((key, metric) in estimates for metric in BASE_METRICS)
+        },
+        titles=_run_titles({key: run for key, (run, _) in evidences.items()}),
+        estimator=lambda evidence, metric, _scheme: estimate_of[id(evidence), metric],
     )
     if result.points and not as_json:
         ResultPrinter().print_comparison(result)
     elements: list[JsonElement] = []
     for point in result.points:
-        more = [numbers[point.key, metric] for metric in asked[2:] if (point.key, metric) in numbers]
-        elements.append(compare_element(seen[point.key][0], point, more))
-    return desk.finish(elements, as_json=as_json)
+        requested = [
+            estimates[point.key, metric] for metric in metric_ids[2:] if (point.key, metric) in estimates
+        ]
+        elements.append(compare_element(evidences[point.key][0], point, requested))
+    return runner.finish(elements, as_json=as_json)
 
 
 def _top_label_runner(labels: Labels) -> Runner:
-    desk = Runner()
+    runner = Runner()
     if labels != "top":
-        desk.message("compare is of the top label: --labels changes nothing.")
-    return desk
+        runner.message("compare is of the top label: --labels changes nothing.")
+    return runner
 
 
 def _measure_runs(
     runner: Runner, runs: Iterable[Run], request: CommandRequest, metrics: Sequence[str]
 ) -> tuple[dict[str, tuple[Run, Evidence]], dict[tuple[str, str], MetricEstimate]]:
-    """Each run seen by each method, by key, and its numbers by key and metric; what cannot be had is told."""
-    seen: dict[str, tuple[Run, Evidence]] = {}
-    numbers: dict[tuple[str, str], MetricEstimate] = {}
-    for at, run in enumerate(runs):
-        for evidence, number in runner.results(run, request, metrics, _evidence_and_measured):
-            key = f"{at}:{evidence.method.id}"
-            seen[key] = (run, evidence)
-            numbers[key, number.metric] = number
-    return seen, numbers
+    """Returns run and evidence by key, and estimates by key and metric; prints what is missing."""
+    evidences: dict[str, tuple[Run, Evidence]] = {}
+    estimates: dict[tuple[str, str], MetricEstimate] = {}
+    for index, run in enumerate(runs):
+        for evidence, estimate in runner.results(run, request, metrics, _evidence_and_estimate):
+            key = f"{index}:{evidence.method.id}"
+            evidences[key] = (run, evidence)
+            estimates[key, estimate.metric] = estimate
+    return evidences, estimates
 
 
 def compare_element(run: Run, point: ComparisonPoint, requested: Sequence[MetricEstimate]) -> JsonElement:
-    """One point. metrics: those asked for by name, each with its interval, null ends where there is none."""
+    """One point of the comparison as JSON.
+
+    Parameters
+    ----------
+    run : Run
+        The run of the point.
+    point : ComparisonPoint
+        Accuracy, Brier score and skill of the run by one method.
+    requested : Sequence[MetricEstimate]
+        Metrics named with --metric; the ends of an interval are null where there is none.
+    """
     return {
         "file": run.file,
         "run": run.label,
@@ -122,21 +140,25 @@ def compare_element(run: Run, point: ComparisonPoint, requested: Sequence[Metric
         "n_used": point.n_used,
         "n_total": point.n_total,
         "judged": point.judged,
-        "metrics": {one.metric: {"value": one.value, "low": one.low, "high": one.high} for one in requested},
+        "metrics": {
+            estimate.metric: {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+            for estimate in requested
+        },
         "recipe": point.recipe,
     }
 
 
-def _evidence_and_measured(
+def _evidence_and_estimate(
     evidence: Evidence, metric_id: str, scheme: Scheme
 ) -> tuple[Evidence, MetricEstimate]:
     return evidence, estimate_metric(evidence, metric_id, scheme)
 
 
 def _run_titles(runs: Mapping[str, Run]) -> dict[str, str]:
-    """The label of each run, with its file where another file has a run of the same label."""
-    files = {(run.file, run.label) for run in runs.values()}
-    alike = Counter(label for _, label in files)
+    """The label of each run, followed by its file where a run of another file has the same label."""
+    distinct_runs = {(run.file, run.label) for run in runs.values()}
+    label_counts = Counter(label for _, label in distinct_runs)
     return {
-        key: run.label if alike[run.label] == 1 else f"{run.label} ({run.file})" for key, run in runs.items()
+        key: run.label if label_counts[run.label] == 1 else f"{run.label} ({run.file})"
+        for key, run in runs.items()
     }

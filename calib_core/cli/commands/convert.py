@@ -1,4 +1,4 @@
-"""How does a file of any format become one of the project's own?  The verb `convert`."""
+"""The verb `convert`: writes files of any format as one file in the project's own format."""
 
 from __future__ import annotations
 
@@ -54,35 +54,37 @@ def convert(
     Several files become one if their runs can be told apart; files that are parts of one evaluation become
     one run. If one file is refused, nothing is written. Token-level files are reduced instead.
     """
-    desk = Runner()
-    source = InputFiles.from_options(
+    runner = Runner()
+    input_files = InputFiles.from_options(
         files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
     )
     elements: list[JsonElement] = []
     try:
         if output.suffix.lower() not in OUTPUT_SUFFIXES:
             raise Refused(f"{output.name}: name a file that ends in {' or '.join(OUTPUT_SUFFIXES)}: -o FILE")
-        inputs = input_paths(desk, source, output, "convert")
-        read = [each for path, name in inputs.items() for each in _read_file(desk, source, path, name)]
-        if desk.code:
-            desk.message(f"Nothing was written to {output.name}: not every file can be used.")
+        inputs = input_paths(runner, input_files, output, "convert")
+        converted = [
+            file for path, name in inputs.items() for file in _read_file(runner, input_files, path, name)
+        ]
+        if runner.code:
+            runner.message(f"Nothing was written to {output.name}: not every file can be used.")
         else:
-            runs = merge_runs(run for each in read for run in each.runs)
-            made = to_canonical(
-                runs, [each.source for each in read], [n for each in read for n in each.notes]
+            runs = merge_runs(run for file in converted for run in file.runs)
+            canonical_file = to_canonical(
+                runs, [file.source for file in converted], [note for file in converted for note in file.notes]
             )
-            write_atomically(_output_bytes(made, output), output)
+            write_atomically(_output_bytes(canonical_file, output), output)
             elements = [_run_element(run, output) for run in runs]
-            _report_unused_columns(desk, read)
+            _report_unused_columns(runner, converted)
             if not as_json:
-                _print_summary(runs, made, output)
+                _print_summary(runs, canonical_file, output)
     except CalibError as reason:
-        desk.refuse(str(reason))
-    return desk.finish(elements, as_json=as_json)
+        runner.refuse(str(reason))
+    return runner.finish(elements, as_json=as_json)
 
 
 def _read_file(runner: Runner, input_files: InputFiles, path: Path, name: str) -> Iterator[ConvertedFile]:
-    """What one file gives; why it gives nothing is said at the desk."""
+    """Yields the runs of one file; prints the reason and yields nothing if the file is refused."""
     try:
         reading = input_files.read(path, name)
         runs = usable_runs(reading, skip_bad_rows=input_files.skip_bad_rows)
@@ -102,7 +104,7 @@ def _output_bytes(canonical_file: CanonicalFile, output: Path) -> bytes:
 
 
 def _run_element(run: Run, output: Path) -> JsonElement:
-    """One run written."""
+    """One run that was written."""
     return {
         "file": run.file,
         "format": run.format,
@@ -114,20 +116,20 @@ def _run_element(run: Run, output: Path) -> JsonElement:
 
 
 def _report_unused_columns(runner: Runner, converted: Sequence[ConvertedFile]) -> None:
-    """What of the files is not in the new one: columns, on stderr."""
-    for each in converted:
-        if each.unused_columns:
-            shown = ", ".join(each.unused_columns[:20]) + (", …" if len(each.unused_columns) > 20 else "")
-            runner.message(f"{each.source.name}: not written, as nothing is read from them: {shown}")
+    """Prints on stderr which columns of the input are not in the output."""
+    for file in converted:
+        if file.unused_columns:
+            shown = ", ".join(file.unused_columns[:20]) + (", …" if len(file.unused_columns) > 20 else "")
+            runner.message(f"{file.source.name}: not written, as nothing is read from them: {shown}")
 
 
 def _print_summary(runs: Sequence[Run], canonical_file: CanonicalFile, output: Path) -> None:
-    paper = ResultPrinter()
+    printer = ResultPrinter()
     for run in runs:
-        bad = run.row_counts.n_left_out
-        left_out = f", {bad:,} bad ones left out" if bad else ""
-        paper.print_line(f"{run.label}: {run.n_total - bad:,} rows{left_out}")
+        n_bad = run.row_counts.n_left_out
+        left_out = f", {n_bad:,} bad ones left out" if n_bad else ""
+        printer.print_line(f"{run.label}: {run.n_total - n_bad:,} rows{left_out}")
     for note in canonical_file.notes:
-        paper.print_line(note)
+        printer.print_line(note)
     size = output.stat().st_size
-    paper.print_line(f"{output.name}: {plural(len(runs), 'run')}, {size / 1000:,.0f} kB")
+    printer.print_line(f"{output.name}: {plural(len(runs), 'run')}, {size / 1000:,.0f} kB")

@@ -1,4 +1,4 @@
-"""How do token-level files of any size become one small file of sums?  The verb `reduce`."""
+"""The verb `reduce`: writes token-level files of any size as one small file of sums."""
 
 from __future__ import annotations
 
@@ -48,28 +48,28 @@ def reduce(
     Files that say the same of their run are parts of it, and are added up. If one file is refused, nothing
     is written: what lacks a part would look whole.
     """
-    desk = Runner()
-    source = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows)
+    runner = Runner()
+    input_files = InputFiles.from_options(files, format_id, column_mappings, skip_bad_rows=skip_bad_rows)
     elements: list[JsonElement] = []
     try:
-        inputs = input_paths(desk, source, output, "reduce")
-        found = merge_token_runs(
-            run for path, name in inputs.items() for run in _token_runs(desk, source, path, name)
+        inputs = input_paths(runner, input_files, output, "reduce")
+        combined = merge_token_runs(
+            run for path, name in inputs.items() for run in _token_runs(runner, input_files, path, name)
         )
-        if desk.code:
-            desk.message(f"Nothing was written to {output.name}: not every file can be used.")
+        if runner.code:
+            runner.message(f"Nothing was written to {output.name}: not every file can be used.")
         else:
-            write_sums([whole.run for whole in found], output)
-            elements = [_run_element(whole, output) for whole in found]
+            write_sums([merged.run for merged in combined], output)
+            elements = [_run_element(merged, output) for merged in combined]
             if not as_json:
-                _print_summary(found, output)
+                _print_summary(combined, output)
     except CalibError as reason:
-        desk.refuse(str(reason))
-    return desk.finish(elements, as_json=as_json)
+        runner.refuse(str(reason))
+    return runner.finish(elements, as_json=as_json)
 
 
 def _token_runs(runner: Runner, input_files: InputFiles, path: Path, name: str) -> Iterator[TokenRun]:
-    """The token-level runs of one file; why there are none is said at the desk."""
+    """Yields the token-level runs of one file; prints the reason if the file is refused."""
     try:
         for run in input_files.read(path, name).runs(skip_bad_rows=input_files.skip_bad_rows):
             if isinstance(run, TokenRun):
@@ -86,7 +86,7 @@ def _token_runs(runner: Runner, input_files: InputFiles, path: Path, name: str) 
 
 
 def _run_element(combined: MergedTokenRun, output: Path) -> JsonElement:
-    """One run written. file: of its first part; files: of all parts."""
+    """One run that was written; `file` is that of its first part, `files` those of all parts."""
     run = combined.run
     return {
         "file": combined.files[0],
@@ -100,10 +100,10 @@ def _run_element(combined: MergedTokenRun, output: Path) -> JsonElement:
 
 
 def _print_summary(combined: Sequence[MergedTokenRun], output: Path) -> None:
-    paper = ResultPrinter()
-    for whole in combined:
-        sums = whole.run.sums
-        parts = "" if len(whole.files) == 1 else f" of {len(whole.files):,} files"
-        paper.print_line(f"{whole.run.label}: {sums.rows:,} positions{parts}, {sums.classes:,} classes")
+    printer = ResultPrinter()
+    for merged in combined:
+        sums = merged.run.sums
+        parts = "" if len(merged.files) == 1 else f" of {len(merged.files):,} files"
+        printer.print_line(f"{merged.run.label}: {sums.rows:,} positions{parts}, {sums.classes:,} classes")
     size = output.stat().st_size
-    paper.print_line(f"{output.name}: {plural(len(combined), 'run')}, {size / 1000:,.0f} kB")
+    printer.print_line(f"{output.name}: {plural(len(combined), 'run')}, {size / 1000:,.0f} kB")

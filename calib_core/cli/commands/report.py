@@ -1,4 +1,4 @@
-"""How is everything that these files say sent to somebody?  The verb `report`."""
+"""The verb `report`: writes all results of some files as one HTML file."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.readers.atomic_write import write_atomically
-from calib_core.report.build import Report, selected_pages
-from calib_core.report.build import build_report as report_of
+from calib_core.report.build import Report, build_report, selected_pages
 from calib_core.report.inputs import (
     ReportFile,
     ReportInput,
@@ -114,92 +113,106 @@ def report(  # noqa: PLR0913  one parameter an option
     gold: GoldOption = None,
     pages: PageOption = None,
     runs: RunOption = None,
-    bin_: QuestionBinOption = None,
+    question_bin: QuestionBinOption = None,
 ) -> int:
     """What do these files say, as one HTML file to send: figures, tables, recipes, checksums?
 
     It works offline and can be printed. Files that are parts of one evaluation are one run.
     """
-    desk = Runner()
-    source = InputFiles.from_options(
+    runner = Runner()
+    input_files = InputFiles.from_options(
         files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
     )
     scheme, options = Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
-    wish = CommandRequest.from_options(methods, metrics, scheme, options)
-    asked = ReportSettings(wish.methods, wish.metrics, scheme, options, bin_)
+    request = CommandRequest.from_options(methods, metrics, scheme, options)
+    settings = ReportSettings(request.methods, request.metrics, scheme, options, question_bin)
     elements: list[JsonElement] = []
     try:
-        subject, result = _write_report(desk, source, output, asked, (pages or (), runs or ()))
-        elements = [_run_element(run, subject, result, output) for run in subject.runs]
+        report_input, result = _write_report(runner, input_files, output, settings, (pages or (), runs or ()))
+        elements = [_run_element(run, report_input, result, output) for run in report_input.runs]
         if not as_json:
-            _print_summary(result, subject, output)
+            _print_summary(result, report_input, output)
     except CalibError as reason:
-        desk.refuse(str(reason))
-    return desk.finish(elements, as_json=as_json)
+        runner.refuse(str(reason))
+    return runner.finish(elements, as_json=as_json)
 
 
 def _write_report(
     runner: Runner,
     input_files: InputFiles,
     output: Path,
-    request: ReportSettings,
+    settings: ReportSettings,
     pages_and_runs: tuple[Sequence[str], Sequence[str]],
 ) -> tuple[ReportInput, Report]:
-    """What was reported, and the report, which is written now; which: pages and runs, () = all.
+    """Builds the report and writes it to `output`.
 
-    Raises Refused where nothing can be reported or written.
+    Parameters
+    ----------
+    pages_and_runs : tuple[Sequence[str], Sequence[str]]
+        Ids of pages and labels of runs; an empty sequence means all.
+
+    Raises
+    ------
+    Refused
+        If nothing can be reported or the file cannot be written.
     """
     if output.suffix.lower() not in OUTPUT_SUFFIXES:
         raise Refused(f"{output.name}: name a file that ends in {' or '.join(OUTPUT_SUFFIXES)}: -o FILE")
     pages, runs = pages_and_runs
-    wanted = selected_pages(pages)
-    files, found = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
-    subject = ReportInput(select_runs(titled_runs(merge_partial_reports(found)), runs), tuple(files), request)
-    _refuse_unavailable(runner, subject)
-    again = _reproduction(input_files, output, request, pages, runs)
+    page_ids = selected_pages(pages)
+    files, run_reports = _read_files(runner, input_files, input_paths(runner, input_files, output, "report"))
+    report_input = ReportInput(
+        select_runs(titled_runs(merge_partial_reports(run_reports)), runs), tuple(files), settings
+    )
+    _refuse_unavailable(runner, report_input)
+    command = _reproduction(input_files, output, settings, pages, runs)
     result = _build_with_progress(
-        subject, wanted, Provenance(datetime.now().astimezone(), again.command_line, again.where_to_run)
+        report_input,
+        page_ids,
+        Provenance(datetime.now().astimezone(), command.command_line, command.where_to_run),
     )
     write_atomically(result.html.encode("utf-8"), output)
-    return subject, result
+    return report_input, result
 
 
 def _read_files(
     runner: Runner, input_files: InputFiles, paths: Mapping[Path, str]
 ) -> tuple[list[ReportFile], list[RunReport]]:
-    """Every file, and the runs of those that load; why the others do not is said at the desk, too."""
+    """Reads every file; returns all files, and the runs of those that load. Refusals are printed as well."""
     files: list[ReportFile] = []
     runs: list[RunReport] = []
     for path, name in paths.items():
-        checked: FileReport | None = None
+        file_report: FileReport | None = None
         refusal: str | None = None
         try:
             reading = input_files.read(path, name)
-            checked = check_file(reading)
+            file_report = check_file(reading)
             usable_runs(reading, skip_bad_rows=input_files.skip_bad_rows)
-            runs += checked.runs
+            runs += file_report.runs
         except BadRowsFound as bad:
             refusal = runner.report_bad_rows(bad)
         except CalibError as reason:
             refusal = str(reason)
             runner.refuse(refusal)
         files.append(
-            ReportFile(name, checked, refusal, file_checksums(files_read_with(path, name, input_files.gold)))
+            ReportFile(
+                name, file_report, refusal, file_checksums(files_read_with(path, name, input_files.gold))
+            )
         )
     return files, runs
 
 
-def _refuse_unavailable(runner: Runner, subject: ReportInput) -> None:
-    """Refuses what was asked for by name and no run gives; the rest is reported all the same."""
-    for method in subject.settings.methods:
-        if not any(method in run.usable for run in subject.runs):
-            why = subject.runs[0].report.survey.unavailable.get(method, "no run gives it.")
+def _refuse_unavailable(runner: Runner, report_input: ReportInput) -> None:
+    """Refuses methods and metrics requested by name that no run has; the others are still reported."""
+    for method in report_input.settings.methods:
+        if not any(method in run.usable for run in report_input.runs):
+            why = report_input.runs[0].report.survey.unavailable.get(method, "no run gives it.")
             runner.refuse(f"{method} cannot be given: {why}")
-    for metric in subject.settings.metrics:
-        scheme = effective_scheme(METRICS[metric], subject.settings.scheme)
+    for metric in report_input.settings.metrics:
+        scheme = effective_scheme(METRICS[metric], report_input.settings.scheme)
         reasons = [
             evidence.unavailable_reason(METRICS[metric], scheme)
-            for run in subject.runs
+            for run in report_input.runs
             for evidence in run.usable.values()
         ]
         if None not in reasons:
@@ -207,12 +220,12 @@ def _refuse_unavailable(runner: Runner, subject: ReportInput) -> None:
 
 
 def _reproduction(
-    input_files: InputFiles, output: Path, request: ReportSettings, pages: Sequence[str], runs: Sequence[str]
+    input_files: InputFiles, output: Path, settings: ReportSettings, pages: Sequence[str], runs: Sequence[str]
 ) -> ReportCommand:
     return ReportCommand(
         tuple(map(str, input_files.paths)),
         str(output),
-        request,
+        settings,
         tuple(pages),
         tuple(runs),
         input_files.skip_bad_rows,
@@ -222,20 +235,20 @@ def _reproduction(
     )
 
 
-def _build_with_progress(subject: ReportInput, pages: Sequence[str], made: Provenance) -> Report:
-    """The report, with progress on stderr if a person looks."""
+def _build_with_progress(report_input: ReportInput, pages: Sequence[str], provenance: Provenance) -> Report:
+    """Builds the report, with progress on stderr if that is a terminal."""
     with progress_bar("report") as progress:
-        return report_of(subject, pages, made, progress)
+        return build_report(report_input, pages, provenance, progress)
 
 
-def _run_element(run: ReportRun, subject: ReportInput, result: Report, output: Path) -> JsonElement:
-    """One run reported."""
+def _run_element(run: ReportRun, report_input: ReportInput, result: Report, output: Path) -> JsonElement:
+    """One run of the report."""
     return {
         "file": run.report.run.file,
         "format": run.report.run.format,
         "run": run.report.run.label,
         "title": run.title,
-        "methods": list(subject.methods_for(run)),
+        "methods": list(report_input.methods_for(run)),
         "report": str(output),
         "pages": list(result.pages),
         "left_out": dict(result.left_out),
@@ -243,10 +256,10 @@ def _run_element(run: ReportRun, subject: ReportInput, result: Report, output: P
     }
 
 
-def _print_summary(result: Report, subject: ReportInput, output: Path) -> None:
-    paper = ResultPrinter()
+def _print_summary(result: Report, report_input: ReportInput, output: Path) -> None:
+    printer = ResultPrinter()
     for id_, why in result.left_out.items():
-        paper.print_line(f"Left out, {id_}: {why}")
+        printer.print_line(f"Left out, {id_}: {why}")
     size = output.stat().st_size
-    pages, runs = plural(len(result.pages), "page"), plural(len(subject.runs), "run")
-    paper.print_line(f"{output.name}: {pages} of {runs}, {size / 1000:,.0f} kB")
+    pages, runs = plural(len(result.pages), "page"), plural(len(report_input.runs), "run")
+    printer.print_line(f"{output.name}: {pages} of {runs}, {size / 1000:,.0f} kB")

@@ -1,4 +1,4 @@
-"""How many samples are enough?  The verb `samples`."""
+"""The verb `samples`: how many samples are enough for self-consistency."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from calib_core.results.sampling import (
     SHOWN,
     SampleSizeSweep,
     SamplingPlan,
+    sample_size_sweep,
 )
-from calib_core.results.sampling import sample_size_sweep as samples_of
 from calib_core.runs import Run
 
 MAX_SIZE_DIGITS: Final = 9
-"""A number of samples has no more."""
+"""Longest number accepted by --sizes."""
 
 
 def samples(  # noqa: PLR0913  one parameter an option
@@ -57,7 +57,7 @@ def samples(  # noqa: PLR0913  one parameter an option
     sizes_text: SizesOption = None,
     repeats: RepeatsOption = 100,
     seed: SeedOption = 0,
-    within: WithinOption = BRIER_TOLERANCE,
+    tolerance: WithinOption = BRIER_TOLERANCE,
     n_bins: BinsOption = 10,
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
@@ -74,22 +74,22 @@ def samples(  # noqa: PLR0913  one parameter an option
     Parts of each question's samples are drawn without replacement; N' above half of the samples is greyed.
     """
     plan = _plan(_parse_sizes(sizes_text), repeats, seed, methods, metrics)
-    source = InputFiles.from_options(
+    input_files = InputFiles.from_options(
         files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
     )
-    desk, paper = Runner(), ResultPrinter()
-    _check_options(desk, within, labels, renormalise=renormalise)
+    runner, printer = Runner(), ResultPrinter()
+    _check_options(runner, tolerance, labels, renormalise=renormalise)
     options, scheme = MethodOptions(renormalise, "top", unparseable), Scheme(binning, n_bins)
     elements: list[JsonElement] = []
-    for run in desk.runs(source, together=together):
+    for run in runner.runs(input_files, together=together):
         try:
-            result = _sample_with_progress(run, plan, options, within, scheme)
+            result = _sample_with_progress(run, plan, options, tolerance, scheme)
         except Unavailable as reason:
-            desk.refuse(f"{run.file}, {run.label}: {reason}")
+            runner.refuse(f"{run.file}, {run.label}: {reason}")
             continue
         elements += [samples_element(run.file, result, curve) for curve in result.curves]
-        _print_result(desk, None if as_json else paper, run, result)
-    return desk.finish(elements, as_json=as_json)
+        _print_result(runner, None if as_json else printer, run, result)
+    return runner.finish(elements, as_json=as_json)
 
 
 def _plan(
@@ -99,16 +99,16 @@ def _plan(
     methods: Sequence[str] | None,
     metrics: Sequence[str] | None,
 ) -> SamplingPlan:
-    """The usual methods and metrics where none is named."""
+    """Builds the plan, with the default methods and metrics where none is named."""
     return SamplingPlan(
         sizes, repeats, seed, tuple(methods or SELF_CONSISTENCY_METHODS), tuple(metrics or SHOWN)
     )
 
 
-def _check_options(runner: Runner, within: float, labels: Labels, *, renormalise: bool | None) -> None:
-    """Tells of switches that change nothing; raises Refused for a difference that none can be within."""
-    if not within > 0:
-        raise Refused(f"--within: expected a number above 0, found {within:g}.")
+def _check_options(runner: Runner, tolerance: float, labels: Labels, *, renormalise: bool | None) -> None:
+    """Prints which options have no effect; raises Refused unless the tolerance is above 0."""
+    if not tolerance > 0:
+        raise Refused(f"--within: expected a number above 0, found {tolerance:g}.")
     if labels != "top":
         runner.message("samples is of one confidence a row: --labels changes nothing.")
     if renormalise is not None:
@@ -124,19 +124,19 @@ def _print_result(runner: Runner, printer: ResultPrinter | None, run: Run, resul
 
 
 def _sample_with_progress(
-    run: Run, plan: SamplingPlan, options: MethodOptions, within: float, scheme: Scheme
+    run: Run, plan: SamplingPlan, options: MethodOptions, tolerance: float, scheme: Scheme
 ) -> SampleSizeSweep:
-    """The result, with progress on stderr if a person looks."""
+    """Computes the result, with progress on stderr if that is a terminal."""
     with progress_bar(run.label) as progress:
-        return samples_of(run, plan, options, tolerance=within, scheme=scheme, progress=progress)
+        return sample_size_sweep(run, plan, options, tolerance=tolerance, scheme=scheme, progress=progress)
 
 
 def _parse_sizes(text: str | None) -> tuple[int, ...] | None:
-    """ "4,8" → (4, 8); raises Refused for what is no list of whole numbers of 2 or more."""
+    """Turns "4,8" into (4, 8); raises Refused unless the text lists whole numbers of 2 or more."""
     if text is None:
         return None
     parts: Sequence[str] = [part.strip() for part in text.split(",")]
-    whole = all(part.isascii() and part.isdecimal() and len(part) <= MAX_SIZE_DIGITS for part in parts)
-    if not whole or not all(int(part) > 1 for part in parts):
+    all_integers = all(part.isascii() and part.isdecimal() and len(part) <= MAX_SIZE_DIGITS for part in parts)
+    if not all_integers or not all(int(part) > 1 for part in parts):
         raise Refused(f"--sizes: expected whole numbers of 2 or more, as in 4,8,16, found {shorten(text)!r}.")
     return tuple(dict.fromkeys(map(int, parts)))

@@ -1,4 +1,4 @@
-"""How good is each method, as one number or bin by bin?  The verbs `score` and `bins`."""
+"""The verbs `score` and `bins`: each method as one number a metric, or bin by bin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from calib_core.edges import Scheme
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.results.reliability import reliability_diagram
-from calib_core.results.score import score as score_of
+from calib_core.results.score import score as compute_score
 
 
 def score(  # noqa: PLR0913  one parameter an option
@@ -35,30 +35,32 @@ def score(  # noqa: PLR0913  one parameter an option
     as_json: JsonOption = False,
     methods: MethodOption = None,
     metrics: MetricOption = None,
-    bins_asked: BinsOption = 10,
+    n_bins: BinsOption = 10,
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
     skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: ColumnMappingOption = None,
+    column_mappings: ColumnMappingOption = None,
     gold: GoldOption = None,
     together: TogetherOption = False,
 ) -> int:
     """How good is each method, as one number a metric?"""
-    source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, bins_asked), MethodOptions(renormalise, labels, unparseable)
+    input_files = InputFiles.from_options(
+        files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
     )
-    desk, paper = Runner(), ResultPrinter()
+    request = CommandRequest.from_options(
+        methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
+    )
+    runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
-    for run in desk.runs(source, together=together):
-        scores = desk.results(run, wish, wish.metrics or tuple(METRICS), score_of)
+    for run in runner.runs(input_files, together=together):
+        scores = runner.results(run, request, request.metrics or tuple(METRICS), compute_score)
         elements += [score_element(run.file, score) for score in scores]
         if scores and not as_json:
-            paper.print_scores(run.file, run.label, scores)
-    return desk.finish(elements, as_json=as_json)
+            printer.print_scores(run.file, run.label, scores)
+    return runner.finish(elements, as_json=as_json)
 
 
 def bins(  # noqa: PLR0913  one parameter an option
@@ -67,14 +69,14 @@ def bins(  # noqa: PLR0913  one parameter an option
     as_json: JsonOption = False,
     methods: MethodOption = None,
     metrics: MetricOption = None,
-    bins_asked: BinsOption = 10,
+    n_bins: BinsOption = 10,
     binning: BinningOption = "width",
     labels: LabelsOption = "top",
     renormalise: RenormaliseOption = None,
     unparseable: UnparseableOption = "own",
     skip_bad_rows: SkipBadRowsOption = False,
     format_id: FormatOption = None,
-    maps: ColumnMappingOption = None,
+    column_mappings: ColumnMappingOption = None,
     gold: GoldOption = None,
     together: TogetherOption = False,
 ) -> int:
@@ -82,16 +84,18 @@ def bins(  # noqa: PLR0913  one parameter an option
 
     --metric (ece if none is named) says which pairs are binned; empty bins are left out.
     """
-    source = InputFiles.from_options(files, format_id, maps, skip_bad_rows=skip_bad_rows, gold=gold)
-    wish = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, bins_asked), MethodOptions(renormalise, labels, unparseable)
+    input_files = InputFiles.from_options(
+        files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
     )
-    desk, paper = Runner(), ResultPrinter()
+    request = CommandRequest.from_options(
+        methods, metrics, Scheme(binning, n_bins), MethodOptions(renormalise, labels, unparseable)
+    )
+    runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []
-    for run in desk.runs(source, together=together):
-        diagrams = desk.results(run, wish, wish.metrics or (DEFAULT_METRIC,), reliability_diagram)
+    for run in runner.runs(input_files, together=together):
+        diagrams = runner.results(run, request, request.metrics or (DEFAULT_METRIC,), reliability_diagram)
         elements += [bins_element(run.file, diagram) for diagram in diagrams]
         if not as_json:
             for diagram in diagrams:
-                paper.print_bins(run.file, diagram)
-    return desk.finish(elements, as_json=as_json)
+                printer.print_bins(run.file, diagram)
+    return runner.finish(elements, as_json=as_json)

@@ -1,4 +1,4 @@
-"""Does the number depend on M?  The verb `sweep`."""
+"""The verb `sweep`: how much a binned metric depends on the number of bins M."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ from calib_core.edges import MAX_BINS, Binning, Scheme
 from calib_core.errors import Refused, Unavailable, shorten
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import Evidence
-from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep
-from calib_core.results.robustness import sweep_bins as sweep_of
+from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep, sweep_bins
 from calib_core.runs import Run
 
 DEFAULT_BINS: Final = ",".join(map(str, PAPER_BINS))
@@ -61,31 +60,33 @@ def sweep(  # noqa: PLR0913  one parameter an option
     Every value stands beside what confidences that are exactly right would give (median, 5th and 95th
     percentile of draws).
     """
-    numbers = _parse_bins(bins_text)
-    source = InputFiles.from_options(
+    bin_counts = _parse_bins(bins_text)
+    input_files = InputFiles.from_options(
         files, format_id, column_mappings, skip_bad_rows=skip_bad_rows, gold=gold
     )
-    wish = CommandRequest.from_options(
-        methods, metrics, Scheme(binning, numbers[0]), MethodOptions(renormalise, labels, unparseable)
+    request = CommandRequest.from_options(
+        methods, metrics, Scheme(binning, bin_counts[0]), MethodOptions(renormalise, labels, unparseable)
     )
-    desk, paper = Runner(), ResultPrinter()
-    why: list[str] = []
-    one = partial(_sweep_metric, numbers, ddof, why, binning)
+    runner, printer = Runner(), ResultPrinter()
+    reasons: list[str] = []
+    sweep_metric = partial(_sweep_metric, bin_counts, ddof, reasons, binning)
     elements: list[JsonElement] = []
-    for run in desk.runs(source, together=together):
-        why.clear()
-        made = desk.results(run, wish, wish.metrics or SWEPT_METRICS, one)
-        if not made and why and not wish.metrics:
-            desk.refuse(f"{run.file}, {run.label}: nothing can be swept over M = {bins_text}: {why[-1]}")
-        elements += [sweep_element(run.file, result, curve) for result in made for curve in result.curves]
-        _report_refused(desk, run, made)
-        if made and not as_json:
-            paper.print_sweep(run.file, made)
-    return desk.finish(elements, as_json=as_json)
+    for run in runner.runs(input_files, together=together):
+        reasons.clear()
+        sweeps = runner.results(run, request, request.metrics or SWEPT_METRICS, sweep_metric)
+        if not sweeps and reasons and not request.metrics:
+            runner.refuse(
+                f"{run.file}, {run.label}: nothing can be swept over M = {bins_text}: {reasons[-1]}"
+            )
+        elements += [sweep_element(run.file, result, curve) for result in sweeps for curve in result.curves]
+        _report_refused(runner, run, sweeps)
+        if sweeps and not as_json:
+            printer.print_sweep(run.file, sweeps)
+    return runner.finish(elements, as_json=as_json)
 
 
 def _sweep_metric(
-    bins: Sequence[int],
+    bin_counts: Sequence[int],
     ddof: int,
     reasons: list[str],
     binning: Binning,
@@ -93,25 +94,27 @@ def _sweep_metric(
     metric: str,
     _scheme: Scheme,
 ) -> Sweep:
-    """One metric of one method; raises Unavailable where no M of it can be given, and notes `why`."""
-    made = sweep_of(evidence, (metric,), bins, ddof, binning=binning)
-    if made.unavailable:
-        reasons.append(made.unavailable[metric])
+    """Sweeps one metric of one method; raises Unavailable, and appends the reason, where no M is possible."""
+    result = sweep_bins(evidence, (metric,), bin_counts, ddof, binning=binning)
+    if result.unavailable:
+        reasons.append(result.unavailable[metric])
         raise Unavailable(reasons[-1])
-    return made
+    return result
 
 
 def _report_refused(runner: Runner, run: Run, sweeps: Sequence[Sweep]) -> None:
     for curve in (curve for result in sweeps for curve in result.curves):
-        for number, why in curve.unavailable.items():
-            runner.message(f"{run.file}, {run.label}: {curve.metric} at M={number} cannot be given: {why}")
+        for n_bins, why in curve.unavailable.items():
+            runner.message(f"{run.file}, {run.label}: {curve.metric} at M={n_bins} cannot be given: {why}")
 
 
 def _parse_bins(text: str) -> tuple[int, ...]:
-    """ "5,10" → (5, 10); raises Refused for what is no list of whole numbers from 1 to 1000."""
+    """Turns "5,10" into (5, 10); raises Refused unless the text lists whole numbers from 1 to MAX_BINS."""
     parts = [part.strip() for part in text.split(",")]
-    whole = all(part.isascii() and part.isdecimal() and len(part) <= len(str(MAX_BINS)) for part in parts)
-    if not whole or not all(1 <= int(part) <= MAX_BINS for part in parts):
-        asked = f"expected whole numbers from 1 to {MAX_BINS}, as in 5,10,20"
-        raise Refused(f"--bins: {asked}, found {shorten(text)!r}.")
+    all_integers = all(
+        part.isascii() and part.isdecimal() and len(part) <= len(str(MAX_BINS)) for part in parts
+    )
+    if not all_integers or not all(1 <= int(part) <= MAX_BINS for part in parts):
+        expected = f"expected whole numbers from 1 to {MAX_BINS}, as in 5,10,20"
+        raise Refused(f"--bins: {expected}, found {shorten(text)!r}.")
     return tuple(dict.fromkeys(map(int, parts)))

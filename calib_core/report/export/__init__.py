@@ -1,1 +1,1 @@
-"""calib_core.report.export."""
+"""Export of figures (PNG, SVG), of tables (CSV, Parquet, Markdown, LaTeX) and of runs."""

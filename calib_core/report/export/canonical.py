@@ -1,7 +1,7 @@
-"""How do runs of any format become one file of the project's own, which reads back to the same numbers?
+"""Writing runs of any format as one canonical answers file, which reads back to the same numbers.
 
-What was observed is written as it was read: raw, in the file's own order and dtypes. One run says of itself
-in the metadata which run it is, several say it row by row.
+Observations are written as they were read: unprocessed, in the file's own order and dtypes. A single run is
+described in the metadata of the file, several runs are described in each row.
 """
 
 from __future__ import annotations
@@ -33,17 +33,22 @@ from calib_core.readers.table.group_columns import MAX_GROUP_COLUMNS, MAX_GROUPS
 from calib_core.report.provenance import file_checksum
 from calib_core.runs import ANSWER_SCHEMA, INFO_COLUMNS, RUN_COLUMNS, AnswerRun, ReportedMetric, Run, TokenRun
 
-# MERGED canonical_file: How is a canonical answers file written, as Parquet and as JSON lines?
-
 _NARROW_FLOATS: Final = (pl.Float16(), pl.Float32())
-"""Dtypes that JSON has no word for, and that decide where a value falls between bins (decision 0002)."""
+"""Dtypes that JSON cannot express, and that decide which bin a value falls into (decision 0002)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CanonicalFile:
-    """A canonical answers file before it is written. rows: no column of them is null throughout.
+    """A canonical answers file in memory.
 
-    metadata: as it is written; notes: the sentences in it.
+    Attributes
+    ----------
+    rows : pl.DataFrame
+        One row for each question; no column is null throughout.
+    metadata : Mapping[str, object]
+        As it is written.
+    notes : tuple[str, ...]
+        The sentences in the metadata.
     """
 
     rows: pl.DataFrame
@@ -51,7 +56,7 @@ class CanonicalFile:
     notes: tuple[str, ...]
 
     def to_parquet(self) -> bytes:
-        """As Parquet, every value in the dtype it was read in."""
+        """Returns the file as Parquet, every value in the dtype it was read in."""
         buffer = io.BytesIO()
         self.rows.write_parquet(
             buffer, compression="zstd", metadata={METADATA_KEY: _compact_json(self.metadata)}
@@ -59,7 +64,10 @@ class CanonicalFile:
         return buffer.getvalue()
 
     def to_json_lines(self) -> bytes:
-        """As JSON lines: the metadata, then one object a row, nulls left out, −∞ as the text "-inf"."""
+        """Returns the file as JSON lines: the metadata, then one object for each row.
+
+        Nulls are left out; −∞ is the text "-inf".
+        """
         narrow = {name: str(_element_dtype(dtype)) for name, dtype in self.rows.schema.items()
                   if _element_dtype(dtype) in _NARROW_FLOATS}  # fmt: skip
         metadata = {**self.metadata, DTYPES_KEY: narrow} if narrow else self.metadata
@@ -75,7 +83,7 @@ def _element_dtype(dtype: pl.DataType) -> pl.DataType:
     return cast("pl.DataType", dtype.inner) if isinstance(dtype, pl.List) else dtype
 
 
-def _json_value(value: Any) -> Any:  # noqa: ANN401  whatever a cell holds
+def _json_value(value: Any) -> Any:  # noqa: ANN401  any value of a cell
     if isinstance(value, list):
         return [_json_value(part) for part in cast("list[Any]", value)]
     return "-inf" if value == float("-inf") else value
@@ -86,7 +94,7 @@ def _compact_json(value: object) -> str:
 
 
 _RESERVED_NAMES: Final = frozenset((*COLUMN_JUDGES, SOURCE_ROW_COLUMN, METADATA_KEY))
-"""Names that a column of groups cannot keep."""
+"""Names that a group column cannot keep, because the format uses them."""
 
 _INFO_DTYPES: Final[Mapping[str, pl.DataType]] = {
     "model": pl.String(), "dataset": pl.String(), "shots": pl.Int32(), "checkpoint": pl.String(),
@@ -94,12 +102,22 @@ _INFO_DTYPES: Final[Mapping[str, pl.DataType]] = {
 }  # fmt: skip
 
 _FILE_LEVEL_FIELDS: Final = ("path_of", "p_true_of", "answer_normaliser")
-"""What the format says once a file, and no row can say."""
+"""Facts that the format stores once for the whole file, not in each row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedSource:
-    """A file that was converted. rows: its records, bad ones included; sha256: of its bytes, in hex."""
+    """A file that was converted.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the file.
+    sha256 : str
+        Checksum of its bytes, hexadecimal.
+    rows : int
+        Number of its records, bad ones included.
+    """
 
     name: str
     sha256: str
@@ -108,7 +126,19 @@ class ConvertedSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConvertedFile:
-    """What one file gives to a canonical one. unused: its columns that nothing is read from."""
+    """The content of one file that is to be converted.
+
+    Attributes
+    ----------
+    runs : tuple[Run, ...]
+        Its usable runs.
+    source : ConvertedSource
+        The file's name, checksum and size.
+    notes : tuple[str, ...]
+        Sentences for the metadata.
+    unused_columns : tuple[str, ...]
+        Columns that are not read and so not written.
+    """
 
     runs: tuple[Run, ...]
     source: ConvertedSource
@@ -117,31 +147,43 @@ class ConvertedFile:
 
 
 def source_record(path: Path, name: str, rows: int) -> ConvertedSource:
-    """A file as it is on disk now; raises Refused where it is not there any more."""
+    """Describes a file as it is on disk now; raises Refused if it cannot be read any more."""
     return ConvertedSource(name, file_checksum(path, name).sha256, rows)
 
 
 def to_canonical(
     runs: Sequence[Run], sources: Sequence[ConvertedSource], notes: Sequence[str] = ()
 ) -> CanonicalFile:
-    """One file of these runs. notes: what else a reader of the numbers has to know.
+    """Combines runs into one canonical answers file.
 
-    Raises Refused where a run is token-level, where two runs would be one in the same file, or where they
-    differ in what a file says once: which answer a confidence speaks of, or the dtype of a column.
+    Parameters
+    ----------
+    runs : Sequence[Run]
+        One or more runs of answers.
+    sources : Sequence[ConvertedSource]
+        The files they were read from.
+    notes : Sequence[str]
+        Further sentences for the metadata.
+
+    Raises
+    ------
+    Refused
+        If a run is token-level, if two runs could not be told apart in the same file, or if runs differ in
+        something stored once for the whole file: which answer a confidence refers to, or a column's dtype.
     """
     answers = [_require_answer_run(run) for run in runs]
     _check_distinct(answers)
     for name in _FILE_LEVEL_FIELDS:
         _check_same(name, [(run, getattr(run.info, name)) for run in answers])
-    several = len(answers) > 1
-    frames = [_written_rows(run, with_run_columns=several) for run in answers]
+    several_runs = len(answers) > 1
+    frames = [_written_rows(run, with_run_columns=several_runs) for run in answers]
     for name in dict.fromkeys(name for frame in frames for name in frame.columns):
         dtypes = [(run, str(frame.schema[name])) for run, frame in zip(answers, frames, strict=True)
                   if name in frame.columns]  # fmt: skip
         _check_same(f"the dtype of {name}", dtypes)
     rows = pl.concat(frames, how="diagonal")
-    groups, lost = _group_columns(answers, rows)
-    told = dict.fromkeys((*_ledger_notes(answers), *notes, *lost))
+    groups, dropped_notes = _group_columns(answers, rows)
+    all_notes = dict.fromkeys((*_ledger_notes(answers), *notes, *dropped_notes))
     return CanonicalFile(
         rows.select(_column_order(rows, groups)),
         {
@@ -152,10 +194,10 @@ def to_canonical(
             "created_by": "Calib",
             "sources": [asdict(source) for source in sources],
             **_reported_metrics(answers),
-            NOTES_KEY: list(told),
+            NOTES_KEY: list(all_notes),
             GROUPS_KEY: groups,
         },
-        tuple(told),
+        tuple(all_notes),
     )
 
 
@@ -169,46 +211,46 @@ def _require_answer_run(run: Run) -> AnswerRun:
 
 
 def _check_distinct(runs: Sequence[AnswerRun]) -> None:
-    found: dict[tuple[object, ...], AnswerRun] = {}
+    run_of_key: dict[tuple[object, ...], AnswerRun] = {}
     for run in runs:
         key = tuple(getattr(run.info, name) for name in RUN_COLUMNS)
-        if key in found:
-            said = shorten(run.info.label("none of them"))
+        if key in run_of_key:
+            label = shorten(run.info.label("none of them"))
             raise Refused(
-                f"{found[key].file} and {run.file} say the same of their model, dataset, shots and "
-                f"checkpoint ({said}), so in one file they would be one run. Convert each apart."
+                f"{run_of_key[key].file} and {run.file} say the same of their model, dataset, shots and "
+                f"checkpoint ({label}), so in one file they would be one run. Convert each apart."
             )
-        found[key] = run
+        run_of_key[key] = run
 
 
 def _check_same(what: str, values: Sequence[tuple[AnswerRun, str]]) -> None:
-    first, word = values[0]
-    for run, other in values[1:]:
-        if other != word:
+    first_run, first_value = values[0]
+    for run, value in values[1:]:
+        if value != first_value:
             raise Refused(
-                f"{first.file} and {run.file} differ in {what} ({word}, {other}), which a file says once. "
-                f"Convert each to a file of its own."
+                f"{first_run.file} and {run.file} differ in {what} ({first_value}, {value}), which a file "
+                f"says once. Convert each to a file of its own."
             )
 
 
 def _written_rows(run: AnswerRun, *, with_run_columns: bool) -> pl.DataFrame:
-    """The rows of one run as they are written, without columns that say nothing."""
-    info = _INFO_DTYPES if with_run_columns else {}
-    own = run.rows.select(
+    """The rows of one run as they are written, without columns that are null throughout."""
+    info_dtypes = _INFO_DTYPES if with_run_columns else {}
+    rows = run.rows.select(
         *(name for name in ANSWER_SCHEMA if name != "row" and run.has_columns(name)),
         (pl.col("row") - 1).alias(SOURCE_ROW_COLUMN),
         *(
             pl.lit(value, dtype).alias(name)
-            for name, dtype in info.items()
+            for name, dtype in info_dtypes.items()
             if (value := getattr(run.info, name)) is not None
         ),
     )
     names = _group_names(run)
-    return own.hstack([run.group_columns[name].cast(pl.String).alias(names[name]) for name in names])
+    return rows.hstack([run.group_columns[name].cast(pl.String).alias(names[name]) for name in names])
 
 
 def _group_names(run: AnswerRun) -> dict[str, str]:
-    """Each column of groups and the name it is written under, where the format has its own already."""
+    """Group column → the name it is written under, changed where the format uses the name itself."""
     names: dict[str, str] = {}
     for column in run.group_columns.columns:
         name = column
@@ -223,13 +265,13 @@ def _group_names(run: AnswerRun) -> dict[str, str]:
 
 
 def _group_columns(runs: Sequence[AnswerRun], rows: pl.DataFrame) -> tuple[list[str], tuple[str, ...]]:
-    """The columns of groups that can be read again, and a sentence on each other one."""
+    """Returns the group columns that can be read back, and a note on each of the others."""
     names = dict.fromkeys(name for run in runs for name in _group_names(run).values())
-    many = [name for name in names if rows[name].drop_nulls().n_unique() > MAX_GROUPS]
-    kept = [name for name in names if name not in many]
-    return kept[:MAX_GROUP_COLUMNS], tuple(
+    too_many_groups = [name for name in names if rows[name].drop_nulls().n_unique() > MAX_GROUPS]
+    readable = [name for name in names if name not in too_many_groups]
+    return readable[:MAX_GROUP_COLUMNS], tuple(
         f"The column {name!r} is not written: together the runs have more groups than are read."
-        for name in (*many, *kept[MAX_GROUP_COLUMNS:])
+        for name in (*too_many_groups, *readable[MAX_GROUP_COLUMNS:])
     )
 
 
@@ -239,48 +281,55 @@ def _column_order(rows: pl.DataFrame, groups: Sequence[str]) -> list[str]:
 
 
 def _run_metadata(runs: Sequence[AnswerRun]) -> dict[str, object]:
-    """What the metadata says of the runs: of one all that is known, of several what they have in common."""
+    """Metadata on the runs: everything known of a single run, or what several have in common."""
     names = (*INFO_COLUMNS, *_FILE_LEVEL_FIELDS) if len(runs) == 1 else _FILE_LEVEL_FIELDS
-    told: dict[str, object] = {
+    metadata: dict[str, object] = {
         name: value for name in names if (value := getattr(runs[0].info, name)) is not None
     }
-    parts = {run.evaluation for run in runs}
-    return told | ({PART_OF_KEY: part} if len(parts) == 1 and (part := parts.pop()) else {})
+    evaluations = {run.evaluation for run in runs}
+    return metadata | (
+        {PART_OF_KEY: evaluation} if len(evaluations) == 1 and (evaluation := evaluations.pop()) else {}
+    )
 
 
 def _reported_metrics(runs: Sequence[AnswerRun]) -> dict[str, object]:
-    """The tool's own numbers: metric → value, for each run by its label where there are several; in full."""
-    told = {
-        run.label: {each.name: each.value for each in run.reported_metrics if each.subject is None}
+    """The tool's own numbers as metric → value (by run label if there are several runs), and in full."""
+    by_run = {
+        run.label: {metric.name: metric.value for metric in run.reported_metrics if metric.subject is None}
         for run in runs
         if run.reported_metrics
     }
-    if not told:
+    if not by_run:
         return {}
-    in_full = [_full_reported_metric(each, run) for run in runs for each in run.reported_metrics]
-    return {REPORTED_KEY: told if len(runs) > 1 else next(iter(told.values())), REPORTED_IN_FULL_KEY: in_full}
+    in_full = [_full_reported_metric(metric, run) for run in runs for metric in run.reported_metrics]
+    return {
+        REPORTED_KEY: by_run if len(runs) > 1 else next(iter(by_run.values())),
+        REPORTED_IN_FULL_KEY: in_full,
+    }
 
 
 def _full_reported_metric(reported: ReportedMetric, run: AnswerRun) -> dict[str, object]:
-    """One number with all that is known of it, and of which run it is.
+    """One reported number with everything known about it, and the run it belongs to.
 
-    Rows that are left out cannot be told from those that are here any more, so it is said that they were.
+    A note tells how many bad rows were left out, since the written file no longer shows it.
     """
     left_out = run.row_counts.n_left_out if reported.rows is not None and reported.subject is None else 0
-    gone = f"{left_out:,} bad row{'s were' if left_out > 1 else ' was'} left out when it was converted."
-    why = " ".join(part for part in (reported.why, gone if left_out else "") if part)
-    told: dict[str, object] = {name: getattr(run.info, name) for name in RUN_COLUMNS}
-    told |= asdict(reported) | {"why": why or None}
-    return {name: value for name, value in told.items() if value is not None}
+    left_out_note = (
+        f"{left_out:,} bad row{'s were' if left_out > 1 else ' was'} left out when it was converted."
+    )
+    why = " ".join(part for part in (reported.why, left_out_note if left_out else "") if part)
+    fields: dict[str, object] = {name: getattr(run.info, name) for name in RUN_COLUMNS}
+    fields |= asdict(reported) | {"why": why or None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _ledger_notes(runs: Sequence[AnswerRun]) -> Iterator[str]:
-    """What happened to the rows between their file and this one."""
+    """Yields notes on the rows that were left out or changed when the files were read."""
     for run in runs:
-        of = f"{run.info.label('')}: " if len(runs) > 1 and run.info.label("") else ""
-        ledger = run.row_counts
-        if ledger.n_left_out:
-            yield f"{of}{ledger.n_left_out:,} of {ledger.n_rows:,} rows were bad and are left out."
-        for column, count in ledger.clipped.items():
-            yield f"{of}{count:,} values of {column} were moved onto the edge of their range."
-        yield from (f"{of}{note}" for note in ledger.notes)
+        prefix = f"{run.info.label('')}: " if len(runs) > 1 and run.info.label("") else ""
+        counts = run.row_counts
+        if counts.n_left_out:
+            yield f"{prefix}{counts.n_left_out:,} of {counts.n_rows:,} rows were bad and are left out."
+        for column, count in counts.clipped.items():
+            yield f"{prefix}{count:,} values of {column} were moved onto the edge of their range."
+        yield from (f"{prefix}{note}" for note in counts.notes)

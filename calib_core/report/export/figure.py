@@ -1,7 +1,7 @@
-"""How does a figure become a PNG or an SVG, and what does a person do where it cannot?
+"""Export of figures as PNG and SVG.
 
-Kaleido draws it with a Chromium; it is an extra (requirements-export.txt). It runs in a process of its own,
-one at a time, which is ended with all that it started.
+Kaleido, an optional dependency (requirements-export.txt), draws a figure with Chromium or Chrome. It runs in
+a separate process, one at a time, which is killed afterwards together with everything it started.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from calib_core.report.export.kaleido_process import (
 PictureFormat: TypeAlias = Literal["png", "svg"]
 
 PNG_WIDTH: Final = 1600
-"""Width of a PNG: of a slide, or of a column in print at 300 dots an inch and more."""
+"""Width of a PNG in pixels: enough for a slide, or for a printed column at 300 dots per inch."""
 
 FIGURE_WIDTH: Final = 800
 SQUARE_WIDTH: Final = 560
 LOW_SQUARE_WIDTH: Final = 420
 LOW_HEIGHT: Final = 330
-"""Widths in pixels, to which letters are set: of a figure, of one with a square panel, of one that is LOW."""
+"""Width in pixels of a figure, of one with a square panel, and of a square one below LOW_HEIGHT."""
 
 TIMEOUT_SECONDS: Final = 60.0
-"""So long a picture may take: one takes two or three where the machine has nothing else to do."""
+"""Time limit for one picture; on an idle machine one takes two or three seconds."""
 
 KILL_WAIT_SECONDS: Final = 10.0
-"""Seconds that are waited at most until what was ended is gone: a busy machine takes a while to bury it."""
+"""How long to wait until killed processes are gone, which takes a while on a busy machine."""
 
 MAX_TEMP_PATH: Final = 20
-"""Of the folder for temporary files: below it the browser has a socket, whose path is 107 bytes at most."""
+"""Longest path of the temporary folder: the browser's socket in it may have a path of at most 107 bytes."""
 
-SHORT_TEMP_FOLDER: Final = "/tmp"  # noqa: S108  tempfile makes a folder of its own in it
+SHORT_TEMP_FOLDER: Final = "/tmp"  # noqa: S108  tempfile creates a private folder in it
 
 INSTALL_COMMAND: Final = "python -m pip install -r requirements-export.txt"
 BROWSER_VARIABLE: Final = "BROWSER_PATH"
@@ -67,12 +67,15 @@ _ONE_AT_A_TIME: Final = Lock()
 
 
 def unavailable_reason() -> str | None:
-    """Why no picture can be made here, and the line to type; None where it can."""
+    """Why pictures cannot be drawn on this machine and how to change that; None if they can."""
     if importlib.util.find_spec("kaleido") is None:
         return f"PNG and SVG need Kaleido, which is not installed. {_install_command()}"
-    named = os.environ.get(BROWSER_VARIABLE)
-    if named and not (Path(named).is_file() and os.access(named, os.X_OK)):
-        return f"PNG and SVG need a browser. {BROWSER_VARIABLE} names none that can be run: name another, or unset it."
+    browser = os.environ.get(BROWSER_VARIABLE)
+    if browser and not (Path(browser).is_file() and os.access(browser, os.X_OK)):
+        return (
+            f"PNG and SVG need a browser. {BROWSER_VARIABLE} names none that can be run: "
+            "name another, or unset it."
+        )
     if find_browser() is None:
         return (
             "PNG and SVG need a Chromium or Chrome, and none was found. Type: sudo apt-get install chromium "
@@ -82,21 +85,20 @@ def unavailable_reason() -> str | None:
 
 
 def _install_command() -> str:
-    """Which line installs it where this program runs."""
-    if not (
-        _PROJECT_ROOT / "requirements-export.txt"
-    ).is_file():  # installed by pip, with no folder of its own
+    """The sentence with the command that installs Kaleido in this environment."""
+    # Installed from a wheel, the program has no folder with a requirements file.
+    if not (_PROJECT_ROOT / "requirements-export.txt").is_file():
         return "Type: python -m pip install kaleido"
-    own = Path(sys.prefix) == _PROJECT_ROOT / ".venv"
-    return f"Type in the program's folder: {'.venv/bin/' if own else ''}{INSTALL_COMMAND}"
+    in_venv = Path(sys.prefix) == _PROJECT_ROOT / ".venv"
+    return f"Type in the program's folder: {'.venv/bin/' if in_venv else ''}{INSTALL_COMMAND}"
 
 
 def find_browser() -> str | None:
-    """The browser that Kaleido takes: what BROWSER_PATH names, its own, or one of the system's."""
-    if named := os.environ.get(BROWSER_VARIABLE):
-        return named
-    found: Any = importlib.import_module("choreographer.browsers.chromium")
-    return found.Chromium.find_browser(skip_local=False)
+    """Path of the browser Kaleido uses: BROWSER_PATH, Kaleido's own or the system's; None without one."""
+    if browser := os.environ.get(BROWSER_VARIABLE):
+        return browser
+    chromium: Any = importlib.import_module("choreographer.browsers.chromium")
+    return chromium.Chromium.find_browser(skip_local=False)
 
 
 def render_picture(
@@ -108,17 +110,36 @@ def render_picture(
     font: bytes | None = None,
     timeout: float = TIMEOUT_SECONDS,
 ) -> bytes:
-    """The figure on white paper, with a title above and how it was made below.
+    """Draws a figure on white with its title above and its recipe below.
 
-    drawn: with the colours of `theme.LIGHT`; title, recipe: text as files have it; font: WOFF2 of the
-    letters, put into the file; None: the system's; seconds: how long it may take. Raises Unavailable with
-    what to do.
+    Parameters
+    ----------
+    plotly_figure : Mapping[str, Any]
+        The figure in the colours of `palette.LIGHT`.
+    picture_format : {"png", "svg"}
+        The format of the picture.
+    title, recipe : str
+        Plain text, unescaped.
+    font : bytes or None
+        A WOFF2 font to embed; None uses the system's.
+    timeout : float
+        Time limit in seconds.
+
+    Returns
+    -------
+    bytes
+        The content of the file.
+
+    Raises
+    ------
+    Unavailable
+        If Kaleido or a browser is missing, or drawing fails or takes too long; the message says what to do.
     """
     if reason := unavailable_reason():
         raise Unavailable(reason)
     figure = clean_figure(without_unset(plotly_figure))
     width, height = picture_size(figure)
-    order = {
+    job = {
         "figure": keep_names_for_width(figure, width),
         "kind": picture_format,
         "scale": PNG_WIDTH / width,
@@ -132,29 +153,31 @@ def render_picture(
         with tempfile.TemporaryDirectory(
             prefix="calib-picture-", dir=_temp_folder(), ignore_cleanup_errors=True
         ) as folder:
-            return _run_kaleido(Path(folder), order, font, timeout)
+            return _run_kaleido(Path(folder), job, font, timeout)
     finally:
         _ONE_AT_A_TIME.release()
 
 
 def _temp_folder() -> str:
-    """The folder for temporary files, or one with a shorter name where that one's is too long."""
-    own = tempfile.gettempdir()
+    """The folder for temporary files, or SHORT_TEMP_FOLDER where its path is too long."""
+    default = tempfile.gettempdir()
     return (
-        own if len(own) <= MAX_TEMP_PATH or not os.access(SHORT_TEMP_FOLDER, os.W_OK) else SHORT_TEMP_FOLDER
+        default
+        if len(default) <= MAX_TEMP_PATH or not os.access(SHORT_TEMP_FOLDER, os.W_OK)
+        else SHORT_TEMP_FOLDER
     )
 
 
 def picture_size(figure: Mapping[str, Any]) -> tuple[int, int]:
-    """Width and height in pixels; a square panel is as wide as the picture."""
+    """Width and height of a figure in pixels; a square panel takes the whole width."""
     layout: Mapping[str, Any] = figure["layout"]
     height = int(layout.get("height") or 450)
-    upward: Mapping[str, Any] = layout.get("yaxis", {})
-    if "scaleanchor" not in upward:
+    y_axis: Mapping[str, Any] = layout.get("yaxis", {})
+    if "scaleanchor" not in y_axis:
         return FIGURE_WIDTH, height
     width = LOW_SQUARE_WIDTH if height < LOW_HEIGHT else SQUARE_WIDTH
     margin: Mapping[str, int] = layout.get("margin", {})
-    low, high = upward.get("domain", (0, 1))
+    low, high = y_axis.get("domain", (0, 1))
     side = (width - margin.get("l", 0) - margin.get("r", 0)) / (high - low)
     return width, round(side) + margin.get("t", 0) + margin.get("b", 0)
 
@@ -163,9 +186,9 @@ def _run_kaleido(folder: Path, job: Mapping[str, Any], font: bytes | None, timeo
     (folder / JOB_FILE).write_text(json.dumps(job), "utf-8")
     if font is not None:
         (folder / FONT_FILE).write_bytes(font)
-    roots = (_PROJECT_ROOT, Path(importlib.import_module("kaleido").__file__ or "").parents[1])
+    import_paths = (_PROJECT_ROOT, Path(importlib.import_module("kaleido").__file__ or "").parents[1])
     process = subprocess.Popen(  # noqa: S603  this program itself
-        [sys.executable, "-I", "-B", "-c", _CHILD_PROGRAM, str(folder), *map(str, roots)],
+        [sys.executable, "-I", "-B", "-c", _CHILD_PROGRAM, str(folder), *map(str, import_paths)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -174,37 +197,37 @@ def _run_kaleido(folder: Path, job: Mapping[str, Any], font: bytes | None, timeo
         start_new_session=True,
     )
     try:
-        _, told = process.communicate(timeout=timeout)
+        _, error_output = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         raise Unavailable(
             f"Drawing the picture was stopped after {timeout:g} s. Try again when the machine is less busy."
         ) from None
     finally:
         _terminate(process, folder)
-    made = folder / PICTURE_FILE
-    if made.exists():
-        return made.read_bytes()
-    _LOG.warning("no picture: %s", told.decode("utf-8", "replace")[-2000:])
+    picture = folder / PICTURE_FILE
+    if picture.exists():
+        return picture.read_bytes()
+    _LOG.warning("no picture: %s", error_output.decode("utf-8", "replace")[-2000:])
     raise Unavailable("The browser that draws pictures failed. Try again; the terminal says more.")
 
 
 def _terminate(process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Ends the process and what it has started, and waits until none of it is left."""
+    """Kills the process and everything it started, and waits until all are gone."""
     process.kill()
     process.wait()
     if process.stderr is not None:
         process.stderr.close()
-    until = time.monotonic() + KILL_WAIT_SECONDS
-    while _kill_leftovers(folder) and time.monotonic() < until:
+    deadline = time.monotonic() + KILL_WAIT_SECONDS
+    while _kill_leftovers(folder) and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
 def _kill_leftovers(folder: Path) -> int:
-    """Kills what was started for this folder, whose path is among its words; how many there still were."""
-    found = 0
-    for told in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):  # gone, or another person's
-            if os.fsencode(folder) in told.read_bytes():
-                os.kill(int(told.parent.name), signal.SIGKILL)
-                found += 1
-    return found
+    """Kills processes whose command line contains the folder; returns how many there were."""
+    n_killed = 0
+    for command_line in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # the process has ended, or belongs to another user
+            if os.fsencode(folder) in command_line.read_bytes():
+                os.kill(int(command_line.parent.name), signal.SIGKILL)
+                n_killed += 1
+    return n_killed

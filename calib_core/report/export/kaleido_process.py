@@ -1,7 +1,7 @@
-"""How does a figure become pixels?  By Kaleido, in a process of its own that runs this and nothing else.
+"""The separate process in which Kaleido draws a figure.
 
-The folder it is told of holds the order; the picture goes there too. The page that Kaleido
-opens has plotly.js of the installed package, no MathJax (so "$x$" stays as it is), and can reach no network.
+Its only argument is a folder that holds the job and receives the picture. The page that Kaleido opens uses
+plotly.js of the installed package, has no MathJax (so "$x$" stays as it is) and cannot reach the network.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from calib_core.errors import shorten
 from calib_core.figures.label_placement import text_width
 from calib_core.figures.palette import FONT, LIGHT
 
-# MERGED picture_frame: What stands around a figure in a file of its own?  A title above, how it was made below, white paper.
-#
-# The figure comes as the SVG that plotly draws; out comes one SVG with all that, a description and its letters.
+JOB_FILE: Final = "order.json"
+PICTURE_FILE: Final = "picture"
+FONT_FILE: Final = "font"
+
+DEAD_PROXY: Final = "http://127.0.0.1:9"
+"""A proxy that does not exist, so that no request of the browser or of a text leaves the machine."""
 
 TITLE_FONT_SIZE: Final = 17
 RECIPE_FONT_SIZE: Final = 11.5
 _SIDE_MARGIN: Final = 20
 _TOP_MARGIN: Final = 12
 _WIDTH_CORRECTION: Final = 0.9
-"""Of what `text_width` says, which is rather too much, for lines of many letters."""
+"""Factor on `text_width`, which overestimates long lines."""
 
 _MAX_TITLE_LINES: Final = 2
 _MAX_RECIPE_LINES: Final = 8
@@ -40,7 +43,15 @@ _INVALID_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\
 
 @dataclass(frozen=True, slots=True)
 class PictureFrame:
-    """width, height: of the figure alone, in pixels; title, recipe: text as files have it, any length."""
+    """What surrounds a figure in its file: the title above, the recipe below.
+
+    Attributes
+    ----------
+    width, height : int
+        Size of the figure alone, in pixels.
+    title, recipe : str
+        Plain text of any length, unescaped.
+    """
 
     width: int
     height: int
@@ -49,27 +60,27 @@ class PictureFrame:
 
     @property
     def title_lines(self) -> list[str]:
-        """The lines above the figure."""
+        """The title, wrapped to the width of the figure."""
         return wrap_text(self.title, TITLE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_TITLE_LINES)
 
     @property
     def recipe_lines(self) -> list[str]:
-        """The lines below it."""
-        found: list[str] = []
-        for part in self.recipe.splitlines():
-            found += wrap_text(part, RECIPE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_RECIPE_LINES)
-        if len(found) <= _MAX_RECIPE_LINES:
-            return found
-        return [*found[: _MAX_RECIPE_LINES - 1], "… The column recipe of the CSV has all of it."]
+        """The recipe, wrapped to the width of the figure."""
+        lines: list[str] = []
+        for line in self.recipe.splitlines():
+            lines += wrap_text(line, RECIPE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_RECIPE_LINES)
+        if len(lines) <= _MAX_RECIPE_LINES:
+            return lines
+        return [*lines[: _MAX_RECIPE_LINES - 1], "… The column recipe of the CSV has all of it."]
 
     @property
     def top_height(self) -> int:
-        """Pixels above the figure."""
+        """Height of the title in pixels."""
         return round(_TOP_MARGIN + 1.4 * TITLE_FONT_SIZE * len(self.title_lines))
 
     @property
     def total_height(self) -> int:
-        """Height of all of it, in pixels."""
+        """Height of title, figure and recipe in pixels."""
         return (
             self.top_height
             + self.height
@@ -79,12 +90,12 @@ class PictureFrame:
 
 
 def clean_xml_text(text: str) -> str:
-    """The text with what no XML may hold replaced."""
+    """Replaces characters that XML does not allow."""
     return _INVALID_XML.sub("\ufffd", text)
 
 
-def clean_figure(part: object) -> Any:  # noqa: ANN401  whatever a figure is made of
-    """A figure whose texts are all `clean`."""
+def clean_figure(part: object) -> Any:  # noqa: ANN401  any value within a figure
+    """Applies `clean_xml_text` to every text in a figure, keys included."""
     if isinstance(part, str):
         return clean_xml_text(part)
     if isinstance(part, Mapping):
@@ -98,7 +109,19 @@ def clean_figure(part: object) -> Any:  # noqa: ANN401  whatever a figure is mad
 
 
 def wrap_text(text: str, font_size: float, width: float, max_lines: int) -> list[str]:
-    """The text in lines that fit, broken at spaces where there are any; the last of `most` ends with "…"."""
+    """Breaks text into lines, at spaces where possible.
+
+    Parameters
+    ----------
+    text : str
+        The text; white space is folded.
+    font_size : float
+        In pixels.
+    width : float
+        Longest line, in pixels.
+    max_lines : int
+        Longer text is cut, and its last line ends with "…".
+    """
     lines = [""]
     for word in clean_xml_text(text).split():
         for piece in _split_word(word, font_size, width):
@@ -117,7 +140,7 @@ def wrap_text(text: str, font_size: float, width: float, max_lines: int) -> list
 
 
 def _split_word(word: str, font_size: float, width: float) -> list[str]:
-    """A word that is wider than a line in parts that are not."""
+    """Splits a word into parts that fit a line."""
     pieces = [""]
     for letter in word:
         if pieces[-1] and _WIDTH_CORRECTION * text_width(pieces[-1] + letter, font_size) > width:
@@ -127,11 +150,27 @@ def _split_word(word: str, font_size: float, width: float) -> list[str]:
 
 
 def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
-    """One SVG of all of it. svg: as plotly gives it; font: WOFF2, put inside, or None for the system's."""
+    """Adds title, recipe, description and white background to a figure.
+
+    Parameters
+    ----------
+    svg : str
+        The figure as plotly draws it.
+    frame : PictureFrame
+        Size and texts.
+    font : bytes or None
+        A WOFF2 font to embed; None uses the system's.
+
+    Returns
+    -------
+    str
+        One SVG document.
+    """
     start = svg.index("<svg ") + len("<svg ")
     end = svg.index(">", start)
-    opening = re.sub(r'\b(?:width|height)="[^"]*"', "", svg[start:end])
+    attributes = re.sub(r'\b(?:width|height)="[^"]*"', "", svg[start:end])
     size = f'width="{frame.width}" height="{frame.total_height}"'
+    figure_size = f'width="{frame.width}" height="{frame.height}"'
     return "\n".join(
         [
             '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img"',
@@ -151,23 +190,23 @@ def frame_svg(svg: str, frame: PictureFrame, font: bytes | None) -> str:
                 f'fill="{LIGHT.muted_text}"',
             ),
             "</g>",
-            f'<svg x="0" y="{frame.top_height}" width="{frame.width}" height="{frame.height}" {opening}{svg[end:]}',
+            f'<svg x="0" y="{frame.top_height}" {figure_size} {attributes}{svg[end:]}',
             "</svg>",
         ]
     )
 
 
 def _text_elements(lines: Sequence[str], top: float, font_size: float, attributes: str) -> list[str]:
-    """Lines of text one below the other, from `top` on."""
+    """Lines of text below one another, from `top` on."""
     return [
-        f'<text x="{_SIDE_MARGIN}" y="{top + 1.4 * font_size * at + font_size:.1f}" font-size="{font_size}" {attributes}>'
-        f"{escape(line)}</text>"
-        for at, line in enumerate(lines)
+        f'<text x="{_SIDE_MARGIN}" y="{top + 1.4 * font_size * index + font_size:.1f}" '
+        f'font-size="{font_size}" {attributes}>{escape(line)}</text>'
+        for index, line in enumerate(lines)
     ]
 
 
 def font_face_css(font: bytes) -> str:
-    """The CSS that makes the letters known under the name that figures ask for first."""
+    """CSS that defines the font under the first name in the figures' font list."""
     name = FONT.split(",", maxsplit=1)[0]
     source = base64.b64encode(font).decode()
     return (
@@ -177,10 +216,18 @@ def font_face_css(font: bytes) -> str:
 
 
 def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
-    """A figure that shows this SVG and nothing else: what plotly can turn into pixels."""
+    """A plotly figure that shows only this SVG, so that plotly can render it as PNG."""
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    whole = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "sizex": 1, "sizey": 1, "sizing": "stretch"}
-    unseen = {"visible": False, "range": [0, 1], "fixedrange": True}
+    full_size = {
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": 1,
+        "sizex": 1,
+        "sizey": 1,
+        "sizing": "stretch",
+    }
+    hidden_axis = {"visible": False, "range": [0, 1], "fixedrange": True}
     return {
         "data": [{"type": "scatter", "x": [None], "y": [None]}],
         "layout": {
@@ -190,29 +237,23 @@ def svg_figure(svg: str, frame: PictureFrame) -> dict[str, Any]:
             "margin": dict.fromkeys("lrtb", 0),
             "paper_bgcolor": LIGHT.background,
             "plot_bgcolor": LIGHT.background,
-            "xaxis": unseen,
-            "yaxis": unseen,
-            "images": [{"source": source, "layer": "above", **whole}],
+            "xaxis": hidden_axis,
+            "yaxis": hidden_axis,
+            "images": [{"source": source, "layer": "above", **full_size}],
         },
     }
 
 
-JOB_FILE: Final = "order.json"
-PICTURE_FILE: Final = "picture"
-FONT_FILE: Final = "font"
-
-DEAD_PROXY: Final = "http://127.0.0.1:9"
-"""A proxy that is not there: the browser's own errands and whatever a text names end at it."""
-
-
 class _KaleidoPage:
-    """Kaleido's page with the letters that figures are measured by."""
+    """Kaleido's page with the font that figures are laid out for."""
 
-    def __init__(self, font: bytes | None, kaleido: Any) -> None:  # noqa: ANN401  it has no types
+    def __init__(self, font: bytes | None, kaleido: Any) -> None:  # noqa: ANN401  Kaleido has no types
         style = "" if font is None else f"<style>{font_face_css(font)}</style>"
         page: str = kaleido.PageGenerator(mathjax=False).generate_index()
-        ask = "<body><p style=\"position:absolute;left:-99em;font-family:'Source Sans'\">ab <b>c</b></p>"
-        self._page = page.replace("</head>", f'<meta charset="utf-8">{style}</head>').replace("<body", ask, 1)
+        body = "<body><p style=\"position:absolute;left:-99em;font-family:'Source Sans'\">ab <b>c</b></p>"
+        self._page = page.replace("</head>", f'<meta charset="utf-8">{style}</head>').replace(
+            "<body", body, 1
+        )
 
     def generate_index(self) -> str:
         """The page as HTML."""
@@ -220,7 +261,7 @@ class _KaleidoPage:
 
 
 async def render(job: dict[str, Any], font: bytes | None) -> bytes:
-    """The picture that is ordered. Raises whatever Kaleido raises."""
+    """Draws the picture of a job; raises whatever Kaleido raises."""
     kaleido: Any = importlib.import_module("kaleido")
     frame = PictureFrame(**job["frame"])
     options = {"width": frame.width, "height": frame.height, "scale": 1, "format": "svg"}
@@ -232,17 +273,17 @@ async def render(job: dict[str, Any], font: bytes | None) -> bytes:
         proxy_server=DEAD_PROXY,
         enable_extensions=False,
     ) as browser:
-        plain: bytes = await browser.calc_fig(job["figure"], opts=options)
-        svg = frame_svg(plain.decode(), frame, font)
+        figure_svg: bytes = await browser.calc_fig(job["figure"], opts=options)
+        svg = frame_svg(figure_svg.decode(), frame, font)
         if job["kind"] == "svg":
             return svg.encode()
-        pixels = {**options, "height": frame.total_height, "scale": job["scale"], "format": "png"}
-        return await browser.calc_fig(svg_figure(svg, frame), opts=pixels)
+        png_options = {**options, "height": frame.total_height, "scale": job["scale"], "format": "png"}
+        return await browser.calc_fig(svg_figure(svg, frame), opts=png_options)
 
 
 def _check_browser(browser: str, timeout: float) -> None:
-    """Raises CalledProcessError where the browser ends at once: Kaleido may wait for it all the same."""
-    subprocess.run(  # noqa: S603  the browser that is to draw
+    """Raises CalledProcessError if the browser cannot start, which Kaleido might not notice."""
+    subprocess.run(  # noqa: S603  the browser chosen by the user or the system
         [browser, "--version"],
         check=True,
         timeout=timeout,
@@ -252,12 +293,12 @@ def _check_browser(browser: str, timeout: float) -> None:
 
 
 def main(folder: str) -> None:
-    """Carries out the order in the folder."""
-    place = Path(folder)
-    order = json.loads((place / JOB_FILE).read_text("utf-8"))
-    _check_browser(order["browser"], order["seconds"])
-    letters = place / FONT_FILE
-    font = letters.read_bytes() if letters.exists() else None
-    made = place / f"{PICTURE_FILE}.part"
-    made.write_bytes(asyncio.run(render(order, font)))
-    made.rename(place / PICTURE_FILE)
+    """Draws the picture of the job in the folder, and writes it there."""
+    path = Path(folder)
+    job = json.loads((path / JOB_FILE).read_text("utf-8"))
+    _check_browser(job["browser"], job["seconds"])
+    font_file = path / FONT_FILE
+    font = font_file.read_bytes() if font_file.exists() else None
+    unfinished = path / f"{PICTURE_FILE}.part"
+    unfinished.write_bytes(asyncio.run(render(job, font)))
+    unfinished.rename(path / PICTURE_FILE)

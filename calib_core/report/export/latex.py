@@ -1,8 +1,8 @@
-r"""How does a table of ECE and Brier become LaTeX that compiles, and no name in it becomes a command?
+r"""Tables of ECE and Brier score as LaTeX, for documents with `\usepackage{booktabs}`.
 
-For a document with `\usepackage{booktabs}`. Text of files is escaped; how each number was made stands in
-comments above the table, one line each. What this program writes itself compiles by any LaTeX of 2020 or
-later; names in scripts that pdfLaTeX does not know need LuaLaTeX or XeLaTeX, and a font that has them.
+Text from files is escaped. The recipe of each number is a comment above the table. The program's own texts
+compile with any LaTeX from 2020 on; names in scripts that pdfLaTeX does not know need LuaLaTeX or XeLaTeX and
+a font that has them.
 """
 
 from __future__ import annotations
@@ -59,20 +59,28 @@ _REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
         "⌉": r"$\rceil$",
     }
 )
-"""Brackets too: one right after a row's end would be taken for its optional argument. A straight quotation
-mark by its number, as the usual font encoding has no name for it."""
+"""Character → LaTeX. A bracket right after the end of a row would be taken for an optional argument; a
+straight quotation mark is written by its number because the default font encoding has no name for it."""
 
 _LIGATURE_GAPS: Final = re.compile(r"(?<=-)(?=-)|(?<=,)(?=,)")
-"""Between letters that a font joins to a dash or a quotation mark."""
+"""Positions between characters that a font would join into a dash or a quotation mark."""
 
 
 def escape_latex(text: str) -> str:
-    """The text as LaTeX prints it, character for character; white space folded, control characters gone."""
+    r"""Escapes text so that LaTeX prints it character for character.
+
+    White space is folded and control characters are removed.
+
+    Examples
+    --------
+    >>> print(escape_latex("50 % of a_b -- see {x}"))
+    50 \% of a\_b -{}- see \{x\}
+    """
     return _LIGATURE_GAPS.sub("{}", "".join(_REPLACEMENTS.get(letter, letter) for letter in _one_line(text)))
 
 
 def ece_brier_latex(table: EceBrierTable) -> str:
-    """One `table` environment: a row a method, its accuracy, n and judged answer in small print below it."""
+    """Writes one `table` environment: a row for each method, with its notes in small print below."""
     title = f"{escape_latex(table.title)}. Lowest in bold among numbers on the same rows."
     lines = [
         *(f"% {_one_line(note)}" for note in table.notes),
@@ -98,41 +106,43 @@ def _one_line(text: str) -> str:
 def _legend(table: EceBrierTable) -> str:
     if not any(entry.warning for entry in table.entries.values()):
         return ""
-    return rf" {_REPLACEMENTS[FEW_BINS_MARK]}: one or two bins hold most rows, so this ECE describes little else."
+    mark = _REPLACEMENTS[FEW_BINS_MARK]
+    return f" {mark}: one or two bins hold most rows, so this ECE describes little else."
 
 
 def _heading(table: EceBrierTable) -> list[str]:
-    places = range(len(table.columns))
+    indices = range(len(table.columns))
     lines: list[str] = []
-    small = [
+    notes = [
         rf"\footnotesize {escape_latex(text)}" if (text := table.column_notes.get(column)) else ""
         for column in table.columns
     ]
-    said = [[escape_latex(names[part]) for names in table.columns.values()] for part in (0, 1)]
-    for names in (*said, small):  # data set, model, what holds of all its numbers
+    names_by_part = [[escape_latex(names[part]) for names in table.columns.values()] for part in (0, 1)]
+    for names in (*names_by_part, notes):  # data set, model, note
         if any(names):
             cells = "".join(rf" & \multicolumn{{2}}{{c}}{{{name}}}" for name in names)
             lines.append(rf"{cells} \\")
-    rules = " ".join(rf"\cmidrule(lr){{{2 + 2 * at}-{3 + 2 * at}}}" for at in places)
+    rules = " ".join(rf"\cmidrule(lr){{{2 + 2 * index}-{3 + 2 * index}}}" for index in indices)
     return [*lines, rules, rf"{table.row_heading}{' & ECE & Brier' * len(table.columns)} \\"]
 
 
 def _row(title: str, entries: list[EceBrierCell | None], small_print: str) -> list[str]:
+    mark = _REPLACEMENTS[FEW_BINS_MARK]
     numbers = "".join(
         " & -- & --"
         if entry is None
-        else f" & {_bold(entry.ece, bold=entry.best_ece)}{_REPLACEMENTS[FEW_BINS_MARK] if entry.warning else ''}"
+        else f" & {_bold(entry.ece, bold=entry.best_ece)}{mark if entry.warning else ''}"
         f" & {_bold(entry.brier, bold=entry.best_brier)}"
         for entry in entries
     )
     lines = [rf"{escape_latex(title)}{numbers} \\"]
     if any(entry is not None and entry.small_print for entry in entries):
-        below = "".join(
+        small_cells = "".join(
             rf" & \multicolumn{{2}}{{r}}{{\footnotesize {escape_latex(entry.small_print if entry else '')}}}"
             for entry in entries
         )
-        head = rf"\footnotesize {escape_latex(small_print)}" if small_print else ""
-        lines.append(rf"{head}{below} \\")
+        small_heading = rf"\footnotesize {escape_latex(small_print)}" if small_print else ""
+        lines.append(rf"{small_heading}{small_cells} \\")
     return lines
 
 

@@ -1,7 +1,7 @@
-"""How does a table become a file, with how its numbers were made inside?
+"""Export of tables as CSV, Parquet, Markdown and LaTeX, each with the recipe of its numbers.
 
-CSV and Parquet hold the numbers in full, with a column `recipe`; Markdown and LaTeX (with the package
-booktabs) are for reading: rounded, the recipe below or in the caption. Text of files stands in each as text.
+CSV and Parquet have full precision and a column `recipe`. Markdown and LaTeX (with the package booktabs) are
+rounded for reading, with the recipe below or in the caption. Text from files is escaped in each.
 """
 
 from __future__ import annotations
@@ -16,14 +16,25 @@ import polars as pl
 from calib_core.readers.table.csv_reader import escape_formulas
 from calib_core.report.export.latex import escape_latex
 
-# MERGED spreadsheet: How does a table become a CSV that a spreadsheet opens without running anything in it?
-#
-# A text cell that a spreadsheet would take for a formula is defused as `files.formulas` says; ids are
-# restored where such a CSV is read again.
+RECIPE_COLUMN: Final = "recipe"
+MISSING_CELL: Final = "–"
+_NUMERIC_CELL: Final = re.compile(r"[–∞]|[+−-]?[\d.,]+(?:e[+−-]?\d+)?(?: ?%)?")
+_MARKDOWN_SPECIAL: Final = re.compile(
+    r"[\\`*_{}\[\]<>&|~$:@#^]|(?<=[wW]{3})\.|(?<==)=|=(?==)|(?<=-)-|-(?=-)|!(?=\[)"
+)
+"""Characters with a meaning within a line of Markdown, in any dialect in use."""
 
 
 def safe_csv(frame: pl.DataFrame) -> bytes:
-    """UTF-8 CSV with a header; numbers stay numbers, null is an empty cell. `frame` has no lists."""
+    """Writes UTF-8 CSV in which no spreadsheet program takes a text for a formula.
+
+    `escape_formulas` marks such cells; reading the CSV back restores them. Null is an empty cell.
+
+    Parameters
+    ----------
+    frame : pl.DataFrame
+        Columns of numbers, booleans and text, without lists.
+    """
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     return (
         frame.with_columns(escape_formulas(pl.col(name)).alias(name) for name in texts)
@@ -32,59 +43,50 @@ def safe_csv(frame: pl.DataFrame) -> bytes:
     )
 
 
-RECIPE_COLUMN: Final = "recipe"
-MISSING_CELL: Final = "–"
-_NUMERIC_CELL: Final = re.compile(r"[–∞]|[+−-]?[\d.,]+(?:e[+−-]?\d+)?(?: ?%)?")
-_MARKDOWN_SPECIAL: Final = re.compile(
-    r"[\\`*_{}\[\]<>&|~$:@#^]|(?<=[wW]{3})\.|(?<==)=|=(?==)|(?<=-)-|-(?=-)|!(?=\[)"
-)
-"""What a reader of Markdown, of any kind in use, may take for more than itself within a line."""
-
-
 def with_recipe_column(frame: pl.DataFrame, recipe: str) -> pl.DataFrame:
-    """The frame with a column `recipe`; one that has it keeps its own, row by row."""
+    """Adds a column `recipe`, unless the frame has one already."""
     if RECIPE_COLUMN in frame.columns:
         return frame
     return frame.with_columns(pl.lit(recipe).alias(RECIPE_COLUMN))
 
 
 def table_csv(frame: pl.DataFrame, recipe: str) -> bytes:
-    """UTF-8 CSV as `spreadsheet.to_csv` writes it, with the recipe in every row."""
+    """Writes CSV as `safe_csv` does, with the recipe in every row."""
     return safe_csv(with_recipe_column(frame, recipe))
 
 
 def table_parquet(frame: pl.DataFrame, recipe: str) -> bytes:
-    """Parquet with a column `recipe`, and the same under that name in the file's metadata."""
-    written = BytesIO()
-    with_recipe_column(frame, recipe).write_parquet(written, metadata={RECIPE_COLUMN: recipe})
-    return written.getvalue()
+    """Writes Parquet with the recipe as a column and in the file's metadata."""
+    buffer = BytesIO()
+    with_recipe_column(frame, recipe).write_parquet(buffer, metadata={RECIPE_COLUMN: recipe})
+    return buffer.getvalue()
 
 
 def table_markdown(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
-    """UTF-8 Markdown: the title, a table with pipes, the recipe."""
+    """Writes UTF-8 Markdown: the title, a pipe table, the recipe."""
     cells = readable_cells(frame)
-    right = [_is_numeric_column(cells[name]) for name in cells.columns]
+    is_numeric = [_is_numeric_column(cells[name]) for name in cells.columns]
     rows = [cells.columns, *cells.rows()]
-    body = [f"| {' | '.join(map(escape_markdown_cell, row))} |" for row in rows]
-    rule = f"|{'|'.join(' ---: ' if number else ' --- ' for number in right)}|"
-    below = [f"Recipe: {escape_markdown_cell(line)}  " for line in _recipe_lines(recipe)]
+    lines = [f"| {' | '.join(map(escape_markdown_cell, row))} |" for row in rows]
+    rule = f"|{'|'.join(' ---: ' if numeric else ' --- ' for numeric in is_numeric)}|"
+    recipe_lines = [f"Recipe: {escape_markdown_cell(line)}  " for line in _recipe_lines(recipe)]
     return "\n".join(
-        [f"**{escape_markdown_cell(title)}**", "", body[0], rule, *body[1:], "", *below, ""]
+        [f"**{escape_markdown_cell(title)}**", "", lines[0], rule, *lines[1:], "", *recipe_lines, ""]
     ).encode()
 
 
 def table_latex(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
-    """UTF-8 LaTeX: one `table` environment with the title and the recipe as its caption."""
+    """Writes UTF-8 LaTeX: one `table` environment with title and recipe as its caption."""
     cells = readable_cells(frame)
-    right = [_is_numeric_column(cells[name]) for name in cells.columns]
+    is_numeric = [_is_numeric_column(cells[name]) for name in cells.columns]
     rows = [_latex_row(row) for row in (cells.columns, *cells.rows())]
-    told = " ".join(escape_latex(line) for line in _recipe_lines(recipe))
+    recipe_text = " ".join(escape_latex(line) for line in _recipe_lines(recipe))
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{escape_latex(title)}. {{\footnotesize {told}}}}}",
-            rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in right)}}}",
+            rf"\caption{{{escape_latex(title)}. {{\footnotesize {recipe_text}}}}}",
+            rf"\begin{{tabular}}{{{''.join('r' if numeric else 'l' for numeric in is_numeric)}}}",
             r"\toprule",
             rows[0],
             r"\midrule",
@@ -98,13 +100,13 @@ def table_latex(frame: pl.DataFrame, recipe: str, title: str) -> bytes:
 
 
 def escape_markdown_cell(text: str) -> str:
-    """Markdown for any reader that shows the text character for character, in one line."""
+    """Escapes text so that Markdown shows it character for character, on one line."""
     folded = " ".join(text.encode("utf-8", "replace").decode().split())
     return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", folded)
 
 
 def readable_cells(frame: pl.DataFrame) -> pl.DataFrame:
-    """All cells as text: numbers to four decimals or, if large or tiny, four digits; a dash for nothing."""
+    """Formats all cells as text: numbers to four decimals, or four digits if large or tiny; "–" for null."""
     return pl.DataFrame(
         {
             name: pl.Series(name, [_cell_text(value) for value in frame[name]], dtype=pl.String)
@@ -132,8 +134,8 @@ def _number_text(value: float) -> str:
         return MISSING_CELL
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    form = ".4f" if value == 0 or 0.001 <= abs(value) < 1000 else ".4g"
-    return f"{'−' if value < 0 else ''}{abs(value):{form}}"
+    format_spec = ".4f" if value == 0 or 0.001 <= abs(value) < 1000 else ".4g"
+    return f"{'−' if value < 0 else ''}{abs(value):{format_spec}}"
 
 
 def _latex_row(cells: tuple[str, ...] | list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Which pages has a report?  One module a page: a subject in, what its page shows out."""
+"""The pages of a report, one module each: a module turns the input into the section of its page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ __all__ = ["SECTIONS", "ReportPage"]
 class ReportPage:
     """One page of a report.
 
-    section: raises Unavailable, saying why, where the runs have nothing to say to the question.
+    Attributes
+    ----------
+    title, question : str
+        The page's title and the question it answers.
+    section : Callable[[ReportInput, ProgressCallback], Section]
+        Builds the section; raises Unavailable, with the reason, if the page does not apply to the runs.
     """
 
     title: str
@@ -38,8 +43,8 @@ class ReportPage:
 
 
 SECTIONS: Final[dict[str, ReportPage]] = {
-    made.ID: ReportPage(made.TITLE, made.QUESTION, made.section)
-    for made in (
+    module.ID: ReportPage(module.TITLE, module.QUESTION, module.section)
+    for module in (
         overview,
         reliability,
         concentration,
@@ -53,4 +58,4 @@ SECTIONS: Final[dict[str, ReportPage]] = {
         files,
     )
 }
-"""Page id → page, in the order in which they stand."""
+"""Page id → page, in the order of the report."""

@@ -1,4 +1,4 @@
-"""What if it may refuse?  One block a run of answers: share answered against accuracy, by a few methods."""
+"""The page Abstention: share of questions answered against accuracy, one block for each run of answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from calib_core.wording import NO_VALUE, format_number, format_percent
 ID, TITLE, QUESTION = "abstention", "Abstention", "What if it may refuse?"
 
 DEFAULT_TARGET_ACCURACY: Final = 0.9
-"""The accuracy that is wanted where nobody says another."""
+"""The target accuracy where none is chosen."""
 
 ABSTENTION_CAPTION: Final = (
     "From right to left fewer questions are answered, the surest last. Pale: 95 % Wilson interval of each "
@@ -51,86 +51,88 @@ NO_SINGLE_CONFIDENCES: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The curves of every run. Raises Unavailable where no run keeps single confidences."""
+    """Builds the curves of every run; raises Unavailable if no run has single confidences."""
     runs = report_input.answer_runs
     if not runs:
         raise Unavailable(NO_SINGLE_CONFIDENCES)
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(runs):
-        progress(at / len(runs), run.title)
-        asked = [id_ for id_ in run.usable if id_ in report_input.settings.methods]
-        made: dict[str, tuple[Evidence, AbstentionCurve]] = {}
-        for method in asked or default_methods(run.usable):
+    for index, run in enumerate(runs):
+        progress(index / len(runs), run.title)
+        requested = [id_ for id_ in run.usable if id_ in report_input.settings.methods]
+        curves: dict[str, tuple[Evidence, AbstentionCurve]] = {}
+        for method in requested or default_methods(run.usable):
             try:
                 evidence = report_input.evidence(run, method)
-                made[method] = evidence, abstention_curve(evidence)
+                curves[method] = evidence, abstention_curve(evidence)
             except Unavailable as reason:
                 refused.append(f"{run.title}, {METHODS[method].title}: {reason}")
-        if made:
-            blocks.append(_block(run, list(made.values())))
+        if curves:
+            blocks.append(_block(run, list(curves.values())))
     if not blocks:
         raise Unavailable(refused[0] if refused else "No run gives one of these confidences.")
     return Section(ID, TITLE, QUESTION, (*blocks, *not_drawn_blocks(refused)))
 
 
-def _block(run: ReportRun, curves: Sequence[tuple[Evidence, AbstentionCurve]]) -> Block:
-    evidences, made = zip(*curves, strict=True)
+def _block(run: ReportRun, evidences_and_curves: Sequence[tuple[Evidence, AbstentionCurve]]) -> Block:
+    evidences, curves = zip(*evidences_and_curves, strict=True)
     return Block(
         title=run.title,
-        headline=abstention_headline(made, DEFAULT_TARGET_ACCURACY),
-        tiles=tuple(abstention_tiles(evidences, made, DEFAULT_TARGET_ACCURACY)),
-        recipes=tuple(abstention_recipes(made)),
+        headline=abstention_headline(curves, DEFAULT_TARGET_ACCURACY),
+        tiles=tuple(abstention_tiles(evidences, curves, DEFAULT_TARGET_ACCURACY)),
+        recipes=tuple(abstention_recipes(curves)),
         figures=(
             ReportFigure.from_drawing(
                 lambda theme: abstention_figure(
-                    made, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, threshold=None
+                    curves, theme, target_accuracy=DEFAULT_TARGET_ACCURACY, threshold=None
                 ),
-                describe_abstention(made),
+                describe_abstention(curves),
             ),
         ),
-        tables=(ReportTable.from_rows("", abstention_rows(made, DEFAULT_TARGET_ACCURACY, None), AURC_NOTE),),
+        tables=(
+            ReportTable.from_rows("", abstention_rows(curves, DEFAULT_TARGET_ACCURACY, None), AURC_NOTE),
+        ),
         captions=(ABSTENTION_CAPTION,),
         remarks=judged_answers_caveat(evidences),
     )
 
 
 def judged_answers_caveat(evidences: Sequence[Evidence]) -> tuple[str, ...]:
-    """That the lines judge different answers, where they do."""
+    """A caveat if the methods do not all judge the same answer."""
     judged = tuple(dict.fromkeys(evidence.judged for evidence in evidences))
     return (f"The lines judge different answers: {', '.join(judged)}.",) if len(judged) > 1 else ()
 
 
 def abstention_recipes(curves: Sequence[AbstentionCurve]) -> list[str]:
-    """How each line was made."""
+    """The recipe of each curve."""
     return [f"{METHODS[curve.method].title}: {curve.recipe}" for curve in curves]
 
 
 def abstention_tiles(
     evidences: Sequence[Evidence], curves: Sequence[AbstentionCurve], target_accuracy: float
 ) -> list[Tile]:
-    """At the wanted accuracy, and answering all: of the line that answers most."""
-    found = [(curve, answering) for curve in curves if (answering := curve.for_accuracy(target_accuracy))]
-    curve, most = max(found, key=lambda one: one[1].coverage, default=(curves[0], None))
+    """The tiles, for the method that answers the largest share at the target accuracy."""
+    reaching = [(curve, point) for curve in curves if (point := curve.for_accuracy(target_accuracy))]
+    curve, best = max(reaching, key=lambda pair: pair[1].coverage, default=(curves[0], None))
     title = METHODS[curve.method].title
-    evidence = next(one for one in evidences if one.method.id == curve.method)
+    evidence = next(evidence for evidence in evidences if evidence.method.id == curve.method)
     return [
         Tile(
             f"Answered at {target_text(target_accuracy)}",
-            format_percent(most.coverage if most else None),
+            format_percent(best.coverage if best else None),
             f"The largest share of questions that {title} answers with the accuracy wanted.",
             title,
         ),
         Tile(
             "By confidence ≥",
-            threshold_text(most.threshold) if most else NO_VALUE,
+            threshold_text(best.threshold) if best else NO_VALUE,
             "The threshold that gives it, chosen on these same rows.",
         ),
         Tile(
             "Lower end there",
-            format_percent(most.low if most else None),
+            format_percent(best.low if best else None),
             "Of the 95 % Wilson interval of the accuracy on those answered.",
-            f"n = {most.n_answered:,}" if most else "",
+            f"n = {best.n_answered:,}" if best else "",
         ),
         Tile(
             "Accuracy, answering all",
@@ -145,26 +147,28 @@ def abstention_tiles(
 def abstention_rows(
     curves: Sequence[AbstentionCurve], target_accuracy: float, threshold: float | None
 ) -> list[dict[str, str]]:
-    """One row a method: at the wanted accuracy, at the threshold, and over all thresholds."""
+    """One row for each method: at the target accuracy, at the chosen threshold, and over all thresholds."""
     return [_abstention_row(curve, target_accuracy, threshold) for curve in curves]
 
 
 def _abstention_row(
     curve: AbstentionCurve, target_accuracy: float, threshold: float | None
 ) -> dict[str, str]:
-    at = curve.for_accuracy(target_accuracy)
+    target_point = curve.for_accuracy(target_accuracy)
     best = curve.most_accurate
     never = f"never: at best {format_percent(best.accuracy)} (n = {best.n_answered:,})"
     row = {
         "Confidence method": METHODS[curve.method].title,
-        "t": threshold_text(at.threshold) if at else NO_VALUE,
-        f"Answered at {target_text(target_accuracy)}": format_percent(at.coverage) if at else never,
-        "Their accuracy": _accuracy_text(at),
+        "t": threshold_text(target_point.threshold) if target_point else NO_VALUE,
+        f"Answered at {target_text(target_accuracy)}": format_percent(target_point.coverage)
+        if target_point
+        else never,
+        "Their accuracy": _accuracy_text(target_point),
     }
     if threshold is not None:
-        typed = curve.at_threshold(threshold)
-        row[f"Answered at t = {threshold:g}"] = format_percent(typed.coverage)
-        row[f"Their accuracy at t = {threshold:g}"] = _accuracy_text(typed)
+        threshold_point = curve.at_threshold(threshold)
+        row[f"Answered at t = {threshold:g}"] = format_percent(threshold_point.coverage)
+        row[f"Their accuracy at t = {threshold:g}"] = _accuracy_text(threshold_point)
     return row | {
         "AUROC": format_number(curve.auroc),
         "AURC": format_number(curve.aurc),
@@ -174,9 +178,9 @@ def _abstention_row(
     }
 
 
-def _accuracy_text(answering: OperatingPoint | None) -> str:
-    """ "90.1 % (87.0 % to 92.6 %)", with a dash where nothing is answered."""
-    if answering is None or answering.accuracy is None:
+def _accuracy_text(point: OperatingPoint | None) -> str:
+    """The accuracy as "90.1 % (87.0 % to 92.6 %), n = 412"; a dash where nothing is answered."""
+    if point is None or point.accuracy is None:
         return NO_VALUE
-    ends = f"{format_percent(answering.low)} to {format_percent(answering.high)}"
-    return f"{format_percent(answering.accuracy)} ({ends}), n = {answering.n_answered:,}"
+    interval = f"{format_percent(point.low)} to {format_percent(point.high)}"
+    return f"{format_percent(point.accuracy)} ({interval}), n = {point.n_answered:,}"

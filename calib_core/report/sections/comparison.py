@@ -1,4 +1,4 @@
-"""Which model is both accurate and honest?  One block a data set: every run by a few methods."""
+"""The page Comparison: accuracy against Brier score of all runs, one block for each data set."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from calib_core.wording import NO_VALUE, format_interval, format_number, format_
 ID, TITLE, QUESTION = "comparison", "Comparison", "Which model is both accurate and honest?"
 
 MEASURES_PER_POINT: Final = 2
-"""How many numbers of a point are measured, each with an interval: accuracy and Brier score."""
+"""Numbers estimated for each point, with intervals: accuracy and Brier score."""
 
 CURVES_CAPTION: Final = "On grey ground, below a(1−a), a confidence tells right from wrong. "
 TRENDS_TITLE: Final = "Do the two go together over the models?"
@@ -45,14 +45,17 @@ SKILL_HELP: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Accuracy against Brier score. Raises Unavailable where there are fewer than two runs to compare."""
+    """Builds the comparison of each data set; raises Unavailable if there are fewer than two runs."""
     if len(report_input.runs) < 2:
         raise Unavailable("There is one run only, and nothing to compare it with.")
-    sets = runs_by_dataset(report_input.runs)
+    by_dataset = runs_by_dataset(report_input.runs)
     blocks: list[Block] = []
-    for at, (dataset, runs) in enumerate(sets.items()):
+    for index, (dataset, runs) in enumerate(by_dataset.items()):
         block = _block(
-            report_input, dataset, runs, lambda share, text, at=at: progress((at + share) / len(sets), text)
+            report_input,
+            dataset,
+            runs,
+            lambda share, text, index=index: progress((index + share) / len(by_dataset), text),
         )
         blocks += [block] if block else []
     if not blocks:
@@ -63,30 +66,31 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 def _block(
     report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback
 ) -> Block | None:
-    seen, refused = _evidence_by_point(report_input, runs)
-    made: dict[tuple[Evidence, str, Scheme], MetricEstimate] = {}
+    evidences, refused = _evidence_by_point(report_input, runs)
+    estimates: dict[tuple[Evidence, str, Scheme], MetricEstimate] = {}
 
     def measure_once(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
-        """Each once: the axes are what every point has anyway."""
+        """Estimates each number only once: both axes show numbers that every point needs anyway."""
         key = (evidence, metric, scheme)
-        if key not in made:
+        if key not in estimates:
             progress(
-                min(1.0, len(made) / (MEASURES_PER_POINT * len(seen))), f"intervals of {evidence.run.label}"
+                min(1.0, len(estimates) / (MEASURES_PER_POINT * len(evidences))),
+                f"intervals of {evidence.run.label}",
             )
-            made[key] = estimate_metric(evidence, metric, scheme)
-        return made[key]
+            estimates[key] = estimate_metric(evidence, metric, scheme)
+        return estimates[key]
 
     result = compare_runs(
-        {key: evidence for key, (_, evidence) in seen.items()},
-        titles={key: run.title for key, (run, _) in seen.items()},
+        {key: evidence for key, (_, evidence) in evidences.items()},
+        titles={key: run.title for key, (run, _) in evidences.items()},
         available_methods={id_ for run in runs for id_ in run.usable},
         estimator=measure_once,
     )
     if not result.points:
         return None
     for key, why in result.unavailable.items():
-        refused.append((seen[key][1].method.title, why, seen[key][0].title))
-    places = {key: run.style_index for key, (run, _) in seen.items()}
+        refused.append((evidences[key][1].method.title, why, evidences[key][0].title))
+    style_indices = {key: run.style_index for key, (run, _) in evidences.items()}
     return Block(
         title=dataset or "",
         headline=result.headline,
@@ -94,7 +98,7 @@ def _block(
         recipes=(result.recipe,),
         figures=(
             ReportFigure.from_drawing(
-                lambda theme: comparison_figure(result, theme, style_indices=places),
+                lambda theme: comparison_figure(result, theme, style_indices=style_indices),
                 describe_comparison(result),
             ),
         ),
@@ -107,45 +111,47 @@ def _block(
 def _evidence_by_point(
     report_input: ReportInput, runs: Sequence[ReportRun]
 ) -> tuple[dict[str, tuple[ReportRun, Evidence]], list[tuple[str, str, str]]]:
-    """Every run by every method shown, by the point's key; and what cannot be had, with the reason."""
-    able = {id_ for run in runs for id_ in run.usable}
+    """Returns run and evidence by point key, and (method, reason, run) for each point that is missing."""
+    available = {id_ for run in runs for id_ in run.usable}
     methods = [
-        id_ for id_ in METHODS if id_ in able and id_ in report_input.settings.methods
-    ] or default_methods(able)
-    seen: dict[str, tuple[ReportRun, Evidence]] = {}
+        id_ for id_ in METHODS if id_ in available and id_ in report_input.settings.methods
+    ] or default_methods(available)
+    evidences: dict[str, tuple[ReportRun, Evidence]] = {}
     refused: list[tuple[str, str, str]] = []
-    for at, run in enumerate(runs):
+    for index, run in enumerate(runs):
         for method in methods:
             try:
-                seen[f"{at}:{method}"] = (run, report_input.evidence(run, method).top_label)
+                evidences[f"{index}:{method}"] = (run, report_input.evidence(run, method).top_label)
             except Unavailable as reason:
                 refused.append((METHODS[method].title, str(reason), run.title))
-    return seen, refused
+    return evidences, refused
 
 
 def _refusal_sentences(refused: Sequence[tuple[str, str, str]]) -> list[str]:
-    """What is no point, the runs of one method and reason together; refused: method, reason, run."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """Why points are missing, from (method, reason, run); runs missing for the same reason share a line."""
+    runs_by_reason: dict[tuple[str, str], list[str]] = {}
     for method, why, run in refused:
-        found.setdefault((method, why), []).append(run)
-    return [f"No {method} of {', '.join(runs)}: {why}" for (method, why), runs in found.items()]
+        runs_by_reason.setdefault((method, why), []).append(run)
+    return [f"No {method} of {', '.join(runs)}: {why}" for (method, why), runs in runs_by_reason.items()]
 
 
 def comparison_tiles(result: Comparison) -> list[Tile]:
-    """How many points, the best of each kind, and how many beat a constant."""
+    """The tiles: number of points, the best points, and how many beat a constant confidence."""
     points = result.points
     if not points:
         return []
-    best, right = lowest_brier(points), most_accurate(points)
-    judged = [point for point in points if point.brier_skill is not None]
-    sure = sum(point.brier.high is not None and point.brier.high < point.constant_brier for point in judged)
-    runs, methods = len({point.run for point in points}), len({point.method for point in points})
+    best, accurate = lowest_brier(points), most_accurate(points)
+    with_skill = [point for point in points if point.brier_skill is not None]
+    n_certain = sum(
+        point.brier.high is not None and point.brier.high < point.constant_brier for point in with_skill
+    )
+    n_runs, n_methods = len({point.run for point in points}), len({point.method for point in points})
     return [
         Tile(
             "Points",
             str(len(points)),
             "One a run and confidence method.",
-            f"{plural(runs, 'run')}, {plural(methods, 'method')}",
+            f"{plural(n_runs, 'run')}, {plural(n_methods, 'method')}",
         ),
         Tile(
             "Lowest Brier score",
@@ -155,39 +161,44 @@ def comparison_tiles(result: Comparison) -> list[Tile]:
         ),
         Tile(
             "Most accurate",
-            format_percent(right[0].accuracy.value),
-            f"Judged: {right[0].judged}. {METRICS['accuracy'].help}",
-            shorten(runs_text(right), 60),
+            format_percent(accurate[0].accuracy.value),
+            f"Judged: {accurate[0].judged}. {METRICS['accuracy'].help}",
+            shorten(runs_text(accurate), 60),
         ),
         Tile(
             "Below a(1−a)",
-            f"{sum((point.brier_skill or 0) > 0 for point in judged)} of {len(judged)}"
-            if judged
+            f"{sum((point.brier_skill or 0) > 0 for point in with_skill)} of {len(with_skill)}"
+            if with_skill
             else NO_VALUE,
             SKILL_HELP,
-            f"{sure} with the whole interval" if judged else "all rows have one outcome",
+            f"{n_certain} with the whole interval" if with_skill else "all rows have one outcome",
         ),
     ]
 
 
 def comparison_caption(result: Comparison) -> str:
-    """What the picture shows."""
-    curves, told = CURVES_CAPTION if result.has_reference_curves else "", coverage_note((result.x, result.y))
-    return f"Colour and name: the run; shape: the method; bars: 95 % intervals. {curves}{told}"
+    """How to read the figure."""
+    curves, interval_note = (
+        CURVES_CAPTION if result.has_reference_curves else "",
+        coverage_note((result.x, result.y)),
+    )
+    return f"Colour and name: the run; shape: the method; bars: 95 % intervals. {curves}{interval_note}"
 
 
 def trend_sentences(result: Comparison) -> list[str]:
-    """The ranks and the share of a(1−a), method by method; one sentence where no method has them."""
-    if none := no_trend_reason(result):
-        return [none]
+    """The trend of each method over the models, or one sentence if no method has one."""
+    if reason := no_trend_reason(result):
+        return [reason]
     if len(result.trends) == 1:
         return [result.trends[0].headline]
-    several = len({trend.dataset for trend in result.trends}) > 1
-    return [f"{trend_name(trend, with_dataset=several)}: {trend.headline}" for trend in result.trends]
+    several_datasets = len({trend.dataset for trend in result.trends}) > 1
+    return [
+        f"{trend_name(trend, with_dataset=several_datasets)}: {trend.headline}" for trend in result.trends
+    ]
 
 
 def no_trend_reason(result: Comparison) -> str | None:
-    """Why no method has a rank correlation or a change, in a sentence; None where one has."""
+    """Why no method has a rank correlation or a change, in a sentence; None if one has."""
     if not result.trends or any(trend.correlation or trend.change for trend in result.trends):
         return None
     reasons = list(dict.fromkeys(trend.no_correlation_reason or "" for trend in result.trends))
@@ -195,17 +206,17 @@ def no_trend_reason(result: Comparison) -> str | None:
 
 
 def trend_name(trend: Trend, *, with_dataset: bool) -> str:
-    """The method, and the data set where there are several."""
-    of = trend.dataset or "no data set named"
-    return f"{METHODS[trend.method].title}, {of}" if with_dataset else METHODS[trend.method].title
+    """The method, followed by the data set if `with_dataset`."""
+    dataset = trend.dataset or "no data set named"
+    return f"{METHODS[trend.method].title}, {dataset}" if with_dataset else METHODS[trend.method].title
 
 
 def trend_rows(result: Comparison) -> list[dict[str, object]]:
-    """One row a method and data set: the ranks, and the Brier score from the least to the most accurate."""
-    several = len({trend.dataset for trend in result.trends}) > 1
+    """One row for each trend: rank correlation, and change from the least to the most accurate model."""
+    several_datasets = len({trend.dataset for trend in result.trends}) > 1
     return [
         {
-            "Confidence method": trend_name(trend, with_dataset=several),
+            "Confidence method": trend_name(trend, with_dataset=several_datasets),
             "Models": f"{trend.n_models}"
             if trend.n_points == trend.n_models
             else f"{trend.n_points} runs of {trend.n_models}, not independent",
@@ -217,14 +228,14 @@ def trend_rows(result: Comparison) -> list[dict[str, object]]:
 
 
 def _rank_columns(trend: Trend) -> dict[str, object]:
-    found = trend.correlation
-    if found is None:
+    correlation = trend.correlation
+    if correlation is None:
         return {"Rank correlation ρ": f"none: {trend.no_correlation_reason}", "p": NO_VALUE}
     if not trend.independent:
-        return {"Rank correlation ρ": format_signed(found.rho, "+.2f"), "p": NO_VALUE}
-    ends = f"{format_signed(found.low, '+.2f')} to {format_signed(found.high, '+.2f')}"
-    p = "< 0.001" if found.p < 0.001 else f"{found.p:.3f}"
-    return {"Rank correlation ρ": f"{format_signed(found.rho, '+.2f')} ({ends})", "p": p}
+        return {"Rank correlation ρ": format_signed(correlation.rho, "+.2f"), "p": NO_VALUE}
+    interval = f"{format_signed(correlation.low, '+.2f')} to {format_signed(correlation.high, '+.2f')}"
+    p = "< 0.001" if correlation.p < 0.001 else f"{correlation.p:.3f}"
+    return {"Rank correlation ρ": f"{format_signed(correlation.rho, '+.2f')} ({interval})", "p": p}
 
 
 def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
@@ -236,37 +247,39 @@ def _change_columns(trend: Trend, result: Comparison) -> dict[str, object]:
             "a(1−a) alone": NO_VALUE,
         }
     names = {point.key: point.name for point in result.points}
-    ends = (
+    interval = (
         ""
         if change.low is None or change.high is None
         else (f" ({format_signed(change.low, '+.3f')} to {format_signed(change.high, '+.3f')})")
     )
     return {
         CHANGE_HEADING: f"{names[change.least_accurate]} to {names[change.most_accurate]}",
-        "Brier score": f"{format_signed(change.brier_change, '+.3f')}{ends}",
+        "Brier score": f"{format_signed(change.brier_change, '+.3f')}{interval}",
         "a(1−a) alone": format_signed(change.constant_brier_change, "+.3f"),
     }
 
 
 def comparison_rows(result: Comparison) -> list[dict[str, object]]:
-    """One row a point, the lowest Brier score first."""
+    """One row for each point, the lowest Brier score first."""
     return [_comparison_row(point, result) for point in result.points_by_brier]
 
 
 def _comparison_row(point: ComparisonPoint, result: Comparison) -> dict[str, object]:
-    axes = {one.metric: one for one in (point.x, point.y)}
-    more: dict[str, object] = {}
+    axis_estimates = {estimate.metric: estimate for estimate in (point.x, point.y)}
+    axis_columns: dict[str, object] = {}
     for id_ in dict.fromkeys((result.x, result.y)):
         if id_ not in BASE_METRICS:
-            more |= {
-                METRICS[id_].title: format_number(axes[id_].value),
-                f"{METRICS[id_].title} 95 %": format_interval(axes[id_].low, axes[id_].high),
+            axis_columns |= {
+                METRICS[id_].title: format_number(axis_estimates[id_].value),
+                f"{METRICS[id_].title} 95 %": format_interval(
+                    axis_estimates[id_].low, axis_estimates[id_].high
+                ),
             }
     accuracy, brier = point.accuracy, point.brier
     return {
         "Run": point.run,
         "Confidence method": METHODS[point.method].title,
-        **more,
+        **axis_columns,
         "Accuracy": format_percent(accuracy.value),
         "Accuracy 95 %": format_interval(accuracy.low, accuracy.high, ".1f", 100),
         "Brier": format_number(brier.value),

@@ -1,4 +1,4 @@
-"""Where do the confidences lie, and can the bins be trusted?  One block a run and method."""
+"""The page Bin concentration: how the confidences spread over the bins, by run and method."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from calib_core.wording import format_number, format_percent
 
 ID, TITLE = "concentration", "Bin concentration"
 QUESTION = "Where do the confidences lie, and can the bins be trusted?"
+HISTOGRAM_TITLE = "Histogram of confidences"
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """Histogram and cumulative share of every run. Raises Unavailable where no run gives them."""
+    """Builds a block for every run and method; raises Unavailable if there is none."""
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(report_input.runs):
-        progress(at / len(report_input.runs), run.title)
+    for index, run in enumerate(report_input.runs):
+        progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
             try:
                 blocks.append(_block(report_input, run, method))
@@ -65,16 +66,13 @@ def _block(report_input: ReportInput, run: ReportRun, method: str) -> Block:
     )
 
 
-HISTOGRAM_TITLE = "Histogram of confidences"
-
-
 def cumulative_title(result: Concentration) -> str:
-    """What stands above the cumulative line."""
+    """The heading above the cumulative curve."""
     return f"Cumulative share of {result.unit}, fullest bin first"
 
 
 def concentration_caption(results: Sequence[Concentration]) -> str:
-    """How both figures of these are read."""
+    """How to read both figures."""
     scale = ", each to its own scale" if len(results) > 1 else ""
     return (
         f"Amber: the two fullest bins. Fine strip: the same {results[0].unit} in {MAX_BINS:,} bins{scale}. "
@@ -83,7 +81,7 @@ def concentration_caption(results: Sequence[Concentration]) -> str:
 
 
 def concentration_tiles(result: Concentration) -> list[Tile]:
-    """How far the confidences spread."""
+    """The tiles: how far the confidences spread."""
     unit = result.unit
     return [
         Tile("Two fullest bins", format_percent(result.top_two_share), f"Share of the {unit} in them."),
@@ -118,6 +116,6 @@ def _certainty_help(result: Concentration, outcome: str) -> str:
 
 
 def _help_or_unknown(result: Concentration, text: str) -> str:
-    """The help of a number that single confidences are needed for."""
-    kept = result.n_distinct is not None
-    return text if kept else f"{text} Not known: of a token-level run only sums are kept."
+    """The help text, with a remark if the number is unknown because single confidences were not kept."""
+    is_known = result.n_distinct is not None
+    return text if is_known else f"{text} Not known: of a token-level run only sums are kept."

@@ -1,4 +1,4 @@
-"""What was loaded, what was left out, and why?  The ledger: a line a file, then each file in full."""
+"""The page Files: what was loaded, what was left out and why; a summary, then each file in detail."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ ID, TITLE, QUESTION = "files", "Files", "What was loaded, what was left out, and
 SPIKES_HEADING: Final = "Many rows at one value"
 COUNT_HEADINGS: Final = ("Rows", "Bad rows", "Runs")
 MAX_NAMED_COLUMNS: Final = 40
-"""So many columns that nothing is read from are named."""
+"""At most this many columns are named in one remark."""
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """All files, also those of which nothing is used."""
+    """Builds the summary and a block for every file, also for files that are not used."""
     blocks = [_summary_block(report_input)]
-    for at, file in enumerate(report_input.files):
-        progress(at / len(report_input.files), file.name)
+    for index, file in enumerate(report_input.files):
+        progress(index / len(report_input.files), file.name)
         blocks.append(_file_block(file))
-    wholes = [
+    merged_runs = [
         run
         for run in report_input.runs
         if run.report.run.file not in {file.name for file in report_input.files}
@@ -39,24 +39,25 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             captions=(row_facts(run.report),),
             remarks=tuple(run.report.run.row_counts.notes),
         )
-        for run in wholes
+        for run in merged_runs
     ]
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
 def _summary_block(report_input: ReportInput) -> Block:
     rows = [_file_row(file) for file in report_input.files if file.files_read]
-    beside: dict[FileChecksum, list[str]] = {}
+    companions: dict[FileChecksum, list[str]] = {}
     for file in report_input.files:
-        for part in file.files_read[1:]:
-            beside.setdefault(part, []).append(file.name)
-    for part, names in beside.items():
-        with_ = names[0] if len(names) == 1 else f"{len(names)} of these files"
-        rows.append(_checksum_row(part, f"read with {with_}"))
+        for checksum in file.files_read[1:]:
+            companions.setdefault(checksum, []).append(file.name)
+    for checksum, names in companions.items():
+        readers = names[0] if len(names) == 1 else f"{len(names)} of these files"
+        rows.append(_checksum_row(checksum, f"read with {readers}"))
     loaded = sum(file.refusal is None for file in report_input.files)
+    n_files, n_runs = plural(len(report_input.files), "file"), plural(len(report_input.runs), "run")
     return Block(
         title="",
-        headline=f"{plural(len(report_input.files), 'file')}, {loaded} loaded, {plural(len(report_input.runs), 'run')}.",
+        headline=f"{n_files}, {loaded} loaded, {n_runs}.",
         tables=(ReportTable.from_rows("Every file, and the checksum of what was read", rows),),
     )
 
@@ -89,18 +90,20 @@ def _file_block(file: ReportFile) -> Block:
     report = file.report
     if report is None:
         return Block(file.name, remarks=_refusal_lines(file.refusal))
-    made = FORMATS[report.format]
-    reading = f"Recognised as {made.title}: it has {made.recognised_by}."
+    file_format = FORMATS[report.format]
+    reading = f"Recognised as {file_format.title}: it has {file_format.recognised_by}."
     if file.refusal is not None:
-        bad = _bad_row_tables(report)
-        return Block(file.name, headline=reading, tables=tuple(bad), remarks=_refusal_lines(file.refusal))
-    told = {note for run in report.runs for note in run.run.row_counts.notes}
+        problems = _bad_row_tables(report)
+        return Block(
+            file.name, headline=reading, tables=tuple(problems), remarks=_refusal_lines(file.refusal)
+        )
+    run_notes = {note for run in report.runs for note in run.run.row_counts.notes}
     remarks = [note for run in report.runs for note in run.run.row_counts.notes]
-    remarks += [note for note in report.notes if note not in told]
+    remarks += [note for note in report.notes if note not in run_notes]
     if report.bad_rows:
         remarks.insert(0, f"{bad_rows_phrase(report.bad_rows, report.rows)} and left out of every number.")
-    if other := _renamed_columns(report):
-        remarks.append(f"Columns read as another name: {names_or_more(other)}.")
+    if renamed := _renamed_columns(report):
+        remarks.append(f"Columns read as another name: {names_or_more(renamed)}.")
     if report.unused_columns:
         remarks.append(f"Columns not read: {names_or_more(report.unused_columns)}.")
     return Block(
@@ -116,7 +119,7 @@ def _file_block(file: ReportFile) -> Block:
 
 
 def _refusal_lines(refusal: str | None) -> tuple[str, ...]:
-    """A refusal as bullets; the lines that it lists have hyphens of their own."""
+    """The lines of a refusal, without the hyphens of its own lists."""
     return tuple(line.removeprefix("- ") for line in (refusal or "").splitlines())
 
 
@@ -127,7 +130,7 @@ def _renamed_columns(report: FileReport) -> tuple[str, ...]:
 
 
 def names_or_more(names: tuple[str, ...]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and how many more there are: "a, b and 3 more"."""
     shown = ", ".join(shorten(name, 60) for name in names[:MAX_NAMED_COLUMNS])
     return (
         shown if len(names) <= MAX_NAMED_COLUMNS else f"{shown} and {len(names) - MAX_NAMED_COLUMNS:,} more"
@@ -135,21 +138,23 @@ def names_or_more(names: tuple[str, ...]) -> str:
 
 
 def row_facts(report: RunReport) -> str:
-    """What became of the rows of one run, in a sentence."""
-    ledger = report.run.row_counts
-    told = [f"{plural(ledger.n_rows, 'row')} read"]
-    if ledger.n_left_out:
-        told.append(f"{ledger.n_left_out:,} bad")
-    told += [f"{times:,} values of {column} clipped onto [0, 1]" for column, times in ledger.clipped.items()]
-    if ledger.n_off_sum:
-        told.append(f"{ledger.n_off_sum:,} distributions do not sum to 1 exactly and are used as stored")
+    """How many rows of one run were read, left out or changed, in a sentence."""
+    row_counts = report.run.row_counts
+    facts = [f"{plural(row_counts.n_rows, 'row')} read"]
+    if row_counts.n_left_out:
+        facts.append(f"{row_counts.n_left_out:,} bad")
+    facts += [
+        f"{count:,} values of {column} clipped onto [0, 1]" for column, count in row_counts.clipped.items()
+    ]
+    if row_counts.n_off_sum:
+        facts.append(f"{row_counts.n_off_sum:,} distributions do not sum to 1 exactly and are used as stored")
     if report.accuracy is not None:
-        told.append(f"accuracy of the {report.judged} {format_percent(report.accuracy)}")
-    return "; ".join(told) + "."
+        facts.append(f"accuracy of the {report.judged} {format_percent(report.accuracy)}")
+    return "; ".join(facts) + "."
 
 
 def methods_report_table(report: RunReport) -> ReportTable:
-    """What one run can give, method by method, and why not the others."""
+    """The usable methods of one run, with a note on the others."""
     rows = [method_row(report, id_) for id_ in report.survey.usable]
     if not any(report.spikes.values()):
         rows = [{name: value for name, value in row.items() if name != SPIKES_HEADING} for row in rows]
@@ -159,16 +164,16 @@ def methods_report_table(report: RunReport) -> ReportTable:
 
 
 def _refused_methods_text(report: RunReport) -> str:
-    """The methods that the run does not give, those of one reason together."""
-    reasons: dict[str, list[str]] = {}
+    """The unavailable methods of a run; methods with the same reason are listed together."""
+    titles_by_reason: dict[str, list[str]] = {}
     for id_, why in report.survey.unavailable.items():
-        reasons.setdefault(why, []).append(METHODS[id_].title)
-    told = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in reasons.items())
-    return f"Not given: {told}." if told else ""
+        titles_by_reason.setdefault(why, []).append(METHODS[id_].title)
+    text = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in titles_by_reason.items())
+    return f"Not given: {text}." if text else ""
 
 
 def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
-    """One method of one run: rows used, rows missing, and why."""
+    """One method of one run: rows used, rows missing, and the reasons."""
     missing = report.missing.get(id_, {})
     spikes = [f"{spike.count:,} at {spike.value:g}" for spike in report.spikes.get(id_, ())]
     return {
@@ -176,26 +181,26 @@ def method_row(report: RunReport, id_: str) -> dict[str, str | int | None]:
         "Rows used": report.usable.get(id_),
         "Missing": sum(missing.values()) if id_ in report.usable else None,
         "Why": report.survey.unavailable.get(id_)
-        or "; ".join(f"{times:,} {why}" for why, times in missing.items()),
+        or "; ".join(f"{count:,} {why}" for why, count in missing.items()),
         SPIKES_HEADING: ", ".join(spikes[:3]),
     }
 
 
 def _audit_tables(report: FileReport) -> list[ReportTable]:
-    """The tool's own numbers beside ours, of every run whose file says some."""
-    found: list[ReportTable] = []
+    """The evaluation tool's own numbers beside ours, for every run whose file reports some."""
+    tables: list[ReportTable] = []
     for run in report.runs:
         numbers = compare_reported_metrics(run.run, run.survey.usable)
         if numbers:
-            rows = [_audit_row(one) for one in numbers]
-            said = [name for name in rows[0] if any(row[name] is not None for row in rows)]
-            rows = [{name: row[name] for name in said} for row in rows]
-            found.append(ReportTable.from_rows(f"The tool's own numbers beside ours: {run.run.label}", rows))
-    return found
+            rows = [_audit_row(number) for number in numbers]
+            filled_columns = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+            rows = [{name: row[name] for name in filled_columns} for row in rows]
+            tables.append(ReportTable.from_rows(f"The tool's own numbers beside ours: {run.run.label}", rows))
+    return tables
 
 
 def _audit_row(number: ReportedComparison) -> dict[str, str | None]:
-    """With the words of the page Files."""
+    """One reported number beside ours, with the headings of the page Files."""
     known = number.ours is not None
     return {
         "Number": number.reported.name,
@@ -211,7 +216,7 @@ def _audit_row(number: ReportedComparison) -> dict[str, str | None]:
 
 
 def _bad_row_tables(report: FileReport) -> list[ReportTable]:
-    """The bad values by kind, the first of each."""
+    """A table for each kind of bad value, with the first rows of each."""
     return [
         ReportTable.from_rows(
             f"Bad: {problem.kind}, {plural(problem.count, 'row')}",
@@ -223,7 +228,7 @@ def _bad_row_tables(report: FileReport) -> list[ReportTable]:
 
 
 def bad_cell_row(cell: BadCell) -> dict[str, str | int | None]:
-    """Where one bad value stands, and what to do."""
+    """Where a bad value is, and what to do about it."""
     return {
         "Row": cell.row,
         "Line": cell.line,

@@ -1,4 +1,4 @@
-"""Which subjects, shots, sizes, tunings are off?  One block a data set that something sorts into groups."""
+"""The page Groups: calibration by subject, shots, size or tuning, one block for each data set with groups."""
 
 from __future__ import annotations
 
@@ -44,96 +44,10 @@ from calib_core.wording import (
     plural,
 )
 
-# MERGED group_panels: How do the groups look one by one?  Small reliability diagrams of the highest, as on the page Groups.
-
-MAX_SMALL_DIAGRAMS: Final = 6
-"""So many diagrams are drawn, and of every run at least one."""
-
-
-def default_diagram_keys(result: GroupResults, n_runs: int) -> list[str]:
-    """Whose diagrams are drawn where nobody has chosen, each by its `Groups.key`; runs: how many."""
-    return result.highest_groups(
-        MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs)
-    )
-
-
-def diagrams_heading(result: GroupResults, keys: Collection[str]) -> str:
-    """What stands above the diagrams of these, the `first`."""
-    thing = "group" if result.group_by.target == "rows" else "run"
-    every = {group.name if thing == "group" else group.run for group in result.groups}
-    if len(every) > 1 and every == set(keys):
-        return f"Reliability diagrams of every {thing}"
-    many = f"{len(keys)} {thing}s" if len(keys) > 1 else thing
-    few = any(group.small for group in result.groups)
-    rows = f", of {MIN_ROWS} rows or more" if few and thing == "group" else ""
-    return f"Reliability diagrams of the {many} of highest {METRICS[result.metric].title}{rows}"
-
-
-class GroupEvidence(NamedTuple):
-    """What one diagram shows. key: as in `Groups.key`; run: its name where there are several, else ""."""
-
-    key: str
-    name: str
-    run: str
-    evidence: AnswerEvidence
-
-
-def group_evidences(
-    evidences: Mapping[str, AnswerEvidence],
-    result: GroupResults,
-    titles: Mapping[str, str],
-    selected: Collection[str],
-) -> Iterator[GroupEvidence]:
-    """Each chosen diagram, in the order of the groups, runs together; titles: of the runs, by key."""
-    if result.group_by.target == "runs":
-        keys = [group.run for group in result.groups if group.run in selected]
-        yield from (GroupEvidence(key, titles[key], "", evidences[key]) for key in keys)
-        return
-    sorted_ = {key: split_by_group(evidence, result.group_by) for key, evidence in evidences.items()}
-    for name in dict.fromkeys(group.name for group in result.groups if group.name in selected):
-        for key, own in sorted_.items():
-            if name in own:
-                yield GroupEvidence(name, name, titles[key] if len(evidences) > 1 else "", own[name])
-
-
-def group_diagrams(
-    evidences: Mapping[str, AnswerEvidence],
-    result: GroupResults,
-    titles: Mapping[str, str],
-    settings: ReportSettings,
-) -> tuple[ReportFigure, ...]:
-    """A diagram of each of the first groups and each run; arguments as in `parts`."""
-    found: list[ReportFigure] = []
-    for part in group_evidences(evidences, result, titles, default_diagram_keys(result, len(evidences))):
-        try:
-            found.append(
-                _diagram_figure(part, reliability_diagram(part.evidence, settings.metric, settings.scheme))
-            )
-        except Unavailable:
-            continue
-    return tuple(found)
-
-
-def diagram_note(result: Reliability) -> str:
-    """What stands below a diagram's name: its number, on how many rows."""
-    few = f", fewer than {MIN_ROWS}" if result.score.n_used < MIN_ROWS else ""
-    value = f"{METRICS[result.score.metric].title} {format_number(result.score.value)}"
-    return f"{value}, n = {result.score.n_used:,}{few}"
-
-
-def _diagram_figure(group: GroupEvidence, result: Reliability) -> ReportFigure:
-    return ReportFigure.from_drawing(
-        lambda theme: small_reliability_figure(result, theme),
-        describe_reliability(result),
-        group.name,
-        note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
-    )
-
-
 ID, TITLE, QUESTION = "groups", "Groups", "Which subjects, shots, sizes, tunings are off?"
 
 MAX_SERIES: Final = 4
-"""So many runs are told apart in one row of the figure."""
+"""At most this many runs can be told apart in one row of the figure."""
 TOO_MANY_RUNS: Final = "more cannot be told apart in one row."
 NO_GROUPS: Final = (
     "Nothing sorts these runs into groups. Groups come from a column of the file (“subject”, or any column "
@@ -146,14 +60,57 @@ NULL_MARK_CAUTION: Final = (
 )
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 
+MAX_SMALL_DIAGRAMS: Final = 6
+"""At most this many diagrams are drawn, but at least one for every run."""
+
+
+class GroupEvidence(NamedTuple):
+    """The data of one small diagram.
+
+    Attributes
+    ----------
+    key : str
+        As in `GroupResults.highest_groups`.
+    name : str
+        The group, or the run where runs are compared.
+    run : str
+        The run's name if there are several, else "".
+    evidence : AnswerEvidence
+        The rows of the group.
+    """
+
+    key: str
+    name: str
+    run: str
+    evidence: AnswerEvidence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupDiagram:
+    """One small diagram, or the reason why there is none.
+
+    Attributes
+    ----------
+    group : GroupEvidence
+        The data of the diagram.
+    result : Reliability or str
+        The diagram, or why it cannot be drawn.
+    """
+
+    group: GroupEvidence
+    result: Reliability | str
+
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The groups of every data set, by the method that most of its runs give. Raises Unavailable without."""
-    sets = runs_by_dataset(report_input.answer_runs)
+    """Builds a block for every data set with groups; raises Unavailable if there is none."""
+    by_dataset = runs_by_dataset(report_input.answer_runs)
     blocks: list[Block] = []
-    for at, (dataset, runs) in enumerate(sets.items()):
+    for index, (dataset, runs) in enumerate(by_dataset.items()):
         block = _block(
-            report_input, dataset, runs, lambda share, text, at=at: progress((at + share) / len(sets), text)
+            report_input,
+            dataset,
+            runs,
+            lambda share, text, index=index: progress((index + share) / len(by_dataset), text),
         )
         blocks += [block] if block else []
     if not blocks:
@@ -164,21 +121,21 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 def _block(
     report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun], progress: ProgressCallback
 ) -> Block | None:
-    """None where nothing sorts these runs, or none of them gives the number."""
+    """The groups of one data set; None if nothing groups its runs or the metric is unavailable."""
     method = most_common_method(runs, report_input.settings.methods)
     if method is None:
         return None
-    keyed = {str(at): run for at, run in enumerate(runs) if method in run.usable}
-    seen: dict[str, AnswerEvidence] = {}
+    keyed = {str(index): run for index, run in enumerate(runs) if method in run.usable}
+    evidences: dict[str, AnswerEvidence] = {}
     for key, run in keyed.items():
         evidence = report_input.evidence(run, method)
         if isinstance(evidence, AnswerEvidence):
-            seen[key] = evidence
-    ways = group_by_choices({key: evidence.run for key, evidence in seen.items()})
-    if not ways:
+            evidences[key] = evidence
+    groupings = group_by_choices({key: evidence.run for key, evidence in evidences.items()})
+    if not groupings:
         return None
-    grouping, *others = ways.values()
-    shown = dict(list(seen.items())[:MAX_SERIES]) if grouping.target == "rows" else seen
+    grouping, *others = groupings.values()
+    shown = dict(list(evidences.items())[:MAX_SERIES]) if grouping.target == "rows" else evidences
 
     def share_progress(share: float) -> None:
         progress(min(share, 1.0), dataset or "")
@@ -186,16 +143,16 @@ def _block(
     result = _compute_groups(report_input, shown, grouping, share_progress)
     if not result.groups:
         return None
-    said = (runs_shown_note(len(shown), len(seen)), other_groupings_note(others))
+    notes = (runs_shown_note(len(shown), len(evidences)), other_groupings_note(others))
     title = " · ".join(part for part in (dataset, f"by {grouping.title}") if part)
-    block = _result_block((title, METHODS[method].title), shown, result, keyed, said)
+    block = _result_block((title, METHODS[method].title), shown, result, keyed, notes)
     names = short_run_names(
-        {key: one.run.info for key, one in shown.items()}, {key: keyed[key].title for key in shown}
+        {key: evidence.run.info for key, evidence in shown.items()}, {key: keyed[key].title for key in shown}
     )
-    small = group_diagrams(shown, result, names, report_input.settings)
+    diagrams = group_diagrams(shown, result, names, report_input.settings)
     return replace(
         block,
-        small_figures=small,
+        small_figures=diagrams,
         small_figures_heading=diagrams_heading(result, default_diagram_keys(result, len(shown))),
     )
 
@@ -206,12 +163,12 @@ def _compute_groups(
     grouping: GroupBy,
     progress: Callable[[float], None],
 ) -> GroupResults:
-    asked = report_input.settings
+    settings = report_input.settings
     if grouping.target == "rows":
-        return groups_of_rows(evidences, grouping, asked.metric, asked.scheme, progress=progress)
-    against = next(iter(comparable_levels(evidences, grouping)), None)
+        return groups_of_rows(evidences, grouping, settings.metric, settings.scheme, progress=progress)
+    reference = next(iter(comparable_levels(evidences, grouping)), None)
     return groups_of_runs(
-        evidences, grouping, asked.metric, asked.scheme, reference=against, progress=progress
+        evidences, grouping, settings.metric, settings.scheme, reference=reference, progress=progress
     )
 
 
@@ -222,8 +179,10 @@ def _result_block(
     runs: Mapping[str, ReportRun],
     notes: Sequence[str],
 ) -> Block:
-    differing = paired_difference_rows(result)
-    places = {key: run.style_index for key, run in runs.items()} if result.group_by.target == "rows" else None
+    differences = paired_difference_rows(result)
+    style_indices = (
+        {key: run.style_index for key, run in runs.items()} if result.group_by.target == "rows" else None
+    )
     return Block(
         title=titles[0],
         method_title=titles[1],
@@ -232,11 +191,11 @@ def _result_block(
         recipes=(result.recipe,),
         figures=(
             ReportFigure.from_drawing(
-                lambda theme: groups_figure(result, theme, places), describe_groups(result)
+                lambda theme: groups_figure(result, theme, style_indices), describe_groups(result)
             ),
         ),
         tables=(
-            *([ReportTable.from_rows(PAIRED_TITLE, differing)] if differing else []),
+            *([ReportTable.from_rows(PAIRED_TITLE, differences)] if differences else []),
             ReportTable.from_rows("", group_rows(result)),
         ),
         captions=(
@@ -251,7 +210,7 @@ def _result_block(
 
 
 def comparable_levels(evidences: Mapping[str, AnswerEvidence], grouping: GroupBy) -> list[str]:
-    """The levels of a fact that others can be compared with, the usual one first; [] where there are none."""
+    """The levels that others can be compared with, the default reference first; [] if there are none."""
     if grouping.target == "rows" or grouping.id == "dataset":
         return []
     levels = ordered_levels({key: evidence.run.info for key, evidence in evidences.items()}, grouping.id)
@@ -259,111 +218,116 @@ def comparable_levels(evidences: Mapping[str, AnswerEvidence], grouping: GroupBy
 
 
 def runs_shown_note(n_shown: int, n_runs: int) -> str:
-    """That not all runs are drawn, where so."""
+    """A note if not all runs are drawn, else ""."""
     if n_shown == n_runs:
         return ""
     return f"{n_shown} of {n_runs} runs are drawn: {TOO_MANY_RUNS}"
 
 
 def other_groupings_note(others: Sequence[GroupBy]) -> str:
-    """By what else the page can sort."""
+    """A note on the other groupings that the app offers."""
     if not others:
         return ""
-    return f"In Calib the page Groups sorts them by {', '.join(one.title for one in others)} as well."
+    return (
+        f"In Calib the page Groups sorts them by {', '.join(grouping.title for grouping in others)} as well."
+    )
 
 
 def groups_tiles(evidences: Mapping[str, AnswerEvidence], result: GroupResults) -> list[Tile]:
-    """The ends of the range."""
-    known = [(group.value, group) for group in result.groups if group.value is not None]
-    if not known:
+    """The tiles: number of groups, the lowest and the highest value, rows used."""
+    with_value = [(group.value, group) for group in result.groups if group.value is not None]
+    if not with_value:
         return []
     metric = METRICS[result.metric]
-    least, most = (end(known, key=lambda one: one[0]) for end in (min, max))
-    small = sum(group.small for group in result.groups)
-    used, total = (
-        sum(one.n_used for one in evidences.values()),
-        sum(one.n_total for one in evidences.values()),
-    )
-    kinds = (len({group.name for group in result.groups}), len(result.series))
-    of, inner = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
+    lowest, lowest_group = min(with_value, key=lambda item: item[0])
+    highest, highest_group = max(with_value, key=lambda item: item[0])
+    n_small = sum(group.small for group in result.groups)
+    n_used = sum(evidence.n_used for evidence in evidences.values())
+    n_total = sum(evidence.n_total for evidence in evidences.values())
+    n_names = len({group.name for group in result.groups})
+    label, series_noun = ("Groups", "run") if result.group_by.target == "rows" else ("Runs", "group")
     return [
         Tile(
-            of,
-            str(kinds[0]),
+            label,
+            str(n_names),
             f"Small: of fewer than {MIN_ROWS} rows, drawn hollow.",
-            f"{plural(kinds[1], inner)}, {small} small",
+            f"{plural(len(result.series), series_noun)}, {n_small} small",
         ),
-        Tile(f"Lowest {metric.title}", format_number(least[0]), metric.help, _group_name(least[1], result)),
-        Tile(f"Highest {metric.title}", format_number(most[0]), metric.help, _group_name(most[1], result)),
-        Tile("Rows used / total", f"{used:,} / {total:,}", "Of all runs that are drawn."),
+        Tile(f"Lowest {metric.title}", format_number(lowest), metric.help, _group_name(lowest_group, result)),
+        Tile(
+            f"Highest {metric.title}", format_number(highest), metric.help, _group_name(highest_group, result)
+        ),
+        Tile("Rows used / total", f"{n_used:,} / {n_total:,}", "Of all runs that are drawn."),
     ]
 
 
 def _group_name(group: Group, result: GroupResults) -> str:
-    """The group's name, and the run's where there are several."""
-    more = f", {result.series[group.series]}" if len(result.series) > 1 else ""
-    return shorten(f"{group.name}{more}", 60)
+    """The group's name, followed by the run's if there are several."""
+    run_name = f", {result.series[group.series]}" if len(result.series) > 1 else ""
+    return shorten(f"{group.name}{run_name}", 60)
 
 
 def groups_caption(result: GroupResults) -> str:
-    """How the figure is read."""
-    how = next((group.how for group in result.groups if group.how), None)
-    told = f"Whiskers: {how}. " if how else "No interval is known for this number. "
-    if how and "bootstrap" in how:
-        told += f"{coverage_note((result.metric,))} "
-    few = sum(group.small for group in result.groups)
-    told += f"Hollow: fewer than {MIN_ROWS} rows ({few} of {len(result.groups)}). "
+    """How to read the figure."""
+    interval_method = next((group.how for group in result.groups if group.how), None)
+    caption = (
+        f"Whiskers: {interval_method}. " if interval_method else "No interval is known for this number. "
+    )
+    if interval_method and "bootstrap" in interval_method:
+        caption += f"{coverage_note((result.metric,))} "
+    n_small = sum(group.small for group in result.groups)
+    caption += f"Hollow: fewer than {MIN_ROWS} rows ({n_small} of {len(result.groups)}). "
     if any(value is not None for value in result.overall.values()):
-        told += "Dashed: the whole run. "
+        caption += "Dashed: the whole run. "
     if METRICS[result.metric].binned:
-        stroked = any(group.null_median is not None for group in result.groups)
-        told += f"{FEW_ROWS_CAUTION}{NULL_MARK_CAUTION if stroked else ''}."
-    return told.strip()
+        has_null_marks = any(group.null_median is not None for group in result.groups)
+        caption += f"{FEW_ROWS_CAUTION}{NULL_MARK_CAUTION if has_null_marks else ''}."
+    return caption.strip()
 
 
 def groups_remarks(result: GroupResults, titles: Mapping[str, str]) -> list[str]:
-    """Rows in no group, and runs without a dot; titles: of the runs, by key."""
-    told = [
-        f"{titles[run]}: {rows_:,} used rows are in no group by {result.group_by.title}."
-        for run, rows_ in result.n_ungrouped.items()
-        if rows_
+    """Remarks on rows in no group and on missing runs; `titles` maps run keys to titles."""
+    remarks = [
+        f"{titles[run]}: {count:,} used rows are in no group by {result.group_by.title}."
+        for run, count in result.n_ungrouped.items()
+        if count
     ]
-    return told + [f"{titles[run]}: {why}" for run, why in result.unavailable.items()]
+    return remarks + [f"{titles[run]}: {why}" for run, why in result.unavailable.items()]
 
 
 def paired_difference_rows(result: GroupResults) -> list[dict[str, object]]:
-    """Each level of a fact against another, on the same questions."""
+    """One row for each paired difference between two levels."""
     return [
         {
-            "Difference": f"{one.level} − {one.reference}",
+            "Difference": f"{contrast.level} − {contrast.reference}",
             METRICS[result.metric].title: NO_VALUE
-            if one.difference is None
-            else format_signed(one.difference.value),
+            if contrast.difference is None
+            else format_signed(contrast.difference.value),
             "95 %": NO_VALUE
-            if one.difference is None
-            else f"{format_signed(one.difference.low)} to {format_signed(one.difference.high)}",
-            "Questions": NO_VALUE if one.difference is None else f"{one.difference.n_questions:,}",
-            "Pairs of runs": f"{len(one.run_pairs):,}",
-            "Note": one.reason or (one.difference.interval_method if one.difference else ""),
+            if contrast.difference is None
+            else f"{format_signed(contrast.difference.low)} to {format_signed(contrast.difference.high)}",
+            "Questions": NO_VALUE if contrast.difference is None else f"{contrast.difference.n_questions:,}",
+            "Pairs of runs": f"{len(contrast.run_pairs):,}",
+            "Note": contrast.reason or (contrast.difference.interval_method if contrast.difference else ""),
         }
-        for one in result.contrasts
+        for contrast in result.contrasts
     ]
 
 
 def group_rows(result: GroupResults) -> list[dict[str, object]]:
-    """One row a group."""
-    name, kind = ("Group", "Run") if result.group_by.target == "rows" else ("Run", "Group")
-    title = METRICS[result.metric].title
-    calibrated = any(one.null_median is not None for one in result.groups)
+    """One row for each group."""
+    name_heading, series_heading = ("Group", "Run") if result.group_by.target == "rows" else ("Run", "Group")
+    metric_title = METRICS[result.metric].title
+    has_null = any(group.null_median is not None for group in result.groups)
     return [
         {
-            name: group.name,
-            **({kind: result.series[group.series]} if len(result.series) > 1 else {}),
-            title: format_number(group.value),
+            name_heading: group.name,
+            **({series_heading: result.series[group.series]} if len(result.series) > 1 else {}),
+            metric_title: format_number(group.value),
             "95 %": format_interval(group.low, group.high),
             **(
                 {"If calibrated": format_number(group.null_median), "p": format_p_value(group.p, group.draws)}
-                if calibrated
+                if has_null
                 else {}
             ),
             "Rows used": f"{group.n_used:,}" + (" (few)" if group.small else ""),
@@ -375,12 +339,87 @@ def group_rows(result: GroupResults) -> list[dict[str, object]]:
     ]
 
 
-# MERGED grouped__to__groups: moved.
+# --- Small reliability diagrams ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupDiagram:
-    """One small diagram; drawn: or why it cannot be."""
+def default_diagram_keys(result: GroupResults, n_runs: int) -> list[str]:
+    """Keys of the groups whose diagrams are drawn by default, those with the highest values."""
+    return result.highest_groups(
+        MAX_SMALL_DIAGRAMS if result.group_by.target == "runs" else max(1, MAX_SMALL_DIAGRAMS // n_runs)
+    )
 
-    group: GroupEvidence
-    result: Reliability | str
+
+def diagrams_heading(result: GroupResults, keys: Collection[str]) -> str:
+    """The heading above the diagrams of the groups or runs with these keys."""
+    thing = "group" if result.group_by.target == "rows" else "run"
+    all_names = {group.name if thing == "group" else group.run for group in result.groups}
+    if len(all_names) > 1 and all_names == set(keys):
+        return f"Reliability diagrams of every {thing}"
+    shown = f"{len(keys)} {thing}s" if len(keys) > 1 else thing
+    has_small_groups = any(group.small for group in result.groups)
+    rows = f", of {MIN_ROWS} rows or more" if has_small_groups and thing == "group" else ""
+    return f"Reliability diagrams of the {shown} of highest {METRICS[result.metric].title}{rows}"
+
+
+def group_evidences(
+    evidences: Mapping[str, AnswerEvidence],
+    result: GroupResults,
+    titles: Mapping[str, str],
+    selected: Collection[str],
+) -> Iterator[GroupEvidence]:
+    """Yields the data of each selected diagram.
+
+    Parameters
+    ----------
+    evidences : Mapping[str, AnswerEvidence]
+        Run key → evidence.
+    result : GroupResults
+        The groups, in the order in which diagrams are drawn; the runs of one group follow one another.
+    titles : Mapping[str, str]
+        Run key → title.
+    selected : Collection[str]
+        Keys of groups, or of runs where runs are compared.
+    """
+    if result.group_by.target == "runs":
+        keys = [group.run for group in result.groups if group.run in selected]
+        yield from (GroupEvidence(key, titles[key], "", evidences[key]) for key in keys)
+        return
+    groups_by_run = {key: split_by_group(evidence, result.group_by) for key, evidence in evidences.items()}
+    for name in dict.fromkeys(group.name for group in result.groups if group.name in selected):
+        for key, groups in groups_by_run.items():
+            if name in groups:
+                yield GroupEvidence(name, name, titles[key] if len(evidences) > 1 else "", groups[name])
+
+
+def group_diagrams(
+    evidences: Mapping[str, AnswerEvidence],
+    result: GroupResults,
+    titles: Mapping[str, str],
+    settings: ReportSettings,
+) -> tuple[ReportFigure, ...]:
+    """Draws the default diagrams of every run; parameters as in `group_evidences`."""
+    figures: list[ReportFigure] = []
+    for group in group_evidences(evidences, result, titles, default_diagram_keys(result, len(evidences))):
+        try:
+            figures.append(
+                _diagram_figure(group, reliability_diagram(group.evidence, settings.metric, settings.scheme))
+            )
+        except Unavailable:
+            continue
+    return tuple(figures)
+
+
+def diagram_note(result: Reliability) -> str:
+    """The note below a diagram's name: the metric, and the number of rows."""
+    small_note = f", fewer than {MIN_ROWS}" if result.score.n_used < MIN_ROWS else ""
+    value = f"{METRICS[result.score.metric].title} {format_number(result.score.value)}"
+    return f"{value}, n = {result.score.n_used:,}{small_note}"
+
+
+def _diagram_figure(group: GroupEvidence, result: Reliability) -> ReportFigure:
+    return ReportFigure.from_drawing(
+        lambda theme: small_reliability_figure(result, theme),
+        describe_reliability(result),
+        group.name,
+        note=f"{group.run}: {diagram_note(result)}" if group.run else diagram_note(result),
+    )

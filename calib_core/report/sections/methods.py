@@ -1,4 +1,4 @@
-"""Which confidence serves which model?  One block a data set: ECE and Brier of every run by every method."""
+"""The page Methods: ECE and Brier score of every run by every method, one block for each data set."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from calib_core.wording import format_number, format_percent, plural
 ID, TITLE, QUESTION = "methods", "Methods", "Which confidence serves which model?"
 
 MAX_RUNS_PER_TABLE: Final = 3
-"""So many runs stand side by side in one table: more are cut off on paper."""
+"""At most this many runs are columns of one table; more would be cut off on paper."""
 
 OFFERED_METHODS: Final = tuple(id_ for id_, method in METHODS.items() if method.run_kind == "answers")
 PUBLISHED_TITLE: Final = "Published figures, other models and data, not computed here"
@@ -46,13 +46,13 @@ BOLD_LEGEND: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The table of every data set. Raises Unavailable where no run has two methods to compare."""
+    """Builds the table of every data set; raises Unavailable if no run has two methods to compare."""
     if not any(len(run.usable) > 1 for run in report_input.answer_runs):
         raise Unavailable("No run here gives more than one confidence: no method is compared with another.")
-    sets = runs_by_dataset(report_input.answer_runs)
+    by_dataset = runs_by_dataset(report_input.answer_runs)
     blocks: list[Block] = []
-    for at, (dataset, runs) in enumerate(sets.items()):
-        progress(at / len(sets), dataset or "")
+    for index, (dataset, runs) in enumerate(by_dataset.items()):
+        progress(index / len(by_dataset), dataset or "")
         block = _block(report_input, dataset, runs)
         blocks += [block] if block else []
     if not blocks:
@@ -61,9 +61,9 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 
 def _published_block() -> Block:
-    """The paper's tables, labelled as such."""
+    """The published tables, labelled as such."""
     tables = [
-        part for dataset in N_QUESTIONS for part in _split_for_paper(published_ece_brier_table(dataset))
+        table for dataset in N_QUESTIONS for table in _split_for_paper(published_ece_brier_table(dataset))
     ]
     return Block(
         PUBLISHED_TITLE, ece_brier_tables=tuple(tables), captions=(f"{METHODS_SOURCE}: {METHODS_SETTING}.",)
@@ -71,16 +71,16 @@ def _published_block() -> Block:
 
 
 def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[ReportRun]) -> Block | None:
-    able = {id_ for run in runs for id_ in run.usable if id_ in OFFERED_METHODS}
-    methods = [id_ for id_ in able if id_ in report_input.settings.methods] or list(able)
+    available = {id_ for run in runs for id_ in run.usable if id_ in OFFERED_METHODS}
+    methods = [id_ for id_ in available if id_ in report_input.settings.methods] or list(available)
     options = MethodOptions(unparseable=report_input.settings.options.unparseable)
-    keyed = {str(at): run for at, run in enumerate(runs)}
-    seen: dict[str, list[AnswerEvidence]] = {}
+    keyed = {str(index): run for index, run in enumerate(runs)}
+    evidences: dict[str, list[AnswerEvidence]] = {}
     for key, run in keyed.items():
-        own = [id_ for id_ in METHODS if id_ in methods and id_ in run.usable]
-        found = [report_input.evidence(run, id_, options) for id_ in own]
-        seen[key] = [one for one in found if isinstance(one, AnswerEvidence)]
-    result = compare_methods(seen, report_input.settings.scheme)
+        run_methods = [id_ for id_ in METHODS if id_ in methods and id_ in run.usable]
+        run_evidences = [report_input.evidence(run, id_, options) for id_ in run_methods]
+        evidences[key] = [evidence for evidence in run_evidences if isinstance(evidence, AnswerEvidence)]
+    result = compare_methods(evidences, report_input.settings.scheme)
     if not result.cells:
         return None
     titles = {key: run.title for key, run in keyed.items()}
@@ -99,34 +99,34 @@ def _block(report_input: ReportInput, dataset: str | None, runs: Sequence[Report
 
 
 def _split_for_paper(table: EceBrierTable) -> Iterator[EceBrierTable]:
-    """The table in parts that fit on paper."""
-    left = iter(table.columns.items())
-    while own := dict(islice(left, MAX_RUNS_PER_TABLE)):
-        given = {id_ for of, id_ in table.entries if of in own}
-        rows = {id_: title for id_, title in table.rows.items() if id_ in given}
-        yield replace(table, columns=own, rows=rows)
+    """Splits the table into parts that fit on paper."""
+    remaining = iter(table.columns.items())
+    while columns := dict(islice(remaining, MAX_RUNS_PER_TABLE)):
+        row_ids = {id_ for column, id_ in table.entries if column in columns}
+        rows = {id_: title for id_, title in table.rows.items() if id_ in row_ids}
+        yield replace(table, columns=columns, rows=rows)
 
 
 def run_columns(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Run key → (data set, model and what else tells the runs of that data set apart)."""
-    found: dict[str, tuple[str, str]] = {}
+    """Run key → (data set, short name that is unique within the data set)."""
+    columns: dict[str, tuple[str, str]] = {}
     for dataset in dict.fromkeys(info.dataset for info in infos.values()):
-        own = {key: info for key, info in infos.items() if info.dataset == dataset}
-        names = short_run_names(own, {key: titles[key] for key in own})
-        found |= {key: (dataset or "", name) for key, name in names.items()}
-    return found
+        dataset_infos = {key: info for key, info in infos.items() if info.dataset == dataset}
+        names = short_run_names(dataset_infos, {key: titles[key] for key in dataset_infos})
+        columns |= {key: (dataset or "", name) for key, name in names.items()}
+    return columns
 
 
 def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
-    """How many, the lowest Brier score, and what warns; names: of the runs, by key."""
+    """The tiles: methods, lowest Brier score, warnings, rows used; `names` maps run keys to names."""
     cells = list(result.cells.values())
-    known = [(cell.brier, cell) for cell in cells if cell.brier is not None]
-    if not known:
+    with_brier = [(cell.brier, cell) for cell in cells if cell.brier is not None]
+    if not with_brier:
         return []
-    least, best = min(known, key=lambda one: one[0])
-    few, many = _extreme_cells(cells)
-    more = "" if few.n_used == many.n_used else f"fewest; most {many.n_used:,} / {many.n_total:,}"
-    warned = sum(cell.warning is not None for cell in cells)
+    least, best = min(with_brier, key=lambda item: item[0])
+    fewest, most = _extreme_cells(cells)
+    range_note = "" if fewest.n_used == most.n_used else f"fewest; most {most.n_used:,} / {most.n_total:,}"
+    n_flagged = sum(cell.warning is not None for cell in cells)
     return [
         Tile(
             "Methods",
@@ -142,36 +142,38 @@ def methods_tiles(result: MethodsTable, names: Mapping[str, str]) -> list[Tile]:
             METRICS["brier"].help,
             shorten(f"{names[best.run]}, {METHODS[best.method].title}", 60),
         ),
-        Tile("ECE on few bins", f"{warned} of {len(cells)}", FEW_BINS_HELP),
-        Tile("Rows used / total", f"{few.n_used:,} / {few.n_total:,}", "Of a run and method.", more),
+        Tile("ECE on few bins", f"{n_flagged} of {len(cells)}", FEW_BINS_HELP),
+        Tile(
+            "Rows used / total", f"{fewest.n_used:,} / {fewest.n_total:,}", "Of a run and method.", range_note
+        ),
     ]
 
 
 def _extreme_cells(cells: Sequence[MethodsCell]) -> tuple[MethodsCell, MethodsCell]:
-    """The cells on the smallest and on the largest share of their rows."""
+    """The cells that use the smallest and the largest share of their rows."""
     ordered = sorted(cells, key=lambda cell: cell.n_used / cell.n_total)
-    most = ordered[-1].n_used / ordered[-1].n_total
-    return ordered[0], next(cell for cell in cells if cell.n_used / cell.n_total == most)
+    largest_share = ordered[-1].n_used / ordered[-1].n_total
+    return ordered[0], next(cell for cell in cells if cell.n_used / cell.n_total == largest_share)
 
 
 def methods_recipe(result: MethodsTable) -> str:
-    """How all numbers were made."""
-    which = "common to the methods of a run" if result.rows == "common" else "each method's own"
-    return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {which}"
+    """How all numbers were computed."""
+    row_rule = "common to the methods of a run" if result.rows == "common" else "each method's own"
+    return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {row_rule}"
 
 
 def methods_legend(result: MethodsTable) -> list[str]:
-    """What bold numbers and the mark behind an ECE mean, where there are any."""
-    told = [BOLD_LEGEND] if any(cell.best_brier or cell.best_ece for cell in result.cells.values()) else []
-    flagged = [cell.warning for cell in result.cells.values() if cell.warning]
-    if flagged:
-        several = f", {len(flagged)} cells; one of them" if len(flagged) > 1 else ""
-        told.append(f"{FEW_BINS_MARK} An ECE that rests on one or two bins{several}: {flagged[0]}")
-    return told
+    """What bold numbers and marked ECEs mean, if there are any."""
+    legend = [BOLD_LEGEND] if any(cell.best_brier or cell.best_ece for cell in result.cells.values()) else []
+    warnings = [cell.warning for cell in result.cells.values() if cell.warning]
+    if warnings:
+        count_note = f", {len(warnings)} cells; one of them" if len(warnings) > 1 else ""
+        legend.append(f"{FEW_BINS_MARK} An ECE that rests on one or two bins{count_note}: {warnings[0]}")
+    return legend
 
 
 def methods_rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[str, object]]:
-    """One row a run and method; titles: of the runs, by key."""
+    """One row for each run and method; `titles` maps run keys to titles."""
     return [
         {
             "Run": titles[cell.run],
@@ -186,5 +188,5 @@ def methods_rows(result: MethodsTable, titles: Mapping[str, str]) -> list[dict[s
 
 
 def runs_without_rows(result: MethodsTable) -> dict[str, str]:
-    """Runs without a single row to stand on → why."""
+    """Key of each run without usable rows → the reason."""
     return {run: why for (run, _), why in result.unavailable.items()}

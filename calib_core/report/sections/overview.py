@@ -1,4 +1,4 @@
-"""Which runs are these, and how good is each at first sight?  The summary of a report."""
+"""The summary of a report: which runs it covers, and how good each is at first sight."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ ID, TITLE, QUESTION = "overview", "Start", "Which runs are these, and how good i
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """One row a run and method asked for, in the order of the files. Raises Unavailable without a run."""
-    seen: dict[str, list[Evidence]] = {}
+    """Builds a row for each run and requested method, in file order; raises Unavailable if there is none."""
+    evidences: dict[str, list[Evidence]] = {}
     refused: list[str] = []
-    for at, run in enumerate(report_input.runs):
-        progress(at / len(report_input.runs), run.title)
+    for index, run in enumerate(report_input.runs):
+        progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
             try:
-                seen.setdefault(run.title, []).append(report_input.evidence(run, method))
+                evidences.setdefault(run.title, []).append(report_input.evidence(run, method))
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
-    if not seen:
+    if not evidences:
         raise Unavailable("No run gives one of these confidences.")
-    result = summarise_runs(seen)
-    looks = {(look.run, look.method): look for look in result.by_every_method}
-    rows = [_overview_row(looks[run, each.method.id]) for run, own in seen.items() for each in own]
+    result = summarise_runs(evidences)
+    summaries = {(summary.run, summary.method): summary for summary in result.by_every_method}
+    rows = [
+        _overview_row(summaries[run, evidence.method.id])
+        for run, run_evidences in evidences.items()
+        for evidence in run_evidences
+    ]
     block = Block(
         title="",
         recipes=(result.recipe,),

@@ -1,4 +1,4 @@
-"""Is it right as often as it says?  One block a run, method and metric: what its page shows."""
+"""The page Reliability: is a model right as often as it says? One block for each run, method and metric."""
 
 from __future__ import annotations
 
@@ -37,19 +37,18 @@ from calib_core.wording import (
 
 ID, TITLE, QUESTION = "reliability", "Reliability", "Is it right as often as it says?"
 
-
 MAX_QUESTIONS: Final = 50
-"""So many questions of a bin stand in a report: the page has more, and its download all."""
+"""At most this many questions of a bin are listed; the app's download has all."""
 MAX_TEXT_LENGTH: Final = 240
-"""Of each of their texts."""
+"""Longest text of a question or answer, in characters."""
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """A diagram of every run. Raises Unavailable where no run gives one."""
+    """Builds the diagrams of every run; raises Unavailable if there is none."""
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(report_input.runs):
-        progress(at / len(report_input.runs), run.title)
+    for index, run in enumerate(report_input.runs):
+        progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
             for metric in report_input.settings.all_metrics:
                 try:
@@ -62,22 +61,22 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 
 def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) -> Block:
-    """Raises Unavailable where neither a diagram nor bounds can be had."""
+    """One diagram, or bounds of the metric; raises Unavailable if there is neither."""
     evidence = report_input.evidence(run, method)
-    by = METHODS[method].title
+    method_title = METHODS[method].title
     try:
         result = reliability_diagram(evidence, metric, report_input.settings.scheme)
     except Unavailable as reason:
-        known = score(evidence, metric, report_input.settings.scheme)
-        tile = metric_tile(known)
-        return Block(run.title, by, tiles=(tile,), recipes=(known.recipe,), remarks=(str(reason),))
-    named = METRICS[metric]
+        bounds = score(evidence, metric, report_input.settings.scheme)
+        tile = metric_tile(bounds)
+        return Block(run.title, method_title, tiles=(tile,), recipes=(bounds.recipe,), remarks=(str(reason),))
+    metric_spec = METRICS[metric]
     return Block(
         title=run.title,
-        method_title=by,
+        method_title=method_title,
         headline=result.headline,
         tiles=tuple(reliability_tiles(evidence, result)),
-        recipes=(result.score.recipe if named.binned else result.recipe,),
+        recipes=(result.score.recipe if metric_spec.binned else result.recipe,),
         figures=(
             ReportFigure.from_drawing(
                 lambda theme: reliability_figure(
@@ -96,11 +95,11 @@ def _block(report_input: ReportInput, run: ReportRun, method: str, metric: str) 
 def bin_question_tables(
     evidence: Evidence, result: Reliability, bin_number: int | None
 ) -> tuple[ReportTable, ...]:
-    """The first questions of the bin that is asked for; () where it is empty or a row has no question."""
-    place = result.table.filter(pl.col("bin") == pl.lit(bin_number, pl.Int64))
-    if place.is_empty() or evidence.no_questions_reason:
+    """The first questions of the bin; () if the bin is empty or the file has no questions."""
+    bin_row = result.table.filter(pl.col("bin") == pl.lit(bin_number, pl.Int64))
+    if bin_row.is_empty() or evidence.no_questions_reason:
         return ()
-    found = questions_of(evidence, result.score.metric, result.scheme, bin_number=bin_number)
+    questions = questions_of(evidence, result.score.metric, result.scheme, bin_number=bin_number)
     rows = [
         {
             **{
@@ -111,12 +110,12 @@ def bin_question_tables(
             "Confidence": f"{row['confidence']:.4f}",
             "It is": "right" if row["right"] else "wrong",
         }
-        for row in found.frame.head(MAX_QUESTIONS).iter_rows(named=True)
+        for row in questions.frame.head(MAX_QUESTIONS).iter_rows(named=True)
     ]
-    first = f"the first {MAX_QUESTIONS} of " if found.n_before_search > MAX_QUESTIONS else ""
+    first = f"the first {MAX_QUESTIONS} of " if questions.n_before_search > MAX_QUESTIONS else ""
     return (
         ReportTable.from_rows(
-            f"Questions in {place['interval'].item()}, {first}{found.n_before_search:,}", rows
+            f"Questions in {bin_row['interval'].item()}, {first}{questions.n_before_search:,}", rows
         ),
     )
 
@@ -126,12 +125,12 @@ def _shortened(value: object) -> object:
 
 
 def first_bin_dominates(evidence: Evidence, metric: str) -> bool:
-    """Whether the first bin of the diagram dwarfs all others: every class of a vocabulary is in it."""
+    """Whether nearly all pairs are in the first bin, as for the classes of a whole vocabulary."""
     return isinstance(evidence.run, TokenRun) and METRICS[metric].needs == "distribution"
 
 
 def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
-    """The number, and what it has to be seen beside."""
+    """The tiles: the metric, and the numbers to read it with."""
     return [
         metric_tile(result.score),
         Tile("Brier score", format_number(result.brier), METRICS["brier"].help),
@@ -150,7 +149,7 @@ def reliability_tiles(evidence: Evidence, result: Reliability) -> list[Tile]:
 
 
 def metric_tile(result: Score) -> Tile:
-    """The value, or the interval in which it lies where no more is known; by what chance it is as large."""
+    """The value or its bounds, and the p-value against perfect calibration."""
     metric = METRICS[result.metric]
     value = format_number(result.value)
     if result.value is None and result.low is not None and result.high is not None:
@@ -160,7 +159,7 @@ def metric_tile(result: Score) -> Tile:
 
 
 def unused_rows_help(evidence: Evidence) -> str:
-    """Why fewer rows are used than there are."""
+    """Why some rows are not used."""
     parts = [f"{count:,} {reason}" for reason, count in evidence.missing.items() if count]
     if left_out := evidence.run.row_counts.n_left_out:
         parts.append(f"{left_out:,} bad rows left out")
@@ -168,7 +167,7 @@ def unused_rows_help(evidence: Evidence) -> str:
 
 
 def reliability_caption(result: Reliability) -> str:
-    """How diagram and table are read."""
+    """How to read the diagram and the table."""
     whiskers = (
         "No whiskers: the pairs of one position or question depend on one another."
         if result.pair_unit == "labels"
@@ -176,13 +175,14 @@ def reliability_caption(result: Reliability) -> str:
     )
     return (
         f"Gap = confidence − accuracy: above zero is over-confident. Empty bins are left out. "
-        f"Faded: fewer than {MIN_ROWS} {result.pair_unit} ({result.n_thin_bins} of {result.table.height} bins). "
+        f"Faded: fewer than {MIN_ROWS} {result.pair_unit} "
+        f"({result.n_thin_bins} of {result.table.height} bins). "
         f"{whiskers}"
     )
 
 
 def bin_rows(result: Reliability) -> list[dict[str, object]]:
-    """One row a non-empty bin, as it is read."""
+    """One row for each non-empty bin, formatted."""
     return [
         {
             "Bin": row["interval"],

@@ -1,4 +1,4 @@
-"""Does the number depend on M?  One block a run and method: curves over M, their RSD beside its null."""
+"""The page Robustness: metrics over the number of bins M, with their relative standard deviation (RSD)."""
 
 from __future__ import annotations
 
@@ -53,16 +53,19 @@ VALUES_TITLE, RELATIVE_TITLE, POOLING_TITLE = (
 )
 FULL_ECE_TITLE = "Full-ECE, between noise and ceiling"
 SAME_RSD_REMARK: Final = "K·cw-ECE is K times cw-ECE: it has the same RSD and relative curve."
+SWEEPABLE_METRICS: Final = tuple(
+    id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
+)
 EXAMPLE_BINS = 10
-"""Bins of the picture of one question, where they are among those swept."""
+"""M of the pooling example, and of the Full-ECE tiles if that M is swept."""
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The sweep of every run. Raises Unavailable where nothing can be swept."""
+    """Builds the sweep of every run and method; raises Unavailable if nothing can be swept."""
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(report_input.runs):
-        progress(at / len(report_input.runs), run.title)
+    for index, run in enumerate(report_input.runs):
+        progress(index / len(report_input.runs), run.title)
         for method in report_input.methods_for(run):
             try:
                 evidence = report_input.evidence(run, method)
@@ -80,36 +83,31 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 
 def _requested_metrics(report_input: ReportInput) -> tuple[str, ...]:
-    """Those asked for that can be swept, else the usual ones."""
-    asked = tuple(id_ for id_ in report_input.settings.metrics if id_ in SWEEPABLE_METRICS)
-    return asked or SWEPT_METRICS
-
-
-SWEEPABLE_METRICS: Final = tuple(
-    id_ for id_, metric in METRICS.items() if metric.binned and metric.binning in (None, "width")
-)
+    """The requested metrics that can be swept; if there are none, the default ones."""
+    requested = tuple(id_ for id_ in report_input.settings.metrics if id_ in SWEEPABLE_METRICS)
+    return requested or SWEPT_METRICS
 
 
 def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: bool) -> Block:
-    own, places = [result], (run.style_index,)
+    results, style_indices = [result], (run.style_index,)
     figures = [
         ReportFigure.from_drawing(
-            lambda theme: metric_values_figure(own, theme, places),
-            describe_metric_values(own),
+            lambda theme: metric_values_figure(results, theme, style_indices),
+            describe_metric_values(results),
             VALUES_TITLE,
             narrow=True,
         ),
         ReportFigure.from_drawing(
-            lambda theme: relative_values_figure(own, theme, places),
-            describe_relative_values(own),
+            lambda theme: relative_values_figure(results, theme, style_indices),
+            describe_relative_values(results),
             RELATIVE_TITLE,
             narrow=True,
         ),
     ]
     captions = [result.chance_note, ROBUSTNESS_CAPTION] if result.chance_note else [ROBUSTNESS_CAPTION]
-    if with_pooling and (picture := _pooling_example(evidence)):
-        figures.append(picture[0])
-        captions.append(picture[1])
+    if with_pooling and (example := _pooling_example(evidence)):
+        figures.append(example[0])
+        captions.append(example[1])
     return Block(
         title=run.title,
         method_title=evidence.method.title,
@@ -119,7 +117,8 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
         figures=tuple(figures),
         tables=(
             ReportTable.from_rows(
-                f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}", robustness_rows(own)
+                f"RSD over M in {{{bin_counts_text(result.bins)}}}, ddof {result.ddof}",
+                robustness_rows(results),
             ),
             *_occurrence_tables(evidence),
         ),
@@ -129,7 +128,7 @@ def _block(run: ReportRun, evidence: Evidence, result: Sweep, *, with_pooling: b
 
 
 def _pooling_example(evidence: Evidence) -> tuple[ReportFigure, str] | None:
-    """The pairs of the first question or position, and how they are read; None where there are none."""
+    """A figure of the pairs of the first question or position, and its caption; None without pairs."""
     run = evidence.run
     try:
         if isinstance(run, TokenRun):
@@ -140,30 +139,30 @@ def _pooling_example(evidence: Evidence) -> tuple[ReportFigure, str] | None:
             pools = pools_of_question(evidence, 0, EXAMPLE_BINS)
     except (Unavailable, IndexError):
         return None
-    drawn = ReportFigure.from_drawing(
+    figure = ReportFigure.from_drawing(
         lambda theme: pooling_figure(pools, theme), describe_pooling(pools), POOLING_TITLE, narrow=True
     )
-    return drawn, f"{POOLING_TITLE} {pools.title}, M = {pools.n_bins}. {pools.sentences}"
+    return figure, f"{POOLING_TITLE} {pools.title}, M = {pools.n_bins}. {pools.sentences}"
 
 
 def _occurrence_tables(evidence: Evidence) -> list[ReportTable]:
     run = evidence.run
     if not isinstance(run, TokenRun):
         return []
-    rows_ = [
+    rows = [
         {
-            "As the right class": occurs,
+            "As the right class": occurrence,
             "Classes": f"{classes:,}",
             "Share of K": format_percent(share),
             "Positions": f"{positions:,}",
         }
-        for occurs, classes, share, positions in class_occurrence_table(run.sums.occurrences).iter_rows()
+        for occurrence, classes, share, positions in class_occurrence_table(run.sums.occurrences).iter_rows()
     ]
-    return [ReportTable.from_rows("How often the classes occur", rows_, f"K = {run.sums.classes:,}.")]
+    return [ReportTable.from_rows("How often the classes occur", rows, f"K = {run.sums.classes:,}.")]
 
 
 def robustness_tiles(result: Sweep) -> list[Tile]:
-    """The RSD of each metric, one for those that have the same, and how many rows it stands on."""
+    """The tiles: the RSD of each metric, once for metrics with equal RSD, and the rows used."""
     return [
         *(_rsd_tile(curve) for curve in without_redundant_curves(result.curves)),
         Tile(
@@ -175,42 +174,42 @@ def robustness_tiles(result: Sweep) -> list[Tile]:
 
 
 def _rsd_tile(curve: SweepCurve) -> Tile:
-    """The RSD of one metric, beside that of its null."""
+    """The RSD of one metric, with that of calibrated confidences below."""
     metric = METRICS[curve.metric]
     null = curve.null.rsd_median if curve.null else None
-    told = (
+    range_note = (
         ""
         if curve.value_range is None
         else f" Range, largest − smallest value: {format_short(curve.value_range)}."
     )
-    how = f"standard deviation / mean over M in {{{bin_counts_text(curve.bins)}}}, ddof {curve.ddof}"
+    definition = f"standard deviation / mean over M in {{{bin_counts_text(curve.bins)}}}, ddof {curve.ddof}"
     return Tile(
         f"RSD of {METRICS[curve.metric].title_in_sentence}",
         format_percent(curve.rsd),
-        f"{metric.title}: {how}.{told} {metric.meaning}",
+        f"{metric.title}: {definition}.{range_note} {metric.meaning}",
         "" if null is None else f"if calibrated {format_percent(null)}",
     )
 
 
 def full_ece_tiles(result: Sweep) -> list[Tile]:
-    """Full-ECE between what calibrated confidences would give and the most that it can be; [] without it."""
+    """Full-ECE, its value for calibrated confidences and its upper bound; [] if it is not swept."""
     curve = next((curve for curve in result.curves if curve.metric == "full_ece"), None)
     if curve is None:
         return []
-    at = curve.bins.index(EXAMPLE_BINS) if EXAMPLE_BINS in curve.bins else 0
-    bins, value, null = curve.bins[at], curve.values[at], curve.null
-    low, high = curve.bounds.get(bins, (None, None))
+    index = curve.bins.index(EXAMPLE_BINS) if EXAMPLE_BINS in curve.bins else 0
+    n_bins, value, null = curve.bins[index], curve.values[index], curve.null
+    low, high = curve.bounds.get(n_bins, (None, None))
     return [
         Tile(
-            f"Full-ECE at M = {bins}",
+            f"Full-ECE at M = {n_bins}",
             format_number(value) if low is None else format_interval(low, high),
             METRICS["full_ece"].help,
         ),
         Tile(
             "If calibrated, median",
-            format_number(null.median[at] if null else None),
+            format_number(null.median[index] if null else None),
             "Full-ECE of outcomes drawn from the model's own distributions: what noise alone gives.",
-            format_interval(null.low[at], null.high[at]) if null else "",
+            format_interval(null.low[index], null.high[index]) if null else "",
         ),
         Tile(
             "Ceiling 2·mean(1 − p)",
@@ -221,58 +220,62 @@ def full_ece_tiles(result: Sweep) -> list[Tile]:
 
 
 def bin_counts_text(bins: Sequence[int]) -> str:
-    """ "5, 10, 20"."""
+    """Joins numbers of bins with commas: "5, 10, 20"."""
     return ", ".join(map(str, bins))
 
 
 def robustness_remarks(evidence: Evidence, result: Sweep) -> list[str]:
-    """What has to be said of the curves; for which M they are exact is told apart."""
-    exact = {
-        evidence.exactness_note(METRICS[curve.metric], Scheme("width", bins))
+    """Remarks on the curves, without the notes on exactness, which are shown elsewhere."""
+    exactness_notes = {
+        evidence.exactness_note(METRICS[curve.metric], Scheme("width", n_bins))
         for curve in result.curves
-        for bins in curve.bins
+        for n_bins in curve.bins
     }
-    told = dict.fromkeys(remark for curve in result.curves for remark in curve.remarks)
-    same = [] if len(without_redundant_curves(result.curves)) == len(result.curves) else [SAME_RSD_REMARK]
-    return [*(remark for remark in told if remark not in exact), *same]
+    remarks = dict.fromkeys(remark for curve in result.curves for remark in curve.remarks)
+    same_rsd = [] if len(without_redundant_curves(result.curves)) == len(result.curves) else [SAME_RSD_REMARK]
+    return [*(remark for remark in remarks if remark not in exactness_notes), *same_rsd]
 
 
 def sweep_refusals(result: Sweep) -> list[str]:
-    """Metrics without a curve and M without a value, each reason once."""
-    metrics: dict[str, list[str]] = {}
+    """Why metrics have no curve or some M no value, each reason once."""
+    titles_by_reason: dict[str, list[str]] = {}
     for metric, why in result.unavailable.items():
-        metrics.setdefault(why, []).append(METRICS[metric].title_in_sentence)
-    told = [f"{', '.join(names)} not shown: {why}" for why, names in metrics.items()]
-    return told + list(dict.fromkeys(why for curve in result.curves for why in curve.unavailable.values()))
+        titles_by_reason.setdefault(why, []).append(METRICS[metric].title_in_sentence)
+    refusals = [f"{', '.join(titles)} not shown: {why}" for why, titles in titles_by_reason.items()]
+    return refusals + list(
+        dict.fromkeys(why for curve in result.curves for why in curve.unavailable.values())
+    )
 
 
 def robustness_rows(results: Sequence[Sweep]) -> list[dict[str, str]]:
-    """One row a run and metric: RSD, its null, and the value at each M."""
-    several = len(results) > 1
-    return [_robustness_row(result, curve, with_run=several) for result in results for curve in result.curves]
+    """One row for each run and metric: RSD, its null distribution, and the value at each M."""
+    several_runs = len(results) > 1
+    return [
+        _robustness_row(result, curve, with_run=several_runs) for result in results for curve in result.curves
+    ]
 
 
 def _robustness_row(result: Sweep, curve: SweepCurve, *, with_run: bool) -> dict[str, str]:
     null = curve.null
-    known = null is not None and null.rsd_low is not None and null.rsd_high is not None
+    has_interval = null is not None and null.rsd_low is not None and null.rsd_high is not None
     return {
         **({"Run": result.run} if with_run else {}),
         "Metric": METRICS[curve.metric].title,
         "RSD": format_percent(curve.rsd),
         "If calibrated": format_percent(null.rsd_median if null else None),
         "5–95 %": f"{format_percent(null.rsd_low)} to {format_percent(null.rsd_high)}"
-        if null and known
+        if null and has_interval
         else NO_VALUE,
         "Larger by chance": format_percent(
             null.rsd_p if null and (curve.value_range or 0) > ROUNDING_TOLERANCE else None
         ),
-        **{f"M = {bins}": _value_text(curve, at, bins) for at, bins in enumerate(curve.bins)},
+        **{f"M = {n_bins}": _value_text(curve, index, n_bins) for index, n_bins in enumerate(curve.bins)},
         "Range": NO_VALUE if curve.value_range is None else format_short(curve.value_range),
     }
 
 
-def _value_text(curve: SweepCurve, at: int, bins: int) -> str:
-    value = curve.values[at]
+def _value_text(curve: SweepCurve, index: int, n_bins: int) -> str:
+    value = curve.values[index]
     if value is not None:
         return format_short(value)
-    return format_interval(*curve.bounds.get(bins, (None, None)))
+    return format_interval(*curve.bounds.get(n_bins, (None, None)))

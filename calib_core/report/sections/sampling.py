@@ -1,4 +1,4 @@
-"""How many samples are enough?  One block a run with sampled answers, and one question worked out."""
+"""The page Sampling: how many samples are enough, for each run with samples, and one worked example."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from calib_core.wording import NO_VALUE, format_number, format_signed
 ID, TITLE, QUESTION = "sampling", "Sampling", "How many samples are enough?"
 
 SAMPLED_METHOD: Final = "cluster_size"
-"""A run that this method can be had of has samples."""
+"""Runs that support this method have samples."""
 
 TILE_METRICS: Final = (BRIER.id,)
-"""Metrics that the tiles have whatever is asked for; what is drawn for no number here costs the most."""
+"""Metrics that the tiles always need; other metrics are computed only on request, as they take long."""
 
 NO_SAMPLES: Final = (
     "No run here has several sampled answers a question. The columns samples, samples_parsed or "
@@ -67,16 +67,16 @@ SAMPLING_CAPTION: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The draws of every run with samples. Raises Unavailable where there is none."""
+    """Builds the curves of every run with samples; raises Unavailable if there is none."""
     runs = [run for run in report_input.answer_runs if SAMPLED_METHOD in run.usable]
     if not runs:
         raise Unavailable(NO_SAMPLES)
     blocks: list[Block] = []
     refused: list[str] = []
-    for at, run in enumerate(runs):
+    for index, run in enumerate(runs):
 
-        def run_progress(share: float, text: str, at: int = at, run: ReportRun = run) -> None:
-            progress((at + min(share, 1.0)) / len(runs), f"{run.title}: {text}")
+        def run_progress(share: float, text: str, index: int = index, run: ReportRun = run) -> None:
+            progress((index + min(share, 1.0)) / len(runs), f"{run.title}: {text}")
 
         try:
             blocks += _run_blocks(report_input, run, run_progress, with_example=not blocks)
@@ -90,18 +90,18 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 def _run_blocks(
     report_input: ReportInput, run: ReportRun, progress: ProgressCallback, *, with_example: bool
 ) -> list[Block]:
-    answers = run.report.run
-    if not isinstance(answers, AnswerRun):
+    answer_run = run.report.run
+    if not isinstance(answer_run, AnswerRun):
         return []
     options = MethodOptions(unparseable=report_input.settings.options.unparseable)
     metric = next(
         (id_ for id_ in report_input.settings.metrics if id_ in DEFAULT_METRICS), DEFAULT_METRICS[0]
     )
     result = sample_size_sweep(
-        answers, SamplingPlan(metrics=(*TILE_METRICS, metric)), options, progress=progress
+        answer_run, SamplingPlan(metrics=(*TILE_METRICS, metric)), options, progress=progress
     )
-    made = [_block(run, result, metric)]
-    return [*made, _example_block(answers, options)] if with_example else made
+    blocks = [_block(run, result, metric)]
+    return [*blocks, _example_block(answer_run, options)] if with_example else blocks
 
 
 def _block(run: ReportRun, result: SampleSizeSweep, metric: str) -> Block:
@@ -126,18 +126,18 @@ def _block(run: ReportRun, result: SampleSizeSweep, metric: str) -> Block:
 
 
 def _gap_tables(result: SampleSizeSweep) -> list[ReportTable]:
-    found = gap_rows(result)
-    return [ReportTable.from_rows(gaps_title(result), found)] if found else []
+    rows = gap_rows(result)
+    return [ReportTable.from_rows(gaps_title(result), rows)] if rows else []
 
 
-def _example_block(answers: AnswerRun, options: MethodOptions) -> Block:
-    """A question of average agreement: its clusters, and the three confidences in numbers."""
-    coded = sample_matrix(answers, options)
-    places, titles = sampled_question_titles(answers, coded)
-    at = typical_question(coded, places)
-    result = question_clusters(answers, coded, places[at], options.unparseable)
+def _example_block(answer_run: AnswerRun, options: MethodOptions) -> Block:
+    """A question of average agreement, with its clusters and the derivation of each confidence."""
+    samples = sample_matrix(answer_run, options)
+    rows, titles = sampled_question_titles(answer_run, samples)
+    index = typical_question(samples, rows)
+    result = question_clusters(answer_run, samples, rows[index], options.unparseable)
     return Block(
-        title=f"{EXAMPLE_TITLE}: {titles[at]}",
+        title=f"{EXAMPLE_TITLE}: {titles[index]}",
         headline=example_headline(result),
         recipes=(result.sizes_text, *result.derivations.values()),
         figures=(
@@ -152,12 +152,12 @@ def _example_block(answers: AnswerRun, options: MethodOptions) -> Block:
 
 
 def example_headline(result: QuestionClusters) -> str:
-    """What was chosen, and what would have been right."""
+    """The chosen answer, and the right one if it is known."""
     return result.headline + ("" if result.gold is None else f" The right answer is {result.gold}.")
 
 
 def cluster_rows(result: QuestionClusters) -> list[dict[str, object]]:
-    """One row a sampled answer."""
+    """One row for each sampled answer."""
     judged: Mapping[bool | None, str | None] = {True: "right", False: "wrong", None: None}
     return [
         {"Sampled answer": answer, "Samples": size, "Judged": judged[right]}
@@ -166,7 +166,7 @@ def cluster_rows(result: QuestionClusters) -> list[dict[str, object]]:
 
 
 def sampling_tiles(result: SampleSizeSweep) -> list[Tile]:
-    """What is enough, method by method."""
+    """The tiles: the sufficient N' of each method, and the rows used."""
     return [
         *(_enough_tile(result, method) for method in result.mean_confidence),
         Tile("Rows used / total", f"{result.n_used:,} / {result.n_total:,}", USED_ROWS_HELP),
@@ -174,58 +174,58 @@ def sampling_tiles(result: SampleSizeSweep) -> list[Tile]:
 
 
 def _enough_tile(result: SampleSizeSweep, method: str) -> Tile:
-    size = next((each.size for each in result.sufficient_sizes if each.method == method), None)
-    curve, against = result.curve(method, BRIER.id), result.reference_size or result.sizes[-1]
-    at = result.sizes.index(size or against)
-    none = NO_VALUE if result.reference_size is None else f"none < {against}"
+    size = next((found.size for found in result.sufficient_sizes if found.method == method), None)
+    curve, reference = result.curve(method, BRIER.id), result.reference_size or result.sizes[-1]
+    index = result.sizes.index(size or reference)
+    no_size = NO_VALUE if result.reference_size is None else f"none < {reference}"
     return Tile(
         f"{METHOD_SYMBOLS[method]}: enough at N'",
-        str(size) if size else none,
+        str(size) if size else no_size,
         ENOUGH_HELP,
-        f"Brier {format_number(curve.mean[at])} at N' = {result.sizes[at]}",
+        f"Brier {format_number(curve.mean[index])} at N' = {result.sizes[index]}",
     )
 
 
 def sampling_recipe(result: SampleSizeSweep, metric: str) -> str:
-    """How the curves of all methods were made."""
+    """How the curves of all methods were computed."""
     return result.curve(next(iter(result.mean_confidence)), metric).recipe.replace(", F_CN, ", ", ", 1)
 
 
 def sampling_remarks(result: SampleSizeSweep) -> list[str]:
-    """Whose answers are judged, draws without a confidence, and the baselines that there are not."""
-    judged = dict.fromkeys(each.judged for each in result.baselines)
-    told = [f"F_CN, F_CS and F_PC: {result.judged} of the drawn samples judged"]
-    told += [f"level lines: {', '.join(judged)} judged, on the same questions"] if judged else []
-    fewer = {
-        METHODS[each.method].title: each.n_questions
-        for each in result.baselines
-        if each.n_questions < result.n_used
+    """Remarks on the judged answers, draws without a confidence, and missing baselines."""
+    judged = dict.fromkeys(baseline.judged for baseline in result.baselines)
+    remarks = [f"F_CN, F_CS and F_PC: {result.judged} of the drawn samples judged"]
+    remarks += [f"level lines: {', '.join(judged)} judged, on the same questions"] if judged else []
+    smaller_counts = {
+        METHODS[baseline.method].title: baseline.n_questions
+        for baseline in result.baselines
+        if baseline.n_questions < result.n_used
     }
-    told += [f"{title}: {n:,} of them" for title, n in fewer.items()]
-    told += [
+    remarks += [f"{title}: {n:,} of them" for title, n in smaller_counts.items()]
+    remarks += [
         f"N' = {size}: left out {count:,} of {result.draws[size] * result.n_used:,} draws of a question, in "
         "which no sample parses"
         for size, count in result.n_without_confidence.items()
         if count
     ]
-    return [*told, *(f"no {METHODS[id_].title}: {why}" for id_, why in result.missing_baselines.items())]
+    return [*remarks, *(f"no {METHODS[id_].title}: {why}" for id_, why in result.missing_baselines.items())]
 
 
 def sizes_title(metric: str) -> str:
-    """What the table of sizes has."""
+    """The title of the table of sizes."""
     return f"{METRICS[metric].title}, mean ± standard deviation over the draws"
 
 
 def size_rows(result: SampleSizeSweep, metric: str) -> list[dict[str, object]]:
-    """One row an N'."""
+    """One row for each N'."""
     curves = {METHOD_SYMBOLS[method]: result.curve(method, metric) for method in result.mean_confidence}
     return [
         {
             "N'": size,
-            **{name: _mean_and_sd(curve.mean[at], curve.std[at]) for name, curve in curves.items()},
+            **{name: _mean_and_sd(curve.mean[index], curve.std[index]) for name, curve in curves.items()},
             "Draws": result.draws[size],
         }
-        for at, size in enumerate(result.sizes)
+        for index, size in enumerate(result.sizes)
     ]
 
 
@@ -234,20 +234,21 @@ def _mean_and_sd(mean: float | None, std: float | None) -> str:
 
 
 def gaps_title(result: SampleSizeSweep) -> str:
-    """What the table of paired differences has."""
-    return f"Brier score less that at N' = {result.reference_size}, enough within ±{result.sufficient_sizes[0].tolerance:g}"
+    """The title of the table of paired differences."""
+    tolerance = result.sufficient_sizes[0].tolerance
+    return f"Brier score less that at N' = {result.reference_size}, enough within ±{tolerance:g}"
 
 
 def gap_rows(result: SampleSizeSweep) -> list[dict[str, object]]:
-    """One row a method and N': the paired difference to the largest N' that is not greyed."""
+    """One row for each method and N': the paired difference to the largest N' that is not greyed."""
     return [
         {
-            "Confidence method": METHOD_SYMBOLS[each.method],
+            "Confidence method": METHOD_SYMBOLS[found.method],
             "N'": size,
-            "Difference": format_signed(gap.value),
-            "95 % interval": f"{format_signed(gap.low)} to {format_signed(gap.high)}",
-            "Enough": "yes" if gap.within_tolerance(each.tolerance) else "no",
+            "Difference": format_signed(difference.value),
+            "95 % interval": f"{format_signed(difference.low)} to {format_signed(difference.high)}",
+            "Enough": "yes" if difference.within_tolerance(found.tolerance) else "no",
         }
-        for each in result.sufficient_sizes
-        for size, gap in result.brier_differences[each.method].items()
+        for found in result.sufficient_sizes
+        for size, difference in result.brier_differences[found.method].items()
     ]

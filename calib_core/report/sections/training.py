@@ -1,4 +1,4 @@
-"""Does calibration improve as training goes on?  One block: every model's checkpoints as a line."""
+"""The page Training: does calibration improve as training goes on? One line for each model's checkpoints."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ TRAINING_CAPTION: Final = (
 
 
 def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
-    """The lines of each metric asked for. Raises Unavailable where no run is a checkpoint."""
-    keyed = {str(at): run for at, run in enumerate(report_input.runs)}
-    placed = place_checkpoints(
-        {key: run.report.run.info for key, run in keyed.items()},
-        {key: run.report.run.n_total for key, run in keyed.items()},
+    """Builds a block for each metric; raises Unavailable if no run is a checkpoint."""
+    runs = {str(index): run for index, run in enumerate(report_input.runs)}
+    placement = place_checkpoints(
+        {key: run.report.run.info for key, run in runs.items()},
+        {key: run.report.run.n_total for key, run in runs.items()},
     )
-    on_axis = [keyed[place.run] for line in placed.lines.values() for place in line]
+    on_axis = [runs[checkpoint.run] for line in placement.lines.values() for checkpoint in line]
     if not on_axis:
         raise Unavailable(NO_CHECKPOINT)
     method = most_common_method(on_axis, report_input.settings.methods)
@@ -44,8 +44,8 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         raise Unavailable("No checkpoint here gives one of these confidences.")
     evidences: dict[str, Evidence] = {}
     refused: dict[str, str] = {}
-    for at, (key, run) in enumerate(keyed.items()):
-        progress(at / len(keyed), run.title)
+    for index, (key, run) in enumerate(runs.items()):
+        progress(index / len(runs), run.title)
         try:
             evidences[key] = report_input.evidence(run, method)
         except Unavailable as reason:
@@ -54,7 +54,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
     for metric in report_input.settings.all_metrics:
         result = training_curves(evidences, metric, report_input.settings.scheme)
         if result.lines:
-            blocks.append(_block(METHODS[method].title, result, keyed, refused))
+            blocks.append(_block(METHODS[method].title, result, runs, refused))
     if not blocks:
         raise Unavailable("No run here is a checkpoint that gives this number.")
     return Section(ID, TITLE, QUESTION, tuple(blocks))
@@ -62,7 +62,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
 
 def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: Mapping[str, str]) -> Block:
     reasons = {**refused, **result.unplaced, **result.unavailable}
-    places = {key: run.style_index for key, run in runs.items()}
+    style_indices = {key: run.style_index for key, run in runs.items()}
     return Block(
         title="",
         method_title=method,
@@ -71,7 +71,8 @@ def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: M
         recipes=tuple(training_recipes(result)),
         figures=(
             ReportFigure.from_drawing(
-                lambda theme: training_figure(result, theme, style_indices=places), describe_training(result)
+                lambda theme: training_figure(result, theme, style_indices=style_indices),
+                describe_training(result),
             ),
         ),
         tables=(ReportTable.from_rows("", training_rows(result)),),
@@ -81,54 +82,52 @@ def _block(method: str, result: Training, runs: dict[str, ReportRun], refused: M
 
 
 def _not_drawn_sentences(reasons: Mapping[str, str]) -> list[str]:
-    """Why runs are not on the axis, those of one reason together; reasons: by the run's title."""
-    found: dict[str, list[str]] = {}
+    """Why runs are not drawn, from run title → reason; runs with the same reason share a sentence."""
+    titles_by_reason: dict[str, list[str]] = {}
     for title, why in reasons.items():
-        found.setdefault(why, []).append(title)
-    return [f"Not drawn: {', '.join(titles)}: {why}" for why, titles in found.items()]
+        titles_by_reason.setdefault(why, []).append(title)
+    return [f"Not drawn: {', '.join(titles)}: {why}" for why, titles in titles_by_reason.items()]
 
 
 def training_tiles(result: Training) -> list[Tile]:
-    """The number at both ends, of several lines from least to most, and how often it is beyond chance."""
-    metric, points = (
-        METRICS[result.metric],
-        [point for line in result.followed_lines for point in line.points],
-    )
+    """The tiles: the metric at the first and last checkpoints, and how often it exceeds chance."""
+    metric = METRICS[result.metric]
+    points = [point for line in result.followed_lines for point in line.points]
     if not points:
         return []
-    firsts, lasts = ([line.points[at] for line in result.followed_lines] for at in (0, -1))
-    told = [_end_tile(f"{metric.title} at first", firsts, metric.help)]
+    firsts, lasts = ([line.points[index] for line in result.followed_lines] for index in (0, -1))
+    tiles = [_end_tile(f"{metric.title} at first", firsts, metric.help)]
     if firsts != lasts:
-        told.append(_end_tile(f"{metric.title} at the end", lasts, metric.help))
-    told.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
-    if judged := [point.p <= SIGNIFICANCE_LEVEL for point in points if point.p is not None]:
+        tiles.append(_end_tile(f"{metric.title} at the end", lasts, metric.help))
+    tiles.append(Tile("Checkpoints", f"{len(points):,}", "Of all lines together."))
+    if significant := [point.p <= SIGNIFICANCE_LEVEL for point in points if point.p is not None]:
         help_ = (
             f"Checkpoints whose {metric.title} is larger than chance gives, p up to {SIGNIFICANCE_LEVEL:g}."
         )
-        told.append(Tile("Beyond chance", f"{sum(judged):,} of {len(judged):,}", help_))
-    return told
+        tiles.append(Tile("Beyond chance", f"{sum(significant):,} of {len(significant):,}", help_))
+    return tiles
 
 
 def _end_tile(label: str, points: Sequence[Checkpoint], help_: str) -> Tile:
-    known = [point.value for point in points if point.value is not None]
-    alone = len(points) == 1
-    low, high = min(known, default=None), max(known, default=None)
-    value = format_number(low) if alone else format_interval(low, high)
-    null = points[0].null_median if alone else None
+    values = [point.value for point in points if point.value is not None]
+    single = len(points) == 1
+    low, high = min(values, default=None), max(values, default=None)
+    value = format_number(low) if single else format_interval(low, high)
+    null = points[0].null_median if single else None
     return Tile(label, value, help_, "" if null is None else f"if calibrated {format_number(null)}")
 
 
 def training_recipes(result: Training) -> list[str]:
-    """How the points were made: one line where that is the same for all but the rows."""
-    made = {point.recipe for line in result.lines for point in line.points}
-    return sorted(made) or ["No checkpoint."]
+    """The recipes of the points, each once."""
+    recipes = {point.recipe for line in result.lines for point in line.points}
+    return sorted(recipes) or ["No checkpoint."]
 
 
 def training_rows(result: Training) -> list[dict[str, object]]:
-    """One row a checkpoint."""
-    place = "Step" if result.axis == STEPS_AXIS else "Tokens seen"
-    names = place, METRICS[result.metric].title
-    return [_training_row(line.title, point, *names) for line in result.lines for point in line.points]
+    """One row for each checkpoint."""
+    progress_heading = "Step" if result.axis == STEPS_AXIS else "Tokens seen"
+    headings = progress_heading, METRICS[result.metric].title
+    return [_training_row(line.title, point, *headings) for line in result.lines for point in line.points]
 
 
 def _training_row(
