@@ -40,7 +40,7 @@ _CHUNK_PAIRS: Final = 2**15
 """Pairs processed together, so that intermediate results stay in the processor's cache."""
 
 _ROUNDING_SHIFT: Final = 1.5 * 2.0**26
-"""Adding and subtracting this rounds to multiples of 2^-26, whose sums are exact, in any order, up to 2^27."""
+"""Adding and subtracting this rounds to multiples of 2^-26, whose sums are exact, in any order, to 2^27."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +113,7 @@ class Binned:
         )
 
     def coarsened(self, scheme: Scheme) -> Binned:
-        """The bins of another equal-width scheme whose M divides this one's; such bins nest (decision 0001)."""
+        """The bins of an equal-width scheme whose M divides this one's; such bins nest (decision 0001)."""
         index = self.index // (self.scheme.bins // scheme.bins)
         key = self.group * np.int64(scheme.bins) + index
         start = np.flatnonzero(np.diff(key, prepend=-1))
@@ -201,7 +201,7 @@ class Sums(Protocol):
         ...
 
 
-# --- Pairs, as given and by distinct confidence ---------------------------------------------------------------
+# --- Pairs, as given and by distinct confidence -------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -407,7 +407,7 @@ def _aggregate_distinct(distinct: DistinctConfidences) -> DistinctConfidences:
     return aggregated
 
 
-# --- From pairs to bins ---------------------------------------------------------------------------------------
+# --- From pairs to bins -------------------------------------------------------------------------------------
 
 
 def one_pass_is_faster(raw: RawPairs, scheme: Scheme, groups: int) -> bool:

@@ -1,7 +1,7 @@
 """What can go wrong with a file or a request, and how is it reported?
 
-Problems are values (`BadCell`, `Problem`); the exceptions (`Refused`, `BadRowsFound`, `Unavailable`) carry them.
-Messages name a file by its name, never by its path on the machine.
+Problems are values (`BadCell`, `Problem`), which the exceptions (`Refused`, `BadRowsFound`, `Unavailable`)
+carry. Messages name a file by its name, never by its path on the machine.
 """
 
 from __future__ import annotations

@@ -67,9 +67,9 @@ ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
 )
 """Columns of `AnswerRun.rows` that Calib reads, with their dtypes.
 
-A run has the columns of its file, and always `row` (1-based record number in the file). A float column, or the
-floats in a list, may be Float16 or Float32 if the file stores it that way: the stored dtype decides which bin a
-value falls into (decision 0002). Null means missing; NaN never occurs.
+A run has the columns of its file, and always `row` (1-based record number in the file). A float column, or
+the floats in a list, may be Float16 or Float32 if the file stores it that way: the stored dtype decides which
+bin a value falls into (decision 0002). Null means missing; NaN never occurs.
 """
 
 
