@@ -1,7 +1,7 @@
 """How far is each choice's probability from how often that choice is right, class by class?
 
-Classwise ECE averaged over the classes, as the Full-ECE paper defines it, and summed over them, on the scale of
-Full-ECE.
+Classwise ECE averaged over the classes, as the Full-ECE paper defines it, and summed over them, on the scale
+of Full-ECE.
 """
 
 from __future__ import annotations

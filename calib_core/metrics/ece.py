@@ -21,7 +21,7 @@ def ece(sums: Sums, scheme: Scheme) -> float | None:
     Parameters
     ----------
     sums : Sums
-        Sums of one pair per row, or of one pair per choice ("all labels", which divides by N·K), in one group.
+        Sums of one pair per row, or of one pair per choice ("all labels", then divided by N·K), in one group.
     scheme : Scheme
         Any bins.
 
