@@ -122,7 +122,8 @@ def _answer_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     if spans.null_count() == spans.len() and not run.has_columns("answer_mean_prob"):
         raise Unavailable(
             f"{missing_columns_phrase(run, 'answer_logprobs', 'answer_mean_prob')}, and no span "
-            "answer_start to answer_end in path_logprobs: the probability of every token of the answer is needed"
+            "answer_start to answer_end in path_logprobs: the probability of every token of the answer "
+            "is needed"
         )
     return mean_token_confidences(run, spans, "answer_mean_prob", options)
 
