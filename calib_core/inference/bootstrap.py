@@ -1,7 +1,7 @@
 """How far may a metric be from its true value? Bootstrap intervals by weights of resampled units.
 
-The intervals are basic (reflected) bootstrap intervals: Davison & Hinkley (1997), *Bootstrap Methods and their
-Application*, section 5.2, doi:10.1017/CBO9780511802843.
+The intervals are basic (reflected) bootstrap intervals: Davison & Hinkley (1997), *Bootstrap Methods and
+their Application*, doi:10.1017/CBO9780511802843.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def cluster_numbers(run: AnswerRun, rows: NDArray[np.intp]) -> NDArray[np.intp] 
 def design_effect(cluster: NDArray[np.intp] | None) -> float:
     """Design effect of clustered rows in the worst case, Σ m² / Σ m over clusters of m rows.
 
-    This is the factor by which clustering inflates the variance of a sum if the rows of a cluster are perfectly
-    correlated: either all answers to a question are right, or none is.
+    This is the factor by which clustering inflates the variance of a sum if the rows of a cluster are
+    perfectly correlated: either all answers to a question are right, or none is.
 
     Parameters
     ----------

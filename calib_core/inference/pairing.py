@@ -19,9 +19,9 @@ def common_questions(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], pl.Series]:
     """The questions that two runs have in common.
 
-    A question is identified by its text if both runs have one in every row, otherwise by its id, each together
-    with its subject if both runs have one. If both text and id are present, the id only distinguishes equal
-    texts. Row numbers do not identify a question.
+    A question is identified by its text if both runs have one in every row, otherwise by its id, each
+    together with its subject if both runs have one. If both text and id are present, the id only
+    distinguishes equal texts. Row numbers do not identify a question.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _key_columns(first: AnswerRun, second: AnswerRun) -> tuple[str, ...]:
             f"{first.label} and {second.label} cannot be paired: "
             "both need an id or the question's text in every row."
         )
-    return told
+    return names
 
 
 def _identifies_rows(run: AnswerRun, columns: tuple[str, ...]) -> bool:

@@ -103,15 +103,16 @@ def verdict_phrase(kind: VerdictKind, count: int) -> str:
 def _mean_gap_limit(binned: Binned, variance: NDArray[np.float64], signed_gap: float, n_tests: int) -> float:
     """Largest |Σ c − Σ y| that chance explains in the direction of the gap, in clusters.
 
-    The limit is z·σ with Bonferroni's normal quantile z, plus the Cornish–Fisher term (z² − 1)/6 times the skew
-    if that lengthens this tail. The term matters: of 100 answers stated with 99.85 % confidence, one set in
-    seven contains a wrong one by chance, which is already 2.2 σ.
+    The limit is z·σ with Bonferroni's normal quantile z, plus the Cornish–Fisher term (z² − 1)/6 times the
+    skew if that lengthens this tail. The term matters: of 100 answers stated with 99.85 % confidence, one set
+    in seven contains a wrong one by chance, which is already 2.2 σ.
     """
     z, total = _bonferroni_quantile(n_tests), float(variance.sum())
     if not total:
         return 0.0
     third_moment = float((variance * (2 * binned.confidence / binned.count - 1)).sum())  # of Σ c − Σ y
-    return z * total**0.5 + max(0.0, (z * z - 1) / 6 * third_moment / total * (1 if signed_gap > 0 else -1))
+    direction = 1 if signed_gap > 0 else -1
+    return z * total**0.5 + max(0.0, (z * z - 1) / 6 * third_moment / total * direction)
 
 
 def _bonferroni_quantile(n_tests: int) -> float:

@@ -137,8 +137,8 @@ def top_label_confidences(
 
 # --- Choices that are missing from a list of likely tokens (decision 0013) ----------------------------------
 #
-# A server lists only its most likely tokens. The probability of a choice that is not listed is unknown, but it
-# is at most that of the last listed token, and at most what the list leaves over. If that is less than the
+# A server lists only its most likely tokens. The probability of an unlisted choice is unknown, but it is at
+# most that of the last listed token, and at most what the list leaves over. If that is less than the
 # probability of the likeliest choice, the top label is certain and its share is bounded, although the whole
 # distribution is unknown.
 
