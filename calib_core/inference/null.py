@@ -1,8 +1,8 @@
 """How large would a metric be if every confidence were exactly right?
 
 Outcomes are drawn from the confidences, one set of draws for all M, and the metric is computed from each draw
-as it is from the data: independent binomial outcomes for one pair per row (`BinomialDraws`), one class per row
-for whole distributions (`CategoricalDraws`). A token-level run draws its outcomes while it is read.
+as it is from the data: independent binomial outcomes for one pair per row (`BinomialDraws`), one class per
+row for whole distributions (`CategoricalDraws`). A token-level run draws its outcomes while it is read.
 """
 
 from __future__ import annotations
@@ -257,8 +257,8 @@ def sum_sparse_draws(
 
 # --- One pair per row: binomial draws -----------------------------------------------------------------------
 #
-# The draws are made once, on the finest grid, for all M. Confidences of one cell differ by less than 1/3000, so
-# a binomial draw at their mean has the right mean and, to one part in millions, the right variance.
+# The draws are made once, on the finest grid, for all M. Confidences of one cell differ by less than 1/3000,
+# so a binomial draw at their mean has the right mean and, to one part in millions, the right variance.
 
 
 class BinomialDraws:
@@ -446,7 +446,7 @@ class CategoricalDraws:
 
 
 def _cumulative_probabilities(distribution: Distribution) -> NDArray[np.float64]:
-    """Cumulative probabilities within each row, divided by the row's sum, so that each row ends in exactly 1."""
+    """Cumulative probabilities within each row over the row's sum, so that each row ends in exactly 1."""
     total = np.cumsum(distribution.probs, dtype=np.float64)
     last = distribution.row_starts + distribution.sizes - 1
     before = total[distribution.row_starts] - distribution.probs[distribution.row_starts]
@@ -490,7 +490,7 @@ class NullDistribution:
     median, low, high : tuple of float
         Median, 5th and 95th percentile, for each M.
     p : tuple of float or None
-        (1 + draws at least as large as the observed value) / (1 + R), for each M; None without an observed value.
+        (1 + draws at least as large as the observed value) / (1 + R), for each M; None if there is no value.
     rsd_median, rsd_low, rsd_high : float or None
         Median, 5th and 95th percentile of the relative standard deviation over these M, since each draw
         covers all M; None if it is not defined.
@@ -596,9 +596,10 @@ def _draws_of_scheme(
         if draws is None:
             return None
         values = np.array([metric.compute(sums, scheme) for sums in draws], np.float64)
-        max_missing = MAX_MISSING_SPREAD * np.median(values)
-        if metric.required_sums == "squares" and draws.missing_spread > max_missing:
-            return None
+        if metric.required_sums == "squares":
+            max_missing_spread = MAX_MISSING_SPREAD * np.median(values)
+            if draws.missing_spread > max_missing_spread:
+                return None
         values.flags.writeable = False
         evidence.null_cache[key] = (draws.seed, values)
     return evidence.null_cache[key]

@@ -123,8 +123,8 @@ def _bonferroni_quantile(n_tests: int) -> float:
 def _bin_gap_limits(variance: NDArray[np.float64], n_tests: int) -> NDArray[np.float64]:
     """Largest |Σ c − Σ y| of each bin that chance explains, in clusters, at 95 % for all tests together.
 
-    The limit is z·σ with Bonferroni's normal quantile z, plus (z² + 2)/6 rows: the Cornish–Fisher term for the
-    largest possible skew, and half a row for discreteness.
+    The limit is z·σ with Bonferroni's normal quantile z, plus (z² + 2)/6 rows: the Cornish–Fisher term for
+    the largest possible skew, and half a row for discreteness.
     """
     z = _bonferroni_quantile(n_tests)
     return z * np.sqrt(variance) + (z * z + 2) / 6
