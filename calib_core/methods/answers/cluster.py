@@ -64,8 +64,8 @@ class AnswerTexts:
     texts : pl.Series of String, shape (Σ counts,)
         The answers, row after row.
     is_output : NDArray[np.bool_], shape (r,)
-        Whether the texts of a row are whole outputs (`AnswerNormaliser.output_forms`) rather than bare answers
-        (`AnswerNormaliser.answer_forms`).
+        Whether the texts of a row are whole outputs (`AnswerNormaliser.output_forms`) rather than bare
+        answers (`AnswerNormaliser.answer_forms`).
     """
 
     rows: NDArray[np.intp]
@@ -213,8 +213,8 @@ class EncodedSamples:
     counts : NDArray[np.int64], shape (rows,)
         Number of samples in the file.
     codes : NDArray[np.int32], shape (Σ counts,)
-        Row after row in sampling order; equal within a row exactly where the answers are, −1 for a sample that
-        does not parse.
+        Row after row in sampling order; equal within a row exactly where the answers are, −1 for a sample
+        that does not parse.
     has_labels : NDArray[np.bool_], shape (rows,)
         Whether the file's own labels decide which samples are equal.
     found_at_marker, has_percent : bool
@@ -335,8 +335,8 @@ class SampleGroups:
     largest_size : NDArray[np.int64], shape (rows,)
         Size of the largest group, 0 if there is none.
     majority_first : NDArray[np.int64], shape (rows,)
-        Position of the first member of the largest group, −1 if there is none; a tie goes to the group sampled
-        first.
+        Position of the first member of the largest group, −1 if there is none; a tie goes to the group
+        sampled first.
     is_tied : NDArray[np.bool_], shape (rows,)
         Whether another group is as large.
     n_unparsed : NDArray[np.int64], shape (rows,)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 UnparseableRule = Literal["own", "one", "drop"]
-"""A sample that does not parse is a cluster of its own, joins all others in one cluster, or is left out of N."""
+"""Samples that do not parse are a cluster each, one cluster together, or left out of N."""
 
 UNPARSEABLE_PHRASES: Final[Mapping[UnparseableRule, str]] = MappingProxyType(
     {
@@ -26,7 +26,7 @@ UNPARSED_CODE: Final = -1
 
 
 def unparsed_clusters(unparsed: NDArray[np.int64], rule: UnparseableRule) -> NDArray[np.int64]:
-    """Number of clusters formed by the samples of each row that do not parse, of which there are `unparsed`."""
+    """Number of clusters formed by `unparsed` samples that do not parse, for each row."""
     if rule == "own":
         return unparsed
     return np.minimum(unparsed, 1) if rule == "one" else np.zeros_like(unparsed)
