@@ -1,7 +1,7 @@
 """When are two answers equal? Text → a normal form, which is the same text for equal answers.
 
-There is one normal form for each kind of answer: number, text and choice (decision 0011). Within a longer output,
-the answer is what stands at its markers (`extract`), provided that all markers agree.
+There is one normal form for each kind of answer: number, text and choice (decision 0011). Within a longer
+output, the answer is what stands at its markers (`extract`), provided that all markers agree.
 """
 
 from __future__ import annotations
@@ -93,9 +93,10 @@ _LATEX_REPLACEMENTS: Final = (
 def number_form(text: pl.Series) -> pl.Series:
     """Normal form of numbers; null where the text is not a number.
 
-    Surrounding white space, a currency sign, a percent sign or word, thousands separators (commas before groups
-    of three), a plus sign, needless zeros and a final full stop are dropped. A fraction or mixed number, also
-    in LaTeX, becomes a decimal if that is finite, otherwise a fraction in lowest terms. Nothing is rounded.
+    Surrounding white space, a currency sign, a percent sign or word, thousands separators (commas before
+    groups of three), a plus sign, needless zeros and a final full stop are dropped. A fraction or mixed
+    number, also in LaTeX, becomes a decimal if that is finite, otherwise a fraction in lowest terms. Nothing
+    is rounded.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ JUDGED_ANSWER_NAMES: Final[Mapping[AnswerSource, str]] = MappingProxyType(
 )
 
 RARE_MATCH_SHARE: Final = 0.02
-"""Free text that equals its gold in at most this share of rows was probably not meant to be compared as text."""
+"""Free text that equals its gold in at most this share of rows was probably not meant to be compared so."""
 MIN_FREE_TEXT_ROWS: Final = 10
 """Fewer rows than this are too few for that warning."""
 
@@ -68,9 +68,9 @@ class Outcomes:
 def greedy_correct(run: AnswerRun) -> pl.Series:
     """Whether the greedy answer of each row is right; Boolean, shape (rows,), null where unknown.
 
-    The stored `correct` decides if the run has it; otherwise prediction and gold are compared, both normalised,
-    or prediction_index and gold_index. A prediction that does not parse is wrong; a row whose status says that
-    there is no answer to judge is unknown.
+    The stored `correct` decides if the run has it; otherwise prediction and gold are compared, both
+    normalised, or prediction_index and gold_index. A prediction that does not parse is wrong; a row whose
+    status says that there is no answer to judge is unknown.
     """
     return _greedy_outcomes(run).correct.set(unanswered_reason(run).is_not_null(), None)
 

@@ -39,8 +39,8 @@ class SampleMatrix:
     Attributes
     ----------
     codes : NDArray[np.int32], shape (rows, n_max)
-        Cluster of each sample within its row, in sampling order and numbered from 0 by first sample; −1 for a
-        sample that does not parse, −2 for no sample.
+        Cluster of each sample within its row, in sampling order and numbered from 0 by first sample; −1 for
+        a sample that does not parse, −2 for no sample.
     n_samples : NDArray[np.int64], shape (rows,)
         Number of samples in the file.
     cluster_correct : NDArray[np.int8], shape (rows, n_max)
