@@ -70,8 +70,9 @@ class SubsampleConfidences(NamedTuple):
 def sample_matrix(run: AnswerRun, options: MethodOptions) -> SampleMatrix:
     """Encode the samples of a run, with an outcome for each cluster.
 
-    A cluster is judged by its first member in the file: against gold, otherwise by `sample_correct` (the other
-    way round where the file labels the clusters). `correct_majority` is not enough, as it judges one cluster.
+    A cluster is judged by its first member in the file: against gold, otherwise by `sample_correct` (the
+    other way round where the file labels the clusters). `correct_majority` judges only one cluster, so it is
+    not enough.
 
     Raises
     ------
