@@ -1,4 +1,6 @@
-r"""Can a language model's confidence be believed?  Load saved predictions, ask for a number.
+r"""Can a language model's confidence be believed?
+
+Load saved predictions and compute a calibration metric:
 
 >>> import tempfile
 >>> from calib_core import load, score
@@ -40,9 +42,9 @@ _PLACES = dict.fromkeys(("Run", "Score", "Sweep", "load", "score", "sweep"), "ca
 
 
 def __getattr__(name: str) -> object:
-    """A name of the interface, or a module of this package, imported when it is first asked for.
+    """A name of the interface, or a module of this package, imported on first use (PEP 562).
 
-    What needs neither, such as `calib --help`, then waits for no library (PEP 562).
+    Commands that need none of them, such as `calib --help`, start without loading any library.
     """
     if name in _PLACES:
         value: object = getattr(import_module(_PLACES[name]), name)

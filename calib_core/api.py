@@ -1,4 +1,4 @@
-"""What does `import calib_core` offer?  `load`, `score` and `sweep`: from a file to its numbers."""
+"""The functions that `import calib_core` offers: `load`, `score` and `sweep`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,30 @@ def load(
     columns: Mapping[str, str] | None = None,
     skip_bad_rows: bool = False,
 ) -> list[Run]:
-    """The runs of one file, in the file's order.
+    """Load the runs of one file.
 
-    format: an id of `files.FORMATS`, None = recognised by content; columns: file column → the name it
-    is to be read as; skip_bad_rows: leave bad rows out.
-    Raises `problems.Refused` for a file that is not there or cannot be used, `problems.BadRowsFound`
-    where rows are bad and skip_bad_rows is False.
+    Parameters
+    ----------
+    path : str or PathLike
+        The file.
+    format : str, optional
+        Id of the file's format, as on the command line; by default it is recognised from the content.
+    columns : Mapping[str, str], optional
+        Name of a column in the file → name to read it as.
+    skip_bad_rows : bool
+        Whether to leave bad rows out instead of refusing the file.
+
+    Returns
+    -------
+    list of AnswerRun or TokenRun
+        The runs in the order of the file.
+
+    Raises
+    ------
+    calib_core.errors.Refused
+        If the file does not exist or cannot be used.
+    calib_core.errors.BadRowsFound
+        If rows are bad and `skip_bad_rows` is False.
     """
     reading = readers.read(Path(path), format=format, columns=columns)
     return list(usable_runs(reading, skip_bad_rows=skip_bad_rows))
@@ -50,14 +68,37 @@ def score(
     labels: Labels = "top",
     renormalise: bool | None = None,
 ) -> Score:
-    """One metric of one method on one run, with its recipe.
+    """Compute one metric of one method on one run.
 
-    method: an id of `confidence.METHODS`; metric: an id of `metrics.METRICS`; bins: M, 1 to 1000;
-    binning: "width", "mass" or "natural"; labels: "top", or "all" for one pair a choice; renormalise:
-    None = as the method does by default. The value is None where the metric is not defined (AUROC of
-    rows that are all right), or only bounds of it are known (token-level lists of the largest entries).
-    Raises `problems.Unavailable` where the run cannot give the method or metric, ValueError for M
-    outside 1 to 1000.
+    Parameters
+    ----------
+    run : AnswerRun or TokenRun
+        A run from `load`.
+    method : str
+        Id of a confidence method, a key of `calib_core.methods.METHODS`.
+    metric : str
+        Id of a metric, a key of `calib_core.metrics.METRICS`.
+    bins : int
+        Number of bins M, 1 to 1000.
+    binning : {"width", "mass", "natural"}
+        Equal-width bins, equal-mass bins, or one bin per distinct confidence.
+    labels : {"top", "all"}
+        Whether a row of choices contributes its top label or one pair per choice.
+    renormalise : bool, optional
+        Whether the method renormalises its probabilities; by default as the method does.
+
+    Returns
+    -------
+    Score
+        The value with its recipe. The value is None if the metric is not defined (AUROC of rows that are all
+        right) or only its bounds are known (token-level files with the top k entries of each position).
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If the method or metric cannot be computed for this run.
+    ValueError
+        If M is outside 1 to 1000.
     """
     evidence = gather_evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
     return score_of(evidence, metric, Scheme(binning, bins))
@@ -74,11 +115,30 @@ def sweep(
     labels: Labels = "top",
     renormalise: bool | None = None,
 ) -> Sweep:
-    """One metric of one method, or several, over a set of M, with the RSD and the null of each.
+    """Compute one or more metrics of one method over several numbers of bins.
 
-    metric: an id, or several; bins: M, 1 to 1000 each, the seven of the Full-ECE paper by default; ddof: of
-    the RSD, 0 or 1; the rest as in `score`. Raises `problems.Unavailable` where the run cannot give the
-    method or none of the metrics, ValueError for M outside 1 to 1000 or another ddof.
+    Parameters
+    ----------
+    run, method, binning, labels, renormalise
+        As in `score`.
+    metric : str or sequence of str
+        Ids of the metrics.
+    bins : sequence of int
+        Numbers of bins M, 1 to 1000 each; by default the seven of the Full-ECE paper.
+    ddof : {0, 1}
+        Delta degrees of freedom of the relative standard deviation.
+
+    Returns
+    -------
+    Sweep
+        The curve of each metric, with its relative standard deviation and its null distribution.
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        If the method, or every one of the metrics, cannot be computed for this run.
+    ValueError
+        If an M is outside 1 to 1000, or ddof is neither 0 nor 1.
     """
     evidence = gather_evidence(run, method, MethodOptions(renormalise=renormalise, labels=labels))
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)

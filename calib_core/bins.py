@@ -1,6 +1,7 @@
-"""What is summed in each bin?  Pairs → sums, from which every metric of answers is read.
+"""What is summed in each bin?
 
-Into which bin a confidence falls is decided in `edges` and nowhere else.
+`BinSums` turns pairs of (confidence, outcome) into the sums that every metric of answers is computed from.
+Which bin a confidence falls into is decided in `edges` and nowhere else.
 """
 
 from __future__ import annotations
@@ -23,19 +24,49 @@ from calib_core.edges import (
     bin_of,
 )
 
-# MERGED binned: How may confidences be put into bins, and what does one such way give?
+MAX_NATURAL_BINS: Final = 64
+"""Natural bins are offered up to this many distinct confidences."""
 
 SAME_VALUE_TOLERANCE: Final = 1e-6
-"""Confidences that spread no farther, beside their mean, are one value."""
+"""Confidences whose standard deviation is at most this share of their mean count as one value."""
+
+_CANCELLATION_LIMIT: Final = 1e-4
+"""A mean squared error below this is summed term by term, since the bins' sums nearly cancel."""
+
+_MAX_EMPTY_BINS: Final = 300_000
+"""With more bins than this, most of them empty, sorting the pairs is faster."""
+
+_CHUNK_PAIRS: Final = 2**15
+"""Pairs processed together, so that intermediate results stay in the processor's cache."""
+
+_ROUNDING_SHIFT: Final = 1.5 * 2.0**26
+"""Adding and subtracting this rounds to multiples of 2^-26, whose sums are exact, in any order, to 2^27."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binned:
-    """The non-empty bins of one scheme, one entry a bin, sorted by (group, bin).
+    """The non-empty bins of one scheme, sorted by (group, index).
 
-    group: class of the bin (0 where classes are pooled); index: bin from 0; low, high: edges for
-    equal width, else the smallest and largest confidence in the bin; count: pairs; correct: Σy;
-    confidence: Σc; squared: Σc²; confident_correct: Σcy. Shape (non-empty bins,) each.
+    Attributes
+    ----------
+    scheme : Scheme
+        Binning and number of bins.
+    group : NDArray[np.int32], shape (bins,)
+        Class of the bin; 0 where classes are pooled.
+    index : NDArray[np.intp], shape (bins,)
+        Number of the bin within its scheme, from 0.
+    low, high : NDArray[np.float64], shape (bins,)
+        Edges of an equal-width bin; otherwise the smallest and largest confidence in the bin.
+    count : NDArray[np.int64], shape (bins,)
+        Number of pairs n, at least 1.
+    correct : NDArray[np.int64], shape (bins,)
+        Σ y.
+    confidence : NDArray[np.float64], shape (bins,)
+        Σ c.
+    squared : NDArray[np.float64], shape (bins,)
+        Σ c².
+    confident_correct : NDArray[np.float64], shape (bins,)
+        Σ c·y.
     """
 
     scheme: Scheme
@@ -56,17 +87,18 @@ class Binned:
 
     @property
     def absolute_gap(self) -> NDArray[np.float64]:
-        """|Σy − Σc| of each bin: what every binned metric here sums."""
+        """|Σy − Σc| of each bin, the term that every binned metric sums."""
         return np.abs(self.correct - self.confidence)
 
     @property
     def has_single_value(self) -> NDArray[np.bool_]:
-        """Whether all confidences of a bin are one value, to a millionth of it: told by their spread."""
+        """Whether all confidences of a bin are equal, up to a millionth of their mean."""
         mean = self.confidence / self.count
         return self.squared / self.count - mean**2 <= (SAME_VALUE_TOLERANCE * mean) ** 2
 
     def with_outcomes(self, correct: NDArray[np.int64], confident_correct: NDArray[np.float64]) -> Binned:
-        """The same bins with other outcomes; written out, as it is asked for in every draw of a null."""
+        """The same bins with other outcomes."""
+        # Not `replace`, which is slow: each draw from a null distribution calls this.
         return Binned(
             self.scheme,
             self.group,
@@ -81,7 +113,7 @@ class Binned:
         )
 
     def coarsened(self, scheme: Scheme) -> Binned:
-        """The bins of another equal-width scheme whose M divides this one's: bins nest (decision 0001)."""
+        """The bins of an equal-width scheme whose M divides this one's; such bins nest (decision 0001)."""
         index = self.index // (self.scheme.bins // scheme.bins)
         key = self.group * np.int64(scheme.bins) + index
         start = np.flatnonzero(np.diff(key, prepend=-1))
@@ -100,7 +132,7 @@ class Binned:
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a non-empty bin: bin (from 1), low, high, count, confidence and accuracy (means)."""
+        """One row per non-empty bin: bin (from 1), low, high, count, and mean confidence and accuracy."""
         return pl.DataFrame(
             {
                 "bin": self.index + 1,
@@ -114,16 +146,16 @@ class Binned:
 
 
 class Sums(Protocol):
-    """What a metric is read off, however its pairs are kept (`bins.BinSums`, `tokens.grid.Grid`)."""
+    """The sums a metric is computed from, however the pairs are stored (`BinSums`, the sums of tokens)."""
 
     @property
     def rows(self) -> int:
-        """Questions or positions, which metrics of all classes divide by."""
+        """Number of questions or positions, the divisor of metrics over all classes."""
         ...
 
     @property
     def groups(self) -> int:
-        """K where classes are kept apart, else 1."""
+        """K where classes are kept apart, otherwise 1."""
         ...
 
     @property
@@ -157,7 +189,7 @@ class Sums(Protocol):
         ...
 
     def binned(self, scheme: Scheme) -> Binned:
-        """The non-empty bins; raises Unavailable for a scheme that these sums do not serve."""
+        """The non-empty bins; raises Unavailable for a scheme that these sums do not support."""
         ...
 
     def pooled(self) -> Sums:
@@ -165,21 +197,29 @@ class Sums(Protocol):
         ...
 
     def natural_bins(self) -> Binned:
-        """One bin per distinct confidence; raises Unavailable where those are not kept."""
+        """One bin per distinct confidence; raises Unavailable where single confidences are not stored."""
         ...
 
 
-# MERGED cells: Which distinct confidences occur, and how many pairs and right outcomes has each?
-#
-# No confidence is compared with an edge here: that is `bins`.
+# --- Pairs, as given and by distinct confidence -------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctConfidences:
-    """One cell per distinct stored confidence and class, sorted by (group, width, value), read-only.
+    """Pairs counted by distinct stored confidence and class; read-only, sorted by (group, itemsize, value).
 
-    value: the confidence, float64, exactly as stored; width: bytes of its stored dtype (2, 4, 8);
-    group: class of the pair; count: pairs; correct: Σy. All of shape (cells,).
+    Attributes
+    ----------
+    value : NDArray[np.float64], shape (n,)
+        The confidence, exactly as stored.
+    itemsize : NDArray[np.uint8], shape (n,)
+        Bytes of the stored dtype: 2, 4 or 8.
+    group : NDArray[np.int32], shape (n,)
+        Class of the pairs.
+    count : NDArray[np.int64], shape (n,)
+        Number of pairs.
+    correct : NDArray[np.int64], shape (n,)
+        Σ y of the pairs.
     """
 
     value: NDArray[np.float64]
@@ -190,12 +230,12 @@ class DistinctConfidences:
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs in all cells."""
+        """Number of pairs."""
         return int(self.count.sum())
 
     @property
     def squared_error_sum(self) -> float:
-        """Σ (c − y)² over the pairs: ≥ 0, since no large sums are subtracted from one another."""
+        """Σ (c − y)² over the pairs; never below 0, since its terms do not cancel."""
         right = self.correct * (1 - self.value) ** 2
         wrong = (self.count - self.correct) * self.value**2
         return float((right + wrong).sum())
@@ -203,8 +243,8 @@ class DistinctConfidences:
     @property
     def log_loss(self) -> float:
         """Σ −ln c over the pairs with y = 1 and c > 0, in nats."""
-        hit = (self.correct > 0) & (self.value > 0)
-        return _log_loss_sum(self.value[hit], self.correct[hit])
+        possible = (self.correct > 0) & (self.value > 0)
+        return _log_loss_sum(self.value[possible], self.correct[possible])
 
     @property
     def impossible(self) -> int:
@@ -214,7 +254,17 @@ class DistinctConfidences:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawPairs:
-    """Pairs as they were given: confidence in its stored dtype, outcome, class (None: all of one class)."""
+    """Pairs as they were given.
+
+    Attributes
+    ----------
+    confidence : float array, shape (n,)
+        Confidences in [0, 1], in their stored dtype.
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+    group : NDArray[np.int32] or None, shape (n,)
+        Class of each pair; None if there is only one class.
+    """
 
     confidence: Floats
     correct: NDArray[np.bool_]
@@ -228,9 +278,9 @@ class RawPairs:
     @property
     def log_loss(self) -> float:
         """Σ −ln c over the pairs with y = 1 and c > 0, in nats."""
-        right = self.confidence[self.correct].astype(np.float64)
-        right = right[right > 0]
-        return _log_loss_sum(right, np.ones(right.size, np.int64))
+        of_correct = self.confidence[self.correct].astype(np.float64)
+        possible = of_correct[of_correct > 0]
+        return _log_loss_sum(possible, np.ones(possible.size, np.int64))
 
     @property
     def impossible(self) -> int:
@@ -238,7 +288,7 @@ class RawPairs:
         return int(np.count_nonzero(self.confidence[self.correct] == 0))
 
     def distinct(self) -> DistinctConfidences:
-        """Added up by distinct confidence: the one thing here that sorts."""
+        """The pairs counted by distinct confidence; this sorts them, which takes time."""
         c = self.confidence
         return _aggregate_distinct(
             DistinctConfidences(
@@ -252,16 +302,27 @@ class RawPairs:
 
 
 def _log_loss_sum(confidence: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
-    """−Σ times · ln c, added up in order of c, so that the order of pairs changes no bit of it."""
+    """−Σ count · ln c, summed in order of c, so that the order of the pairs does not change the last bit."""
     levels, level = np.unique(confidence, return_inverse=True)
-    # From 0.0 downward, so that certainty everywhere gives 0 and not -0.
+    # Subtracted from 0.0, so that a confidence of 1 everywhere yields 0 and not −0.
     return 0.0 - float((np.bincount(level, counts, minlength=levels.size) * np.log(levels)).sum())
 
 
 def validate_pairs(
     confidence: ArrayLike, correct: ArrayLike, group: ArrayLike | None, groups: int
 ) -> RawPairs:
-    """A private copy of the pairs; raises ValueError where they are none (see `BinSums.from_pairs`)."""
+    """A copy of the pairs with checked shapes and values.
+
+    Parameters
+    ----------
+    confidence, correct, group, groups
+        As in `BinSums.from_pairs`.
+
+    Raises
+    ------
+    ValueError
+        As in `BinSums.from_pairs`.
+    """
     c, y = np.array(confidence), np.asarray(correct)
     if c.dtype.kind != "f" or c.dtype.itemsize > 8:
         c = c.astype(np.float64)
@@ -271,15 +332,17 @@ def validate_pairs(
         raise ValueError("a confidence is a number from 0 to 1")
     if not bool(np.all((y == 0) | (y == 1))):
         raise ValueError("an outcome is 0 or 1")
-    of = None if group is None else np.array(group, np.int32)
-    if of is not None and (of.shape != c.shape or bool(np.any((of < 0) | (of >= groups)))):
+    classes = None if group is None else np.array(group, np.int32)
+    if classes is not None and (
+        classes.shape != c.shape or bool(np.any((classes < 0) | (classes >= groups)))
+    ):
         raise ValueError(f"a class is one whole number a pair, from 0 to {groups - 1}")
-    c += c.dtype.type(0)  # -0.0 is 0
-    return RawPairs(c, y.astype(np.bool_), of)
+    c += c.dtype.type(0)  # turns −0.0 into 0
+    return RawPairs(c, y.astype(np.bool_), classes)
 
 
 def merge_distinct(parts: Sequence[DistinctConfidences]) -> DistinctConfidences:
-    """The cells of all parts together; their order changes nothing."""
+    """The pairs of all parts together; the order of the parts does not matter."""
     return _aggregate_distinct(
         DistinctConfidences(
             value=np.concatenate([part.value for part in parts]),
@@ -300,69 +363,84 @@ def pool_classes(distinct: DistinctConfidences) -> DistinctConfidences:
 
 
 def segment_starts(*keys: NDArray[Any]) -> NDArray[np.intp]:
-    """Where each run of equal keys begins; keys of one shape (n,), sorted."""
-    new = np.ones(keys[0].shape, np.bool_)
-    if new.size:
-        new[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
-    return np.flatnonzero(new)
+    """Where each segment of equal keys begins.
+
+    Parameters
+    ----------
+    *keys : array, shape (n,)
+        One or more keys, sorted; a segment ends where any of them changes.
+
+    Examples
+    --------
+    >>> segment_starts(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 6])).tolist()
+    [0, 2, 3]
+    """
+    is_start = np.ones(keys[0].shape, np.bool_)
+    if is_start.size:
+        is_start[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return np.flatnonzero(is_start)
 
 
 def _aggregate_distinct(distinct: DistinctConfidences) -> DistinctConfidences:
-    """The same sums with one cell a key (group, width, value), sorted and read-only."""
+    """The same pairs with one entry per (group, itemsize, value), sorted and read-only."""
     order = np.argsort(distinct.value, kind="stable")
     for key in (distinct.itemsize, distinct.group):
         if key.size and key.min() != key.max():
             order = order[np.argsort(key[order], kind="stable")]
-    value, width, group = distinct.value[order], distinct.itemsize[order], distinct.group[order]
-    start = segment_starts(value, width, group)
-    added = DistinctConfidences(
+    value, itemsize, group = distinct.value[order], distinct.itemsize[order], distinct.group[order]
+    start = segment_starts(value, itemsize, group)
+    aggregated = DistinctConfidences(
         value=value[start],
-        itemsize=width[start],
+        itemsize=itemsize[start],
         group=group[start],
         count=np.add.reduceat(distinct.count[order], start),
         correct=np.add.reduceat(distinct.correct[order], start),
     )
-    for array in (added.value, added.itemsize, added.group, added.count, added.correct):
+    for array in (
+        aggregated.value,
+        aggregated.itemsize,
+        aggregated.group,
+        aggregated.count,
+        aggregated.correct,
+    ):
         array.flags.writeable = False
-    return added
+    return aggregated
 
 
-# MERGED adding: How are pairs added up into bins?  Unsorted in one pass, or cell by cell once they are sorted.
-
-_MAX_EMPTY_BINS: Final = 300_000
-"""More bins than this, most of them empty, and it is quicker to sort the pairs."""
-
-_CHUNK_PAIRS: Final = 2**15
-"""Pairs looked at together: their intermediate results stay in the processor's cache."""
-
-_ROUNDING_SHIFT: Final = 1.5 * 2.0**26
-"""Added and taken away again it rounds to multiples of 2^-26, which add up exactly, in any order, to 2^27."""
+# --- From pairs to bins -------------------------------------------------------------------------------------
 
 
 def one_pass_is_faster(raw: RawPairs, scheme: Scheme, groups: int) -> bool:
-    """Whether `counted` serves these bins and is the quicker way: not where nearly all would be empty."""
+    """Whether `bins_in_one_pass` can make these bins and is faster than sorting the pairs.
+
+    It is not where nearly all bins would be empty.
+    """
     return scheme.binning == "width" and groups * scheme.bins <= max(_MAX_EMPTY_BINS, raw.n_pairs)
 
 
 def bins_in_one_pass(raw: RawPairs, scheme: Scheme, groups: int) -> Binned:
-    """Equal-width bins in one pass over unsorted pairs, a piece that fits the cache at a time."""
+    """Equal-width bins from one pass over unsorted pairs, in chunks that fit the processor's cache.
+
+    The sums do not depend on the order of the pairs: each term is split into a multiple of 2^-26, which adds
+    up exactly, and a remainder small enough for its rounding error not to matter.
+    """
     size = groups * scheme.bins
     counts = np.zeros((size, 2), np.int64)
-    coarse, fine = np.zeros((2, size, 2)), np.zeros((2, size, 2))  # of c, and of c²
+    rounded_sum, remainder_sum = np.zeros((2, size, 2)), np.zeros((2, size, 2))  # of c, and of c²
     for begin in range(0, raw.n_pairs, _CHUNK_PAIRS):
-        piece = slice(begin, begin + _CHUNK_PAIRS)
-        c = raw.confidence[piece].astype(np.float64)
-        key = bin_of(raw.confidence[piece], scheme.bins)
+        chunk = slice(begin, begin + _CHUNK_PAIRS)
+        c = raw.confidence[chunk].astype(np.float64)
+        key = bin_of(raw.confidence[chunk], scheme.bins)
         if raw.group is not None:
-            key += raw.group[piece] * np.int64(scheme.bins)
+            key += raw.group[chunk] * np.int64(scheme.bins)
         key *= 2
-        key += raw.correct[piece]
+        key += raw.correct[chunk]
         counts += np.bincount(key, minlength=2 * size).reshape(size, 2)
         for power, term in enumerate((c, c * c)):
             rounded = (term + _ROUNDING_SHIFT) - _ROUNDING_SHIFT
-            coarse[power] += np.bincount(key, rounded, minlength=2 * size).reshape(size, 2)
-            fine[power] += np.bincount(key, term - rounded, minlength=2 * size).reshape(size, 2)
-    confidence, squared = coarse + fine
+            rounded_sum[power] += np.bincount(key, rounded, minlength=2 * size).reshape(size, 2)
+            remainder_sum[power] += np.bincount(key, term - rounded, minlength=2 * size).reshape(size, 2)
+    confidence, squared = rounded_sum + remainder_sum
     used = np.flatnonzero(counts.any(axis=1))
     index = used % scheme.bins
     return Binned(
@@ -380,21 +458,31 @@ def bins_in_one_pass(raw: RawPairs, scheme: Scheme, groups: int) -> Binned:
 
 
 def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index: NDArray[np.intp]) -> Binned:
-    """Bins of sorted cells, whose bin `index` says; only equal-width bins keep classes apart."""
-    fixed = scheme.binning == "width"
-    group = distinct.group if fixed else np.zeros_like(distinct.group)
+    """The bins of pairs counted by distinct confidence; only equal-width bins keep classes apart.
+
+    Parameters
+    ----------
+    distinct : DistinctConfidences
+        The pairs.
+    scheme : Scheme
+        Binning and number of bins.
+    bin_index : NDArray[np.intp], shape (distinct confidences,)
+        Bin of each distinct confidence, from 0.
+    """
+    equal_width = scheme.binning == "width"
+    group = distinct.group if equal_width else np.zeros_like(distinct.group)
     key = group * np.int64(scheme.bins) + bin_index
-    order = np.argsort(key, kind="stable")  # nearly always in order already: linear
+    order = np.argsort(key, kind="stable")  # linear, since the keys are nearly always sorted already
     value, count, correct = distinct.value[order], distinct.count[order], distinct.correct[order]
     start = segment_starts(key[order])
     bin_index = bin_index[order][start]
-    add = np.add.reduceat  # adds floats pairwise, so a million of them keep 1e-12
+    add = np.add.reduceat  # pairwise summation: a million floats are exact to 1e-12
     return Binned(
         scheme=scheme,
         group=group[order][start],
         index=bin_index,
-        low=bin_index / scheme.bins if fixed else np.minimum.reduceat(value, start),
-        high=(bin_index + 1) / scheme.bins if fixed else np.maximum.reduceat(value, start),
+        low=bin_index / scheme.bins if equal_width else np.minimum.reduceat(value, start),
+        high=(bin_index + 1) / scheme.bins if equal_width else np.maximum.reduceat(value, start),
         count=add(count, start),
         correct=add(correct, start),
         confidence=add(value * count, start),
@@ -404,29 +492,38 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
 
 
 def equal_width_index(distinct: DistinctConfidences, bins: int) -> NDArray[np.intp]:
-    """Equal-width bin of each cell, judged in the dtype its value was stored in."""
+    """Equal-width bin of each distinct confidence, decided in the dtype it was stored in."""
     index = np.empty(distinct.value.shape, np.intp)
-    for width in (2, 4, 8):
-        same = distinct.itemsize == width
-        index[same] = bin_of(distinct.value[same].astype(f"f{width}"), bins)
+    for itemsize in (2, 4, 8):
+        has_dtype = distinct.itemsize == itemsize
+        index[has_dtype] = bin_of(distinct.value[has_dtype].astype(f"f{itemsize}"), bins)
     return index
-
-
-MAX_NATURAL_BINS: Final = 64
-"""Natural bins are offered up to this many distinct confidences."""
-
-_CANCELLATION_LIMIT: Final = 1e-4
-"""A mean squared error that is smaller is added up from its own terms."""
 
 
 @dataclass(frozen=True, eq=False)
 class BinSums:
     """The additive state behind every metric of answers.
 
-    source: the pairs as given, or already added up by distinct confidence; equal-width bins need no
-    more than one pass over the pairs, all else asks for `cells`. rows: questions the pairs come from,
-    which is what metrics over all classes divide by; groups: number of classes; computed: whether the
-    values were computed here (ties are then judged to 12 decimals) or stored in a file.
+    Attributes
+    ----------
+    source : RawPairs or DistinctConfidences
+        The pairs as given, or counted by distinct confidence. Equal-width bins need only one pass over the
+        pairs; everything else sorts them into `distinct`.
+    rows : int
+        Number of questions the pairs come from, the divisor of metrics over all classes.
+    groups : int
+        Number of classes.
+    computed : bool
+        Whether the confidences were computed here, so that ties are judged after rounding to 12 decimals,
+        or stored in a file.
+
+    Examples
+    --------
+    >>> sums = BinSums.from_pairs([0.9, 0.9, 0.6, 0.6], [1, 0, 1, 1])
+    >>> sums.n_correct, round(sums.confidence_sum, 12)
+    (3, 3.0)
+    >>> sums.binned(Scheme("width", 10)).count.tolist()
+    [2, 2]
     """
 
     source: RawPairs | DistinctConfidences
@@ -445,18 +542,35 @@ class BinSums:
         groups: int = 1,
         computed: bool = False,
     ) -> BinSums:
-        """Sums of pairs (confidence in [0, 1], correct in {0, 1}), both of shape (n,).
+        """The sums of pairs of (confidence, outcome).
 
-        float16, float32 and float64 keep their dtype, anything else is read as float64. group: class
-        0..groups-1 of each pair, shape (n,); rows: n unless the pairs of one question are several.
-        Raises ValueError for shapes that differ, a confidence outside [0, 1] or NaN, an outcome that
-        is neither 0 nor 1, or a class outside 0..groups-1.
+        Parameters
+        ----------
+        confidence : array_like, shape (n,)
+            Confidences in [0, 1]. float16, float32 and float64 keep their dtype; anything else becomes
+            float64.
+        correct : array_like, shape (n,)
+            Outcomes, 0 or 1.
+        group : array_like of int, shape (n,), optional
+            Class of each pair, 0 to groups − 1.
+        rows : int, optional
+            Number of questions; n by default, which holds if each question has one pair.
+        groups : int
+            Number of classes.
+        computed : bool
+            Whether the confidences were computed here rather than stored in a file.
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ, a confidence is NaN or outside [0, 1], an outcome is neither 0 nor 1, or
+            a class is outside 0..groups−1.
         """
         given = validate_pairs(confidence, correct, group, groups)
         return cls(given, given.n_pairs if rows is None else rows, groups, computed)
 
     def merge(self, other: BinSums) -> BinSums:
-        """The sums of both parts together; the order of parts changes nothing."""
+        """The sums of both parts together; the order of the parts does not matter."""
         return BinSums(
             merge_distinct([self.distinct, other.distinct]),
             self.rows + other.rows,
@@ -469,37 +583,37 @@ class BinSums:
         if self.groups == 1:
             return self
         source = self.source
-        one = replace(source, group=None) if isinstance(source, RawPairs) else pool_classes(source)
-        return replace(self, source=one, groups=1)
+        pooled = replace(source, group=None) if isinstance(source, RawPairs) else pool_classes(source)
+        return replace(self, source=pooled, groups=1)
 
     @cached_property
     def distinct(self) -> DistinctConfidences:
-        """One cell per distinct stored confidence and class."""
+        """The pairs counted by distinct stored confidence and class."""
         return self.source if isinstance(self.source, DistinctConfidences) else self.source.distinct()
 
     @property
     def value(self) -> NDArray[np.float64]:
-        """The confidence of each cell, shape (cells,), exactly as stored."""
+        """The distinct confidences, exactly as stored."""
         return self.distinct.value
 
     @property
     def itemsize(self) -> NDArray[np.uint8]:
-        """Bytes of the dtype each cell's confidence was stored in: 2, 4 or 8."""
+        """Bytes of the dtype that each distinct confidence was stored in: 2, 4 or 8."""
         return self.distinct.itemsize
 
     @property
     def group(self) -> NDArray[np.int32]:
-        """Class of each cell."""
+        """Class of each distinct confidence."""
         return self.distinct.group
 
     @property
     def count(self) -> NDArray[np.int64]:
-        """Pairs in each cell."""
+        """Number of pairs with each distinct confidence."""
         return self.distinct.count
 
     @property
     def correct(self) -> NDArray[np.int64]:
-        """Σy of each cell."""
+        """Σ y of the pairs with each distinct confidence."""
         return self.distinct.correct
 
     @property
@@ -514,7 +628,7 @@ class BinSums:
 
     @property
     def confidence_sum(self) -> float:
-        """Σ c, added up bin by bin, as the bins are."""
+        """Σ c, summed over the bins, so that it agrees with them to the last bit."""
         return float(self._finest_bins.confidence.sum())
 
     @property
@@ -522,7 +636,7 @@ class BinSums:
         """Σ (c − y)²."""
         fine = self._finest_bins
         error = float((fine.squared - 2 * fine.confident_correct).sum()) + self.n_correct
-        # What is left of such sums once they cancel is exact enough, unless next to nothing is left.
+        # The sums cancel; the result is exact enough unless it is close to 0.
         return error if error > _CANCELLATION_LIMIT * self.n_pairs else self.distinct.squared_error_sum
 
     @property
@@ -536,11 +650,11 @@ class BinSums:
         return self.source.impossible
 
     def natural_bins(self) -> Binned:
-        """One bin per distinct confidence of all groups together, ties judged as `computed` says."""
+        """One bin per distinct confidence over all classes; `computed` decides what counts as a tie."""
         return self.binned(Scheme("natural"))
 
     def binned(self, scheme: Scheme) -> Binned:
-        """The non-empty bins; equal width per class, natural and equal-mass bins over all pairs."""
+        """The non-empty bins: equal-width bins by class, natural and equal-mass bins over all pairs."""
         if scheme.binning == "width" and FINEST_BINS % scheme.bins == 0:
             return self._finest_bins.coarsened(scheme)
         binned = self._last_binned.get(scheme)
@@ -552,12 +666,12 @@ class BinSums:
 
     @cached_property
     def _last_binned(self) -> dict[Scheme, Binned]:
-        """The bins last asked for: a number, its recipe and its diagram ask for the same ones in turn."""
+        """The most recent bins: a number, its recipe and its diagram need the same ones in turn."""
         return {}
 
     @cached_property
     def _finest_bins(self) -> Binned:
-        """The finest bins, from which every M that divides FINEST is added up without the pairs."""
+        """The finest bins, from which every M that divides FINEST_BINS is added up without the pairs."""
         return self._compute_bins(Scheme("width", FINEST_BINS))
 
     def _compute_bins(self, scheme: Scheme) -> Binned:
@@ -567,11 +681,11 @@ class BinSums:
         return bins_from_distinct(self.distinct, scheme, self.bin_index(scheme))
 
     def bin_index(self, scheme: Scheme) -> NDArray[np.intp]:
-        """Bin of each of `cells`, numbered as in `binned`."""
+        """Bin of each distinct confidence, numbered as in `binned`."""
         if scheme.binning == "width":
             return equal_width_index(self.distinct, scheme.bins)
         return bin_by_rank(self.distinct.value, self.distinct.count, scheme, round_ties=self.computed)
 
     def table(self, bins: int = 10, binning: Binning = "width") -> pl.DataFrame:
-        """One row a non-empty bin: bin, low, high, count, confidence, accuracy (means)."""
+        """The bins as a data frame; see `Binned.to_frame`."""
         return self.binned(Scheme(binning, bins)).to_frame()

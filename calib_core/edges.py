@@ -1,7 +1,7 @@
 """Into which bin does a confidence fall?
 
-The only module that compares a confidence with an edge. Conventions: spec of the three papers'
-defaults in decisions/0001 (right-closed bins), 0002 (stored dtype) and 0003 (equal mass and ties).
+This is the only module that compares a confidence with a bin edge. The conventions are those of decisions
+0001 (right-closed bins), 0002 (stored dtype) and 0003 (equal mass and ties).
 """
 
 from __future__ import annotations
@@ -13,90 +13,40 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+Floats: TypeAlias = NDArray[np.floating[Any]]
+"""A float16, float32 or float64 array: confidences keep the dtype their file stores."""
+
+Binning = Literal["width", "mass", "natural"]
+"""Bins of equal width, of equal mass (about as many pairs in each), or one per distinct confidence."""
+
+BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass", "natural")
+
+MAX_BINS: Final = 1000
+"""Largest number of bins M that a user can choose."""
+
+FINEST_BINS: Final = 3000
+"""Number of the finest equal-width bins; every M that divides it is added up from them, without the pairs."""
+
 TIE_DECIMALS: Final = 12
 """Computed confidences that agree to this many decimals are tied."""
 
 
-def inner_edges(bins: int, dtype: np.dtype[Any]) -> Floats:
-    """The inner edges 1/M … (M−1)/M as a confidence of this dtype meets them, shape (bins − 1,).
-
-    The quotient is one correct rounding of m/M, so bins of M nest in those of kM; 1e-12 forgives the
-    rounding of a computed confidence; the cast lets a stored float32 0.3 fall where 3/10 falls.
-    """
-    return (np.arange(1, bins) / bins + 1e-12).astype(dtype)
-
-
-def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:
-    """Bin 0..bins-1 of each confidence in [0, 1]: the number of edges below it.
-
-    Bin m (from 0) is (m/M, (m+1)/M], and c = 0 is in the first.
-    """
-    if confidence.dtype.itemsize == 2:
-        return _float16_bins(bins)[confidence.view(np.uint16)]
-    edges = inner_edges(bins, confidence.dtype)
-    if confidence.size < bins:
-        return np.searchsorted(edges, confidence, side="left")
-    # The product is off by less than a bin: one look at the edges on both sides makes it right.
-    below = np.concatenate([[-np.inf], edges]).astype(edges.dtype)
-    above = np.concatenate([edges, [np.inf]]).astype(edges.dtype)
-    index = (confidence * edges.dtype.type(bins)).astype(np.intp)
-    np.clip(index, 0, bins - 1, out=index)
-    index -= confidence <= below[index]
-    index += confidence > above[index]
-    return index
-
-
-@cache
-def _float16_bins(bins: int) -> NDArray[np.intp]:
-    """The bin of each of the 65,536 float16, by its bits: their edges may fall together."""
-    every = np.arange(2**16, dtype=np.uint16).view(np.float16)
-    return np.searchsorted(inner_edges(bins, every.dtype), every, side="left")
-
-
-def assign_bins(confidence: Floats, scheme: Scheme, *, computed: bool = False) -> NDArray[np.intp]:
-    """Bin 0.. of each confidence under any scheme, numbered as in `BinSums.binned`."""
-    if scheme.binning == "width":
-        return bin_of(confidence, scheme.bins)
-    value = confidence.astype(np.float64)
-    return bin_by_rank(value, np.ones(value.shape, np.int64), scheme, round_ties=computed)
-
-
-def bin_by_rank(
-    value: NDArray[np.float64], count: NDArray[np.int64], scheme: Scheme, *, round_ties: bool
-) -> NDArray[np.intp]:
-    """Bin 0.. of each value, `count` rows each. Natural: one a level; equal mass: ⌈M·r/n⌉ from 1.
-
-    r = rows whose confidence is no greater, n = all rows: whole numbers, so ties are never cut.
-    """
-    tied = np.round(value, TIE_DECIMALS) if round_ties else value
-    levels, level = np.unique(tied, return_inverse=True)
-    if scheme.binning == "natural":
-        return level
-    rows = np.zeros(levels.size, np.int64)
-    np.add.at(rows, level, count)
-    up_to_here = np.cumsum(rows)
-    return (-(-scheme.bins * up_to_here // up_to_here[-1:]) - 1).astype(np.intp)[level]
-
-
-# MERGED binned__to__edges: moved.
-
-Binning = Literal["width", "mass", "natural"]
-
-
-BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass", "natural")
-
-
-MAX_BINS: Final = 1000
-"""The largest M somebody may choose."""
-
-
-FINEST_BINS: Final = 3000
-"""Equal-width bins that sums are first made in: they serve every M that divides it, without the pairs."""
-
-
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How confidences are put into bins: the binning and, but for natural bins, M (1..1000, or FINEST)."""
+    """How confidences are put into bins.
+
+    Attributes
+    ----------
+    binning : {"width", "mass", "natural"}
+        Kind of bins.
+    bins : int
+        Number of bins M, 1 to 1000, or 3000 for the finest grid; natural bins ignore it.
+
+    Raises
+    ------
+    ValueError
+        If the binning is unknown or M is not a whole number in the allowed range.
+    """
 
     binning: Binning = "width"
     bins: int = 10
@@ -109,12 +59,128 @@ class Scheme:
             raise ValueError(f"M is a whole number from 1 to {MAX_BINS}, not {self.bins}")
 
 
-# MERGED cells__to__edges: moved.
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
-
-
-# MERGED limits__to__edges: moved.
-
 DEFAULT_SCHEME: Final = Scheme()
-"""The bins where nobody has chosen: ten of equal width, the usual ones of the papers."""
+"""Ten bins of equal width, the default of all three papers."""
+
+
+def inner_edges(bins: int, dtype: np.dtype[Any]) -> Floats:
+    """The inner edges 1/M … (M−1)/M in the dtype of the confidences they are compared with.
+
+    Parameters
+    ----------
+    bins : int
+        Number of bins M.
+    dtype : dtype
+        Floating-point dtype of the confidences.
+
+    Returns
+    -------
+    float array, shape (M − 1,)
+
+    Notes
+    -----
+    The quotient m/M is rounded once, so the bins of M nest exactly in those of k·M. Adding 1e-12 forgives
+    rounding in a computed confidence, and the cast puts a stored float32 0.3 into the bin of 3/10.
+    """
+    return (np.arange(1, bins) / bins + 1e-12).astype(dtype)
+
+
+def bin_of(confidence: Floats, bins: int) -> NDArray[np.intp]:
+    """Equal-width bin of each confidence, counted from 0: the number of inner edges below it.
+
+    Bin m is (m/M, (m+1)/M]; a confidence of 0 belongs to the first bin.
+
+    Parameters
+    ----------
+    confidence : float array, shape (n,)
+        Confidences in [0, 1].
+    bins : int
+        Number of bins M.
+
+    Returns
+    -------
+    NDArray[np.intp], shape (n,)
+        In 0..M−1.
+
+    Examples
+    --------
+    >>> bin_of(np.array([0.0, 0.1, 0.11, 0.3, 1.0]), 10).tolist()
+    [0, 0, 1, 2, 9]
+    """
+    if confidence.dtype.itemsize == 2:
+        return _float16_bins(bins)[confidence.view(np.uint16)]
+    edges = inner_edges(bins, confidence.dtype)
+    if confidence.size < bins:
+        return np.searchsorted(edges, confidence, side="left")
+    # c·M is off by less than one bin, so comparing with the edge on either side corrects it.
+    below = np.concatenate([[-np.inf], edges]).astype(edges.dtype)
+    above = np.concatenate([edges, [np.inf]]).astype(edges.dtype)
+    index = (confidence * edges.dtype.type(bins)).astype(np.intp)
+    np.clip(index, 0, bins - 1, out=index)
+    index -= confidence <= below[index]
+    index += confidence > above[index]
+    return index
+
+
+@cache
+def _float16_bins(bins: int) -> NDArray[np.intp]:
+    """The bin of each of the 65,536 float16 bit patterns; several edges may round to the same float16."""
+    every_float16 = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    return np.searchsorted(inner_edges(bins, every_float16.dtype), every_float16, side="left")
+
+
+def assign_bins(confidence: Floats, scheme: Scheme, *, computed: bool = False) -> NDArray[np.intp]:
+    """Bin of each confidence under any scheme, counted from 0 as in `BinSums.binned`.
+
+    Parameters
+    ----------
+    confidence : float array, shape (n,)
+        Confidences in [0, 1].
+    scheme : Scheme
+        Binning and number of bins.
+    computed : bool
+        Whether the confidences were computed here; ties are then judged after rounding to 12 decimals.
+
+    Returns
+    -------
+    NDArray[np.intp], shape (n,)
+    """
+    if scheme.binning == "width":
+        return bin_of(confidence, scheme.bins)
+    value = confidence.astype(np.float64)
+    return bin_by_rank(value, np.ones(value.shape, np.int64), scheme, round_ties=computed)
+
+
+def bin_by_rank(
+    value: NDArray[np.float64], count: NDArray[np.int64], scheme: Scheme, *, round_ties: bool
+) -> NDArray[np.intp]:
+    """Natural or equal-mass bin of each value, counted from 0.
+
+    Parameters
+    ----------
+    value : NDArray[np.float64], shape (n,)
+        Confidences.
+    count : NDArray[np.int64], shape (n,)
+        Number of pairs with each value.
+    scheme : Scheme
+        A scheme whose binning is "natural" or "mass".
+    round_ties : bool
+        Whether values that agree to 12 decimals are tied.
+
+    Returns
+    -------
+    NDArray[np.intp], shape (n,)
+
+    Notes
+    -----
+    An equal-mass bin, counted from 1, is ⌈M·r/n⌉, where r is the number of pairs whose confidence is no
+    greater and n is the number of all pairs. Both are whole numbers, so a bin never separates tied pairs.
+    """
+    tied = np.round(value, TIE_DECIMALS) if round_ties else value
+    levels, level = np.unique(tied, return_inverse=True)
+    if scheme.binning == "natural":
+        return level
+    level_counts = np.zeros(levels.size, np.int64)
+    np.add.at(level_counts, level, count)
+    rank = np.cumsum(level_counts)
+    return (-(-scheme.bins * rank // rank[-1:]) - 1).astype(np.intp)[level]

@@ -1,7 +1,7 @@
-"""What can be wrong with a person's file or wish, and in which words is it said?
+"""What can go wrong with a file or a request, and how is it reported?
 
-A problem is a value (`BadCell`, `Problem`); an exception (`Refused`, `BadRowsFound`, `Unavailable`)
-carries such values. Messages name the file by its name, never by a path of the machine.
+Problems are values (`BadCell`, `Problem`), which the exceptions (`Refused`, `BadRowsFound`, `Unavailable`)
+carry. Messages name a file by its name, never by its path on the machine.
 """
 
 from __future__ import annotations
@@ -13,28 +13,48 @@ from typing import Final
 from calib_core.wording import bad_rows_phrase
 
 MAX_CELLS_SHOWN: Final = 20
-"""How many bad cells of one kind are kept and shown."""
+"""Number of bad cells of each kind that are kept and shown."""
 
 MAX_MESSAGE_CHARS: Final = 2000
-"""No message is longer, in characters, however long the text in the file was."""
+"""Maximum length of a message, in characters."""
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """`text` cut to `limit` characters, the cut marked by an ellipsis."""
+    """`text` cut to `limit` characters, ending in an ellipsis if it was cut.
+
+    Examples
+    --------
+    >>> shorten("expected calibration error", 12)
+    'expected ca…'
+    """
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def single_line(text: str, limit: int) -> str:
-    """`text` on one line, of `limit` characters at most."""
+    """`text` on one line of at most `limit` characters."""
     return shorten(" ".join(text.split()), limit)
 
 
 @dataclass(frozen=True, slots=True)
 class BadCell:
-    """One value that is there and wrong.
+    """One value that is present but wrong.
 
-    row: 1-based record number; line: 1-based physical line, None where the format has no lines;
-    column: "" when the whole record is meant; found: the value as text, shortened.
+    Attributes
+    ----------
+    file : str
+        Name of the file.
+    row : int
+        1-based record number.
+    line : int or None
+        1-based physical line; None if the format has no lines.
+    column : str
+        Name of the column; "" if the whole record is bad.
+    expected : str
+        What a right value looks like.
+    found : str
+        The value as text, shortened.
+    fix : str
+        How to mend it, as a sentence.
     """
 
     file: str
@@ -53,7 +73,17 @@ class BadCell:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """All bad values of one kind in one file: how many rows, and the first `FIRST` of them."""
+    """All bad values of one kind in one file.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of problem.
+    count : int
+        Number of rows that have it.
+    first : tuple of BadCell
+        The first of them, at most `MAX_CELLS_SHOWN`.
+    """
 
     kind: str
     count: int
@@ -61,18 +91,28 @@ class Problem:
 
 
 class CalibError(Exception):
-    """Anything a person can cause and mend. `str()` is the message to show, as plain text."""
+    """Base class of errors that a user can cause and fix; `str()` is the message to show, as plain text."""
 
     def __str__(self) -> str:
         return shorten(super().__str__(), MAX_MESSAGE_CHARS)
 
 
 class Refused(CalibError):
-    """The file cannot be used at all; the message says what it is, why not, and what to do."""
+    """The file cannot be used at all; the message says what the file is, why not, and what to do."""
 
 
 class BadRowsFound(CalibError):
-    """Some rows are bad and nobody has chosen to leave them out: nothing is loaded."""
+    """Some rows are bad and the user has not chosen to leave them out, so nothing is loaded.
+
+    Attributes
+    ----------
+    file : str
+        Name of the file.
+    bad_rows, rows : int
+        Number of bad rows, and of all rows.
+    problems : tuple of Problem
+        The bad values by kind.
+    """
 
     def __init__(self, file: str, bad_rows: int, rows: int, problems: Sequence[Problem]) -> None:
         self.file = file
@@ -88,4 +128,4 @@ class BadRowsFound(CalibError):
 
 
 class Unavailable(CalibError):
-    """This run cannot give the method or metric asked for; the message is the reason."""
+    """The method or metric cannot be computed for this run; the message is the reason."""

@@ -1,7 +1,7 @@
-"""Which pairs (confidence, outcome) are pooled?
+"""Which pairs of (confidence, outcome) are pooled?
 
-One row gives one pair (its top label), or one pair a class: ECE, classwise ECE and Full-ECE are the
-same sum over different pools (Full-ECE paper, eq. 3, 7 and 11-13).
+A row contributes one pair, its top label, or one pair per class. ECE, classwise ECE and Full-ECE are the same
+sum over different pools (Full-ECE paper, eq. 3, 7 and 11–13).
 """
 
 from __future__ import annotations
@@ -16,16 +16,23 @@ from calib_core.bins import BinSums
 from calib_core.edges import Floats
 
 Labels = Literal["top", "all"]
-"""Whether a row of choices gives one pair, its top label, or one pair a choice."""
+"""Whether a row of choices contributes one pair, its top label, or one pair per choice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """One pair (confidence, outcome) a row.
+    """Pairs of confidence and outcome.
 
-    confidence: float16/32/64 of shape (n,), in [0, 1]; correct: bool of shape (n,);
-    rows: positions in the run's `rows` frame, shape (n,); computed: whether the confidence was
-    computed here (float64) or stands in the file as it is.
+    Attributes
+    ----------
+    confidence : float array, shape (n,)
+        Confidences in [0, 1]; float16, float32 or float64.
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+    rows : NDArray[np.intp], shape (n,)
+        Position of each pair's row in the `rows` of its run.
+    computed : bool
+        Whether the confidences were computed here (float64) rather than stored in the file.
     """
 
     confidence: Floats
@@ -49,11 +56,22 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distribution:
-    """The probabilities of every choice, rows of differing length laid end to end.
+    """The probability of every choice, for rows with differing numbers of choices.
 
-    probs: float16/32/64 of shape (Σ sizes,), in [0, 1]; sizes: choices of each row, shape (n,), ≥ 1;
-    label: position of the right choice, 0 ≤ label < size, shape (n,); rows: positions in the run's
-    `rows` frame; computed: as in `Pairs`; normalised: whether each row sums to 1 (within 1e-3).
+    Attributes
+    ----------
+    probs : float array, shape (Σ sizes,)
+        Probabilities in [0, 1], row after row; float16, float32 or float64.
+    sizes : NDArray[np.int64], shape (n,)
+        Number of choices of each row, at least 1.
+    target : NDArray[np.int64], shape (n,)
+        Index of the right choice of each row, 0 ≤ target < size.
+    rows : NDArray[np.intp], shape (n,)
+        Position of each row in the `rows` of its run.
+    computed : bool
+        Whether the probabilities were computed here (float64) rather than stored in the file.
+    normalised : bool
+        Whether the probabilities of each row sum to 1, within 1e-3.
     """
 
     probs: Floats
@@ -70,12 +88,12 @@ class Distribution:
 
     @property
     def n_classes(self) -> int:
-        """K: the largest number of choices of a row."""
+        """K, the largest number of choices of any row."""
         return int(self.sizes.max(initial=0))
 
     @property
     def row_starts(self) -> NDArray[np.int64]:
-        """Where each row begins in `probs`."""
+        """Index in `probs` of each row's first choice, shape (n,)."""
         return np.cumsum(self.sizes) - self.sizes
 
     @property
@@ -104,26 +122,26 @@ class Distribution:
     def take(self, positions: NDArray[np.intp]) -> Distribution:
         """The rows at these positions, which may repeat."""
         sizes = self.sizes[positions]
-        begin = np.cumsum(sizes) - sizes
-        entry = np.arange(int(sizes.sum())) - np.repeat(begin - self.row_starts[positions], sizes)
+        starts = np.cumsum(sizes) - sizes
+        index = np.arange(int(sizes.sum())) - np.repeat(starts - self.row_starts[positions], sizes)
         return replace(
             self,
-            probs=self.probs[entry],
+            probs=self.probs[index],
             sizes=sizes,
             target=self.target[positions],
             rows=self.rows[positions],
         )
 
     def top_label_pairs(self) -> Pairs:
-        """The top label of each row and whether it is right."""
+        """One pair per row: the probability of its top label, and whether that label is right."""
         return Pairs(self.max_prob, self.top_index == self.target, self.rows, self.computed)
 
     def all_label_pairs(self) -> Pairs:
-        """One pair a choice; `rows` names each row as often as it has choices."""
+        """One pair per choice; `rows` repeats each row once per choice."""
         return Pairs(self.probs, self.is_correct, np.repeat(self.rows, self.sizes), self.computed)
 
     def sums(self) -> BinSums:
-        """The additive state of every label's pair, by class."""
+        """The additive state of one pair per choice, by class."""
         return BinSums.from_pairs(
             self.probs,
             self.is_correct,

@@ -1,7 +1,8 @@
-"""How is the process started that reads files?  Without any library, so that it can be started first.
+"""How is the process that reads files started?
 
-It then loads what reading takes while the process that asks loads what computing takes. What the two say to
-each other is `files.isolation`'s.
+This module imports no library, so the reader process can be started first: it loads what it needs for reading
+while the main process loads what it needs for computing. The messages between the two are those of
+`calib_core.readers.sandbox`.
 """
 
 from __future__ import annotations
@@ -20,17 +21,25 @@ PROGRAM: Final = (
     "import sys; sys.path.extend(sys.argv[2:]); from calib_core.readers.sandbox import worker; "
     "worker.main(int(sys.argv[1]))"
 )
-"""Nothing but the worker, by a Python that heeds no variables and no folder it was started in."""
+"""Runs the worker alone, in a Python that ignores environment variables and the working directory."""
 
 _ENVIRONMENT: Final = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-"""All of it: few threads, as each takes room of its own, and nothing of what this process was told."""
+"""The whole environment: few threads, since each takes memory, and none of this process's variables."""
 
 _LIBRARIES: Final = ("numpy", "polars", "pyarrow")
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderProcess:
-    """A process that reads files, and the socket to talk to it over."""
+    """A process that reads files.
+
+    Attributes
+    ----------
+    process : subprocess.Popen
+        The process.
+    line : socket.socket
+        This process's end of the connection.
+    """
 
     process: subprocess.Popen[bytes]
     line: socket.socket
@@ -40,9 +49,17 @@ _AHEAD: Final[list[ReaderProcess]] = []
 
 
 def started(program: str = PROGRAM) -> ReaderProcess:
-    """A new process; whether it has loaded all it needs is not waited for.
+    """Start a new reader process, without waiting until it has loaded its libraries.
 
-    program: what it runs, with the socket's number and the packages' folders as arguments. Raises OSError.
+    Parameters
+    ----------
+    program : str
+        Python code to run; its arguments are the socket's file descriptor and the folders of the packages.
+
+    Raises
+    ------
+    OSError
+        If the process cannot be started.
     """
     line, other = socket.socketpair()
     with other:
@@ -54,13 +71,13 @@ def started(program: str = PROGRAM) -> ReaderProcess:
             env=_ENVIRONMENT,
             cwd="/",
             pass_fds=[other.fileno()],
-            start_new_session=True,  # Ctrl-C is said to this process, which then ends that one
+            start_new_session=True,  # Ctrl-C reaches this process only, which then ends that one
         )
     return ReaderProcess(process, line)
 
 
 def start_ahead() -> None:
-    """Starts the process that will be `taken` first; where none can be, that is told when it is needed."""
+    """Start the process that `taken` returns next; a failure is only reported once the process is needed."""
     if not _AHEAD and hasattr(socket, "send_fds"):
         with suppress(OSError):
             _AHEAD.append(started())
@@ -68,12 +85,12 @@ def start_ahead() -> None:
 
 
 def taken() -> ReaderProcess:
-    """The process that was started ahead, else a new one. Raises OSError."""
+    """The process started ahead, otherwise a new one; raises OSError if that cannot be started."""
     return _AHEAD.pop() if _AHEAD else started()
 
 
 def _end() -> None:
-    """Ends the process that nobody took."""
+    """End a process that was started ahead and never used."""
     while _AHEAD:
         ahead = _AHEAD.pop()
         ahead.process.kill()
@@ -82,7 +99,7 @@ def _end() -> None:
 
 
 def _folders() -> list[str]:
-    """The folders in which this package and its libraries lie."""
+    """The folders that contain this package and the libraries it needs for reading."""
     here = Path(__file__).resolve().parents[1]
     specs = [find_spec(name) for name in _LIBRARIES]
     others = [Path(spec.origin).resolve().parents[1] for spec in specs if spec and spec.origin]

@@ -1,6 +1,6 @@
-"""What is a run, what does the program know of it, and what counts as missing?
+"""What is a run, and which of its values count as missing?
 
-Every floor above speaks of these values. A run is one model answering one data set once.
+A run is one model answering one data set once. Every layer above works with the classes defined here.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import polars as pl
 from calib_core.tokens.sums import TokenSums
 
 AnswerSource = Literal["greedy", "majority", "sample_0"]
-"""Which answer a stored confidence speaks of."""
+"""The answer that a stored confidence refers to."""
 
 RUN_COLUMNS: Final = ("model", "dataset", "shots", "checkpoint")
-"""Rows that differ in one of these belong to different runs."""
+"""Rows that differ in any of these columns belong to different runs."""
 
 INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "tokens_seen")
-"""Columns that speak of the run and not of the row."""
+"""Columns that describe the run rather than the row."""
 
 ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
     {
@@ -65,33 +65,68 @@ ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
         "confidence": pl.Float64(),
     }
 )
-"""Columns of `AnswerRun.rows` that the program reads, with their dtypes.
+"""Columns of `AnswerRun.rows` that Calib reads, with their dtypes.
 
-A run has only the columns its file has, and always `row` (1-based record number in the file).
-A float column (or the floats in a list) may be Float16 or Float32 where the file stores it so: the
-stored dtype decides where a value falls between bins (decision 0002). Null means missing; NaN never
-occurs.
+A run has the columns of its file, and always `row` (1-based record number in the file). A float column, or
+the floats in a list, may be Float16 or Float32 if the file stores it that way: the stored dtype decides which
+bin a value falls into (decision 0002). Null means missing; NaN never occurs.
 """
 
 
 def is_missing(values: pl.Series) -> pl.Series:
-    """Which raw values are *not there*: null, or text that is empty or white space. Boolean, no nulls.
+    """Which raw values are missing: null, or text that is empty or only white space.
 
-    A value that is there and wrong ("N/A" in a number column, NaN) is bad, not missing.
+    A value that is present and wrong ("N/A" in a number column, NaN) is bad, not missing (decision 0004).
+
+    Parameters
+    ----------
+    values : pl.Series, shape (n,)
+        Raw values of a column.
+
+    Returns
+    -------
+    pl.Series of Boolean, shape (n,)
+        Without nulls.
+
+    Examples
+    --------
+    >>> is_missing(pl.Series(["A", " ", None, "N/A"])).to_list()
+    [False, True, True, False]
     """
     if values.dtype != pl.String:
         return values.is_null()
-    # White space stands before "!" or behind ASCII, so that few texts have to be looked at more closely.
+    # White space sorts before "!" or after ASCII, so only few texts need a closer look.
     maybe = ((values < "!") | (values > "~")).fill_null(value=True)
     if not maybe.any():
         return maybe
-    at = maybe.arg_true()
-    return maybe.scatter(at, (values.gather(at).str.strip_chars() == "").fill_null(value=True))
+    candidates = maybe.arg_true()
+    blank = (values.gather(candidates).str.strip_chars() == "").fill_null(value=True)
+    return maybe.scatter(candidates, blank)
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What tells one run from another, and what else its file says of it; None = not said."""
+    """What distinguishes one run from another, and what else its file says about it.
+
+    Attributes
+    ----------
+    model, dataset, checkpoint : str or None
+        Names, as in the file; None where the file does not say.
+    shots : int or None
+        Number of examples in the prompt.
+    params_b : float or None
+        Size of the model, in billions of parameters.
+    tuning : str or None
+        How the model was tuned.
+    temperature : float or None
+        Sampling temperature.
+    tokens_seen : int or None
+        Number of training tokens up to this checkpoint.
+    path_of, p_true_of : {"greedy", "majority", "sample_0"}
+        The answer that the token probabilities and P(True) refer to.
+    answer_normaliser : str
+        Kind of answer used to compare answers; "auto" decides row by row.
+    """
 
     model: str | None = None
     dataset: str | None = None
@@ -106,7 +141,7 @@ class RunInfo:
     answer_normaliser: str = "auto"
 
     def label(self, fallback: str) -> str:
-        """ "model · dataset · N-shot · checkpoint" of what is known, else `fallback`."""
+        """ "model · dataset · N-shot · checkpoint", as far as known; `fallback` if nothing is known."""
         shots = None if self.shots is None else f"{self.shots}-shot"
         known = [part for part in (self.model, self.dataset, shots, self.checkpoint) if part]
         return " · ".join(known) or fallback
@@ -116,10 +151,18 @@ class RunInfo:
 class RowCounts:
     """What happened to the rows of one run between its file and its numbers.
 
-    read: rows of this run in the file, bad ones included; left_out: bad rows left out by choice;
-    clipped: per column, values up to 1e-6 outside [0, 1] that were moved onto the edge;
-    off_sum: stored distributions whose sum is within 1e-3 of 1 but not 1 to 1e-6, used as stored;
-    notes: whatever else a reader of the numbers has to know.
+    Attributes
+    ----------
+    n_rows : int
+        Rows of this run in the file, including bad ones.
+    n_left_out : int
+        Bad rows that the user chose to leave out.
+    clipped : Mapping[str, int]
+        Number of values per column that lay up to 1e-6 outside [0, 1] and were clipped.
+    n_off_sum : int
+        Stored distributions whose sum differs from 1 by more than 1e-6 and at most 1e-3; used as stored.
+    notes : tuple of str
+        Anything else a reader of the numbers needs to know.
     """
 
     n_rows: int
@@ -131,12 +174,23 @@ class RowCounts:
 
 @dataclass(frozen=True, slots=True)
 class ReportedMetric:
-    """A number that the tool which wrote a file worked out itself.
+    """A number that the tool which wrote the file computed itself.
 
-    name: as the tool calls it; value: as stored; rows: how many rows it stands on, None = not said; method:
-    id of the confidence method whose accuracy should be the same number, "" for the greedy answer's, None
-    where the program has no such number; why: why it may differ from ours, "" where it should not; subject:
-    the one whose rows it is of, None = of the whole run.
+    Attributes
+    ----------
+    name : str
+        The tool's name for it.
+    value : float
+        The value as stored.
+    rows : int or None
+        Number of rows it was computed from; None if the file does not say.
+    method : str or None
+        Id of the confidence method whose accuracy should equal it, "" for the accuracy of the greedy answer;
+        None if Calib has no such number.
+    why : str
+        Why it may differ from Calib's number; "" if it should not.
+    subject : str or None
+        The subject whose rows it describes; None for the whole run.
     """
 
     name: str
@@ -149,13 +203,30 @@ class ReportedMetric:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerRun:
-    """The answers of one run: one row a question, columns as in `ANSWER_SCHEMA`.
+    """The answers of one run.
 
-    file: the file's name below the data folder; label: unique within its file, for people and for
-    the command line's `run`; others: columns that the program has no name for and that sort the rows into
-    groups, under the file's own names, as Enum, null where missing; as high as `rows`, or without columns.
-    reported: what the tool that wrote the file says of the run; part_of: what runs of several files have in
-    common that are parts of one evaluation (its subjects), None for a run that stands by itself.
+    Attributes
+    ----------
+    file : str
+        Name of the file below the data folder.
+    format : str
+        Id of the file's format.
+    label : str
+        Name shown to people and used on the command line; unique within the file.
+    info : RunInfo
+        What the file says about the run.
+    rows : pl.DataFrame
+        One row per question, columns as in `ANSWER_SCHEMA`.
+    row_counts : RowCounts
+        Rows read, left out and changed.
+    group_columns : pl.DataFrame
+        Further columns of the file that sort the rows into groups, under the file's own names, as Enum with
+        null for missing; as high as `rows`, or without columns.
+    reported_metrics : tuple of ReportedMetric
+        Numbers that the tool which wrote the file reports for the run.
+    evaluation : str or None
+        Name shared by runs in several files that are parts of one evaluation, such as its subjects; None for
+        a run on its own.
     """
 
     file: str
@@ -170,11 +241,11 @@ class AnswerRun:
 
     @property
     def n_total(self) -> int:
-        """Rows of this run in its file, left-out ones included: the "total" beside every number."""
+        """Rows of this run in its file, including those left out: the "total" shown beside every number."""
         return self.row_counts.n_rows
 
     def has_columns(self, *columns: str) -> bool:
-        """Whether every named column is there with at least one value."""
+        """Whether the run has every named column, each with at least one value."""
         return all(
             name in self.rows.columns and self.rows[name].null_count() < self.rows.height for name in columns
         )
@@ -182,9 +253,14 @@ class AnswerRun:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenRun:
-    """The positions of one run, as sums: the distributions themselves are read once and not kept.
+    """The token positions of one run, as sums: the distributions are read once and not stored.
 
-    file, label, info, ledger: as in `AnswerRun`; a row is a position.
+    Attributes
+    ----------
+    file, format, label, info, row_counts
+        As in `AnswerRun`; here a row is a position.
+    sums : TokenSums
+        Sums over all positions.
     """
 
     file: str
@@ -196,7 +272,7 @@ class TokenRun:
 
     @property
     def n_total(self) -> int:
-        """Positions of this run in its file, left-out ones included."""
+        """Positions of this run in its file, including those left out."""
         return self.row_counts.n_rows
 
 

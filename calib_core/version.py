@@ -1,8 +1,8 @@
-"""Which version of Calib is this?"""
+"""The version of Calib."""
 
 from __future__ import annotations
 
 from typing import Final
 
 VERSION: Final = "0.1.0"
-"""The distribution's version too: the build reads it here."""
+"""Also the version of the distribution, which the build reads from here."""

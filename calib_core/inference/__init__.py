@@ -1,1 +1,1 @@
-"""calib_core.inference."""
+"""Statistical inference on metrics: intervals, null distributions, verdicts and paired comparisons."""

@@ -1,4 +1,8 @@
-"""moved."""
+"""How far may a metric be from its true value? Bootstrap intervals by weights of resampled units.
+
+The intervals are basic (reflected) bootstrap intervals: Davison & Hinkley (1997), *Bootstrap Methods and
+their Application*, doi:10.1017/CBO9780511802843.
+"""
 
 from __future__ import annotations
 
@@ -15,57 +19,38 @@ from calib_core.edges import Scheme, assign_bins
 from calib_core.metrics.metric import BootstrapUnits
 from calib_core.pairs import Pairs
 
-# MERGED resampling: How often does each unit count in each draw of a bootstrap?
-
-_MAX_WEIGHTS: Final = 4_000_000
-"""Weights held at once."""
-
-
-def equal_weight_draws(n: int, n_draws: int, seed: int) -> Iterable[NDArray[np.float64]]:
-    """As `weighted`, of n units with equal shares: the same ones for every run of n rows."""
-    return (
-        _cached_equal_weight_draws(n, n_draws, seed)
-        if n * n_draws <= _MAX_WEIGHTS
-        else multinomial_draws(np.full(n, 1 / n), n, n_draws, seed)
-    )
-
-
-@lru_cache(maxsize=4)
-def _cached_equal_weight_draws(n: int, n_draws: int, seed: int) -> tuple[NDArray[np.float64], ...]:
-    # Drawing them takes ten times as long as all else, and many runs have as many rows.
-    return tuple(multinomial_draws(np.full(n, 1 / n), n, n_draws, seed))
-
-
-def multinomial_draws(
-    probabilities: NDArray[np.float64], n: int, n_draws: int, seed: int
-) -> Iterator[NDArray[np.float64]]:
-    """Multinomial draws of n among units of these shares, in parts of shape (draws, units)."""
-    random = np.random.default_rng(seed)
-    part = max(1, _MAX_WEIGHTS // probabilities.size)
-    for start in range(0, n_draws, part):
-        yield random.multinomial(n, probabilities, size=min(part, n_draws - start)).astype(np.float64)
-
-
-# MERGED bootstrap__to__bootstrap: moved.
-
 BOOTSTRAP_DRAWS: Final = 999
-
+"""Number of draws for a metric that is a product of the weights."""
 
 BOOTSTRAP_DRAWS_RECOMPUTED: Final = 199
-"""Draws of a metric that is a product of the weights, and of one that has to be added up anew each time."""
-
+"""Number of draws for a metric that has to be computed anew in each draw."""
 
 BOOTSTRAP_SEED: Final = 0
-"""Of the draws, where no other is asked for."""
-
+"""Default seed."""
 
 MAX_INDIVIDUAL_UNITS: Final = 20_000
-"""Up to so many rows each is drawn by itself; more are drawn by cells of 1/3000 and outcome."""
+"""Up to this many rows, each is a unit; more are grouped by outcome and by finest bin (width 1/3000)."""
+
+_MAX_WEIGHTS: Final = 4_000_000
+"""Number of weights held in memory at once."""
+
+WeightedMetric = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""Weights of the questions, shape (draws, questions) → the metric in each draw, shape (draws,)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval. how: "Wilson 95 %", or the bootstrap with its draws and seed (0 and 0 for Wilson)."""
+    """A 95 % interval of a metric.
+
+    Attributes
+    ----------
+    low, high : float
+        Ends of the interval.
+    n_draws, seed : int
+        Number and seed of the bootstrap's draws; both 0 for Wilson's interval.
+    interval_method : str
+        How it was computed, for recipes.
+    """
 
     low: float
     high: float
@@ -78,8 +63,20 @@ class Interval:
 class PairedDifference:
     """A mean paired difference with its 95 % interval.
 
-    value: mean over the pairs of runs of second − first; questions: distinct ones it rests on; pairs: of
-    runs.
+    Attributes
+    ----------
+    value : float
+        Mean of second − first over the pairs of runs.
+    low, high : float
+        Ends of the interval.
+    n_questions : int
+        Number of distinct questions.
+    n_pairs : int
+        Number of pairs of runs.
+    n_draws, seed : int
+        Number and seed of the bootstrap's draws.
+    interval_method : str
+        How the interval was computed, for recipes.
     """
 
     value: float
@@ -92,19 +89,58 @@ class PairedDifference:
     interval_method: str
 
 
-WeightedMetric = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""Weights of the questions, shape (draws, questions) → the metric in each draw, shape (draws,)."""
+def equal_weight_draws(n: int, n_draws: int, seed: int) -> Iterable[NDArray[np.float64]]:
+    """`multinomial_draws` of n units with equal probabilities; every run of n rows has the same draws."""
+    return (
+        _cached_equal_weight_draws(n, n_draws, seed)
+        if n * n_draws <= _MAX_WEIGHTS
+        else multinomial_draws(np.full(n, 1 / n), n, n_draws, seed)
+    )
+
+
+@lru_cache(maxsize=4)
+def _cached_equal_weight_draws(n: int, n_draws: int, seed: int) -> tuple[NDArray[np.float64], ...]:
+    # Drawing takes ten times as long as everything else, and many runs have the same number of rows.
+    return tuple(multinomial_draws(np.full(n, 1 / n), n, n_draws, seed))
+
+
+def multinomial_draws(
+    probabilities: NDArray[np.float64], n: int, n_draws: int, seed: int
+) -> Iterator[NDArray[np.float64]]:
+    """Bootstrap weights: how often each unit is drawn.
+
+    Parameters
+    ----------
+    probabilities : NDArray[np.float64], shape (units,)
+        Probability of each unit; they sum to 1.
+    n : int
+        Number of units drawn, with replacement, in each draw.
+    n_draws, seed : int
+        Number and seed of the draws.
+
+    Yields
+    ------
+    NDArray[np.float64], shape (draws, units)
+        Weights of a batch of draws.
+    """
+    random = np.random.default_rng(seed)
+    batch = max(1, _MAX_WEIGHTS // probabilities.size)
+    for start in range(0, n_draws, batch):
+        yield random.multinomial(n, probabilities, size=min(batch, n_draws - start)).astype(np.float64)
 
 
 def mean_difference(
     metric_pairs: Sequence[tuple[WeightedMetric, WeightedMetric]], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Mean over the metrics of second − first, in each draw; shape (draws,)."""
+    """Mean over the pairs of metrics of second − first in each draw, shape (draws,)."""
     return np.mean([second(weights) - first(weights) for first, second in metric_pairs], axis=0)
 
 
 def basic_interval(value: float, draws: NDArray[np.float64]) -> tuple[float, float] | None:
-    """2·value − the 97.5 % and 2.5 % points of the draws; None where a draw is not defined."""
+    """Ends of the basic 95 % bootstrap interval, 2·value minus the 97.5 % and 2.5 % quantiles of the draws.
+
+    None if the metric is not finite in any draw.
+    """
     if not np.isfinite(draws).all():
         return None
     low, high = np.quantile(draws, (0.025, 0.975))
@@ -119,17 +155,34 @@ def interval_method_text(n_draws: int, seed: int, unit: str) -> str:
 def resampling_units(
     pairs: Pairs, scheme: Scheme, cell: NDArray[np.intp]
 ) -> tuple[BootstrapUnits, NDArray[np.intp]]:
-    """Pairs added up by bin and cell, and the unit of each pair.
+    """Group pairs into bootstrap units.
 
-    cell: of each pair, shape (pairs,): pairs of one bin and one cell are one unit.
+    Parameters
+    ----------
+    pairs : Pairs
+        The pairs.
+    scheme : Scheme
+        Bins of the metric.
+    cell : NDArray[np.intp], shape (pairs,)
+        Pairs in the same bin with the same cell number form one unit.
+
+    Returns
+    -------
+    units : BootstrapUnits
+        The units, sorted by bin.
+    unit : NDArray[np.intp], shape (pairs,)
+        Unit of each pair.
     """
-    right = pairs.correct.astype(np.float64)
-    gap = pairs.confidence.astype(np.float64) - right
+    outcome = pairs.correct.astype(np.float64)
+    gap = pairs.confidence.astype(np.float64) - outcome
     bin_ = assign_bins(pairs.confidence, scheme, computed=pairs.computed)
     order = np.lexsort((cell, bin_))
     first = segment_starts(bin_[order], cell[order])
     count = np.diff(first, append=order.size)
     unit = np.empty(order.size, np.intp)
     unit[order] = np.repeat(np.arange(first.size), count)
-    gaps, squares, rights = (np.bincount(unit, values, first.size) / count for values in (gap, gap**2, right))
-    return BootstrapUnits(count, gaps, squares, rights, segment_starts(bin_[order][first])), unit
+    mean_gap, squared_error, accuracy = (
+        np.bincount(unit, values, first.size) / count for values in (gap, gap**2, outcome)
+    )
+    bin_starts = segment_starts(bin_[order][first])
+    return BootstrapUnits(count, mean_gap, squared_error, accuracy, bin_starts), unit

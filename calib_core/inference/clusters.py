@@ -1,9 +1,8 @@
-"""Which rows ask one question again, and how much less do they say than as many questions?
+"""Which rows repeat a question, and how much information do they carry?
 
-A file may ask each question in several trials, with other examples in the prompt. Their answers hang
-together, so that a draw of the bootstrap takes all of a question's rows or none (a cluster bootstrap), and
-the variance of a share is that of the questions' sums (Rao and Scott 1992, "A simple method for the analysis
-of clustered binary data").
+A file may ask each question in several trials, with different examples in the prompt. Their answers are
+correlated, so a bootstrap draws all rows of a question together (cluster bootstrap), and the variance of a
+proportion is estimated from the sums by question (Rao & Scott 1992, doi:10.2307/2532311).
 """
 
 from __future__ import annotations
@@ -18,58 +17,105 @@ from calib_core.runs import AnswerRun
 
 
 def repeated_question_keys(run: AnswerRun) -> pl.Series | None:
-    """Of each row a name of the question it asks, with its subject; None where no question comes again.
+    """Key of the question that each row asks, with its subject; None if no question is repeated.
 
-    Text, shape (rows,); a row that says nothing of trials is a question by itself.
+    A row without `trial_of` is a question of its own.
+
+    Returns
+    -------
+    pl.Series of String or None, shape (rows,)
     """
-    told = column(run, "trial_of")
-    if told.drop_nulls().len() < 2:
+    trial_of = column(run, "trial_of")
+    if trial_of.drop_nulls().len() < 2:
         return None
     subject = column(run, "subject").fill_null("")
-    alone = pl.Series([f"{KEY_SEPARATOR}{row}" for row in range(told.len())])
-    named = (subject + KEY_SEPARATOR + told).fill_null(alone)
-    return named if named.n_unique() < named.len() else None
+    row_keys = pl.Series([f"{KEY_SEPARATOR}{row}" for row in range(trial_of.len())])
+    keys = (subject + KEY_SEPARATOR + trial_of).fill_null(row_keys)
+    return keys if keys.n_unique() < keys.len() else None
 
 
 def cluster_numbers(run: AnswerRun, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
-    """The question of each of these rows, numbered from 0 as they come; None where none comes again.
+    """Cluster of each row: its question, numbered from 0 by first occurrence.
 
-    rows: positions in `run.rows`, shape (n,); so is the result.
+    Parameters
+    ----------
+    run : AnswerRun
+        The run.
+    rows : NDArray[np.intp], shape (n,)
+        Positions in `run.rows`.
+
+    Returns
+    -------
+    NDArray[np.intp] or None, shape (n,)
+        None if no question is repeated among these rows.
     """
-    named = repeated_question_keys(run)
-    if named is None:
+    keys = repeated_question_keys(run)
+    if keys is None:
         return None
-    here = named.gather(pl.Series(rows, dtype=pl.UInt32))
-    distinct = here.unique(maintain_order=True)
-    if distinct.len() == here.len():
+    row_keys = keys.gather(pl.Series(rows, dtype=pl.UInt32))
+    distinct = row_keys.unique(maintain_order=True)
+    if distinct.len() == row_keys.len():
         return None
-    number = pl.DataFrame({"question": distinct, "number": np.arange(distinct.len())})
-    numbered = here.to_frame("question").join(number, on="question", maintain_order="left")
+    numbers = pl.DataFrame({"question": distinct, "number": np.arange(distinct.len())})
+    numbered = row_keys.to_frame("question").join(numbers, on="question", maintain_order="left")
     return numbered["number"].to_numpy().astype(np.intp)
 
 
 def design_effect(cluster: NDArray[np.intp] | None) -> float:
-    """How many rows may say the same, as the trials of one question do: Σm²/Σm over questions of m rows, ≥ 1.
+    """Design effect of clustered rows in the worst case, Σ m² / Σ m over clusters of m rows.
 
-    By so much the variance of a sum grows where all answers to a question are right, or none (Kish 1965).
-    question: as `question_numbers` gives it.
+    This is the factor by which clustering inflates the variance of a sum if the rows of a cluster are
+    perfectly correlated: either all answers to a question are right, or none is.
+
+    Parameters
+    ----------
+    cluster : NDArray[np.intp] or None, shape (n,)
+        As from `cluster_numbers`; None if no question is repeated.
+
+    Returns
+    -------
+    float
+        At least 1.
+
+    References
+    ----------
+    Kish (1965), *Survey Sampling*, Wiley.
+
+    Examples
+    --------
+    >>> design_effect(np.array([0, 0, 1, 1])), design_effect(None)
+    (2.0, 1.0)
     """
     if cluster is None:
         return 1.0
-    times = np.bincount(cluster)
-    return float((times**2).sum() / times.sum())
+    sizes = np.bincount(cluster)
+    return float((sizes**2).sum() / sizes.sum())
 
 
 def effective_sample_size(correct: NDArray[np.bool_], cluster: NDArray[np.intp]) -> float:
-    """How many independent rows the share of right ones among these is worth, in [1, n].
+    """Number of independent rows that would estimate the accuracy as precisely as these clustered ones.
 
-    n over the design effect, which is the variance of the share by its questions over that of n independent
-    rows; all rows right, or none: the number of questions, as the variance then says nothing.
+    Parameters
+    ----------
+    correct : NDArray[np.bool_], shape (n,)
+        Outcomes.
+    cluster : NDArray[np.intp], shape (n,)
+        Cluster of each row, numbered from 0.
+
+    Returns
+    -------
+    float
+        In [1, n]: n over the estimated design effect. If all rows are right, or none is, the variance cannot
+        be estimated and the number of clusters is returned.
+
+    References
+    ----------
+    Rao & Scott (1992), doi:10.2307/2532311.
     """
-    n, questions = correct.size, int(cluster.max()) + 1
-    share = float(correct.mean())
-    if share in (0.0, 1.0) or questions < 2:
-        return float(questions)
-    sums = np.bincount(cluster, correct - share, minlength=questions)
-    by_question = questions / (questions - 1) * float((sums**2).sum()) / n**2
-    return float(np.clip(share * (1 - share) / by_question if by_question > 0 else n, 1.0, n))
+    n, n_clusters = correct.size, int(cluster.max()) + 1
+    accuracy = float(correct.mean())
+    if accuracy in (0.0, 1.0) or n_clusters < 2:
+        return float(n_clusters)
+    sums = np.bincount(cluster, correct - accuracy, minlength=n_clusters)
+    variance = n_clusters / (n_clusters - 1) * float((sums**2).sum()) / n**2
+    return float(np.clip(accuracy * (1 - accuracy) / variance if variance > 0 else n, 1.0, n))

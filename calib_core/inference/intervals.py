@@ -1,4 +1,4 @@
-"""How far may the accuracy of a bin be from its true one, and how often does an interval hold the truth?"""
+"""How far may the accuracy of a bin be from its true value, and how often do intervals contain the truth?"""
 
 from __future__ import annotations
 
@@ -12,26 +12,30 @@ from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
 
 Z_975: Final = 1.959963984540054
-"""The 97.5 % point of the standard normal distribution."""
+"""97.5 % quantile of the standard normal distribution."""
 
 
 def interval_contains(low: float, high: float, value: float) -> bool:
-    """Whether the interval holds the value: an end that only rounding parts from it does."""
+    """Whether the interval contains the value, with a tolerance for rounding at its ends."""
     return low - ROUNDING_TOLERANCE <= value <= high + ROUNDING_TOLERANCE
 
 
 def coverage_note(metric_ids: Collection[str]) -> str:
-    """How often bootstrap intervals of these metrics held the truth; of those simulated where none was."""
-    held = {
+    """A sentence on the simulated coverage of these metrics' bootstrap intervals.
+
+    If none of the metrics was simulated, the sentence is about all those that were.
+    """
+    simulated = {
         id_: (metric.name, *metric.bootstrap_coverage)
         for id_, metric in METRICS.items()
         if metric.bootstrap_coverage
     }
-    own = [id_ for id_ in held if id_ in metric_ids] or list(held)
-    told = [
-        f"{least} to {most} % of data sets for {name}" for name, least, most in (held[id_] for id_ in own)
+    ids = [id_ for id_ in simulated if id_ in metric_ids] or list(simulated)
+    phrases = [
+        f"{least} to {most} % of data sets for {name}"
+        for name, least, most in (simulated[id_] for id_ in ids)
     ]
-    return f"In simulations such intervals held the truth in {', in '.join(told)}."
+    return f"In simulations such intervals held the truth in {', in '.join(phrases)}."
 
 
 def wilson_interval(
@@ -39,11 +43,30 @@ def wilson_interval(
     n: NDArray[np.int64] | NDArray[np.float64],
     design_effect: float = 1.0,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lower and upper end of the 95 % interval of each share correct/count.
+    """Wilson's 95 % score interval of a proportion, without continuity correction.
 
-    correct, count: numbers of shape (n,), whole but where rows hang together (`trials.worth`), 0 ≤ correct ≤
-    count, count ≥ 1; alike: how many rows may say the same (`trials.alike`), so that so many times fewer are
-    counted, though no fewer than one. Wilson (1927), score interval without continuity correction.
+    Parameters
+    ----------
+    n_correct, n : array, shape (k,)
+        Successes and trials, 0 ≤ n_correct ≤ n and n ≥ 1. They need not be whole: an effective sample size is
+        allowed for clustered rows.
+    design_effect : float
+        Factor by which clustering inflates the variance; n is divided by it, but not below 1.
+
+    Returns
+    -------
+    low, high : NDArray[np.float64], shape (k,)
+        Ends of the intervals, in [0, 1].
+
+    References
+    ----------
+    Wilson (1927), doi:10.1080/01621459.1927.10502953.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(np.array([8]), np.array([10]))
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.4902], [0.9433])
     """
     share, rows = n_correct / n, np.maximum(n / design_effect, 1.0)
     shrink = 1 + Z_975**2 / rows

@@ -1,7 +1,8 @@
-"""How large would the number be if every confidence were exactly right?
+"""How large would a metric be if every confidence were exactly right?
 
-Outcomes are drawn from the confidences, once for every M together (`pair_draws`, `row_draws`; of a
-token-level run as its positions are read), and each draw is put to the metric as the data is.
+Outcomes are drawn from the confidences, one set of draws for all M, and the metric is computed from each draw
+as it is from the data: independent binomial outcomes for one pair per row (`BinomialDraws`), one class per
+row for whole distributions (`CategoricalDraws`). A token-level run draws its outcomes while it is read.
 """
 
 from __future__ import annotations
@@ -22,15 +23,36 @@ from calib_core.pairs import Distribution
 from calib_core.tokens.sums import N_DRAWS
 from calib_core.wording import ROUNDING_TOLERANCE
 
-# MERGED redrawn: What would the bins hold if the outcomes were drawn from the confidences themselves?
-#
-# Draws are kept cell by cell; here they are added up into the bins of one scheme, so that a metric is read
-# off a draw by the very function that reads it off the data.
+NULL_SEED: Final = 0
+"""Seed of the draws."""
+
+MAX_DENSE_CLASSES: Final = 64
+"""Up to this many classes per row, each is compared with the random number in turn."""
+
+MAX_TABLE_KEYS: Final = 1_000_000
+"""Up to this many possible keys, distinct keys are found with a table instead of by sorting."""
+
+NULL_QUANTILES: Final = (0.5, 0.05, 0.95)
+"""Median, lower and upper end of the null band."""
+
+MAX_MISSING_SPREAD: Final = 0.1
+"""A mass-weighted metric has no null if its draws may lack more than this share of its median in spread."""
+
+
+# --- Draws as sums ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NullDrawSums:
-    """One draw as sums of one scheme: the bins of the data, with outcomes drawn anew."""
+    """One draw as `Sums` of one scheme: the bins of the data with drawn outcomes.
+
+    Attributes
+    ----------
+    bins : Binned
+        The bins.
+    rows, groups, n_pairs : int
+        As in `Sums`.
+    """
 
     bins: Binned
     rows: int
@@ -54,32 +76,40 @@ class NullDrawSums:
 
     @property
     def log_loss(self) -> float:
-        """Raises Unavailable: a draw keeps no single confidence."""
+        """Raises Unavailable, since a draw does not keep single confidences."""
         raise Unavailable("A draw keeps no single confidence.")
 
     @property
     def impossible(self) -> int:
-        """None: what has probability 0 is never drawn."""
+        """Always 0, since an outcome with probability 0 is never drawn."""
         return 0
 
     def binned(self, scheme: Scheme) -> Binned:
-        """The bins; raises Unavailable for another scheme than the draw was added up for."""
+        """The bins; raises Unavailable for any other scheme than that of the draw."""
         if scheme != self.bins.scheme:
             raise Unavailable("A draw is added up for one scheme.")
         return self.bins
 
     def pooled(self) -> NullDrawSums:
-        """Itself: a draw is added up over the classes or by class, as it was asked for."""
+        """The draw itself, which was summed over the classes or by class from the start."""
         return self
 
     def natural_bins(self) -> Binned:
-        """Raises Unavailable: a draw keeps no single confidence."""
+        """Raises Unavailable, since a draw does not keep single confidences."""
         raise Unavailable("A draw keeps no single confidence.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfidenceMoments:
-    """The pairs of each cell that are drawn right: mean, and at most the variance, of their confidence."""
+    """Confidence of the pairs that are drawn as right, by cell.
+
+    Attributes
+    ----------
+    mean : NDArray[np.float64], shape (cells,)
+        Mean confidence.
+    variance_bound : NDArray[np.float64], shape (cells,)
+        Upper bound of the variance.
+    """
 
     mean: NDArray[np.float64]
     variance_bound: NDArray[np.float64]
@@ -91,27 +121,40 @@ class ConfidenceMoments:
         confidence_sum: NDArray[np.float64],
         squared_confidence_sum: NDArray[np.float64],
     ) -> ConfidenceMoments:
-        """From n, Σc and Σc² of each cell of the finest grid: drawn is a pair as often as it is confident.
+        """The moments of each cell of the finest grid, from n, Σ c and Σ c².
 
-        Its mean confidence is then Σc²/Σc. With confidences within 1/FINEST of one another their variance
-        is no more than the plain one times the largest over the mean, and no more than 1/(2·FINEST)².
+        A pair is drawn as right with probability c, so the mean is Σ c²/Σ c. Confidences of one cell differ
+        by at most 1/FINEST_BINS; hence the variance is at most the unweighted one times the largest
+        confidence over the mean, and at most 1/(2·FINEST_BINS)².
         """
-        some = confidence_sum > 0
-        mean = np.divide(squared_confidence_sum, confidence_sum, out=np.zeros(some.size), where=some)
-        plain = confidence_sum / n
-        variance = squared_confidence_sum / n - plain**2
-        variance[variance < 1e-13 * plain**2] = 0.0  # what rounding leaves of equal confidences
-        most = variance * np.divide(plain + 1 / FINEST_BINS, plain, out=np.ones(some.size), where=some)
-        return cls(mean, np.minimum(most, 0.25 / FINEST_BINS**2))
+        nonzero = confidence_sum > 0
+        mean = np.divide(squared_confidence_sum, confidence_sum, out=np.zeros(nonzero.size), where=nonzero)
+        unweighted_mean = confidence_sum / n
+        variance = squared_confidence_sum / n - unweighted_mean**2
+        variance[variance < 1e-13 * unweighted_mean**2] = 0.0  # rounding error of equal confidences
+        largest_over_mean = np.divide(
+            unweighted_mean + 1 / FINEST_BINS, unweighted_mean, out=np.ones(nonzero.size), where=nonzero
+        )
+        return cls(mean, np.minimum(variance * largest_over_mean, 0.25 / FINEST_BINS**2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedNullDraws:
-    """Draws for the bins of one scheme; iterating gives each draw as sums.
+    """Draws for the bins of one scheme; iterating yields each draw as `NullDrawSums`.
 
-    binned: of the data; rows, groups: as in `Sums`; draws: R; seed: of the draws; bins: number of a draw
-    → `binned` with its outcomes; blur: what the Σcy of the draws may lack of their spread, added up over the
-    bins and divided by the rows: within a cell every confidence counts as their mean.
+    Attributes
+    ----------
+    data_bins : Binned
+        The bins of the data.
+    rows, groups : int
+        As in `Sums`.
+    n_draws, seed : int
+        Number R and seed of the draws.
+    bins_of_draw : callable
+        Number of a draw → `data_bins` with the outcomes of that draw.
+    missing_spread : float
+        Upper bound of the standard deviation that Σ c·y of the draws lacks because all confidences of a cell
+        are replaced by their mean, summed over the bins and divided by the rows.
     """
 
     data_bins: Binned
@@ -136,32 +179,44 @@ def sum_draws(
     bin_position: NDArray[np.intp],
     moments: ConfidenceMoments | None = None,
 ) -> BinnedNullDraws:
-    """Draws kept for every cell.
+    """Sum draws of every cell into bins.
 
-    drawn: right outcomes, shape (R, cells); place: bin of each cell, as a position in `binned`, each bin
-    having a cell, shape (cells,); likely: the pairs that are drawn right there, None where nothing but
-    their number is asked for.
+    Parameters
+    ----------
+    binned : Binned
+        The bins of the data.
+    sums : Sums
+        The sums of the data.
+    seed : int
+        Seed of the draws.
+    correct_counts : NDArray[np.int32], shape (R, cells)
+        Number of right outcomes in each draw and cell.
+    bin_position : NDArray[np.intp], shape (cells,)
+        Position in `binned` of each cell's bin; every bin has a cell.
+    moments : ConfidenceMoments, optional
+        Confidence of the pairs drawn as right; not needed if only their number matters.
     """
     moments = moments or ConfidenceMoments(np.zeros(bin_position.size), np.zeros(bin_position.size))
     order = np.argsort(bin_position, kind="stable")
     start = np.searchsorted(bin_position[order], np.arange(binned.size))
     correct_counts = correct_counts[:, order]
     right = np.add.reduceat(correct_counts, start, axis=1) if binned.size else correct_counts[:, :0]
-    weighed = (
+    confident_correct = (
         np.add.reduceat(correct_counts * moments.mean[order], start, axis=1) if binned.size else right * 1.0
     )
 
     def bins_of_draw(draw: int) -> Binned:
         correct = right[draw].astype(np.int64)
-        return binned.with_outcomes(correct, weighed[draw])
+        return binned.with_outcomes(correct, confident_correct[draw])
 
-    lacking = np.bincount(
+    missing_variance = np.bincount(
         bin_position[order],
         correct_counts.mean(axis=0) * moments.variance_bound[order],
         minlength=binned.size,
     )
-    blur = float(np.sqrt(lacking).sum()) / max(sums.rows, 1)
-    return BinnedNullDraws(binned, sums.rows, sums.groups, correct_counts.shape[0], seed, bins_of_draw, blur)
+    missing_spread = float(np.sqrt(missing_variance).sum()) / max(sums.rows, 1)
+    n_draws = correct_counts.shape[0]
+    return BinnedNullDraws(binned, sums.rows, sums.groups, n_draws, seed, bins_of_draw, missing_spread)
 
 
 def sum_sparse_draws(
@@ -173,9 +228,20 @@ def sum_sparse_draws(
     bin_position: NDArray[np.intp],
     correct_counts: NDArray[np.int32],
 ) -> BinnedNullDraws:
-    """Draws kept only where something was drawn: `right` outcomes of draw `draw` in bin `place`.
+    """Sum draws that are stored only where something was drawn.
 
-    draw: ascending; place: a position in `binned`, which may come again; shape (n,) each.
+    Parameters
+    ----------
+    binned, sums, seed
+        As in `sum_draws`.
+    n_draws : int
+        Number of draws R.
+    draw_index : NDArray[np.int32], shape (n,)
+        Draw of each entry, ascending.
+    bin_position : NDArray[np.intp], shape (n,)
+        Position in `binned` of each entry's bin; may repeat within a draw.
+    correct_counts : NDArray[np.int32], shape (n,)
+        Number of right outcomes of each entry.
     """
     start = np.searchsorted(draw_index, np.arange(n_draws + 1))
 
@@ -189,17 +255,14 @@ def sum_sparse_draws(
     return BinnedNullDraws(binned, sums.rows, sums.groups, n_draws, seed, bins_of_draw)
 
 
-# MERGED pair_draws: Which rows would be right if every confidence were exactly right?  One pair a row: binomial draws.
+# --- One pair per row: binomial draws -----------------------------------------------------------------------
 #
-# Drawn once, on the finest grid, for every M together: within a cell the confidences differ by less than
-# 1/3000, so that a binomial draw at their mean has their mean and, to one part in millions, their variance.
-
-NULL_SEED: Final = 0
-"""Of the draws."""
+# The draws are made once, on the finest grid, for all M. Confidences of one cell differ by less than 1/3000,
+# so a binomial draw at their mean has the right mean and, to one part in millions, the right variance.
 
 
 class BinomialDraws:
-    """Draws for pairs of one class that do not depend on one another."""
+    """Draws for independent pairs of one class."""
 
     def __init__(self, sums: BinSums) -> None:
         self._sums = sums
@@ -208,8 +271,8 @@ class BinomialDraws:
     def null_draws(self, scheme: Scheme) -> BinnedNullDraws:
         """The draws in the bins of any scheme.
 
-        The cells that an edge of the scheme cuts are drawn anew in their parts, each at its own mean;
-        all others are the same draws whatever the scheme.
+        Cells that a bin edge cuts are drawn anew in parts, each at its own mean; the draws of all other cells
+        are the same for every scheme.
         """
         binned = self._sums.binned(scheme)
         if scheme.binning == "width" and FINEST_BINS % scheme.bins == 0:
@@ -246,29 +309,32 @@ class BinomialDraws:
 def _draw_binomial(
     rng: np.random.Generator, n_pairs: NDArray[np.int64], confidence_sum: NDArray[np.float64]
 ) -> NDArray[np.int32]:
-    """Right ones of `count` pairs whose confidences add up to `confidence`; shape (DRAWS, cells)."""
+    """Number of right outcomes among the pairs of each cell, shape (N_DRAWS, cells)."""
     chance = np.clip(confidence_sum / n_pairs, 0.0, 1.0)
     return rng.binomial(n_pairs, chance, size=(N_DRAWS, n_pairs.size)).astype(np.int32)
 
 
-# MERGED row_draws: Which class would be right if every distribution were exactly right?  One class a row, drawn from it.
+# --- Whole distributions: one class per row (decision 0009) -------------------------------------------------
 #
-# Never one outcome a cell: the classes of a row exclude one another, and draws that forget it spread too far.
-
-MAX_DENSE_CLASSES: Final = 64
-"""Up to so many classes a row, each is compared with the random number in turn."""
-
-MAX_TABLE_KEYS: Final = 1_000_000
-"""Up to so many keys are told apart by a table, without sorting."""
+# The classes of a row exclude one another, so independent draws for each cell would spread too far.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellDraws:
     """How often each cell was drawn.
 
-    group, bin: class and bin of each cell, shape (cells,); draw, cell, count: cells that were drawn, by
-    draw, shape (n,); pooled: drawn classes of all groups in each piece of [0, 1], shape (DRAWS, pieces);
-    piece_bin: bin of each piece; likely: the classes that are drawn there.
+    Attributes
+    ----------
+    group, bin : NDArray[np.intp], shape (cells,)
+        Class and bin of each cell.
+    draw_index, drawn_cell, count : NDArray[np.int32], shape (n,)
+        Draw, cell and number of rows, for cells drawn at least once; sorted by draw.
+    pooled_counts : NDArray[np.int32], shape (N_DRAWS, pieces)
+        Number of rows drawn in each piece of [0, 1], over all classes.
+    piece_bin : NDArray[np.intp], shape (pieces,)
+        Bin of each piece.
+    moments : ConfidenceMoments
+        Probabilities of the drawn classes, by piece.
     """
 
     group: NDArray[np.intp]
@@ -289,9 +355,9 @@ class CategoricalDraws:
         self._latest: dict[int, CellDraws] = {}
 
     def null_draws(self, sums: Sums, scheme: Scheme) -> BinnedNullDraws:
-        """The draws in equal-width bins: by class where `sums` are kept so, else all classes together.
+        """The draws in equal-width bins, by class if `sums` are, otherwise over all classes.
 
-        An M that divides FINEST is read off draws that are kept; any other draws the same classes again.
+        All M that divide FINEST_BINS share one set of counted draws; any other M counts the same draws again.
         """
         on_grid = FINEST_BINS % scheme.bins == 0
         tally = self._fine_draws if on_grid else self._cell_draws_for(scheme.bins)
@@ -311,7 +377,7 @@ class CategoricalDraws:
         return self._cell_draws(bin_of(self._rows.probs, FINEST_BINS), FINEST_BINS)
 
     def _cell_draws_for(self, bins: int) -> CellDraws:
-        """Draws in the bins of an M that the grid does not serve, cut by the grid, too; the last is kept."""
+        """Draws for an M that does not divide FINEST_BINS; those of the last M are cached."""
         tally = self._latest.get(bins)
         if tally is None:
             tally = self._cell_draws(bin_of(self._rows.probs, bins), bins)
@@ -319,7 +385,7 @@ class CategoricalDraws:
         return tally
 
     def _cell_draws(self, bin_: NDArray[np.intp], bins: int) -> CellDraws:
-        # Both rise with the confidence, so their sum tells every pair of them apart.
+        # Both indices rise with the confidence, so their sum identifies each combination of the two.
         piece = bin_ if bins == FINEST_BINS else bin_ + bin_of(self._rows.probs, FINEST_BINS)
         pieces = FINEST_BINS if bins == FINEST_BINS else FINEST_BINS + bins
         bin_of_piece = np.zeros(pieces, np.intp)
@@ -345,7 +411,7 @@ class CategoricalDraws:
     def _count_draws(
         self, cell: NDArray[np.int32], cell_piece: NDArray[np.intp], pieces: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """Tally.draw, .cell, .count and .pooled; cell: of each pair; piece: of each cell."""
+        """The fields `draw_index`, `drawn_cell`, `count` and `pooled_counts` of `CellDraws`."""
         pooled = np.empty((N_DRAWS, pieces), np.int32)
         drawn: list[NDArray[np.intp]] = []
         counts: list[NDArray[np.int32]] = []
@@ -358,7 +424,7 @@ class CategoricalDraws:
         return draw, np.concatenate(drawn).astype(np.int32), np.concatenate(counts), pooled
 
     def _drawn_classes(self) -> Iterator[NDArray[np.int64]]:
-        """Per draw, where in `probs` the drawn class of each row stands, shape (rows,); ever the same."""
+        """For each draw, index in `probs` of each row's drawn class, shape (rows,); always the same draws."""
         random = np.random.default_rng(NULL_SEED)
         start, classes = self._rows.row_starts, self._rows.n_classes
         upto = _cumulative_probabilities(self._rows)
@@ -380,7 +446,7 @@ class CategoricalDraws:
 
 
 def _cumulative_probabilities(distribution: Distribution) -> NDArray[np.float64]:
-    """Σ of the probabilities of a row up to and with each class, over their sum; ends with exactly 1."""
+    """Cumulative probabilities within each row over the row's sum, so that each row ends in exactly 1."""
     total = np.cumsum(distribution.probs, dtype=np.float64)
     last = distribution.row_starts + distribution.sizes - 1
     before = total[distribution.row_starts] - distribution.probs[distribution.row_starts]
@@ -389,7 +455,7 @@ def _cumulative_probabilities(distribution: Distribution) -> NDArray[np.float64]
 
 
 def _factorize(keys: NDArray[np.int64], n_keys: int) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-    """The different keys in order, and which of them each key is; keys are below `most`, shape (pairs,)."""
+    """The distinct keys, ascending, and the index of each key among them; all keys are below `n_keys`."""
     if n_keys > max(keys.size, MAX_TABLE_KEYS):
         different, number = np.unique(keys, return_inverse=True)
         return different.astype(np.intp), number.astype(np.int32)
@@ -397,35 +463,41 @@ def _factorize(keys: NDArray[np.int64], n_keys: int) -> tuple[NDArray[np.intp], 
     return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - 1)[keys]
 
 
-NULL_QUANTILES: Final = (0.5, 0.05, 0.95)
-"""Middle, low and high end of the null band."""
-
-MAX_MISSING_SPREAD: Final = 0.1
-"""Draws of a mass-weighted metric that may lack more of their spread than this share are no null."""
+# --- The null distribution of a metric ----------------------------------------------------------------------
 
 
 class NullSource(Protocol):
-    """What outcomes can be drawn for: evidence, as far as a null distribution needs it."""
+    """Anything whose outcomes can be drawn; the part of `results.evidence` that a null distribution needs."""
 
     @cached_property
     def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
-        """Metric and scheme → seed and value of each draw; empty at first, filled here."""
+        """Metric and scheme → seed, and value of each draw; filled by this module."""
         ...
 
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
-        """The bins of this metric with outcomes drawn from the confidences; None where there is no null."""
+        """The metric's bins with outcomes drawn from the confidences; None if there is no null."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NullDistribution:
-    """One metric at several M, over draws of the outcomes from the confidences themselves.
+    """Null distribution of one metric at several M.
 
-    draws: R; seed: of the draws; median, low, high: per M, the middle and the 5th and 95th percentile;
-    p: per M, (1 + draws at least as large as the observed value) / (1 + R), None where nothing was observed;
-    rsd_median, rsd_low, rsd_high: the same of the RSD over these M, since one draw serves all M; None
-    where the RSD is not defined; rsd_p: share of draws with an RSD at least as large, counted likewise;
-    change_p: likewise, of draws in which the number rises at least as much from the first M to the last.
+    Attributes
+    ----------
+    n_draws, seed : int
+        Number R and seed of the draws.
+    median, low, high : tuple of float
+        Median, 5th and 95th percentile, for each M.
+    p : tuple of float or None
+        (1 + draws at least as large as the observed value) / (1 + R), for each M; None if there is no value.
+    rsd_median, rsd_low, rsd_high : float or None
+        Median, 5th and 95th percentile of the relative standard deviation over these M, since each draw
+        covers all M; None if it is not defined.
+    rsd_p : float or None
+        p-value of the observed relative standard deviation.
+    change_p : float or None
+        p-value of the observed increase from the first M to the last.
     """
 
     n_draws: int
@@ -442,7 +514,7 @@ class NullDistribution:
 
     @property
     def recipe_text(self) -> str:
-        """What a recipe says of it: "p over R=199 draws, seed 0"."""
+        """The recipe's phrase, "p over R=199 draws, seed 0"."""
         return f"p over R={self.n_draws} draws, seed {self.seed}"
 
 
@@ -452,14 +524,28 @@ def null_distribution(
     schemes: Sequence[Scheme],
     observed: Sequence[float | None],
 ) -> NullDistribution | None:
-    """The null of the metric under each scheme; None where one of them has none.
+    """The null distribution of a metric under each scheme.
 
-    observed: the metric's values there, None where there is none.
+    Parameters
+    ----------
+    evidence : NullSource
+        The confidences to draw outcomes from.
+    metric : Metric
+        The metric.
+    schemes : sequence of Scheme
+        Bins.
+    observed : sequence of float or None
+        Values of the metric under each scheme; None where it is not defined.
+
+    Returns
+    -------
+    NullDistribution or None
+        None if the metric has no null distribution under any one of the schemes.
     """
-    found = metric_draws(evidence, metric, schemes)
-    if found is None:
+    draws = metric_draws(evidence, metric, schemes)
+    if draws is None:
         return None
-    seed, table = found
+    seed, table = draws
     median, low, high = np.quantile(table, NULL_QUANTILES, axis=1)
     return NullDistribution(
         n_draws=table.shape[1],
@@ -468,8 +554,8 @@ def null_distribution(
         low=tuple(low.tolist()),
         high=tuple(high.tolist()),
         p=tuple(
-            None if value is None else monte_carlo_p_value(own, value)
-            for own, value in zip(table, observed, strict=True)
+            None if value is None else monte_carlo_p_value(scheme_draws, value)
+            for scheme_draws, value in zip(table, observed, strict=True)
         ),
     )
 
@@ -477,39 +563,43 @@ def null_distribution(
 def metric_draws(
     evidence: NullSource, metric: Metric, schemes: Sequence[Scheme]
 ) -> tuple[int, NDArray[np.float64]] | None:
-    """Seed and the metric of every draw under each scheme, shape (schemes, R); None where one has no null."""
+    """Seed, and the metric in every draw under each scheme, shape (schemes, R); None if any has no null."""
     drawn: list[NDArray[np.float64]] = []
     seed = 0
     for scheme in schemes:
         values = _draws_of_scheme(evidence, metric, scheme)
         if values is None:
             return None
-        seed, kept = values
-        drawn.append(kept)
-    if len({kept.size for kept in drawn}) != 1:  # no scheme, or some M of draws by class, which are fewer
+        seed, draws = values
+        drawn.append(draws)
+    # Either there is no scheme, or draws by class are fewer for some M.
+    if len({draws.size for draws in drawn}) != 1:
         return None
     return seed, np.array(drawn)
 
 
 def monte_carlo_p_value(draws: NDArray[np.float64], observed: float) -> float:
-    """(1 + draws at least as large) / (1 + R): never 0, since the data is one of the draws under the null."""
+    """Monte Carlo p-value (1 + draws at least as large) / (1 + R).
+
+    It is never 0, since under the null hypothesis the data are one more draw.
+    """
     return (1 + int(np.count_nonzero(draws >= observed - ROUNDING_TOLERANCE))) / (1 + draws.size)
 
 
 def _draws_of_scheme(
     evidence: NullSource, metric: Metric, scheme: Scheme
 ) -> tuple[int, NDArray[np.float64]] | None:
-    """Seed and the metric of every draw; kept with the evidence."""
+    """Seed, and the metric in every draw; cached with the evidence."""
     key = (metric.id, scheme)
     if key not in evidence.null_cache:
-        redrawn = evidence.null_draws(metric, scheme)
-        if redrawn is None:
+        draws = evidence.null_draws(metric, scheme)
+        if draws is None:
             return None
-        values = np.array([metric.compute(outcome, scheme) for outcome in redrawn], np.float64)
-        if metric.required_sums == "squares" and redrawn.missing_spread > MAX_MISSING_SPREAD * np.median(
-            values
-        ):
-            return None
+        values = np.array([metric.compute(sums, scheme) for sums in draws], np.float64)
+        if metric.required_sums == "squares":
+            max_missing_spread = MAX_MISSING_SPREAD * np.median(values)
+            if draws.missing_spread > max_missing_spread:
+                return None
         values.flags.writeable = False
-        evidence.null_cache[key] = (redrawn.seed, values)
+        evidence.null_cache[key] = (draws.seed, values)
     return evidence.null_cache[key]

@@ -1,4 +1,4 @@
-"""Which rows of two runs are the same question?"""
+"""Which rows of two runs ask the same question?"""
 
 from __future__ import annotations
 
@@ -11,25 +11,43 @@ from calib_core.methods.columns import column
 from calib_core.runs import AnswerRun
 
 KEY_SEPARATOR = "\x1f"
-"""Between the parts of a key: a control character, which no id of a file holds."""
+"""Separates the parts of a key: a control character that does not occur in a file's ids."""
 
 
 def common_questions(
     first: AnswerRun, second: AnswerRun
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], pl.Series]:
-    """Positions in both runs' `rows` of the questions that both hold, in the order of the first, and a key.
+    """The questions that two runs have in common.
 
-    A question is told by its text where both runs have one in every row, else by its id (with its subject,
-    where both have one); where both have text and id, the id only tells equal texts apart. Row numbers tell
-    nothing. Shape (questions,) each; the key is text and unique. Raises Unavailable where the rows of a run
-    cannot be told apart, or the runs share no question.
+    A question is identified by its text if both runs have one in every row, otherwise by its id, each
+    together with its subject if both runs have one. If both text and id are present, the id only
+    distinguishes equal texts. Row numbers do not identify a question.
+
+    Parameters
+    ----------
+    first, second : AnswerRun
+        The two runs.
+
+    Returns
+    -------
+    first_rows, second_rows : NDArray[np.intp], shape (questions,)
+        Positions in the `rows` of each run, in the order of the first.
+    key : pl.Series of String, shape (questions,)
+        A unique key of each question.
+
+    Raises
+    ------
+    Unavailable
+        If the rows of a run cannot be distinguished, or the runs have no question in common.
     """
     keys = [_row_keys(run, *_key_columns(first, second)) for run in (first, second)]
     for run, key in zip((first, second), keys, strict=True):
         if key.n_unique() < key.len():
             raise Unavailable(f"{run.label}: some questions occur twice and no id tells them apart.")
-    place = [pl.DataFrame({"key": key, f"at_{side}": np.arange(key.len())}) for side, key in enumerate(keys)]
-    both = place[0].join(place[1], on="key", how="inner", maintain_order="left")
+    left, right = (
+        pl.DataFrame({"key": key, f"at_{side}": np.arange(key.len())}) for side, key in enumerate(keys)
+    )
+    both = left.join(right, on="key", how="inner", maintain_order="left")
     if both.is_empty():
         raise Unavailable(f"{first.label} and {second.label} have no question in common.")
     return (
@@ -40,21 +58,21 @@ def common_questions(
 
 
 def _key_columns(first: AnswerRun, second: AnswerRun) -> tuple[str, ...]:
-    """The columns that name a question in both runs."""
+    """The columns that identify a question in both runs; raises Unavailable if there are none."""
 
     def complete(name: str) -> bool:
         return all(run.has_columns(name) and not run.rows[name].has_nulls() for run in (first, second))
 
-    told = tuple(name for name in ("subject", "question", "id") if complete(name))
-    texts = tuple(name for name in told if name != "id")
-    if "question" in told and _identifies_rows(first, texts) and _identifies_rows(second, texts):
-        told = texts  # ids may count anew in each run
-    if "question" not in told and "id" not in told:
+    names = tuple(name for name in ("subject", "question", "id") if complete(name))
+    texts = tuple(name for name in names if name != "id")
+    if "question" in names and _identifies_rows(first, texts) and _identifies_rows(second, texts):
+        names = texts  # each run may number its questions differently
+    if "question" not in names and "id" not in names:
         raise Unavailable(
             f"{first.label} and {second.label} cannot be paired: "
             "both need an id or the question's text in every row."
         )
-    return told
+    return names
 
 
 def _identifies_rows(run: AnswerRun, columns: tuple[str, ...]) -> bool:

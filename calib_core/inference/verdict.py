@@ -1,4 +1,4 @@
-"""Is it over-confident, under-confident, both or neither, as far as the rows can tell?"""
+"""Is a model over-confident, under-confident, both or neither, beyond what chance explains?"""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 from calib_core.bins import Binned
 from calib_core.wording import join_names
 
-# MERGED limits: From how many rows on is something said, and how small a p is more than chance?
-
 MIN_ROWS: Final = 30
-"""Fewer rows, positions or questions are too few to say, and a bin of fewer is drawn faded."""
+"""Fewer rows, positions or questions than this are too few to judge; a bin with fewer is drawn faded."""
 
 SIGNIFICANCE_LEVEL: Final = 0.05
-"""A number with p up to here is more than chance."""
-
+"""A p-value up to this is significant."""
 
 VerdictKind = Literal["few", "neither", "mixed", "over", "under"]
-"""mixed: the averages agree and some bins do not."""
+""""few": too few rows; "mixed": calibrated on average, but not in every bin."""
 
 WITHIN_CHANCE: Final = "within chance"
 
@@ -37,16 +34,23 @@ VERDICT_WORDS: Final[Mapping[VerdictKind, str]] = MappingProxyType(
         "few": "too few rows to say",
     }
 )
-"""What a run, a line or a step is called; in the order in which they are counted."""
+"""How each verdict is worded, in the order in which verdicts are counted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdict:
-    """What the gaps of some bins come to, beside what chance allows.
+    """Whether the gaps of some bins are larger than chance explains.
 
-    kind: "few" below FEW pairs, else judged at 95 %; over, under: the gap of each bin towards that side, in
-    pairs, ≥ 0, shape (bins,); limit: how large it may be by chance, all bins together at 95 %; clear: whether
-    it is larger.
+    Attributes
+    ----------
+    kind : {"few", "neither", "mixed", "over", "under"}
+        "few" for fewer than 30 pairs, otherwise judged at 95 %.
+    over_gap, under_gap : NDArray[np.float64], shape (bins,)
+        max(Σ c − Σ y, 0) and max(Σ y − Σ c, 0) of each bin, in pairs.
+    chance_limit : NDArray[np.float64], shape (bins,)
+        Largest gap of each bin that chance explains, at 95 % for all bins together.
+    significant : NDArray[np.bool_], shape (bins,)
+        Whether the gap is larger than that.
     """
 
     kind: VerdictKind
@@ -57,62 +61,70 @@ class Verdict:
 
 
 def judge_calibration(binned: Binned, n_verdicts: int = 1, design_effect: float = 1.0) -> Verdict:
-    """Whether the average gap, or that of a bin, is more than chance gives.
+    """Judge whether the average gap, or that of a single bin, is larger than chance explains.
 
-    binned: pairs that do not depend on one another, but so many (`alike`, 1 or more) that may say the same
-    (`trials.alike`); among: of how many verdicts this is one, all of which are to hold at 95 % together
-    (Bonferroni), 1 or more.
+    Parameters
+    ----------
+    binned : Binned
+        Bins of independent pairs, or of clustered ones.
+    n_verdicts : int
+        Number of verdicts that hold together at 95 % (Bonferroni), at least 1.
+    design_effect : float
+        Factor by which clustering inflates the variance, at least 1; see `clusters.design_effect`.
     """
-    signed = binned.confidence - binned.correct
-    # If every confidence were exactly right, the gap of a bin would have variance Σ c(1 − c), in groups of
-    # pairs that say the same, each of them the gap of one such group.
+    gap = binned.confidence - binned.correct
+    # For exactly right confidences, the gap of a bin has variance Σ c(1 − c). Clusters are treated as single
+    # units of `design_effect` pairs each.
     variance = np.maximum(0.0, binned.confidence - binned.squared) / design_effect
     limit = design_effect * _bin_gap_limits(variance, n_tests=max(binned.size, 1) * n_verdicts)
-    clear = np.abs(signed) > limit
-    excess = float(signed.sum())
-    kind: VerdictKind = "few" if int(binned.count.sum()) < MIN_ROWS else "over" if excess > 0 else "under"
-    if kind != "few" and abs(excess) <= design_effect * _mean_gap_limit(binned, variance, excess, n_verdicts):
-        kind = "mixed" if clear.any() else "neither"
-    return Verdict(kind, np.maximum(signed, 0.0), np.maximum(-signed, 0.0), limit, clear)
+    significant = np.abs(gap) > limit
+    total_gap = float(gap.sum())
+    kind: VerdictKind = "few" if int(binned.count.sum()) < MIN_ROWS else "over" if total_gap > 0 else "under"
+    mean_gap_limit = design_effect * _mean_gap_limit(binned, variance, total_gap, n_verdicts)
+    if kind != "few" and abs(total_gap) <= mean_gap_limit:
+        kind = "mixed" if significant.any() else "neither"
+    return Verdict(kind, np.maximum(gap, 0.0), np.maximum(-gap, 0.0), limit, significant)
 
 
 def count_verdicts(kinds: Sequence[VerdictKind]) -> str:
-    """ "9 are over-confident, 1 is under-confident and 4 have too few rows to say"; at least one kind."""
-    told = [
+    """At least one verdict in words: "9 are over-confident, 1 is under-confident"."""
+    phrases = [
         f"{count} {verdict_phrase(kind, count)}" for kind in VERDICT_WORDS if (count := kinds.count(kind))
     ]
-    return join_names(told)
+    return join_names(phrases)
 
 
 def verdict_phrase(kind: VerdictKind, count: int) -> str:
-    """ "is over-confident", or what several are: "have too few rows to say"."""
-    one, several = ("has", "have") if kind == "few" else ("is", "are")
-    return f"{one if count == 1 else several} {VERDICT_WORDS[kind]}"
+    """The verdict with its verb: "is over-confident", or for several "have too few rows to say"."""
+    singular, plural = ("has", "have") if kind == "few" else ("is", "are")
+    return f"{singular if count == 1 else plural} {VERDICT_WORDS[kind]}"
 
 
 def _mean_gap_limit(binned: Binned, variance: NDArray[np.float64], signed_gap: float, n_tests: int) -> float:
-    """How far apart Σc and Σy may be by chance, in groups of like pairs, towards the side of `excess`.
+    """Largest |Σ c − Σ y| that chance explains in the direction of the gap, in clusters.
 
-    Bonferroni's normal quantile z of σ, and the Cornish-Fisher term (z² − 1)/6 of the skew where it lengthens
-    that side: of 100 answers 99.85 % sure one in seven sets has a wrong one, which is 2.2 σ.
+    The limit is z·σ with Bonferroni's normal quantile z, plus the Cornish–Fisher term (z² − 1)/6 times the
+    skew if that lengthens this tail. The term matters: of 100 answers stated with 99.85 % confidence, one set
+    in seven contains a wrong one by chance, which is already 2.2 σ.
     """
     z, total = _bonferroni_quantile(n_tests), float(variance.sum())
     if not total:
         return 0.0
-    third = float((variance * (2 * binned.confidence / binned.count - 1)).sum())  # of Σc − Σy
-    return z * total**0.5 + max(0.0, (z * z - 1) / 6 * third / total * (1 if signed_gap > 0 else -1))
+    third_moment = float((variance * (2 * binned.confidence / binned.count - 1)).sum())  # of Σ c − Σ y
+    direction = 1 if signed_gap > 0 else -1
+    return z * total**0.5 + max(0.0, (z * z - 1) / 6 * third_moment / total * direction)
 
 
 def _bonferroni_quantile(n_tests: int) -> float:
-    """How many standard deviations 95 % of so many tests together stay within."""
+    """Number of standard deviations that hold for all tests together at 95 %."""
     return NormalDist().inv_cdf(1 - 0.025 / n_tests)
 
 
 def _bin_gap_limits(variance: NDArray[np.float64], n_tests: int) -> NDArray[np.float64]:
-    """How far apart Σc and Σy of each bin may be, in groups of like pairs, all `tests` together at 95 %.
+    """Largest |Σ c − Σ y| of each bin that chance explains, in clusters, at 95 % for all tests together.
 
-    Bonferroni's normal quantile z of σ = √variance, and (z² + 2)/6 rows for what a few rows have of skew
-    and of steps: the Cornish-Fisher term with the largest skew there can be, and half a row.
+    The limit is z·σ with Bonferroni's normal quantile z, plus (z² + 2)/6 rows: the Cornish–Fisher term for
+    the largest possible skew, and half a row for discreteness.
     """
     z = _bonferroni_quantile(n_tests)
     return z * np.sqrt(variance) + (z * z + 2) / 6

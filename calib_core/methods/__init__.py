@@ -1,4 +1,7 @@
-"""Which confidences can be had, and from what?  A run → pairs of (confidence, outcome); METHODS."""
+"""The registry of confidence methods: how a run becomes pairs of (confidence, outcome).
+
+`METHODS` is the only list of methods: pages, command line, report and tests derive theirs from it.
+"""
 
 from __future__ import annotations
 
@@ -26,4 +29,4 @@ METHODS: Final[dict[str, Method]] = {
     GIVEN.id: GIVEN,
     TOKENS.id: TOKENS,
 }
-"""Every method, by id, in the order in which they are shown."""
+"""Every method by id, in the order in which they are shown."""

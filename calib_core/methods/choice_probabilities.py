@@ -1,4 +1,8 @@
-"""How probable is each choice per token (or character) of its text?"""
+"""How probable is each choice of a multiple-choice question?
+
+Two methods: the softmax over the choices' log-probabilities, and the same after dividing each log-probability
+by the length of its choice.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +29,20 @@ from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.pairs import Distribution
 from calib_core.runs import AnswerRun
 
-# MERGED choices: What does a row of choices say: which choice is right, and how probable is each?
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChoiceRows:
-    """The usable rows of a run of choices: positions, the right choice of each, and what is missing."""
+    """The usable rows of a run with choices.
+
+    Attributes
+    ----------
+    rows : NDArray[np.intp], shape (n,)
+        Positions of the usable rows in the run.
+    target : NDArray[np.int64], shape (n,)
+        Index of the right choice of each.
+    missing : Mapping[str, int]
+        Reason → number of rows that cannot be used because of it.
+    """
 
     rows: NDArray[np.intp]
     target: NDArray[np.int64]
@@ -40,39 +52,68 @@ class ChoiceRows:
 def choice_rows(
     run: AnswerRun, values: pl.Series, quantity: str, *reasons: tuple[str, pl.Series]
 ) -> ChoiceRows:
-    """The rows with a number for every choice and one right choice, by the position its reader found.
+    """The rows that have a number for every choice and exactly one right choice.
 
-    values: List of floats, shape (rows,); what: their name ("log-probability"); more: further reasons
-    against a row, as in `columns.first_reason`. Raises Unavailable where no row is left.
+    Parameters
+    ----------
+    run : AnswerRun
+        A run with choices.
+    values : pl.Series of List(Float), shape (rows,)
+        A number for each choice.
+    quantity : str
+        What the numbers are: "log-probability" or "probability".
+    *reasons : (str, pl.Series)
+        Further reasons why rows cannot be used, as in `columns.first_reason`.
+
+    Raises
+    ------
+    Unavailable
+        If the run has no gold, or no row can be used.
     """
     if not any(run.has_columns(name) for name in ("gold", "gold_index", "gold_all")):
         raise Unavailable(
-            f"{missing_columns_phrase(run, 'gold')}: a top label is judged against gold, not by a stored outcome"
+            f"{missing_columns_phrase(run, 'gold')}: a top label is judged against gold, "
+            "not by a stored outcome"
         )
     count = values.list.len().cast(pl.Int64)
-    label = column(run, "gold_index").cast(pl.Int64)
-    why = first_reason(
+    target = column(run, "gold_index").cast(pl.Int64)
+    reason = first_reason(
         run.rows.height,
         (f"no {quantity} of the choices", values.is_null() | (count == 0)),
         (f"a choice's {quantity} is unknown", ~is_complete(values)),
         *reasons,
         ("several right choices", column(run, "gold_all").list.n_unique() > 1),
-        ("no gold", label.is_null()),
+        ("no gold", target.is_null()),
     )
-    rows, missing = usable_rows(run, why)
-    return ChoiceRows(rows, label.gather(pl.Series(rows)).to_numpy(), missing)
+    rows, missing = usable_rows(run, reason)
+    return ChoiceRows(rows, target.gather(pl.Series(rows)).to_numpy(), missing)
 
 
 def is_complete(values: pl.Series) -> pl.Series:
-    """Whether each row has a number for every one of its choices: Boolean, never null."""
+    """Whether each row has a number for every one of its choices; Boolean, without nulls."""
     count = values.list.len()
     return ((count > 0) & (values.list.drop_nulls().list.len() == count)).fill_null(value=False)
 
 
 def softmax(scores: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """exp(score)/Σ exp(score) within each row, its largest score subtracted first.
+    """Softmax of the scores within each row.
 
-    scores: rows end to end, shape (Σ sizes,), −inf for probability 0, no row all −inf. Float64 in [0, 1].
+    Parameters
+    ----------
+    scores : NDArray[np.float64], shape (Σ sizes,)
+        Scores row after row; −inf for probability 0, but not throughout a row.
+    sizes : NDArray[np.int64], shape (rows,)
+        Number of scores in each row, at least 1.
+
+    Returns
+    -------
+    NDArray[np.float64], shape (Σ sizes,)
+        Probabilities in [0, 1] that sum to 1 in each row.
+
+    Examples
+    --------
+    >>> softmax(np.log([1.0, 3.0, 5.0]), np.array([2, 1])).round(12).tolist()
+    [0.25, 0.75, 1.0]
     """
     start = np.cumsum(sizes) - sizes
     weight = np.exp(scores - np.repeat(np.maximum.reduceat(scores, start), sizes))
@@ -82,7 +123,7 @@ def softmax(scores: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np
 def top_label_confidences(
     run: AnswerRun, distribution: Distribution, missing: Mapping[str, int], recipe: tuple[str, ...]
 ) -> Confidences:
-    """The confidences of a method on choices: each row's top label, right or not by gold."""
+    """The confidences of a method on choices: the top label of each row, judged against gold."""
     rows = pl.DataFrame({"choices": column(run, "choices").gather(pl.Series(distribution.rows))})
     return Confidences(
         pairs=distribution.top_label_pairs(),
@@ -94,19 +135,24 @@ def top_label_confidences(
     )
 
 
-# MERGED listed: How probable is the top label where a choice is missing from the list of likely tokens?
+# --- Choices that are missing from a list of likely tokens (decision 0013) ----------------------------------
 #
-# A server lists its likeliest tokens only. A choice that is not among them is not known: it is at most as
-# probable as the last of the list, and at most what the list leaves over. Where that is less than the likeliest
-# choice has, the top label is certain and its share has bounds; the whole distribution stays unknown.
+# A server lists only its most likely tokens. The probability of an unlisted choice is unknown, but it is at
+# most that of the last listed token, and at most what the list leaves over. If that is less than the
+# probability of the likeliest choice, the top label is certain and its share is bounded, although the whole
+# distribution is unknown.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompletedChoices:
-    """Log-probabilities of the choices, those not listed taken for impossible where the top label is certain.
+    """Log-probabilities of the choices, with unlisted choices set to −inf where the top label is certain.
 
-    logprobs: List(Float64), shape (rows,), a null left where the top label may be an unlisted choice; excess:
-    Float64, by how much the share of the top label may be too high, null in a row without unlisted choices.
+    Attributes
+    ----------
+    logprobs : pl.Series of List(Float64), shape (rows,)
+        Log-probabilities; null entries remain where the top label may be an unlisted choice.
+    max_excess : pl.Series of Float64, shape (rows,)
+        How much too high the share of the top label can be; null in a row without unlisted choices.
     """
 
     logprobs: pl.Series
@@ -114,7 +160,15 @@ class CompletedChoices:
 
 
 def complete_unlisted(run: AnswerRun, logprobs: pl.Series) -> CompletedChoices:
-    """The log-probabilities of a run whose file says how probable an unlisted choice can be at most."""
+    """Complete the log-probabilities of a run whose file bounds the probability of an unlisted choice.
+
+    Parameters
+    ----------
+    run : AnswerRun
+        A run with the column `choice_logprob_floor`.
+    logprobs : pl.Series of List(Float64), shape (rows,)
+        Natural log-probabilities of the choices, null for an unlisted choice.
+    """
     probs = logprobs.list.eval(pl.element().exp())
     frame = pl.DataFrame(
         {
@@ -127,86 +181,94 @@ def complete_unlisted(run: AnswerRun, logprobs: pl.Series) -> CompletedChoices:
         }
     )
     rest = (1 - pl.col("known") - pl.col("other")).clip(lower_bound=0.0)
-    more = pl.min_horizontal(pl.col("unlisted") * pl.col("floor"), rest)
+    unlisted_mass = pl.min_horizontal(pl.col("unlisted") * pl.col("floor"), rest)
     certain = (pl.col("unlisted") > 0) & (pl.min_horizontal("floor", rest) < pl.col("top"))
-    upper, lower = pl.col("top") / pl.col("known"), pl.col("top") / (pl.col("known") + more)
+    upper, lower = pl.col("top") / pl.col("known"), pl.col("top") / (pl.col("known") + unlisted_mass)
     excess = frame.select(pl.when(certain & pl.col("floor").is_not_null()).then(upper - lower))
-    partly = excess.to_series().is_not_null()
+    is_filled = excess.to_series().is_not_null()
     filled = as_float64(logprobs).list.eval(pl.element().fill_null(-np.inf))
-    return CompletedChoices(filled.zip_with(partly, logprobs), excess.to_series().alias("excess"))
+    return CompletedChoices(filled.zip_with(is_filled, logprobs), excess.to_series().alias("excess"))
 
 
 def remark_unlisted(confidences: Confidences, max_excess: pl.Series, rows: NDArray[np.intp]) -> Confidences:
-    """What is said of top labels, without a whole distribution where a used row lacks a choice.
+    """The same confidences, with remarks and without a distribution if a used row lacks a choice.
 
-    excess: as in `Closed`; rows: the used ones.
+    Parameters
+    ----------
+    confidences : Confidences
+        Confidences computed from completed log-probabilities.
+    max_excess : pl.Series of Float64
+        As in `CompletedChoices`.
+    rows : NDArray[np.intp], shape (n,)
+        Positions of the used rows.
     """
-    over = max_excess.gather(pl.Series(rows)).drop_nulls()
-    if not over.len():
+    excess = max_excess.gather(pl.Series(rows)).drop_nulls()
+    if not excess.len():
         return confidences
-    whole, largest = rows.size, float(np.max(over.to_numpy()))
-    have = "1 row has" if over.len() == 1 else f"{over.len():,} rows have"
+    n_rows, largest = rows.size, float(np.max(excess.to_numpy()))
+    have = "1 row has" if excess.len() == 1 else f"{excess.len():,} rows have"
     remark = (
         f"{have} a choice that is not among the listed tokens: it is taken for impossible, so that the "
         f"confidence there is an upper bound, at most {largest:.3g} too high"
     )
-    recipe = ("top label", f"{over.len():,} of {whole:,} over the listed choices alone")
+    recipe = ("top label", f"{excess.len():,} of {n_rows:,} over the listed choices alone")
     return replace(
         confidences,
         recipe=(*confidences.recipe, *recipe),
         remarks=(*confidences.remarks, remark),
         distribution=None,
-        no_distribution_reason=f"{have} a choice that is not among the listed tokens: of such rows, mostly the "
-        "surest, no whole distribution is known.",
+        no_distribution_reason=f"{have} a choice that is not among the listed tokens: of such rows, mostly "
+        "the surest, no whole distribution is known.",
     )
 
 
-# MERGED choice_softmax: How probable is each choice, among the choices?
+# --- Softmax over the choices -------------------------------------------------------------------------------
 
 
 def _softmax_confidences(run: AnswerRun, _options: MethodOptions) -> Confidences:
-    """Softmax of choice_logprobs; choice_probs as stored in a row that lacks one of them.
-
-    A choice that a list of likely tokens leaves out: see `listed`.
-    """
+    """Softmax of choice_logprobs; the stored choice_probs in rows that lack a log-probability."""
     if not run.has_columns("choice_logprobs") and not run.has_columns("choice_probs"):
         lack = missing_columns_phrase(run, "choice_logprobs", "choice_probs")
         raise Unavailable(f"{lack}: a number for every choice is needed")
-    raw, own = as_float64(column(run, "choice_logprobs")), column(run, "choice_probs")
-    listed = (
-        complete_unlisted(run, raw) if run.has_columns("choice_logprobs", "choice_logprob_floor") else None
+    logprobs, stored_probs = as_float64(column(run, "choice_logprobs")), column(run, "choice_probs")
+    completed = (
+        complete_unlisted(run, logprobs)
+        if run.has_columns("choice_logprobs", "choice_logprob_floor")
+        else None
     )
-    raw = raw if listed is None else listed.logprobs
-    stored = ~is_complete(raw) & is_complete(own)
-    chosen = choice_rows(
+    logprobs = logprobs if completed is None else completed.logprobs
+    use_stored = ~is_complete(logprobs) & is_complete(stored_probs)
+    usable = choice_rows(
         run,
-        pl.select(pl.when(stored).then(as_float64(own)).otherwise(raw)).to_series(),
+        pl.select(pl.when(use_stored).then(as_float64(stored_probs)).otherwise(logprobs)).to_series(),
         "log-probability" if run.has_columns("choice_logprobs") else "probability",
-        ("every choice has probability 0", ~stored & (raw.list.max() == -np.inf)),
+        ("every choice has probability 0", ~use_stored & (logprobs.list.max() == -np.inf)),
     )
-    as_is = stored.gather(chosen.rows).to_numpy()
-    if as_is.all():
-        probs, sizes = flatten_rows(own, chosen.rows)
+    is_stored = use_stored.gather(usable.rows).to_numpy()
+    if is_stored.all():
+        probs, sizes = flatten_rows(stored_probs, usable.rows)
     else:
-        probs, sizes = _softmax_or_stored(raw, own, chosen.rows, as_is)
-    recipe = origin_phrases(as_is, "softmax over the choices", "probabilities as stored")
+        probs, sizes = _softmax_or_stored(logprobs, stored_probs, usable.rows, is_stored)
+    recipe = origin_phrases(is_stored, "softmax over the choices", "probabilities as stored")
     distribution = Distribution(
-        probs, sizes, chosen.target, chosen.rows, computed=not as_is.all(), normalised=True
+        probs, sizes, usable.target, usable.rows, computed=not is_stored.all(), normalised=True
     )
-    said = top_label_confidences(run, distribution, chosen.missing, recipe)
-    return said if listed is None else remark_unlisted(said, listed.max_excess, chosen.rows)
+    confidences = top_label_confidences(run, distribution, usable.missing, recipe)
+    if completed is None:
+        return confidences
+    return remark_unlisted(confidences, completed.max_excess, usable.rows)
 
 
 def _softmax_or_stored(
     logprobs: pl.Series, stored_probs: pl.Series, rows: NDArray[np.intp], is_stored: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Softmax of `raw`, `own` where `as_is`: float64, laid end to end, and the choices of each row."""
-    scores, scored = flatten_rows(logprobs, rows[~is_stored])
+    """Probabilities of the choices, row after row (float64), and the number of choices of each row."""
+    scores, score_sizes = flatten_rows(logprobs, rows[~is_stored])
     sizes = np.empty(rows.size, np.int64)
-    sizes[~is_stored] = scored
+    sizes[~is_stored] = score_sizes
     stored, sizes[is_stored] = flatten_rows(stored_probs, rows[is_stored])
     probs = np.empty(sizes.sum())
-    probs[np.repeat(~is_stored, sizes)] = softmax(scores, scored)
+    probs[np.repeat(~is_stored, sizes)] = softmax(scores, score_sizes)
     probs[np.repeat(is_stored, sizes)] = stored
     return probs, sizes
 
@@ -224,6 +286,9 @@ CHOICE_SOFTMAX: Final = Method(
     display_rank=4,
     style=(2, "pentagon", "10px,3px,3px,3px"),
 )
+
+
+# --- Normalised by the length of the choice -----------------------------------------------------------------
 
 
 def _length_normalised_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
@@ -247,7 +312,7 @@ def _length_normalised_confidences(run: AnswerRun, options: MethodOptions) -> Co
     scores, sizes = flatten_rows(logprobs, chosen.rows)
     scores = scores / flatten_rows(lengths, chosen.rows)[0]
     normalised = options.renormalise is not False
-    # Softmax of the quotients is exp(quotient) renormalised, and does not underflow.
+    # The softmax of the quotients is their renormalised exponential, and does not underflow.
     probs = softmax(scores, sizes) if normalised else np.exp(scores)
     distribution = Distribution(
         probs, sizes, chosen.target, chosen.rows, computed=True, normalised=normalised
@@ -257,7 +322,7 @@ def _length_normalised_confidences(run: AnswerRun, options: MethodOptions) -> Co
 
 
 def _choice_lengths(run: AnswerRun) -> tuple[pl.Series, str]:
-    """The lengths that every number of this run is made with, List, and what the recipe says of them."""
+    """The length of each choice (List), and the recipe's phrase for the unit; one unit for the whole run."""
     if run.has_columns("choice_token_counts"):
         return run.rows["choice_token_counts"], "by token counts"
     if run.has_columns("choice_char_counts"):

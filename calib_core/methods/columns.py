@@ -1,4 +1,4 @@
-"""Which values has a run in a column that it may not have, and which of its rows can be used?"""
+"""Which values does a run have in an optional column, and which of its rows can be used?"""
 
 from __future__ import annotations
 
@@ -14,31 +14,36 @@ from calib_core.errors import Unavailable
 from calib_core.runs import ANSWER_SCHEMA, AnswerRun
 
 UNANSWERED_STATUSES: Final = ("error", "refused", "unscored")
-"""Values of `status` that leave a row without an answer to judge; "no_answer" is a wrong one."""
+"""Values of `status` for rows without an answer to judge; "no_answer" is not one, as it counts as wrong."""
 
 
 def column(run: AnswerRun, name: str) -> pl.Series:
-    """The column as stored, or all nulls of the schema's dtype where the run does not have it."""
+    """The column as stored, or nulls of the schema's dtype if the run does not have it; shape (rows,)."""
     if name in run.rows.columns:
         return run.rows[name]
     return pl.Series(name, [None], dtype=ANSWER_SCHEMA[name]).new_from_index(0, run.rows.height)
 
 
 def missing_columns_phrase(run: AnswerRun, *names: str) -> str:
-    """What is said of columns without a value: "no column a or b", "column a is empty in every row"."""
+    """How columns are missing: "no column a or b", "column a is empty in every row"."""
     absent = [name for name in names if name not in run.rows.columns]
     empty = [name for name in names if name in run.rows.columns]
-    said = [f"no column {' or '.join(absent)}"] if absent else []
+    phrases = [f"no column {' or '.join(absent)}"] if absent else []
     if empty:
         are = "column {} is" if len(empty) == 1 else "columns {} are"
-        said.append(f"{are.format(' and '.join(empty))} empty in every row")
-    return ", and ".join(said)
+        phrases.append(f"{are.format(' and '.join(empty))} empty in every row")
+    return ", and ".join(phrases)
 
 
 def origin_phrases(stored: NDArray[np.bool_], computed: str, as_stored: str) -> tuple[str, ...]:
-    """What the recipe says of rows of which some are computed and some stand in the file.
+    """Recipe phrases for values of which some are computed and some stored in the file.
 
-    stored: which used rows stand in the file; computed, as_is: what is said where all rows are of one sort.
+    Parameters
+    ----------
+    stored : NDArray[np.bool_], shape (n,)
+        Which of the used rows have a stored value.
+    computed, as_stored : str
+        The phrase if all values are computed, or all are stored.
     """
     count = int(stored.sum())
     if count == stored.size:
@@ -47,32 +52,60 @@ def origin_phrases(stored: NDArray[np.bool_], computed: str, as_stored: str) -> 
 
 
 def as_float64(lists: pl.Series) -> pl.Series:
-    """A List of floats of any width as List(Float64)."""
+    """A List of floats of any precision as List(Float64)."""
     return lists.cast(pl.List(pl.Float64))
 
 
 def first_reason(rows: int, *reasons: tuple[str, pl.Series]) -> pl.Series:
-    """Why each row cannot be used: the first reason whose mask is true there, null where none is.
+    """Why each row cannot be used: the first reason that applies to it.
 
-    reasons: (reason, Boolean mask of shape (rows,); null counts as false). Returns String, shape (rows,).
+    Parameters
+    ----------
+    rows : int
+        Number of rows.
+    *reasons : (str, pl.Series)
+        A reason, and a Boolean mask of shape (rows,) of the rows it applies to; null counts as false.
+
+    Returns
+    -------
+    pl.Series of String, shape (rows,)
+        Null where no reason applies.
     """
-    why = pl.Series("why", [None], dtype=pl.String).new_from_index(0, rows)
+    result = pl.Series("why", [None], dtype=pl.String).new_from_index(0, rows)
     for reason, mask in reversed(reasons):
-        why = why.set(mask.fill_null(value=False), reason)
-    return why
+        result = result.set(mask.fill_null(value=False), reason)
+    return result
 
 
 def unanswered_reason(run: AnswerRun) -> pl.Series:
-    """Why the file itself says that a row has nothing to judge: String, "status: error", null elsewhere."""
+    """Why a row has no answer to judge, by the file's own status: "status: error", null elsewhere."""
     status = column(run, "status")
     return ("status: " + status).set(~status.is_in(UNANSWERED_STATUSES).fill_null(value=False), None)
 
 
 def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], Mapping[str, int]]:
-    """Positions of the rows without a reason against them, and how many rows each reason takes.
+    """The rows that can be used, and how many cannot for each reason.
 
-    A status that leaves nothing to judge is a reason before any other. The two add up to the number of
-    rows. Raises Unavailable, naming the reasons, where no row is left.
+    A status without an answer to judge comes before any other reason.
+
+    Parameters
+    ----------
+    run : AnswerRun
+        The run.
+    reasons : pl.Series of String, shape (rows,)
+        Why each row cannot be used, null where it can, as from `first_reason`.
+
+    Returns
+    -------
+    rows : NDArray[np.intp], shape (n,)
+        Positions of the usable rows, ascending.
+    missing : Mapping[str, int]
+        Reason → number of rows, most frequent first; these and n add up to the number of rows.
+
+    Raises
+    ------
+    Unavailable
+        If no row can be used; the message names the reasons.
     """
     reasons = unanswered_reason(run).fill_null(reasons)
     counts = reasons.alias("why").drop_nulls().value_counts()
@@ -80,18 +113,25 @@ def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], M
     missing = {str(reason): int(count) for reason, count in counts.iter_rows()}
     rows = np.flatnonzero(reasons.is_null().to_numpy())
     if not rows.size:
-        said = ", ".join(f"{reason} (rows: {count:,})" for reason, count in missing.items())
-        raise Unavailable(f"not one row can be used: {said}" if said else "the run has no rows")
+        listed = ", ".join(f"{reason} (rows: {count:,})" for reason, count in missing.items())
+        raise Unavailable(f"not one row can be used: {listed}" if listed else "the run has no rows")
     return rows, MappingProxyType(missing)
 
 
-# MERGED choices__to__columns: moved.
-
-
 def flatten_rows(values: pl.Series, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The numbers of some rows laid end to end, and how many each row has; the dtype is kept.
+    """The numbers of some rows in one array, in their stored dtype, and how many each row has.
 
-    values: List without null or empty rows among `rows`.
+    Parameters
+    ----------
+    values : pl.Series of List
+        Numbers; none of the chosen rows is null or empty.
+    rows : NDArray[np.intp], shape (n,)
+        Positions of the chosen rows.
+
+    Returns
+    -------
+    numbers : array, shape (Σ sizes,)
+    sizes : NDArray[np.int64], shape (n,)
     """
     chosen = values.gather(pl.Series(rows))
     return chosen.explode().to_numpy(), chosen.list.len().cast(pl.Int64).to_numpy()

@@ -1,4 +1,4 @@
-"""How sure is the model, by the file's own column?"""
+"""How confident is the model according to the file's own column `confidence`?"""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from calib_core.runs import AnswerRun
 
 
 def _given_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """The column `confidence` as it stands."""
+    """The column `confidence` as stored."""
     if not run.has_columns("confidence"):
         raise Unavailable(
             f"{missing_columns_phrase(run, 'confidence')}: one number from 0 to 1 a question is needed"
         )
-    scalar = RowConfidences(run.rows["confidence"], ("as given",), computed=False)
-    return pair_with_outcomes(run, scalar, answer_outcomes(run, "greedy", options))
+    confidences = RowConfidences(run.rows["confidence"], ("as given",), computed=False)
+    return pair_with_outcomes(run, confidences, answer_outcomes(run, "greedy", options))
 
 
 GIVEN: Final = Method(

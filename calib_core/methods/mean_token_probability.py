@@ -1,4 +1,7 @@
-"""How probable are the tokens of the answer itself, its reasoning left out?"""
+"""What is the mean probability of the tokens that the model wrote?
+
+Two methods of Wang et al. (2024), arXiv:2403.09849: over the whole reasoning path, and over the answer alone.
+"""
 
 from __future__ import annotations
 
@@ -22,58 +25,77 @@ from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.row_confidences import RowConfidences, pair_with_outcomes
 from calib_core.runs import AnswerRun
 
-# MERGED token_means: What is the mean probability of the tokens in a list of log-probabilities?
-
 
 def mean_token_confidences(
     run: AnswerRun, logprobs: pl.Series, mean_column: str, options: MethodOptions
 ) -> Confidences:
-    """The mean token probability of each row; where its tokens are not known, the column `mean` as stored.
+    """The mean token probability of each row, paired with its outcome.
 
-    logprobs: as in `mean_probability`. Raises Unavailable where no row has either, or an outcome.
+    Parameters
+    ----------
+    run : AnswerRun
+        The run.
+    logprobs : pl.Series of List(Float), shape (rows,)
+        Token log-probabilities, as in `mean_token_probability`.
+    mean_column : str
+        Name of the column with a stored mean, used in rows without usable log-probabilities.
+    options : MethodOptions
+        Options of the method.
+
+    Raises
+    ------
+    Unavailable
+        If no row has both a mean and an outcome.
     """
-    means, why = mean_token_probability(logprobs)
-    own = column(run, mean_column)
-    stored = why.is_not_null() & own.is_not_null()
-    outcome = answer_outcomes(run, run.info.path_of, options)
-    why = why.set(stored, None)
-    rows, _missing = usable_rows(run, why.fill_null(outcome.unknown_reason))
-    as_is = stored.gather(rows).to_numpy()
-    scalar = RowConfidences(
-        own if as_is.all() else own.cast(pl.Float64).zip_with(stored, means),
-        origin_phrases(as_is, "mean token probability", "mean as stored"),
-        computed=not as_is.all(),
-        missing_reason=why,
+    means, reason = mean_token_probability(logprobs)
+    stored_means = column(run, mean_column)
+    use_stored = reason.is_not_null() & stored_means.is_not_null()
+    outcomes = answer_outcomes(run, run.info.path_of, options)
+    reason = reason.set(use_stored, None)
+    rows, _missing = usable_rows(run, reason.fill_null(outcomes.unknown_reason))
+    is_stored = use_stored.gather(rows).to_numpy()
+    confidences = RowConfidences(
+        # Stored means keep their dtype unless computed ones stand beside them.
+        stored_means if is_stored.all() else stored_means.cast(pl.Float64).zip_with(use_stored, means),
+        origin_phrases(is_stored, "mean token probability", "mean as stored"),
+        computed=not is_stored.all(),
+        missing_reason=reason,
     )
-    return pair_with_outcomes(run, scalar, outcome)
+    return pair_with_outcomes(run, confidences, outcomes)
 
 
 def mean_token_probability(logprobs: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """The arithmetic mean of exp(logprobs) of each row, and why a row has none.
+    """The arithmetic mean of the token probabilities of each row.
 
-    logprobs: List of floats, natural logs ≤ 0, −inf for probability 0, shape (rows,). Returns Float64 in
-    [0, 1] and String, shape (rows,); exactly one of the two is null in each row.
+    Parameters
+    ----------
+    logprobs : pl.Series of List(Float), shape (rows,)
+        Natural log-probabilities ≤ 0; −inf for probability 0.
+
+    Returns
+    -------
+    means : pl.Series of Float64, shape (rows,)
+        In [0, 1]; null where there is none.
+    reasons : pl.Series of String, shape (rows,)
+        Why a row has no mean; null where it has one.
     """
     count = logprobs.list.len()
-    why = first_reason(
+    reason = first_reason(
         logprobs.len(),
         ("no token probabilities", logprobs.is_null() | (count == 0)),
         ("a token's log-probability is unknown", logprobs.list.drop_nulls().list.len() < count),
     )
-    rows = np.flatnonzero(why.is_null().to_numpy())
+    rows = np.flatnonzero(reason.is_null().to_numpy())
     means = np.full(logprobs.len(), np.nan)
     if rows.size:
         values, sizes = flatten_rows(logprobs, rows)
         probs = np.exp(values.astype(np.float64))
         means[rows] = np.add.reduceat(probs, np.cumsum(sizes) - sizes) / sizes
-    return pl.Series("mean", means, nan_to_null=True), why
-
-
-# MERGED logit_path: How probable are the tokens of the whole answer, its reasoning included?
+    return pl.Series("mean", means, nan_to_null=True), reason
 
 
 def _path_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """Mean probability of the path's tokens; the stored mean in a row without a list of them."""
+    """Mean probability of the tokens of the reasoning path; the stored mean in rows without a list."""
     if not run.has_columns("path_logprobs") and not run.has_columns("path_mean_prob"):
         lack = missing_columns_phrase(run, "path_logprobs", "path_mean_prob")
         raise Unavailable(f"{lack}: every token's probability is needed")
@@ -95,21 +117,22 @@ LOGIT_PATH: Final = Method(
 
 
 def _answer_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """Mean probability of the answer's tokens; the stored mean in a row without a list of them."""
+    """Mean probability of the answer's tokens; the stored mean in rows without a list."""
     spans = _answer_logprobs(run)
     if spans.null_count() == spans.len() and not run.has_columns("answer_mean_prob"):
         raise Unavailable(
-            f"{missing_columns_phrase(run, 'answer_logprobs', 'answer_mean_prob')}, and no span answer_start to answer_end "
-            "in path_logprobs: the probability of every token of the answer is needed"
+            f"{missing_columns_phrase(run, 'answer_logprobs', 'answer_mean_prob')}, and no span "
+            "answer_start to answer_end in path_logprobs: the probability of every token of the answer "
+            "is needed"
         )
     return mean_token_confidences(run, spans, "answer_mean_prob", options)
 
 
 def _answer_logprobs(run: AnswerRun) -> pl.Series:
-    """Log-probabilities of the answer's tokens: answer_logprobs, else its span in path_logprobs."""
+    """Log-probabilities of the answer's tokens: answer_logprobs, otherwise its span in path_logprobs."""
     names = ("path_logprobs", "answer_logprobs", "answer_start", "answer_end")
     path, own, start, end = (pl.col(name) for name in names)
-    # An open span would be read as one up to the path's end.
+    # polars reads a span without an end as one to the end of the path.
     span = pl.when(start.is_not_null() & end.is_not_null()).then(path.list.slice(start, end - start))
     logprobs = (as_float64(column(run, name)) for name in names[:2])
     frame = pl.DataFrame([*logprobs, *(column(run, name) for name in names[2:])])

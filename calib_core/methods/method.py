@@ -1,4 +1,4 @@
-"""What is a confidence method, what may be chosen about it, and what does it give?"""
+"""What is a confidence method? The class of the registry's entries, their options and their results."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ from calib_core.runs import AnswerRun
 
 @dataclass(frozen=True, slots=True)
 class MethodOptions:
-    """The switches of the methods; the defaults are the papers'.
+    """Options of the methods; the defaults are those of the papers.
 
-    renormalise: None = as the method does by default; labels: which labels of a row of choices are
-    pooled (read by `analysis`, not by a method); unparseable: see `Unparseable`.
+    Attributes
+    ----------
+    renormalise : bool or None
+        Whether probabilities are divided by their sum; None means as the method does by default.
+    labels : {"top", "all"}
+        Which labels of a row of choices are pooled; `results.evidence` applies it, not the method.
+    unparseable : {"own", "one", "drop"}
+        How samples without a readable answer count; see `UnparseableRule`.
     """
 
     renormalise: bool | None = None
@@ -29,15 +35,26 @@ class MethodOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Confidences:
-    """What a method says of every row it can serve.
+    """The result of a method for one run.
 
-    pairs: one pair a usable row; distribution: all choices' probabilities of the same rows, where
-    the method has them; judged: whose outcome it is ("greedy answer", "majority answer", "its own top
-    label"); recipe: what the method adds to the recipe, each a short phrase; missing: reason → rows
-    without this confidence (pairs.n + Σ missing = rows of the run's frame); remarks: counted facts
-    such as ties or samples that do not parse, each a short sentence; answers: the judged answer of
-    each pair as text (String, null where the file does not say it), shape (pairs.n,); undistributed: why
-    there is no distribution where the method has one as a rule, "" where that is the method's own nature.
+    Attributes
+    ----------
+    pairs : Pairs
+        One pair per usable row.
+    judged : str
+        The answer whose outcome it is: "greedy answer", "majority answer", "its own top label".
+    recipe : tuple of str
+        Short phrases that the method adds to the recipe.
+    missing : Mapping[str, int]
+        Reason → number of rows without this confidence; `pairs.n` and these add up to the rows of the run.
+    remarks : tuple of str
+        Counted facts such as ties or samples without a readable answer, each a short sentence.
+    distribution : Distribution or None
+        Probabilities of all choices of the same rows, if the method has them.
+    answers : pl.Series of String or None, shape (pairs.n,)
+        The judged answer of each pair as text; null where the file does not contain it.
+    no_distribution_reason : str
+        Why this run has no distribution although the method usually has one; "" if it never has one.
     """
 
     pairs: Pairs
@@ -51,44 +68,45 @@ class Confidences:
 
 
 MethodStyle = tuple[int, str, str]
-"""Place among the theme's colours of methods, symbol, and dash, both as plotly names them."""
+"""Index of the method's colour in the theme, then its symbol and dash as plotly names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """All that is known of one way to a confidence; every list of methods is derived from these entries.
+    """One confidence method: how it is computed, and all that other modules need to know about it.
 
     Attributes
     ----------
     id : str
-        As in addresses and on the command line.
+        Key used in URLs and on the command line.
     title : str
-        For people.
+        Name shown to people.
     meaning : str
-        One plain sentence for the help text, on how the number is come by.
+        One plain sentence for the help text, on how the confidence is computed.
     source : str
         Paper and formula.
     needs : str
         In plain words, the columns it is computed from.
-    of : callable
-        A run and the options → its confidences; raises `problems.Unavailable` with the reason where the run
-        cannot give them (no column, or not one usable row).
-    reads : {"answers", "tokens"}
-        The kind of run: answers to questions, or the positions of a text.
-    renormalised : bool or None
-        What it does where `Options.renormalise` is None; None = it does not read that option.
-    renormalises_with : str or None
-        The column without which it cannot renormalise; None = those it needs anyway.
-    sampled : bool
-        Whether it is made from several sampled answers, so that it reads `Options.unparseable` and its
-        confidences fall on few values by construction.
-    baseline : bool
-        Whether it stands beside the confidences of samples, as one that needs none.
-    rank : int
-        Where not all can be shown at first those of the lowest rank are; of equal ranks the first registered.
-    look : (int, str, str) or None
-        How it is drawn wherever methods are told apart: colour, symbol, which no other method has, and dash;
-        None = a symbol and a dash that are left over.
+    compute : callable
+        A run and the options → its confidences; raises `errors.Unavailable` with the reason if the run does
+        not have what the method needs.
+    run_kind : {"answers", "tokens"}
+        Kind of run: answers to questions, or token positions of a text.
+    renormalises_by_default : bool or None
+        Whether the method renormalises if `MethodOptions.renormalise` is None; None means that the method
+        ignores that option.
+    renormalisation_column : str or None
+        Column that renormalising needs in addition; None means that it needs none.
+    uses_samples : bool
+        Whether the confidence is computed from several sampled answers: it then depends on
+        `MethodOptions.unparseable` and takes only few distinct values.
+    is_baseline : bool
+        Whether the method serves as a baseline for those from samples, as it needs none itself.
+    display_rank : int
+        If not all methods can be shown at once, those of lower rank come first; ties go by registration.
+    style : (int, str, str) or None
+        Colour, symbol and dash in figures that compare methods, where no two methods share a symbol; None
+        means any symbol and dash left over.
     """
 
     id: str
@@ -107,15 +125,15 @@ class Method:
 
     @property
     def renormalises(self) -> bool:
-        """Whether it reads `Options.renormalise`."""
+        """Whether the method reads `MethodOptions.renormalise`."""
         return self.renormalises_by_default is not None
 
     @property
     def short_title(self) -> str:
-        """The title without its family: "F_CS", "softmax over the choices"; where it has none, the title."""
+        """The title without its family, if it has one: "F_CS", "softmax over the choices"."""
         return self.title.rpartition(", ")[2]
 
     @property
     def help(self) -> str:
-        """What it is, and its formula, for the help text wherever it is chosen."""
+        """Meaning and source, for help texts."""
         return f"{self.meaning} {self.source}."

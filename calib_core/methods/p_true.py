@@ -14,45 +14,51 @@ from calib_core.methods.row_confidences import RowConfidences, pair_with_outcome
 from calib_core.runs import AnswerRun
 
 ALREADY_DIVIDED: Final = "true_false"
-"""Value of p_true_norm for a P(True) that its file has already divided by P(True) + P(False)."""
+"""Value of `p_true_norm` for a P(True) that the file already divides by P(True) + P(False)."""
 
 
 def _p_true_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """P(True) as stored, or its share of P(True) + P(False) where that is asked for."""
+    """P(True) as stored, or its share of P(True) + P(False) if the options say so.
+
+    References
+    ----------
+    Kadavath et al. (2022), arXiv:2207.05221.
+    Wang et al. (2024), arXiv:2403.09849.
+    """
     if not run.has_columns("p_true"):
         raise Unavailable(
             f"{missing_columns_phrase(run, 'p_true')}: the probability of the answer True is needed"
         )
     p_true = run.rows["p_true"]
     divided = (column(run, "p_true_norm") == ALREADY_DIVIDED).fill_null(value=False)
-    count = int((divided & p_true.is_not_null()).sum())
-    remarks = (f"rows already divided in the file: {count:,}",) if count else ()
-    if count == p_true.len() - p_true.null_count():
-        scalar = RowConfidences(p_true, ("P(True) of the two, divided in the file",), computed=False)
+    n_divided = int((divided & p_true.is_not_null()).sum())
+    remarks = (f"rows already divided in the file: {n_divided:,}",) if n_divided else ()
+    if n_divided == p_true.len() - p_true.null_count():
+        confidences = RowConfidences(p_true, ("P(True) of the two, divided in the file",), computed=False)
     elif options.renormalise is True:
         if not run.has_columns("p_false"):
             raise Unavailable(
                 f"{missing_columns_phrase(run, 'p_false')}: the share of P(True) + P(False) needs both"
             )
-        shares, why = _share_of_true(p_true, run.rows["p_false"], divided)
-        scalar = RowConfidences(
-            shares, ("P(True) of the two",), computed=True, missing_reason=why, remarks=remarks
+        shares, reason = _share_of_true(p_true, run.rows["p_false"], divided)
+        confidences = RowConfidences(
+            shares, ("P(True) of the two",), computed=True, missing_reason=reason, remarks=remarks
         )
     else:
-        scalar = RowConfidences(p_true, ("P(True) as stored",), computed=False, remarks=remarks)
-    return pair_with_outcomes(run, scalar, answer_outcomes(run, run.info.p_true_of, options))
+        confidences = RowConfidences(p_true, ("P(True) as stored",), computed=False, remarks=remarks)
+    return pair_with_outcomes(run, confidences, answer_outcomes(run, run.info.p_true_of, options))
 
 
 def _share_of_true(p_true: pl.Series, p_false: pl.Series, divided: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """P(True)/(P(True) + P(False)), Float64, and why a row has none; a row already divided stays as it is."""
+    """P(True) / (P(True) + P(False)) unless already divided, as Float64, and why a row has none."""
     true, false = p_true.cast(pl.Float64), p_false.cast(pl.Float64)
-    why = first_reason(
+    reason = first_reason(
         true.len(),
         ("empty confidence", true.is_null()),
         ("no p_false", false.is_null() & ~divided),
         ("p_true and p_false are both 0", (true + false == 0) & ~divided),
     )
-    return true.zip_with(divided, true / (true + false)), why
+    return true.zip_with(divided, true / (true + false)), reason
 
 
 P_TRUE: Final = Method(

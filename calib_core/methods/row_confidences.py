@@ -1,4 +1,4 @@
-"""How does one number a row become pairs with an outcome?"""
+"""How does one confidence per row become a pair with an outcome?"""
 
 from __future__ import annotations
 
@@ -16,11 +16,18 @@ from calib_core.runs import AnswerRun
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowConfidences:
-    """One confidence a row, before anyone asks whether its answer is right.
+    """One confidence per row, without outcomes.
 
-    values: float16/32/64 in [0, 1] of shape (rows,), null where a row has none; recipe, remarks: as
-    in `Confidences`; computed: as in `Pairs`; why: String of shape (rows,), why a row has no value,
-    null where it has one; None: a null value is an empty confidence.
+    Attributes
+    ----------
+    values : pl.Series of Float16, Float32 or Float64, shape (rows,)
+        Confidences in [0, 1]; null where a row has none.
+    recipe, remarks : tuple of str
+        As in `Confidences`.
+    computed : bool
+        As in `Pairs`.
+    missing_reason : pl.Series of String or None, shape (rows,)
+        Why a row has no confidence, null where it has one; None if every null is an empty cell.
     """
 
     values: pl.Series
@@ -31,18 +38,21 @@ class RowConfidences:
 
 
 def pair_with_outcomes(run: AnswerRun, confidences: RowConfidences, outcomes: Outcomes) -> Confidences:
-    """The pairs of all rows with a value and an outcome; the values keep their dtype.
+    """The pairs of all rows that have both a confidence and an outcome; confidences keep their dtype.
 
-    Raises Unavailable where no row has both.
+    Raises
+    ------
+    Unavailable
+        If no row has both.
     """
-    why = confidences.missing_reason
-    if why is None:
-        why = first_reason(confidences.values.len(), ("empty confidence", confidences.values.is_null()))
-    rows, missing = usable_rows(run, why.fill_null(outcomes.unknown_reason))
-    at = pl.Series(rows)
+    reason = confidences.missing_reason
+    if reason is None:
+        reason = first_reason(confidences.values.len(), ("empty confidence", confidences.values.is_null()))
+    rows, missing = usable_rows(run, reason.fill_null(outcomes.unknown_reason))
+    positions = pl.Series(rows)
     pairs = Pairs(
-        confidence=confidences.values.gather(at).to_numpy(),
-        correct=outcomes.correct.gather(at).to_numpy().astype(np.bool_),
+        confidence=confidences.values.gather(positions).to_numpy(),
+        correct=outcomes.correct.gather(positions).to_numpy().astype(np.bool_),
         rows=rows,
         computed=confidences.computed,
     )
@@ -52,5 +62,5 @@ def pair_with_outcomes(run: AnswerRun, confidences: RowConfidences, outcomes: Ou
         recipe=(*confidences.recipe, *outcomes.recipe),
         missing=missing,
         remarks=(*confidences.remarks, *outcomes.remarks),
-        answers=outcomes.answers.gather(at),
+        answers=outcomes.answers.gather(positions),
     )

@@ -1,7 +1,8 @@
-"""How far do the sampled answers agree?  What the three self-consistency methods share.
+"""How far do the sampled answers to a question agree?
 
-Wang et al., arXiv 2403.09849: the samples of a question fall into clusters of equal answers; the
-majority answer is judged, and a formula of the clusters' sizes is its confidence.
+The three self-consistency methods of Wang et al. (2024), arXiv:2403.09849. The samples of a question are
+clustered by equal answers; the answer of the largest cluster is judged, and a formula of the cluster sizes is
+its confidence.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from calib_core.methods.row_confidences import RowConfidences, pair_with_outcome
 from calib_core.runs import AnswerRun
 
 ConfidenceFormula = Callable[[Clusters, NDArray[np.intp]], NDArray[np.float64]]
-"""(clusters of a run, positions of its usable rows) → confidence of those rows, float64 in [0, 1]."""
+"""Clusters of a run and positions of its usable rows → confidences of those rows, float64 in [0, 1]."""
 
 RemarkFormula = Callable[[Clusters, NDArray[np.intp]], tuple[str, ...]]
-"""(clusters of a run, positions of its usable rows) → what a reader of this confidence has to know."""
+"""Clusters of a run and positions of its usable rows → what a reader of the confidence must know."""
 
 
 def _no_remarks(_clusters: Clusters, _rows: NDArray[np.intp]) -> tuple[str, ...]:
@@ -40,21 +41,37 @@ def _no_remarks(_clusters: Clusters, _rows: NDArray[np.intp]) -> tuple[str, ...]
 def self_consistency(
     run: AnswerRun, options: MethodOptions, formula: ConfidenceFormula, remark: RemarkFormula = _no_remarks
 ) -> Confidences:
-    """The majority answer of each row with N ≥ 2 samples of which one parses, and its confidence.
+    """Judge the majority answer of each row, with a confidence from its clusters.
 
-    Raises Unavailable where the run has no samples, or no row has enough of them or an outcome.
+    A row is used if it has N ≥ 2 samples and at least one of them parses.
+
+    Parameters
+    ----------
+    run : AnswerRun
+        A run with sampled answers.
+    options : MethodOptions
+        Of these, `unparseable` is read.
+    formula : callable
+        The confidence.
+    remark : callable, optional
+        Further remarks.
+
+    Raises
+    ------
+    Unavailable
+        If the run has no samples, or no row has enough samples and an outcome.
     """
     if not has_samples(run):
         raise Unavailable(
             f"{missing_columns_phrase(run, 'samples')}: several sampled answers a question are needed"
         )
-    normaliser, clusters, outcome = _cached_clusters(run, options.unparseable)
-    why = _missing_reasons(run, normaliser, clusters)
-    require_known(outcome)
-    rows, _missing = usable_rows(run, why.fill_null(outcome.unknown_reason))
-    values = np.full(why.len(), np.nan)
+    normaliser, clusters, outcomes = _cached_clusters(run, options.unparseable)
+    reason = _missing_reasons(run, normaliser, clusters)
+    require_known(outcomes)
+    rows, _missing = usable_rows(run, reason.fill_null(outcomes.unknown_reason))
+    values = np.full(reason.len(), np.nan)
     values[rows] = formula(clusters, rows)
-    scalar = RowConfidences(
+    confidences = RowConfidences(
         pl.Series("confidence", values, nan_to_null=True),
         (
             _sample_count_phrase(clusters.n_counted[rows]),
@@ -62,30 +79,30 @@ def self_consistency(
             UNPARSEABLE_PHRASES[options.unparseable],
         ),
         computed=True,
-        missing_reason=why,
+        missing_reason=reason,
         remarks=(*_cluster_remarks(clusters, rows), *remark(clusters, rows)),
     )
-    return pair_with_outcomes(run, scalar, outcome)
+    return pair_with_outcomes(run, confidences, outcomes)
 
 
 @lru_cache(maxsize=1)
 def _cached_clusters(
     run: AnswerRun, unparseable: UnparseableRule
 ) -> tuple[AnswerNormaliser, Clusters, Outcomes]:
-    # The three methods ask for the same clusters one after the other: the last run's are kept.
+    # The three methods need the same clusters one after the other, so those of the last run are cached.
     normaliser = AnswerNormaliser.for_run(run)
     clusters = cluster_samples(run, normaliser, unparseable)
     return normaliser, clusters, majority_outcomes(run, normaliser, clusters)
 
 
 def clear_cluster_cache() -> None:
-    """Lets go of the last run's clusters, and with them of the run."""
+    """Release the cached clusters, and with them the run they belong to."""
     _cached_clusters.cache_clear()
 
 
 def _missing_reasons(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clusters) -> pl.Series:
-    """Why a row has no self-consistency, null where it has; raises Unavailable where no row has."""
-    why = first_reason(
+    """Why a row has no confidence, null where it has one; raises Unavailable if no row has one."""
+    reason = first_reason(
         run.rows.height,
         ("no samples", pl.Series(clusters.n_samples == 0)),
         ("no sample parses", pl.Series(clusters.majority_size == 0)),
@@ -100,7 +117,7 @@ def _missing_reasons(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clu
             f"no sample parses as a {kinds}: an answer stands alone (samples_parsed), or where the output "
             "marks it: \\boxed{}, ####, “the answer is”, “Answer:”"
         )
-    return why
+    return reason
 
 
 def _sample_count_phrase(n_counted: NDArray[np.int64]) -> str:
@@ -111,13 +128,13 @@ def _sample_count_phrase(n_counted: NDArray[np.int64]) -> str:
 def _equality_phrases(
     normaliser: AnswerNormaliser, clusters: Clusters, rows: NDArray[np.intp]
 ) -> tuple[str, ...]:
-    """What makes two samples equal."""
+    """Recipe phrases on which samples count as equal."""
     if clusters.has_labels[rows].all():
         return ("clusters as labelled in the file",)
-    present = normaliser.kinds(pl.Series(rows))
-    alike = f"answers compared as {' or '.join(f'{kind}s' for kind in present)}"
-    found = ("read where an output marks its answer",) if clusters.samples.found_at_marker else ()
-    return (alike, *found, *(("percent signs dropped",) if clusters.samples.has_percent else ()))
+    kinds = normaliser.kinds(pl.Series(rows))
+    compared = f"answers compared as {' or '.join(f'{kind}s' for kind in kinds)}"
+    extracted = ("read where an output marks its answer",) if clusters.samples.found_at_marker else ()
+    return (compared, *extracted, *(("percent signs dropped",) if clusters.samples.has_percent else ()))
 
 
 def _cluster_remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
@@ -131,27 +148,27 @@ def _cluster_remarks(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, .
     return tuple(remarks)
 
 
-# MERGED cluster_number: Into how few clusters do the sampled answers fall?
+# --- F_CN: number of clusters -------------------------------------------------------------------------------
 
 
 def _f_cn(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    # (N − |C|)/N and not 1 − |C|/N: one rounding of a quotient of whole numbers.
+    # (N − |C|)/N is rounded only once, 1 − |C|/N twice.
     return (clusters.n_counted[rows] - clusters.n_clusters[rows]) / clusters.n_counted[rows]
 
 
 def _f_cn_ceiling_remark(clusters: Clusters, rows: NDArray[np.intp]) -> tuple[str, ...]:
-    # Unanimous samples are one cluster of N: however sure the model, F_CN stays below 1.
-    most = int(clusters.n_counted[rows].max())
-    return (f"F_CN is at most 1 − 1/N = {(most - 1) / most:.4g} here",)
+    # Unanimous samples are still one cluster, so F_CN stays below 1 however confident the model is.
+    largest_n = int(clusters.n_counted[rows].max())
+    return (f"F_CN is at most 1 − 1/N = {(largest_n - 1) / largest_n:.4g} here",)
 
 
 def _cluster_number_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """F_CN, in [0, 1 − 1/N]."""
-    said = self_consistency(run, options, _f_cn, _f_cn_ceiling_remark)
+    """F_CN = 1 − |C|/N, in [0, 1 − 1/N]."""
+    confidences = self_consistency(run, options, _f_cn, _f_cn_ceiling_remark)
     if not run.has_columns("choices"):
-        return said
-    weak = "F_CN says little on multiple choice: there are no more clusters than options"
-    return replace(said, remarks=(*said.remarks, weak))
+        return confidences
+    weakness = "F_CN says little on multiple choice: there are no more clusters than options"
+    return replace(confidences, remarks=(*confidences.remarks, weakness))
 
 
 CLUSTER_NUMBER: Final = Method(
@@ -169,7 +186,7 @@ CLUSTER_NUMBER: Final = Method(
 )
 
 
-# MERGED cluster_size: Which share of the sampled answers is in the majority?
+# --- F_CS: size of the largest cluster ----------------------------------------------------------------------
 
 
 def _f_cs(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -177,7 +194,7 @@ def _f_cs(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _cluster_size_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """F_CS, in [1/N, 1]."""
+    """F_CS = n_i/N of the majority cluster i, in [1/N, 1]."""
     return self_consistency(run, options, _f_cs)
 
 
@@ -197,11 +214,11 @@ CLUSTER_SIZE: Final = Method(
 )
 
 
-# MERGED pairwise: How clearly does the majority win against each other answer?
+# --- F_PC: the majority against each other cluster ----------------------------------------------------------
 
 
 def _f_pc(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """One quotient of whole numbers a row, so equal clusterings have bitwise equal confidences."""
+    """F_PC of each row; equal clusterings have bitwise equal values."""
     values = np.full(clusters.n_clusters.size, np.nan)
     for block, sizes in clusters.groups.size_tables(rows):
         values[block] = pairwise_confidence(sizes, clusters.n_unparsed[block], clusters.rule)
@@ -209,7 +226,7 @@ def _f_pc(clusters: Clusters, rows: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _pairwise_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """F_PC, in (0, 1]."""
+    """F_PC = Π_{j≠i} n_i/(n_i + n_j) of the majority cluster i, in (0, 1]."""
     return self_consistency(run, options, _f_pc)
 
 

@@ -1,7 +1,7 @@
-"""How probable is the next token, at each position of a text?
+"""How probable is the next token at each position of a text?
 
-A token-level run keeps sums and no rows: `analysis.token_evidence` reads them. What stands here is the
-registry's entry, and why a run of answers has none of it.
+A token-level run holds sums and no rows, which `results.evidence` reads. This module contains the registry's
+entry and the reason why the method is unavailable for a run of answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from calib_core.runs import AnswerRun
 
 
 def _refuse_answers(_run: AnswerRun, _options: MethodOptions) -> NoReturn:
-    """Raises Unavailable: answers to questions say nothing of single positions."""
+    """Raises Unavailable, since a run of answers has no distribution at each position."""
     raise Unavailable(
         "a run of answers, one row a question: a distribution over the vocabulary at each position is needed"
     )

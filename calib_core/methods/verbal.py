@@ -1,4 +1,4 @@
-"""How sure does the model say it is?"""
+"""How confident does the model say it is?"""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from calib_core.runs import AnswerRun
 
 
 def _verbal_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
-    """The confidence the model wrote, as parsed from its words by whoever made the file."""
+    """The confidence that the model stated, as parsed by the tool that wrote the file."""
     if not run.has_columns("verbal_confidence"):
         raise Unavailable(
             f"{missing_columns_phrase(run, 'verbal_confidence')}: a confidence that the model wrote is needed"
         )
-    scalar = RowConfidences(run.rows["verbal_confidence"], ("as stated",), computed=False)
-    return pair_with_outcomes(run, scalar, answer_outcomes(run, "greedy", options))
+    confidences = RowConfidences(run.rows["verbal_confidence"], ("as stated",), computed=False)
+    return pair_with_outcomes(run, confidences, answer_outcomes(run, "greedy", options))
 
 
 VERBAL: Final = Method(

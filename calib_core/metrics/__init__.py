@@ -1,4 +1,7 @@
-"""Which metrics are there?  The only list; pages and command line show what it holds."""
+"""The registry of metrics.
+
+`METRICS` is the only list of metrics: pages, command line, report and tests derive theirs from it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ METRICS: Final[dict[str, Metric]] = {
     FULL_ECE.id: FULL_ECE,
     FULL_ECE_MASS.id: FULL_ECE_MASS,
 }
-"""Every metric, by id, in the order in which they are shown."""
+"""Every metric by id, in the order in which they are shown."""
 
 DEFAULT_METRIC: Final = next(iter(METRICS))
-"""The metric that is shown where none is named."""
+"""The metric shown unless another is chosen."""

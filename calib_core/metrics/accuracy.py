@@ -1,4 +1,4 @@
-"""How often is it right?"""
+"""How often is the model right?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from calib_core.metrics.metric import BootstrapUnits, Metric
 
 
 def accuracy(sums: Sums, _scheme: Scheme) -> float | None:
-    """Σ y / n, in [0, 1]; None without pairs."""
+    """Accuracy Σ y / n, in [0, 1]; None without pairs."""
     return sums.n_correct / sums.n_pairs if sums.n_pairs else None
 
 

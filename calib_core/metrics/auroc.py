@@ -1,4 +1,4 @@
-"""Is it more confident where it is right than where it is wrong?"""
+"""Is the model more confident where it is right than where it is wrong?"""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from calib_core.metrics.metric import Metric
 
 
 def auroc(sums: Sums, _scheme: Scheme) -> float | None:
-    """Share of (right, wrong) pairs of rows in which the right one is more confident, ties half.
+    """Area under the ROC curve of confidence as a predictor of correctness, in [0, 1].
 
-    In [0, 1]; None unless both outcomes occur. Counted in whole numbers, divided once.
+    This is the probability that a right answer has a higher confidence than a wrong one, where ties count
+    half. None unless both outcomes occur.
     """
     levels = sums.natural_bins()
     wrong = levels.count - levels.correct
-    rights, wrongs = int(levels.correct.sum()), int(wrong.sum())
-    if not rights or not wrongs:
+    n_correct, n_wrong = int(levels.correct.sum()), int(wrong.sum())
+    if not n_correct or not n_wrong:
         return None
-    below = np.cumsum(wrong) - wrong
-    twice_won = int((levels.correct * (2 * below + wrong)).sum())
-    return twice_won / (2 * rights * wrongs)
+    wrong_below = np.cumsum(wrong) - wrong
+    # Twice the Mann–Whitney U, so that it is a whole number and the quotient is rounded once.
+    doubled_u = int((levels.correct * (2 * wrong_below + wrong)).sum())
+    return doubled_u / (2 * n_correct * n_wrong)
 
 
 AUROC: Final = Metric(

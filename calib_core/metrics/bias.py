@@ -1,4 +1,4 @@
-"""Is it over-confident or under-confident on the whole?"""
+"""Is the model over-confident or under-confident on average?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from calib_core.metrics.metric import BootstrapUnits, Metric
 
 
 def bias(sums: Sums, _scheme: Scheme) -> float | None:
-    """(Σ c − Σ y) / n, in [−1, 1], positive = over-confident; None without pairs."""
+    """Mean confidence minus accuracy, (Σ c − Σ y) / n, in [−1, 1]; positive means over-confident.
+
+    None without pairs.
+    """
     return (sums.confidence_sum - sums.n_correct) / sums.n_pairs if sums.n_pairs else None
 
 

@@ -1,4 +1,7 @@
-"""How far is each confidence from its own outcome, squared?"""
+"""What is the squared distance between confidence and outcome?
+
+The Brier score of one confidence per row, and its multi-class form over the probabilities of all choices.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,12 @@ from calib_core.metrics.metric import BootstrapUnits, Metric
 
 
 def brier(sums: Sums, _scheme: Scheme) -> float | None:
-    """Σ (c − y)² / n, in [0, 1]; None without pairs."""
+    """Brier score Σ (c − y)² / n, in [0, 1]; None without pairs.
+
+    References
+    ----------
+    Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2.
+    """
     return sums.squared_error_sum / sums.n_pairs if sums.n_pairs else None
 
 
@@ -22,9 +30,27 @@ def _weighted_brier(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDAr
 
 
 def brier_skill(brier_score: float, accuracy: float) -> float | None:
-    """1 − Brier/(a(1−a)), at most 1; 0 is what always stating the accuracy a gives; None for a of 0 or 1."""
-    constant = accuracy * (1 - accuracy)
-    return 1 - brier_score / constant if constant > 0 else None
+    """Brier skill score against a forecast that always states the accuracy.
+
+    Parameters
+    ----------
+    brier_score : float
+        Brier score, in [0, 1].
+    accuracy : float
+        Accuracy a of the same rows, in [0, 1].
+
+    Returns
+    -------
+    float or None
+        1 − Brier / (a(1 − a)), at most 1 and 0 for the constant forecast; None if a is 0 or 1.
+
+    Examples
+    --------
+    >>> brier_skill(0.25, 0.5), brier_skill(0.0, 0.5), brier_skill(0.1, 1.0)
+    (0.0, 1.0, None)
+    """
+    reference_score = accuracy * (1 - accuracy)
+    return 1 - brier_score / reference_score if reference_score > 0 else None
 
 
 BRIER: Final = Metric(
@@ -52,11 +78,18 @@ BRIER: Final = Metric(
 )
 
 
-# MERGED brier_multi: How far is the whole distribution over the choices from the right answer, squared?
-
-
 def brier_multi(sums: Sums, _scheme: Scheme) -> float | None:
-    """Σ_i Σ_k (p_ik − [y_i = k])² / N, in [0, 2]; None without rows."""
+    """Multi-class Brier score Σ_i Σ_k (p_ik − [y_i = k])² / N, in [0, 2]; None without rows.
+
+    Parameters
+    ----------
+    sums : Sums
+        Sums of one pair per choice.
+
+    References
+    ----------
+    Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2.
+    """
     return sums.squared_error_sum / sums.rows if sums.n_pairs else None
 
 

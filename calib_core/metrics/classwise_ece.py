@@ -1,4 +1,8 @@
-"""How large is the classwise ECE on the scale of Full-ECE, summed over the classes?"""
+"""How far is each choice's probability from how often that choice is right, class by class?
+
+Classwise ECE averaged over the classes, as the Full-ECE paper defines it, and summed over them, on the scale
+of Full-ECE.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,20 @@ from calib_core.bins import Sums
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import Metric
 
-# MERGED cw_ece: How far is each choice's probability from how often that choice is right, class by class?
-
 
 def cw_ece(sums: Sums, scheme: Scheme) -> float | None:
-    """Σ_k Σ_b |Y_kb − C_kb| / (N·K), in [0, 2/K]; None without rows. Full-ECE paper eq. 7.
+    """Classwise ECE Σ_k Σ_b |Y_kb − C_kb| / (N·K), in [0, 2/K]; None without rows.
 
-    sums: one pair a choice, kept by class.
+    Parameters
+    ----------
+    sums : Sums
+        Sums of one pair per choice, by class.
+    scheme : Scheme
+        Equal-width bins.
+
+    References
+    ----------
+    Liu et al. (2024), Full-ECE, arXiv:2406.11345, eq. 7.
     """
     if not sums.n_pairs:
         return None
@@ -44,9 +55,14 @@ CW_ECE: Final = Metric(
 
 
 def cw_ece_sum(sums: Sums, scheme: Scheme) -> float | None:
-    """K · classwise ECE = Σ_k Σ_b |Y_kb − C_kb| / N, in [0, 2]; None without rows.
+    """Classwise ECE summed over the K classes, Σ_k Σ_b |Y_kb − C_kb| / N, in [0, 2]; None without rows.
 
-    sums: one pair a choice, kept by class.
+    Parameters
+    ----------
+    sums : Sums
+        Sums of one pair per choice, by class.
+    scheme : Scheme
+        Equal-width bins.
     """
     if not sums.n_pairs:
         return None

@@ -1,4 +1,7 @@
-"""How far is the confidence from the accuracy, on average over the bins?"""
+"""How far is the confidence from the accuracy, on average over the bins?
+
+Expected calibration error with equal-width bins (ECE) or equal-mass bins (ACE); the formula is the same.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,19 @@ from calib_core.metrics.metric import BootstrapUnits, Metric
 
 
 def ece(sums: Sums, scheme: Scheme) -> float | None:
-    """Σ_b |Y_b − C_b| / Σ_b n_b, in [0, 1]; None without pairs. Full-ECE paper eq. 3.
+    """Expected calibration error Σ_b |Y_b − C_b| / Σ_b n_b, in [0, 1]; None without pairs.
 
-    sums: one pair a row, or one a choice ("all labels", then divided by N·K); one group.
+    Parameters
+    ----------
+    sums : Sums
+        Sums of one pair per row, or of one pair per choice ("all labels", then divided by N·K), in one group.
+    scheme : Scheme
+        Any bins.
+
+    References
+    ----------
+    Liu et al. (2024), Full-ECE, arXiv:2406.11345, eq. 3.
+    Wang et al. (2024), arXiv:2403.09849, eq. 6.
     """
     if not sums.n_pairs:
         return None
@@ -51,8 +64,8 @@ ECE: Final = Metric(
 )
 
 
-# MERGED ace: How large is the ECE when every bin holds about the same number of rows?
-
+# Nixon et al. (2019), arXiv:1904.01685, average over the classes; here one confidence per row is binned, tied
+# confidences stay together, and bins are weighted by their number of rows.
 ACE: Final = Metric(
     id="ace",
     title="ACE",

@@ -1,4 +1,7 @@
-"""How far are the probabilities of all choices from how often they are right?"""
+"""How far are the probabilities of all choices from how often those choices are right?
+
+Full-ECE, and its mass-weighted form: the error to expect of an answer sampled from the model's distribution.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,20 @@ from calib_core.metrics.metric import Metric
 
 
 def full_ece(sums: Sums, scheme: Scheme) -> float | None:
-    """Σ_b |Y_b − C_b| / N over the pairs of every class, in [0, 2]; None without rows.
+    """Full-ECE Σ_b |Y_b − C_b| / N over the pairs of all classes, in [0, 2]; None without rows.
 
-    Full-ECE paper eq. 11-13: divided by rows, not by pairs. sums: one pair a choice.
+    The divisor is the number of rows, not of pairs.
+
+    Parameters
+    ----------
+    sums : Sums
+        Sums of one pair per choice.
+    scheme : Scheme
+        Equal-width bins.
+
+    References
+    ----------
+    Liu et al. (2024), Full-ECE, arXiv:2406.11345, eq. 11–13.
     """
     if not sums.n_pairs:
         return None
@@ -43,14 +57,21 @@ FULL_ECE: Final = Metric(
 )
 
 
-# MERGED full_ece_mass: How far off is the probability of an answer that is drawn from the model's own distribution?
-
-
 def full_ece_mass(sums: Sums, scheme: Scheme) -> float | None:
-    """Σ_b |Σ p·y − Σ p²| / N over the pairs of every class, in [0, 1]; None without rows.
+    """Mass-weighted Full-ECE Σ_b |Σ p·y − Σ p²| / N over all classes, in [0, 1]; None without rows.
 
-    Full-ECE paper eq. 8-9 read as sampling: each pair weighs as much as its probability. sums: one
-    pair a choice.
+    Each pair is weighted by its probability, as if the answer were sampled from the distribution.
+
+    Parameters
+    ----------
+    sums : Sums
+        Sums of one pair per choice.
+    scheme : Scheme
+        Equal-width bins.
+
+    References
+    ----------
+    Liu et al. (2024), Full-ECE, arXiv:2406.11345, eq. 8–9 read as sampling.
     """
     if not sums.n_pairs:
         return None

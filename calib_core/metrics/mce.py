@@ -10,7 +10,14 @@ from calib_core.metrics.metric import Metric
 
 
 def mce(sums: Sums, scheme: Scheme) -> float | None:
-    """max_b |Y_b − C_b| / n_b over the non-empty bins, in [0, 1]; None without pairs."""
+    """Maximum calibration error max_b |Y_b − C_b| / n_b, in [0, 1]; None without pairs.
+
+    Only non-empty bins count.
+
+    References
+    ----------
+    Naeini et al. (2015), doi:10.1609/aaai.v29i1.9602.
+    """
     if not sums.n_pairs:
         return None
     binned = sums.binned(scheme)

@@ -1,4 +1,4 @@
-"""What is a metric?  One entry of the registry."""
+"""What is a metric? The class of the registry's entries."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from calib_core.bins import Sums
 from calib_core.edges import Binning, Scheme
 
 Direction = Literal["lower", "higher", "zero"]
+"""Which values are better: lower ones, higher ones, or those nearest to 0."""
 
 RequiredSums = Literal["bins", "squares", "classes", "values"]
-"""What sums have to keep: n, Σy and Σc of the bins; Σc² and Σcy as well; each class apart; or every value."""
-
+"""What the sums must hold: n, Σ y and Σ c by bin; also Σ c² and Σ c·y; also by class; or every confidence."""
 
 IntervalMethod = Literal["bootstrap", "wilson"]
 
 SamplingDefault = Literal["shown", "offered", "named"]
-"""Metrics over the number of samples: shown where none is named, offered beside those, or only if named."""
+"""In curves over the number of samples, a metric is shown by default, offered beside, or only if named."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,16 +30,16 @@ class BootstrapUnits:
 
     Attributes
     ----------
-    count : int64 array, shape (units,)
-        Pairs of each unit.
-    gap : float64 array, shape (units,)
-        Mean c − y.
-    square : float64 array, shape (units,)
-        Mean (c − y)².
-    right : float64 array, shape (units,)
-        Mean y.
-    start : intp array, shape (non-empty bins,)
-        The first unit of each bin.
+    count : NDArray[np.int64], shape (units,)
+        Number of pairs in each unit.
+    gap : NDArray[np.float64], shape (units,)
+        Mean of c − y.
+    squared_error : NDArray[np.float64], shape (units,)
+        Mean of (c − y)².
+    accuracy : NDArray[np.float64], shape (units,)
+        Mean of y.
+    starts : NDArray[np.intp], shape (non-empty bins,)
+        Index of the first unit of each bin.
     """
 
     count: NDArray[np.int64]
@@ -50,7 +50,7 @@ class BootstrapUnits:
 
 
 WeightedForm = Callable[[BootstrapUnits, NDArray[np.float64]], NDArray[np.float64]]
-"""Units, and weights of shape (draws, units) → the metric of each draw, shape (draws,)."""
+"""Units, and weights of shape (draws, units) → the metric in each draw, shape (draws,)."""
 
 
 def _no_remark(_sums: Sums) -> str | None:
@@ -59,59 +59,59 @@ def _no_remark(_sums: Sums) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """All that is known of one number read off the sums; every list of metrics is derived from these entries.
+    """One metric: how it is computed, and all that other modules need to know about it.
 
     Attributes
     ----------
     id : str
-        As in addresses and on the command line.
+        Key used in URLs and on the command line.
     title : str
-        For people.
-    in_sentence : str
+        Name shown to people.
+    title_in_sentence : str
         The title within a sentence: "accuracy", but "ECE" and "Brier score".
-    recipe : str
-        The name in a recipe line: "ECE-L1".
+    recipe_name : str
+        Name in a recipe: "ECE-L1".
     meaning : str
-        One plain sentence for the help text; it says which direction is better.
+        One plain sentence for the help text, which says which direction is better.
     source : str
         Paper and equation, or formula.
     needs : {"pairs", "distribution"}
-        One confidence a row, or every choice's probability, with sums kept by class.
+        One confidence per row, or the probability of every choice, with sums by class.
     low, high : float or None
-        The range for distributions that sum to 1 (one off by ε may pass `high` by as much); None = unbounded.
-    better : {"lower", "higher", "zero"}
-        Which direction is better.
+        Range for distributions that sum to 1 (a sum of 1 + ε may exceed `high` by ε); None means unbounded.
+    direction : {"lower", "higher", "zero"}
+        Which values are better.
     binned : bool
-        Whether the number depends on the bins.
-    of : callable
-        Sums and bins → the number, or None where it is not defined (no rows, one outcome only …). It does
-        not check whether the bins are of `binning`, nor what the sums keep: `analysis` does, once for all.
+        Whether the value depends on the bins.
+    compute : callable
+        Sums and scheme → the value, or None if it is not defined (no rows, one outcome only). The caller
+        checks that the scheme and the sums suit the metric.
     remark : callable
-        Sums → what a reader must know of this value, or None.
-    binning : str or None
-        The one binning the metric is defined on; None = any.
-    reads : {"bins", "squares", "classes", "values"}
-        What the sums must keep for it.
-    ceiled : bool
-        Whether it cannot pass 2·mean(1 − p_y), p_y being the probability of the right class.
+        Sums → what a reader must know about this value, or None.
+    binning : {"width", "mass", "natural"} or None
+        The one binning that the metric is defined for; None means any.
+    required_sums : {"bins", "squares", "classes", "values"}
+        What the sums must hold.
+    has_ceiling : bool
+        Whether 2·mean(1 − p_y) is an upper bound, where p_y is the probability of the right class.
     all_labels : bool
-        Whether a metric of pairs keeps a meaning when every label of a row is a pair.
-    proper : bool
-        Whether it is a strictly proper score: best, on average, for the true probabilities alone.
-    percent : bool
-        Whether it is shown in percent.
-    swept : bool
-        Whether a sweep over M has it where no metric is named; only of a binned metric.
-    over_samples : {"shown", "offered", "named"}
-        Whether it is given over the number of samples where no metric is named; only of a metric of pairs.
-    interval : {"bootstrap", "wilson"}
-        Which 95 % interval it has; Wilson's is that of the share of right rows.
-    coverage : (int, int) or None
-        The least and the most percent of simulated data sets whose truth is in the bootstrap's interval
-        (benchmarks/coverage.md); None where that was not simulated.
-    reweighted : callable or None
-        The metric of a bootstrap's draws as a product of weights, for fixed bins; where it is None each draw
-        is added up anew, which takes longer and allows fewer draws.
+        Whether a metric of pairs also makes sense if every label of a row is a pair.
+    is_proper : bool
+        Whether the metric is a strictly proper score: only the true probabilities minimise its expectation.
+    shown_in_percent : bool
+        Whether the value is shown in percent.
+    in_default_sweep : bool
+        Whether a sweep over M includes the metric by default; only for a binned metric.
+    sampling_default : {"shown", "offered", "named"}
+        Whether curves over the number of samples include the metric by default; only for a metric of pairs.
+    interval_method : {"bootstrap", "wilson"}
+        Kind of 95 % interval; Wilson's is for the share of right rows.
+    bootstrap_coverage : (int, int) or None
+        Lowest and highest simulated coverage of the bootstrap interval, in percent of data sets
+        (benchmarks/coverage.md); None if it was not simulated.
+    weighted_form : callable or None
+        Computes the metric in all bootstrap draws at once, for fixed bins; if None, each draw is summed
+        separately, which is slower and allows fewer draws.
     """
 
     id: str
@@ -141,10 +141,10 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """The short name, the recipe's without its norm: "ECE", "Brier"."""
+        """The short name, which is the recipe's without its norm: "ECE", "Brier"."""
         return self.recipe_name.removesuffix("-L1")
 
     @property
     def help(self) -> str:
-        """What it is, its direction and its formula, for the help text wherever it is chosen or shown."""
+        """Meaning, direction and formula, for help texts."""
         return f"{self.meaning} {self.source}."

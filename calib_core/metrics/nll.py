@@ -12,7 +12,10 @@ from calib_core.wording import plural
 
 
 def nll(sums: Sums, _scheme: Scheme) -> float | None:
-    """−Σ_i ln p_i,y_i / N, in [0, ∞]; infinite once a right answer has probability 0, None without rows."""
+    """Negative log-likelihood −Σ_i ln p_i,y_i / N in nats, in [0, ∞]; None without rows.
+
+    It is infinite if any right answer has probability 0.
+    """
     if not sums.n_pairs:
         return None
     return math.inf if sums.impossible else sums.log_loss / sums.rows
@@ -21,8 +24,8 @@ def nll(sums: Sums, _scheme: Scheme) -> float | None:
 def _infinite_remark(sums: Sums) -> str | None:
     if not sums.impossible:
         return None
-    of = plural(sums.rows, "row")
-    return f"Infinite: the right answer was given probability 0 in {sums.impossible:,} of {of}."
+    rows = plural(sums.rows, "row")
+    return f"Infinite: the right answer was given probability 0 in {sums.impossible:,} of {rows}."
 
 
 NLL: Final = Metric(

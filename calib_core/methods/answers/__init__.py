@@ -1,1 +1,1 @@
-"""calib_core.methods.answers."""
+"""Which answers are equal, and which are right? Extraction, normalisation, clusters and outcomes."""

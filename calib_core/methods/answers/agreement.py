@@ -1,4 +1,4 @@
-"""What is F_PC of cluster sizes?  Each value is the double nearest to the exact quotient."""
+"""The self-consistency confidence F_PC, computed from cluster sizes without intermediate rounding."""
 
 from __future__ import annotations
 

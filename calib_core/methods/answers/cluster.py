@@ -1,7 +1,7 @@
-"""Which sampled answers are the same, and which of them is the majority?
+"""Which sampled answers are equal, and which answer is the majority?
 
-The rule of samples that do not parse is this project's own: the self-consistency paper names none
-(Wang et al., arXiv 2403.09849).
+The rule for samples that do not parse is Calib's own (decision 0005), since the self-consistency paper names
+none (Wang et al. 2024, arXiv:2403.09849).
 """
 
 from __future__ import annotations
@@ -36,18 +36,36 @@ from calib_core.methods.answers.unparseable import (
 from calib_core.methods.columns import column
 from calib_core.runs import AnswerRun
 
-# MERGED answer_codes: Which of many answers are equal?  Texts of many rows → whole numbers, each distinct text read once.
+ABSENT_CODE: Final = -2
+"""Code of a sample that does not exist, beside `UNPARSED_CODE` for one that does not parse."""
+
+SORT_THREADS: Final = min(4, os.cpu_count() or 1)
+"""Number of threads that sort; numpy releases the interpreter lock while sorting."""
+
+BLOCK_CELLS: Final = 1 << 18
+"""Number of samples sorted at a time, about as many as fit a core's cache."""
 
 _UNLIMITED: Final = np.iinfo(np.int32).max
+
+
+# --- Answers as codes: each distinct text is normalised once ------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerTexts:
     """Answers of several rows.
 
-    rows: intp, positions of the rows in the run, shape (r,); count: int64, answers of each, shape (r,);
-    text: String, the answers end to end; output: bool, shape (r,), whether the texts of a row are whole
-    outputs (read by `Normaliser.readings`) rather than answers that stand alone (`Normaliser.forms`).
+    Attributes
+    ----------
+    rows : NDArray[np.intp], shape (r,)
+        Positions of the rows in the run.
+    counts : NDArray[np.int64], shape (r,)
+        Number of answers of each row.
+    texts : pl.Series of String, shape (Σ counts,)
+        The answers, row after row.
+    is_output : NDArray[np.bool_], shape (r,)
+        Whether the texts of a row are whole outputs (`AnswerNormaliser.output_forms`) rather than bare
+        answers (`AnswerNormaliser.answer_forms`).
     """
 
     rows: NDArray[np.intp]
@@ -58,11 +76,16 @@ class AnswerTexts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedAnswers:
-    """Which answers are equal, and what was done to tell.
+    """Answers as codes that are equal within a row exactly where the answers are.
 
-    code: int32, shape (answers,), from 0 on, equal within a row just where two answers have one normal
-    form, −1 where an answer has none; found: whether some stand at a marker in a longer output; percent:
-    whether some are numbers with a percent sign.
+    Attributes
+    ----------
+    codes : NDArray[np.int32], shape (answers,)
+        From 0; −1 for an answer that does not parse.
+    found_at_marker : bool
+        Whether any answer was found at a marker in a longer output.
+    has_percent : bool
+        Whether any answer is a number with a percent sign.
     """
 
     codes: NDArray[np.int32]
@@ -72,7 +95,7 @@ class EncodedAnswers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AnswersOfKind:
-    """Answers of rows of one kind, by the number of their distinct text."""
+    """Answers to questions of one kind, as indices into their distinct texts."""
 
     kind: AnswerKind
     is_output: bool
@@ -83,7 +106,7 @@ class _AnswersOfKind:
 
 
 def encode_answers(normaliser: AnswerNormaliser, answers: AnswerTexts) -> EncodedAnswers:
-    """The answers as whole numbers."""
+    """Encode answers of any kind."""
     numbers, distinct = encode_texts(answers.texts)
     kinds = normaliser.kind.gather(pl.Series(answers.rows, dtype=pl.UInt32))
     parts: list[EncodedAnswers] = []
@@ -126,7 +149,7 @@ def _encode_kind(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> Encod
 
 
 def _encode_forms(forms: pl.Series) -> NDArray[np.int32]:
-    """Equal forms → equal numbers, null → −1."""
+    """Codes of normal forms: equal for equal forms, −1 for null."""
     numbers, distinct = encode_texts(forms)
     code = np.arange(distinct.len(), dtype=np.int32)
     code[distinct.is_null().to_numpy()] = UNPARSED_CODE
@@ -150,7 +173,7 @@ def _encode_choices(normaliser: AnswerNormaliser, answers: _AnswersOfKind) -> En
 def _set_listed_choices(
     index: NDArray[np.int32], normaliser: AnswerNormaliser, answers: _AnswersOfKind
 ) -> None:
-    """Sets the index of the answers whose text is one of their row's choices."""
+    """Set the index of the answers whose text is one of their row's choices."""
     places = normaliser.form_place(text_form(answers.distinct))
     maybe = places.is_not_null().to_numpy()
     if not maybe.any():
@@ -166,7 +189,7 @@ def _set_listed_choices(
 def _set_marked_choices(
     index: NDArray[np.int32], normaliser: AnswerNormaliser, answers: _AnswersOfKind
 ) -> bool:
-    """Sets the index of the outputs which name a choice at a marker; says whether there is any."""
+    """Set the index of the outputs that name a choice at a marker; returns whether there are any."""
     at = np.flatnonzero(index == UNPARSED_CODE)
     row = np.repeat(answers.rows, answers.counts)[at].astype(np.uint32)
     asked = pl.DataFrame({"row": row, "number": answers.text_ids[at]})
@@ -178,20 +201,26 @@ def _set_marked_choices(
     return found.null_count() < found.len()
 
 
-# MERGED sampled: Which answer is each sample?  Samples → whole numbers, equal within a row just where answers are equal.
-
-ABSENT_CODE: Final = -2
-"""The code of a sample that is not there, beside `UNPARSED` of one that does not parse."""
+# --- The samples of a run -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedSamples:
-    """The samples of every row of a run.
+    """The samples of every row of a run, as codes.
 
-    count: int64, shape (rows,), samples in the file; code: int32, shape (Σ count,), rows end to end in
-    sampling order: equal within a row just where the answers are equal, −1 = does not parse; labelled:
-    bool, shape (rows,), whether the file's own labels tell which are equal; found, percent: as in
-    `AnswerCodes`; start: int64, shape (rows,), where the codes of each row begin.
+    Attributes
+    ----------
+    counts : NDArray[np.int64], shape (rows,)
+        Number of samples in the file.
+    codes : NDArray[np.int32], shape (Σ counts,)
+        Row after row in sampling order; equal within a row exactly where the answers are, −1 for a sample
+        that does not parse.
+    has_labels : NDArray[np.bool_], shape (rows,)
+        Whether the file's own labels decide which samples are equal.
+    found_at_marker, has_percent : bool
+        As in `EncodedAnswers`.
+    starts : NDArray[np.int64], shape (rows,)
+        Index of each row's first code.
     """
 
     counts: NDArray[np.int64]
@@ -205,7 +234,7 @@ class EncodedSamples:
         object.__setattr__(self, "starts", np.cumsum(self.counts) - self.counts)
 
     def code_table(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
-        """The codes of some rows, shape (rows, most samples), shorter rows filled up with −2 = no sample."""
+        """The codes of some rows, shape (rows, most samples); shorter rows are filled up with −2."""
         count = self.counts[rows]
         width, begin = int(count.max(initial=0)), int(self.starts[rows[0]]) if rows.size else 0
         if width and (count == width).all() and rows[-1] - rows[0] == rows.size - 1:
@@ -224,12 +253,12 @@ class EncodedSamples:
 
 
 def has_samples(run: AnswerRun) -> bool:
-    """Whether any row has a sample, be it as text or as the number of its cluster."""
+    """Whether any row has a sample, as text or as a cluster label."""
     return any(run.has_columns(name) for name in ("samples", "samples_parsed", "sample_cluster"))
 
 
 def sample_texts(run: AnswerRun) -> pl.Series:
-    """The samples of each row as the file parsed them, else as it has them: List(String)."""
+    """The samples of each row as parsed in the file, otherwise as written; List(String)."""
     parsed, raw = column(run, "samples_parsed"), column(run, "samples")
     if parsed.null_count() in (0, parsed.len()):
         # Not `coalesce`, which would copy every sample.
@@ -238,7 +267,7 @@ def sample_texts(run: AnswerRun) -> pl.Series:
 
 
 def encode_samples(run: AnswerRun, normaliser: AnswerNormaliser) -> EncodedSamples:
-    """The samples of a run: the file's labels where a row has them, else its texts, normalised."""
+    """Encode the samples of a run: by the file's labels if a row has them, otherwise by normalised texts."""
     labels, texts = column(run, "sample_cluster"), sample_texts(run)
     output = column(run, "samples_parsed").is_null().to_numpy()
     labelled = _list_lengths(labels) > 0
@@ -261,24 +290,18 @@ def _list_lengths(lists: pl.Series) -> NDArray[np.int64]:
 
 
 def _label_codes(labels: pl.Series) -> NDArray[np.int32]:
-    """Labels as numbers from 0 on; a null label is a sample that does not parse."""
+    """Labels as codes from 0; a null label is a sample that does not parse."""
     flat = labels.explode()
     return (flat.rank("dense").cast(pl.Int32) - 1).fill_null(UNPARSED_CODE).to_numpy()
 
 
-# MERGED grouped: How many samples of a row say the same?  Codes → groups of equal ones, by sorting.
-
-SORT_THREADS: Final = min(4, os.cpu_count() or 1)
-"""Threads that sort: numpy lets the others run meanwhile."""
-
-BLOCK_CELLS: Final = 1 << 18
-"""Samples that are sorted at a time: about what a core's own cache holds."""
+# --- Groups of equal samples, by sorting --------------------------------------------------------------------
 
 
 class _BlockGroups(NamedTuple):
-    """The groups of a block of rows, row by row, each row's ascending in code.
+    """The groups of a block of rows, sorted by row and code.
 
-    row, size, first: arrays of one shape, the groups'; unparsed: of each row of the block, as in `Groups`.
+    `row`, `size` and `first` have one entry per group; `unparsed` has one per row, as in `SampleGroups`.
     """
 
     row: NDArray[np.int32]
@@ -288,7 +311,7 @@ class _BlockGroups(NamedTuple):
 
 
 class _BlockSummary(NamedTuple):
-    """The groups of a block of rows, and of each row how many, its largest, where that begins, and ties."""
+    """The groups of a block of rows, with a summary of each row as in `SampleGroups`."""
 
     groups: _BlockGroups
     n_groups: NDArray[np.int64]
@@ -299,13 +322,25 @@ class _BlockSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleGroups:
-    """The groups of equal samples that parse; arrays int64 of shape (rows,) unless said otherwise.
+    """Groups of equal samples that parse.
 
-    size, first: int32, number of members and position of the first one, the groups of a row side by side,
-    the rows in any order; start: where a row's begin; number: how many it has; largest: size of its
-    largest, 0 where it has none; majority: position of the first member of its largest, of equally large
-    ones the one sampled first, −1 where it has none; tied: bool, whether another is as large; unparsed:
-    samples that do not parse.
+    Attributes
+    ----------
+    sizes, first_positions : NDArray[np.int32], shape (groups,)
+        Number of members and position of the first one; the groups of a row are adjacent, the rows unordered.
+    starts : NDArray[np.int64], shape (rows,)
+        Index of each row's first group.
+    n_groups : NDArray[np.int64], shape (rows,)
+        Number of groups of each row.
+    largest_size : NDArray[np.int64], shape (rows,)
+        Size of the largest group, 0 if there is none.
+    majority_first : NDArray[np.int64], shape (rows,)
+        Position of the first member of the largest group, −1 if there is none; a tie goes to the group
+        sampled first.
+    is_tied : NDArray[np.bool_], shape (rows,)
+        Whether another group is as large.
+    n_unparsed : NDArray[np.int64], shape (rows,)
+        Number of samples that do not parse.
     """
 
     sizes: NDArray[np.int32]
@@ -319,7 +354,7 @@ class SampleGroups:
 
     @classmethod
     def from_samples(cls, samples: EncodedSamples) -> Self:
-        """Puts the samples of each row into groups of equal codes."""
+        """Group the samples of each row by equal codes."""
         rows = samples.counts.size
         start, number, largest, unparsed = (np.zeros(rows, np.int64) for _ in range(4))
         majority, tied = np.full(rows, -1, np.int64), np.zeros(rows, np.bool_)
@@ -340,9 +375,10 @@ class SampleGroups:
         return cls(*flat, start, number, largest, majority, tied, unparsed)
 
     def size_tables(self, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.int32]]]:
-        """Those of the rows that have equally many groups, and their sizes, ascending: shape (some, groups).
+        """Tables of group sizes, one for each number of groups.
 
-        Rows without groups are left out; as many tables as there are numbers of groups.
+        Yields the rows with that number of groups, and their sizes in ascending order, shape (rows, groups).
+        Rows without groups are left out.
         """
         number = self.n_groups[rows]
         order = np.argsort(number, kind="stable")
@@ -354,22 +390,25 @@ class SampleGroups:
                 yield rows[some], sizes
 
     def in_row_order(self, values: NDArray[Any]) -> NDArray[Any]:
-        """`size` or `first` with the rows in their own order."""
+        """`sizes` or `first_positions` with the groups in the order of the rows."""
         before = np.cumsum(self.n_groups) - self.n_groups
         shift = np.repeat(self.starts - before, self.n_groups)
         return values[shift + np.arange(shift.size)]
 
 
 def row_blocks(count: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """Rows of like length, so many at a time that a table of them has at most `CELLS` cells, or one row.
+    """Blocks of rows of similar length whose table has at most `BLOCK_CELLS` cells, or a single row.
 
-    count: length of each row, shape (rows,); rows of length 0 are in no block.
+    Parameters
+    ----------
+    count : NDArray[np.int64], shape (rows,)
+        Length of each row; rows of length 0 are in no block.
     """
     order = np.argsort(count, kind="stable")
     lengths = count[order]
     low = int(np.searchsorted(lengths, 1))
     while low < order.size:
-        # The table is as wide as its longest row, the last one: with more rows it may be wider.
+        # The table is as wide as its last row, the longest, so adding rows may widen it.
         high = min(order.size, low + max(1, BLOCK_CELLS // int(lengths[low])))
         high = low + max(1, min(high - low, BLOCK_CELLS // int(lengths[high - 1])))
         yield order[low:high]
@@ -379,7 +418,7 @@ def row_blocks(count: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
 def _blocks_in_parallel(
     samples: EncodedSamples, blocks: Iterable[NDArray[np.intp]]
 ) -> Iterator[tuple[NDArray[np.intp], _BlockSummary]]:
-    """Each block of rows with its groups, in order; numpy sorts on as many cores as there are."""
+    """Each block of rows with its groups, in order; blocks are sorted in parallel threads."""
     waiting = deque[tuple[NDArray[np.intp], Future[_BlockSummary]]]()
     with ThreadPoolExecutor(SORT_THREADS) as pool:
         for block in blocks:
@@ -432,7 +471,7 @@ def _largest_groups(
     if not there.size:
         return largest, first, np.zeros(number.size, np.bool_)
     latest = int(found.first.max())
-    # One number by which groups are ranked: first their size, then how early they begin.
+    # Groups are ranked by size, then by how early they begin, both packed into one number.
     rank = found.size.astype(np.int64) * (latest + 1) + (latest - found.first)
     best = np.maximum.reduceat(rank, (np.cumsum(number) - number)[there])
     largest[there], first[there] = best // (latest + 1), latest - best % (latest + 1)
@@ -442,14 +481,30 @@ def _largest_groups(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """The clusters of every row of a run; arrays int64 of shape (rows,) unless said otherwise.
+    """The clusters of every row of a run.
 
-    counted: N, samples that count; number: |C|; largest: n_i, size of the majority cluster, 0 where no
-    sample parses; first: position of the majority's first sample, -1 where there is none; tied: bool,
-    whether another cluster that parses is as large; sampled: samples in the file; unparsed: those among
-    them that do not parse; labelled: bool, whether the clusters are the file's own labels rather than
-    equal answers; groups: the clusters of samples that parse; samples: which answer each sample is;
-    rule: what samples that do not parse count as.
+    Attributes
+    ----------
+    n_counted : NDArray[np.int64], shape (rows,)
+        N, the number of samples that count.
+    n_clusters : NDArray[np.int64], shape (rows,)
+        |C|, the number of clusters.
+    majority_size : NDArray[np.int64], shape (rows,)
+        n_i, the size of the majority cluster; 0 if no sample parses.
+    majority_first : NDArray[np.int64], shape (rows,)
+        Position of the majority's first sample; −1 if there is none.
+    is_tied : NDArray[np.bool_], shape (rows,)
+        Whether another cluster that parses is as large.
+    n_samples, n_unparsed : NDArray[np.int64], shape (rows,)
+        Number of samples in the file, and of those that do not parse.
+    has_labels : NDArray[np.bool_], shape (rows,)
+        Whether the clusters are the file's own labels rather than equal answers.
+    groups : SampleGroups
+        The clusters of samples that parse.
+    samples : EncodedSamples
+        The samples as codes.
+    rule : {"own", "one", "drop"}
+        How samples that do not parse count.
     """
 
     n_counted: NDArray[np.int64]
@@ -466,10 +521,9 @@ class Clusters:
 
     @property
     def cluster_sizes(self) -> pl.Series:
-        """Sizes of each row's clusters in the order in which their first members were sampled.
+        """Sizes of each row's clusters, ordered by their first samples; computed anew at each call.
 
-        List(Int64), shape (rows,), clusters of samples that do not parse among them; null where there is
-        none. Made anew at each call.
+        List(Int64), shape (rows,), including clusters of samples that do not parse; null without clusters.
         """
         parsed = pl.DataFrame(
             {
@@ -484,7 +538,7 @@ class Clusters:
         return rows.join(lists, on="row", how="left", maintain_order="left")["size"].alias("sizes")
 
     def _unparsed_clusters(self) -> pl.DataFrame:
-        """The clusters that samples which do not parse make: row, first, size."""
+        """The clusters of samples that do not parse: row, first, size."""
         row, position = self.samples.locate(self.samples.codes == UNPARSED_CODE)
         alone = pl.DataFrame({"row": row, "first": position, "size": np.ones_like(row)}).cast(pl.Int64)
         if self.rule == "own":
@@ -495,11 +549,19 @@ class Clusters:
 
 
 def cluster_samples(run: AnswerRun, normaliser: AnswerNormaliser, unparseable: UnparseableRule) -> Clusters:
-    """Puts the samples of each row into clusters of equal answers.
+    """Cluster the samples of each row by equal answers.
 
-    Stored labels (`sample_cluster`) are taken where a row has them, a null label being a sample that
-    does not parse. The majority is the largest cluster of samples that parse; of equally large ones
-    the one sampled first. unparseable: see `method.Unparseable`.
+    Stored labels (`sample_cluster`) are used if a row has them; a null label is a sample that does not parse.
+    The majority is the largest cluster of samples that parse, and a tie goes to the cluster sampled first.
+
+    Parameters
+    ----------
+    run : AnswerRun
+        A run with samples.
+    normaliser : AnswerNormaliser
+        The normaliser of the run.
+    unparseable : {"own", "one", "drop"}
+        How samples that do not parse count; see `UnparseableRule`.
     """
     samples = encode_samples(run, normaliser)
     groups = SampleGroups.from_samples(samples)

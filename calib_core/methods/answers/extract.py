@@ -1,7 +1,7 @@
-"""Where in a longer output does its answer stand?
+"""Where in a longer output is the answer?
 
-Marked endings only, as GSM8K, MATH and chain-of-thought outputs have them, and the field "answer" of a
-JSON object. What has none is not searched for the last number in it or the like: that would be a guess.
+Only marked answers are read, as in GSM8K, MATH and chain-of-thought outputs, and the field "answer" of a JSON
+object. Without a marker nothing is extracted: taking the last number, say, would be a guess.
 """
 
 from __future__ import annotations

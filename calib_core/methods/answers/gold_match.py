@@ -1,4 +1,4 @@
-"""Is this answer among the right ones of its question, as far as gold or the file's own judge can tell?"""
+"""Is an answer right, judged against gold or by the file's own outcomes?"""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def samples_correct(
     row: NDArray[np.integer[Any]],
     position: NDArray[np.integer[Any]],
 ) -> pl.Series:
-    """Whether some samples are right: Boolean, null where unknown.
+    """Whether the samples at these rows and positions are right; Boolean, null where unknown.
 
-    row, position: of each sample, one shape. Against gold, else as the file judged it (`sample_correct`);
-    where the clusters are the file's own labels the other way round.
+    They are judged against gold, otherwise by `sample_correct`; the other way round where the file labels the
+    clusters.
     """
     rows, at = pl.Series(row, dtype=pl.UInt32), pl.Series(position, dtype=pl.Int64)
     by_gold = samples_match_gold(run, normaliser, rows, at)
@@ -35,9 +35,9 @@ def samples_correct(
 def samples_match_gold(
     run: AnswerRun, normaliser: AnswerNormaliser, row: pl.Series, position: pl.Series
 ) -> pl.Series:
-    """Whether some samples are right: Boolean, null where it cannot be told.
+    """Whether the samples at these rows and positions equal a gold answer; Boolean, null where unknown.
 
-    A sample that is there and does not parse is not right.
+    A sample that exists and does not parse is wrong.
     """
     golds = gold_forms(run, normaliser)
     texts = _items_at(sample_texts(run), row, position)

@@ -1,4 +1,8 @@
-"""moved."""
+"""When are two answers equal? Text → a normal form, which is the same text for equal answers.
+
+There is one normal form for each kind of answer: number, text and choice (decision 0011). Within a longer
+output, the answer is what stands at its markers (`extract`), provided that all markers agree.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +25,18 @@ from calib_core.methods.answers.extract import (
 from calib_core.methods.columns import column
 from calib_core.runs import AnswerRun
 
-# MERGED coded: Which texts are equal?  Texts → whole numbers.
+AnswerKind = Literal["number", "text", "choice"]
+ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = ("number", "text", "choice")
+
+CHOICE_LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+"""Names of the first choices; later ones are named by their index."""
+
+_LETTER_PATTERN: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
+_INDEX_PATTERN: Final = r"^\s*([0-9]{1,4})\.?\s*$"
 
 
 def encode_texts(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
-    """Whole numbers that are equal just where the texts are, and the text of each number.
+    """Number texts so that equal texts have equal numbers.
 
     Parameters
     ----------
@@ -41,35 +52,32 @@ def encode_texts(text: pl.Series) -> tuple[NDArray[np.uint32], pl.Series]:
 
     Examples
     --------
-    >>> numbers, distinct = coded(pl.Series(["a", "b", None, "a"]))
+    >>> numbers, distinct = encode_texts(pl.Series(["a", "b", None, "a"]))
     >>> numbers.tolist(), distinct.to_list()
     ([0, 1, 2, 0], ['a', 'b', None])
     """
     categories = pl.Categories.random()
-    # The series holds the dictionary: without it the categories are gone.
-    held = text.cast(pl.Categorical(categories))
+    # The series owns the dictionary and must outlive it.
+    categorical = text.cast(pl.Categorical(categories))
     texts = categories.to_series().alias(text.name)
-    missing = pl.Series(text.name, [None], dtype=pl.String) if held.has_nulls() else texts.clear()
-    numbers = held.to_physical().fill_null(texts.len()).to_numpy()
+    missing = pl.Series(text.name, [None], dtype=pl.String) if categorical.has_nulls() else texts.clear()
+    numbers = categorical.to_physical().fill_null(texts.len()).to_numpy()
     return numbers, pl.concat([texts, missing])
 
 
-# MERGED numbers: When are two numbers the same?  Text → a number written in one way, exactly.
-#
-# Decision 0011: a fraction is the number that it is, a percent sign is a unit and is dropped, and nothing is
-# rounded.
+# --- Numbers ------------------------------------------------------------------------------------------------
 
 _CURRENCY_BEFORE: Final = r"^([+-]?)\s*[$€£¥]\s*"
 _CURRENCY_AFTER: Final = r"\s*[$€£¥]\.?$"
 _PERCENT: Final = r"(?i)^(.*?)\s*(?:%|\bper\s?cent\b)\s*([$€£¥]?)\.?$"
 _ENDS_IN_PERCENT: Final = r"(?i)(?:%|\bper\s?cent)\s*[$€£¥]?\.?\s*$"
 _POSSIBLE_NUMBER: Final = r"(?i)^(?:[^\p{L}]|\\[dt]?frac|\bper\s?cent\b|e)*$"
-"""Whatever has other letters is no number, which is seen without reading on."""
+"""A text with other letters is not a number, which this finds out cheaply."""
 _CANONICAL: Final = r"^(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9])$"
-"""Numbers that are in their one form already, as most are."""
+"""Numbers that are already in normal form, as most are."""
 _SCIENTIFIC_PATTERN: Final = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,2})\.?$"
 _INTEGER_PART: Final = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]*"
-"""Not "0,123", in which the comma separates no thousands."""
+"""Excludes "0,123", whose comma does not separate thousands."""
 _NUMBER_PATTERN: Final = rf"^(?<sign>[+-]?)(?<whole>{_INTEGER_PART})(?:\.(?<fraction>[0-9]*))?\.?$"
 _FRACTION_PATTERN: Final = r"^([+-]?\s*(?:[0-9]{1,30}\s+)?[0-9]{1,30}\s*/\s*[0-9]{1,30})\.?$"
 _LATEX_REPLACEMENTS: Final = (
@@ -83,13 +91,26 @@ _LATEX_REPLACEMENTS: Final = (
 
 
 def number_form(text: pl.Series) -> pl.Series:
-    """A number written in one way: "$1,234.50" → "1234.5", ".5" → "0.5", "1e3" → "1000", "3/4" → "0.75".
+    """Normal form of numbers; null where the text is not a number.
 
-    Dropped are white space around it, a currency sign, a percent sign or word ("20%" → "20", decision
-    0011), thousands separators (commas before groups of three), a plus sign, needless zeros and a final
-    full stop. A fraction or mixed number, also LaTeX's, is a decimal where that ends and else in lowest
-    terms: "2/6" → "1/3", "1 1/2" → "1.5". Exact: no rounding, however long. Null where the text is no
-    number, e.g. "1,23", "18 apples", "1/0". String, shape of `text`.
+    Surrounding white space, a currency sign, a percent sign or word, thousands separators (commas before
+    groups of three), a plus sign, needless zeros and a final full stop are dropped. A fraction or mixed
+    number, also in LaTeX, becomes a decimal if that is finite, otherwise a fraction in lowest terms. Nothing
+    is rounded.
+
+    Parameters
+    ----------
+    text : pl.Series of String, shape (n,)
+        Texts.
+
+    Returns
+    -------
+    pl.Series of String, shape (n,)
+
+    Examples
+    --------
+    >>> number_form(pl.Series(["$1,234.50", "20%", "2/6", "1 1/2", "18 apples"])).to_list()
+    ['1234.5', '20', '1/3', '1.5', None]
     """
     plain = text.str.contains(_CANONICAL).fill_null(value=False)
     forms = text.set(~plain, None).alias("form")
@@ -179,19 +200,7 @@ def _expand_scientific(number: pl.Series) -> pl.Series:
     return written.fill_null(number)
 
 
-# MERGED answers: When are two answers the same?  Text → a normal form, in which equal answers are equal text.
-#
-# One normaliser a kind of answer: number, text, choice. They read an answer that stands alone; in a longer
-# output they read what stands at a marker (`endings`), where all markers say the same.
-
-AnswerKind = Literal["number", "text", "choice"]
-ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = ("number", "text", "choice")
-
-CHOICE_LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-"""Names of the first choices; a later one is called by its index."""
-
-_LETTER_PATTERN: Final = r"^[(\[]?\s*([A-Za-z])\s*[)\].:]*$"
-_INDEX_PATTERN: Final = r"^\s*([0-9]{1,4})\.?\s*$"
+# --- Texts, choices and the normaliser of a run -------------------------------------------------------------
 
 
 def text_form(text: pl.Series) -> pl.Series:
@@ -212,7 +221,7 @@ def named_choice_index(text: pl.Series) -> pl.Series:
 
 
 def choice_label(index: pl.Series) -> pl.Series:
-    """The letter of a choice, 0 → "A"; from the 27th choice on its index. String, shape of `index`."""
+    """The letter of a choice, 0 → "A"; the index from the 27th choice on. String, shape of `index`."""
     return index.replace_strict(
         range(len(CHOICE_LETTERS)), CHOICE_LETTERS, default=index.cast(pl.String), return_dtype=pl.String
     )
@@ -222,10 +231,16 @@ def choice_label(index: pl.Series) -> pl.Series:
 class AnswerNormaliser:
     """How the answers of one run are normalised.
 
-    kind: the kind of answer of each row of the run, String, shape (rows,); texts: the text forms of the
-    choices, each once; listed: the choices, columns row, text (its place in `texts`) and index, one row a
-    distinct text of a row; choices: how many choices each row has, shape (rows,), null where the run does
-    not say.
+    Attributes
+    ----------
+    kind : pl.Series of String, shape (rows,)
+        Kind of answer of each row of the run.
+    choice_forms : pl.Series of String
+        The distinct text forms of all choices.
+    choice_table : pl.DataFrame
+        Columns row, text (position in `choice_forms`) and index; one entry per distinct choice of a row.
+    n_choices : pl.Series of Int64, shape (rows,)
+        Number of choices of each row; null where the run does not say.
     """
 
     kind: pl.Series
@@ -237,15 +252,21 @@ class AnswerNormaliser:
     def for_run(cls, run: AnswerRun) -> Self:
         """The normaliser of a run.
 
-        The kind is the run's named normaliser, else `answer_kind`, else choice for a row with choices
-        (or whose gold is an index), else number if the gold of every other row is one, else text.
+        The kind of a row is the run's named normaliser, otherwise its `answer_kind`, otherwise choice if the
+        row has choices (or its gold is an index), otherwise number if the golds of all other rows are
+        numbers, otherwise text.
         """
         return cls(_answer_kinds(run), *_choice_tables(column(run, "choices")))
 
     def answer_forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Normal form of each answer; null where it does not parse.
 
-        row: position of the answer's question in the run, whole numbers; text: String; both of one shape.
+        Parameters
+        ----------
+        row : pl.Series of integers, shape (n,)
+            Position of each answer's row in the run.
+        text : pl.Series of String, shape (n,)
+            The answers.
         """
         kind = self.kind.gather(row)
         forms = pl.Series("form", [None], dtype=pl.String).new_from_index(0, text.len())
@@ -261,8 +282,9 @@ class AnswerNormaliser:
     def output_forms(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """Normal form of each output, which may be longer than its answer; null where it does not parse.
 
-        An output that is a number or a choice is that; any other is what stands at its markers, where all
-        of those that parse say the same; free text without markers is itself. Arguments as in `forms`.
+        An output that is itself a number or a choice is its own answer. Any other output's answer is what
+        stands at its markers, provided that all those that parse agree; free text without markers is its own
+        answer. Parameters as in `answer_forms`.
         """
         alone = self.answer_forms(row, text)
         free = self.kind.gather(row) == "text"
@@ -284,7 +306,7 @@ class AnswerNormaliser:
         return alone.scatter(longer, said.set(~agree, None).fill_null(whole))
 
     def _marked_form(self, row: pl.Series, text: pl.Series) -> pl.Series:
-        """Form of an answer in a longer output, where a bare number never is the index of a choice."""
+        """Normal form of an answer in a longer output, where a bare number is never the index of a choice."""
         forms = self.answer_forms(row, text)
         index = (self.kind.gather(row) == "choice") & text.str.contains(_INDEX_PATTERN)
         return forms.set(index & self._index_of_text(row, text).is_null(), None)
@@ -295,36 +317,36 @@ class AnswerNormaliser:
         return text_form(text) if kind == "text" else choice_label(self.choice_index(row, text))
 
     def kinds(self, row: pl.Series) -> tuple[AnswerKind, ...]:
-        """The kinds of answer among these rows, in the order of KINDS."""
+        """The kinds of answer among these rows, in the order of `ANSWER_KINDS`."""
         present = set(self.kind.gather(row).to_list())
         return tuple(kind for kind in ANSWER_KINDS if kind in present)
 
     def choice_index(self, row: pl.Series, text: pl.Series) -> pl.Series:
         """0-based index of the choice each answer names: equal text first, then letter, then index.
 
-        Null where it names none of the row's choices. Arguments as in `forms`.
+        Null where it names none of the row's choices. Parameters as in `answer_forms`.
         """
         named = named_choice_index(text)
         return self._index_of_text(row, text).fill_null(named.set(named >= self.n_choices.gather(row), None))
 
     def _index_of_text(self, row: pl.Series, text: pl.Series) -> pl.Series:
-        """Index of the row's choice that is this text; null where none is."""
+        """Index of the row's choice with this text; null if there is none."""
         return self.index_in_row(row, self.form_place(text_form(text)))
 
     def form_place(self, forms: pl.Series) -> pl.Series:
-        """Where each of these text forms stands in `texts`: UInt32, null where it is no choice's."""
+        """Position of each text form in `choice_forms`, UInt32; null where it is not a choice."""
         places = pl.DataFrame({"text": self.choice_forms}).with_row_index("place")
         asked = pl.DataFrame({"text": forms})
         return asked.join(places, on="text", how="left", maintain_order="left")["place"]
 
     def index_in_row(self, row: pl.Series, place: pl.Series) -> pl.Series:
-        """0-based index of the choice with this text; null where the row has none. place: see `place`."""
+        """0-based index of the row's choice with this text form; `place` is as from `form_place`."""
         asked = pl.DataFrame({"row": row.cast(pl.UInt32), "text": place})
         return asked.join(self.choice_table, on=["row", "text"], how="left", maintain_order="left")["index"]
 
 
 def normaliser_of_kind(kind: AnswerKind, choices: Sequence[str] = ()) -> AnswerNormaliser:
-    """The normaliser of one question alone, in row 0; choices: its choices, if known."""
+    """The normaliser of a single question in row 0, with its choices if they are known."""
     listed = pl.Series("choices", [list(choices) or None], dtype=pl.List(pl.String))
     return AnswerNormaliser(pl.Series("kind", [kind]), *_choice_tables(listed))
 

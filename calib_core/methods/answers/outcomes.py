@@ -1,4 +1,4 @@
-"""Is the greedy answer right, is the majority answer right?  Two outcomes of one row, kept apart."""
+"""Is the greedy answer right, and is the majority answer right? A row has a separate outcome for each."""
 
 from __future__ import annotations
 
@@ -32,18 +32,29 @@ JUDGED_ANSWER_NAMES: Final[Mapping[AnswerSource, str]] = MappingProxyType(
 )
 
 RARE_MATCH_SHARE: Final = 0.02
-"""Free text that equals its gold in no more than this share of rows was hardly meant to be judged so."""
+"""Free text that equals its gold in at most this share of rows was probably not meant to be compared so."""
 MIN_FREE_TEXT_ROWS: Final = 10
-"""Fewer rows are too few to say that."""
+"""Fewer rows than this are too few for that warning."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """Whether one answer of each row is right; series of shape (rows,).
+    """Whether one answer of each row is right.
 
-    judged: which answer; correct: Boolean, null where unknown; why: String, why it is unknown, null
-    where it is known; answers: String, the answer itself, null where the file does not say it;
-    remarks: counted facts, each a short sentence; recipe: how it was found, where the file does not say it.
+    Attributes
+    ----------
+    judged : str
+        The answer that is judged, in words.
+    correct : pl.Series of Boolean, shape (rows,)
+        Null where unknown.
+    unknown_reason : pl.Series of String, shape (rows,)
+        Why the outcome is unknown; null where it is known.
+    answers : pl.Series of String, shape (rows,)
+        The answer itself; null where the file does not contain it.
+    remarks : tuple of str
+        Counted facts, each a short sentence.
+    recipe : tuple of str
+        How the outcome was decided, if not by the file.
     """
 
     judged: str
@@ -55,11 +66,11 @@ class Outcomes:
 
 
 def greedy_correct(run: AnswerRun) -> pl.Series:
-    """Whether the greedy answer of each row is right: Boolean, shape (rows,), null where unknown.
+    """Whether the greedy answer of each row is right; Boolean, shape (rows,), null where unknown.
 
-    The stored `correct` where the run has one; else prediction against gold, both normalised, else
-    prediction_index against gold_index. A prediction that does not parse is not right; a row whose
-    status says that there is nothing to judge is unknown.
+    The stored `correct` decides if the run has it; otherwise prediction and gold are compared, both
+    normalised, or prediction_index and gold_index. A prediction that does not parse is wrong; a row whose
+    status says that there is no answer to judge is unknown.
     """
     return _greedy_outcomes(run).correct.set(unanswered_reason(run).is_not_null(), None)
 

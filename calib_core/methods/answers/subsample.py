@@ -1,6 +1,6 @@
-"""What would fewer of the samples have said?  The samples as whole numbers, and the confidences of any part.
+"""What would the self-consistency confidences be with fewer samples?
 
-The clusters of every row are found once; what a part of its samples says is then a matter of counting.
+The samples of every row are clustered once; the confidences of any subset then follow by counting.
 """
 
 from __future__ import annotations
@@ -29,19 +29,27 @@ from calib_core.methods.method import MethodOptions
 from calib_core.runs import AnswerRun
 
 MAX_MATRIX_CELLS: Final = 1 << 28
-"""The largest table of samples, rows × most samples, that is made."""
+"""Largest table of samples, rows × most samples."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleMatrix:
-    """The samples of a run as codes; one row a row of the run's frame.
+    """The samples of a run as cluster codes.
 
-    code: int32, shape (rows, n_max), in sampling order: 0 … C−1 = cluster within the row, numbered in the
-    order in which their first members were sampled, −1 = does not parse, −2 = no such sample; counted:
-    int64, shape (rows,), samples in the file; correct: int8, shape (rows, n_max), indexed by code: 1 or 0
-    whether an answer of that cluster is right, −1 unknown or no such cluster; usable: intp, ascending, the
-    rows that have a self-consistency from all their samples and whose every cluster is judged, so that
-    whichever wins in a part has an outcome; judged: whose outcome it is.
+    Attributes
+    ----------
+    codes : NDArray[np.int32], shape (rows, n_max)
+        Cluster of each sample within its row, in sampling order and numbered from 0 by first sample; −1 for
+        a sample that does not parse, −2 for no sample.
+    n_samples : NDArray[np.int64], shape (rows,)
+        Number of samples in the file.
+    cluster_correct : NDArray[np.int8], shape (rows, n_max)
+        Whether the answer of each cluster is right, 1 or 0; −1 if unknown or no such cluster.
+    usable_rows : NDArray[np.intp], shape (n,)
+        Rows, ascending, with at least two samples that count and an outcome for every cluster, so that the
+        majority of any subset has an outcome.
+    judged : str
+        The answer whose outcome it is, in words.
     """
 
     codes: NDArray[np.int32]
@@ -52,7 +60,7 @@ class SampleMatrix:
 
 
 class SubsampleConfidences(NamedTuple):
-    """What some samples of each row say; float64 of shape (rows,), NaN where they say nothing."""
+    """Confidences from a subset of each row's samples, shape (rows,); NaN where there is none."""
 
     cluster_number: NDArray[np.float64]
     cluster_size: NDArray[np.float64]
@@ -60,11 +68,16 @@ class SubsampleConfidences(NamedTuple):
 
 
 def sample_matrix(run: AnswerRun, options: MethodOptions) -> SampleMatrix:
-    """The samples of a run as codes, each row's clusters judged by the rule of `outcomes.majority`.
+    """Encode the samples of a run, with an outcome for each cluster.
 
-    A cluster is judged as its first member in the file is: against gold, else by `sample_correct` (for
-    labels of the file the other way round). Raises Unavailable where the run has no several samples, or
-    not one usable row; `correct_majority` speaks of one cluster alone, so it is not enough.
+    A cluster is judged by its first member in the file: against gold, otherwise by `sample_correct` (the
+    other way round where the file labels the clusters). `correct_majority` judges only one cluster, so it is
+    not enough.
+
+    Raises
+    ------
+    Unavailable
+        If the run does not have several samples per question, or no row is usable.
     """
     if not has_samples(run):
         raise Unavailable(
@@ -85,12 +98,23 @@ def sample_matrix(run: AnswerRun, options: MethodOptions) -> SampleMatrix:
 def subsample_confidences(
     codes: NDArray[np.int32], rule: UnparseableRule
 ) -> tuple[SubsampleConfidences, NDArray[np.int32], NDArray[np.bool_]]:
-    """What some samples of each row say: (F_CN, F_CS, F_PC), the majority and whether it is tied.
+    """Confidences and majority of a subset of each row's samples.
 
-    codes_subset: int32, shape (rows, n), as in `SampleCodes.code`, in the order drawn. The confidences
-    are NaN where no sample parses or fewer than two count; the majority is the code of the largest
-    cluster, of equally large ones that drawn first, int32, −1 where no sample parses; tied: bool,
-    whether another cluster is as large.
+    Parameters
+    ----------
+    codes : NDArray[np.int32], shape (rows, n)
+        As in `SampleMatrix.codes`, in the order drawn.
+    rule : {"own", "one", "drop"}
+        How samples that do not parse count.
+
+    Returns
+    -------
+    confidences : SubsampleConfidences
+        NaN where no sample parses or fewer than two count.
+    majority : NDArray[np.int32], shape (rows,)
+        Code of the largest cluster, −1 if no sample parses; a tie goes to the cluster drawn first.
+    is_tied : NDArray[np.bool_], shape (rows,)
+        Whether another cluster is as large.
     """
     rows = codes.shape[0]
     sizes, unparsed = _count_codes(codes)

@@ -1,4 +1,4 @@
-"""moved."""
+"""How do samples without a readable answer count? (Decision 0005.)"""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-# MERGED method__to__unparseable: moved.
-
 UnparseableRule = Literal["own", "one", "drop"]
-"""A sample that does not parse: a cluster by itself, one cluster with the others, or left out of N."""
-
-
-# MERGED self_consistency__to__unparseable: moved.
+"""Samples that do not parse are a cluster each, one cluster together, or left out of N."""
 
 UNPARSEABLE_PHRASES: Final[Mapping[UnparseableRule, str]] = MappingProxyType(
     {
@@ -24,15 +19,14 @@ UNPARSEABLE_PHRASES: Final[Mapping[UnparseableRule, str]] = MappingProxyType(
         "drop": "unparseable samples left out",
     }
 )
-
-
-# MERGED answer_codes__to__unparseable: moved.
+"""The recipe's phrase for each rule."""
 
 UNPARSED_CODE: Final = -1
+"""Code of an answer that does not parse."""
 
 
 def unparsed_clusters(unparsed: NDArray[np.int64], rule: UnparseableRule) -> NDArray[np.int64]:
-    """How many clusters the samples that do not parse make; shape of `unparsed`, their number in each row."""
+    """Number of clusters formed by `unparsed` samples that do not parse, for each row."""
     if rule == "own":
         return unparsed
     return np.minimum(unparsed, 1) if rule == "one" else np.zeros_like(unparsed)
@@ -41,5 +35,5 @@ def unparsed_clusters(unparsed: NDArray[np.int64], rule: UnparseableRule) -> NDA
 def counted_samples(
     sampled: NDArray[np.int64], unparsed: NDArray[np.int64], rule: UnparseableRule
 ) -> NDArray[np.int64]:
-    """N of each row: all its samples, without those that do not parse where these are left out."""
+    """N of each row: the number of its samples, minus those that do not parse if the rule is "drop"."""
     return sampled - unparsed if rule == "drop" else sampled
