@@ -49,8 +49,8 @@ HEADER: Final = (
 INTRODUCTION: Final = (
     "Written by `python benchmarks/reading.py`. Seconds are the fastest of {times} reads of each, taken in "
     "turn, files in the page cache, imports not counted. pandas: `read_csv`, `read_json(lines=True)` or "
-    "`read_parquet` of all columns; in CSV, lists stay text for it. Ours: `readers.read_in_this_process`, which looks through "
-    "text and structure, makes lists of lists in cells, judges every value, looks for repeated ids and tells "
+    "`read_parquet` of all columns; in CSV, lists stay text for it. Ours: "
+    "`readers.read_in_this_process`, which looks through text and structure, makes lists of lists in cells, judges every value, looks for repeated ids and tells "
     "runs apart. Slow lane: the same without the fast parser of CSV. MiB: the most resident memory "
     "above the idle process; columns: what the rows that result take. Wanted: no slower than pandas, no more "
     f"than {MEMORY_LIMIT:g} times the memory of the columns."

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from calib_core.errors import Refused
-from calib_core.readers.file_access import LINK_LEAVES_FOLDER
-from calib_core.readers.file_access import read_bytes
+from calib_core.readers.file_access import LINK_LEAVES_FOLDER, read_bytes
 from calib_core.readers.folder import list_files, list_folder
 
 

@@ -39,8 +39,8 @@ WAVERING: tuple[Block, ...] = ((0.95, 200, 150), (0.35, 200, 110))
             CALIBRATED,
             "Within chance",
             (
-                "No bin is farther off than chance allows: 100 answers say 35.0 % on average, and 35.0 % of them "
-                "are right, in the fullest."
+                "No bin is farther off than chance allows: 100 answers say 35.0 % on average, and "
+                "35.0 % of them are right, in the fullest."
             ),
         ),
         (
