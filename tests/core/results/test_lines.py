@@ -111,8 +111,10 @@ def test_three_that_share_an_end_are_listed() -> None:
         ((0.9, 100, 50), "a · as given says 90.0 % on average, is right 50.0 % of the time: over-confident."),
         (
             (0.9, 5, 4),
-            "5 rows are too few to judge by: "
-            "a · as given says 90.0 % on average, is right 80.0 % of the time.",
+            (
+                "5 rows are too few to judge by: "
+                "a · as given says 90.0 % on average, is right 80.0 % of the time."
+            ),
         ),
     ],
 )
