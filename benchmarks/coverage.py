@@ -88,8 +88,8 @@ def _how() -> str:
     return (
         f"Written by `python benchmarks/coverage.py`: {REPEATS} data sets a cell, seed {SEED}; the basic "
         f"bootstrap of {BOOTSTRAP_DRAWS} draws, cut at 0, as `calib_core.results.uncertainty` takes it; "
-        f"M = 10. The truth is the number of {ENDLESS:,} rows. At {REPEATS} data sets a share of 95 % is known "
-        "to about two points."
+        f"M = 10. The truth is the number of {ENDLESS:,} rows. At {REPEATS} data sets a share of 95 % is "
+        "known to about two points."
     )
 
 

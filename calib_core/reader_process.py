@@ -37,18 +37,18 @@ class ReaderProcess:
     ----------
     process : subprocess.Popen
         The process.
-    line : socket.socket
+    connection : socket.socket
         This process's end of the connection.
     """
 
     process: subprocess.Popen[bytes]
-    line: socket.socket
+    connection: socket.socket
 
 
-_AHEAD: Final[list[ReaderProcess]] = []
+_STARTED_AHEAD: Final[list[ReaderProcess]] = []
 
 
-def started(program: str = PROGRAM) -> ReaderProcess:
+def start_worker(program: str = PROGRAM) -> ReaderProcess:
     """Start a new reader process, without waiting until it has loaded its libraries.
 
     Parameters
@@ -61,7 +61,7 @@ def started(program: str = PROGRAM) -> ReaderProcess:
     OSError
         If the process cannot be started.
     """
-    line, other = socket.socketpair()
+    connection, other = socket.socketpair()
     with other:
         process = subprocess.Popen(  # noqa: S603  this program itself
             [sys.executable, "-I", "-B", "-c", program, str(other.fileno()), *_folders()],
@@ -73,28 +73,28 @@ def started(program: str = PROGRAM) -> ReaderProcess:
             pass_fds=[other.fileno()],
             start_new_session=True,  # Ctrl-C reaches this process only, which then ends that one
         )
-    return ReaderProcess(process, line)
+    return ReaderProcess(process, connection)
 
 
 def start_ahead() -> None:
-    """Start the process that `taken` returns next; a failure is only reported once the process is needed."""
-    if not _AHEAD and hasattr(socket, "send_fds"):
+    """Start the process that `take_worker` returns next; a failure is reported once it is needed."""
+    if not _STARTED_AHEAD and hasattr(socket, "send_fds"):
         with suppress(OSError):
-            _AHEAD.append(started())
+            _STARTED_AHEAD.append(start_worker())
             atexit.register(_end)
 
 
-def taken() -> ReaderProcess:
+def take_worker() -> ReaderProcess:
     """The process started ahead, otherwise a new one; raises OSError if that cannot be started."""
-    return _AHEAD.pop() if _AHEAD else started()
+    return _STARTED_AHEAD.pop() if _STARTED_AHEAD else start_worker()
 
 
 def _end() -> None:
     """End a process that was started ahead and never used."""
-    while _AHEAD:
-        ahead = _AHEAD.pop()
+    while _STARTED_AHEAD:
+        ahead = _STARTED_AHEAD.pop()
         ahead.process.kill()
-        ahead.line.close()
+        ahead.connection.close()
         ahead.process.communicate()
 
 

@@ -22,7 +22,7 @@ from threading import BoundedSemaphore, Lock
 from typing import Final
 
 from calib_core.errors import Refused, shorten
-from calib_core.reader_process import PROGRAM, started, taken
+from calib_core.reader_process import PROGRAM, start_worker, take_worker
 from calib_core.readers.archives import ZIP_MAGIC
 from calib_core.readers.companions import existing_companions
 from calib_core.readers.file_access import open_handle, os_error_text
@@ -94,8 +94,8 @@ class WorkerProcess:
     def __init__(self, program: str = PROGRAM) -> None:
         if not hasattr(socket, "send_fds"):
             raise Refused("Files are read in a process of their own, which takes Linux, macOS or WSL.")
-        reader = taken() if program == PROGRAM else started(program)
-        self._process, self._line = reader.process, reader.line
+        reader = take_worker() if program == PROGRAM else start_worker(program)
+        self._process, self._connection = reader.process, reader.connection
         self._started = False
 
     @property
@@ -114,7 +114,7 @@ class WorkerProcess:
             self._process.wait(grace_seconds)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        self._line.close()
+        self._connection.close()
         if self._process.stdin is not None:
             self._process.stdin.close()
         return self._process.wait()
@@ -158,7 +158,7 @@ class WorkerProcess:
         if self._started:
             return
         try:
-            kind, _ = protocol.receive_message(self._line, time.monotonic() + START_TIMEOUT_SECONDS, 0)
+            kind, _ = protocol.receive_message(self._connection, time.monotonic() + START_TIMEOUT_SECONDS, 0)
         except (protocol.PeerClosedError, protocol.DeadlineError, protocol.ProtocolError):
             kind = b""
         if kind != protocol.READY_MESSAGE:
@@ -177,11 +177,11 @@ class WorkerProcess:
             "memory": limits.memory_bytes,
             "seconds": limits.total_seconds,
         }
-        protocol.send_request(self._line, message, request.handles)
+        protocol.send_request(self._connection, message, request.handles)
         deadline = time.monotonic() + limits.total_seconds
         while True:
             kind, body = protocol.receive_message(
-                self._line, min(deadline, time.monotonic() + limits.idle_seconds), 0
+                self._connection, min(deadline, time.monotonic() + limits.idle_seconds), 0
             )
             match kind, protocol.parse_message(body):
                 case protocol.PROGRESS_MESSAGE, [int() | float() as share, str() as text]:
@@ -200,7 +200,7 @@ class WorkerProcess:
     def _receive_done(self, limits: Limits, deadline: float) -> bool:
         """Receive the message after the last blob; return whether the process ends now."""
         kind, body = protocol.receive_message(
-            self._line, min(deadline, time.monotonic() + limits.idle_seconds), 0
+            self._connection, min(deadline, time.monotonic() + limits.idle_seconds), 0
         )
         match kind, protocol.parse_message(body):
             case protocol.DONE_MESSAGE, {"last": bool() as is_last}:
@@ -212,7 +212,7 @@ class WorkerProcess:
         left = limits.answer_bytes
         while True:
             kind, body = protocol.receive_message(
-                self._line, min(deadline, time.monotonic() + limits.idle_seconds), left
+                self._connection, min(deadline, time.monotonic() + limits.idle_seconds), left
             )
             if kind != protocol.BLOB_MESSAGE:
                 raise protocol.ProtocolError("no blob where one was told of")
