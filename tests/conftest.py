@@ -18,8 +18,8 @@ from serving import ROOT, Serve, Server
 from window import Browse, ColorScheme, Settled, Window, Windows
 
 # A slow machine is no failing property. A run is repeatable, so that a red one can be looked into;
-# `pytest --hypothesis-profile=search` draws new examples each time, and more of them.
-settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True)
+# `pytest --hypothesis-profile=search` draws new examples each time, and many more of them.
+settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=50)
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeat")
 

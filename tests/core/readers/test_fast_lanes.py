@@ -103,7 +103,7 @@ CELLS = st.one_of(
     st.text(st.sampled_from('ab,"\n\r ;.01é'), max_size=4),
 )
 RULES = settings(
-    max_examples=150,
+    max_examples=50,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
