@@ -6,9 +6,8 @@ from playwright.sync_api import Page
 
 import views
 from looks import no_fault, resize
-from predictions import quiz
 from serving import Server
-from views import address, tiles, until
+from views import address, until
 from window import Browse, Settled
 
 
@@ -28,22 +27,6 @@ def entries(page: Page) -> list[str]:
 def type_share(page: Page, key: str, text: str) -> None:
     page.locator(f".st-key-{key} input").fill(text)
     page.keyboard.press("Enter")
-
-
-def test_a_wanted_accuracy_gives_its_threshold(server: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{server.url}/abstention?run=quiz&methods=verbal&wanted=0.6")
-    steps = len({row["verbal_confidence"] for row in quiz()})
-    until(page, lambda: drawn(page).get("stated confidence"), steps)
-    before = tiles(page)["Answered at 60 %"]
-    type_share(page, "wanted", "70 %")
-    settled(page)
-    until(page, lambda: address(page).get("wanted"), "0.7")
-    assert tiles(page)["Answered at 70 %"] != before
-    reached = tiles(page)["By confidence ≥"] != "–"
-    until(page, lambda: "most answered at 70 %" in entries(page), reached)
-    page.go_back()
-    settled(page)
-    until(page, lambda: tiles(page).get("Answered at 60 %"), before)
 
 
 def test_a_threshold_marks_every_line(server: Server, browse: Browse, settled: Settled) -> None:

@@ -84,18 +84,6 @@ def test_shots_are_compared(grouped: Server, browse: Browse, settled: Settled) -
     until(page, lambda: "chat − base" in reading(page), wanted=True)
 
 
-def test_the_replications_reading_is_one_click(grouped: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{grouped.url}/groups?m=20&metric=brier")
-    page.get_by_role("button", name="As in the MMLU replication").click()
-    settled(page)
-    until(page, lambda: "all labels, K=4" in views.recipe(page), wanted=True)
-    for part in ("ECE-L1, equal width, M=10", "by token counts", "not renormalised"):
-        assert part in views.recipe(page)
-    page.go_back()
-    settled(page)
-    until(page, lambda: "Brier" in views.recipe(page), wanted=True)
-
-
 def test_chosen_groups_have_a_small_diagram(grouped: Server, browse: Browse) -> None:
     page = browse().open(f"{grouped.url}/groups?runs=llama-7b-facts-0-shot&groups=sociology,jurisprudence")
     until(page, lambda: panels(page), 2)

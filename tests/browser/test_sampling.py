@@ -77,29 +77,9 @@ def test_other_sizes_draw_other_points(ten: Server, browse: Browse, settled: Set
     assert page.locator(".st-key-sampling .xtick text").all_text_contents() == ["2", "3", "4", "5", "10"]
     assert "N' = 10 is every sample: there is one subset only, and no spread." in said(page)
     assert views.rows(page, "of three methods at") == 5
-    before = tiles(page)
-    page.locator(".st-key-seed_typed input").fill("7")
-    page.keyboard.press("Enter")
-    settled(page)
-    until(page, lambda: address(page), {"sizes": "2,3,4,5,10", "seed": "7"})
-    assert "seed 7" in views.recipe(page)
-    copy = browse(color_scheme="dark").open(page.url)
-    assert tiles(copy) == tiles(page)
     page.go_back()
     settled(page)
-    until(page, lambda: tiles(page), before)
-
-
-def test_what_is_enough_follows_the_number_typed(ten: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{ten.url}/sampling?sizes=2,5")
-    assert tiles(page)["F_CS: enough at N'"] == "none < 5"
-    page.locator(".st-key-within_typed input").fill("0.9")
-    page.keyboard.press("Enter")
-    settled(page)
-    until(page, lambda: tiles(page)["F_CS: enough at N'"], "2")
-    until(page, lambda: address(page), {"sizes": "2,5", "within": "0.9"})
-    legend = page.locator(".st-key-sampling .legendtext").all_text_contents()
-    assert legend == [f"{name} (N' = 2 is enough)" for name in ("F_CN", "F_CS", "F_PC")]
+    until(page, lambda: points(page), dict.fromkeys(THREE, 3))
 
 
 def test_a_question_is_chosen_and_worked_out(ten: Server, browse: Browse, settled: Settled) -> None:

@@ -91,27 +91,3 @@ def test_a_row_of_the_table_shows_it_too(trained: Server, browse: Browse) -> Non
     until(page, lambda: shown(page), ("gpt · plays · step400", 300))
     click_row(page, "6 checkpoints", 3)
     until(page, lambda: shown(page), (None, 0))
-
-
-def test_metric_and_m_change_the_line_and_keep_the_checkpoint(trained: Server, browse: Browse) -> None:
-    page = browse().open(f"{trained.url}/training?at=gpt-plays-step400")
-    until(page, lambda: shown(page)[0], "gpt · plays · step400")
-    before = views.tiles(page)["ECE at the end"]
-    views.type_m(page, 100)
-    until(page, lambda: "M=100" in views.recipe(page), wanted=True)
-    assert views.tiles(page)["ECE at the end"] != before
-    assert shown(page)[0] == "gpt · plays · step400"
-    assert points(page) == len(STEPS) + 2
-    views.type_m(page, 7)
-    until(page, lambda: page.get_by_role("button", name="Use M = 6").count(), 1)
-    page.get_by_role("button", name="Use M = 6").click()
-    until(page, lambda: "M=6" in views.recipe(page), wanted=True)
-    assert address(page)["m"] == "6"
-
-
-def test_without_a_checkpoint_it_says_what_to_do(server: Server, browse: Browse) -> None:
-    page = browse().open(f"{server.url}/training")
-    text = page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "")
-    assert "No run here is a checkpoint of a training." in text
-    assert "tokens_seen" in text
-    assert views.trouble(page) == []
