@@ -120,8 +120,10 @@ def test_it_reads_one_file_after_another(ask: Ask) -> None:
             r"no answer that",
         ),
         (
-            "worker._send_reading(LINE, good()); protocol.send_message(LINE, protocol.READY_MESSAGE);"
-            " time.sleep(60)",
+            (
+                "worker._send_reading(LINE, good()); protocol.send_message(LINE, protocol.READY_MESSAGE); "
+                "time.sleep(60)"
+            ),
             r"no answer that",
         ),
         ("worker._send_reading(LINE, good()); os._exit(1)", r"\(status 1\)"),
