@@ -18,20 +18,26 @@ from serving import ROOT, Serve, Server
 from window import Browse, ColorScheme, Settled, Window, Windows
 
 # A slow machine is no failing property. A run is repeatable, so that a red one can be looked into;
-# `pytest --hypothesis-profile=search` draws new examples each time, and more of them.
-settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True)
+# `pytest --hypothesis-profile=search` draws new examples each time, and many more of them.
+settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=50)
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeat")
 
 LONGEST: Final = (
-    "test_looks.py",
-    "test_road.py",
-    "test_robustness.py",
-    "test_groups.py",
-    "test_memory.py",
-    "test_comparison.py",
+    "hostile/test_hostile.py",
+    "hostile/test_mutations.py",
+    "test_packaging.py",
+    "core/readers/test_fast_lanes.py",
+    "core/readers/sandbox/test_child.py",
+    "browser/test_looks.py",
+    "browser/test_road.py",
+    "browser/test_memory.py",
+    "browser/test_comparison.py",
+    "browser/test_tour.py",
+    "browser/test_robustness.py",
+    "browser/test_keyboard.py",
 )
-"""The browser's modules that take a minute and more, the longest first."""
+"""The longest modules, as paths below `tests`. They come first, so that no process works alone at the end."""
 
 NO_EXTRA_FILES: Final = "reads files of other people: CALIB_EXTRA_FILES names no folder of them"
 
@@ -40,7 +46,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Marks tests by the fixtures they use, and puts the browser's after the others.
 
     After them, because Playwright's synchronous interface leaves an event loop running in the thread that the
-    app tests also use. Their folder comes last, its long modules first, so that all processes end together.
+    app tests also use. Their folder comes last. Of each part the long modules come first, so that all
+    processes end together.
 
     Slow tests are left out unless `-m` speaks of them. That is said here, since a `-m` among the options of
     every run would give way to the one of `make check-fast`.
@@ -52,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "extra_files" in fixtures:
             item.add_marker("extra")
     own = ROOT / "tests" / "browser"
-    places = {own / name: place for place, name in enumerate(LONGEST)}
+    places = {ROOT / "tests" / name: place for place, name in enumerate(LONGEST)}
     items.sort(
         key=lambda item: (
             item.get_closest_marker("browser") is not None,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from playwright.sync_api import Page
 
-from window import Window, settled
+from window import settled
 
 WIDTHS = (1920, 1440, 1024, 420)
 KNOWN = "404 (Not Found)"
@@ -88,25 +86,10 @@ def no_fault(page: Page) -> None:
     assert "Traceback" not in page.locator("body").inner_text()
 
 
-def resize(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+def resize(page: Page, width: int, height: int = 900) -> None:
+    page.set_viewport_size({"width": width, "height": height})
     page.evaluate(AT_REST)
     settled(page, quiet=0.1)
-
-
-def read_at_every_width(
-    window: Window, url: str, heading: str, also: Callable[[Page, int], object] | None = None
-) -> Page:
-    """Opens a page and looks at it at every width; also: what else has to be so there, by width."""
-    page = window.open(url)
-    for width in WIDTHS:
-        resize(page, width)
-        assert page.get_by_role("heading", level=1, name=heading, exact=True).is_visible()
-        if also is not None:
-            also(page, width)
-        no_fault(page)
-    assert [error for error in window.errors if KNOWN not in error] == []
-    return page
 
 
 def figures_fit(page: Page, width: int, *keys: str) -> None:

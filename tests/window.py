@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 from urllib.parse import urlsplit
@@ -12,11 +11,6 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 ColorScheme = Literal["light", "dark"]
 Motion = Literal["no-preference", "reduce"]
-
-
-def in_turn(queries: Iterable[str]) -> list[tuple[str, ColorScheme]]:
-    """The first query in light, the second in dark: `test_looks` opens every page in both."""
-    return list(zip(queries, ("light", "dark"), strict=False))
 
 
 HERE: Final = frozenset({"127.0.0.1", ""})

@@ -14,6 +14,8 @@ from predictions import quiz, write_csv, write_jsonl
 from screens import SCRIPTS, Visit, said, table, tiles
 
 PAGES = sorted(SCRIPTS)
+TWO = ("files", "reliability")
+"""The page that lists files, and one that shows a run: what is wrong with a folder reaches all by one way."""
 CHOOSING = ["concentration", "reliability"]
 GIVEN = "confidence in the file"
 
@@ -32,13 +34,13 @@ def test_an_empty_folder(page: str, visit: Visit) -> None:
     assert "CSV" in told
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", TWO)
 def test_no_folder_at_all(page: str, data: Path, visit: Visit) -> None:
     data.rmdir()
     assert "--data FOLDER" in advice(visit(page))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", TWO)
 def test_a_file_where_a_folder_should_be(page: str, data: Path, visit: Visit) -> None:
     data.rmdir()
     data.write_text("confidence,correct\n0.5,1\n")
@@ -90,7 +92,7 @@ def test_an_old_link_into_an_empty_folder(page: str, visit: Visit) -> None:
     assert "--data FOLDER" in advice(visit(page, run="gone", method="given", m="20", bin="3"))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", TWO)
 @pytest.mark.parametrize(("column", "named"), [("correct", "outcome"), ("confidence", "column confidence")])
 def test_a_missing_column(column: str, named: str, page: str, data: Path, visit: Visit) -> None:
     names = [name for name in ("id", "confidence", "correct") if name != column]
@@ -102,7 +104,7 @@ def test_a_missing_column(column: str, named: str, page: str, data: Path, visit:
         assert named in told
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", TWO)
 def test_a_file_half_written(page: str, data: Path, visit: Visit) -> None:
     pl.DataFrame(quiz(500)).write_parquet(data / "half.parquet")
     whole = (data / "half.parquet").read_bytes()

@@ -25,10 +25,7 @@ PAGES: Final = [page for page in screens.SCRIPTS if page != "report"]
 NAME: Final = re.compile(r"[a-z0-9.-]{1,140}\.(csv|parquet|md|tex)")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_figure_and_table_has_its_menu(page: str, everything: Path, visit: Visit) -> None:
-    assert everything
-    at = visit(page)
+def every_figure_and_table_has_its_menu(at: screens.AppTest) -> None:
     found = menus(at)
     charts = [chart.key for chart in at.get("plotly_chart")]
     assert [f"export_figure_{key}" for key in charts] == [key for key in found if "_figure_" in key]
@@ -44,11 +41,13 @@ def test_the_page_report_has_nothing_to_take_away_but_its_file(everything: Path,
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_file_of_a_page_can_be_read_again(
+def test_every_figure_and_table_has_its_menu_whose_files_can_be_read_again(
     page: str, everything: Path, visit: Visit, offered: dict[str, Any]
 ) -> None:
     assert everything
-    at = opened(visit(page))
+    at = visit(page)
+    every_figure_and_table_has_its_menu(at)
+    at = opened(at)
     files = {key: made for key, made in offered.items() if key.startswith("save_")}
     assert len({name for name, _ in files.values() if name.endswith(".csv")}) >= 1
     for key, (name, made) in files.items():

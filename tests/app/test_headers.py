@@ -8,7 +8,6 @@ import hashlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPResponse
 
@@ -21,7 +20,6 @@ from starlette.types import ASGIApp, Message
 from streamlit import config
 from streamlit.config_option import ConfigOption
 
-import serving
 from pages.widgets.security_headers import MIDDLEWARE, WRONG_HOST
 from serving import HOST, ROOT, Server
 
@@ -38,14 +36,6 @@ PATHS = (
     "/..%2f..%2fetc/passwd",
     "//etc/passwd",
 )
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """`streamlit run app.py`, which is also what `make run` does."""
-    running = serving.start(ROOT / "data", tmp_path_factory.mktemp("home"))
-    yield running
-    running.stop()
 
 
 def asked(server: Server, path: str, method: str = "GET", **more: str) -> tuple[HTTPResponse, bytes]:
@@ -84,19 +74,19 @@ def safe(answer: HTTPResponse) -> bool:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_answer_has_them(path: str, plain: Server) -> None:
-    assert safe(ask(plain, path))
+def test_every_answer_has_them(path: str, demo_server: Server) -> None:
+    assert safe(ask(demo_server, path))
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "POST"])
-def test_the_place_for_uploads_has_them_too(method: str, plain: Server) -> None:
-    answer = ask(plain, "/_stcore/upload_file/nobody/nothing", method)
+def test_the_place_for_uploads_has_them_too(method: str, demo_server: Server) -> None:
+    answer = ask(demo_server, "/_stcore/upload_file/nobody/nothing", method)
     assert safe(answer)
     if method in ("PUT", "DELETE"):
         assert answer.status in (400, 403)  # no session, no token against forged requests
 
 
-def test_a_page_of_another_site_opens_no_session_and_makes_the_server_ask_nobody(plain: Server) -> None:
+def test_a_page_of_another_site_opens_no_session_and_makes_the_server_ask_nobody(demo_server: Server) -> None:
     knock = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
@@ -104,21 +94,21 @@ def test_a_page_of_another_site_opens_no_session_and_makes_the_server_ask_nobody
         "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         "Origin": "http://calib.invalid",
     }
-    assert ask(plain, "/_stcore/stream", **knock).status == 403
-    assert "external IP" not in plain.log()
+    assert ask(demo_server, "/_stcore/stream", **knock).status == 403
+    assert "external IP" not in demo_server.log()
 
 
 @pytest.mark.parametrize("path", ["/", "/files", "/_stcore/health", "/_stcore/host-config", "/nosuch/page"])
 @pytest.mark.parametrize("host", ["calib.invalid", "127.0.0.1.calib.invalid:8501", "a@localhost", ""])
-def test_another_site_s_name_reads_nothing(host: str, path: str, plain: Server) -> None:
-    answer, text = asked(plain, path, Host=host)
+def test_another_site_s_name_reads_nothing(host: str, path: str, demo_server: Server) -> None:
+    answer, text = asked(demo_server, path, Host=host)
     assert (answer.status, text.decode()) == (403, WRONG_HOST)
     assert safe(answer)
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "localhost."])
-def test_its_own_names_read_it(host: str, plain: Server) -> None:
-    assert ask(plain, "/", Host=host).status == 200
+def test_its_own_names_read_it(host: str, demo_server: Server) -> None:
+    assert ask(demo_server, "/", Host=host).status == 200
 
 
 def answered(app: ASGIApp, host: str) -> list[Message]:
@@ -169,8 +159,8 @@ def test_an_answer_to_a_fault_has_them_and_says_nothing_of_it(monkeypatch: pytes
     assert (b"x-content-type-options", b"nosniff") in start["headers"]
 
 
-def test_the_inline_script_is_allowed_by_what_it_says(plain: Server) -> None:
-    answer, page = asked(plain, "/")
+def test_the_inline_script_is_allowed_by_what_it_says(demo_server: Server) -> None:
+    answer, page = asked(demo_server, "/")
     inline = re.findall(r"<script>(.*?)</script>", page.decode(), re.DOTALL)
     assert inline
     for script in inline:
@@ -179,8 +169,8 @@ def test_the_inline_script_is_allowed_by_what_it_says(plain: Server) -> None:
     assert len(policy(answer)["script-src"]) == 1 + len(inline)
 
 
-def test_it_listens_on_this_machine_alone(plain: Server) -> None:
-    sockets = psutil.Process(plain.pid).net_connections("tcp")
+def test_it_listens_on_this_machine_alone(demo_server: Server) -> None:
+    sockets = psutil.Process(demo_server.pid).net_connections("tcp")
     assert [found.laddr.ip for found in sockets if found.status == "LISTEN"] == ["127.0.0.1"]
 
 

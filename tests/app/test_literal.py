@@ -145,23 +145,23 @@ def hostile_rows(text: str) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("number", range(len(HOSTILE)))
+@pytest.mark.parametrize("first", range(0, len(HOSTILE), 4))
 @pytest.mark.parametrize("page", ["reliability", "files"])
-def test_no_text_of_a_file_reaches_markdown_raw(page: str, number: int, data: Path, visit: Visit) -> None:
-    text = HOSTILE[number]
+def test_no_text_of_a_file_reaches_markdown_raw(page: str, first: int, data: Path, visit: Visit) -> None:
+    parts = HOSTILE[first : first + 4]
+    text = " ".join(parts)
     rows = hostile_rows(text)
     write_jsonl(data / "hostile.jsonl", rows)
     write_jsonl(data / "bad.jsonl", [{**rows[0], "confidence": text}, rows[1]])
     write_jsonl(data / "refused.jsonl", [{text: "1", "other": text}])
     at = visit(page, good="bad.jsonl", bin="8", method=text)
     sent = read_as_markdown(at)
-    assert not raw(text, sent)
-    assert not raw(folded(text), sent)
+    assert [part for part in (*parts, text) if raw(part, sent) or raw(folded(part), sent)] == []
     if page == "files":
         assert escape_markdown(text) in sent, "the names of columns and runs are shown"
     else:
         asked = [screens.plain(warning.value) for warning in at.warning]
-        assert any(folded(text) in message for message in asked)
+        assert any(folded(parts[0]) in message for message in asked)
 
 
 def test_names_of_files(data: Path, visit: Visit) -> None:

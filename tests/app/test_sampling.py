@@ -94,6 +94,8 @@ def test_what_is_enough_is_a_table_and_can_be_chosen(ten: Path, visit: Visit) ->
     assert tiles(at)["F_PC: enough at N'"] == "2"
     assert screens.plain(at.header[0].value) == "2 samples are enough for F_CN, F_CS and F_PC."
     assert "Enough is a Brier score within ±0.5 of that at N' = 5" in said(at)
+    again = visit("sampling", sizes="2,4,5", repeats="20", within="0.5")
+    assert screens.control(again, "within_typed").value == 0.5
 
 
 def test_the_metric_is_read_off_the_same_draws(ten: Path, visit: Visit) -> None:

@@ -13,11 +13,11 @@ from playwright.sync_api import Page
 
 import serving
 import views
-from looks import no_fault, read_at_every_width
+from looks import no_fault
 from predictions import choices, quiz, samples, write_jsonl
 from serving import Server
 from views import address, until
-from window import Browse, ColorScheme, Settled, in_turn
+from window import Browse, Settled
 
 MODELS = ("red", "green", "a-model-with-quite-a-long-name-7b-instruct", "blue")
 
@@ -66,6 +66,14 @@ def bold(page: Page) -> list[str]:
     )
 
 
+def bright(page: Page) -> list[bool]:
+    """Whether the letters of a row's name are bright, and what they stand on."""
+    ink = page.locator("table.paired tbody th").first.evaluate(
+        "cell => [getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor]"
+    )
+    return [sum(int(part) for part in colour[4:-1].split(",")) / 3 > 127 for colour in ink]
+
+
 def saved(page: Page, name: str, settled: Settled) -> str:
     """The file of this kind from the menu of the table of one's own runs."""
     page.locator(".st-key-menu_table_methods button").click()
@@ -87,11 +95,16 @@ def test_the_lowest_of_each_run_is_bold(compared: Server, browse: Browse) -> Non
         values = [float(row[column].rstrip("†")) for row in numbers]
         expected += [f"{value:.4f}" for value in values if value == min(values)]
     assert sorted(bold(page)) == sorted(expected)
+    assert bright(page) == [False, True]
+    assert page.get_by_text("not computed here").is_visible()
+    assert views.trouble(page) == []
+    no_fault(page)
 
 
 def test_rows_and_silence_are_switched(compared: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{compared.url}/methods?dataset=open")
+    page = browse(color_scheme="dark").open(f"{compared.url}/methods?dataset=open")
     until(page, lambda: told(page, "n 54"), wanted=True)
+    assert bright(page) == [True, False]
     page.get_by_text("Confidence 0, wrong", exact=True).click()
     settled(page)
     until(page, lambda: told(page, "n 60"), wanted=True)
@@ -129,26 +142,3 @@ def test_a_wide_table_scrolls_inside_itself(compared: Server, browse: Browse) ->
     assert abs(before["x"] - after["x"]) < 1, "the methods' names stay in sight"
     assert before["width"] < 160
     no_fault(page)
-
-
-@pytest.mark.parametrize(
-    ("query", "scheme"),
-    in_turn(
-        [
-            "dataset=quiz",
-            "dataset=*&common=own",
-            "dataset=open&unanswered=wrong",
-        ]
-    ),
-)
-def test_it_can_be_read_at_every_width(
-    query: str, scheme: ColorScheme, compared: Server, browse: Browse
-) -> None:
-    page = read_at_every_width(browse(color_scheme=scheme), f"{compared.url}/methods?{query}", "Methods")
-    ink = page.locator("table.paired tbody th").first.evaluate(
-        "cell => [getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor]"
-    )
-    light = [sum(int(part) for part in colour[4:-1].split(",")) / 3 > 127 for colour in ink]
-    assert light == ([False, True] if scheme == "light" else [True, False])
-    assert page.get_by_text("not computed here").is_visible()
-    assert views.trouble(page) == []

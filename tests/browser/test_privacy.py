@@ -41,7 +41,7 @@ def test_the_whole_road_asks_this_machine_alone(
     assert window.strangers() == []
 
 
-@pytest.mark.parametrize("path", ["", "reliability", "concentration", "files"])
+@pytest.mark.parametrize("path", ["reliability", "files"])
 def test_a_hostile_text_stays_text(path: str, server: Server, browse: Browse, settled: Settled) -> None:
     window = browse()
     dialogs: list[str] = []
@@ -53,7 +53,7 @@ def test_a_hostile_text_stays_text(path: str, server: Server, browse: Browse, se
     window.page.on("dialog", dismiss)
     lost = quote(f"![x](http://{CALIB}/d.png) <img src=http://{CALIB}/e.png>")
     page = window.open(f"{server.url}/{path}?method={lost}&bin=8")
-    if path in ("reliability", "concentration"):
+    if path == "reliability":
         page.locator(".st-key-run input").click()
         option = page.get_by_role("option").filter(has_text=CALIB)
         assert f"![x](http://{CALIB}/a.png)" in option.inner_text()

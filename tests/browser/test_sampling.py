@@ -10,11 +10,11 @@ from playwright.sync_api import Page
 
 import serving
 import views
-from looks import figures_fit, read_at_every_width
+from looks import figures_fit, no_fault, resize
 from predictions import samples, write_jsonl
 from serving import Server
 from views import address, tiles, until
-from window import Browse, ColorScheme, Settled, in_turn
+from window import Browse, Settled
 
 
 @pytest.fixture(scope="module")
@@ -77,29 +77,9 @@ def test_other_sizes_draw_other_points(ten: Server, browse: Browse, settled: Set
     assert page.locator(".st-key-sampling .xtick text").all_text_contents() == ["2", "3", "4", "5", "10"]
     assert "N' = 10 is every sample: there is one subset only, and no spread." in said(page)
     assert views.rows(page, "of three methods at") == 5
-    before = tiles(page)
-    page.locator(".st-key-seed_typed input").fill("7")
-    page.keyboard.press("Enter")
-    settled(page)
-    until(page, lambda: address(page), {"sizes": "2,3,4,5,10", "seed": "7"})
-    assert "seed 7" in views.recipe(page)
-    copy = browse(color_scheme="dark").open(page.url)
-    assert tiles(copy) == tiles(page)
     page.go_back()
     settled(page)
-    until(page, lambda: tiles(page), before)
-
-
-def test_what_is_enough_follows_the_number_typed(ten: Server, browse: Browse, settled: Settled) -> None:
-    page = browse().open(f"{ten.url}/sampling?sizes=2,5")
-    assert tiles(page)["F_CS: enough at N'"] == "none < 5"
-    page.locator(".st-key-within_typed input").fill("0.9")
-    page.keyboard.press("Enter")
-    settled(page)
-    until(page, lambda: tiles(page)["F_CS: enough at N'"], "2")
-    until(page, lambda: address(page), {"sizes": "2,5", "within": "0.9"})
-    legend = page.locator(".st-key-sampling .legendtext").all_text_contents()
-    assert legend == [f"{name} (N' = 2 is enough)" for name in ("F_CN", "F_CS", "F_PC")]
+    until(page, lambda: points(page), dict.fromkeys(THREE, 3))
 
 
 def test_a_question_is_chosen_and_worked_out(ten: Server, browse: Browse, settled: Settled) -> None:
@@ -115,28 +95,13 @@ def test_a_question_is_chosen_and_worked_out(ten: Server, browse: Browse, settle
     page.get_by_role("option").nth(1).click()
     settled(page)
     until(page, bars, 10)
+    for width in (420, 1440):
+        resize(page, width)
+        figures_fit(page, width, "sampling", "clusters")
+        no_fault(page)
     until(page, lambda: address(page), {"sizes": "2", "place": "2"})
     worked = page.locator("[data-testid=stCode]").last.inner_text()
     assert "N = 10, |C| = 10, n_i = 1 (chosen), n_j = 1 (9 times)" in worked
     assert "F_CN = 1 − |C|/N = 1 − 10/10 = 0.0000" in worked
     assert "F_PC = Π n_i/(n_i+n_j) = (1/(1+1))^9 ≈ 0.0020" in worked
     assert "9 others are as large: the one sampled first is taken." in said(page)
-
-
-LINKS = (
-    "",
-    "metric=accuracy&place=2",
-    "sizes=2,3,4,5,6,7,8,10&metric=ece",
-    "sizes=8",
-    "metric=auroc&sizes=2,4",
-)
-
-
-@pytest.mark.parametrize(("query", "scheme"), in_turn(LINKS))
-def test_it_can_be_read_at_every_width(query: str, scheme: ColorScheme, ten: Server, browse: Browse) -> None:
-    read_at_every_width(
-        browse(color_scheme=scheme),
-        f"{ten.url}/sampling?{query}",
-        "Sampling",
-        lambda page, width: figures_fit(page, width, "sampling", "clusters"),
-    )

@@ -30,7 +30,7 @@ def at_step(page: Page, step: int) -> None:
     views.until(page, picture.is_visible, wanted=True)
 
 
-def test_arrow_keys_walk_through_every_step_at_every_size(demo_server: Server, browse: Browse) -> None:
+def test_arrow_keys_walk_through_every_step(demo_server: Server, browse: Browse) -> None:
     window = browse(color_scheme="dark")
     page = window.open(f"{demo_server.url}/tour")
     seen: list[str] = []
@@ -38,10 +38,7 @@ def test_arrow_keys_walk_through_every_step_at_every_size(demo_server: Server, b
         at_step(page, step)
         seen.append(page.locator(HEADING).inner_text())
         assert page.locator(".st-key-tour_words p").count() >= 2
-        for width in (1440, 420):
-            resize(page, width)
-            no_fault(page)
-        resize(page, 1440)
+        no_fault(page)
         page.keyboard.press("ArrowRight")
     assert len(set(seen)) == 6
     assert views.address(page).get("step") == "6"  # nothing is beyond the last
@@ -70,7 +67,8 @@ def test_large_type_is_larger_and_leaves_the_step_alone(demo_server: Server, bro
     assert page.get_by_role("heading", level=1, name="Tour", exact=True).count() == 1
     no_fault(page)
     resize(page, 420)
-    for step in (2, 3, 4, 5, 6):
+    page.keyboard.press("ArrowLeft")
+    for step in range(1, 7):  # what has room there in large type has it everywhere
         at_step(page, step)
         no_fault(page)
         assert page.evaluate(NEAREST) > 4, step

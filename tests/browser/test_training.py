@@ -9,11 +9,11 @@ from playwright.sync_api import Page
 
 import serving
 import views
-from looks import read_at_every_width
+from looks import no_fault, resize
 from serving import Server
 from token_files import CLASSES, STEPS, write_checkpoints
 from views import address, click_row, until
-from window import Browse, ColorScheme, Settled, in_turn
+from window import Browse, Settled
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,10 @@ def test_a_click_on_a_checkpoint_shows_its_diagram(trained: Server, browse: Brow
     settled(page)
     until(page, lambda: address(page), {"metric": "full_ece", "at": "gpt-plays-step1600"})
     until(page, lambda: shown(page), ("gpt · plays · step1600", 300 * CLASSES))
+    for width in (420, 1440):
+        resize(page, width)
+        assert points(page) == len(STEPS) + 2
+        no_fault(page)
     click_point(page, 0, 1)
     settled(page)
     until(page, lambda: shown(page)[0], "bigram · plays · step1600")
@@ -87,48 +91,3 @@ def test_a_row_of_the_table_shows_it_too(trained: Server, browse: Browse) -> Non
     until(page, lambda: shown(page), ("gpt · plays · step400", 300))
     click_row(page, "6 checkpoints", 3)
     until(page, lambda: shown(page), (None, 0))
-
-
-def test_metric_and_m_change_the_line_and_keep_the_checkpoint(trained: Server, browse: Browse) -> None:
-    page = browse().open(f"{trained.url}/training?at=gpt-plays-step400")
-    until(page, lambda: shown(page)[0], "gpt · plays · step400")
-    before = views.tiles(page)["ECE at the end"]
-    views.type_m(page, 100)
-    until(page, lambda: "M=100" in views.recipe(page), wanted=True)
-    assert views.tiles(page)["ECE at the end"] != before
-    assert shown(page)[0] == "gpt · plays · step400"
-    assert points(page) == len(STEPS) + 2
-    views.type_m(page, 7)
-    until(page, lambda: page.get_by_role("button", name="Use M = 6").count(), 1)
-    page.get_by_role("button", name="Use M = 6").click()
-    until(page, lambda: "M=6" in views.recipe(page), wanted=True)
-    assert address(page)["m"] == "6"
-
-
-@pytest.mark.parametrize(
-    ("query", "scheme"),
-    in_turn(
-        [
-            "",
-            "metric=full_ece&at=gpt-plays-step100",
-            "metric=bias",
-            "metric=nll",
-        ]
-    ),
-)
-def test_it_can_be_read_at_every_width(
-    query: str, scheme: ColorScheme, trained: Server, browse: Browse
-) -> None:
-    def all_drawn(page: Page, _width: int) -> None:
-        assert points(page) == len(STEPS) + 2
-
-    url = f"{trained.url}/training?{query}"
-    read_at_every_width(browse(color_scheme=scheme), url, "Training", all_drawn)
-
-
-def test_without_a_checkpoint_it_says_what_to_do(server: Server, browse: Browse) -> None:
-    page = browse().open(f"{server.url}/training")
-    text = page.locator("[data-testid=stMain]").inner_text().replace("\u2060", "")
-    assert "No run here is a checkpoint of a training." in text
-    assert "tokens_seen" in text
-    assert views.trouble(page) == []

@@ -38,7 +38,9 @@ def app(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_page_of_one_machine(app: Path, serve: Serve, browse: Browse, settled: Settled) -> None:
+def test_what_a_page_asks_and_of_whom_is_seen(
+    app: Path, serve: Serve, browse: Browse, settled: Settled
+) -> None:
     server = serve(app.parent, app=app)
     window = browse(color_scheme="dark", width=800, height=600)
     page = window.open(server.url)
@@ -49,15 +51,14 @@ def test_a_page_of_one_machine(app: Path, serve: Serve, browse: Browse, settled:
     assert page.get_by_text("slow is done").count() == 1
     assert any(url.startswith("ws://127.0.0.1") for url in window.asked)
     assert (window.strangers(), window.errors) == ([], [])
-
-
-def test_a_stranger_is_seen(app: Path, serve: Serve, browse: Browse, settled: Settled) -> None:
-    window = browse()
-    page = window.open(serve(None, app=app).url)
     page.get_by_role("button", name="stray").click()
     settled(page)
     until(page, window.strangers, ["calib.invalid"])
     until(page, lambda: window.errors != [], wanted=True)
+    os.kill(server.pid, 0)
+    server.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(server.pid, 0)
 
 
 def test_a_window_has_nothing_of_the_one_before(server: Server, windows: Windows) -> None:
@@ -75,14 +76,6 @@ def test_a_window_has_nothing_of_the_one_before(server: Server, windows: Windows
     assert after.page.evaluate("innerWidth") == 420
     assert [asked for asked in after.asked if asked == url] == [url]
     windows.close(after, "light")
-
-
-def test_a_server_is_ended(app: Path, serve: Serve) -> None:
-    server = serve(None, app=app)
-    os.kill(server.pid, 0)
-    server.stop()
-    with pytest.raises(ProcessLookupError):
-        os.kill(server.pid, 0)
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path, serve: Serve) -> None:

@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 TOLERANCE = 1e-12
 
-FEWER = settings(max_examples=settings().max_examples // 4)
+FEWER = settings(max_examples=settings().max_examples // 2)
 """For a property whose every example goes through the grouping of samples, which is slow on few rows."""
 
 

@@ -19,10 +19,10 @@ import serving
 from hostile.manifest import CASES, Case
 from window import Windows
 
-SHOWN: Final = {"literal": ("methods", "comparison", "groups"), "names": ("", "groups")}
+SHOWN: Final = {"literal": ("methods", "groups"), "names": ("", "groups")}
 """Family → pages that show all of its texts: models and columns; names of files that have bad rows."""
 
-PAGES: Final = ("", "methods", "comparison", "groups", "files")
+PAGES: Final = ("", "methods", "groups")
 
 TAGS: Final = (
     "a",

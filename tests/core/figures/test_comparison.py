@@ -154,15 +154,15 @@ def test_where_not_all_names_have_room_all_points_have_the_number_of_their_row()
 
 
 def test_what_has_no_room_is_told_in_the_picture() -> None:
-    crowd = [make_point(f"a rather long name {at}", 0.5 + at / 50000, 0.2) for at in range(150)]
+    crowd = [make_point(f"a rather long name {at}", 0.5 + at / 50000, 0.2) for at in range(90)]
     figure = comparison_figure(make_comparison(*crowd), LIGHT)
     told = [words for words in labels(figure, 300) if "without a number" in words]
     assert len(told) == 1
     numbered = sum(words.isdecimal() for words in labels(figure, 300))
-    assert told[0] == f"{150 - numbered} of 150 without a number: hover"
+    assert told[0] == f"{90 - numbered} of 90 without a number: hover"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_is_told_to_be_missing_is_missing_and_its_words_stay_inside(seed: int) -> None:
     """The words take room themselves, so that a number may be missing for them alone."""
     draw, crowd = np.random.default_rng(seed), []

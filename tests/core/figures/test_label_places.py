@@ -64,7 +64,7 @@ def check(
         assert not any(overlap(box, marker) for marker in markers)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(SPOTS, st.sampled_from([1.0, 1.01, 1.35, 2.0]))
 def test_no_name_covers_anything_on_this_panel_or_on_a_wider_one(
     spots: list[LabelledPoint], wider: float

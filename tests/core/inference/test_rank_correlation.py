@@ -32,7 +32,7 @@ def products(x: list[Fraction], y: list[Fraction]) -> Fraction:
     return together - sum(x, Fraction(0)) * sum(y, Fraction(0)) / n
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(SMALL)
 def test_it_is_what_exact_fractions_say(points: list[tuple[int, int]]) -> None:
     x, y = ranks([a for a, _ in points]), ranks([b for _, b in points])

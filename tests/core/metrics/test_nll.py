@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 
-from calib_core.bins import BinSums
+from calib_core.bins import BinSums, RawPairs
 from calib_core.edges import Scheme
 from calib_core.metrics.nll import NLL
 from core.edge_cases import agrees, any_rows, class_sums_of, schemes
@@ -45,6 +46,11 @@ def test_a_wrong_answer_given_nothing_is_no_matter() -> None:
 def test_the_smallest_probability_is_still_finite() -> None:
     sums = class_sums_of([Row((5e-324, 1.0), 8, 0)])
     assert NLL.compute(sums, Scheme()) == pytest.approx(-math.log(5e-324), rel=1e-15, abs=0)
+
+
+def test_what_is_next_to_nothing_is_possible_however_it_is_kept() -> None:
+    pairs = RawPairs(np.array([0.001, 5e-324, 0.0]), np.array([True, True, True]), None)
+    assert pairs.impossible == pairs.distinct().impossible == 1
 
 
 def test_nothing_has_no_nll() -> None:

@@ -103,7 +103,7 @@ CELLS = st.one_of(
     st.text(st.sampled_from('ab,"\n\r ;.01é'), max_size=4),
 )
 RULES = settings(
-    max_examples=150,
+    max_examples=50,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -146,6 +146,37 @@ def test_cells_of_all_kinds(
     path.write_bytes("\n".join(["id,confidence,correct,choice_probs", *lines, ""]).encode())
     fast, careful = both(path)
     assert fast == careful
+
+
+ODD = {
+    "a quote that never closes": 'q1,"0.5,1,a',
+    "three quotes": '"q1,0.5",1,"a',
+    "a quote within a cell": 'q1,0"5,1,a',
+    "two quotes within a cell": 'q1,0"5",1,a',
+    "a blank after a quote": 'q1,"0.5" ,1,a',
+    "letters after a quote": 'q1,0.5,1,"a"b',
+    "a short record": "q1,0.5,1",
+    "a long record": "q1,0.5,1,a,b",
+    "a short and a long record": "q1,0.5,1\nq2,0.5,0,b,c",
+    "two lines in a cell": 'q1,0.5,1,"two\nlines"',
+    "two lines and two quotes in a cell": 'q1,0.5,1,"two ""x""\nlines, and more"',
+    "infinite": "q1,inf,1,a",
+    "none": "q1,nan,1,a",
+    "a return alone": "q1,0.5,1,a\rq2,0.5,0,b",
+    "both ends of lines": "q1,0.5,1,a\r\nq2,0.5,0,b",
+}
+"""What stands between good records."""
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_each_odd_record(odd: str, tmp_path: Path, both: Callable[..., Any]) -> None:
+    good = [good_csv(row) for row in range(3, 9)]
+    path = tmp_path / "quiz.csv"
+    for piece in (40, 2**25):
+        for records in ([*good[:3], ODD[odd], *good[3:]], [*good, ODD[odd]]):
+            path.write_bytes("\n".join(["id,confidence,correct,level", *records, ""]).encode())
+            fast, careful = both(path, piece=piece)
+            assert fast == careful
 
 
 def test_the_plain_hostile_cases(hostile_plain_files: list[Path], both: Callable[..., Any]) -> None:

@@ -90,7 +90,7 @@ def reread(content: bytes) -> AnswerRun:
 
 
 @pytest.mark.parametrize("write", [as_csv, as_json_lines, as_json_list, as_parquet])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(frame=tables())
 def test_what_is_written_comes_back(write: Any, frame: pl.DataFrame) -> None:
     run = reread(write(frame))
@@ -99,7 +99,7 @@ def test_what_is_written_comes_back(write: Any, frame: pl.DataFrame) -> None:
     assert all(run.rows.schema[name] == dtype for name, dtype in frame.schema.items())
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     values=st.lists(st.floats(0, 1, width=16), min_size=1, max_size=20), bits=st.sampled_from([16, 32, 64])
 )

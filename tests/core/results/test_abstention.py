@@ -32,7 +32,7 @@ def counted(pairs: list[tuple[int, bool]], least: int) -> tuple[int, int]:
     return len(reached), sum(reached)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(PAIRS)
 def test_each_step_is_what_counting_gives(pairs: list[tuple[int, bool]]) -> None:
     curve = of(pairs)
@@ -46,7 +46,7 @@ def test_each_step_is_what_counting_gives(pairs: list[tuple[int, bool]]) -> None
     assert curve.accuracy_interval[1].tolist() == high.tolist()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(PAIRS)
 def test_the_area_is_the_mean_of_the_share_wrong_among_those_as_sure(pairs: list[tuple[int, bool]]) -> None:
     total = Fraction(0)
@@ -56,7 +56,7 @@ def test_the_area_is_the_mean_of_the_share_wrong_among_those_as_sure(pairs: list
     assert of(pairs).aurc == pytest.approx(float(total / len(pairs)), abs=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(PAIRS, st.integers(0, 16))
 def test_a_wanted_accuracy_answers_as_many_as_it_can(pairs: list[tuple[int, bool]], sixteenths: int) -> None:
     wanted, found = Fraction(sixteenths, 16), of(pairs).for_accuracy(sixteenths / 16)

@@ -23,7 +23,7 @@ GOLD = [0, 1, 1]
 
 
 @given(some_pairs(widths=(4,)), schemes())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_table_is_the_oracles(pairs: list[Pair], how: Bins) -> None:
     evidence = given_evidence(
         np.array([pair.confidence for pair in pairs], np.float32), [pair.correct for pair in pairs]

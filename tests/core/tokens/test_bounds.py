@@ -62,7 +62,7 @@ def ways(draw: st.DrawFn) -> tuple[list[Stored], int]:
     return positions, bins
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(ways())
 def test_no_adversary_gets_out_of_the_bounds(way: tuple[list[Stored], int]) -> None:
     positions, bins = way

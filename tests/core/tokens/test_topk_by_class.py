@@ -19,7 +19,7 @@ def columns_of(rows: list[Row]) -> np.ndarray:
     return np.array([row.probs for row in rows]).sum(axis=0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(3, 12), st.integers(1, 12), st.sampled_from([8, 64, 100, 360]))
 def test_classwise_is_exact_wherever_full_ece_is(seed: int, classes: int, k: int, lattice: int) -> None:
     rows, positions = some_whole(np.random.default_rng(seed), classes, lattice, 6, min(k, classes))

@@ -94,26 +94,19 @@ def test_it_reads_one_file_after_another(ask: Ask) -> None:
         ("raise ValueError('/etc/secret')", r"^bad\.csv cannot be read: .*\(ValueError\)"),
         ("import polars; raise polars.exceptions.PanicException('x')", r"\(PanicException\)"),
         ("sys.exit(3)", r"\(SystemExit\)"),
-        ("raise KeyboardInterrupt", r"\(KeyboardInterrupt\)"),
-        ("raise RecursionError", r"nested too deep"),
-        ("return bytearray(2**40)", r"needs more memory than the 256 MiB .* CALIB_READING_MIB"),
-        ("return [bytearray(2**24) for _ in range(64)]", r"needs more memory"),
+        (
+            "return [bytearray(2**24) for _ in range(64)]",
+            r"needs more memory than the 256 MiB .* CALIB_READING_MIB",
+        ),
         ("os.abort()", r"needs more memory"),
         ("ctypes.string_at(0)", r"ended the process that reads files \(SIGSEGV\)"),
         ("os._exit(0)", r"ended the process that reads files \(status 0\)"),
         ("os.kill(os.getpid(), 9)", r"needs more memory"),
         ("return object()", r"\(TypeError\)"),
-        ("time.sleep(60)", r"was stopped after 1 s without progress"),
-        ("while True: pass", r"was stopped after"),
-        ("ctypes.PyDLL(None).sleep(60)", r"was stopped after"),
+        ("ctypes.PyDLL(None).sleep(60)", r"was stopped after 1 s without progress"),
         ("while True: progress(0, 'still here')", r"was stopped after"),
         ("f = lambda: f(); f()", r"nested too deep"),
         ("protocol.send_message(LINE, b'?', b'x'); time.sleep(60)", r"no answer that can be understood"),
-        ("LINE.sendall(os.urandom(4096)); time.sleep(60)", r"no answer that can be understood"),
-        (
-            "protocol.send_message(LINE, protocol.PROGRESS_MESSAGE, b'{'); time.sleep(60)",
-            r"no answer that can be understood",
-        ),
         (
             "protocol.send_json(LINE, protocol.PROGRESS_MESSAGE, ['1', 2]); time.sleep(60)",
             r"no answer that can be",
@@ -123,17 +116,13 @@ def test_it_reads_one_file_after_another(ask: Ask) -> None:
             r"no answer that can be understood",
         ),
         (
-            "protocol.send_message(LINE, protocol.READY_MESSAGE); time.sleep(60)",
-            r"no answer that can be understood",
-        ),
-        (
             "protocol.send_json(LINE, protocol.TREE_MESSAGE, {'tree': {}, 'last': False}); time.sleep(9)",
             r"no answer that",
         ),
         (
             (
-                "worker._send_reading(LINE, good()); "
-                "protocol.send_message(LINE, protocol.READY_MESSAGE); time.sleep(60)"
+                "worker._send_reading(LINE, good()); protocol.send_message(LINE, protocol.READY_MESSAGE); "
+                "time.sleep(60)"
             ),
             r"no answer that",
         ),
@@ -141,14 +130,6 @@ def test_it_reads_one_file_after_another(ask: Ask) -> None:
         (
             "LINE.sendall(protocol.MESSAGE_HEADER.pack(protocol.TREE_MESSAGE, 100) + b'{'); os._exit(1)",
             r"\(status 1\)",
-        ),
-        (
-            "LINE.sendall(protocol.MESSAGE_HEADER.pack(protocol.TREE_MESSAGE, 100) + b'{'); time.sleep(60)",
-            r"was stopped after",
-        ),
-        (
-            "LINE.sendall(protocol.MESSAGE_HEADER.pack(protocol.TREE_MESSAGE, 2**62)); time.sleep(60)",
-            r"no answer that can be",
         ),
         ("import tempfile; tempfile.TemporaryFile('wb', 0).write(b'x')", r"\((OSError|FileNotFoundError)\)"),
     ],
@@ -211,10 +192,10 @@ def test_it_knows_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch, as
     assert text.endswith("/")
 
 
-@pytest.mark.parametrize("name", ["quiz.csv", "[q]?.csv", "http:x.csv", "a\x1b[31mb.csv", "a\udcff.csv"])
-def test_a_name_is_only_a_name(name: str, ask: Ask) -> None:
+def test_a_name_is_only_a_name(ask: Ask) -> None:
     with child() as one:
-        assert isinstance(ask(one, name)[0], Reading)
+        for name in ("quiz.csv", "[q]?.csv", "http:x.csv", "a\x1b[31mb.csv", "a\udcff.csv"):
+            assert isinstance(ask(one, name)[0], Reading), ascii(name)
 
 
 def test_one_that_does_not_start_is_said(ask: Ask) -> None:
