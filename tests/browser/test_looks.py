@@ -95,6 +95,11 @@ def figures_are_drawn(page: Page, path: str, width: int) -> None:
         assert 250 < drawn["width"] <= width
     if path == "reliability":
         assert views.bars(page) == len(views.targets(page)) == views.rows(page, views.BINS)
+        # It is laid out once more when its column has its width: measured before, it is as wide as at first.
+        page.wait_for_function(
+            "() => { const plot = document.querySelector('.st-key-reliability .js-plotly-plot');"
+            " return plot._fullLayout.xaxis._length >= Math.min(plot.clientWidth - 90, 450); }"
+        )
         across, down = page.locator(".st-key-reliability .js-plotly-plot").evaluate(
             "plot => [plot._fullLayout.xaxis._length, plot._fullLayout.yaxis._length]"
         )
