@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -80,38 +80,51 @@ class CommandRequest:
 
 _NUMBER: Final = re.compile(r"[0-9][0-9.,]*")
 _MAX_NAMES_SHOWN: Final = 3
-_MAX_PATTERN_CHARS: Final = 120
-"""Characters of a message that is said to hold for other files, too."""
+_MAX_MESSAGE_CHARS: Final = 120
+"""Characters of a message that are repeated where it holds for other files, too."""
+
+
+@dataclass(slots=True)
+class _RepeatedMessage:
+    """A printed message, the file it names, and the names of the other files that it holds for."""
+
+    text: str
+    file_name: str
+    other_names: dict[str, None] = field(default_factory=dict[str, None])
+
+
+def _names_of_file(name: str) -> re.Pattern[str]:
+    """Matches the display name of a file, and its stem where it stands as a word of its own."""
+    return re.compile(rf"{re.escape(name)}|(?<![\w.-]){re.escape(file_stem(name))}(?![\w.-])")
 
 
 class Runner:
     """Prints messages on stderr and keeps the worst exit code.
 
-    Of messages that differ only in the file's name and in numbers the first is printed; at the end it is
-    said for how many other files they hold.
+    Of messages that differ only in the name of the file and in numbers, the first is printed; the others are
+    counted and summarised at the end.
 
     Attributes
     ----------
-    code : int
+    exit_code : int
         The exit code so far.
     """
 
     def __init__(self) -> None:
         self.exit_code = 0
         self._file_names: list[str] = []
-        self._repeated: dict[str, list[str]] = {}
+        self._printed: dict[str, _RepeatedMessage] = {}
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def message(self, message: str) -> None:
         """Prints a message, if it is not like one before; the exit code stays as it is."""
-        name = next((name for name in self._file_names if name in message), "")
-        stem = file_stem(name)
-        pattern = _NUMBER.sub("#", message.replace(name, "\0").replace(stem, "\0")) if stem else message
-        if pattern in self._repeated:
-            self._repeated[pattern].append(name)
-            return
-        if name:
-            self._repeated[pattern] = []
+        name = next((name for name in self._file_names if name in message), None)
+        if name is not None:
+            pattern = _NUMBER.sub("#", _names_of_file(name).sub("\0", message))
+            first = self._printed.setdefault(pattern, _RepeatedMessage(message, name))
+            if first.file_name != name:
+                first.other_names[name] = None
+                return
         self._console.print(escape_unprintable(message))
 
     def refuse(self, message: str, code: int = REFUSED) -> None:
@@ -127,14 +140,12 @@ class Runner:
 
     def finish(self, elements: Sequence[JsonElement], *, as_json: bool) -> int:
         """Prints the JSON list, even an empty one, if `as_json`; returns the exit code."""
-        for pattern, names in self._repeated.items():
-            if others := list(dict.fromkeys(names)):
-                shown = ", ".join(others[:_MAX_NAMES_SHOWN]) + (
-                    ", …" if len(others) > _MAX_NAMES_SHOWN else ""
-                )
-                start = single_line(pattern.replace("\0", "FILE").replace("#", "N"), _MAX_PATTERN_CHARS)
-                count = f"{len(others):,} other file{'s' if len(others) > 1 else ''}"
-                self._console.print(escape_unprintable(f"The same of {count} ({shown}): {start}"))
+        for repeated in self._printed.values():
+            if names := list(repeated.other_names):
+                shown = ", ".join(names[:_MAX_NAMES_SHOWN]) + (", …" if len(names) > _MAX_NAMES_SHOWN else "")
+                count = f"{len(names):,} other file{'s' if len(names) > 1 else ''}"
+                text = single_line(repeated.text, _MAX_MESSAGE_CHARS)
+                self._console.print(escape_unprintable(f"Also for {count} ({shown}): {text}"))
         if as_json:
             sys.stdout.write(json_document(elements) + "\n")
             sys.stdout.flush()

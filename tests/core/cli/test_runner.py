@@ -123,6 +123,25 @@ def test_alike_messages_of_many_files_are_said_once(
     lines = capsys.readouterr().err.splitlines()
     assert sum("was taken for a table with the columns 'conf', 'hit'" in line for line in lines) == 2
     assert lines[-1].startswith(
-        "The same of 4 other files (subject1.csv, subject2.csv, subject3.csv, …): FILE was taken for a table"
+        "Also for 4 other files (subject1.csv, subject2.csv, subject3.csv, …): subject0.csv was taken for a"
     )
     assert any("other.csv" in line for line in lines)
+
+
+def test_a_stem_is_recognised_as_a_word_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner = Runner()
+    stems = ("cat", "dog", "catdog")
+    for stem in stems:
+        write(tmp_path, f"{stem}.csv", "confidence,correct\n0.5,1\n")
+    list(runner.input_files(InputFiles((tmp_path,))))
+    for stem in stems:
+        runner.message(f"{stem}.csv, {stem}: 3 concatenated dogmas are absent.")
+    runner.message("cat.csv, cat: 7 concatenated dogmas are absent.")
+    runner.finish([], as_json=False)
+    assert capsys.readouterr().err.splitlines() == [
+        "cat.csv, cat: 3 concatenated dogmas are absent.",
+        "cat.csv, cat: 7 concatenated dogmas are absent.",
+        "Also for 2 other files (dog.csv, catdog.csv): cat.csv, cat: 3 concatenated dogmas are absent.",
+    ]
