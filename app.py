@@ -24,7 +24,7 @@ from pages.widgets.file_status import SETTLED_STATES, file_state, show_no_runs
 from pages.widgets.page_link import page_link
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PAGES, shell
-from pages.widgets.summary import show_headline, show_recipe
+from pages.widgets.summary import show_headline, show_recipe, show_warnings_of_runs
 from pages.widgets.table import COLUMN_CONFIG, fit_column_widths
 from pages.widgets.url_inputs import url_toggle
 
@@ -184,6 +184,9 @@ def page() -> None:
         return
     result = cached_overview(context.runs)
     show_overview_headline(result)
+    show_warnings_of_runs(
+        (run.title, evidence) for run in context.runs for evidence in run.report.survey.usable.values()
+    )
     show_not_loaded(context.files, context.runs)
     show_next_steps(result)
     show_runs_table(context.runs, result)

@@ -11,6 +11,7 @@ from calib_core.edges import Binning, Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
 from calib_core.pairs import Labels
+from calib_core.readers.format import Reading, ReadOptions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import usable_runs
 from calib_core.results.robustness import PAPER_BINS, SWEPT_METRICS, Sweep
@@ -50,7 +51,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         Pattern of columns ("*-confidence") → name to read them as, where several systems stand side by side
         in each row: each becomes a run, named by the text at the star.
     missing : sequence of str
-        Values that stand for no value.
+        Values that count as missing.
     gold : str or PathLike, optional
         A table of right answers or outcomes, for a file that holds none.
     on : str
@@ -70,20 +71,17 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     calib_core.errors.BadRowsFound
         If rows are bad and `skip_bad_rows` is False.
     """
+    options = ReadOptions(columns or {}, rows, wide or {}, missing, on)
 
-    def read(more_columns: Mapping[str, str]) -> readers.Reading:
+    def read(more_columns: Mapping[str, str], more_wide: Mapping[str, str]) -> Reading:
         return readers.read(
             Path(path),
             format=format,
-            columns={**(columns or {}), **more_columns},
-            rows=rows,
-            wide=wide,
-            missing=missing,
+            options=options.adding(more_columns, more_wide),
             gold=None if gold is None else Path(gold),
-            on=on,
         )
 
-    return list(usable_runs(read({}), skip_bad_rows=skip_bad_rows, read_again=read))
+    return list(usable_runs(read({}, {}), skip_bad_rows=skip_bad_rows, read_again=read))
 
 
 def score(

@@ -44,7 +44,7 @@ from pages.widgets.reliability_diagram import show_reliability_diagram
 from pages.widgets.run_choice import RunChoice
 from pages.widgets.run_selection import RunEvidence, RunSelection, pick_run_selection, show_not_drawn
 from pages.widgets.shell import PAGES, shell
-from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles
+from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles, show_warnings_of_runs
 from pages.widgets.table import COLUMN_CONFIG, drop_constant_columns, show_table
 
 
@@ -346,6 +346,7 @@ def page() -> None:
     show_comparison_tiles(result)
     show_recipe(result.recipe)
     show_remarks(*result.caveats)
+    show_warnings_of_runs((scored.run.title, scored.evidence) for scored in choice.selection.run_evidences)
     show_figure(
         lambda theme: comparison_figure(result, theme, selected=chosen, style_indices=choice.style_indices),
         key="comparison",

@@ -31,7 +31,7 @@ from calib_core.wording import bad_rows_phrase, plural
 from pages.state.cache import LoadedFile, read_now
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun, file_id
-from pages.widgets.column_mapping import mark_decided, show_mapping_controls
+from pages.widgets.column_mapping import mark_decided, show_accept_all, show_mapping_controls
 from pages.widgets.export import Export, make_file_stem
 from pages.widgets.file_status import (
     escape_markdown_lines,
@@ -330,6 +330,7 @@ def page() -> None:
         f"{plural(len(context.files) + len(context.unread), 'file')}, {unread}{len(loaded)} loaded, "
         f"{plural(len(context.runs), 'run')}. The folder is only read, never written to."
     )
+    show_accept_all(context.files)
     shown = show_file_table(context.files, loaded, context.unread)
     for file in shown.keys() & set(context.unread):
         read_now(file)

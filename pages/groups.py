@@ -61,7 +61,7 @@ from pages.widgets.pickers import most_common_method, pick_method, pick_method_o
 from pages.widgets.run_choice import pick_metric
 from pages.widgets.run_selection import RunSelection, pick_run_selection, short_names_by_id, show_not_drawn
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_recipe, show_tiles
+from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
 from pages.widgets.table import show_table
 
 MAX_DIAGRAMS: Final = 9
@@ -313,6 +313,8 @@ def show_groups_summary(choice: GroupsChoice, result: GroupResults) -> None:
         show_tiles([tile._replace(below=escape_markdown(tile.below)) for tile in tiles])
     if result.groups:
         show_recipe(result.recipe)
+    titles = {run.id: run.title for run in choice.selection.runs}
+    show_warnings_of_runs((titles[id_], evidence) for id_, evidence in choice.evidences.items())
 
 
 def _groups_view_caption(choice: GroupsChoice, result: GroupResults) -> ViewCaption:

@@ -62,7 +62,7 @@ from pages.widgets.run_selection import (
     show_not_drawn,
 )
 from pages.widgets.shell import PAGES, shell
-from pages.widgets.summary import show_headline, show_recipe, show_tiles
+from pages.widgets.summary import show_headline, show_recipe, show_tiles, show_warnings_of_runs
 from pages.widgets.table import drop_constant_columns, show_table
 
 TABLE_STYLE_SHEET: Final = Path(__file__).parent / "widgets" / "ece_brier_table.css"
@@ -342,6 +342,7 @@ def page() -> None:
     choice = shell("methods", choose_methods).choice
     result = cached_methods_table(choice)
     show_methods_summary(choice, result)
+    show_warnings_of_runs((scored.run.title, scored.evidence) for scored in choice.selection.run_evidences)
     show_methods_table(choice, result)
     show_not_drawn(choice.selection)
     show_published_tables()

@@ -58,7 +58,7 @@ from pages.widgets.figure import show_figure
 from pages.widgets.number_list_input import NumberListSpec, number_list_input
 from pages.widgets.pickers import pick_method_options, pick_run
 from pages.widgets.shell import shell
-from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles
+from pages.widgets.summary import show_headline, show_recipe, show_remarks, show_tiles, show_warnings_of_runs
 from pages.widgets.table import show_table
 from pages.widgets.url_inputs import url_selectbox
 
@@ -263,6 +263,11 @@ def show_sampling_summary(choice: SamplingChoice, result: SampleSizeSweep) -> No
     show_recipe(sampling_recipe(result, choice.metric))
     show_remarks(result.sufficiency_definition)
     show_remarks(*sampling_remarks(result))
+    show_warnings_of_runs(
+        (choice.run.title, evidence)
+        for id_, evidence in choice.run.report.survey.usable.items()
+        if id_ in result.mean_confidence
+    )
     for reason in (*result.spread_caveats.values(), *result.unavailable.values()):
         st.caption(f":material/block: {escape_markdown(reason)}")
 

@@ -46,7 +46,14 @@ from pages.widgets.pickers import (
 from pages.widgets.reliability_diagram import show_reliability_diagram
 from pages.widgets.run_choice import RunChoice, pick_metric, show_unavailable
 from pages.widgets.shell import PAGES, shell
-from pages.widgets.summary import show_headline, show_reasons, show_recipe, show_remarks, show_tiles
+from pages.widgets.summary import (
+    show_headline,
+    show_reasons,
+    show_recipe,
+    show_remarks,
+    show_tiles,
+    show_warnings_of_runs,
+)
 from pages.widgets.table import drop_constant_columns, fit_column_widths
 from pages.widgets.url_inputs import url_toggle
 
@@ -222,6 +229,7 @@ def page() -> None:
     show_tiles(training_tiles(result))
     show_recipe("\n".join(training_recipes(result)))
     show_remarks(*result.line_summaries)
+    show_warnings_of_runs((runs[id_].title, evidence) for id_, evidence in evidences.items())
     single_checkpoints_toggle(result)
     show_figure(
         lambda theme: training_figure(

@@ -29,7 +29,7 @@ from calib_core.cli.terminal import progress_bar
 from calib_core.errors import CalibError, Refused
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 
-NO_COLUMNS: Final[Mapping[str, str]] = MappingProxyType({})
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,13 @@ class InputFiles:
         options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on)
         return cls(tuple(files), format_id, options, skip_bad_rows, gold)
 
-    def read(self, path: Path, name: str, columns: Mapping[str, str] = NO_COLUMNS) -> Reading:
+    def read(
+        self,
+        path: Path,
+        name: str,
+        columns: Mapping[str, str] = _NOTHING,
+        wide: Mapping[str, str] = _NOTHING,
+    ) -> Reading:
         """Reads one file, with progress on stderr if that is a terminal.
 
         Parameters
@@ -91,8 +97,8 @@ class InputFiles:
             The file.
         name : str
             What messages call the file.
-        columns : Mapping[str, str]
-            Columns that are named in addition to those of the options.
+        columns, wide : Mapping[str, str]
+            Columns and patterns that are named in addition to those of the options.
 
         Raises
         ------
@@ -104,12 +110,8 @@ class InputFiles:
                 path,
                 name=name,
                 format=self.format,
-                columns={**self.options.columns, **columns},
-                rows=self.options.rows,
-                wide=self.options.wide,
-                missing=self.options.missing,
+                options=self.options.adding(columns, wide),
                 gold=self.gold,
-                on=self.options.gold_on,
                 progress=progress,
             )
 

@@ -186,6 +186,7 @@ def check_elements(report: FileReport) -> list[JsonElement]:
         "groups": list(report.group_columns),
         "proposals": dict(report.proposed_mapping),
         "proposed": None if report.proposal is None else dict(report.proposal.mapping),
+        "proposed_wide": None if report.proposal is None else dict(report.proposal.wide),
     }
     if not report.runs:
         return [{**_element_without_run(report.file, report.format, report.n_rows), **file_details}]

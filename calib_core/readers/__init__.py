@@ -7,7 +7,7 @@ what it holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -61,17 +61,13 @@ FORMATS: Final[dict[str, Format]] = {
 """Format id → format; the first that recognises a file reads it."""
 
 
-def read(  # noqa: PLR0913  one parameter an option
+def read(
     path: Path,
     *,
     name: str | None = None,
     format: str | None = None,  # noqa: A002  the word people use on the command line
-    columns: Mapping[str, str] | None = None,
-    rows: str = "",
-    wide: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
+    options: ReadOptions = AS_IT_LIES,
     gold: Path | None = None,
-    on: str = "",
     root: Path | None = None,
     progress: ReadProgress | None = None,
 ) -> Reading:
@@ -85,29 +81,10 @@ def read(  # noqa: PLR0913  one parameter an option
         What messages call the file; by default its own name.
     format
         An id of `FORMATS`; by default the format is recognised from the content.
-    columns
-        Column of the file → Calib's name for it, for columns that do not have that name already. Several
-        columns may get the name of one list (samples, choices, choice_probs …): they become its elements,
-        in the order of the mapping, and an empty cell is an unknown element. A probability may be divided
-        (`{"conf": "confidence/100"}` for percentages), and an outcome may name the values that mean right
-        (`{"grade": "correct:Correct|Mostly correct"}`). A column with the empty name
-        (`{"choices": ""}`; `--map choices=` on the command line) is left out. A nested field is named by
-        its path (`{"signals.stated": "confidence"}`, `{"results.0.score": "correct"}`); a column that has
-        dots in its name comes first.
-    rows
-        Path to the rows in a file that holds one JSON object, such as "results.items"; "" looks for them.
-        Rows are a list of objects, an object of objects by id, or an object with `columns` and `data`.
-    wide
-        Pattern of columns → name they are read as, where several systems stand side by side in each row
-        (`{"*-evals": "correct", "*-confidence_levels": "confidence"}`). The text at the star becomes the
-        model, each system is a run of its own, and a list of one value is that value.
-    missing
-        Values that stand for no value, such as "Unparseable".
+    options
+        How the columns and rows are read.
     gold
         A table of right answers or outcomes, for a file that holds none.
-    on
-        The column that `gold` is joined on, or "THIS=THAT" if the two files name it differently; "" joins
-        on the ids.
     root
         A folder that no link may lead out of.
     progress
@@ -129,7 +106,9 @@ def read(  # noqa: PLR0913  one parameter an option
         path,
         file=(name or path.name).encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         format_id=format,
-        options=ReadOptions(dict(columns or {}), rows, dict(wide or {}), tuple(missing), on),
+        options=replace(  # a worker is sent plain types only
+            options, columns=dict(options.columns), wide=dict(options.wide), missing=tuple(options.missing)
+        ),
         gold_path=gold,
         root=root,
         progress=progress or ignore_progress,
@@ -156,10 +135,8 @@ def read_in_this_process(
         The file.
     file
         What messages call the file.
-    format, gold, progress
+    format, options, gold, progress
         As in `read`.
-    options
-        How the user wants the file to be read.
     companions
         Name → path of the files that are read together with this one; None looks for them beside it.
 
@@ -172,10 +149,9 @@ def read_in_this_process(
     progress(0.0, "opening")
     companion_paths = existing_companions(path) if companions is None else companions
     head = read_head(path, file, progress)
-    if format is None and (options.rows or options.wide):
-        format = TABLE.id  # noqa: A001
     head = replace(head, companions=companion_paths, gold_path=gold, gold_on=options.gold_on)
-    return _choose_format(head, format).read(head, options, progress)
+    is_table = format is None and (options.rows or options.wide)
+    return _choose_format(head, TABLE.id if is_table else format).read(head, options, progress)
 
 
 def _choose_format(head: Head, format_id: str | None) -> Format:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -38,6 +38,9 @@ class Reading:
     proposed_mapping
         Column of the file → the name it probably stands for; never applied without being asked for.
         Several columns may stand for one name: they are the elements of one list, or alternatives.
+    proposed_wide
+        Pattern of columns → the name they probably stand for, where several systems seem to stand side by
+        side in each row; never applied without being asked for.
     notes
         Sentences for the person who reads the numbers.
     refusal
@@ -57,6 +60,7 @@ class Reading:
     columns: tuple[str, ...]
     unused_columns: tuple[str, ...]
     proposed_mapping: Mapping[str, str]
+    proposed_wide: Mapping[str, str] = field(default_factory=dict[str, str])
     notes: tuple[str, ...] = ()
     refusal: str | None = None
     group_columns: tuple[str, ...] = ()
@@ -91,18 +95,26 @@ class ReadOptions:
     Attributes
     ----------
     columns
-        Column of the file, or path to a nested field (`signals.stated`, `results.0.score`) → name it is read
-        as, as in `calib_core.readers.read`.
+        Column of the file → Calib's name for it, for columns that do not have that name already. Several
+        columns may get the name of one list (samples, choices, choice_probs …): they become its elements,
+        in the order of the mapping, and an empty cell is an unknown element. A probability may be divided
+        (`{"conf": "confidence/100"}` for percentages), and an outcome may name the values that mean right
+        (`{"grade": "correct:Correct|Mostly correct"}`). A column with the empty name
+        (`{"choices": ""}`; `--map choices=` on the command line) is left out. A nested field is named by
+        its path (`{"signals.stated": "confidence"}`, `{"results.0.score": "correct"}`); a column that has
+        dots in its name comes first.
     rows
-        Path to the rows in a file that holds one JSON object; "" to look for them.
+        Path to the rows in a file that holds one JSON object, such as "results.items"; "" looks for them.
+        Rows are a list of objects, an object of objects by id, or an object with `columns` and `data`.
     wide
-        Pattern of columns, such as `*-confidence` → name they are read as, where several systems stand side
-        by side in each row. The text at the star names the system.
+        Pattern of columns → name they are read as, where several systems stand side by side in each row
+        (`{"*-evals": "correct", "*-confidence_levels": "confidence"}`). The text at the star becomes the
+        model, each system is a run of its own, and a list of one value is that value.
     missing
-        Values that stand for no value.
+        Values that count as missing, such as "Unparseable".
     gold_on
         The column that a table of right answers is joined on, or `THIS=THAT` if the two files name it
-        differently; "" for the ids.
+        differently; "" joins on the ids.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -111,9 +123,13 @@ class ReadOptions:
     missing: Sequence[str] = ()
     gold_on: str = ""
 
+    def adding(self, columns: Mapping[str, str], wide: Mapping[str, str]) -> ReadOptions:
+        """Return these options with further columns and patterns named."""
+        return replace(self, columns={**self.columns, **columns}, wide={**self.wide, **wide})
+
 
 AS_IT_LIES: Final = ReadOptions()
-"""No wish of the user: everything is recognised by its content."""
+"""The file is read as it is: everything is recognised by its content."""
 
 ContentKind = Literal["parquet", "arrow", "json lines", "json list", "json object", "text", "zip", "npy"]
 """What the bytes are, whatever the file is called."""

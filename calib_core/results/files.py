@@ -17,7 +17,7 @@ from calib_core.methods.answers.outcomes import greedy_correct
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.methods.stored_confidence import GIVEN
 from calib_core.readers.format import Reading
-from calib_core.readers.table.columns import map_options, mapping_variants
+from calib_core.readers.table.columns import map_options, mapping_variants, wide_options
 from calib_core.results.evidence import (
     AnswerEvidence,
     Evidence,
@@ -26,7 +26,7 @@ from calib_core.results.evidence import (
     restored_survey,
     survey_methods,
 )
-from calib_core.runs import Run, TokenRun
+from calib_core.runs import Run, TokenRun, confidence_name
 from calib_core.wording import plural
 
 FileStatus = Literal["loads", "asks", "refused"]
@@ -99,12 +99,11 @@ class RunReport:
         }
 
 
-ReadAgain: TypeAlias = Callable[[Mapping[str, str]], Reading]
-"""Reads a file again with further columns named: column → name."""
+ReadAgain: TypeAlias = Callable[[Mapping[str, str], Mapping[str, str]], Reading]
+"""Reads a file again with further columns named: (column → name, pattern of columns → name) → reading."""
 
 MAX_TRIALS: Final = 8
 """Mappings that are tried for a proposal."""
-
 
 MAX_BAD_SHARE: Final = 0.1
 """A column with a larger share of bad rows is not proposed."""
@@ -118,6 +117,8 @@ class Proposal:
     ----------
     mapping : Mapping[str, str]
         Column → the name that it may stand for.
+    wide : Mapping[str, str]
+        Pattern of columns → the name that they may stand for, for systems side by side in each row.
     outcome : str
         What the file comes to with it.
     n_bad_rows : int
@@ -127,15 +128,17 @@ class Proposal:
     """
 
     mapping: Mapping[str, str]
+    wide: Mapping[str, str]
     outcome: str
     n_bad_rows: int
     agreement: float
 
     @property
     def summary(self) -> str:
-        """The options that say so on the command line, and what the file comes to with them."""
+        """The command-line options for it, and what the file comes to with them."""
+        options = " ".join(filter(None, (map_options(self.mapping), wide_options(self.wide))))
         bad_text = f" without {plural(self.n_bad_rows, 'bad row')}" if self.n_bad_rows else ""
-        return f"With {map_options(self.mapping)} it loads{bad_text}: {self.outcome}."
+        return f"With {options} it loads{bad_text}: {self.outcome}."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -420,7 +423,8 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
 def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     """Try what the columns of a file may mean, and return the best of what loads.
 
-    Columns whose values do not fit are left out. Of several columns for one name, the one with which the
+    Columns whose values do not fit are left out, as are further confidences with a bad value. Systems side
+    by side in each row come before a single system. Of several columns for one name, the one with which the
     answers agree best with the file's own outcomes is taken, or else the first. Nothing is proposed with
     which something suggests a misreading (`Evidence.warnings`).
 
@@ -429,38 +433,50 @@ def find_proposal(reading: Reading, read_again: ReadAgain) -> Proposal | None:
     reading : Reading
         The file as it was read, without a usable row.
     read_again : callable
-        Further columns of the file → the reading with them; may raise `errors.Refused`.
+        Reads the file with further columns named; may raise `errors.Refused`.
     """
+    nothing: Mapping[str, str] = {}
     trials = [
-        trial
+        _try_mapping(mapping, nothing, read_again)
         for mapping in mapping_variants(reading.proposed_mapping)[:MAX_TRIALS]
-        if (trial := _try_mapping(mapping, read_again)) is not None
     ]
-    return max(trials, key=lambda trial: (not trial.n_bad_rows, trial.agreement), default=None)
+    if reading.proposed_wide:
+        trials.append(_try_mapping(nothing, reading.proposed_wide, read_again))
+    return max(
+        (trial for trial in trials if trial is not None),
+        key=lambda trial: (not trial.n_bad_rows, bool(trial.wide), trial.agreement),
+        default=None,
+    )
 
 
-def _try_mapping(mapping: Mapping[str, str], read_again: ReadAgain) -> Proposal | None:
+def _try_mapping(
+    mapping: Mapping[str, str], wide: Mapping[str, str], read_again: ReadAgain
+) -> Proposal | None:
     """Read the file with a mapping, without the columns that do not fit; None if that is of no use."""
     try:
-        reading = read_again(mapping)
+        reading = read_again(mapping, wide)
+        report = check_file(reading)
         unfit = {
             cell.column
             for problem in reading.problems
-            if problem.count > MAX_BAD_SHARE * reading.n_rows
             for cell in problem.first_cells
+            if problem.count > MAX_BAD_SHARE * reading.n_rows
+            or confidence_name(mapping.get(cell.column, "")) is not None
         }
-        if kept := {column: name for column, name in mapping.items() if column not in unfit}:
-            without = read_again(kept) if len(kept) < len(mapping) else reading
-            if without.n_bad_rows < reading.n_bad_rows and check_file(without).status != "refused":
-                reading, mapping = without, kept
+        if unfit & mapping.keys() and (
+            kept := {column: name for column, name in mapping.items() if column not in unfit}
+        ):
+            without = check_file(fitting := read_again(kept, wide))
+            if without.n_bad_rows < report.n_bad_rows and without.status != "refused":
+                reading, report, mapping = fitting, without, kept
     except Refused:
         return None
-    report = check_file(reading)
     if report.status == "refused" or report.warnings:
         return None
     agreements = [value for run in reading.good_runs if (value := _agreement(run)) is not None]
     return Proposal(
         MappingProxyType(dict(mapping)),
+        MappingProxyType(dict(wide)),
         _outcome_text(report),
         report.n_bad_rows,
         float(np.mean(agreements)) if agreements else 0.0,

@@ -550,23 +550,19 @@ def _read_report(
     """Return the report of the file under this mapping; raises CalibError where it cannot be read."""
     gold = listing.gold if mapping.gold else None
 
-    def read(more_columns: Mapping[str, str]) -> readers.Reading:
+    def read(columns: Mapping[str, str], wide: Mapping[str, str]) -> readers.Reading:
         return readers.read(
             listing.path,
             name=listing.name,
             format=mapping.format,
-            columns={**dict(mapping.columns), **more_columns},
-            rows=mapping.rows,
-            wide=dict(mapping.wide),
-            missing=mapping.missing,
+            options=mapping.options.adding(columns, wide),
             gold=gold,
-            on=mapping.gold_on,
             root=listing.root,
             progress=progress,
         )
 
     def survey() -> SurveyedFile:
-        return survey_file(read({}), read)
+        return survey_file(read({}, {}), read)
 
     if listing.stamp.session:  # an upload is its session's alone
         return survey().report()

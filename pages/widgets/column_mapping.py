@@ -21,7 +21,7 @@ from calib_core.readers.table.columns import (
     in_order_of_suffix,
     likeliest_columns,
 )
-from calib_core.results.files import FileReport
+from calib_core.results.files import FileReport, Proposal
 from calib_core.runs import INFO_COLUMNS, confidence_name
 from pages.state.cache import LoadedFile, mapping_store
 from pages.state.mappings import FileMapping, fingerprint
@@ -92,11 +92,13 @@ MAX_OFFERED_COLUMNS: Final = 2_000
 GOLD_COLUMNS: Final = frozenset({"gold", "gold_index", "gold_all"})
 NEEDS_GOLD: Final = "needs right answers"
 NEEDS_COLUMN_NAMES: Final = "columns to be named"
+NEEDS_CONSENT: Final = "columns to confirm"
 
 UNCHANGED: Final = "as it is"
 IGNORED: Final = "left out"
 
 _DECIDED_KEY: Final = "_decided"
+_TROUBLE_WITH_ALL: Final = "trouble_with_all"
 
 
 def show_mapping_controls(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
@@ -106,10 +108,9 @@ def show_mapping_controls(file: LoadedFile, files: Sequence[LoadedFile], key: st
     can_map_columns = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
     if not (can_map_columns or file.refusal is not None or file.mapping):
         return
-    proposal = base.proposal.mapping if base and base.proposal else {}
     if base and base.proposal and not file.mapping:
         _show_proposal(file, base, key)
-    starts_open = _opens_by_default(file, files, proposal)
+    starts_open = _opens_by_default(file, files)
     if not st.toggle(
         "Read it otherwise: columns, right answers, format",
         value=starts_open,
@@ -137,23 +138,64 @@ def _show_proposal(file: LoadedFile, base: FileReport, key: str) -> None:
     """Draw what the columns probably mean, what the file comes to with that, and a button that accepts it."""
     if base.proposal is None:
         return
-    columns = columns_text(base.proposal.mapping)
+    columns = columns_text({**base.proposal.wide, **base.proposal.mapping})
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             f":material/lightbulb: **Read {columns}**, it comes to {escape_markdown(base.proposal.outcome)}."
         )
-        mapping = FileMapping(
-            file.mapping.format,
-            tuple(base.proposal.mapping.items()),
-            columns_fingerprint=fingerprint(base.columns),
-        )
         st.button(
-            "Accept all",
+            "Accept",
             key=f"accept_{key}",
             type="primary",
             on_click=save_mapping,
-            args=(file, mapping, key),
+            args=(file, _proposed_mapping(file, base, base.proposal), key),
         )
+
+
+def show_accept_all(files: Sequence[LoadedFile]) -> None:
+    """Draw a button that accepts the proposals of all files, where several have one."""
+    if error := st.session_state.pop(_TROUBLE_WITH_ALL, None):
+        st.error(escape_markdown(error), icon=":material/save:")
+    proposed = {
+        file: _proposed_mapping(file, base, base.proposal)
+        for file in files
+        if not file.mapping
+        and file.refusal is not None
+        and (base := file.report_without_mapping or file.report) is not None
+        and base.proposal is not None
+    }
+    if len(proposed) < 2:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f":material/lightbulb: **{len(proposed):,} files can be loaded** once you agree on what their "
+            "columns mean. What each was taken for stands in its block below."
+        )
+        st.button(
+            f"Accept all {len(proposed):,} files",
+            key="accept_all",
+            type="primary",
+            on_click=_keep_mappings,
+            args=(proposed,),
+        )
+
+
+def _proposed_mapping(file: LoadedFile, base: FileReport, proposal: Proposal) -> FileMapping:
+    return FileMapping(
+        file.mapping.format,
+        tuple(proposal.mapping.items()),
+        wide=tuple(proposal.wide.items()),
+        columns_fingerprint=fingerprint(base.columns),
+    )
+
+
+def _keep_mappings(mappings: Mapping[LoadedFile, FileMapping]) -> None:
+    """Keep the mapping of each file; the first that cannot be kept is reported above the files."""
+    try:
+        for file, mapping in mappings.items():
+            mapping_store(file).save(file.listing.path, mapping)
+    except OSError as error:
+        st.session_state[_TROUBLE_WITH_ALL] = f"They cannot be kept: {error.strerror}."
 
 
 def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -> None:
@@ -213,18 +255,15 @@ def columns_text(columns: Mapping[str, str], max_parts: int = 8) -> str:
     return ", ".join(parts[:max_parts]) + more
 
 
-def _opens_by_default(file: LoadedFile, files: Sequence[LoadedFile], proposal: Mapping[str, str]) -> bool:
-    """Return whether the controls start open: for a refused file that a mapping is likely to fix."""
-    if file.refusal is None or file.mapping or is_gold_table(file, files):
-        return False
+def _opens_by_default(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
+    """Return whether the controls start open: for a refused file that only they are likely to fix."""
     base = file.report_without_mapping or file.report
+    is_proposed = base is not None and base.proposal is not None
+    if file.refusal is None or file.mapping or is_proposed or is_gold_table(file, files):
+        return False
     # A file with bad rows has the right columns; its values need fixing, not its mapping.
     may_need_columns = base is not None and base.format in TABLE_FORMATS and not base.n_bad_rows
-    return (
-        bool(proposal)
-        or may_need_columns
-        or (missing_information(file) == NEEDS_GOLD and bool(_gold_tables(file, files)))
-    )
+    return may_need_columns or (missing_information(file) == NEEDS_GOLD and bool(_gold_tables(file, files)))
 
 
 def missing_information(file: LoadedFile) -> str | None:
@@ -234,6 +273,8 @@ def missing_information(file: LoadedFile) -> str | None:
     if "--gold" in file.refusal.split():
         return NEEDS_GOLD
     base = file.report_without_mapping or file.report
+    if base is not None and base.proposal is not None:
+        return NEEDS_CONSENT
     proposal = likeliest_columns(base.proposed_mapping) if base else {}
     return None if SUPPORTING_COLUMNS.issuperset(proposal.values()) else NEEDS_COLUMN_NAMES
 
@@ -415,7 +456,7 @@ def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
     kept = file.mapping
     has_some = bool(kept.rows or kept.wide or kept.missing or kept.gold_on)
     if not st.toggle(
-        "Rows below a key, several systems in a row, values that stand for none",
+        "Nested rows, systems side by side, missing values, joins",
         value=has_some,
         key=f"shape_{key}",
     ):
@@ -429,11 +470,11 @@ def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
             help="Where the rows are in a file of one JSON object.",
         )
         missing = st.text_input(
-            "Values that stand for none",
+            "Values that count as missing",
             " | ".join(kept.missing),
             key=f"missing_{key}",
             placeholder="Unparseable | N/A",
-            help="They count as missing. Separate several by |.",
+            help="Separate several by |.",
         )
         wide = st.text_area(
             "Systems side by side, a pattern a line",
@@ -469,7 +510,7 @@ def _pick_for_all_columns(widget_keys: Mapping[str, str], key: str) -> None:
         st.session_state[widget] = None
 
     st.selectbox(
-        "All of these that are nothing else: parts of one list",
+        "Read the other columns as parts of one list",
         sorted(LIST_COLUMNS),
         index=None,
         key=widget,

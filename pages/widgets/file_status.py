@@ -18,6 +18,7 @@ from pages.state.markdown import escape_markdown
 from pages.state.runs import file_id
 from pages.widgets.column_mapping import (
     NEEDS_COLUMN_NAMES,
+    NEEDS_CONSENT,
     NEEDS_GOLD,
     decided_keys,
     is_gold_table,
@@ -56,6 +57,7 @@ SETTLED_STATES: Final = (LOADED, GOOD_ROWS_ONLY, HOLDS_GOLD)
 """States of files that need no attention."""
 
 STATE_PHRASES: Final = {
+    NEEDS_CONSENT: ("needs its columns confirmed", "need their columns confirmed"),
     NEEDS_COLUMN_NAMES: ("needs its columns named", "need their columns named"),
     NEEDS_GOLD: ("needs right answers", "need right answers"),
     UNDECIDED: ("has bad rows to decide on", "have bad rows to decide on"),
@@ -104,6 +106,8 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
         return bad_rows_phrase(undecided.n_bad_rows, undecided.n_rows) if undecided else ""
     if is_gold_table(file, files):
         return LOOKS_LIKE_GOLD
+    if missing_information(file) == NEEDS_CONSENT and file.report and file.report.proposal:
+        return f"would come to {file.report.proposal.outcome}"
     lines = refusal_text(file).splitlines()
     reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
     first = reasons[0] if reasons else _LEADING_COUNTS.sub("", lines[0].removeprefix(f"{file.name} "))
@@ -195,8 +199,10 @@ def _differs(column: pl.Series, value: str | int | None) -> bool:
 
 
 def _attention_rank(state: str) -> int:
-    """Return the sort rank of a state: files that need attention, then refused ones, then settled ones."""
-    return 2 if state in SETTLED_STATES else 1 if state == REFUSED else 0
+    """Return the sort rank of a state: what one click settles, then other open, refused, settled files."""
+    if state == NEEDS_CONSENT:
+        return 0
+    return 3 if state in SETTLED_STATES else 2 if state == REFUSED else 1
 
 
 def open_files(

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import streamlit as st
 
+from calib_core.results.evidence import Evidence
 from calib_core.results.view_caption import ViewCaption
+from calib_core.wording import join_names, plural
 from pages.state.markdown import escape_markdown
 from pages.state.progress import with_partial_note
+
+MAX_RUN_WARNINGS: Final = 3
+"""Warnings that a page of several runs shows; the others are counted."""
 
 
 def show_tiles(values: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> None:
@@ -62,6 +68,24 @@ def show_warnings(*texts: str) -> None:
     """Draw what suggests that a file was read otherwise than it was meant, each text by itself."""
     for text in texts:
         st.warning(escape_markdown(text), icon=":material/help:")
+
+
+def show_warnings_of_runs(evidences: Iterable[tuple[str, Evidence]]) -> None:
+    """Draw what suggests that runs were read otherwise than they were meant: each text once, by its runs.
+
+    Parameters
+    ----------
+    evidences : iterable of (str, Evidence)
+        Title of a run, and what one of its methods gives.
+    """
+    titles_by_text: dict[str, dict[str, None]] = {}
+    for title, evidence in evidences:
+        for text in evidence.warnings:
+            titles_by_text.setdefault(text, {})[title] = None
+    shown = list(titles_by_text.items())[:MAX_RUN_WARNINGS]
+    show_warnings(*(f"{join_names(list(titles))}: {text}" for text, titles in shown))
+    if hidden := len(titles_by_text) - len(shown):
+        show_warnings(f"{plural(hidden, 'further warning')} on the page Files.")
 
 
 def show_reasons(title: str, reasons: Mapping[str, str], key: str, *, expanded: bool = False) -> None:

@@ -74,16 +74,18 @@ def test_one_click_applies_to_all_files_with_the_same_columns(data: Path, visit:
     at = visit("files")
     opened = [screens.plain(block.label) for block in at.expander if block.proto.expanded]
     assert opened == ["a.csv"]
+    assert not control(at, "reread_a.csv").value  # what is proposed needs no controls
+    choose(at, "reread_a.csv", value=True)
     at.button(key="apply_all_a.csv").click()
     loaded = dict.fromkeys(["a.csv", "b.csv", "c.csv", "d.csv"], "loaded")
-    assert file_states(screens.run(at)) == {**loaded, "other.csv": "columns to be named"}
+    assert file_states(screens.run(at)) == {**loaded, "other.csv": "columns to confirm"}
 
 
 def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> None:
     rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]
     write_csv(data / "likely.csv", rows)
     at = visit("files")
-    assert file_states(at) == {"likely.csv": "columns to be named"}
+    assert file_states(at) == {"likely.csv": "columns to confirm"}
     (asked,) = (screens.plain(warning.value) for warning in at.warning)
     assert "--map" not in asked
     assert "'conf', 'is_correct'" in asked
@@ -92,6 +94,27 @@ def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> Non
     assert "it comes to accuracy 0.4000 (16 of 40), mean confidence 0.6828 (given)" in page_text(at)
     at.button(key="accept_likely.csv").click()
     assert file_states(screens.run(at)) == {"likely.csv": "loaded"}
+
+
+def test_one_click_accepts_what_is_proposed_for_every_file(data: Path, visit: Visit) -> None:
+    """Files of other columns have proposals of their own."""
+    rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]
+    write_csv(data / "a.csv", rows)
+    write_csv(data / "b.csv", [{"prob": row["conf"], "hit": row["is_correct"]} for row in rows])
+    write_csv(data / "c.csv", [{f"{name}-{key}": row[key] for name in ("small", "large") for key in row}
+                               for row in rows])  # fmt: skip
+    write_csv(data / "fine.csv", quiz(40))
+    write_csv(data / "notes.csv", [{"remark": "x"}])
+    at = visit("files")
+    assert "3 files can be loaded once you agree on what their columns mean" in page_text(at)
+    at.button(key="accept_all").click()
+    at = screens.run(at)
+    states = file_states(at)
+    assert [states[name] for name in ("a.csv", "b.csv", "c.csv", "fine.csv")] == ["loaded"] * 4
+    assert states["notes.csv"] == "refused"
+    assert "6 runs" not in page_text(at)
+    assert "5 runs" in page_text(at)
+    assert not [button for button in at.button if button.key == "accept_all"]
 
 
 def test_a_proposal_can_be_changed(data: Path, visit: Visit) -> None:
@@ -159,7 +182,7 @@ def test_a_confidence_in_percent_is_proposed_and_read_as_such(data: Path, visit:
     write_csv(data / "percent.csv", rows)
     at = visit("files")
     assert "conf as confidence/100" in page_text(at)
-    at.button(key="apply_percent.csv").click()
+    at.button(key="accept_percent.csv").click()
     assert file_states(screens.run(at)) == {"percent.csv": "loaded"}
     write_csv(data / "share.csv", quiz(40))
     shown = [tiles(visit("reliability", run=run, method="given"))["ECE"] for run in ("percent", "share")]

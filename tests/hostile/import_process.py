@@ -16,7 +16,7 @@ import polars as pl
 
 from calib_core import readers
 from calib_core.errors import BadRowsFound, CalibError, Unavailable
-from calib_core.readers.format import Reading
+from calib_core.readers.format import Reading, ReadOptions
 from calib_core.report.export.table import safe_csv
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import FileReport, check_file, usable_runs
@@ -37,7 +37,7 @@ PREFERRED: Final[Mapping[str, tuple[str, ...]]] = {
 
 def load(folder: Path, name: str, shape: str, columns: Mapping[str, str], *, good: bool) -> Answer:
     """One file of the folder, read and judged; good: its bad rows are left out."""
-    reading = readers.read(folder / name, name=name, columns=columns, root=folder)
+    reading = readers.read(folder / name, name=name, options=ReadOptions(columns), root=folder)
     report = check_file(reading)
     if report.status == "refused" and report.proposed_mapping and not columns:
         return load(folder, name, shape, dict(report.proposed_mapping), good=good)

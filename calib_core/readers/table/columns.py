@@ -36,7 +36,7 @@ from calib_core.readers.table.cells import (
     lenient_judge,
 )
 from calib_core.readers.table.list_cells import distribution_judge, list_judge, some_finite_judge
-from calib_core.runs import ANSWER_SCHEMA, NAMED_CONFIDENCE_RULE, schema_name
+from calib_core.runs import ANSWER_SCHEMA, NAMED_CONFIDENCE_RULE, confidence_name, schema_name
 
 _COUNT_LIST: Final = list_judge(integer_judge(1, pl.Int32()), pl.Int32())
 _LOGPROB_LIST: Final = list_judge(judge_log_probability, pl.Float64())
@@ -157,6 +157,7 @@ COLUMN_ALIASES: Final = MappingProxyType[str, tuple[str, ...]](
             "score_conf",
             "confidence_score",
             "confidence_level",
+            "confidence_levels",
             "confidences",
             "top_prob",
             "max_prob",
@@ -172,6 +173,7 @@ COLUMN_ALIASES: Final = MappingProxyType[str, tuple[str, ...]](
             "em",
             "exact_match",
             "hit",
+            "evals",
             "passed",
             "grade",
             "judge",
@@ -293,10 +295,15 @@ SERIES_PREFIXES: Final = MappingProxyType[str, tuple[str, ...]](
 )
 """List → what precedes the letter or number in the normalised name of a column with one element."""
 
+WIDE_NAMES: Final = ("confidence", "verbal_confidence", "p_true", "correct", "prediction")
+"""Names that are proposed for columns of systems side by side, the most important first."""
+
 MAX_PATH_STEPS: Final = 32
 """Limit on the steps of a path to a nested field."""
 
 _SCALED_NAME: Final = re.compile(r"(?P<name>[^/]+)/(?P<divisor>[1-9][0-9]{0,5})")
+_SEPARATOR: Final = re.compile(r"[-_./: ]+")
+_CONFIDENCE_WORD: Final = re.compile(r"[^A-Za-z0-9]*confidence[^A-Za-z0-9]*", re.IGNORECASE)
 _NUMBER_AT_END: Final = re.compile(r"(?P<prefix>.*?)(?P<suffix>[0-9]{1,9})", re.DOTALL)
 
 FitsName: TypeAlias = Callable[[Sequence[str], str], bool]
@@ -330,7 +337,70 @@ def propose_names(columns: Sequence[str], used_names: Collection[str], fits: Fit
         for candidate in _candidate_columns(name, free):
             if fits(candidate, name):
                 proposals.update(dict.fromkeys(candidate, name))
+    if not {"correct", "gold"} & {*used_names, *proposals.values()}:
+        return proposals
+    for column in columns:
+        name = _further_confidence(column)
+        if column not in proposals and name and name not in used_names and fits([column], name):
+            proposals[column] = name
     return proposals
+
+
+def _further_confidence(column: str) -> str | None:
+    """Return the name `confidence.NAME` of a column whose own name says that it is one; None for any other.
+
+    Examples
+    --------
+    >>> _further_confidence("verbal_linguistic_confidence"), _further_confidence("token_length")
+    ('confidence.verbal_linguistic', None)
+    """
+    rest = _CONFIDENCE_WORD.sub("_", column, count=1).strip("_")
+    name = f"confidence.{rest}"
+    return name if rest not in ("", column) and confidence_name(name) else None
+
+
+def propose_wide(columns: Sequence[str], fits: FitsName) -> dict[str, str]:
+    """Propose patterns for the columns of several systems that stand side by side in each row.
+
+    Parameters
+    ----------
+    columns
+        Columns of the file, and paths to nested fields.
+    fits
+        Tells whether the values look right for a name.
+
+    Returns
+    -------
+    dict
+        Pattern with one star → the name its columns probably stand for. It is empty unless two systems or
+        more have a confidence and an outcome each.
+
+    Examples
+    --------
+    >>> propose_wide(["id", "m7-conf", "m7-correct", "m70-conf", "m70-correct"], lambda columns, name: True)
+    {'*-conf': 'confidence', '*-correct': 'correct'}
+    """
+    names = {normalise_name(alias): name for name in WIDE_NAMES for alias in COLUMN_ALIASES[name]}
+    systems_by_pattern: dict[str, dict[str, dict[str, str]]] = {name: {} for name in WIDE_NAMES}
+    for column in columns:
+        for separator in _SEPARATOR.finditer(column):
+            before, after = column[: separator.start()], column[separator.end() :]
+            for system, label, pattern in (
+                (before, after, f"*{column[separator.start() :]}"),
+                (after, before, f"{column[: separator.end()]}*"),
+            ):
+                name = names.get(normalise_name(label))
+                if name is not None and len(system) > 1 and not system.isdecimal():
+                    systems_by_pattern[name].setdefault(pattern, {})[system] = column
+    chosen: dict[str, str] = {}
+    common: set[str] = set()
+    for name, candidates in systems_by_pattern.items():
+        for pattern, systems in sorted(candidates.items(), key=lambda item: -len(item[1])):
+            shared = common & systems.keys() if chosen else set(systems)
+            if len(shared) > 1 and all(fits([systems[system]], name) for system in sorted(shared)):
+                chosen[pattern], common = name, shared
+                break
+    return chosen if {"confidence", "correct"} <= set(chosen.values()) else {}
 
 
 def likeliest_columns(proposals: Mapping[str, str]) -> dict[str, str]:
@@ -367,6 +437,17 @@ def map_options(mapping: Mapping[str, str]) -> str:
     '--map conf=confidence --map "is ok=correct"'
     """
     return " ".join(f"--map {quote_if_spaced(f'{column}={name}')}" for column, name in mapping.items())
+
+
+def wide_options(wide: Mapping[str, str]) -> str:
+    """Write patterns of columns as command-line options, in quotes since a shell would expand the star.
+
+    Examples
+    --------
+    >>> wide_options({"*-evals": "correct"})
+    '--wide "*-evals=correct"'
+    """
+    return " ".join(f'--wide "{pattern}={name}"' for pattern, name in wide.items())
 
 
 def _candidates_by_name(proposals: Mapping[str, str]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:

@@ -27,6 +27,7 @@ from calib_core.readers.table.columns import (
     ColumnRoles,
     column_list_text,
     no_known_column_message,
+    propose_wide,
     quote_if_spaced,
 )
 from calib_core.readers.table.csv_reader import (
@@ -95,7 +96,7 @@ MODEL: Final = "model"
 
 
 def blank_missing(part: Slice, roles: ColumnRoles) -> tuple[Slice, Counter[str]]:
-    """Replace the values that stand for none by null, and a list of one value by it where that is meant.
+    """Replace the values that count as missing by null, and a list of one value by it where that is meant.
 
     Returns
     -------
@@ -224,9 +225,9 @@ def looks_like(raw: Sequence[pl.Series], name: str) -> bool:
     """
     values = raw[0] if len(raw) == 1 else combine_columns(raw)
     n_present = values.len() - int(is_missing(values).sum())
-    if name in PROBABILITY_COLUMNS and are_percentages(values):
+    if schema_name(name) in PROBABILITY_COLUMNS and are_percentages(values):
         return True
-    judged = COLUMN_JUDGES[name](values)
+    judged = COLUMN_JUDGES[schema_name(name)](values)
     n_valid = judged.values.len() - judged.values.null_count()
     return 2 * n_valid >= n_present
 
@@ -463,6 +464,7 @@ def read_table(
             name for name in roles.unused_columns(columns) if name not in group_columns.columns
         ),
         proposed_mapping=MappingProxyType(proposals),
+        proposed_wide=MappingProxyType(_propose_wide(head, dialect, columns)),
         notes=(*notes, *roles.misnamed_notes(columns)),
         refusal=refusal,
         group_columns=tuple(group_columns.columns),
@@ -586,9 +588,29 @@ def _propose_mapping(
     proposals = roles.propose((*columns, *nested_paths(head.first_objects)), fits)
     return {
         column: f"{name}/100"
-        if name in PROBABILITY_COLUMNS and are_percentages(first_values(head, dialect, [column])[0])
+        if schema_name(name) in PROBABILITY_COLUMNS
+        and are_percentages(first_values(head, dialect, [column])[0])
         else name
         for column, name in proposals.items()
+    }
+
+
+def _propose_wide(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> dict[str, str]:
+    """Propose patterns for the columns of systems side by side, by their names and first values."""
+    paths = (*columns, *nested_paths(head.first_objects))
+
+    def values_of(column: str) -> pl.Series:
+        return unwrap_single_values(first_values(head, dialect, [column])[0])
+
+    def fits(candidates: Sequence[str], name: str) -> bool:
+        return all(looks_like([values_of(column)], name) for column in candidates)
+
+    return {
+        pattern: f"{name}/100"
+        if name in PROBABILITY_COLUMNS
+        and all(are_percentages(values_of(column)) for column in paths if fits_pattern(column, [pattern]))
+        else name
+        for pattern, name in propose_wide(paths, fits).items()
     }
 
 

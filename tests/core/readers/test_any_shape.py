@@ -107,14 +107,13 @@ def read_file(content: bytes, options: ReadOptions) -> FileReport | None:
         path = Path(folder, "quiz.dat")
         path.write_bytes(content)
 
-        def read(columns: Mapping[str, str]) -> Reading:
-            wishes = ReadOptions({**options.columns, **columns}, wide=options.wide)
-            return readers.read_in_this_process(path, file="quiz.dat", options=wishes)
+        def read(columns: Mapping[str, str], wide: Mapping[str, str]) -> Reading:
+            return readers.read_in_this_process(path, file="quiz.dat", options=options.adding(columns, wide))
 
         try:
-            report = check_file(read({}), read_again=read)
+            report = check_file(read({}, {}), read_again=read)
             if report.proposal is not None:
-                report = check_file(read(report.proposal.mapping))
+                report = check_file(read(report.proposal.mapping, report.proposal.wide))
         except Refused:
             return None
     return report if report.status == "loads" else None

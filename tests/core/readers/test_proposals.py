@@ -18,10 +18,10 @@ LETTERS = "ABCD"
 
 
 def report_on(content: str, read_text: ReadText) -> FileReport:
-    def read(columns: Mapping[str, str]) -> Reading:
-        return read_text(content, columns=columns)
+    def read(columns: Mapping[str, str], wide: Mapping[str, str]) -> Reading:
+        return read_text(content, columns=columns, wide=wide)
 
-    return check_file(read({}), read_again=read)
+    return check_file(read({}, {}), read_again=read)
 
 
 def proposed(content: str, read_text: ReadText) -> dict[str, str] | None:
@@ -91,7 +91,7 @@ def test_nested_fields_are_proposed_by_their_paths(read_text: ReadText) -> None:
 
 
 def test_a_file_that_loads_is_not_read_again(read_text: ReadText) -> None:
-    def refuse(_columns: Mapping[str, str]) -> Reading:
+    def refuse(_columns: Mapping[str, str], _wide: Mapping[str, str]) -> Reading:
         raise AssertionError
 
     assert check_file(read_text("confidence,correct\n0.5,1\n"), read_again=refuse).status == "loads"
@@ -110,3 +110,64 @@ def test_load_says_what_would_load(tmp_path: Path) -> None:
         api.load(path)
     assert len(api.load(path, columns={"conf": "confidence", "hit": "correct"})) == 1
     assert readers.read(path).proposed_mapping == {"conf": "confidence", "hit": "correct"}
+
+
+# --- Systems side by side, and several confidences ----------------------------------------------------------
+
+
+def side_by_side(n_rows: int = 60) -> list[dict[str, object]]:
+    """Two systems in each row, their values in lists of one, as tools of Hugging Face write them."""
+    return [
+        {
+            "id": str(number),
+            "answerKey": "A",
+            "tuned-evals": [number % 2],
+            "tuned-confidence_levels": [0.5],
+            "base-v2-evals": [number % 3 // 2],
+            "base-v2-confidence_levels": [0.9],
+            "base-v2-c_lengths": [number],
+        }
+        for number in range(n_rows)
+    ]
+
+
+def test_systems_side_by_side_are_proposed(read_text: ReadText) -> None:
+    report = report_on("\n".join(map(json.dumps, side_by_side())), read_text)
+    assert report.proposal is not None
+    assert report.proposal.summary == (
+        'With --wide "*-confidence_levels=confidence" --wide "*-evals=correct" it loads: accuracy 0.5000 '
+        "(30 of 60), mean confidence 0.5000 (given), in the first of 2 runs."
+    )
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ["m7_confidence", "m7_correct", "m70_confidence"],  # one system alone has both
+        ["confidence_1", "correct_1", "confidence_2", "correct_2"],  # several answers of one system
+        ["m7_confidence", "m70_confidence"],  # no outcome
+    ],
+)
+def test_other_columns_of_like_names_are_no_systems(columns: list[str], read_text: ReadText) -> None:
+    lines = [",".join(columns), *(",".join("1" for _ in columns) for _ in range(40))]
+    assert dict(read_text("\n".join(lines)).proposed_wide) == {}
+
+
+def test_systems_in_percent_and_in_objects_are_proposed(read_text: ReadText) -> None:
+    rows = [
+        {name: {"conf": 50 + number, "is_correct": number % 2} for name in ("small", "large")}
+        for number in range(40)
+    ]
+    reading = read_text("\n".join(map(json.dumps, rows)))
+    assert dict(reading.proposed_wide) == {"*.conf": "confidence/100", "*.is_correct": "correct"}
+
+
+def test_further_confidences_are_proposed_where_they_fit(read_text: ReadText) -> None:
+    """The hedged one has a value above 1, and is not needed."""
+    lines = ["conf,hit,verbal_confidence_score,hedged_confidence,stop_confidence_margin"]
+    lines += [f"0.5,{number % 2},0.25,{1.5 if number == 30 else 0.5},wide" for number in range(60)]
+    assert proposed("\n".join(lines), read_text) == {
+        "conf": "confidence",
+        "hit": "correct",
+        "verbal_confidence_score": "confidence.verbal_score",
+    }

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from calib_core import readers
-from calib_core.readers.format import Reading
+from calib_core.readers.format import Reading, ReadOptions
 from calib_core.results.files import check_file, usable_runs
 from calib_core.runs import AnswerRun
 from core.readers import inspect_logs
@@ -46,7 +46,7 @@ def test_a_white_space_table_of_grades_and_confidences(tmp_path: Path) -> None:
     assert (report.status, report.format) == ("refused", "table")
     assert report.proposal is not None
     assert "--map confidence_level=confidence --map grade=correct" in report.proposal.summary
-    run = load_run(readers.read(path, columns=proposed_mapping(path)))
+    run = load_run(readers.read(path, options=ReadOptions(proposed_mapping(path))))
     assert (run.rows.height, run.rows["confidence"].null_count()) == (20, 0)
     # Gaps of the bins: 1 − .95, 0 − .85, 1 − .65 and 0 − .55, a quarter of the rows each.
     assert figures(run, "given") == pytest.approx((16, 0.5, (0.05 + 0.85 + 0.35 + 0.55) / 4))
@@ -87,7 +87,7 @@ def verbal_table(folder: Path, hedged: float = 0.8) -> Path:
 def test_a_table_with_several_confidences_a_row(tmp_path: Path) -> None:
     """An empty answer is missing; a confidence that is not stated lowers the n of its method alone."""
     path = verbal_table(tmp_path)
-    reading = readers.read(path, columns=proposed_mapping(path))
+    reading = readers.read(path, options=ReadOptions(proposed_mapping(path)))
     assert check_file(reading).status == "loads"
     run = load_run(reading)
     assert (run.rows.height, run.rows["subject"].n_unique()) == (12, 2)
@@ -99,7 +99,8 @@ def test_a_table_with_several_confidences_a_row(tmp_path: Path) -> None:
 def test_confidences_above_one_are_bad_rows(tmp_path: Path) -> None:
     path = verbal_table(tmp_path, hedged=1.2)
     reading = readers.read(
-        path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"}
+        path,
+        options=ReadOptions({"verbal_linguistic_confidence": "confidence", "category": "subject"}),
     )
     (problem,) = reading.problems
     assert (problem.kind, problem.count, reading.n_bad_rows) == ("out of range", 12, 12)
@@ -148,7 +149,7 @@ def test_stated_sequence_and_answer_probabilities(tmp_path: Path) -> None:
     ]
     rows[7][9] = -1.0
     path = write_table(tmp_path / "stones_verb_test.csv", header, rows)
-    reading = readers.read(path, columns=proposed_mapping(path))
+    reading = readers.read(path, options=ReadOptions(proposed_mapping(path)))
     report = check_file(reading)
     assert (report.status, report.n_bad_rows) == ("asks", 1)
     assert [(cell.column, cell.found) for problem in report.problems for cell in problem.first_cells] == [
@@ -170,12 +171,14 @@ def test_votes_of_several_columns(tmp_path: Path) -> None:
         tmp_path / "all.csv", ("question", "choices", "groundtruth_answer", "error_type", *voters), rows
     )
     samples = dict.fromkeys(voters, "samples")
-    reading = readers.read(path, columns={"groundtruth_answer": "gold", **samples})
+    reading = readers.read(path, options=ReadOptions({"groundtruth_answer": "gold", **samples}))
     report = check_file(reading)
     assert (report.status, report.n_rows, report.n_bad_rows) == ("loads", 8, 0)
     assert "In 2 rows gold is one choice's position or letter, as in all others, and also" in report.message
     assert set(load_run(reading).rows["samples"].list.len()) == {4}
-    by_place = readers.read(path, columns={"groundtruth_answer": "gold_index", "choices": "", **samples})
+    by_place = readers.read(
+        path, options=ReadOptions({"groundtruth_answer": "gold_index", "choices": "", **samples})
+    )
     # All four agree where the right choice is the first, else three do: the gap is that of the latter.
     assert figures(load_run(by_place), "cluster_size") == pytest.approx((8, 1.0, 0.75 * 0.25))
 

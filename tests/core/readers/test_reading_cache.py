@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from calib_core import readers
 from calib_core.errors import Refused
 from calib_core.readers import reading_cache
+from calib_core.readers.format import AS_IT_LIES, ReadOptions
 from calib_core.readers.reading_cache import load_or_read
 from calib_core.readers.sandbox.protocol import pack
 from calib_core.results.files import SurveyedFile, check_file, survey_file
@@ -38,11 +39,14 @@ class Start:
         name: str = "",
         gold: Path | None = None,
         root: Path | None = None,
-        **mapping: Any,
+        format_id: str | None = None,
+        options: ReadOptions = AS_IT_LIES,
     ) -> SurveyedFile:
         def read() -> SurveyedFile:
             self.n_read += 1
-            reading = readers.read(path, name=name or path.name, gold=gold, root=root, **mapping)
+            reading = readers.read(
+                path, name=name or path.name, format=format_id, options=options, gold=gold, root=root
+            )
             self.while_reading()
             return survey_file(reading)
 
@@ -54,7 +58,7 @@ class Start:
             name=name or path.name,
             gold=gold,
             root=root,
-            parameters=mapping,
+            parameters={"format": format_id, **asdict(options)},
         )
 
 
@@ -114,8 +118,8 @@ def test_a_file_read_otherwise_is_read_again(start: Start, path: Path) -> None:
     log = write_csv(path.parent / "log.csv", [{**row, "gold": ""} for row in quiz(40)])
     start.read(path)
     start.read(path, name="folder/quiz.csv")
-    start.read(path, columns={"verbal_confidence": "p_true"})
-    start.read(path, format="table")
+    start.read(path, options=ReadOptions({"verbal_confidence": "p_true"}))
+    start.read(path, format_id="table")
     assert start.n_read == 4
     start.read(log)
     start.read(log, gold=gold)

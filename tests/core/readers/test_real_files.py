@@ -12,6 +12,7 @@ import pytest
 from calib_core import readers
 from calib_core.errors import Refused
 from calib_core.methods.method import MethodOptions
+from calib_core.readers.format import ReadOptions
 from calib_core.readers.merged_runs import merge_runs
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import check_file, usable_runs
@@ -41,7 +42,7 @@ def test_white_space_tables_with_unparseable_rows(
     extra_files: Path, model: str, n: int, accuracy: float, expected: float
 ) -> None:
     paths = sorted((extra_files / "real" / "msp-mmlu").glob(f"mmlu_{model}-q*.txt"))
-    readings = [readers.read(path, columns=proposed_mapping(path)) for path in paths]
+    readings = [readers.read(path, options=ReadOptions(proposed_mapping(path))) for path in paths]
     assert {check_file(reading).status for reading in readings} == {"loads"}
     runs = [run for reading in readings for run in answer_runs(usable_runs(reading))]
     rows = pl.concat([run.rows for run in runs])
@@ -71,7 +72,7 @@ def test_tables_with_several_confidences_a_row(
 ) -> None:
     """The note counts an empty answer as wrong; here it is missing, and so is its row."""
     path = extra_files / "real" / "mmlu-pro-verbal" / f"mmlu_pro_{model}_eval_all_None.csv"
-    reading = readers.read(path, columns=proposed_mapping(path))
+    reading = readers.read(path, options=ReadOptions(proposed_mapping(path)))
     assert check_file(reading).status == "loads"
     (run,) = answer_runs(usable_runs(reading))
     assert (run.rows.height, run.rows["subject"].n_unique()) == (12032, 14)
@@ -89,7 +90,8 @@ def test_tables_with_several_confidences_a_row(
 def test_confidences_above_one_are_bad_rows(extra_files: Path) -> None:
     path = extra_files / "real" / "mmlu-pro-verbal" / "mmlu_pro_Qwen2.5-7B-Instruct_eval_all_None.csv"
     reading = readers.read(
-        path, columns={"verbal_linguistic_confidence": "confidence", "category": "subject"}
+        path,
+        options=ReadOptions({"verbal_linguistic_confidence": "confidence", "category": "subject"}),
     )
     (problem,) = reading.problems
     assert (problem.kind, problem.count, reading.n_bad_rows, len(problem.first_cells)) == (
@@ -129,7 +131,7 @@ def test_stated_sequence_and_answer_probabilities(
     extra_files: Path, name: str, bad: int, expected: dict[str, Figures]
 ) -> None:
     path = extra_files / "real" / "yuuxii-token-probs" / f"{name}_test.csv"
-    reading = readers.read(path, columns=proposed_mapping(path))
+    reading = readers.read(path, options=ReadOptions(proposed_mapping(path)))
     report = check_file(reading)
     assert (report.status, report.n_bad_rows) == ("asks" if bad else "loads", bad)
     found = [(cell.column, cell.found) for problem in report.problems for cell in problem.first_cells]
@@ -146,7 +148,7 @@ def test_votes_of_several_columns(extra_files: Path) -> None:
     columns = readers.read(path).columns
     first = columns.index("error_type") + 1
     samples = dict.fromkeys(columns[first : first + 14], "samples")
-    reading = readers.read(path, columns={"groundtruth_answer": "gold", **samples})
+    reading = readers.read(path, options=ReadOptions({"groundtruth_answer": "gold", **samples}))
     report = check_file(reading)
     assert (report.status, report.n_rows, report.n_bad_rows) == ("loads", 5700, 0)
     (run,) = answer_runs(usable_runs(reading))
@@ -154,7 +156,9 @@ def test_votes_of_several_columns(extra_files: Path) -> None:
     # All golds are positions, so they are that also where a choice of the row reads "2".
     assert "In 51 rows gold is one choice's position or letter, as in all others" in report.message
     assert figures(run, "cluster_size")[:2] == pytest.approx((5700, 0.8639), abs=5e-5)
-    as_noted = readers.read(path, columns={"groundtruth_answer": "gold_index", "choices": "", **samples})
+    as_noted = readers.read(
+        path, options=ReadOptions({"groundtruth_answer": "gold_index", "choices": "", **samples})
+    )
     (run,) = answer_runs(usable_runs(as_noted))
     assert figures(run, "cluster_size")[:2] == pytest.approx((5700, 0.8644), abs=5e-5)
     # The note leaves unparseable letters out of N; here each counts in N by default.
@@ -225,10 +229,11 @@ SYSTEMS = {
 
 
 def test_five_systems_side_by_side_have_their_authors_figures(extra_files: Path) -> None:
-    reading = readers.read(
-        extra_files / "real" / "rlcr-commonsenseqa" / "data-00000-of-00001.arrow",
-        wide={"*-confidence_levels": "confidence", "*-evals": "correct"},
-    )
+    path = extra_files / "real" / "rlcr-commonsenseqa" / "data-00000-of-00001.arrow"
+    proposal = tried_report(path).proposal
+    assert proposal is not None
+    assert dict(proposal.wide) == {"*-confidence_levels": "confidence", "*-evals": "correct"}
+    reading = readers.read(path, options=ReadOptions(wide=proposal.wide))
     runs = answer_runs(usable_runs(reading))
     assert [run.info.model for run in runs] == list(SYSTEMS)
     for run in runs:
@@ -241,7 +246,7 @@ def test_five_systems_side_by_side_have_their_authors_figures(extra_files: Path)
 def test_nested_outcomes_of_four_systems(extra_files: Path) -> None:
     reading = readers.read(
         extra_files / "real" / "gsm8k-model-solutions" / "example_model_solutions.jsonl",
-        wide={"*.is_correct": "correct", "*.solution": "prediction"},
+        options=ReadOptions(wide={"*.is_correct": "correct", "*.solution": "prediction"}),
     )
     accuracies = [run.rows["correct"].mean() for run in answer_runs(reading.good_runs)]
     assert accuracies == pytest.approx([0.2168, 0.3904, 0.3472, 0.5625], abs=5e-5)
@@ -252,7 +257,9 @@ def test_nested_outcomes_of_four_systems(extra_files: Path) -> None:
 )
 def test_samples_with_their_own_outcomes(extra_files: Path, prompt: str, outcomes: str, vote: float) -> None:
     (path,) = (extra_files / "real" / "tot-game24").glob(f"*_{prompt}_*")
-    reading = readers.read(path, columns={"idx": "id", "ys": "samples", outcomes: "sample_correct"})
+    reading = readers.read(
+        path, options=ReadOptions({"idx": "id", "ys": "samples", outcomes: "sample_correct"})
+    )
     (run,) = answer_runs(usable_runs(reading))
     evidence = gather_evidence(run, "cluster_size", MethodOptions(unparseable="drop"))
     assert (evidence.n_used, score(evidence, "accuracy").value) == (100, pytest.approx(vote))
@@ -264,7 +271,7 @@ def test_twelve_tables_of_one_model_are_one_run(extra_files: Path) -> None:
     runs = [
         run
         for path in paths
-        for run in readers.read(path, columns=columns, missing=("Unparseable",)).good_runs
+        for run in readers.read(path, options=ReadOptions(columns, missing=("Unparseable",))).good_runs
     ]
     (run,) = answer_runs(merge_runs(runs, with_tables=True))
     assert figures(run, "given") == pytest.approx((5999, 0.8096, 0.1553), abs=5e-5)

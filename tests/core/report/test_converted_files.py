@@ -10,6 +10,7 @@ import pytest
 from app_server import ROOT
 from calib_core import readers
 from calib_core.errors import CalibError, Refused
+from calib_core.readers.format import ReadOptions
 from calib_core.report.export.canonical import source_record, to_canonical
 from calib_core.results.evidence import survey_methods
 from calib_core.results.files import check_file, usable_runs
@@ -34,7 +35,7 @@ def reading_of(path: Path) -> readers.Reading | None:
     try:
         reading = readers.read(path)
         if reading.proposed_mapping and not check_file(reading).runs:
-            reading = readers.read(path, columns=dict(reading.proposed_mapping))
+            reading = readers.read(path, options=ReadOptions(dict(reading.proposed_mapping)))
         usable_runs(reading, skip_bad_rows=True)
     except CalibError:
         return None

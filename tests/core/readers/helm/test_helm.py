@@ -13,7 +13,7 @@ from calib_core import readers
 from calib_core.errors import BadRowsFound
 from calib_core.inference.clusters import repeated_question_keys
 from calib_core.readers.folder import list_files
-from calib_core.readers.format import Reading
+from calib_core.readers.format import Reading, ReadOptions
 from calib_core.readers.helm import instances
 from calib_core.results.files import check_file, usable_runs
 from calib_core.runs import ReportedMetric
@@ -244,7 +244,7 @@ def test_statistics_give_only_the_metric_and_a_tie_is_not_an_outcome(tmp_path: P
     reading = readers.read(path)
     assert only_run(reading).rows["correct"].to_list() == [True, None, False]
     assert any("lies between 0 and 1" in note for note in reading.notes)
-    other = readers.read(path, columns={"quasi_exact_match": "correct"})
+    other = readers.read(path, options=ReadOptions({"quasi_exact_match": "correct"}))
     assert only_run(other).rows["correct"].to_list() == [True, True, True]
 
 

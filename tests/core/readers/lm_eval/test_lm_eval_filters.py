@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from calib_core import readers
-from calib_core.readers.format import Reading
+from calib_core.readers.format import Reading, ReadOptions
 from calib_core.results.evidence import gather_evidence
 from calib_core.results.files import check_file
 from calib_core.runs import AnswerRun
@@ -73,7 +73,7 @@ def test_a_person_chooses_the_filter_that_judges_the_greedy_answer(tmp_path: Pat
     ]
     path = write_log(tmp_path, "quiz", records)
     assert only_run(readers.read(path)).rows["correct"].to_list() == [False, False]
-    chosen = only_run(readers.read(path, columns={"exact_match,flexible": "correct"}))
+    chosen = only_run(readers.read(path, options=ReadOptions({"exact_match,flexible": "correct"})))
     assert chosen.rows["correct"].to_list() == [True, True]
     assert chosen.rows["prediction"].to_list() == ["0", "1"]
 

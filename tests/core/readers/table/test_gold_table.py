@@ -10,6 +10,7 @@ import pytest
 
 from calib_core import readers
 from calib_core.errors import Refused
+from calib_core.readers.format import ReadOptions
 from calib_core.readers.table.gold_table import read_gold_table
 from core.readers.server_logs import confidences, letter_answer, only_run, outcomes, read_lines, table
 
@@ -157,7 +158,7 @@ PREDICTIONS = "qid,item,confidence,prediction\n1,apple,0.9,A\n2,pear,0.6,B\n3,ap
 def joined(tmp_path: Path, labels: str, on: str = "", columns: dict[str, str] | None = None) -> pl.DataFrame:
     path = tmp_path / "predictions.csv"
     path.write_text(PREDICTIONS)
-    reading = readers.read(path, columns=columns, gold=table(tmp_path, labels), on=on)
+    reading = readers.read(path, options=ReadOptions(columns or {}, gold_on=on), gold=table(tmp_path, labels))
     return only_run(reading).rows
 
 
@@ -185,7 +186,9 @@ def test_several_rows_may_have_one_label(tmp_path: Path) -> None:
 def test_what_is_joined_on_may_lie_inside_a_field(tmp_path: Path) -> None:
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps([{"doc": {"key": key}, "confidence": 0.5} for key in "ba"]))
-    reading = readers.read(path, gold=table(tmp_path, "k,correct\na,0\nb,1\n"), on="doc.key=k")
+    reading = readers.read(
+        path, gold=table(tmp_path, "k,correct\na,0\nb,1\n"), options=ReadOptions(gold_on="doc.key=k")
+    )
     assert only_run(reading).rows["correct"].to_list() == [True, False]
 
 
@@ -208,7 +211,9 @@ def test_a_join_that_is_not_clear_is_refused(tmp_path: Path, labels: str, on: st
 def test_labels_of_some_rows_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "predictions.csv"
     path.write_text(PREDICTIONS)
-    reading = readers.read(path, gold=table(tmp_path, "qid,correct\n3,1\n8,0\n"), on="qid")
+    reading = readers.read(
+        path, gold=table(tmp_path, "qid,correct\n3,1\n8,0\n"), options=ReadOptions(gold_on="qid")
+    )
     assert only_run(reading).rows["correct"].to_list() == [None, None, True]
     assert "Right answers of gold.csv, joined on qid: 1 of 3 rows have one." in reading.notes
     assert "1 of its ids have no row in the log (8)." in reading.notes

@@ -298,7 +298,7 @@ def test_wide_rows_are_those_of_narrow_files(rows: list[dict[str, float]], order
     }
 
 
-# --- Values that stand for none -----------------------------------------------------------------------------
+# --- Values that count as missing --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from calib_core import readers
 from calib_core.errors import Refused
-from calib_core.readers.format import Reading
+from calib_core.readers.format import Reading, ReadOptions
 from calib_core.runs import TokenRun
 from core.readers.token.array_files import PROBS, TARGET, distributions, npy, npz, pair, zipped
 from fixture_files import FIXTURES
@@ -80,7 +80,7 @@ def test_arrays_that_are_not_needed_are_not_opened(tmp_path: Path) -> None:
 
 def test_a_mapping_says_what_an_array_is(tmp_path: Path) -> None:
     path = npz(tmp_path / "a.npz", p=PROBS, labels=TARGET)
-    reading = readers.read(path, columns={"p": "probs", "labels": "target"})
+    reading = readers.read(path, options=ReadOptions({"p": "probs", "labels": "target"}))
     assert run_of(reading).sums.n_rows == 4
     with pytest.raises(Refused, match="of which none is known"):
         readers.read(path)
@@ -147,7 +147,7 @@ def test_a_companion_opened_alone_names_the_file_to_open(tmp_path: Path, partner
 
 def test_a_pair_has_nothing_to_map(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="nothing in it can be mapped"):
-        readers.read(pair(tmp_path, "a", PROBS, TARGET), columns={"probs": "logits"})
+        readers.read(pair(tmp_path, "a", PROBS, TARGET), options=ReadOptions({"probs": "logits"}))
 
 
 def test_another_format_does_not_read_arrays(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from calib_core import readers
 from calib_core.errors import Refused
+from calib_core.readers.format import ReadOptions
 from calib_core.readers.token import npz as npz_reader
 from calib_core.runs import AnswerRun
 from core.readers.token.array_files import npy, npz, zipped
@@ -19,8 +21,8 @@ PROBS = np.array([[0.7, 0.1, 0.1, 0.1], [0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.
 GOLD = np.array([0, 1, 3])
 
 
-def read_rows(path: Path, **options: Any) -> pl.DataFrame:
-    (run,) = readers.read(path, **options).runs(skip_bad_rows=False)
+def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
+    (run,) = readers.read(path, options=ReadOptions(columns or {})).runs(skip_bad_rows=False)
     assert isinstance(run, AnswerRun)
     assert run.format == "npz"
     return run.rows

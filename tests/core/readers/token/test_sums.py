@@ -13,6 +13,7 @@ import pytest
 
 from calib_core import readers
 from calib_core.errors import Refused
+from calib_core.readers.format import ReadOptions
 from calib_core.readers.token.sums import write_sums
 from calib_core.tokens.grid import GridSums
 from calib_core.tokens.sums import TokenSums, UnstoredBounds
@@ -132,7 +133,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path) -> 
 def test_a_sums_file_has_nothing_to_map_and_is_not_a_table(tmp_path: Path) -> None:
     path = save_runs(tmp_path, make_run())
     with pytest.raises(Refused, match="no column can be read as another"):
-        readers.read(path, columns={"count": "confidence"})
+        readers.read(path, options=ReadOptions({"count": "confidence"}))
     with pytest.raises(Refused, match=r"^all.parquet"):
         readers.read(path, format="canonical").runs(skip_bad_rows=True)
     pl.DataFrame({"confidence": [0.5], "correct": [1]}).write_parquet(tmp_path / "quiz.parquet")
