@@ -26,6 +26,7 @@ from calib_core.readers.json_values import (
     as_text,
     is_cell_value,
 )
+from calib_core.readers.table.arrow_reader import first_arrow_values, open_arrow
 from calib_core.readers.table.json_reader import ABSENT, parse_text, value_at
 from calib_core.readers.table.parquet_reader import first_parquet_values, open_parquet
 from calib_core.readers.table.raw import BrokenRecord, ReadProgress
@@ -115,11 +116,12 @@ class Preset:
         return columns
 
     def _first_rows(self, head: Head, paths: Sequence[str]) -> Sequence[Row]:
-        """Return the first records, of a Parquet file only the values at these paths."""
-        if head.kind == "parquet":
+        """Return the first records, of a file of columns only the values at these paths."""
+        if head.kind in ("parquet", "arrow"):
             roots = _roots(paths, head.names)
             names = list(dict.fromkeys(roots.values()))
-            values = first_parquet_values(head.all_bytes, names, N_FIRST_OBJECTS) if names else ()
+            first_values = first_parquet_values if head.kind == "parquet" else first_arrow_values
+            values = first_values(head.all_bytes, names, N_FIRST_OBJECTS) if names else ()
             return _rows_of_columns(dict(zip(names, values, strict=False)), roots)
         lone = sole_object(head)
         if lone is None:
@@ -134,9 +136,10 @@ class Preset:
 
     def _records(self, head: Head, paths: Sequence[str], rows_path: str) -> Iterator[LogRecord]:
         """Yield the records of the file."""
-        if head.kind == "parquet":
+        if head.kind in ("parquet", "arrow"):
             roots = _roots(paths, head.names)
-            for part in open_parquet(head.all_bytes, head.file, lambda name: name in roots.values()).slices:
+            open_columns = open_parquet if head.kind == "parquet" else open_arrow
+            for part in open_columns(head.all_bytes, head.file, lambda name: name in roots.values()).slices:
                 for row in _rows_of_columns(part.columns, roots):
                     yield LogRecord(row, None, part.share)
         elif (lone := sole_object(head)) is None:
@@ -311,7 +314,7 @@ PRESETS: Final = (
             "samples": "samples",
             "num_asked_few_shots": "shots",
         },
-        kinds=JSON_KINDS | frozenset[ContentKind]({"parquet"}),
+        kinds=JSON_KINDS | frozenset[ContentKind]({"parquet", "arrow"}),
         translate=lighteval_values,
     ),
     Preset(

@@ -373,8 +373,8 @@ def _name_words(name: str) -> frozenset[str]:
 def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str]:
     """Draw the controls of the columns, and return file column → the name it is to be read as.
 
-    The columns of one list are in the order of their letters or numbers, otherwise in that of the file;
-    columns left as they are do not occur.
+    The columns of one list are in the order chosen: at first that of their letters or numbers, otherwise
+    that of the mapping or the file. Columns left as they are do not occur.
     """
     mapped = {
         column: name for column, name in file.mapping.columns if column in base.columns or "." in column
@@ -424,11 +424,27 @@ def _pick_columns(file: LoadedFile, base: FileReport, key: str) -> dict[str, str
         if columns[column] != UNCHANGED
     }
     elements = {
-        name: iter(in_order_of_suffix([column for column in mapping if mapping[column] == name]))
-        for name in LIST_COLUMNS
+        name: iter(_pick_order([column for column in mapping if mapping[column] == name], name, file, key))
+        for name in sorted(LIST_COLUMNS)
     }
     in_order = [next(elements[name]) if name in elements else column for column, name in mapping.items()]
     return {column: mapping[column] for column in in_order}
+
+
+def _pick_order(columns: Sequence[str], name: str, file: LoadedFile, key: str) -> list[str]:
+    """Draw the control of the order of a list's columns, if there are several, and return them in order."""
+    kept = [column for column, mapped in file.mapping.columns if mapped == name]
+    ordered = kept if set(kept) == set(columns) else in_order_of_suffix(columns)
+    if len(ordered) < 2:
+        return ordered
+    chosen = st.multiselect(
+        f"Order of {name}",
+        ordered,
+        default=ordered,
+        key=f"order_{key}_{name}_{fingerprint(ordered)[:8]}",
+        help="The elements of the list, in this order. To change it, remove columns and choose them again.",
+    )
+    return [*chosen, *(column for column in ordered if column not in chosen)]
 
 
 def _named_confidences(column: str, chosen: str) -> list[str]:
@@ -640,5 +656,5 @@ def reset_controls(key: str) -> None:
     """Reset the controls of a file to how they are first drawn."""
     widget_keys = {f"{kind}_{key}" for kind in ("format", "gold", "columns", "all")}
     for name in [str(name) for name in st.session_state]:
-        if name in widget_keys or name.startswith(f"as_{key}_"):
+        if name in widget_keys or name.startswith((f"as_{key}_", f"order_{key}_")):
             del st.session_state[name]

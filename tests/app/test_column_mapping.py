@@ -177,6 +177,31 @@ def test_choices_with_a_column_each_are_read_in_the_order_of_their_letters(data:
     assert "choices in the order A, B, C, D" in page_text(there)
 
 
+def test_the_order_of_a_list_can_be_chosen(data: Path, visit: Visit) -> None:
+    """The probabilities were written under the wrong letters: what is called lik_A is that of D."""
+    rows = [
+        {"gold": "AD"[number % 2], "lik_A": 0.1, "lik_B": 0.2, "lik_C": 0.1, "lik_D": 0.6}
+        for number in range(40)
+    ]
+    write_csv(data / "letters.csv", rows)
+    names = [f"lik_{letter}" for letter in "ABCD"]
+    at = choose(visit("files"), "reread_letters.csv", value=True)
+    at.multiselect(key="columns_letters.csv").set_value(names)
+    at = choose(screens.run(at), "all_letters.csv", "choice_probs")
+
+    def order_control() -> Any:
+        return next(picker for picker in at.multiselect if picker.label == "Order of choice_probs")
+
+    assert order_control().value == names
+    order_control().set_value(["lik_D", "lik_B"])  # the others follow
+    at = screens.run(at)
+    at.button(key="apply_letters.csv").click()
+    at = screens.run(at)
+    assert "choice_probs is the list of 'lik_D', 'lik_B', 'lik_A', 'lik_C', in this order." in page_text(at)
+    at = choose(at, "reread_letters.csv", value=True)
+    assert order_control().value == ["lik_D", "lik_B", "lik_A", "lik_C"]
+
+
 def test_a_confidence_in_percent_is_proposed_and_read_as_such(data: Path, visit: Visit) -> None:
     rows = [{"conf": 100 * float(row["confidence"]), "is_correct": row["correct"]} for row in quiz(40)]
     write_csv(data / "percent.csv", rows)

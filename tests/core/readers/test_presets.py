@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from calib_core import readers
@@ -133,6 +135,21 @@ def test_a_file_of_the_tool_is_read_as_it_is(name: str) -> None:
     for run, rows in expected.items():
         assert [right for _, right in found[run]] == [right for _, right in rows]
         assert [value for value, _ in found[run]] == pytest.approx([value for value, _ in rows], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in READ if name.startswith("lighteval/")])
+def test_details_of_lighteval_saved_by_datasets_are_the_same(name: str, read_text: ReadText) -> None:
+    """The library `datasets` saves what it loads as an Arrow stream."""
+    format_, method, expected = READ[name]
+    table = pq.read_table(FIXTURES / name)
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    reading = read_text(stream.getvalue(), "data-00000-of-00001.arrow")
+    assert reading.format == format_
+    (found,), (rows,) = pairs(reading, method).values(), expected.values()
+    assert found == pairs(read(name), method).popitem()[1]
+    assert len(found) == len(rows)
 
 
 @pytest.mark.parametrize("name", UNSURE)
