@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os.path import commonprefix
 from types import MappingProxyType
 from typing import Final
@@ -97,7 +97,7 @@ def group_parts(runs: Iterable[Run]) -> tuple[tuple[Run, ...], ...]:
     """Group the runs that `merge_runs` merges into one; other runs are groups of their own."""
     groups: list[list[Run]] = []
     group_by_key: dict[EvaluationKey, list[Run]] = {}
-    parts_by_key: dict[EvaluationKey, list[tuple[pl.Schema, pl.DataFrame]]] = {}
+    parts_by_key: dict[EvaluationKey, list[_KnownQuestions]] = {}
     for run in runs:
         if isinstance(run, AnswerRun) and run.evaluation is not None:
             key = (run.evaluation, run.format, run.info)
@@ -127,7 +127,41 @@ def merge_parts(parts: Sequence[Run], *notes: str) -> Run:
     )
 
 
-def _join(run: AnswerRun, parts: list[tuple[pl.Schema, pl.DataFrame]]) -> bool:
+@dataclass(slots=True)
+class _KnownQuestions:
+    """The questions of the parts of an evaluation that have one schema.
+
+    Attributes
+    ----------
+    schema
+        The schema of these parts.
+    frames
+        For each part, the columns of `_QUESTION_COLUMNS` that it has.
+    subjects
+        The subjects of the parts.
+    """
+
+    schema: pl.Schema
+    frames: list[pl.DataFrame] = field(default_factory=list[pl.DataFrame])
+    subjects: set[str] = field(default_factory=set[str])
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Add the questions of a part."""
+        self.frames.append(pl.DataFrame([rows[name] for name in _QUESTION_COLUMNS if name in rows.columns]))
+        self.subjects |= _subjects(rows)
+
+    def has_any_of(self, rows: pl.DataFrame, names: Sequence[str]) -> bool:
+        """Return whether these columns say that one of the rows asks a known question."""
+        if "subject" in names and self.subjects.isdisjoint(_subjects(rows)):
+            return False
+        return bool(rows.select(names).join(pl.concat(self.frames), on=names, how="semi").height)
+
+
+def _subjects(rows: pl.DataFrame) -> set[str]:
+    return set(rows["subject"].to_list()) - {None} if "subject" in rows.columns else set()
+
+
+def _join(run: AnswerRun, parts: list[_KnownQuestions]) -> bool:
     """Add a run to the parts of an evaluation if it repeats no question of theirs and has the same dtypes.
 
     Parameters
@@ -135,24 +169,22 @@ def _join(run: AnswerRun, parts: list[tuple[pl.Schema, pl.DataFrame]]) -> bool:
     run
         The run that may join.
     parts
-        Each schema that parts have, and the questions of these parts; the run's are added if it joins.
+        The questions of the parts, by schema; the run's are added if it joins.
     """
     rows = run.rows
-    for schema, questions in parts:
-        shared = rows.columns & schema.keys()
-        if any(not _is_same_dtype(rows.schema[name], schema[name]) for name in shared):
+    for part in parts:
+        shared = rows.columns & part.schema.keys()
+        if any(not _is_same_dtype(rows.schema[name], part.schema[name]) for name in shared):
             return False
         names = [name for name in _QUESTION_COLUMNS if name in shared]
         if not names and (run.evaluation or "").startswith(_TABLES):
             continue
-        if not names or rows.select(names).join(questions, on=names, how="semi").height:
+        if not names or part.has_any_of(rows, names):
             return False
-    questions = rows.select(name for name in _QUESTION_COLUMNS if name in rows.columns)
-    for index, (schema, known) in enumerate(parts):
-        if schema == rows.schema:
-            parts[index] = schema, pl.concat([known, questions])
-            return True
-    parts.append((rows.schema, questions))
+    known = next((part for part in parts if part.schema == rows.schema), None)
+    if known is None:
+        parts.append(known := _KnownQuestions(rows.schema))
+    known.add(rows)
     return True
 
 

@@ -56,7 +56,7 @@ MAX_LARGE_RESULTS: Final = 4
 MAX_AWAITED_FILES: Final = 24
 MAX_AWAITED_BYTES: Final = 32_000_000
 """Up to this many files of this size together are always read before the page is drawn …"""
-FIRST_PAGE_SECONDS: Final = 2.0
+FIRST_PAGE_SECONDS: Final = 1.5
 """… and of more, what can be read in this time."""
 
 _POLL_SECONDS: Final = 0.1
