@@ -108,13 +108,15 @@ def correlated_uniforms(
     Parameters
     ----------
     random : Generator
-        Source of the numbers; it is advanced equally far whatever `shared` is.
+        Source of the numbers.
     cluster : NDArray[np.intp], shape (n,)
         Cluster of each row, numbered from 0.
     shared : float
         λ in [0, 1].
     """
     common = random.random(int(cluster.max(initial=-1)) + 1, np.float32)
+    if shared >= 1:
+        return common[cluster]
     own = random.random(cluster.size, np.float32)
     takes_common = random.random(cluster.size, np.float32) < shared
     return np.where(takes_common, common[cluster], own)
