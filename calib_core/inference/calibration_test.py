@@ -312,6 +312,7 @@ def cox_test(
     if cluster is None:
         return cox_test_of_sums(sums)
     said, right = np.asarray(confidence), np.asarray(correct).astype(np.bool_)
+    said = said if said.dtype.kind == "f" else said.astype(np.float64)
     n_clusters = count_clusters(cluster)
     if cluster.size == n_clusters:
         return cox_test_of_sums(sums)

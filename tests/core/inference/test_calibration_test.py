@@ -176,6 +176,13 @@ def test_names_and_order_of_clusters_do_not_matter(seed: int) -> None:
     assert (other.n_clusters, other.correlation) == (one.n_clusters, pytest.approx(one.correlation))
 
 
+def test_whole_numbers_are_confidences_too() -> None:
+    cluster = np.arange(200) % 100
+    test = cox_test([0, 1] * 100, [0, 1] * 99 + [0, 0], cluster)
+    assert (test.p, test.n_wrong_at_one, test.n_clusters) == (0.0, 1, 100)
+    assert cox_test([0, 1] * 100, [0, 1] * 100, cluster).p == 1
+
+
 def test_rows_that_share_no_cluster_are_independent() -> None:
     c, y = drawn(200, 9)
     assert cox_test(c, y, np.random.default_rng(0).permutation(200)) == cox_test(c, y)
