@@ -14,6 +14,8 @@ from calib_core.bins import BinSums
 from calib_core.edges import Scheme
 from calib_core.inference.calibration_test import (
     FINEST,
+    FIRST_DRAWS,
+    MAX_DRAWS,
     MIN_INFORMATION,
     CalibrationSums,
     cox_test,
@@ -127,6 +129,7 @@ def test_few_answers_are_compared_with_draws() -> None:
     assert test.p == pytest.approx(1 - 0.9985**100, abs=0.06)
     far = cox_test(*pairs_of((0.9985, 100, 90)))
     assert far.p == 1 / (1 + far.n_draws)
+    assert (test.n_draws, far.n_draws) == (FIRST_DRAWS, MAX_DRAWS)
     v = 0.09
     assert cox_test(*pairs_of((0.9, math.ceil(MIN_INFORMATION / v) + 1, 500))).n_draws == 0
 
@@ -136,8 +139,8 @@ def test_impossible_outcomes_refute_calibration() -> None:
     assert (test.p, test.n_wrong_at_one, test.n_right_at_zero) == (0.0, 2, 3)
     possible = cox_test(*pairs_of((1.0, 50, 50), (0.0, 20, 0)))
     assert (possible.p, possible.n_wrong_at_one, possible.n_right_at_zero) == (1.0, 0, 0)
-    merged = CalibrationSums.from_pairs([1.0], [0]).merge(CalibrationSums.from_pairs([0.0, 1.0], [1, 1]))
-    assert (merged.n_wrong_at_one, merged.n_right_at_zero, merged.n_impossible) == (1, 1, 2)
+    merged = CalibrationSums.from_pairs([1.0], [0]).merge(CalibrationSums.from_pairs([0.0, 1.0], [1, 0]))
+    assert (merged.n_wrong_at_one, merged.n_right_at_zero, merged.n_impossible) == (2, 1, 3)
 
 
 def test_a_fit_of_right_answers_only_is_finite() -> None:

@@ -74,6 +74,11 @@ def test_the_level_is_named_first_where_both_are_clear() -> None:
     assert verdict.reason.endswith("and the confidences are too extreme.")
     assert verdict.slope is not None
     assert verdict.slope < 1
+    # Also where the slope is the clearer one: the level is 2.8 σ too high, the slope 14 σ too steep.
+    verdict = judge(*pairs_of((0.25, 300, 135), (0.75, 300, 135)))
+    assert verdict.test is not None
+    assert verdict.test.level_p > (verdict.test.slope_p or 0)
+    assert verdict.kind == "over"
 
 
 def test_reasons_are_sentences_with_their_numbers() -> None:

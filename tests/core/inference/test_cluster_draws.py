@@ -52,10 +52,14 @@ def test_shared_probability_of_unequal_confidences_by_hand() -> None:
     squared = Fraction(3, 16) / Fraction(1, 16) / Fraction(10, 6)
     assert squared > 1
     assert shared_probability(c, y, np.array([0, 0])) == 1
-    c, y, cluster = np.tile(c, 2), np.array([True, True, False, True]), np.array([0, 0, 1, 1])
-    products, expected = Fraction(3, 16) - Fraction(1, 16), Fraction(2, 16)
-    scale = Fraction(9 + 1 + 1 + 1, 16) / Fraction(12, 16)
-    assert shared_probability(c, y, cluster) == pytest.approx(float(products / expected / scale) ** 0.5)
+    # Two such pairs, and three with the products −¼ · ¼.
+    c, cluster = np.tile(c, 5), np.repeat(np.arange(5), 2)
+    y = np.array([True, True] * 2 + [False, True] * 3)
+    ratio = Fraction(2 * 3 - 3, 16) / Fraction(5, 16)
+    scale = Fraction(2 * 10 + 3 * 2, 16) / Fraction(5 * 6, 16)
+    assert shared_probability(c, y, cluster) == pytest.approx(float(ratio / scale) ** 0.5)
+    # The spread of both rows is √3/4, whose product is 3/16.
+    assert residual_correlation(c, y, cluster) == pytest.approx(float(ratio / 3 / scale))
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.5, 0.8, 1.0])
