@@ -21,14 +21,14 @@ def interval_contains(low: float, high: float, value: float) -> bool:
 
 
 def coverage_note(metric_ids: Collection[str]) -> str:
-    """A sentence on the simulated coverage of these metrics' bootstrap intervals.
+    """A sentence on the simulated coverage of these metrics' intervals.
 
     If none of the metrics was simulated, the sentence is about all those that were.
     """
     simulated = {
-        id_: (metric.name, *metric.bootstrap_coverage)
+        id_: (metric.name, *metric.interval_coverage)
         for id_, metric in METRICS.items()
-        if metric.bootstrap_coverage
+        if metric.interval_coverage
     }
     ids = [id_ for id_ in simulated if id_ in metric_ids] or list(simulated)
     phrases = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -350,11 +350,25 @@ class CellDraws:
     moments: ConfidenceMoments
 
 
-class CategoricalDraws:
-    """Draws of the right class of each row, from its probabilities divided by their sum."""
+Uniforms: TypeAlias = Callable[[np.random.Generator], NDArray[np.float32]]
+"""Random generator → a uniform number in [0, 1) for each row, shape (rows,)."""
 
-    def __init__(self, distribution: Distribution) -> None:
+
+class CategoricalDraws:
+    """Draws of the right class of each row, from its probabilities divided by their sum.
+
+    Parameters
+    ----------
+    distribution : Distribution
+        The rows.
+    uniforms : callable, optional
+        The uniform numbers that choose the classes; independent ones if omitted, and correlated ones for
+        clustered rows (`cluster_draws.correlated_uniforms`).
+    """
+
+    def __init__(self, distribution: Distribution, uniforms: Uniforms | None = None) -> None:
         self._rows = distribution
+        self._uniforms = uniforms
         self._latest: dict[int, CellDraws] = {}
 
     def null_draws(self, sums: Sums, scheme: Scheme) -> BinnedNullDraws:
@@ -436,12 +450,13 @@ class CategoricalDraws:
             rows = np.arange(self._rows.n)
             last = start + self._rows.sizes - 1
             for _ in range(N_DRAWS):
-                yield np.minimum(np.searchsorted(line, rows + random.random(rows.size), side="right"), last)
+                point = self._uniforms(random) if self._uniforms else random.random(rows.size)
+                yield np.minimum(np.searchsorted(line, rows + point, side="right"), last)
             return
         edges = np.full((classes, self._rows.n), np.inf, np.float32)
         edges[self._rows.class_index, np.repeat(np.arange(self._rows.n), self._rows.sizes)] = upto
         for _ in range(N_DRAWS):
-            point = random.random(self._rows.n, np.float32)
+            point = self._uniforms(random) if self._uniforms else random.random(self._rows.n, np.float32)
             passed = np.zeros(self._rows.n, np.uint8)
             for edge in edges[:-1]:
                 passed += point >= edge

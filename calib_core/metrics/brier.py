@@ -73,7 +73,7 @@ BRIER: Final = Metric(
     all_labels=True,
     is_proper=True,
     sampling_default="shown",
-    bootstrap_coverage=(92, 98),
+    interval_coverage=(80, 95),
     weighted_form=_weighted_brier,
 )
 

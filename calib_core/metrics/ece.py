@@ -59,7 +59,9 @@ ECE: Final = Metric(
     all_labels=True,
     in_default_sweep=True,
     sampling_default="shown",
-    bootstrap_coverage=(76, 93),
+    divisor=lambda sums: sums.n_pairs,
+    interval_method="directional",
+    interval_coverage=(96, 100),
     weighted_form=_weighted_ece,
 )
 
@@ -85,4 +87,7 @@ ACE: Final = Metric(
     binning="mass",
     required_sums="values",
     all_labels=True,
+    divisor=lambda sums: sums.n_pairs,
+    interval_method="directional",
+    interval_coverage=(93, 100),
 )

@@ -41,4 +41,5 @@ MCE: Final = Metric(
     binned=True,
     compute=mce,
     all_labels=True,
+    interval_method="none",
 )

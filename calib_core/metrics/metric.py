@@ -18,7 +18,8 @@ Direction = Literal["lower", "higher", "zero"]
 RequiredSums = Literal["bins", "squares", "classes", "values"]
 """What the sums must hold: n, Σ y and Σ c by bin; also Σ c² and Σ c·y; also by class; or every confidence."""
 
-IntervalMethod = Literal["bootstrap", "wilson"]
+IntervalMethod = Literal["bootstrap", "wilson", "directional", "none"]
+"""Basic bootstrap, Wilson's for a share, the directional delta method for Σ |gap| over bins, or none."""
 
 SamplingDefault = Literal["shown", "offered", "named"]
 """In curves over the number of samples, a metric is shown by default, offered beside, or only if named."""
@@ -100,10 +101,12 @@ class Metric:
         Whether a sweep over M includes the metric by default; only for a binned metric.
     sampling_default : {"shown", "offered", "named"}
         Whether curves over the number of samples include the metric by default; only for a metric of pairs.
-    interval_method : {"bootstrap", "wilson"}
-        Kind of 95 % interval; Wilson's is for the share of right rows.
-    bootstrap_coverage : (int, int) or None
-        Lowest and highest simulated coverage of the bootstrap interval, in percent of data sets
+    divisor : callable or None
+        Sums → number that Σ |gap| over the bins is divided by; only for a metric that is such a sum.
+    interval_method : {"bootstrap", "wilson", "directional", "none"}
+        Kind of 95 % interval.
+    interval_coverage : (int, int) or None
+        Lowest and highest simulated coverage of the interval, in percent of data sets
         (benchmarks/coverage.md); None if it was not simulated.
     weighted_form : callable or None
         Computes the metric in all bootstrap draws at once, for fixed bins; if None, each draw is summed
@@ -131,8 +134,9 @@ class Metric:
     shown_in_percent: bool = False
     in_default_sweep: bool = False
     sampling_default: SamplingDefault = "named"
+    divisor: Callable[[Sums], int] | None = None
     interval_method: IntervalMethod = "bootstrap"
-    bootstrap_coverage: tuple[int, int] | None = None
+    interval_coverage: tuple[int, int] | None = None
     weighted_form: WeightedForm | None = None
 
     @property

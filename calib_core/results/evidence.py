@@ -19,6 +19,12 @@ from numpy.typing import NDArray
 from calib_core.bins import MAX_NATURAL_BINS, Binned, BinSums, Sums
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
+from calib_core.inference.cluster_draws import (
+    ClusterDraws,
+    correlated_uniforms,
+    shared_probability,
+    too_few_clusters,
+)
 from calib_core.inference.clusters import cluster_numbers, design_effect
 from calib_core.inference.null import (
     BinnedNullDraws,
@@ -96,6 +102,11 @@ class Evidence(ABC):
     def design_effect(self) -> float:
         """Design effect (Kish 1965) of repeated questions; 1 where each question is asked once."""
         return 1.0
+
+    @cached_property
+    def no_null_reason(self) -> str | None:
+        """Why no outcomes are drawn for any metric, so that nothing has a p-value; None where they are."""
+        return None
 
     @property
     def n_total(self) -> int:
@@ -317,9 +328,19 @@ class AnswerEvidence(Evidence):
         return self.confidences.pairs.n
 
     @cached_property
+    def cluster(self) -> NDArray[np.intp] | None:
+        """Question of each usable row, numbered from 0, shape (n_used,); None where none is repeated."""
+        return cluster_numbers(self.run, self.confidences.pairs.rows)
+
+    @cached_property
     def design_effect(self) -> float:
         """Design effect of the questions that are asked more than once."""
-        return design_effect(cluster_numbers(self.run, self.confidences.pairs.rows))
+        return design_effect(self.cluster)
+
+    @cached_property
+    def no_null_reason(self) -> str | None:
+        """Too few different questions, where some are repeated."""
+        return None if self.cluster is None else too_few_clusters(self.cluster)
 
     @property
     def judged(self) -> str:
@@ -450,24 +471,35 @@ class AnswerEvidence(Evidence):
         return distribution.all_label_pairs()
 
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
-        """For every metric with bins; where all labels are pooled, only if the choices sum to 1."""
-        if not metric.binned or not self.n_used:
+        """For every metric with bins; where all labels are pooled, only if the choices sum to 1.
+
+        Outcomes of repeated questions are drawn as alike as they are in the data; see `cluster_draws`.
+        """
+        if not metric.binned or not self.n_used or self.no_null_reason:
             return None
         if metric.needs == "distribution":
             return self._categorical_draws.null_draws(self.class_sums_for(metric), scheme)
         if self.options.labels == "top":
-            return self._binomial_draws.null_draws(scheme)
+            return self._top_label_draws.null_draws(scheme)
         if self.no_distribution_reason or scheme.binning != "width":
             return None
         return self._categorical_draws.null_draws(self.sums, scheme)
 
     @cached_property
-    def _binomial_draws(self) -> BinomialDraws:
-        return BinomialDraws(self.sums)
+    def _top_label_draws(self) -> BinomialDraws | ClusterDraws:
+        if self.cluster is None:
+            return BinomialDraws(self.sums)
+        return ClusterDraws(self.sums, self.pairs.confidence, self.pairs.correct, self.cluster)
 
     @cached_property
     def _categorical_draws(self) -> CategoricalDraws:
-        return CategoricalDraws(self._full_distribution)
+        distribution = self._full_distribution
+        cluster = cluster_numbers(self.run, distribution.rows)
+        if cluster is None:
+            return CategoricalDraws(distribution)
+        top = distribution.top_label_pairs()
+        shared = shared_probability(top.confidence.astype(np.float64), top.correct, cluster)
+        return CategoricalDraws(distribution, lambda random: correlated_uniforms(random, cluster, shared))
 
 
 # --- Token-level runs -----------------------------------------------------------------------------

@@ -125,7 +125,7 @@ class ChanceExpectation:
     @property
     def expected_range(self) -> tuple[float, float]:
         """Fewest and most intervals expected outside if all groups were equal, by simulation."""
-        lowest, highest = self.metric.bootstrap_coverage or NOMINAL_COVERAGE
+        lowest, highest = self.metric.interval_coverage or NOMINAL_COVERAGE
         return (100 - highest) / 100 * self.n_intervals, (100 - lowest) / 100 * self.n_intervals
 
     @property
@@ -140,7 +140,7 @@ class ChanceExpectation:
     @property
     def _expectation_clause(self) -> str:
         lowest, highest = self.expected_range
-        if coverage := self.metric.bootstrap_coverage:
+        if coverage := self.metric.interval_coverage:
             return (
                 f"about {lowest:.1f} to {highest:.1f} of {self.n_intervals} would not by chance alone: in "
                 f"simulations intervals of {self.metric.title_in_sentence} held the truth in {coverage[0]} "

@@ -1,8 +1,9 @@
-"""How uncertain is a metric, and a difference between two runs? Bootstrap intervals over rows or questions.
+"""How uncertain is a metric, and a difference between two runs? Intervals over rows or questions.
 
-The basic (reflected) bootstrap, never the percentile one. Near 0 any bootstrap covers less than its nominal
-level, so its ends are approximate and decide no verdict; verdicts come from the null distribution
-(`inference.null`).
+Metrics that sum |gap| over bins have intervals by the directional delta method (`inference.directional`),
+since any bootstrap covers too little near 0. Means, and differences of paired runs, have the basic
+(reflected) bootstrap, never the percentile one. An interval decides no verdict; that is
+`inference.calibration_verdict`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from calib_core.edges import FINEST_BINS, Scheme, bin_of
+from calib_core.edges import FINEST_BINS, Scheme, assign_bins, bin_of
 from calib_core.errors import Unavailable
 from calib_core.inference.bootstrap import (
     BOOTSTRAP_DRAWS,
@@ -30,8 +31,16 @@ from calib_core.inference.bootstrap import (
     multinomial_draws,
     resampling_units,
 )
-from calib_core.inference.clusters import cluster_numbers, effective_sample_size, repeated_question_keys
+from calib_core.inference.calibration_verdict import MIN_ROWS
+from calib_core.inference.clusters import effective_sample_size, repeated_question_keys
+from calib_core.inference.directional import (
+    DIRECTIONAL_DRAWS,
+    MAX_DIRECTIONAL_BINS,
+    BinMeans,
+    directional_interval,
+)
 from calib_core.inference.intervals import wilson_interval
+from calib_core.inference.null import null_distribution
 from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.metrics.metric import Metric, WeightedForm
 from calib_core.results.evidence import AnswerEvidence, Evidence, get_metric, restrict_rows
@@ -78,26 +87,27 @@ def recompute_metric(
 def metric_interval(
     evidence: Evidence, metric_id: str, scheme: Scheme | None = None, *, seed: int = BOOTSTRAP_SEED
 ) -> Interval | None:
-    """The 95 % interval of a metric: Wilson's for the accuracy, otherwise a bootstrap cut at its range.
+    """The 95 % interval of a metric, cut at its range.
 
-    Rows are resampled; above `MAX_INDIVIDUAL_UNITS` rows, cells of metrics that need one confidence a
-    row. Where the file repeats questions, questions are resampled instead, up to that number, and
-    Wilson's interval uses the effective sample size.
+    Wilson's for the accuracy, the directional delta method for sums of |gap| over bins, otherwise a
+    bootstrap. The bootstrap resamples rows; above `MAX_INDIVIDUAL_UNITS` rows, cells of metrics that need
+    one confidence a row. Where the file repeats questions, questions are the units, and Wilson's interval
+    uses the effective sample size.
 
     Parameters
     ----------
     evidence : Evidence
     metric_id : str
     scheme : Scheme, optional
-        Ten bins of equal width where omitted.
+        Ten bins of equal width where omitted. The bins of ACE are held fixed.
     seed : int
 
     Returns
     -------
     Interval or None
         None where the metric is not defined or known only within bounds; with a single row, since every
-        draw would be that row; and where no rows can be resampled: token-level sums, whose positions
-        depend on one another, or too many rows for a metric that has to be recomputed in each draw.
+        draw would be that row; where no rows can be resampled, as there are too many for a metric that has
+        to be recomputed in each draw; and for the reasons of `no_interval_reason`.
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
@@ -105,15 +115,19 @@ def metric_interval(
         not isinstance(evidence, AnswerEvidence)
         or not evidence.n_used
         or evidence.unavailable_reason(metric, scheme)
+        or no_interval_reason(evidence, metric_id, scheme)
     ):
         return None
-    cluster = cluster_numbers(evidence.run, evidence.confidences.pairs.rows)
+    cluster = evidence.cluster
     if metric.interval_method == "wilson":
         return _accuracy_interval(evidence.confidences.pairs.correct, cluster)
     value = metric.compute(evidence.sums_for(metric, scheme), scheme)
     n_units = evidence.n_used if cluster is None else int(cluster.max()) + 1
     if value is None or not np.isfinite(value) or n_units < 2:
         return None
+    unit_text = "rows" if cluster is None else f"{n_units:,} questions asked again"
+    if metric.interval_method == "directional":
+        return _directional_interval(evidence, metric, scheme, value, seed, unit_text)
     draws = _bootstrap_values(evidence, metric, scheme, seed, cluster)
     ends = None if draws is None else basic_interval(value, draws)
     if draws is None or ends is None:
@@ -122,8 +136,65 @@ def metric_interval(
     minimum = -np.inf if metric.low is None else metric.low
     maximum = np.inf if metric.high is None else metric.high
     low, high = (min(max(end, minimum), maximum) for end in ends)
-    unit_text = "rows" if cluster is None else f"{n_units:,} questions asked again"
     return Interval(low, high, draws.size, seed, interval_method_text(draws.size, seed, unit_text))
+
+
+def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None = None) -> str | None:
+    """Why a metric that has a value has no interval by design; None where it may have one."""
+    metric = get_metric(metric_id)
+    scheme = effective_scheme(metric, scheme or Scheme())
+    if not isinstance(evidence, AnswerEvidence):
+        return "The positions of a text depend on one another, so that no interval is known."
+    if metric.interval_method == "none":
+        return f"{metric.title} has no interval: no method covers a maximum over bins."
+    if metric.interval_method != "directional":
+        return None
+    if evidence.no_null_reason:
+        return f"{metric.title} has no interval: {evidence.no_null_reason}."
+    if evidence.n_used < MIN_ROWS:
+        return f"{metric.title} has no interval below {MIN_ROWS} rows."
+    return None
+
+
+def _directional_interval(
+    evidence: AnswerEvidence, metric: Metric, scheme: Scheme, value: float, seed: int, unit_text: str
+) -> Interval | None:
+    """The interval of a sum of |gap| over bins; None without a null distribution, or with too many bins."""
+    null = null_distribution(evidence, metric, (scheme,), (value,))
+    if null is None or null.p[0] is None:
+        return None
+    bins = _bin_means(evidence, metric, scheme)
+    if bins is None:
+        return None
+    low, high = directional_interval(bins, null.p[0], metric.high, seed=seed)
+    fixed = ", bins held fixed" if scheme.binning != "width" else ""
+    text = f"directional delta method 95 % over {unit_text}{fixed}, {DIRECTIONAL_DRAWS} draws, seed {seed}"
+    return Interval(min(low, value), max(high, value), DIRECTIONAL_DRAWS, seed, text)
+
+
+def _bin_means(evidence: AnswerEvidence, metric: Metric, scheme: Scheme) -> BinMeans | None:
+    """The gaps of the metric's bins with their covariance over rows or questions; None with too many bins."""
+    if metric.divisor is None:
+        raise RuntimeError(f"{metric.id} has no divisor")
+    sums = evidence.sums_for(metric, scheme)
+    binned = sums.binned(scheme)
+    if binned.n_bins > MAX_DIRECTIONAL_BINS:
+        return None
+    if metric.needs == "pairs" and evidence.options.labels == "top" and evidence.cluster is None:
+        return BinMeans.from_bins(binned)
+    pairs = evidence.diagram_pairs(metric)
+    confidence = pairs.confidence.astype(np.float64)
+    gap = confidence - pairs.correct
+    key = assign_bins(pairs.confidence, scheme, computed=pairs.computed)
+    if metric.required_sums == "squares":
+        gap *= confidence
+    if metric.required_sums == "classes" and evidence.confidences.distribution is not None:
+        key = key + evidence.confidences.distribution.class_index * scheme.bins
+    _keys, bin_ = np.unique(key, return_inverse=True)
+    usable = evidence.confidences.pairs.rows
+    unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
+    unit_of_row[usable] = np.arange(usable.size) if evidence.cluster is None else evidence.cluster
+    return BinMeans.from_pairs(gap, bin_, unit_of_row[pairs.rows], metric.divisor(sums))
 
 
 def _accuracy_interval(correct: NDArray[np.bool_], cluster: NDArray[np.intp] | None) -> Interval:

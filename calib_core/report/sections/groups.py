@@ -273,7 +273,7 @@ def groups_caption(result: GroupResults) -> str:
     caption = (
         f"Whiskers: {interval_method}. " if interval_method else "No interval is known for this number. "
     )
-    if interval_method and "bootstrap" in interval_method:
+    if interval_method and "Wilson" not in interval_method:
         caption += f"{coverage_note((result.metric,))} "
     n_small = sum(group.has_few_rows for group in result.groups)
     caption += f"Hollow: fewer than {MIN_ROWS} rows ({n_small} of {len(result.groups)}). "

@@ -20,7 +20,7 @@ from calib_core.results.uncertainty import metric_interval, paired_difference
 from calib_core.runs import RunInfo
 from core.run_builders import make_answer_run
 
-EVERY = ("accuracy", "brier", "ece", "mce")
+EVERY = ("accuracy", "brier", "ece")
 
 
 def run_of(

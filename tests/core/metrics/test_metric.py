@@ -22,8 +22,8 @@ def test_an_entry_does_not_contradict_itself(metric: Metric) -> None:
     assert metric.binned or not metric.in_default_sweep
     assert metric.needs == "pairs" or metric.sampling_default == "named"
     assert metric.needs == "pairs" or not metric.all_labels
-    if metric.bootstrap_coverage:
-        assert 0 <= metric.bootstrap_coverage[0] <= metric.bootstrap_coverage[1] <= 100
+    if metric.interval_coverage:
+        assert 0 <= metric.interval_coverage[0] <= metric.interval_coverage[1] <= 100
 
 
 def test_a_metric_cannot_be_changed() -> None:

@@ -121,7 +121,7 @@ def test_any_two_metrics_can_be_asked_for() -> None:
     assert not result.has_reference_curves
     assert [point.x.metric for point in result.points] == ["ece", "ece"]
     assert {"ece", "ece_low", "auroc", "auroc_high", "ece_10"} <= set(result.to_frame().columns)
-    assert result.recipe.startswith("ECE-L1, equal width, M=20, right-closed (basic bootstrap")
+    assert result.recipe.startswith("ECE-L1, equal width, M=20, right-closed (directional delta method")
     with pytest.raises(Unavailable):
         compare_runs({}, "no_such_metric")
 

@@ -40,8 +40,8 @@ SIMULATED = "of 57 would not by chance alone: in simulations intervals of {} hel
     ("metric", "message"),
     [
         ("accuracy", "about 2.9 of 57 would not by chance alone (5 %)."),
-        ("ece", f"about 4.0 to 13.7 {SIMULATED.format('ECE', 76, 93)}data sets."),
-        ("brier", f"about 1.1 to 4.6 {SIMULATED.format('Brier score', 92, 98)}data sets."),
+        ("ece", f"about 0.0 to 2.3 {SIMULATED.format('ECE', 96, 100)}data sets."),
+        ("brier", f"about 2.9 to 11.4 {SIMULATED.format('Brier score', 80, 95)}data sets."),
         ("auroc", f"about 2.9 of 57 would not by chance alone (5 %, {MORE})."),
     ],
 )
@@ -62,7 +62,7 @@ def test_one_interval_is_in_the_singular() -> None:
     chance = chance_expectation(ECE, [(0.1, 0.2, 0.3), (0.1, 0.2, 0.15)])
     assert chance is not None
     assert chance.sentence.startswith("1 of 2 intervals does not")
-    assert "about 0.1 to 0.5 of 2 would not by chance alone" in chance.sentence
+    assert "about 0.0 to 0.1 of 2 would not by chance alone" in chance.sentence
 
 
 def test_the_range_of_one_run() -> None:

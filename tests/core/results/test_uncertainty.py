@@ -12,13 +12,14 @@ import pytest
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS, BOOTSTRAP_DRAWS_RECOMPUTED
+from calib_core.inference.directional import DIRECTIONAL_DRAWS
 from calib_core.inference.intervals import coverage_note, wilson_interval
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.results import uncertainty
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.score import score
-from calib_core.results.uncertainty import metric_interval, paired_difference
+from calib_core.results.uncertainty import metric_interval, no_interval_reason, paired_difference
 from calib_core.runs import RunInfo
 from core.run_builders import block_evidence, choice_evidence, given_evidence, make_answer_run
 
@@ -59,18 +60,53 @@ def test_a_mean_has_the_width_of_its_standard_error() -> None:
 
 
 def test_it_is_reflected_and_not_the_percentiles() -> None:
-    # Of calibrated confidences the draws' ECE lies above the value: reflected, the interval lies below it.
+    # 29 of 30 rows have a squared error of 0.01, and one has 0.81: the draws are skewed to the right.
+    found = metric_interval(block_evidence((0.9, 30, 29)), "brier")
+    value = (29 * 0.01 + 0.81) / 30
+    assert found is not None
+    assert value - found.low > found.high - value
+
+
+def test_ece_of_calibrated_rows_may_be_0() -> None:
     evidence = calibrated_evidence(300, 4)
     found, value = metric_interval(evidence, "ece"), score(evidence, "ece").value
     assert found is not None
     assert value is not None
-    assert value - found.low > found.high - value
+    assert found.low == 0
+    assert value < found.high < value + 2 / 300**0.5
+    assert found.interval_method == "directional delta method 95 % over rows, 1999 draws, seed 0"
+
+
+def test_ece_far_from_0_has_the_width_of_its_standard_error() -> None:
+    evidence = calibrated_evidence(1000, 4, 0.3)
+    found, value = metric_interval(evidence, "ece"), score(evidence, "ece").value
+    gap = evidence.pairs.confidence - evidence.pairs.correct
+    assert found is not None
+    assert value == pytest.approx(gap.mean())
+    half = 1.96 * gap.std() / 1000**0.5
+    assert (found.low, found.high) == pytest.approx((value - half, value + half), abs=0.1 * half)
+
+
+def test_ace_holds_its_bins_fixed_and_says_so() -> None:
+    found = metric_interval(calibrated_evidence(300, 4, 0.1), "ace")
+    assert found is not None
+    assert "rows, bins held fixed, 1999 draws" in found.interval_method
+
+
+def test_there_is_a_reason_where_no_interval_is_known() -> None:
+    evidence = calibrated_evidence(100, 4)
+    assert no_interval_reason(evidence, "mce") == "MCE has no interval: no method covers a maximum over bins."
+    assert metric_interval(evidence, "mce") is None
+    assert no_interval_reason(evidence, "ece") is None
+    assert no_interval_reason(calibrated_evidence(29, 4), "ece") == "ECE has no interval below 30 rows."
+    assert metric_interval(calibrated_evidence(29, 4), "ece") is None
+    assert metric_interval(calibrated_evidence(29, 4), "brier") is not None
 
 
 def test_it_is_cut_at_the_range() -> None:
-    found = metric_interval(block_evidence((0.5, 10, 5), (0.9, 10, 9)), "ece")
+    found = metric_interval(block_evidence((0.5, 20, 10), (0.9, 20, 18)), "ece")
     assert found is not None
-    assert found.low == 0
+    assert (found.low, found.high) == (0, pytest.approx(0))
     one = metric_interval(block_evidence((1.0, 30, 30)), "brier")
     assert one is not None
     assert (one.low, one.high) == (0, 0)
@@ -91,9 +127,9 @@ def test_the_number_of_bins_matters() -> None:
 
 def test_cells_stand_in_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = calibrated_evidence(3000, 6, 0.1)
-    by_rows = metric_interval(evidence, "ece")
+    by_rows = metric_interval(evidence, "brier")
     monkeypatch.setattr(uncertainty, "MAX_INDIVIDUAL_UNITS", 1000)
-    by_cells = metric_interval(evidence, "ece")
+    by_cells = metric_interval(evidence, "brier")
     assert by_rows is not None
     assert by_cells is not None
     assert by_cells.low == pytest.approx(by_rows.low, abs=0.004)
@@ -102,29 +138,41 @@ def test_cells_stand_in_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert metric_interval(evidence, "auroc") is None  # would have to be summed again
 
 
-def test_an_interval_stays_within_the_metric_s_range_at_both_ends() -> None:
-    # Without any gap, every draw is larger: reflected, both ends would be below 0.
-    for metric in ("ece", "mce", "brier"):
+def test_an_interval_stays_within_the_metric_s_range_and_holds_its_estimate() -> None:
+    for metric in ("ece", "ace", "brier"):
         for seen in (
-            block_evidence((0.8, 5, 4), (0.4, 5, 2)),
-            block_evidence((1.0, 9, 9), (0.0, 9, 0)),
+            block_evidence((0.8, 15, 12), (0.4, 15, 6)),
+            block_evidence((1.0, 19, 19), (0.0, 19, 0)),
+            block_evidence((1.0, 40, 1)),
             calibrated_evidence(40, 3),
         ):
             found, least, most = metric_interval(seen, metric), METRICS[metric].low, METRICS[metric].high
+            value = score(seen, metric).value
             assert found is not None
-            assert (least or 0.0) <= found.low <= found.high <= (1.0 if most is None else most)
+            assert value is not None
+            assert (least or 0.0) <= found.low <= value <= found.high <= (1.0 if most is None else most)
 
 
 def test_metrics_of_all_classes_are_drawn_by_rows() -> None:
     random = np.random.default_rng(1)
     evidence = choice_evidence(random.dirichlet(np.ones(3), 80).tolist(), random.integers(0, 3, 80).tolist())
-    for metric in ("full_ece", "cw_ece", "brier_multi", "nll"):
+    for metric in ("full_ece", "full_ece_mass", "cw_ece", "cw_ece_sum", "brier_multi", "nll"):
         found, value = metric_interval(evidence, metric), score(evidence, metric).value
         assert found is not None
         assert value is not None
-        assert found.n_draws == BOOTSTRAP_DRAWS_RECOMPUTED
+        directional = METRICS[metric].interval_method == "directional"
+        assert found.n_draws == (DIRECTIONAL_DRAWS if directional else BOOTSTRAP_DRAWS_RECOMPUTED)
         assert found.low <= value
         assert found.high > found.low
+
+
+def test_classwise_intervals_differ_by_the_number_of_classes() -> None:
+    random = np.random.default_rng(1)
+    evidence = choice_evidence(random.dirichlet(np.ones(3), 80).tolist(), random.integers(0, 3, 80).tolist())
+    mean, total = metric_interval(evidence, "cw_ece"), metric_interval(evidence, "cw_ece_sum")
+    assert mean is not None
+    assert total is not None
+    assert (3 * mean.low, 3 * mean.high) == pytest.approx((total.low, total.high))
 
 
 def test_all_labels_of_a_row_are_drawn_together() -> None:
@@ -243,7 +291,7 @@ def test_brier_intervals_cover_about_as_often_as_they_say() -> None:
 def test_every_metric_has_an_interval_or_none_and_never_an_error() -> None:
     for metric in METRICS:
         found = metric_interval(calibrated_evidence(50, 1), metric)
-        assert (found is None) == (METRICS[metric].needs == "distribution")
+        assert (found is None) == (METRICS[metric].needs == "distribution" or metric == "mce")
 
 
 def test_too_few_questions_for_a_number_that_needs_both_outcomes() -> None:
@@ -255,7 +303,7 @@ def test_too_few_questions_for_a_number_that_needs_both_outcomes() -> None:
 
 def test_coverage_is_stated_as_simulated() -> None:
     measured = (Path(__file__).parents[3] / "benchmarks" / "coverage.md").read_text(encoding="utf-8")
-    simulated = {id_: metric for id_, metric in METRICS.items() if metric.bootstrap_coverage}
+    simulated = {id_: metric for id_, metric in METRICS.items() if metric.interval_coverage}
     assert simulated
     for id_, metric in simulated.items():
         (shares,) = re.findall(rf"^{id_}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)

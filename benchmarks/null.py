@@ -1,0 +1,148 @@
+"""Measure the p-values of null distributions: how often they are at most .05 for calibrated rows.
+
+Draws calibrated data sets, independent and clustered, computes p-values of ECE and others as the program
+does, and writes null.md beside this script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme
+from calib_core.inference.cluster_draws import ClusterDraws, correlated_uniforms
+from calib_core.inference.null import BinnedNullDraws, BinomialDraws, null_distribution
+from calib_core.metrics import METRICS
+from calib_core.metrics.metric import Metric
+
+SEED: Final = 20261124
+REPEATS: Final = 200
+ROWS: Final = (30, 100, 300, 1_000, 10_000)
+CLUSTERS: Final = (30, 60, 200)
+TRIALS: Final = 5
+LEVEL: Final = 0.05
+SHOWN: Final = (("ece", Scheme("width", 10)), ("ece", Scheme("width", 100)))
+
+Confidences = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+CONFIDENCES: Final[dict[str, Confidences]] = {
+    "beta(4, 2)": lambda random, n: random.beta(4, 2, n),
+    "beta(8, 1)": lambda random, n: random.beta(8, 1, n),
+    "beta(.3, .3), near 0 and 1": lambda random, n: random.beta(0.3, 0.3, n),
+}
+
+
+class Drawn:
+    """The null distributions of one data set."""
+
+    def __init__(self, sums: BinSums, draws: BinomialDraws | ClusterDraws) -> None:
+        self.sums, self.draws = sums, draws
+
+    @cached_property
+    def null_cache(self) -> dict[tuple[str, Scheme], tuple[int, NDArray[np.float64]]]:
+        """As `NullSource` wants it."""
+        return {}
+
+    def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws:
+        """The bins with drawn outcomes."""
+        del metric
+        return self.draws.null_draws(scheme)
+
+    def clear(self, metric_id: str, scheme: Scheme) -> bool:
+        """Whether p ≤ .05."""
+        metric = METRICS[metric_id]
+        null = null_distribution(self, metric, [scheme], [metric.compute(self.sums, scheme)])
+        p = None if null is None else null.p[0]
+        return p is not None and p <= LEVEL
+
+
+def sizes_of_rows() -> Iterator[tuple[str, int, list[float]]]:
+    """Confidences, n, and the share of clear p-values of each metric."""
+    for place, (title, confidences) in enumerate(CONFIDENCES.items()):
+        for n in ROWS:
+            random = np.random.default_rng([SEED, place, n])
+            clear = np.zeros(len(SHOWN), np.float64)
+            for _ in range(REPEATS):
+                c = confidences(random, n)
+                sums = BinSums.from_pairs(c, random.random(n) < c)
+                drawn = Drawn(sums, BinomialDraws(sums))
+                clear += [drawn.clear(metric, scheme) for metric, scheme in SHOWN]
+            yield title, n, (clear / REPEATS).tolist()
+
+
+def sizes_of_clusters() -> Iterator[tuple[str, int, list[float]]]:
+    """The same for clusters; the last number is that of ECE, M = 10, with rows drawn as if independent."""
+    for place, (title, confidences) in enumerate(CONFIDENCES.items()):
+        for how, shared, jitter in (("identical", 1.0, 0.0), ("partly alike", 0.7, 0.5)):
+            for n_clusters in CLUSTERS:
+                random = np.random.default_rng([SEED, 100 + place, n_clusters])
+                cluster = np.repeat(np.arange(n_clusters), TRIALS)
+                clear = np.zeros(len(SHOWN) + 1, np.float64)
+                for _ in range(REPEATS):
+                    c = np.repeat(confidences(random, n_clusters), TRIALS)
+                    if jitter:
+                        c = np.clip(c, 1e-9, 1 - 1e-9)
+                        logit = np.log(c / (1 - c))
+                        c = 1 / (1 + np.exp(-logit - jitter * random.standard_normal(c.size)))
+                    y = correlated_uniforms(random, cluster, shared) < c.astype(np.float32)
+                    sums = BinSums.from_pairs(c, y)
+                    drawn = Drawn(sums, ClusterDraws(sums, c, y, cluster))
+                    alone = Drawn(sums, BinomialDraws(sums))
+                    clear += [
+                        *(drawn.clear(metric, scheme) for metric, scheme in SHOWN),
+                        alone.clear(*SHOWN[0]),
+                    ]
+                yield f"{title}, {how}", n_clusters, (clear / REPEATS).tolist()
+
+
+def table(titles: list[str], rows: Iterator[tuple[str, int, list[float]]]) -> Iterator[str]:
+    """A Markdown table, printed line by line while it is measured."""
+    yield "| " + " | ".join(titles) + " |"
+    yield "| --- |" + " --: |" * (len(titles) - 1)
+    for title, n, shares in rows:
+        yield f"| {title} | {n:,} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |"
+
+
+def lines() -> Iterator[str]:
+    """The page, line by line."""
+    metrics = [f"{METRICS[metric].name}, M = {scheme.bins}" for metric, scheme in SHOWN]
+    known = 100 * 1.96 * (LEVEL * (1 - LEVEL) / REPEATS) ** 0.5
+    yield "# How often p ≤ .05 for calibrated rows"
+    yield ""
+    yield (
+        f"Written by `python benchmarks/null.py`: {REPEATS} data sets per cell, seed {SEED}. A share near "
+        f"5 % is known to ± {known:.1f} points. All data sets of a cell share the 199 draws of seed 0, which "
+        "moves the whole cell by up to as much again."
+    )
+    yield from ("", "## Independent rows", "")
+    yield from table(["confidences", "n", *metrics], sizes_of_rows())
+    yield from ("", f"## Questions asked {TRIALS} times", "")
+    yield (
+        "“Partly alike”: an answer follows its question's common number with probability 0.7 (ρ ≈ .5), and "
+        "confidences differ from trial to trial. Below 60 questions the program gives no p-value."
+    )
+    yield ""
+    yield from table(
+        ["confidences", "questions", *metrics, f"{metrics[0]}, rows as if independent"], sizes_of_clusters()
+    )
+    yield from ("", f"{datetime.now(UTC).date()}, Python and numpy as pinned.")
+
+
+def main() -> None:
+    """Measures, prints and writes the tables."""
+    text = ""
+    for line in lines():
+        print(line, flush=True)
+        text += line + "\n"
+    Path(__file__).with_suffix(".md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""How far may a sum of absolute values, such as ECE, be from its true value?
+
+ECE is Σ_b |m_b| with m_b = S_b/n, where S_b is the sum of c − y in bin b. The absolute value has a kink at
+0, where the bootstrap is biased. The directional delta method replaces the derivative by the directional
+one: a bin whose gap is clearly not 0 contributes ± e_b to the error, any other |e_b|, with e normally
+distributed.
+
+References
+----------
+Fang & Santos (2019), "Inference on directionally differentiable functions", doi:10.1093/restud/rdy049.
+Andrews & Soares (2010), doi:10.3982/ECTA7502, for κ = √ln n.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_core.bins import Binned
+from calib_core.inference.intervals import Z_975
+
+DIRECTIONAL_DRAWS: Final = 1999
+"""Number of draws from the normal distribution."""
+
+DIRECTIONAL_SEED: Final = 0
+"""Default seed."""
+
+NULL_LEVEL: Final = 0.025
+"""The lower end is 0 unless the p-value of calibration is at most this."""
+
+MAX_DIRECTIONAL_BINS: Final = 2000
+"""With more occupied bins than this their covariance is too large to compute."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinMeans:
+    """The gaps of the bins as means over clusters, with their covariance.
+
+    Attributes
+    ----------
+    mean : NDArray[np.float64], shape (bins,)
+        m_b; the metric is Σ |m_b|.
+    covariance : NDArray[np.float64], shape (bins, bins)
+        Estimated covariance of `mean`.
+    n_clusters : int
+        Number of independent units, rows or clusters.
+    """
+
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    n_clusters: int
+
+    @classmethod
+    def from_bins(cls, binned: Binned) -> BinMeans:
+        """The means of independent pairs, each of which lies in one bin; at least two pairs.
+
+        Variances are those of (c − y)·1[pair in b], whose squares sum to Σ c² − 2 Σ c·y + Σ y.
+        """
+        n = int(binned.count.sum())
+        mean = (binned.confidence - binned.correct) / n
+        squares = binned.squared_confidence - 2 * binned.correct_confidence + binned.correct
+        covariance = (np.diag(np.maximum(squares, 0.0)) / n - np.outer(mean, mean)) / (n - 1)
+        return cls(mean, covariance, n)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        gap: NDArray[np.float64],
+        bin_: NDArray[np.intp],
+        cluster: NDArray[np.intp],
+        divisor: float,
+    ) -> BinMeans:
+        """The means of pairs whose clusters are independent.
+
+        Parameters
+        ----------
+        gap : NDArray[np.float64], shape (pairs,)
+            c − y of each pair, times its weight if the metric has weights.
+        bin_ : NDArray[np.intp], shape (pairs,)
+            Occupied bin of each pair, numbered from 0.
+        cluster : NDArray[np.intp], shape (pairs,)
+            Cluster of each pair, numbered from 0 without a gap; at least two. All pairs of a row share one.
+        divisor : float
+            The metric's divisor, in equal parts for each pair: the number of rows, or of pairs.
+
+        Notes
+        -----
+        A metric is a ratio whose divisor grows with the clusters drawn, so that cluster q contributes
+        s_qb − m_b·w_q, where s_qb sums its gaps and w_q is its part of the divisor.
+        """
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+        n_clusters, n_bins = int(cluster.max()) + 1, int(bin_.max()) + 1
+        by_cluster = csr_array((gap, (cluster, bin_)), shape=(n_clusters, n_bins))
+        weight = np.bincount(cluster) * (divisor / cluster.size)
+        mean = np.bincount(bin_, gap, minlength=n_bins) / divisor
+        cross = np.outer(mean, by_cluster.T @ weight)
+        products = np.asarray((by_cluster.T @ by_cluster).toarray())
+        centred = products - cross - cross.T + float(weight @ weight) * np.outer(mean, mean)
+        return cls(mean, centred * (n_clusters / (n_clusters - 1)) / divisor**2, n_clusters)
+
+
+def directional_interval(
+    bins: BinMeans,
+    null_p: float,
+    maximum: float | None,
+    *,
+    n_draws: int = DIRECTIONAL_DRAWS,
+    seed: int = DIRECTIONAL_SEED,
+) -> tuple[float, float]:
+    """Ends of the 95 % interval of Σ |m_b|, which always contains Σ |m_b| itself.
+
+    Parameters
+    ----------
+    bins : BinMeans
+        The gaps of the bins, at most `MAX_DIRECTIONAL_BINS`.
+    null_p : float
+        p-value of calibration from the metric's null distribution. The lower end is 0 unless it is at most
+        `NULL_LEVEL`, since the normal approximation alone excludes 0 too often for few rows.
+    maximum : float or None
+        Largest possible value of the metric; None if there is none.
+    n_draws, seed : int
+        Number and seed of the draws.
+
+    Notes
+    -----
+    With e ~ N(0, Σ̂) and κ = √ln(clusters), the lower end is the value less the 97.5 % quantile of
+    Σ_{|m_b| > κ·se_b} sgn(m_b)·e_b + Σ_{other b} |e_b|. The upper end is the value less the 2.5 % quantile of
+    Σ_b sgn(m_b)·e_b, which is normal.
+    """
+    value = float(np.abs(bins.mean).sum())
+    sign = np.sign(bins.mean)
+    deviation = math.sqrt(max(0.0, float(sign @ bins.covariance @ sign)))
+    high = value + Z_975 * deviation
+    if maximum is not None:
+        high = max(value, min(high, maximum))
+    if null_p > NULL_LEVEL:
+        return 0.0, high
+    standard_error = np.sqrt(np.maximum(np.diag(bins.covariance), 0.0))
+    clear = np.abs(bins.mean) > math.sqrt(math.log(bins.n_clusters)) * standard_error
+    errors = _normal_draws(bins.covariance, n_draws, seed)
+    total = errors[:, clear] @ sign[clear] + np.abs(errors[:, ~clear]).sum(axis=1)
+    low = value - float(np.quantile(total, 0.975))
+    return min(max(low, 0.0), value), high
+
+
+def _normal_draws(covariance: NDArray[np.float64], n_draws: int, seed: int) -> NDArray[np.float64]:
+    """Draws from N(0, covariance), shape (n_draws, bins)."""
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    normal = np.random.default_rng(seed).standard_normal((n_draws, values.size))
+    return normal @ root.T

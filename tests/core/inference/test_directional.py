@@ -1,0 +1,112 @@
+"""The interval of a sum of |gap| over bins: its covariance, its ends, and that it contains the estimate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calib_core.bins import BinSums
+from calib_core.edges import Scheme, bin_of
+from calib_core.inference.directional import NULL_LEVEL, BinMeans, directional_interval
+from calib_core.inference.intervals import Z_975
+
+TEN = Scheme("width", 10)
+
+
+def rows(n: int, seed: int, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    c = random.random(n)
+    return c, random.random(n) < c - off
+
+
+def means_of(mean: list[float], variance: list[float], n: int = 100) -> BinMeans:
+    return BinMeans(np.array(mean), np.diag(variance), n)
+
+
+def test_covariance_of_rows_is_that_of_their_contributions() -> None:
+    c, y = rows(60, 1)
+    by_row = np.zeros((60, 10))
+    by_row[np.arange(60), bin_of(c, 10)] = c - y
+    expected = np.cov(by_row.T) / 60
+    of_bins = BinMeans.from_bins(BinSums.from_pairs(c, y).binned(TEN))
+    of_pairs = BinMeans.from_pairs(c - y, bin_of(c, 10), np.arange(60), 60)
+    for found in (of_bins, of_pairs):
+        assert found.mean == pytest.approx(by_row.mean(axis=0))
+        assert found.covariance == pytest.approx(expected)
+        assert found.n_clusters == 60
+
+
+def test_covariance_of_clusters_by_hand() -> None:
+    # Clusters of 1, 1 and 2 rows in one bin: m = 1/4; s − m·w is 3/4, −1/4 and −1/2.
+    found = BinMeans.from_pairs(
+        np.array([1.0, 0.0, 1.0, -1.0]), np.zeros(4, np.intp), np.array([0, 1, 2, 2]), 4
+    )
+    assert found.mean.tolist() == [0.25]
+    assert found.covariance[0, 0] == pytest.approx((9 / 16 + 1 / 16 + 1 / 4) / 16 * 3 / 2)
+
+
+def test_copies_of_a_row_add_no_information() -> None:
+    c, y = rows(80, 2)
+    once = BinMeans.from_pairs(c - y, bin_of(c, 10), np.arange(80), 80)
+    c3, y3 = c.repeat(3), y.repeat(3)
+    thrice = BinMeans.from_pairs(c3 - y3, bin_of(c3, 10), np.arange(80).repeat(3), 240)
+    assert thrice.mean == pytest.approx(once.mean)
+    assert thrice.covariance == pytest.approx(once.covariance)
+
+
+def test_clear_bins_have_the_normal_interval() -> None:
+    # Both gaps are 10 standard errors wide, so that the errors add up with their signs.
+    low, high = directional_interval(means_of([0.1, -0.1], [1e-4, 1e-4]), 0.005, 1.0, n_draws=40_000)
+    half = Z_975 * math.sqrt(2) * 0.01
+    assert high == pytest.approx(0.2 + half)
+    assert low == pytest.approx(0.2 - half, abs=4e-4)
+
+
+def test_errors_of_bins_that_are_not_clear_count_by_their_size() -> None:
+    # κ = √ln 100 = 2.15, so that 2 standard errors are not clear: low is 2 − q.975 |N(0, 1)| = 2 − 2.2414.
+    low, high = directional_interval(means_of([0.02], [1e-4]), 0.005, 1.0, n_draws=40_000)
+    assert low == 0
+    assert high == pytest.approx(0.02 + Z_975 * 0.01)
+    low, _high = directional_interval(means_of([0.0225], [1e-4]), 0.005, 1.0, n_draws=40_000)
+    assert low == pytest.approx(0.0225 - Z_975 * 0.01, abs=3e-4)
+    low, _high = directional_interval(means_of([0.03, 0.02], [1e-4, 1e-4]), 0.005, 1.0, n_draws=40_000)
+    normal, folded = np.random.default_rng(1).standard_normal((2, 400_000))
+    assert low == pytest.approx(0.05 - 0.01 * np.quantile(normal + np.abs(folded), 0.975), abs=4e-4)
+
+
+def test_low_is_0_where_calibration_is_not_rejected() -> None:
+    bins = means_of([0.1, -0.1], [1e-4, 1e-4])
+    assert directional_interval(bins, NULL_LEVEL, 1.0)[0] > 0
+    assert directional_interval(bins, NULL_LEVEL + 1e-9, 1.0)[0] == 0
+
+
+def test_high_is_cut_at_the_range_and_not_without_one() -> None:
+    bins = means_of([0.95], [0.01])
+    assert directional_interval(bins, 0.005, 1.0)[1] == 1
+    assert directional_interval(bins, 0.005, None)[1] == pytest.approx(0.95 + Z_975 * 0.1)
+
+
+@given(st.integers(0, 1000), st.integers(2, 60), st.sampled_from([0.005, 0.5]))
+@settings(max_examples=60, deadline=None)
+def test_an_interval_contains_its_estimate(seed: int, n: int, p: float) -> None:
+    c, y = rows(n, seed, 0.2)
+    bins = BinMeans.from_bins(BinSums.from_pairs(c, y).binned(TEN))
+    low, high = directional_interval(bins, p, 1.0)
+    assert 0 <= low <= np.abs(bins.mean).sum() + 1e-12
+    assert np.abs(bins.mean).sum() - 1e-12 <= high <= 1
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_order_and_names_do_not_matter(seed: int) -> None:
+    c, y = rows(90, seed)
+    random = np.random.default_rng(seed)
+    order, names, cluster = random.permutation(90), random.permutation(30), np.arange(90) % 30
+    one = BinMeans.from_pairs(c - y, bin_of(c, 10), cluster, 90)
+    other = BinMeans.from_pairs((c - y)[order], bin_of(c, 10)[order], names[cluster][order], 90)
+    assert other.covariance == pytest.approx(one.covariance)
+    assert directional_interval(other, 0.005, 1.0) == pytest.approx(directional_interval(one, 0.005, 1.0))
